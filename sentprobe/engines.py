@@ -115,11 +115,7 @@ INLINE_ENGINE = Engine(InlineExecutor(), max_waiting=1)
 
 @contextmanager
 def make_engine(machines: EngineChoice) -> Iterator[Engine]:
-    """Give the engine: processes of this machine, or the workers of a Dask cluster.
-
-    Raises:
-        EngineError: Dask is not installed, or the scheduler does not answer.
-    """
+    """Give the engine: processes of this machine, or the workers of a Dask cluster."""
     scheduler = machines.scheduler
     with _make_local_engine(machines.jobs) if scheduler is None else _make_dask_engine(scheduler) as engine:
         yield engine
@@ -245,11 +241,7 @@ def _read_result(future: "futures.Future[ValueT]", kept_message: str, *, cluster
 
 
 def check_version(worker_version: str) -> None:
-    """Refuse results of a worker with another version of sentprobe.
-
-    Raises:
-        EngineError: the versions differ.
-    """
+    """Raise EngineError if a worker has another version of sentprobe."""
     if worker_version != get_own_version():
         raise EngineError(
             f"a worker has sentprobe {worker_version} and this process {get_own_version()}; they must be the same"

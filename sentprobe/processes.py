@@ -68,11 +68,7 @@ Params = ParamSpec("Params")
 
 
 def call_in_time(function: Callable[[], ValueT], seconds: float) -> ValueT:
-    """Return the function's result; a function that takes longer goes on in a thread that ends with the process.
-
-    Raises:
-        TimeoutError: the function takes longer.
-    """
+    """Return the function's result; a function that takes longer goes on in a thread that ends with the process."""
     outcome: Future[ValueT] = Future()
 
     def call_function() -> None:

@@ -118,11 +118,7 @@ def _may_break_limits(text: str) -> bool:
 
 
 def check_value(value: object) -> None:
-    """Refuse a value that is too deep, has too long a number, or text that is not Unicode.
-
-    Raises:
-        BadSyntaxError: the value breaks one of these limits.
-    """
+    """Raise BadSyntaxError for a value that is too deep, has too long a number, or text that is not Unicode."""
     level: list[object] = [value]
     for _ in range(MAX_DEPTH + 1):
         inner: list[object] = []

@@ -104,11 +104,7 @@ def _exchange_names(first: Path, second: Path) -> bool:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush a folder and everything in it to the disk, before it is renamed to its final name.
-
-    Raises:
-        OSError: a file cannot be flushed.
-    """
+    """Flush a folder and everything in it to the disk, before it is renamed to its final name."""
     for path in sorted(folder.rglob("*"), reverse=True):
         sync_path(path)
     sync_path(folder)
@@ -135,11 +131,7 @@ def sync_parent(path: Path) -> None:
 
 
 def make_parent_folder(path: Path) -> None:
-    """Create the folder of *path* and the folders above it.
-
-    Raises:
-        UsageError: the folder cannot be created.
-    """
+    """Create the folder of *path* and the folders above it; raise UsageError if that is not possible."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except FileExistsError:  # not a folder: writing reports it
@@ -150,11 +142,7 @@ def make_parent_folder(path: Path) -> None:
 
 @contextmanager
 def making_folder(folder: Path) -> Iterator[None]:
-    """Create a folder for some work; if the work fails, remove those of the created folders that are empty.
-
-    Raises:
-        UsageError: the folder cannot be created.
-    """
+    """Create a folder for some work; if the work fails, remove those of the created folders that are empty."""
     new_folders = [new_folder for new_folder in (folder, *folder.parents) if not new_folder.exists()]
     make_parent_folder(folder / "any")
     try:
@@ -201,11 +189,7 @@ _UMASK_LOCK = Lock()
 
 
 def decode_line(line: bytes, number: int) -> str:
-    """Return a line as text; the first line (1) loses its byte-order mark.
-
-    Raises:
-        FormatError: the line is not UTF-8.
-    """
+    """Return a line as text, the first line (1) without byte-order mark; raise FormatError if it is not UTF-8."""
     try:
         return line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError:
@@ -213,11 +197,7 @@ def decode_line(line: bytes, number: int) -> str:
 
 
 def decode_lines(lines: Iterable[bytes]) -> Iterator[str]:
-    """Yield lines as text, without a byte-order mark.
-
-    Raises:
-        FormatError: a line is not UTF-8; the message names it.
-    """
+    """Yield lines as text, without byte-order mark; raise FormatError, which names the line, if one is not UTF-8."""
     for number, line in enumerate(lines, 1):
         try:
             yield decode_line(line, number)

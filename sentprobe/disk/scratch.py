@@ -121,11 +121,7 @@ OLD_FOLDER = "old"
 
 
 def put_back(part: Path) -> None:
-    """Rename a replaced folder back, if its name is free.
-
-    Raises:
-        OSError: renaming failed.
-    """
+    """Rename a replaced folder back, if its name is free."""
     match = _PART_NAME.fullmatch(part.name)
     if match and (part / OLD_FOLDER).exists():
         name = (part / NAME_FILE).read_text("utf-8", "surrogateescape")

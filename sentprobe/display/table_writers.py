@@ -133,11 +133,7 @@ NO_CAPTION = Caption()
 
 
 def build_caption(text: str | None, label: str | None, *, dashes: str = "") -> Caption:
-    """Return the caption and label of a LaTeX table; *dashes* precede their names in messages.
-
-    Raises:
-        UsageError: caption or label is empty, a label has no caption, or a label has characters that LaTeX cannot read.
-    """
+    """Return the caption and label of a LaTeX table; *dashes* precede their names in messages."""
     for name, value in (("caption", text), ("label", label)):
         if value is not None and not value.strip():
             raise UsageError(f"{dashes}{name} is empty")

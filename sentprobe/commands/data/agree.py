@@ -45,12 +45,7 @@ def agree(
 
 
 def measure_agreement(tables: tuple[Table, Table], disagreements: Path | None) -> "table_agreement.TableAgreement":
-    """Return the agreement of two tables, and write every disagreement to a file if one is named.
-
-    Raises:
-        TableError: a table is damaged or has another version.
-        SentprobeError: no sentence or no label is in both tables, or the file cannot be written.
-    """
+    """Return the agreement of two tables, and write every disagreement to a file if one is named."""
     from sentprobe.probes.natural import table_agreement
 
     with table_agreement.open_pairs(*tables) as pairs:

@@ -103,12 +103,7 @@ def analyze(
 def build_recipe(
     sources: Sequence[Source], parser: str | None, reading: ReadingOptions, records: RecordFields
 ) -> AnalysisRecipe:
-    """Return the settings for splitting and parsing the sources.
-
-    Raises:
-        UsageError: an unknown parser; texts without a parser, or a parser without texts; no parameters for Punkt.
-        ParserError: the parser's library or model is missing.
-    """
+    """Return the settings for splitting and parsing the sources."""
     _check_parser(sources, parser)
     text_formats = {"text", "jsonl", PARQUET} if records.holds is TextUnit.TEXT else {"text"}
     return make_recipe(

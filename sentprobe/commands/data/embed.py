@@ -86,10 +86,6 @@ def read_sentences(source: str, *, seed: int = 0, command: str = "", reporter: R
 
     A source is ``compeval`` (all its tasks), a dataset or a folder of datasets, or a text file with a sentence on each
     line.
-
-    Raises:
-        UsageError: the source does not exist or has no sentence.
-        SentprobeError: the source has a wrong format; the message names the place.
     """
     reporter = reporter or SilentReporter()
     sentences = list(dict.fromkeys(_read_source(source, seed=seed, command=command, reporter=reporter)))

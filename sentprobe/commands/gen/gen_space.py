@@ -32,11 +32,7 @@ def make_space(
     features: FeatureOptions | None = None,
     words: WordOptions | None = None,
 ) -> Space:
-    """Return the space of the options; without templates, use the templates of the config file, else all templates.
-
-    Raises:
-        UsageError: an option is unknown or contradictory.
-    """
+    """Return the space of the options; without templates, use the templates of the config file, else all templates."""
     constraints, usual = _build_constraints(content or ContentOptions(), lexicon)
     return Space(
         lexicon,
@@ -110,11 +106,7 @@ def parse_range(text: str) -> tuple[int, ...]:
 
 
 def choose_record_format(out: Path | None, name: str | None, *, otherwise: str) -> str:
-    """Return the format for *out* or, without *out*, for a file with the suffix *otherwise*.
-
-    Raises:
-        UsageError: the format is unknown, or cannot be written to standard output.
-    """
+    """Return the format for *out* or, without *out*, for a file with the suffix *otherwise*."""
     format_name = find_record_format(out.suffix if out else otherwise, name)
     if out is None and format_name == PARQUET:
         raise UsageError("Parquet cannot be written to standard output; name a file with --out")

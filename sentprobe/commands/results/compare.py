@@ -191,13 +191,7 @@ def _list_encoder_names(tables: "Sequence[GeometryTable]") -> list[str]:
 def compare_distances(
     compared_runs: Sequence[ComparedRun], *, correction: "Correction", against: str | None = None, nearness: "Nearness"
 ) -> "tuple[distances.GeometryComparison, ...]":
-    """Compare encoders by their distances, within a run or between two runs.
-
-    Raises:
-        UsageError: a run has several encoders but none is chosen; there are too few encoders; an encoder is unknown; a
-            nearness was not measured.
-        ResultsError: the encoders were not measured on the same triplets.
-    """
+    """Compare encoders by their distances, within a run or between two runs."""
     from sentprobe.commands.results.results_input import check_distances
     from sentprobe.probes.report.findings import distance_comparisons as distances
 

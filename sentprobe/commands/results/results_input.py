@@ -47,9 +47,6 @@ def build_sides(results: Results, source: str, table: int | None = None, *, hint
     """Return the results of each encoder of the runs; *table* selects one of several tables.
 
     *hint* ends the message of a command that has no option --table.
-
-    Raises:
-        UsageError: the table does not exist; or *table* is None and an encoder has two results on a task.
     """
     tables = split_settings(sort_results(results))
     if table is not None and len(tables) > 1:

@@ -27,11 +27,7 @@ class ItemView:
 
 
 def show_items(results: Results, view: ItemView, format_: str | None) -> None:
-    """Print or write accuracy by a column, or wrong answers.
-
-    Raises:
-        UsageError: unknown encoder, task, column or format; results without their test items.
-    """
+    """Print or write accuracy by a column, or wrong answers."""
     options = view.options
     fmt = find_table_format(format_, view.out, subject=f"probe show {options.view_option}")
     results = mistakes.select_results(results, encoder=options.encoder, task=options.task)

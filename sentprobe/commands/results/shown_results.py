@@ -98,11 +98,7 @@ def draw_plot(
     nearness: Nearness = Nearness.COSINE,
     learning_curves: Sequence[TrainingCurve] = (),
 ) -> "ResultPicture":
-    """Return a plot by sentence length, by layer, by training step, or of geometry.
-
-    Raises:
-        UsageError: the results allow no plot, or several.
-    """
+    """Return a plot by sentence length, layer or step, or of geometry; raise UsageError if not just one fits."""
     from sentprobe.probes.report.plots import page_pictures
 
     if by_length is not None:

@@ -211,13 +211,7 @@ def _print_table(
 
 
 def build_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "TripletSampling") -> "list[TripletSpace]":
-    """Return the triplet spaces of the named contrasts; without names, of all contrasts that are possible.
-
-    Contrasts that are left out are reported on stderr.
-
-    Raises:
-        UsageError: an unknown contrast; a contrast that is impossible in the templates; too few triplets.
-    """
+    """Return the triplet spaces of the named contrasts (default: all possible ones); report the others on stderr."""
     from sentprobe.generator.pairs.contrasts import CONTRASTS
     from sentprobe.generator.pairs.triplets import ImpossibleContrastError, TripletSpace
 
@@ -243,11 +237,7 @@ def build_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "TripletSampli
 
 
 def build_vector_encoders(specs: Sequence[Spec], seed: int) -> "list[Encoder]":
-    """Return the encoders of the specs.
-
-    Raises:
-        UsageError: a spec names a baseline, which has no vectors.
-    """
+    """Return the encoders of the specs; raise UsageError for a baseline, which has no vectors."""
     from sentprobe.probes.encoders import Encoder, check_installed, make_encoders
 
     check_installed(specs)

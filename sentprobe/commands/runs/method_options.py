@@ -60,21 +60,13 @@ class MethodOptions:
     ] = None
 
     def find_conditions(self) -> "tuple[Condition, ...]":
-        """Return the conditions that the methods train (a condition is the data that a probe is trained on).
-
-        Raises:
-            UsageError: unknown method.
-        """
+        """Return the conditions that the methods train (a condition is the data that a probe is trained on)."""
         from sentprobe.probes.runs.request.methods import find_methods
 
         return find_methods(self.method or (), control_task=self.control_task)
 
     def resolve_encoders(self, specs: Sequence[Spec]) -> "list[EncoderSource]":
-        """Return the encoders and their variants.
-
-        Raises:
-            UsageError: an invalid width, rounding or dataset.
-        """
+        """Return the encoders and their variants."""
         from sentprobe.probes.encoders.resolve import expand_variants
         from sentprobe.probes.encoders.variants.cut_and_rounded import parse_storage
         from sentprobe.probes.encoders.variants.erasure import check_erasable

@@ -229,11 +229,7 @@ def _choose_job_count(device: str, threads: int | None) -> int:
 
 
 def parse_classifier(preset: str | None, overrides: Sequence[str], targets: "Targets") -> "PresetChoice":
-    """Return the choice of classifiers: *preset* or each task's own, with overridden values.
-
-    Raises:
-        UsageError: unknown preset or field, or a wrong value.
-    """
+    """Return the choice of classifiers: *preset* or each task's own, with overridden values."""
     from sentprobe.probes.suites import PresetChoice
 
     choice = PresetChoice(preset, tuple(parse_pair(text) for text in overrides))

@@ -76,11 +76,7 @@ def _build_setting(parameter: inspect.Parameter) -> Setting:
 
 
 def read_run_file(context: typer.Context, path: Path | None) -> Path | None:
-    """Use the run file's values as the defaults of the command; a callback of Typer.
-
-    Raises:
-        UsageError: the file cannot be read or is no TOML; a key or value is wrong.
-    """
+    """Use the run file's values as the defaults of the command; a callback of Typer."""
     if path is not None:
         text = _read_text(path)
         settings = {key: setting for key, setting in list_settings(context).items() if key != "config"}

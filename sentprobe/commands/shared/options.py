@@ -214,11 +214,7 @@ class EngineOptions:
     ] = None
 
     def find_machines(self, *, jobs: int, keeps_little_work_here: bool = False) -> "EngineChoice":
-        """Return the machines of the work: *jobs* local processes or a Dask cluster.
-
-        Raises:
-            UsageError: unknown engine; see also :class:`~sentprobe.engines.EngineChoice`.
-        """
+        """Return the machines of the work: *jobs* local processes or a Dask cluster."""
         from sentprobe.engines import EngineChoice, EngineName
 
         engine = choose_member(EngineName, self.engine, what="engine")

@@ -28,11 +28,7 @@ FLAT = (TableFormat.CSV, TableFormat.JSON)
 
 
 def find_format(name: str | None, out: Path | None, *, also: Sequence[str] = ()) -> TableFormat:
-    """Return the named format; without a name, the format for the suffix of *out*.
-
-    Raises:
-        UsageError: the format is unknown; the message lists the formats in *also*, too.
-    """
+    """Return the named format; without a name, that for the suffix of *out*. Errors also list the formats in *also*."""
     if name is not None:
         return choose_member(TableFormat, name, what="format", other_names=also)
     return TableFormat.TEXT if out is None else SUFFIXES.get(out.suffix.lower(), TableFormat.TEXT)
@@ -45,11 +41,7 @@ NON_PAGE_FORMATS = tuple(table_format for table_format in TableFormat if table_f
 def find_table_format(
     name: str | None, out: Path | None, *, subject: str, allowed: Collection[TableFormat] = NON_PAGE_FORMATS
 ) -> TableFormat:
-    """Return the format of a command that accepts only some formats.
-
-    Raises:
-        UsageError: the format is unknown, or the command does not write it; the message names *subject*.
-    """
+    """Return the format of a command that accepts only some formats; errors name the *subject*."""
     style = find_format(name, out)
     if style not in allowed:
         raise UsageError(f"{subject} has no format {style.value!r}; {', '.join(allowed)}")
@@ -57,11 +49,7 @@ def find_table_format(
 
 
 def find_caption(options: LatexOptions, style: TableFormat) -> Caption:
-    """Return the caption and label of a LaTeX table.
-
-    Raises:
-        UsageError: the table has another format; see also :func:`build_caption`.
-    """
+    """Return the caption and label of a LaTeX table; raise UsageError if the table has another format."""
     for name, text in (("--caption", options.caption), ("--label", options.label)):
         if text is not None and style is not TableFormat.LATEX:
             raise UsageError(f"{name} is for --format latex, not for {style.value}")

@@ -129,11 +129,7 @@ def format_geometry(result: GeometryResult) -> str:
 
 
 def parse_geometry(text: str | bytes, *, source: str) -> GeometryResult:
-    """Parse a result; *source* names it in errors.
-
-    Raises:
-        ResultsError: the text is in another format.
-    """
+    """Parse a result; raise ResultsError, which names *source*, if the text is in another format."""
     try:
         value = parse_json(text)
         if value.pop("format") != GEOMETRY_FORMAT:
@@ -186,11 +182,7 @@ def _parse_score(value: Mapping[str, Any]) -> GeometryScore:
 
 
 def write_geometry(result: GeometryResult, out: Path) -> None:
-    """Write a result to its file in a results folder.
-
-    Raises:
-        UsageError: the folder cannot be written to.
-    """
+    """Write a result to its file in a results folder; raise UsageError if it is not writable."""
     folder = out / FOLDER
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -215,12 +207,7 @@ def find_geometry(out: Path, *, encoder: str, fingerprint: str, contrast: str, m
 
 
 def read_geometry(directory: Path) -> tuple[GeometryResult, ...]:
-    """Return all results in a results folder, by file name.
-
-    Raises:
-        UsageError: the folder cannot be read.
-        ResultsError: a file in it is damaged, or of another version.
-    """
+    """Return all results in a results folder, by file name; raise UsageError or ResultsError if one is unreadable."""
     try:
         paths = sorted((directory / FOLDER).glob("[!.]*.json"))
         results = [parse_geometry(path.read_bytes(), source=str(path)) for path in paths]

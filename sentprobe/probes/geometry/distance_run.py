@@ -45,14 +45,7 @@ def measure_encoders(
     settings: GeometrySettings,
     reporter: Reporter | None = None,
 ) -> GeometryOutcome:
-    """Measure each encoder on each contrast.
-
-    Existing results in the results folder are reused; new ones are written there.
-
-    Raises:
-        EncoderError: an encoder failed.
-        UsageError: the folder cannot be written to.
-    """
+    """Measure each encoder on each contrast; reuse results in the results folder, and write new ones there."""
     reused = [[_find_result(encoder, material, settings) for material in materials] for encoder in encoders]
     results = [
         result

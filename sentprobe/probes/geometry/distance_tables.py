@@ -215,11 +215,7 @@ def _build_group_rows(
 
 
 def check_group_nearness(nearness: Nearness) -> None:
-    """Check that groups are measured by this nearness.
-
-    Raises:
-        UsageError: the nearness is not cosine.
-    """
+    """Raise UsageError if the nearness is not cosine, by which groups are measured."""
     if nearness is not Nearness.COSINE:
         raise UsageError(f"groups are measured by cosine only: --by goes without --nearness {nearness.value}")
 
@@ -291,11 +287,7 @@ def _describe_intervals(results: Sequence[GeometryResult]) -> Iterator[str]:
 
 
 def check_nearness(results: Sequence[GeometryResult], nearness: Nearness) -> None:
-    """Check that a result has this nearness.
-
-    Raises:
-        UsageError: no result has this nearness.
-    """
+    """Raise UsageError if no result has this nearness."""
     if not any(result.find_by_group(NegativeKind.FORM, nearness) for result in results):
         raise UsageError(
             f"no result has {nearness.value}: there are more dimensions than sentences to estimate whitening from"

@@ -52,11 +52,7 @@ def is_pairs_file(path: Path) -> bool:
 
 
 def check_annotation(path: Path) -> None:
-    """Check that a file has the fields needed to measure triplets.
-
-    Raises:
-        FormatError: the file lacks a field, or is damaged.
-    """
+    """Raise FormatError if a file lacks a field that triplets need, or is damaged."""
     if missing := [name for name in _FIELDS if name not in _read_fields(path)]:
         raise FormatError(
             f"{path}: not triplets that can be measured: {', '.join(missing)} "

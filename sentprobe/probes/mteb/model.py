@@ -43,11 +43,7 @@ class MtebModel:
         return str(self.model.mteb_model_meta.name)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the model's vectors, (n, dim) float32.
-
-        Raises:
-            EncoderError: the model did not return a finite vector for each sentence.
-        """
+        """Return the model's vectors, (n, dim) float32; raise EncoderError unless each is finite."""
         from datasets import Dataset
 
         rows: Any = Dataset.from_dict({"text": list(sentences)})

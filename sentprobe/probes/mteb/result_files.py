@@ -57,11 +57,7 @@ class MtebModelResults:
 
 
 def make_mteb_results(sides: Sequence[EncoderResults], distances: Sequence[GeometryResult]) -> list[MtebModelResults]:
-    """Return the probing and geometry results of each encoder.
-
-    Raises:
-        UsageError: two encoders map to one MTEB name, or an encoder has two results on a contrast.
-    """
+    """Return the results of each encoder; raise UsageError for two of one MTEB name, or two results on a contrast."""
     probing_results = {side.encoder: [*make_probing_results(side)] for side in sides}
     first_results: dict[str, Result | GeometryResult] = {result.encoder: result for result in distances}
     for side in sides:
@@ -121,11 +117,7 @@ def make_geometry_results(encoder: str, distances: Sequence[GeometryResult]) -> 
 
 
 def write_mteb_results(models: Sequence[MtebModelResults], directory: Path) -> None:
-    """Write result files into a folder; other files there stay.
-
-    Raises:
-        UsageError: the folder holds sentprobe results or a table, or is not writable.
-    """
+    """Write result files into a folder where other files stay; raise UsageError for a folder of results or a table."""
     if kind := describe_folder(directory):
         raise UsageError(f"{directory}: is {kind}; write results for MTEB to another folder")
     for model in models:

@@ -58,12 +58,7 @@ def find_item_table(directory: Path, *, task: str, fingerprint: str) -> Path:
 
 
 def write_item_table(table: ItemTable, directory: Path) -> Path:
-    """Write an item table into a results folder.
-
-    Raises:
-        UsageError: the folder is not writable.
-        ResultsError: writing failed.
-    """
+    """Write an item table into a results folder; raise UsageError or ResultsError if that is not possible."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -106,12 +101,7 @@ _HEADER_KEY, _COLUMN_PREFIX = "sentprobe", "column"
 
 
 def read_item_table(directory: Path, *, task: str, fingerprint: str) -> ItemTable | None:
-    """Return the item table of a dataset in a results folder; None: missing.
-
-    Raises:
-        UsageError: the file is not readable.
-        ResultsError: the file is damaged or of another version.
-    """
+    """Return a dataset's item table in a results folder, or None; raise ResultsError if it is damaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

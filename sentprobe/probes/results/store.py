@@ -232,11 +232,7 @@ def prepare_directory(path: Path, run_file: str = "") -> None:
 
 
 def check_directory(path: Path) -> None:
-    """Check that *path* can become a results folder; nothing is written.
-
-    Raises:
-        UsageError, ResultsError: see :func:`prepare_directory`.
-    """
+    """Raise UsageError or ResultsError if *path* cannot become a results folder; write nothing."""
     with _convert_read_errors(path, "cannot write results here"):
         if path.exists():
             _check_ownership(path)
@@ -248,11 +244,7 @@ def check_directory(path: Path) -> None:
 
 
 def write_run_file(path: Path, text: str) -> None:
-    """Write the run file of the last run; without a text, remove the existing one.
-
-    Raises:
-        UsageError: it is not writable.
-    """
+    """Write the run file of the last run; without a text, remove the existing one."""
     run_file = path / RUN_FILE
     with _convert_read_errors(path, "cannot write results here"):
         _reject_links(path)
@@ -371,11 +363,7 @@ def read_sound_result(path: Path) -> Result | None:
 
 
 def read_results_by_recipe(directory: Path) -> dict[str, Result]:
-    """Return the readable results in a results folder, by recipe.
-
-    Raises:
-        UsageError: the folder is not readable.
-    """
+    """Return the readable results in a results folder, by recipe; raise UsageError if the folder is not readable."""
     with _convert_read_errors(directory, "cannot read results"):
         results = read_sound_results(directory) if (directory / MARKER).is_file() else ()
         return {result.recipe: result for result in results}

@@ -68,11 +68,7 @@ class TrainingCurve:
 
 
 def write_learning_curve(curve: TrainingCurve, folder: Path) -> None:
-    """Write a curve into a results folder.
-
-    Raises:
-        UsageError: the folder is not writable.
-    """
+    """Write a curve into a results folder; raise UsageError if it is not writable."""
     path = folder / CURVE_FILE
     stored = {"format": LEARNING_FORMAT, **asdict(curve)}
     del stored["source"]
@@ -88,11 +84,7 @@ def add_point(curve: TrainingCurve, point: LearningPoint, folder: Path) -> None:
 
 
 def read_learning_curve(folder: Path) -> TrainingCurve | None:
-    """Return the curve in a results folder; None: missing.
-
-    Raises:
-        ResultsError: the file is damaged.
-    """
+    """Return the curve in a results folder, or None; raise ResultsError if it is damaged."""
     path = folder / CURVE_FILE
     try:
         return _parse(path.read_bytes(), source=str(folder))

@@ -174,13 +174,7 @@ def run(
 
 
 def execute_request(request: RunRequest, *, reporter: Reporter | None = None) -> Outcome:
-    """Run the encoders on all datasets of the targets, in each draw.
-
-    Raises:
-        UsageError: see :func:`.targets.find_datasets` and :meth:`.request.RunRequest.make_run`; *out* is no results
-            folder, or workers of a cluster cannot build an encoder.
-        SentprobeError: an encoder or a dataset could not be made; the cluster does not answer.
-    """
+    """Run the encoders on all datasets of the targets, in each draw."""
     run, inputs, preset = request.make_run(), request.inputs, request.training.preset
     targets, encoders, words = inputs.targets, inputs.encoders, inputs.probe_vectors
     check_sendable(encoders, words, run=run)
@@ -210,12 +204,7 @@ class DrawnRun(NamedTuple):
 
 
 def prepare_draws(encoders: Sequence[EncoderSource], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:
-    """Yield each draw with its encoders.
-
-    Raises:
-        UsageError: two encoders have the same name; vectors in sentence order cannot serve several draws.
-        SentprobeError: an encoder could not be made.
-    """
+    """Yield each draw with its encoders; raise UsageError for equal names, or stored vectors in several draws."""
     specs: dict[str, Spec] = {}
     sources = list(encoders)
     for draw in run.iterate_draws():

@@ -93,13 +93,7 @@ class Comparison(TestedDifference):
 def group_by_encoder(
     results: Results, source: str, *, hint: str = "compare results with one of each"
 ) -> list[EncoderResults]:
-    """Return the encoders of a run, each with its results by task.
-
-    - hint: the end of the error message
-
-    Raises:
-        UsageError: an encoder has two results on one task that are not draws of one run.
-    """
+    """Return the encoders with results by task; raise UsageError (ends with *hint*) for two that are not draws."""
     encoders: dict[str, dict[str, tuple[Result, ...]]] = {}
     for record in results.records:
         by_task = encoders.setdefault(record.encoder, {})
@@ -114,11 +108,7 @@ def group_by_encoder(
 
 
 def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, source: str) -> EncoderResults:
-    """Return the encoder with this name; without a name, the only encoder.
-
-    Raises:
-        UsageError: no encoder has the name; no name is given, and there are several encoders.
-    """
+    """Return the encoder with this name, or the only encoder; raise UsageError if there is none, or a choice."""
     names = [side.encoder for side in encoders]
     if encoder is None:
         if len(encoders) == 1:
@@ -137,11 +127,7 @@ def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, s
 def compare_pairs(
     pairs: Sequence[tuple[EncoderResults, EncoderResults]], *, correction: Correction = Correction.HOLM
 ) -> tuple[Comparison, ...]:
-    """Compare each pair of encoders on each task that both have results on.
-
-    Raises:
-        ResultsError: two encoders were tested on different data, or have no task in common.
-    """
+    """Compare pairs of encoders on their common tasks; raise ResultsError if there is none, or the data differ."""
     return compare_results([matched for pair in pairs for matched in _match_tasks(*pair)], correction=correction)
 
 

@@ -96,11 +96,7 @@ def _bin_numbers(values: Sequence[str], numbers: Mapping[str, float]) -> dict[st
 
 
 def check_column(items: Iterable[ItemTable], column: str) -> None:
-    """Check that test items have this column and that its values form parts.
-
-    Raises:
-        UsageError: no items have the column; its values are all different texts.
-    """
+    """Raise UsageError if no items have the column, or its values are all different texts."""
     tables = [*items]
     known_columns = [*dict.fromkeys(name for table in tables for name in table.columns)]
     if column not in known_columns:

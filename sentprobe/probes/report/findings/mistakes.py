@@ -126,11 +126,7 @@ def _find_prediction(result: Result, table: ItemTable, index: int) -> str | None
 
 
 def select_results(results: Results, *, encoder: str | None, task: str | None) -> Results:
-    """Return the results of one encoder on one task; None stands for all.
-
-    Raises:
-        UsageError: there are no such results; the message suggests the nearest name.
-    """
+    """Return the results of one encoder on one task (None: all); raise UsageError if there are none."""
     task_name = None if task is None else to_own_name(task)
     _check_name("encoder", encoder, results.encoders)
     _check_name("task", task_name, [to_own_name(name) for name in results.tasks])
@@ -155,11 +151,7 @@ def _check_name(kind: str, name: str | None, known_names: Sequence[str]) -> None
 def find_all_mistakes(
     results: Results, items: ItemTables, count: int, *, column: str | None = None
 ) -> list[WrongItems]:
-    """Return at most *count* mistakes of each result or, with a *column*, of each part.
-
-    Raises:
-        UsageError: see :func:`check_column`.
-    """
+    """Return at most *count* mistakes of each result or, with a *column*, of each part (see :func:`check_column`)."""
     if column is not None:
         check_column(items.values(), column)
     return [

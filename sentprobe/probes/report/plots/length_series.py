@@ -117,11 +117,7 @@ SERIES_NOTES = (
 
 
 def check_lengths(results: Results) -> None:
-    """Check that some results have sentence lengths.
-
-    Raises:
-        UsageError: no result has them.
-    """
+    """Raise UsageError if no result has sentence lengths."""
     if not any(record.lengths for record in results.records):
         raise UsageError("these results have no sentence lengths; run the same command again with --force")
 

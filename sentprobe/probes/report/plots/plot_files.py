@@ -57,21 +57,13 @@ class PlacedName:
 
 
 def check_suffix(path: Path) -> None:
-    """Check that the suffix of a plot file is a known format.
-
-    Raises:
-        UsageError: an unknown suffix.
-    """
+    """Raise UsageError if the suffix of a plot file is no known format."""
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"{path}: a plot is written to {', '.join(SUFFIXES)}")
 
 
 def write_plot(picture: ResultPicture, path: Path) -> None:
-    """Write a picture to a file in the format of its suffix.
-
-    Raises:
-        UsageError: an unknown suffix; the extra for PNG and PDF is not installed; there is nothing to draw.
-    """
+    """Write a picture in the format of its suffix; raise UsageError for an unknown one or a missing extra."""
     check_suffix(path)
     if picture.missing:
         raise UsageError(picture.missing)
@@ -81,11 +73,7 @@ def write_plot(picture: ResultPicture, path: Path) -> None:
 
 
 def convert_svg(svg: str, suffix: str) -> bytes:
-    """Return a picture in the format of a suffix.
-
-    Raises:
-        UsageError: the extra for PNG and PDF is not installed.
-    """
+    """Return a picture in the format of a suffix; raise UsageError if the extra for PNG and PDF is not installed."""
     if suffix == ".svg":
         return svg.encode()
     try:

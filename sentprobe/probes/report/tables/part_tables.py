@@ -46,9 +46,6 @@ def build_part_tables(
     """Yield a table for each task, setting by setting, with its title and notes.
 
     Tasks whose items lack the column have no table, and a note names them.
-
-    Raises:
-        UsageError: see :func:`check_column`.
     """
     division.check_column(items.values(), column)
     tables = split_settings(results)
@@ -149,9 +146,6 @@ def to_part_records(results: Results, items: division.ItemTables, column: str) -
     """Return a flat dictionary for each result, condition and part, all with the same keys.
 
     A held-out structure has one more record, whose part is ``gap``: its accuracy is the difference.
-
-    Raises:
-        UsageError: see :func:`check_column`.
     """
     division.check_column(items.values(), column)
     with_column = (r for r in results.records if column in items[r.dataset_fingerprint].columns)

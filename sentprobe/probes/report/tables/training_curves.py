@@ -215,11 +215,7 @@ def group_columns(curve: Curve) -> dict[str, list[CurveSeries]]:
 
 
 def find_axis(curve: Curve) -> str:
-    """Return the axis of a curve: the step or, if some steps are unknown, the epoch.
-
-    Raises:
-        UsageError: neither is known of all points.
-    """
+    """Return the axis of a curve: the step or, if some are unknown, the epoch; raise UsageError if neither is known."""
     for axis, values in zip(("step", "epoch"), zip(*curve.moments, strict=True), strict=True):
         if None not in values:
             return axis

@@ -84,9 +84,6 @@ def ensure_item_table(
     """Write the item table of a dataset unless it exists; with *anew*, write it always.
 
     A dataset with columns is always written, since the fingerprint does not cover columns.
-
-    Raises:
-        UsageError: the folder is not writable.
     """
     path = find_item_table(directory, task=data.name, fingerprint=fingerprint)
     if anew or data.columns or not path.exists():

@@ -57,9 +57,6 @@ def run_tasks(
     """Encode in this process, train missing probes on the engine, and return all results.
 
     - recipes: the known recipes, by the names of encoder and task
-
-    Raises:
-        SentprobeError: see :func:`run`.
     """
     store = ResultStore(tasks, run, recipes)
     runner = Runner(tasks, run=run, engine=engine, reporter=reporter, store=store)

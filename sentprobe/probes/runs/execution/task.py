@@ -88,11 +88,7 @@ def make_tasks(
 def make_task(
     data: ProbeDataset, *, run: Run, preset: Preset, words: WordSource, origin: str = "", lexicon: Lexicon | None = None
 ) -> Task:
-    """Return the task of a dataset, with the facts that its results store.
-
-    Raises:
-        UsageError: the dataset is too small for a method, or the preset has no hidden layer for it.
-    """
+    """Return a dataset's task, with the facts that its results store; raise UsageError if a method does not fit."""
     test = data.splits[Split.TEST]
     targets = test.targets
     items = make_probe_items(data, preset=preset, seed=run.seed)

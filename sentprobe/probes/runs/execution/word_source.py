@@ -65,11 +65,7 @@ def find_base_encoder(encoder: encoders.Encoder) -> encoders.Encoder:
 
 
 def parse_word_source(text: str) -> Spec | str:
-    """Parse ``one-hot``, ``encoder``, or the spec of an encoder.
-
-    Raises:
-        UsageError: unknown source; the message suggests similar names.
-    """
+    """Parse ``one-hot``, ``encoder`` or the spec of an encoder; raise UsageError for another source."""
     if text in (ONE_HOT, ENCODER_WORDS):
         return text
     kinds = [ONE_HOT, ENCODER_WORDS, *(kind.name for kind in encoders.ENCODERS)]

@@ -68,9 +68,6 @@ def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
     """Plan the results of all draws, and estimate their duration.
 
     Natural-text tasks are built in full, and datasets are read.
-
-    Raises:
-        SentprobeError: the run itself would fail.
     """
     run, inputs, preset = request.make_run(), request.inputs, request.training.preset
     targets, words = inputs.targets, inputs.probe_vectors

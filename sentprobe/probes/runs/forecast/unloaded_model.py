@@ -44,11 +44,7 @@ class UnloadedModel:
 
 
 def read_unloaded_model(source: EncoderSource) -> UnloadedModel | None:
-    """Return the model that a spec asks for; None: it must be loaded to know its size.
-
-    Raises:
-        UsageError, EncoderError: the options are wrong, or there is no such model.
-    """
+    """Return the model that a spec asks for; None: it must be loaded to know its size."""
     if not isinstance(source, Spec) or source.kind != "st" or not has_unchanged_vectors(source):
         return None
     options = read_options(source, SentenceTransformerOptions())

@@ -83,11 +83,7 @@ class NaturalSuite:
     recipe: NaturalRecipe
 
     def build(self, *, command: str) -> Iterator[tuple[str, BuildResult]]:
-        """Yield each task's name with its dataset, or the reason why it cannot be built.
-
-        Raises:
-            TableError: the table is damaged.
-        """
+        """Yield each task's name with its dataset, or the reason why it cannot be built."""
         self.table.check_shards()
         for task, built in build_datasets(self.tasks, self.table, recipe=self.recipe, command=command):
             yield task.name, built
@@ -121,11 +117,7 @@ def build_failure_error(failures: Collection[TooFewError], *, total: int) -> Sen
 
 @dataclass(frozen=True, slots=True)
 class ItemCounts:
-    """The number of items of each task; None: the default of its suite.
-
-    Raises:
-        ArgumentTypeError: a number is not whole.
-    """
+    """The number of items of each task; None: the default of its suite."""
 
     train: int | None = None
     test: int | None = None
@@ -191,11 +183,7 @@ def make_natural(
     seed: int = 0,
     audit: bool = False,
 ) -> NaturalSuite:
-    """Return the natural-text tasks of these names or groups, from a table.
-
-    Raises:
-        UsageError: an unknown task, or a number out of range.
-    """
+    """Return the natural-text tasks of these names or groups, from a table; raise UsageError for a wrong value."""
     tasks = tuple(find_tasks(names))
     size = counts.apply_to(NaturalRecipe().size)
     require_libraries(*(("duckdb", "sklearn") if audit else ("duckdb",)))
@@ -205,11 +193,7 @@ def make_natural(
 
 
 def check_sampling(tasks: Iterable[NaturalTask], sampling: Sampling) -> None:
-    """Check that a task supports the sampling method.
-
-    Raises:
-        UsageError: *sampling* is PAPER, and all tasks are of Conneau et al.
-    """
+    """Raise UsageError if *sampling* is PAPER, and all tasks are of Conneau et al."""
     if sampling is Sampling.PAPER and all(task.suite is TaskGroup.CONNEAU for task in tasks):
         raise UsageError(
             "sampling paper is for the tasks of Adi et al. (task adi), none of which is asked for; "
@@ -218,12 +202,7 @@ def check_sampling(tasks: Iterable[NaturalTask], sampling: Sampling) -> None:
 
 
 def open_table_unchecked(path: Path) -> Table:
-    """Return the corpus table; its shards are not read.
-
-    Raises:
-        UsageError: the path is missing, or not a table.
-        TableError: the table is unfinished or damaged.
-    """
+    """Return the corpus table without reading its shards; raise UsageError or TableError if it cannot be used."""
     if not path.exists():
         raise UsageError(f"there is no table {path}; make one of a corpus with probe analyze")
     if not is_table(path) and (kind := describe_folder(path)):

@@ -70,11 +70,7 @@ class RunRequest:
     placement: RunPlacement = field(default_factory=RunPlacement)
 
     def make_run(self) -> Run:
-        """Check the training and the placement, and return the settings of the run.
-
-        Raises:
-            UsageError: a number or a device is impossible; see :func:`.settings.make_run`.
-        """
+        """Check the training and the placement, and return the settings of the run."""
         training, placement = self.training, self.placement
         return make_run(
             seed=training.seed,

@@ -80,11 +80,7 @@ ClassifiedTarget: TypeAlias = tuple[TargetWord, str | None]
 
 
 def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
-    """Return each requested target with the suite it names; ``natural`` itself is left out.
-
-    Raises:
-        UsageError: a repeated or missing target; two tables, or none for ``natural``.
-    """
+    """Return each requested target with the suite it names; ``natural`` itself is left out."""
     written_words = [word for word in words if isinstance(word, str)]
     if written_words or not words:
         check_distinct("target", written_words)
@@ -99,11 +95,7 @@ def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
 def make_targets(
     words: Sequence[TargetWord], names: built.Names, *, kinds: Sequence[ClassifiedTarget], makers: SuiteMakers
 ) -> Targets:
-    """Return the requested targets; *kinds* are those of :func:`classify_targets`.
-
-    Raises:
-        UsageError: an unknown task, or a wrong setting of a suite.
-    """
+    """Return the requested targets; *kinds* are those of :func:`classify_targets`."""
     targets: list[Target] = []
     for word, kind in kinds:
         own_names = _select_suite_names(names, kind) if len(kinds) > 1 else tuple(names)
@@ -140,10 +132,6 @@ def find_targets(
     - tasks: only these; by default all
     - counts: numbers of items of tasks that are built
     - structure: the structure held out of the training items of compeval
-
-    Raises:
-        ArgumentTypeError: a value is no dataset.
-        UsageError: see :func:`classify_targets` and :func:`make_targets`; counts without a suite.
     """
     words = [_to_target_word(dataset) for dataset in _as_list(datasets)]
     if not words:
@@ -220,12 +208,7 @@ class FoundDatasets:
 
 
 def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> FoundDatasets:
-    """Build and read the datasets of all targets, in order.
-
-    Raises:
-        UsageError: an unknown task, or two datasets of one name.
-        SentprobeError: none of the tasks could be built.
-    """
+    """Build and read the datasets of all targets, in order; raise UsageError for two datasets of one name."""
     datasets: list[ProbeDataset] = []
     failures: dict[str, TooFewError] = {}
     for target in targets.items:

@@ -55,12 +55,7 @@ class TrainingReport:
 def run_training(
     plan: TrainingPlan, reporter: progress.Reporter, *, report: Callable[[str], None] = lambda _: None
 ) -> TrainingReport:
-    """Train an encoder, resuming from its folder; *report* receives progress messages.
-
-    Raises:
-        UsageError: the folder holds something else; the texts do not fit the objective.
-        SentprobeError: see :func:`sentprobe.probes.pretraining.loop.train`.
-    """
+    """Train an encoder, resuming from its folder; *report* receives progress messages."""
     check_texts(plan)
     with files.making_folder(plan.out):
         return _train_in_folder(plan, reporter, report)
@@ -90,11 +85,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def identify_training(plan: TrainingPlan) -> checkpoint.Identity:
-    """Return the values that decide the weights, by name.
-
-    Raises:
-        UsageError: a file is missing, or bfloat16 is not supported.
-    """
+    """Return the values that decide the weights, by name."""
     machine, texts, model = plan.settings.machine, plan.texts, plan.model
     sources = (*texts.corpus, *([texts.parallel] if texts.parallel else []))
     paths = (Path(name) for source in sources for name in text_files.find_files([source]))
@@ -150,11 +141,7 @@ def _digest_path(path: Path) -> str:
 
 
 def _find_finished_training(plan: TrainingPlan, identity: checkpoint.Identity) -> TrainingReport | None:
-    """Return the report of a finished training in the folder; None: not finished.
-
-    Raises:
-        OtherTrainingError: the folder holds another training.
-    """
+    """Return the report of a finished training in the folder, or None; raise OtherTrainingError for another one."""
     stored = checkpoint.read_state(plan.out)
     if stored is not None:
         checkpoint.check_same_training(plan.out, stored.identity, identity)
@@ -206,11 +193,7 @@ def _train_encoder(
 
 
 def read_texts(kind: ObjectiveKind, plan: TextPlan, *, seed: int) -> Any:
-    """Return the training texts of an objective.
-
-    Raises:
-        UsageError, SentprobeError: a file is missing, damaged or too small.
-    """
+    """Return the training texts of an objective."""
     if kind.texts is TextKind.EVENTS:
         return sample_meanings(plan.events, seed=seed)
     reader_options: dict[str, Any] = {}
@@ -241,11 +224,7 @@ _INPUT_FIELDS: Mapping[TextKind, tuple[str, ...]] = {
 
 
 def make_model(plan: TrainingPlan, texts: Any) -> models.SentenceModel:
-    """Return the untrained model.
-
-    Raises:
-        UsageError: the word vectors are of another width.
-    """
+    """Return the untrained model; raise UsageError if the word vectors are of another width."""
     model, lower = plan.model, plan.texts.options.lower
     sentences = [*chain.from_iterable(getattr(texts, name) for name in _INPUT_FIELDS[plan.kind.texts])]
     return models.make_sentence_model(
@@ -282,9 +261,6 @@ def save_model(
     """Write the model into its folder, beside the other files.
 
     - texts: a description of the training texts
-
-    Raises:
-        SentprobeError: it cannot be written; the existing model stays.
     """
     record = {
         "family": plan.name,

@@ -62,11 +62,7 @@ class TrainingPlan:
 
     @property
     def kind(self) -> objectives.ObjectiveKind:
-        """The objective.
-
-        Raises:
-            UsageError: unknown objective.
-        """
+        """The objective; raises UsageError for an unknown one."""
         return objectives.find_objective(self.objective)
 
 
@@ -80,11 +76,7 @@ _EXPECTED_TEXTS: Mapping[TextKind, str] = {
 
 
 def check_texts(plan: TrainingPlan) -> None:
-    """Check that the texts fit the objective, before any is read.
-
-    Raises:
-        UsageError: they do not fit, or the objective is unknown.
-    """
+    """Raise UsageError if the texts do not fit the objective, before any is read."""
     kind, texts = plan.kind, plan.texts
     option = f"--objective {kind.name}"
     if kind.texts is TextKind.EVENTS:
