@@ -55,7 +55,6 @@ def audit(
     expect: Annotated[
         list[str] | None,
         typer.Option(
-            "--expect",
             metavar="CUE",
             help="Accept this cue: probe (probe words), length, bag-of-words, n-grams, position, template or sentence "
             "(without the probe words); repeatable. Exit with 1 if another cue leaks.",
@@ -64,7 +63,6 @@ def audit(
     read_as: Annotated[
         str | None,
         typer.Option(
-            "--read-as",
             metavar="FORMAT",
             help=f"Format of the datasets: {names.enumerate_names(DATASET_FORMATS[:-1])}. Default: detected.",
         ),

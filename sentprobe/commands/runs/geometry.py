@@ -61,21 +61,15 @@ def geometry(
     out: opt.ResultsOption = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Triplets per contrast.")] = 400,
     distractors: Annotated[
-        int,
-        typer.Option(
-            "--distractors", help="Rank the positive among N sentences that differ from the anchor in meaning, 0 to 8."
-        ),
+        int, typer.Option(help="Rank the positive among N sentences that differ from the anchor in meaning, 0 to 8.")
     ] = 5,
     seed: Annotated[int, opt.build_seed_option("triplets and encoders")] = 0,
-    nearness: Annotated[
-        str, typer.Option("--nearness", help="Measure of nearness: cosine, dot, euclid or whitened.")
-    ] = "cosine",
+    nearness: Annotated[str, typer.Option(help="Measure of nearness: cosine, dot, euclid or whitened.")] = "cosine",
     by: Annotated[
         str | None,
         typer.Option(
-            "--by",
             help="Split cosine accuracy by structure, place (the changed clause or noun), distance (tokens from verb "
-            "to participant) or voice.",
+            "to participant) or voice."
         ),
     ] = None,
     intervals: opt.IntervalsOption = False,

@@ -22,26 +22,20 @@ class MethodOptions:
     dims: Annotated[
         str | None,
         declare_option(
-            METHODS, "--dims", metavar="N,N,...", help="Also probe vectors cut to their first N dimensions: 64,128,256."
+            METHODS, metavar="N,N,...", help="Also probe vectors cut to their first N dimensions: 64,128,256."
         ),
     ] = None
     quantize: Annotated[
         str | None,
         declare_option(
-            METHODS,
-            "--quantize",
-            metavar="int8,binary",
-            help="Also probe vectors rounded to int8 or binary, at full and cut width.",
+            METHODS, metavar="int8,binary", help="Also probe vectors rounded to int8 or binary, at full and cut width."
         ),
     ] = None
 
     erase: Annotated[
         list[str] | None,
         declare_option(
-            METHODS,
-            "--erase",
-            metavar="DATASET",
-            help="Also probe vectors with the labels of this dataset erased; repeatable.",
+            METHODS, metavar="DATASET", help="Also probe vectors with the labels of this dataset erased; repeatable."
         ),
         INPUT,
     ] = None
@@ -53,7 +47,6 @@ class MethodOptions:
         list[str] | None,
         declare_option(
             METHODS,
-            "--method",
             help=f"Also apply a method: {names.enumerate_names(names.METHODS)}; repeatable.",
             autocompletion=complete_method,
         ),

@@ -115,9 +115,7 @@ def run(
     ] = None,
     wait: Annotated[
         int,
-        opt.declare_option(
-            opt.MACHINE, "--wait", metavar="MINUTES", min=0, help="Wait for another process that locks --out."
-        ),
+        opt.declare_option(opt.MACHINE, metavar="MINUTES", min=0, help="Wait for another process that locks --out."),
     ] = 10,
     cache: opt.CacheOption = True,
     natural: opt.NaturalOptions,

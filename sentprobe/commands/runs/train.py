@@ -72,7 +72,6 @@ def train(
     objective: Annotated[
         str,
         typer.Option(
-            "--objective",
             help=f"{names.enumerate_names(names.OBJECTIVES)}.".replace(
                 "meaning", "meaning (predict the event notation)"
             ),
