@@ -55,7 +55,10 @@ def embed(
     spec = read_spec(encoder)
     find_kind(spec)
     vector_format = find_format(out, format_)
-    check_output(out)
+    if out.is_dir():
+        raise UsageError(f"{out}: is a directory, not a file to write")
+    if not out.parent.is_dir():
+        raise UsageError(f"{out}: there is no directory {out.parent}")
     check_count("threads", threads)
     cache = None if no_cache else Cache(find_cache_directory())
     resume_message = "finished vectors are in the cache; the same command resumes from there"
@@ -71,14 +74,6 @@ def embed(
             print(format_message(note), file=sys.stderr)
         write_vectors(out, sentences, vectors, format=vector_format)
     print(f"{out}: {len(sentences)} sentences, vectors of width {vectors.shape[1]}")
-
-
-def check_output(out: Path) -> None:
-    """Raise UsageError if *out* is a folder, or in no folder."""
-    if out.is_dir():
-        raise UsageError(f"{out}: is a directory, not a file to write")
-    if not out.parent.is_dir():
-        raise UsageError(f"{out}: there is no directory {out.parent}")
 
 
 def read_sentences(source: str, *, seed: int = 0, command: str = "", reporter: Reporter | None = None) -> list[str]:
