@@ -1,7 +1,4 @@
-"""Engines that run work: processes of this machine, or a Dask cluster.
-
-Both implement :class:`concurrent.futures.Executor`, which :func:`run_tasks_on_engine` uses.
-"""
+"""Engines that run work, as :class:`concurrent.futures.Executor`: processes of this machine, or a Dask cluster."""
 
 import asyncio
 import logging

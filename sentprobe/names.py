@@ -1,7 +1,4 @@
-"""Names that options accept, as plain tuples, so that help and completion do not import NumPy.
-
-The objects with these names are defined in other modules; a test checks that both have the same names.
-"""
+"""Names that options accept, for help without NumPy; a test checks that they equal those of the objects elsewhere."""
 
 from collections.abc import Sequence
 

@@ -1,7 +1,4 @@
-"""Progress bars and the console.
-
-A terminal or notebook shows bars. A file or pipe gets a line at regular intervals and at the end of each step.
-"""
+"""Progress bars in a terminal or notebook, lines in a file or pipe, and the console."""
 
 import os
 import sys
@@ -91,10 +88,7 @@ SECONDS_BETWEEN_LINES = 20.0
 
 
 class LineReporter:
-    """A reporter that writes lines: progress on request, and a line when a step is over.
-
-    With *shares*, it writes percentages instead of units.
-    """
+    """A reporter that writes lines: progress on request (*shares*: as percentage), and a line after each step."""
 
     def __init__(self, out: TextIO, *, shares: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         self._out, self._shares, self._clock = out, shares, clock
@@ -244,10 +238,7 @@ def shorten(name: str, *, limit: int = 36) -> str:
 
 
 def make_console() -> "Console":
-    """Return the console for tables: the terminal, or wide lines for a pipe or file.
-
-    In a pipe, COLUMNS sets the width.
-    """
+    """Return the console for tables: the terminal or, for a pipe or file, wide lines (COLUMNS sets the width)."""
     from rich.console import Console
 
     return Console() if has_width() else Console(width=200)

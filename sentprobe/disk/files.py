@@ -253,10 +253,7 @@ CACHE_VARIABLE = "SENTPROBE_CACHE"
 
 
 def find_cache_directory() -> Path:
-    """Return the path of the cache.
-
-    It is SENTPROBE_CACHE if set, else ``sentprobe`` in XDG_CACHE_HOME if set, else ``~/.cache/sentprobe``.
-    """
+    """Return the cache: SENTPROBE_CACHE, else ``sentprobe`` in XDG_CACHE_HOME, else ``~/.cache/sentprobe``."""
     if path := os.environ.get(CACHE_VARIABLE):
         return Path(path).absolute()
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))

@@ -64,10 +64,7 @@ def make_part(target: Path, *, folder: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def make_scratch_folder() -> Iterator[Path]:
-    """Give a temporary folder with this process's id in its name; remove the folder at the end.
-
-    Temporary folders that killed processes left are removed first.
-    """
+    """Give a temporary folder, which is removed at the end; remove those that killed processes left first."""
     _remove_left_folders(Path(tempfile.gettempdir()))
     with _hold(lambda: Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))) as folder:
         yield folder

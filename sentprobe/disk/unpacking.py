@@ -62,8 +62,5 @@ class _LimitedStream(io.RawIOBase):
 
 
 def limit_unpacking(unpacked: IO[bytes], position: Callable[[], int]) -> io.BufferedReader:
-    """Return the stream; it raises ProportionError if its content is out of proportion.
-
-    *position* returns the number of bytes read from disk so far.
-    """
+    """Return the stream; it raises ProportionError if it unpacks too much (*position*: bytes read from disk)."""
     return io.BufferedReader(_LimitedStream(unpacked, position), 1 << 16)

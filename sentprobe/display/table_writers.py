@@ -88,10 +88,7 @@ def build_rich_table(grid: Grid) -> "Table":
 
 
 def build_empty_table(header: Sequence[str], *, left: Collection[int] = ()) -> "Table":
-    """Return a terminal table without rows.
-
-    The first column and those of *left* are left-aligned, all others right-aligned.
-    """
+    """Return a terminal table without rows; all but the first column and those of *left* are right-aligned."""
     from rich.table import Table
     from rich.text import Text
 

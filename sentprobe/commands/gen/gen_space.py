@@ -116,10 +116,7 @@ def choose_record_format(out: Path | None, name: str | None, *, otherwise: str) 
 def write_sample(
     space: Space, n: int, out: Path | None, name: str, *, seed: int, excluded_indices: Sequence[int], quiet: bool
 ) -> None:
-    """Sample *n* sentences and write them to a file or standard output.
-
-    Progress is shown on stderr for many sentences, unless *quiet*.
-    """
+    """Sample *n* sentences and write them, with progress on stderr for many sentences, unless *quiet*."""
     with show_bars(show=not quiet and n >= PROGRESS_THRESHOLD) as reporter:
         indices = space.sample(n, seed=seed, without=excluded_indices)
         if out is not None:

@@ -122,10 +122,7 @@ def compare_runs(
     table: int | None = None,
     nearness: "Nearness",
 ) -> RunComparisons:
-    """Compare encoders by their probes and their distances, where the runs have both.
-
-    If only one kind can be compared, a line on stderr says why the other is left out.
-    """
+    """Compare encoders by probes and distances, where the runs have both; report a kind left out on stderr."""
     from sentprobe.commands.results.results_input import check_distances
 
     _check_runs(runs, against)

@@ -188,10 +188,7 @@ def _build_plan(architecture: str, objective: str, seed: int, choices: TrainChoi
 
 
 def _choose_objective_options(preset: "TrainingPreset", choices: TrainChoices, seed: int) -> ObjectiveOptions:
-    """Return the objective's options: the preset's values, overridden by the command's options.
-
-    An option of the command has the name of the objective's field.
-    """
+    """Return the objective's options: the preset's values, overridden by the command's options of the same name."""
     options: dict[str, Any] = {
         "batch": preset.batch,
         "dropout": preset.dropout,
@@ -259,10 +256,7 @@ def _find_first_value(*values: int | None) -> int:
 
 
 def choose_default_vectors(architecture: str, objective: str) -> str:
-    """Return the default word vectors of an encoder.
-
-    The average of Adi et al. 2017 uses skip-gram vectors and trains nothing else.
-    """
+    """Return the default word vectors of an encoder: skip-gram for the average of Adi et al. 2017."""
     return "skip-gram" if (architecture, objective) == ("cbow", "none") else ""
 
 

@@ -38,10 +38,7 @@ from sentprobe.specs import choose_member
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """At most *best* of *total* items can be answered correctly from a cue, which has *groups* different values.
-
-    The items with one value form a group.
-    """
+    """At most *best* of *total* items can be right by a cue with *groups* values, each of a group of items."""
 
     best: int
     total: int

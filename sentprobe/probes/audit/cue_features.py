@@ -134,10 +134,7 @@ class CueKind:
 
 
 def build_cue_items(data: ProbeDataset, items: Items, lexicon: Lexicon) -> list[CueItem]:
-    """Return the items as input for the cues, in order.
-
-    A probe word is matched by its inflected forms if the lexicon has the lemma, else literally.
-    """
+    """Return the items as input for the cues; a probe word matches by its forms or, if unknown, literally."""
     forms = [_list_forms(word, lexicon) for word in data.probe_words]
     return [
         CueItem(
@@ -167,10 +164,7 @@ def _extract_probe(item: CueItem) -> Features:
 
 
 def _cross_with_probe(item: CueItem, features: Mapping[str, float]) -> Features:
-    """Return the features, and their products with each probe word.
-
-    A linear model can then weigh a word differently for each probe word.
-    """
+    """Return the features and their products with each probe word, for a linear model of both."""
     products = {
         f"{name} & probe {slot} is {word}": value
         for name, value in features.items()

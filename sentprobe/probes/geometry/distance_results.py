@@ -192,10 +192,7 @@ def write_geometry(result: GeometryResult, out: Path) -> None:
 
 
 def find_geometry(out: Path, *, encoder: str, fingerprint: str, contrast: str, material: str) -> GeometryResult | None:
-    """Return the matching result in a results folder; None if it is missing or damaged.
-
-    A file that was copied there, or whose digest collides, does not match.
-    """
+    """Return the matching result in a results folder; None if it is missing, damaged or another one."""
     key = (encoder, fingerprint, contrast, material)
     path = out / FOLDER / build_file_name(*key)
     try:

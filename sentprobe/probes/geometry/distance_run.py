@@ -101,10 +101,7 @@ def _find_result(encoder: Encoder, material: TripletSentences, settings: Geometr
 def measure_encoder(
     encoder: Encoder, material: TripletSentences, vectors: Vectors, whitening: ms.Whitening | None, *, command: str = ""
 ) -> rs.GeometryResult:
-    """Return the result for the vectors of a contrast's sentences, (sentences, dim).
-
-    *whitening* whitens the vectors; without it, nothing is measured after whitening.
-    """
+    """Return the result for the vectors of a contrast's sentences, (sentences, dim), also whitened by *whitening*."""
     raw = ms.Sides(*(vectors[rows] for rows in material.rows))
     return rs.GeometryResult(
         encoder=encoder.name,

@@ -1,7 +1,4 @@
-"""Measures of triplets of vectors: accuracy, margin and rank.
-
-Vectors are (n, dim) float32, one row per triplet; results are float64.
-"""
+"""Measures of triplets of vectors, (n, dim) float32, a row per triplet: accuracy, margin and rank, float64."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -154,10 +151,7 @@ class TripletScores:
 
 
 def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearness) -> TripletScores:
-    """Return the scores and margins of each triplet and its mirror; ties are found in *raw*, the unwhitened vectors.
-
-    Whitening amplifies rounding errors, so ties are detected before it.
-    """
+    """Return scores and margins of each triplet and its mirror; ties are found in *raw*, before whitening."""
     margins = np.array(
         [
             sides.compute_nearness(anchor, nearer, nearness) - sides.compute_nearness(anchor, farther, nearness)
@@ -169,10 +163,7 @@ def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearn
 
 
 def rank_positives(sides: Sides) -> tuple[Floats, Floats]:
-    """Return the rank of each positive among the distractors, from 1, and its probability to be first.
-
-    Ranks are by cosine. A tie counts half a rank; tied nearest sides are first with equal probability.
-    """
+    """Return each positive's rank by cosine among the distractors, from 1 (a tie: a half), and its chance of rank 1."""
     positive_nearness = sides.compute_nearness(ANCHOR, POSITIVE, Nearness.COSINE)
     distractors = range(HARD + 1, len(sides))
     margins = (positive_nearness - sides.compute_nearness(ANCHOR, side, Nearness.COSINE) for side in distractors)
@@ -200,11 +191,7 @@ class Whitening:
 
 
 def fit_whitening(vectors: Vectors) -> Whitening | None:
-    """Return the whitening of these vectors, without directions of zero variance.
-
-    Return None if there are not more vectors than dimensions, since all whitened vectors would then be equally far from
-    each other.
-    """
+    """Return the whitening of these vectors without directions of zero variance; None if there are too few vectors."""
     if len(vectors) <= vectors.shape[1] + 1:
         return None
     mean = vectors.mean(axis=0, dtype=np.float64)

@@ -40,10 +40,7 @@ def is_triplet_file(path: Path) -> bool:
 
 
 def is_pairs_file(path: Path) -> bool:
-    """Check whether ``gen pairs`` may have written a file, even without annotation.
-
-    A single Parquet file is never a dataset.
-    """
+    """Check whether ``gen pairs`` may have written a file; a single Parquet file is never a dataset."""
     try:
         is_known = path.suffix == ".parquet" or not _PAIR_FIELDS.isdisjoint(_read_fields(path))
     except SentprobeError:

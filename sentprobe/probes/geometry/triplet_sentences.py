@@ -114,10 +114,7 @@ BACKGROUND_SIZE = 2000
 
 
 def sample_background(lexicon: Lexicon, drawing: TripletSampling) -> list[str]:
-    """Return sentences of all structures of the triplets, in all their forms.
-
-    The sentences do not depend on the measured contrasts, so the result of a contrast does not depend on the others.
-    """
+    """Return sentences of all structures of the triplets, in all their forms, whatever contrasts are measured."""
     space = tr.TripletSpace(
         lexicon, "tense", vocabulary=drawing.vocabulary, templates=drawing.templates, side=drawing.side
     )

@@ -82,10 +82,7 @@ def make_geometry_metadata(material: TripletSentences, path: Path) -> Any:
 
 
 def _make_metadata(*, path: Path, revision: str, **fields: Any) -> Any:
-    """Return the metadata, completed with the fields that all tasks share.
-
-    The date is the modification date of the file.
-    """
+    """Return the metadata, completed with the fields that all tasks share, and the file's modification date."""
     from mteb.abstasks.task_metadata import TaskMetadata
 
     date = datetime.fromtimestamp(path.stat().st_mtime, tz=UTC).date().isoformat()

@@ -18,10 +18,7 @@ BATCH = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MtebModel:
-    """An encoder that wraps a model from MTEB.
-
-    Sentences are ordered and chunked as in any run, so that the vectors are the same.
-    """
+    """An encoder that wraps a model from MTEB, with sentences ordered and chunked as in any run."""
 
     model: Any = field(repr=False)
     task: Any = field(repr=False)

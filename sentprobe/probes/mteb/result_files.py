@@ -1,7 +1,4 @@
-"""Result files in MTEB's layout: ``results/MODEL/REVISION/TASK.json`` and ``model_meta.json``.
-
-Writing them does not need MTEB.
-"""
+"""Result files in MTEB's layout, written without it: ``results/MODEL/REVISION/TASK.json``, ``model_meta.json``."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence

@@ -54,10 +54,7 @@ class SplitOverlap:
 
 
 def find_overlap(data: ProbeDataset, lexicon: Lexicon | None = None) -> SplitOverlap:
-    """Count the test items whose sentence training has.
-
-    Lemmas are those of the lexicon, by default the built-in one. Words that it lacks count by their Snowball stem.
-    """
+    """Count the test items whose sentence training has; unknown lemmas count by their Snowball stem."""
     lexicon = lexicon or english()
     lemmas = {token: find_lemma(token, lexicon) for sentence in data.sentences for token in sentence.split()}
     lemmatised = [tuple(lemmas[token] for token in sentence.split() if lemmas[token]) for sentence in data.sentences]

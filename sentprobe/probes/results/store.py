@@ -331,10 +331,7 @@ def write_result(result: Result, directory: Path) -> Path:
 
 
 def find_result(result: Result, directory: Path) -> Result | None:
-    """Return the stored result of an earlier run with the identity of *result*.
-
-    A damaged file, or one of another identity, is reported and not used.
-    """
+    """Return the stored result with the identity of *result*; report a damaged file, or one of another identity."""
     path = directory / make_file_name(result)
     if not path.exists():
         return None

@@ -1,7 +1,4 @@
-"""Training curves: scores of an encoder on its own training objective, stored beside probe results.
-
-Conneau et al. 2018 (figure 1) plot BLEU or perplexity by epoch beside probe accuracies.
-"""
+"""Training curves: scores of an encoder on its own objective, by epoch, stored beside probe results."""
 
 import json
 from collections.abc import Iterable

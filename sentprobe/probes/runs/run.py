@@ -232,10 +232,7 @@ def _reject_ordered_vectors(encoders: Iterable[EncoderSource]) -> None:
 
 
 def _select_reusable(source: EncoderSource, encoders: Sequence[EncoderSource]) -> Sequence[EncoderSource]:
-    """Return the encoders of a source if all draws share them, so that a model is loaded once.
-
-    Return the source itself if each draw needs encoders of its own.
-    """
+    """Return the encoders of a source if all draws share them (a model is loaded once), else the source itself."""
     is_random = (isinstance(encoder, Spec) or get_capabilities(encoder).seed is not None for encoder in encoders)
     return [source] if any(is_random) else encoders
 

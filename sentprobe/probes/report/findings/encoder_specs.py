@@ -11,10 +11,7 @@ KINDS = frozenset(encoder_kind.name for encoder_kind in ENCODERS)
 
 
 def find_requested_spec(record: Result) -> Spec | None:
-    """Return the spec of an encoder: its name or, for a named encoder, the spec in the command.
-
-    None if neither is a spec, as with an encoder passed in Python.
-    """
+    """Return the spec by which an encoder was requested: its name or one in the command; None if neither is a spec."""
     texts = (record.encoder, *_split_command(record.command))
     specs = (spec for text in texts if (spec := parse_known_spec(text)) and _names_result_of(spec, record))
     return next(specs, None)

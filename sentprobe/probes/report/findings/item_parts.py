@@ -1,7 +1,4 @@
-"""Parts of the test items by the values of a column, and results on each part.
-
-A part of a result is again a result, on fewer items: figures and intervals are computed from it in the same way.
-"""
+"""Parts of the test items by the values of a column, and the results on each part: again results, on fewer items."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -69,10 +69,7 @@ class WrongItems:
 
 
 def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str | None = None) -> tuple[WrongItems, ...]:
-    """Return at most *count* wrongly answered items of a result or, with a *column*, of each part.
-
-    Items that most probes answer wrong come first, then the order of the test items.
-    """
+    """Return at most *count* wrong answers of a result, or of each part by *column*; those of most probes first."""
     seeds = result.scores[Condition.PROBE].seeds
     wrong = np.sum([~seed.items() for seed in seeds], axis=0)  # (items,)
     order = np.argsort(-wrong, kind="stable")

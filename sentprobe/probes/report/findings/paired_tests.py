@@ -111,10 +111,7 @@ def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> DrawGain
 
 
 def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
-    """Return the name of an encoder or control; None if its answers are the same in each unit and each draw.
-
-    A bag of words is such a constant on mirror pairs: it is right on one item of each.
-    """
+    """Return the name of an encoder or control; None if its answers are constant (words on mirror pairs)."""
     if are_constant(draws, condition):
         return None
     return (

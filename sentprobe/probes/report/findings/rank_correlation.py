@@ -39,10 +39,7 @@ class RankCorrelation:
 
 
 def compute_rank_correlation(first: ArrayLike, second: ArrayLike, *, seed: int) -> RankCorrelation | None:
-    """Return Spearman's correlation of two sequences, (n,).
-
-    None if there are fewer than three values, or all values of one sequence are equal.
-    """
+    """Return Spearman's correlation of two sequences, (n,); None for fewer than three values or constant ones."""
     first_values, second_values = (np.asarray(values, np.float64) for values in (first, second))
     if len(first_values) < MIN_VALUES or np.ptp(first_values) == 0 or np.ptp(second_values) == 0:
         return None

@@ -31,10 +31,7 @@ class PageMistakes:
 
 
 def build_page_mistakes(results: Results, items: ItemTables) -> Iterator[PageMistakes]:
-    """Yield the mistakes of the first encoders on each task whose items are stored.
-
-    With several draws, the mistakes of the first draw are shown. Layers of a model are left out.
-    """
+    """Yield the mistakes of the first encoders (no layers) on each task with stored items, in the first draw."""
     records = [record for record in results.records if record.layer is None]
     encoders = [*dict.fromkeys(record.encoder for record in records)][:MAX_ENCODERS]
     first = {record.cell: record for record in reversed(records) if record.encoder in encoders}

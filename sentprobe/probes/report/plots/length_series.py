@@ -1,7 +1,4 @@
-"""Series over sentence length: accuracy and the norm of the vectors, as values and as tables.
-
-As in Adi et al. 2017: the norm explains how an average of word vectors can reveal the length of its sentence.
-"""
+"""Series over sentence length: accuracy and the norm of the vectors (Adi et al. 2017), as values and as tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass

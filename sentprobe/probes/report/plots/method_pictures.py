@@ -1,7 +1,4 @@
-"""Pictures of methods: accuracy by size of the probe, by training items, by width of vectors.
-
-All three have logarithmic axes.
-"""
+"""Pictures of methods, with logarithmic axes: accuracy by size of probe, by training items, by width of vectors."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -64,10 +61,7 @@ def _draw_readings(
 
 
 def _average_readings(records: Sequence[Result], condition: Condition) -> Points:
-    """Return mean accuracy and its standard deviation at each point of the curve.
-
-    Probes with fewer or more points than the first are left out.
-    """
+    """Return mean accuracy and standard deviation at each point of the curves that have as many as the first."""
     seeds = [seed for record in records for seed in record.scores[condition].seeds]
     alike = [seed for seed in seeds if len(seed.readings) == len(seeds[0].readings)]
     points = {}

@@ -255,10 +255,7 @@ def _make_contrast_rows(table: GeometryTable, contrast: str, nearness: Nearness)
 
 
 def draw_training_picture(curve: Curve) -> pn.ResultPicture:
-    """Return the picture of a training: a panel for probes, and one for each kind of negative.
-
-    The last panel shows the training objective, if it is known.
-    """
+    """Return the panels of a training: probes, each kind of negative and, if known, the training objective."""
     try:
         axis = find_axis(curve)
     except UsageError as error:

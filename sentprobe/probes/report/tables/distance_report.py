@@ -36,10 +36,7 @@ def sort_by_task(results: Iterable[GeometryResult]) -> tuple[GeometryResult, ...
 def describe_probe_accuracies(
     results: Sequence[GeometryResult], probed: Sequence[Result], *, intervals: bool
 ) -> ProbeCells:
-    """Return the accuracy of probes on the anchor sentences themselves, by encoder and task.
-
-    Encoder and dataset are matched by fingerprint. Several draws are averaged.
-    """
+    """Return the mean accuracy of probes on the anchor sentences themselves (by fingerprints), by encoder and task."""
     by_cell: dict[tuple[str, str], dict[tuple[str, ...], Result]] = {}
     for result in results:
         key = (result.encoder_fingerprint, result.dataset)
@@ -80,10 +77,7 @@ def _format_accuracies(records: Sequence[Result], *, intervals: bool) -> str:
 
 
 def describe_semrole_accuracies(results: Sequence[GeometryResult], probed: Iterable[Result]) -> Iterator[str]:
-    """Yield a line with the accuracies of probes of the same encoders on SemRole's own sentences.
-
-    Several results, such as those of other draws or presets, are averaged.
-    """
+    """Yield a line with the mean accuracies of probes of the same encoders on SemRole's own sentences."""
     encoders = {(result.encoder, result.encoder_fingerprint) for result in results if not result.dataset}
     accuracies: dict[str, list[float]] = {}
     for record in probed:

@@ -141,10 +141,7 @@ def _sort_key(record: Result, ranks: Mapping[str, int]) -> tuple[object, ...]:
 
 
 def split_settings(results: Results) -> tuple[Results, ...]:
-    """Divide results into tables of comparable results, in order of appearance.
-
-    Runs that differ only in their draw are one table (:func:`.draws.join_draws`).
-    """
+    """Divide results into tables of comparable results; draws of one run are one table (:func:`.draws.join_draws`)."""
     return join_draws(split_single_draws(results))
 
 

@@ -43,10 +43,7 @@ def index_by_fingerprint(items: Iterable[ItemTable]) -> division.ItemTables:
 def build_part_tables(
     results: Results, items: division.ItemTables, column: str, style: CellStyle
 ) -> Iterator[ShownTable]:
-    """Yield a table for each task, setting by setting, with its title and notes.
-
-    Tasks whose items lack the column have no table, and a note names them.
-    """
+    """Yield a table for each task and setting, with title and notes; a note names tasks whose items lack the column."""
     division.check_column(items.values(), column)
     tables = split_settings(results)
     for title, setting in zip(describe_differences(tables), tables, strict=True):

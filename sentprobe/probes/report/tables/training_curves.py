@@ -202,10 +202,7 @@ def build_curve_grid(curve: Curve, *, intervals: bool = False) -> Grid:
 
 
 def group_columns(curve: Curve) -> dict[str, list[CurveSeries]]:
-    """Return the columns: lines of one name, with a number if there are several of a kind.
-
-    Lines of one name differ in data or classifier.
-    """
+    """Return the columns: lines of one name, numbered if there are several of a kind (in data or classifier)."""
     columns: dict[str, list[CurveSeries]] = {}
     for line in curve.lines:
         names = chain([line.name], (f"{line.name} ({number})" for number in count(2)))

@@ -131,10 +131,7 @@ PROBE_WORD_CONDITIONS = (Condition.RANDOM_PROBES, Condition.NO_SENTENCE)
 
 
 def make_probe_items(data: ProbeDataset, *, preset: Preset, seed: int) -> ProbeItems:
-    """Return the items for the trainer, with validation items if the preset needs them.
-
-    Without a validation split, a tenth of the training items is used: whole units, drawn by *seed*.
-    """
+    """Return the items for the trainer; if its preset needs validation items, a tenth of training units by *seed*."""
     train, validation = data.splits[Split.TRAIN], data.splits.get(Split.VALIDATION)
     if not preset.needs_validation:
         validation = None
@@ -237,10 +234,7 @@ def _randomize_sentences(vectors: Vectors, material: ProbeItems, generator: np.r
 
 
 def _randomize_probe_words(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
-    """Put a random probe word into every slot of every item, in every split.
-
-    Words are drawn uniformly from those of the same slot in training.
-    """
+    """Put a random probe word, uniformly from those of the slot in training, into every slot of every item."""
     words_by_slot = [np.unique(column) for column in material.train.probes.T]
 
     def randomize(items: Items) -> Items:

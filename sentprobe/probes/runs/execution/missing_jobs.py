@@ -47,10 +47,7 @@ class Job:
 
 
 def load_result(task: Task, encoder: Encoder | Baseline, *, run: Run, update: bool = True) -> Result:
-    """Return the stored result of an earlier run, else a result without scores.
-
-    Missing facts about the data are added to the result and, with *update*, to its file.
-    """
+    """Return the stored result, or one without scores; add missing facts about the data, with *update* to its file."""
     blank_result = _make_blank_result(task, encoder, run=run)
     if run.out is None or run.force or (stored := find_result(blank_result, run.out)) is None:
         return blank_result

@@ -156,10 +156,7 @@ class Runner:
         self._shared_fits.update((key, finished_fits[key]) for key in shared)
 
     def _save_unfinished_results(self, results: Iterable[Result]) -> None:
-        """Write the results of stopped work, unless they would replace finished ones (--force).
-
-        A result without a score of the probe itself cannot be stored.
-        """
+        """Write the results of stopped work that have a probe's score and replace no finished ones (--force)."""
         for result in results if not self._run.force else ():
             if Condition.PROBE in result.scores:
                 self._store.save_result(result)

@@ -24,10 +24,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class WordSource:
-    """The source of probe word vectors: ``one-hot``, ``encoder``, or another encoder.
-
-    Adi et al. 2017, section 3, concatenate the vector of the word to that of the sentence.
-    """
+    """The source of probe word vectors: ``one-hot``, ``encoder``, or another encoder (Adi et al. 2017, section 3)."""
 
     name: str = ONE_HOT
     other_encoder: encoders.Encoder | None = None

@@ -65,10 +65,7 @@ class Forecast:
 
 
 def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
-    """Plan the results of all draws, and estimate their duration.
-
-    Natural-text tasks are built in full, and datasets are read.
-    """
+    """Plan the results of all draws, and estimate their duration; datasets are read, natural-text tasks built."""
     run, inputs, preset = request.make_run(), request.inputs, request.training.preset
     targets, words = inputs.targets, inputs.probe_vectors
     if run.out is not None:

@@ -99,10 +99,7 @@ def list_fits(
 
 
 def assume_passes(preset: Preset, condition: Condition, encoder: EncoderFacts) -> float:
-    """Return the assumed number of passes of a probe.
-
-    Wider vectors need fewer passes. A control takes at most the passes of its probe.
-    """
+    """Return the assumed passes of a probe: fewer for wider vectors, and for a control at most those of its probe."""
     if preset.optimizer is Optimizer.LBFGS:
         passes = LBFGS_ITERATIONS
     elif preset.stop is StopCriterion.TRAINING_LOSS:

@@ -62,10 +62,7 @@ def plan_all(encoders: Sequence[Encoder | Baseline], tasks: Sequence[Task], *, r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planner:
-    """Finds the missing seeds of a draw, if there are results.
-
-    Datasets without known recipes are built.
-    """
+    """Finds the missing seeds of a draw, if there are results; datasets without known recipes are built."""
 
     targets: Targets
     preset: ClassifierChoice | None

@@ -286,10 +286,7 @@ def save_model(
 
 
 def _make_point_scorer(plan: TrainingPlan, report: Callable[[str], None]) -> Callable[[loop.ProbingPoint], None]:
-    """Return a function that probes the model and writes results beside it.
-
-    Unknown probe words are reported once.
-    """
+    """Return a function that probes the model, writes results beside it, and reports unknown probe words once."""
     if plan.probing is None:
         return lambda point: None  # noqa: ARG005
     scorer = Scorer(

@@ -375,10 +375,7 @@ def _append_mean(shares: Sequence[float]) -> list[float]:
 
 @contextmanager
 def restore_training_modes(encode: object) -> Iterator[None]:
-    """Restore the training mode of each module of a PyTorch model at the end.
-
-    *encode* is the model itself, or a bound method such as ``model.encode``.
-    """
+    """Restore the training mode of each module of the PyTorch model behind *encode* at the end."""
     modules = getattr(getattr(encode, "__self__", encode), "modules", None)
     trained_modules = [m for m in (modules() if callable(modules) else ()) if hasattr(m, "training")]
     modes = [(module, module.training) for module in trained_modules]

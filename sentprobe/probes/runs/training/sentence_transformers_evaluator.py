@@ -1,7 +1,4 @@
-"""The scorer as an evaluator of sentence-transformers, which its trainer calls during training.
-
-The package is imported when an evaluator is made.
-"""
+"""The scorer as an evaluator of sentence-transformers, which is imported when an evaluator is made."""
 
 import csv
 import io
