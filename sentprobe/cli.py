@@ -23,14 +23,12 @@ BadUsage: Any = typer.BadParameter.__bases__[0]
 """The exception that Typer raises for a command line that it cannot read."""
 
 _INTERRUPTED = 130
-"""The exit code after Ctrl-C."""
 
 PROGRAMS: Mapping[str, str] = {
     "gen": "Generate controlled, grammatical, annotated English sentences.",
     "probe": "Find out what can be read from sentence vectors.",
     "sentprobe": "Generate annotated sentences, and probe sentence encoders.",
 }
-"""The programs, each with its summary."""
 
 _COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "gen": {
@@ -113,7 +111,6 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     **_COMMANDS,
     "sentprobe": {"gen": ("sentprobe.cli:gen", PROGRAMS["gen"]), **_COMMANDS["probe"]},
 }
-"""For each program and command: the location of the command's function or app, and the command's summary."""
 
 
 class LazyGroup(HelpfulGroup):
@@ -259,7 +256,6 @@ def _prepare_streams_and_signals() -> None:
 
 
 _UNRAISABLE_HOOKS: list[Any] = []
-"""The hooks that :func:`_report_unraisable` replaces."""
 
 
 def _report_unraisable(error: Any) -> None:

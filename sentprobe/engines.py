@@ -29,10 +29,8 @@ MAX_KILLS = 3
 """Number of workers killed in a row at one task, at which the run fails."""
 
 CONNECT_SECONDS = 10
-"""Timeout for connecting to the scheduler, in seconds."""
 
 ANSWER_SECONDS = 4
-"""Timeout for the scheduler's first answer, in seconds."""
 
 ADDRESS = re.compile(r"(?:tcp://)?([\w.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
 
@@ -75,7 +73,6 @@ class EngineChoice:
     engine: EngineName = EngineName.LOCAL
     jobs: int = field(default_factory=count_cores)
     scheduler: str | None = None
-    """The address of a Dask scheduler."""
     keeps_little_work_here: bool = False
     """Whether little work is done in this process alone, since each further process takes seconds to start."""
 
@@ -107,7 +104,6 @@ class Engine:
 
 
 INLINE_ENGINE = Engine(InlineExecutor(), max_waiting=1)
-"""The engine that does all work in this process."""
 
 
 @contextmanager

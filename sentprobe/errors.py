@@ -8,7 +8,6 @@ from os import PathLike, fsencode, fspath
 from typing import SupportsIndex
 
 MAX_QUOTED = 200
-"""Maximum number of characters of a quotation (of user input or a file) in a message."""
 
 _MAX_NAME = 255
 """Maximum length of a file name; a message cuts longer text that has no space or slash."""

@@ -18,18 +18,15 @@ STRUCTURES = (
     *("passive", "relative", "subject-relative", "object-relative", "progressive"),
     *("negated", "past", "plural", "intransitive"),
 )
-"""The structures that can be held out from training."""
 
 ITEM_COLUMNS = (
     *("voice", "clause", "distance", "attractors", "tense", "aspect"),
     *("polarity", "template", "length", "label", "structure"),
 )
-"""The columns of test items by which accuracy can be broken down."""
 
 SAMPLINGS = ("mirror", "paper")
 
 PRESETS = ("ettinger", "adi", "conneau", "senteval", "logreg")
-"""The classifier presets."""
 
 METHODS = ("mdl", "sample-efficiency", "v-information", "complexity")
 

@@ -84,7 +84,6 @@ class BarReporter:
 
 
 SECONDS_BETWEEN_LINES = 20.0
-"""Seconds between two lines of :class:`LineReporter`."""
 
 
 class LineReporter:

@@ -36,7 +36,6 @@ SUITES = (COMPEVAL, NATURAL)
 """Names of the suites that sentprobe builds; a path with such a name must be written as ``./compeval``."""
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
-"""Devices for training; a number may follow cuda, as in cuda:1."""
 
 OptionPair = tuple[str, str]
 
@@ -200,7 +199,6 @@ def _read_value(reader: Callable[[str], object], key: str, text: str, *, owner: 
 
 
 _MAX_DIGITS = 18
-"""Maximum number of digits of a number."""
 
 
 def _read_positive(text: str) -> int:
@@ -255,7 +253,6 @@ READERS: Mapping[type, Callable[[str], object]] = {
 """Readers of an option's text, by the type of its field."""
 
 LIST_READERS: Mapping[type, Callable[[str], object]] = {int: _read_count, float: _read_number}
-"""Readers of each part of a comma-separated list, by the type of the parts."""
 
 
 def remove_run_seed(name: str, seed: int) -> str:

@@ -19,7 +19,6 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from sentprobe.errors import FormatError, SentprobeError, first_line
 
 MAX_DEPTH = 300
-"""Maximum depth of nested lists and objects."""
 
 MAX_DIGITS = 4300
 """Maximum number of digits of a number; Python converts no more from text."""

@@ -206,7 +206,6 @@ def decode_lines(lines: Iterable[bytes]) -> Iterator[str]:
 
 
 RESULTS_MARKER = "run.json"
-"""File that marks a folder as a results folder."""
 
 RUN_FILE = "run.toml"
 """File in a results folder with the settings of the last run, for ``probe run --config``.
@@ -215,7 +214,6 @@ A run that is started from Python has no such settings and removes the file when
 """
 
 TABLE_MARKER = "table.json"
-"""File that marks a folder as a corpus table."""
 
 
 def is_table(folder: Path) -> bool:
@@ -249,7 +247,6 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 CACHE_VARIABLE = "SENTPROBE_CACHE"
-"""Environment variable with the path of the cache."""
 
 
 def find_cache_directory() -> Path:

@@ -31,7 +31,6 @@ _MACHINE = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
 _PART_NAME = re.compile(r"\.(?P<name>.+)\.sentprobe_(?P<machine>[0-9a-f]{8})_\w{8}\.part")
 
 _MAX_NAME = 64
-"""Maximum number of characters of a target's name that the name of its half-written file contains."""
 
 PREFIX = f"sentprobe-{re.sub(r'[^A-Za-z0-9.]', '_', platform.node())}-"
 """Prefix of the names of temporary folders, with the machine's name; the process id follows."""

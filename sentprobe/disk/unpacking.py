@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import IO, Any
 
 HARMLESS_BYTES = 1 << 28
-"""Number of unpacked bytes that is allowed whatever the size on disk."""
 
 RATIO = 500
 """Maximum number of unpacked bytes per byte on disk, beyond HARMLESS_BYTES."""

@@ -25,7 +25,6 @@ class TableFormat(StrEnum):
     CSV = "csv"
     """Flat records with all digits, one per line, instead of the table's layout."""
     JSON = "json"
-    """The same records as CSV."""
     HTML = "html"
 
 
@@ -250,7 +249,6 @@ LATEX_ESCAPES: Mapping[str, str] = {
     "%": r"\%", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "±": r"$\pm$", "<": r"\textless{}", ">": r"\textgreater{}", "[": "{[}", "]": "{]}",
 }  # fmt: skip
-"""The LaTeX code of each special character."""
 
 
 def escape_latex(text: str) -> str:
@@ -278,7 +276,6 @@ def _escape_formula(value: object) -> object:
 
 
 FORMULA_PREFIXES = ("=", "+", "-", "@", "\t")
-"""The characters with which a formula begins."""
 
 
 def format_records(records: Sequence[Mapping[str, Any]], style: TableFormat) -> str:

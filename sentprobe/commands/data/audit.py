@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 STYLES = ("text", "markdown", "json")
 
 _WITH_CARD = "directory"
-"""The only dataset format that has a card."""
 
 
 class LeakError(SentprobeError):

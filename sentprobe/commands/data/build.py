@@ -198,7 +198,6 @@ def build_compeval_summary(datasets: "Sequence[ProbeDataset]") -> "Table":
 
 
 BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")
-"""The baselines of a card's audit, in the order of the paper's table."""
 
 
 def build_natural_summary(datasets: "Sequence[ProbeDataset]") -> "Table":

@@ -22,7 +22,6 @@ PAPERS = {
     "adi": "Adi et al. 2017",
     "adi-controls": "Adi et al. 2017",
 }
-"""The paper of each suite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +33,10 @@ class ListedTask:
     question: str
     classes: str
     items: dict[str, int]
-    """The default number of items by split."""
     paper: str
     published: str
     """The name of the published file if it differs from the task's name; else empty."""
     classifier: str
-    """The classifier preset of its paper."""
     probe_words: str
     """The vectors of probe words: "one-hot", or "encoder" for the encoder's word vectors."""
 

@@ -20,7 +20,6 @@ from sentprobe.lexicon.read import choose_vocabulary
 from sentprobe.progress import show_bars
 
 PROGRESS_THRESHOLD = 50_000
-"""The smallest number of sentences for which a progress bar is shown."""
 
 
 def make_space(

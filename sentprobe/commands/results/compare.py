@@ -104,7 +104,6 @@ class ComparedRun:
     path: Path
     encoder: str | None
     results: "Results"
-    """The results of all encoders of the run."""
     tables: "tuple[GeometryTable, ...]"
 
     @property

@@ -44,14 +44,11 @@ class View:
     by_length: Lengths | None = None
     caption: tw.Caption = tw.NO_CAPTION
     distances: tuple[GeometryResult, ...] = ()
-    """Results of geometry, shown below the tables."""
     nearness: Nearness = Nearness.COSINE
     curves: tuple[Curve, ...] = ()
-    """Training curves of encoders, shown below the tables."""
     items: tuple[ItemTable, ...] = ()
     """Test items with a held-out structure; the gap in accuracy is shown below the tables."""
     audits: "tuple[Audit, ...]" = ()
-    """Audits of the datasets, for the page."""
 
 
 def separate_curves(results: Results, view: View, learning_curves: Sequence[TrainingCurve]) -> tuple[Results, View]:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from sentprobe.probes.geometry.triplet_sentences import TripletSampling, TripletSentences
 
 MIRROR_TASKS = ("Order", "SemRole", "Negation")
-"""The tasks of compeval whose test items are mirror pairs."""
 
 TRIPLET_OPTIONS = {
     "contrast": "--contrast", "n": "--n", "distractors": "--distractors", "template": "--template",

@@ -21,10 +21,8 @@ from sentprobe.display.screen import wrap
 HELP_ALL = "--help-all"
 
 COLUMN_GAP = 2
-"""The spaces before each of the two columns of a panel."""
 
 VALUE_PLACEHOLDERS: Mapping[str, str] = {"str": "TEXT", "path": "PATH", "int": "N", "int range": "N"}
-"""The placeholder of a value in the help, by the type of the value."""
 
 
 def read_examples() -> dict[str, list[list[str]]]:

@@ -16,7 +16,6 @@ class StoppedError(SentprobeError):
 
 
 SIGNAL_EXIT_CODES = (129, 143)
-"""The exit codes of SIGHUP and SIGTERM."""
 
 
 @contextmanager

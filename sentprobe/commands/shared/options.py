@@ -86,7 +86,6 @@ TABLE_FORMATS = ("text", "markdown", "latex", "csv", "json")
 TableFormatOption = Annotated[str, build_format_option(TABLE_FORMATS)]
 
 DEFAULT_FORMAT_HELP = "Default: by the suffix of --out."
-"""The help of ``--format`` in commands that also have ``--out``."""
 
 AllRowsOption = Annotated[bool, typer.Option("--all-rows", help="Also show the rows of controls.")]
 
@@ -166,7 +165,6 @@ LexiconOption = Annotated[Path | None, declare_option(WHAT, "--lexicon", help="Y
 CONTRASTS = names.enumerate_names(names.CONTRASTS).replace(
     "negation, polarity", "negation (moved to the other verb), polarity (added or removed)"
 )
-"""The list of contrasts in the help."""
 
 _REMARKS = {"published": "published (Ettinger et al. 2018)", "splits": "splits (a file per split)"}
 

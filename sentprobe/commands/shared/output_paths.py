@@ -35,7 +35,6 @@ INPUT, INPUT_SPEC, OUTPUT_FILE, OUTPUT_FOLDER = PathRole
 INPUTS = (INPUT, INPUT_SPEC)
 
 ITEMS = "items"
-"""The subfolder of a results folder."""
 
 
 def find_path_roles(command: Any) -> dict[str, PathRole]:

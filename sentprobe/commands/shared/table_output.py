@@ -17,7 +17,6 @@ SUFFIXES = {
     ".json": TableFormat.JSON,
     ".html": TableFormat.HTML,
 }
-"""The format of a file by its suffix; any other file is text."""
 
 
 MTEB = "mteb"
@@ -35,7 +34,6 @@ def find_format(name: str | None, out: Path | None, *, also: Sequence[str] = ())
 
 
 NON_PAGE_FORMATS = tuple(table_format for table_format in TableFormat if table_format is not TableFormat.HTML)
-"""The formats of commands that write no HTML page."""
 
 
 def find_table_format(

@@ -75,11 +75,9 @@ KEYS: Mapping[Cue, BoundKey] = {
     Cue.LENGTH: lambda tokens, probes: (len(tokens), probes),
     Cue.BAG: lambda tokens, probes: (tuple(sorted(tokens)), probes),
 }
-"""For each cue with a bound, the function that computes its value."""
 
 
 FORMAT = "sentprobe-audit 1"
-"""The first value of an audit in JSON."""
 
 RENDERER = "sentprobe.probes.audit.audit_report:render"
 """The renderer of audits, imported by name because its module imports this one."""
@@ -114,7 +112,6 @@ class Finding:
     trial: Trial
     verdict: Verdict
     reason: str = ""
-    """Why the cue may answer; for a cue below chance, why the relation may be reversed."""
 
     @property
     def score(self) -> ModelScore:

@@ -46,7 +46,6 @@ _TREE_SETTINGS: Mapping[str, object] = {
     "force_row_wise": True,  # otherwise LightGBM times both ways
     "verbosity": -1,
 }
-"""Settings of LightGBM; growing the trees involves no randomness."""
 
 _TOLERANCE = 1e-3
 """Gradient tolerance of the linear model: ten times scikit-learn's default, for a third of the iterations and nearly
@@ -288,4 +287,3 @@ _PREDICTORS: Mapping[Classifier, Callable[[Any, Any, Indices, int], Any]] = {
     Classifier.LINEAR: predict_with_linear_model,
     Classifier.BOOSTING: predict_with_boosting,
 }
-"""For each classifier, the function that trains it and predicts the labels of matrices."""

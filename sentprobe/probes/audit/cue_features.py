@@ -21,7 +21,6 @@ from sentprobe.probes.dataset import Items, ProbeDataset
 from sentprobe.probes.known_task import Cue
 
 BLANK = "_"
-"""Mark of a content word in a skeleton."""
 
 
 class Structures:

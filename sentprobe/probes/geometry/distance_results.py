@@ -71,7 +71,6 @@ class GeometryResult:
     """Seed of the weights; None if they were not sampled."""
     dim: int
     contrast: str
-    """Contrast, or the task of the sentences."""
     material: str
     dataset: str = ""
     """Fingerprint of the dataset whose test sentences are the anchors; empty: no dataset."""
@@ -88,7 +87,6 @@ class GeometryResult:
     step: int | None = None
     """Training step of the encoder; None if it was not trained or the step is unknown."""
     epoch: float | None = None
-    """Number of passes over the training data."""
     source: str = field(default="", compare=False)
     """Folder that the result was read from; not written."""
 

@@ -13,7 +13,6 @@ from sentprobe.probes.encoders.capabilities import Capabilities
 from sentprobe.probes.encoders.protocol import check_vectors
 
 BATCH = 32
-"""Default batch size for encoding, in sentences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,7 +24,6 @@ class MtebModel:
     """The metadata of the task, from which models choose prompts."""
     subset: str
     options: Mapping[str, Any]
-    """The ``encode_kwargs`` of ``mteb.evaluate``."""
     fingerprint: str = ""
     """Empty, since it is unknown on which files and settings the vectors depend."""
 

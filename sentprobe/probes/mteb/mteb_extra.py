@@ -5,7 +5,6 @@ from importlib.metadata import PackageNotFoundError, version
 from sentprobe.extras import MissingError, UnusableError, format_install
 
 MINIMUM_VERSION = (2, 26)
-"""The oldest supported version of MTEB."""
 
 
 def need_mteb() -> None:

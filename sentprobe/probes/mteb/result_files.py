@@ -17,10 +17,8 @@ from sentprobe.probes.report.findings.downstream import MODEL_META, to_mteb_name
 from sentprobe.probes.results.result import Result
 
 SUBSET = "default"
-"""MTEB's name of the only subset of a dataset."""
 
 NO_REVISION = "no_revision_available"
-"""MTEB's revision of a model without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

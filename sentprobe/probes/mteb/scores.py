@@ -7,10 +7,8 @@ from sentprobe.probes.geometry.measures import Nearness, NegativeKind
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result
 
 MAIN_SCORE = "accuracy"
-"""The score by which MTEB compares models."""
 
 MtebScores: TypeAlias = dict[str, Any]
-"""Scores and other JSON values by name."""
 
 
 def make_probing_scores(result: Result) -> MtebScores:

@@ -20,10 +20,8 @@ from sentprobe.probes.results.result import Condition, Result
 from sentprobe.values import BadSyntaxError, parse_json
 
 FOLDER = "items"
-"""The subfolder of item tables in a results folder."""
 
 FORMAT = "sentprobe-test-items 1"
-"""The format in the header of each file."""
 
 LABEL, LENGTH = "label", "length"
 """The columns that every dataset has."""

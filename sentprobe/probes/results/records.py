@@ -43,7 +43,6 @@ class MethodFigure:
     scale: float = 1.0
     """The factor from a record to a table."""
     decimals: int = 2
-    """The decimals in a table."""
 
     def compute_mean(self, result: Result, condition: Condition) -> float | None:
         """Return the mean over the probes; None under another condition."""
@@ -89,7 +88,6 @@ PORTION_FIGURES = (
 GAP = MethodFigure(key="gap", condition=Condition.WIDTHS, compute=_compute_gap, heading="gap", scale=100, decimals=1)
 
 METHOD_FIGURES = (SELECTIVITY, *PORTION_FIGURES, GAP)
-"""The figures in a record, in order."""
 
 
 def make_records(results: Results) -> list[dict[str, Any]]:
@@ -137,4 +135,3 @@ def _make_record(result: Result, condition: Condition, score: Score) -> dict[str
 
 
 _DATA_FACTS = ("train", "validation", "word_types", "vocabulary", "sampling", "seed")
-"""The facts about the data in a record."""

@@ -15,7 +15,6 @@ class SplitOverlap:
     """Numbers of test items whose sentence occurs in training."""
 
     items: int
-    """All test items."""
     repeated: int
     """Test items whose sentence occurs in training verbatim."""
     inflected: int

@@ -33,7 +33,6 @@ from sentprobe.probes.trainer.codelength import CurvePoint
 from sentprobe.values import BadSyntaxError, check_record, parse_json
 
 RESULT_FORMAT = "sentprobe-result 2"
-"""The format in each result file."""
 
 
 def format_result(result: Result) -> str:
@@ -185,14 +184,11 @@ def _readings_from_json(value: Mapping[str, str]) -> tuple[CurvePoint, ...]:
 log = logging.getLogger(__name__)
 
 MARKER = RESULTS_MARKER
-"""The file that marks a results folder."""
 
 OWN_FILES = (MARKER, RUN_FILE)
-"""The files in a results folder other than results."""
 
 
 RUN_FORMAT = "sentprobe-run 1"
-"""The format in the marker."""
 
 
 def make_file_name(result: Result) -> str:

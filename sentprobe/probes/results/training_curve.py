@@ -11,13 +11,11 @@ from sentprobe.errors import ResultsError, SentprobeError, path_error
 from sentprobe.values import check_record, parse_json
 
 LEARNING_FORMAT = "sentprobe-learned 1"
-"""The format in the file."""
 
 ACCURACY = "accuracy"
 """The metric whose value is a share, shown in percent."""
 
 CURVE_FILE = Path("learned", "held_out.json")
-"""The path of the file in a results folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,13 +33,11 @@ class TrainingCurve:
     """The validations of a training, in order of their steps."""
 
     family: str
-    """The name in results of the encoder in training."""
     seed: int
     metric: str
     """BLEU, perplexity or ACCURACY."""
     points: tuple[LearningPoint, ...] = ()
     command: str = field(default="", compare=False)
-    """The training command of the last validation."""
     source: str = field(default="", compare=False)
     """The results folder; not stored."""
 

@@ -51,11 +51,8 @@ class Outcome:
     results: Results
     notes: tuple[str, ...]
     failures: Mapping[str, TooFewError]
-    """Why tasks were left out, by name."""
     reused: int
-    """The number of results that existed already, complete."""
     items: tuple[ItemTable, ...] = ()
-    """The item tables of datasets with a held-out structure."""
 
 
 def run(
@@ -200,7 +197,6 @@ class DrawnRun(NamedTuple):
     run: Run
     encoders: list[EncoderSource]
     specs: Mapping[str, Spec]
-    """The spec that an encoder was built from, by the name of the encoder."""
 
 
 def prepare_draws(encoders: Sequence[EncoderSource], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:

@@ -67,7 +67,6 @@ def _get_overall_score(result: GeometryResult, kind: NegativeKind, nearness: Nea
 
 
 EncoderPair: TypeAlias = tuple[GeometryTable, GeometryTable]
-"""The results of two encoders."""
 
 
 def list_table_pairs(table: GeometryTable, *, against: str | None = None) -> list[EncoderPair]:

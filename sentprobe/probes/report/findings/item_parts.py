@@ -18,16 +18,13 @@ from sentprobe.probes.results.result import Condition, Result, SeedScore, make_s
 from sentprobe.probes.statistics import Interval, compare_draws, difference_interval
 
 UNKNOWN_PART = "not known"
-"""The part of the items without a value in the column."""
 
 MAX_PARTS = 12
 """Columns with more distinct numbers are divided into bins."""
 
 BIN_COUNT = 6
-"""The number of bins, of about equal size."""
 
 ItemTables: TypeAlias = Mapping[str, ItemTable]
-"""Test items by the fingerprint of their dataset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -164,7 +161,6 @@ class PartAccuracy:
     items: int
     accuracy: float
     spread: float | None
-    """The sample standard deviation over seeds; None for one seed."""
     interval: Interval
     majority: float
     """The share of the most frequent label of the part: chance."""

@@ -20,13 +20,11 @@ class WrongItem:
     """A test item that at least one probe answers wrong."""
 
     place: int
-    """The position among the test items, from 0."""
     sentence: str
     marks: tuple[int, ...]
     """The positions of the probe words in the sentence, from 0."""
     probes: tuple[str, ...]
     event: str
-    """The event of the sentence, in text notation; empty if not known."""
     answer: str
     prediction: str | None
     """The most frequent wrong prediction of the probes; None if not stored."""
@@ -51,10 +49,8 @@ class WrongItems:
 
     result: Result
     part: str
-    """The part of the items; empty: all."""
     items: int
     wrong: int
-    """The number of items that at least one probe answers wrong."""
     shown: tuple[WrongItem, ...]
 
     @property

@@ -71,9 +71,7 @@ class TableFindings:
     free_controls: tuple[ChanceTest, ...]
     """The controls that may know the answer: one for each task and width."""
     comparisons: tuple[Comparison, ...]
-    """Every two models on each task."""
     variant_comparisons: tuple[Comparison, ...]
-    """Every two variants of one model on each task."""
     control_comparisons: tuple[Comparison, ...]
     """Each encoder on each task with each control that may know the answer."""
 

@@ -49,9 +49,7 @@ class ReportSection:
     tied: tuple[str, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
-    """Reasons not to trust the table."""
     at_chance: tuple[str, ...]
-    """The line with the number of controls at chance; empty if no control must be at chance."""
     verdicts: tuple[str, ...]
     runs: tuple[ControlRun, ...]
     pictures: tuple[ResultPicture, ...]

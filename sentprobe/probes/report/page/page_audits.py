@@ -42,7 +42,6 @@ class PageAudit:
     """The audit of one dataset."""
 
     verdict: str
-    """The line that is visible while the audit is folded."""
     is_leaky: bool
     title: str
     grid: Grid

@@ -10,7 +10,6 @@ from sentprobe.probes.results.result import Result, Results
 TEMPLATE = "template"
 
 ITEMS_WITHOUT_STRUCTURES = 3
-"""The number of items shown if there are no structures."""
 
 MAX_ENCODERS = 6
 

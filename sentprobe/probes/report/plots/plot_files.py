@@ -22,13 +22,10 @@ COLOURS = {"ink": "#1b1b1b", "soft": "#5c5c5c", "paper": "#fff", "line": "#c9c9c
 
 MAX_COLUMNS = 3
 PANEL_GAP = 26
-"""Distance between panels, and from the edge, in units of SVG."""
 TITLE_HEIGHT = 24
 LEGEND_HEIGHT = 18
 NAME_LIMIT = 60
-"""Number of letters of a name in a legend or beside a row."""
 PIXELS = 2
-"""Pixels of a PNG per unit of SVG."""
 
 
 @dataclass(frozen=True, slots=True)

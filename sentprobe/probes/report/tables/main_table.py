@@ -23,10 +23,8 @@ class CellStyle:
 
     intervals: bool = False
     sources: bool = False
-    """Whether to show the standard deviations between draws and between probes."""
     published: bool = False
     all_rows: bool = False
-    """Whether to show rows of controls, instead of a note."""
 
 
 def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:

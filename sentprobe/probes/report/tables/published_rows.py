@@ -47,7 +47,6 @@ class PublishedTable:
     reference: Reference
     where: str
     classifier: str
-    """The preset that follows the paper."""
     items: Mapping[str, int] = field(hash=False)
     """Split to number of items, where the paper gives it."""
     chance: Mapping[str, float] = field(hash=False)

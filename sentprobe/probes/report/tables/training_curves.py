@@ -31,7 +31,6 @@ class CurveSeries:
     """Distinguishes curves of one name: the data, and the classifier."""
     chance: float
     measured: str
-    """The measure and the number of items."""
 
 
 TrainingMoment: TypeAlias = tuple[int | None, float | None]
@@ -62,7 +61,6 @@ class Curve:
     source: str
     lines: dict[CurveSeries, list[StepAccuracy]]
     learned: TrainingCurve | None = None
-    """The curve of the training objective, if it is known."""
     versions: tuple[Mapping[str, str], ...] = ()
 
     @property
@@ -153,7 +151,6 @@ def _rank_contrast(result: GeometryResult) -> int:
 
 
 Measurement: TypeAlias = tuple[CurveSeries, tuple[float, Interval]]
-"""The series that a result has a point of, and its accuracy with the interval."""
 
 
 def _measure_probe(record: Result) -> Measurement:

@@ -25,7 +25,6 @@ from sentprobe.progress import Reporter
 from sentprobe.specs import Spec
 
 ResultKey: TypeAlias = tuple[str, str]
-"""The names of an encoder and a task, which identify a result."""
 
 
 def check_sendable(encoders: Sequence[EncoderSource], words: EncoderSource | str | None, *, run: Run) -> None:
@@ -46,7 +45,6 @@ class DaskCluster:
 
     engine: engines.Engine
     specs: Mapping[str, Spec]
-    """The spec of each encoder, by name."""
     words: Spec | str | None
 
     def run_jobs(

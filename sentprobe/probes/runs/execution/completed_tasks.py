@@ -14,7 +14,6 @@ from sentprobe.probes.runs.execution.task import Task
 from sentprobe.probes.runs.request.settings import Run
 
 Recipes: TypeAlias = Mapping[tuple[str, str], str]
-"""The known recipes of results, by the names of encoder and task."""
 
 
 class CompletedTasks(NamedTuple):
@@ -22,9 +21,7 @@ class CompletedTasks(NamedTuple):
 
     results: Results
     reused: int
-    """The number of results that existed already."""
     notes: tuple[str, ...] = ()
-    """Notes of encoders on workers."""
 
 
 class ResultStore:

@@ -127,7 +127,6 @@ def list_conditions(*, probe_words: bool, controls: bool) -> tuple[Condition, ..
 
 
 PROBE_WORD_CONDITIONS = (Condition.RANDOM_PROBES, Condition.NO_SENTENCE)
-"""The conditions that need probe words."""
 
 
 def make_probe_items(data: ProbeDataset, *, preset: Preset, seed: int) -> ProbeItems:
@@ -209,7 +208,6 @@ TRAINING_FUNCTIONS = {
     Condition.PORTIONS: "sentprobe.probes.trainer.training_portions:fit_portions",
     Condition.WIDTHS: "sentprobe.probes.trainer.widths:fit_widths",
 }
-"""The training functions for several probes per seed."""
 
 
 def _load_vectors(vectors: Vectors | Path) -> Vectors:
@@ -279,7 +277,6 @@ CONDITIONS: Mapping[Condition, Callable[[Vectors, ProbeItems, np.random.Generato
     Condition.PORTIONS: _shuffle_training,
     Condition.WIDTHS: _keep_inputs,
 }
-"""The change of each condition to sentence vectors and items."""
 
 
 def _derive_seed(seed: int, task: str, condition: Condition) -> int:

@@ -31,7 +31,6 @@ from sentprobe.specs import Spec
 from sentprobe.versions import digest_code, find_versions
 
 PACKAGES = ("duckdb", "lark", "lemminflect", "nltk", "numpy", "pyarrow")
-"""The packages that draw data."""
 
 BuildableTask: TypeAlias = CompevalTask | NaturalTask
 

@@ -60,9 +60,7 @@ class EncodedTexts:
     encoder: Encoder
     sentences: Embedding
     norms: NDArray[np.float64]
-    """The norms of the vectors of *sentences*."""
     words: Embedding | None
-    """The probe words' vectors; None: no task needs any."""
     bow: Bow
     """The encoder of the bag-of-words control, of the same width."""
 

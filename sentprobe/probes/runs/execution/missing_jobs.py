@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from sentprobe.probes.trainer.fit import Fit
 
 PACKAGES = ("sentprobe", "torch", "numpy", "scikit-learn")
-"""The packages whose versions every result lists."""
 
 ENCODER_PACKAGES: Mapping[str, tuple[str, ...]] = {
     "sentence_transformer": ("sentence-transformers", "transformers"),
@@ -110,7 +109,6 @@ SharedKey = tuple[Condition, int, str, str, Preset]
 """Condition, width, fingerprints of dataset and probe word vectors, and classifier."""
 
 SharedScores = Mapping[SharedKey, Mapping[int, SeedScore]]
-"""The scores under conditions of SHARED, by key and seed."""
 
 
 def make_shared_key(condition: Condition, result: Result, *, dim: int) -> SharedKey:

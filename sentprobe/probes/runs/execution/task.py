@@ -28,7 +28,6 @@ class Task:
     data: ProbeDataset
     preset: Preset
     words: WordSource
-    """The source of probe word vectors."""
     items: ProbeItems
     fingerprint: str
     facts: DataFacts
@@ -40,7 +39,6 @@ class Task:
     lexicon: Lexicon | None = None
     """The lexicon of its sentences; None: the built-in one, if any."""
     portion_items: ProbeItems | None = None
-    """The items that portions are taken from; None: no portions."""
 
     @property
     def name(self) -> str:

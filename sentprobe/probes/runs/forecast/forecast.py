@@ -42,7 +42,6 @@ GROWTH = 0.5
 """Building time grows with the number of items to this power (measured on compeval)."""
 
 TIMED_SENTENCES = 64
-"""Maximum number of sentences that time an encoder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +55,6 @@ class Forecast:
     encode: float = 0.0
     train: float = 0.0
     unloaded: tuple[str, ...] = ()
-    """The names of the encoders whose speed is assumed."""
 
     @property
     def seconds(self) -> float:

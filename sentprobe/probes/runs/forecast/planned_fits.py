@@ -29,11 +29,9 @@ class PlannedFit:
     shape: BankShape
     preset: Preset
     items: int
-    """The number of training items."""
     validation: int
     probes: int
     passes: float
-    """The assumed number of passes."""
 
     @property
     def operations(self) -> float:
@@ -52,10 +50,8 @@ class EncoderFacts:
     dim: int = 0
     """The width of its vectors; 0: a baseline."""
     word_dim: int = 0
-    """The width of its vectors of probe words."""
     is_pretrained: bool = False
     is_control_bow: bool = False
-    """Whether it equals the encoder of the bag-of-words control."""
     seconds: float = 0.0
     """The seconds for each sentence; 0: its vectors are those of another encoder. For a baseline, for each item."""
 

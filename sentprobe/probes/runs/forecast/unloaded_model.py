@@ -21,7 +21,6 @@ LOADING_SECONDS = 8.0
 TOKENS_PER_WORD = 1.1
 
 WIDTH_KEYS = ("out_features", "word_embedding_dimension", "embedding_dimension")
-"""The keys of the width of vectors, in the configuration of a module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,6 @@ class UnloadedModel:
     name: str
     dim: int
     weights: int
-    """The number of weights that multiply each token."""
     fingerprint: str = ""
 
     def count_multiplications(self, words: float) -> float:

@@ -27,10 +27,8 @@ from sentprobe.specs import COMPEVAL, check_distinct, choose_member
 log = logging.getLogger(__name__)
 
 Names: TypeAlias = Sequence[str]
-"""Task names; empty: all."""
 
 BuildResult: TypeAlias = ProbeDataset | TooFewError
-"""A dataset, or the reason why it cannot be built."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +44,6 @@ class CompevalSuite:
     side: SplitSide | None = None
     """The side of a split whose words and structures are used; None: all."""
     structure: Structure | None = None
-    """The structure that is held out of training."""
 
     def build(self, *, command: str) -> Iterator[tuple[str, BuildResult]]:
         """Yield each task's name with its dataset, or the reason why it cannot be built."""

@@ -48,7 +48,6 @@ class RunPlacement:
 
     out: Path | str | None = None
     force: bool = False
-    """Whether existing results are replaced."""
     wait: float = WAIT_SECONDS
     """Seconds to wait for another process that has locked the results folder."""
     cache: Cache | None = None

@@ -15,7 +15,6 @@ from sentprobe.processes import check_count
 DRAW_SEED_STEP = 10
 """The distance between the seeds of two draws, and the maximum number of probe seeds in a draw."""
 CPU = "cpu"
-"""The device that always exists."""
 
 ONE_PROCESS = EngineChoice(jobs=1)
 
@@ -27,25 +26,17 @@ class Run:
     seed: int = 0
     """The seed of random vectors and words, and of the split of validation items."""
     seeds: tuple[int, ...] = (0,)
-    """The seeds of the probes: one probe for each, under each condition."""
     draws: int = 1
-    """The number of independent draws of built data, untrained weights and probes."""
     controls: bool = True
     methods: tuple[Condition, ...] = ()
-    """The methods of METHODS to measure besides accuracy."""
     out: Path | None = None
     force: bool = False
-    """Whether existing results are replaced."""
     wait: float = WAIT_SECONDS
-    """Seconds to wait for another process that has locked the results folder."""
     cache: Cache | None = field(default=None, compare=False)
     command: str = ""
     text: str = ""
-    """The text of the run file that is stored beside the results; empty: none."""
     device: str = "cpu"
-    """The device on which probes are trained."""
     threads: int | None = 1
-    """PyTorch's threads in each training process; None: unchanged."""
     encoding_threads: int | None = None
     """PyTorch's threads for encoding sentences, before training."""
     machines: EngineChoice = ONE_PROCESS

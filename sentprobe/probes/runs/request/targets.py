@@ -43,7 +43,6 @@ class Targets:
     words: tuple[str, ...]
     items: tuple[Target, ...]
     names: tuple[str, ...] = ()
-    """The requested tasks; empty: all."""
 
     @property
     def description(self) -> str:
@@ -76,7 +75,6 @@ class SuiteMakers:
 
 
 ClassifiedTarget: TypeAlias = tuple[TargetWord, str | None]
-"""A requested target with the suite it names; None: datasets."""
 
 
 def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:

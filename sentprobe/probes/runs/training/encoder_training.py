@@ -37,7 +37,6 @@ from sentprobe.probes.runs.training.training_plan import TextPlan, TrainingPlan,
 UNTRAINED = "saved as it was drawn; --objective none trains nothing"
 
 PROBES = "probes"
-"""The results folder in the folder of an encoder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,6 @@ class TrainingReport:
     """The last state; None: the objective trains nothing."""
     why: str
     was_finished: bool
-    """Whether the training was finished by an earlier command."""
 
 
 def run_training(

@@ -36,10 +36,8 @@ from sentprobe.progress import SilentReporter
 from sentprobe.specs import COMPEVAL, check_distinct
 
 USUAL_CONTRASTS = ("role", "modifier", "negation", "tense", "number")
-"""The default contrasts."""
 
 MEAN = "mean"
-"""The key of the mean over contrasts or tasks."""
 
 EncodeArgument: TypeAlias = Callable[..., Any] | object
 """A function of a list of sentences, or an object with ``encode``."""
@@ -93,7 +91,6 @@ class ScoreMaterial:
     geometry: tuple[SampledTriplets, ...]
     tasks: tuple[Task, ...]
     places: Mapping[str, int]
-    """The index of each distinct text among the encoded texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

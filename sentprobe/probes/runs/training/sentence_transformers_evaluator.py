@@ -16,7 +16,6 @@ else:
     BaseEvaluator = object  # the real base class is added when an evaluator is made
 
 NOT_GIVEN = -1
-"""The value of sentence-transformers for an unknown epoch or step."""
 
 
 class SentenceTransformersEvaluator(BaseEvaluator):

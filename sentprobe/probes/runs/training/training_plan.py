@@ -22,14 +22,11 @@ class TextPlan:
     parallel: Path | None = None
     """The translation of the corpus, line by line."""
     format: str | None = None
-    """The format of sentence files; None: by file suffix."""
     columns: tuple[str, ...] = ()
     """The column of sentences, or the two columns of a translation (in TMX: the languages)."""
     document: str | None = None
-    """The column with the document of a sentence."""
     options: TextOptions = field(default_factory=TextOptions)
     events: int = EVENTS.default
-    """Number of generated events, for objectives without texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +47,6 @@ class TrainingPlan:
     """The complete plan of a training; it can be sent to another process."""
 
     name: str
-    """The encoder's name in results."""
     objective: str
     texts: TextPlan
     model: ModelPlan
