@@ -109,15 +109,12 @@ INLINE_ENGINE = Engine(InlineExecutor(), max_waiting=1)
 @contextmanager
 def make_engine(machines: EngineChoice) -> Iterator[Engine]:
     """Give the engine: processes of this machine, or the workers of a Dask cluster."""
-    scheduler = machines.scheduler
-    with _make_local_engine(machines.jobs) if scheduler is None else _make_dask_engine(scheduler) as engine:
-        yield engine
-
-
-@contextmanager
-def _make_local_engine(jobs: int) -> Iterator[Engine]:
-    with make_workers(jobs) as pool:
-        yield INLINE_ENGINE if pool is None else Engine(pool, max_waiting=2 * jobs)
+    if machines.scheduler is None:
+        with make_workers(machines.jobs) as pool:
+            yield INLINE_ENGINE if pool is None else Engine(pool, max_waiting=2 * machines.jobs)
+    else:
+        with _make_dask_engine(machines.scheduler) as engine:
+            yield engine
 
 
 @contextmanager

@@ -65,11 +65,11 @@ def add_stars(grid: Grid) -> Grid:
     >>> [cell.text for cell in grid.rows[0].cells]
     ['50.0', '* 99.9']
     """
-    return replace(grid, rows=tuple(replace(row, cells=_star_best_cells(row.cells)) for row in grid.rows))
-
-
-def _star_best_cells(cells: tuple[GridCell, ...]) -> tuple[GridCell, ...]:
-    return tuple(replace(cell, text=f"* {cell.text}") if cell.best else cell for cell in cells)
+    rows = []
+    for row in grid.rows:
+        cells = (replace(cell, text=f"* {cell.text}") if cell.best else cell for cell in row.cells)
+        rows.append(replace(row, cells=tuple(cells)))
+    return replace(grid, rows=tuple(rows))
 
 
 def build_rich_table(grid: Grid) -> "Table":

@@ -14,6 +14,7 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
 from sentprobe.disk.files import atomic_path, describe_folder, is_table
 from sentprobe.display.screen import print_text
+from sentprobe.display.table_writers import TableFormat
 from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.extras import require_libraries
 from sentprobe.lexicon.read import load_lexicon
@@ -22,7 +23,7 @@ from sentprobe.progress import has_width, make_console, show_bars
 from sentprobe.specs import choose_member
 
 if TYPE_CHECKING:
-    from sentprobe.probes.audit import Audit, AuditFormat
+    from sentprobe.probes.audit import Audit
     from sentprobe.probes.dataset import ProbeDataset
 
     Located = tuple[Path, ProbeDataset]
@@ -73,7 +74,9 @@ def audit(
     from sentprobe.probes.known_task import Cue
 
     require_libraries("sklearn", "lightgbm")
-    style = _find_style(format_)
+    if format_ not in STYLES:
+        raise UsageError(f"there is no format {format_!r}{suggest(format_, STYLES)}; one of {', '.join(STYLES)}")
+    style = TableFormat(format_)
     expected = [choose_member(Cue, name, what="cue") for name in expect or ()]
     if read_as is not None:
         formats.check_format(read_as)
@@ -111,14 +114,6 @@ def audit(
         raise LeakError(f"leaks in {len(leaking)} of {len(audits)} datasets: {', '.join(leaking)}")
 
 
-def _find_style(name: str) -> "AuditFormat":
-    from sentprobe.probes.audit import AuditFormat
-
-    if name not in STYLES:
-        raise UsageError(f"there is no format {name!r}{suggest(name, STYLES)}; one of {', '.join(STYLES)}")
-    return AuditFormat(name)
-
-
 def _check_kind(path: Path) -> None:
     from sentprobe.probes import formats
 
@@ -152,11 +147,11 @@ def _check_cards(located: "Sequence[Located]") -> None:
             )
 
 
-def _print_audits(audits: "Sequence[Audit]", style: "AuditFormat") -> None:
-    from sentprobe.probes.audit import AuditFormat, render
+def _print_audits(audits: "Sequence[Audit]", style: TableFormat) -> None:
+    from sentprobe.probes.audit import render
     from sentprobe.probes.audit.audit_report import print_audits
 
-    if style is AuditFormat.TEXT and has_width():
+    if style is TableFormat.TEXT and has_width():
         print_audits(audits, make_console())
     else:
         print(render(audits, style=style), end="")

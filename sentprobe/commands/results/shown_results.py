@@ -53,8 +53,8 @@ class View:
 
 def separate_curves(results: Results, view: View, learning_curves: Sequence[TrainingCurve]) -> tuple[Results, View]:
     """Separate encoders probed during training: return the other results, and a view with the training curves."""
-    separated = separate_training_curves(results, view.distances, learning_curves)
-    return separated.untracked, replace(view, distances=separated.untracked_distances, curves=separated.curves)
+    untracked, distances, curves = separate_training_curves(results, view.distances, learning_curves)
+    return untracked, replace(view, distances=distances, curves=curves)
 
 
 def read_shown_audits(paths: Sequence[Path]) -> "tuple[Audit, ...]":
@@ -104,7 +104,7 @@ def draw_plot(
         _check_single(settings, "settings (classifier, data, probe words or seed)")
         pictures = page_pictures.draw_length_pictures(settings[0], by_length)
         return _take_first(pictures, "no task has test sentences of several lengths")
-    curves = separate_training_curves(results, distances, learning_curves).curves
+    *_, curves = separate_training_curves(results, distances, learning_curves)
     layered_draws = [draw for draw in split_single_draws(results) if page_pictures.find_layered_models(draw)]
     if curves and not layered_draws:
         _check_single(curves, "trainings (name, seed or folder)")

@@ -1,6 +1,6 @@
 """The audit of a dataset: the accuracy of surface cues, and upper bounds on it."""
 
-from sentprobe.probes.audit.audit_report import AuditFormat, format_verdict_lines, render, to_json
+from sentprobe.probes.audit.audit_report import format_verdict_lines, render, to_json
 from sentprobe.probes.audit.cue_audit import (
     FORMAT,
     KEYS,
@@ -22,7 +22,6 @@ __all__ = [
     "FORMAT",
     "KEYS",
     "Audit",
-    "AuditFormat",
     "Bound",
     "Classifier",
     "Cue",

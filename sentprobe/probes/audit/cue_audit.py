@@ -310,7 +310,7 @@ def _build_audit(
     data: ProbeDataset, trials: Mapping[Cue, _CueTrial], *, overlap: SplitOverlap, seed: int, expect: tuple[Cue, ...]
 ) -> Audit:
     reasons = dict.fromkeys(expect, USER_EXPECTED)
-    test = data.splits[Split.TEST]
+    test, units = data.splits[Split.TEST], data.units(Split.TEST)
     chance = max(Counter(test.targets.tolist()).values()) / len(test)
     return Audit(
         task=data.name,
@@ -318,10 +318,14 @@ def _build_audit(
         seed=seed,
         chance=chance,
         overlap=overlap,
-        majority=_score_majority(data, strict=_correct_confidence(trials)),
+        majority=score_answers(
+            np.full(len(test), np.bincount(data.splits[Split.TRAIN].targets).argmax()),  # the first of equally common
+            _select_items(data, Split.TEST, units),
+            strict=_correct_confidence(trials),
+        ),
         items={split: len(items) for split, items in data.splits.items()},
         probed=bool(data.slots),
-        units=len(np.unique(data.units(Split.TEST))),
+        units=len(np.unique(units)),
         findings=tuple(_judge_cue(data, cue, trials[cue].trial, chance, reason=reasons.get(cue, "")) for cue in trials),
         bounds={
             cue: {split: compute_bound(data, split, key) for split in data.splits}
@@ -349,10 +353,3 @@ def _judge_cue(data: ProbeDataset, cue: Cue, trial: Trial, chance: float, *, rea
     if trial.score.strict.high < chance and has_balanced_labels(chance, len(data.labels)):
         return Finding(cue, trial, Verdict.BELOW, explain_inverted_cue(data.name, cue))
     return Finding(cue, trial, Verdict.CHANCE, reason)
-
-
-def _score_majority(data: ProbeDataset, *, strict: float) -> ModelScore:
-    """Return the score of the most common training label (the first of equally common ones)."""
-    label = np.bincount(data.splits[Split.TRAIN].targets).argmax()
-    answers = np.full(len(data.splits[Split.TEST]), label)
-    return score_answers(answers, _select_items(data, Split.TEST, data.units(Split.TEST)), strict=strict)

@@ -188,10 +188,6 @@ def _extract_presence(item: CueItem) -> Features:
     return counts | {f"probes occur {counts_by_slot}": 1.0}
 
 
-def _extract_bag(item: CueItem) -> Features:
-    return _extract_presence(item) | _cross_with_probe(item, _count_names(item.tokens))
-
-
 def _list_ngrams(tokens: Sequence[str], sizes: Sequence[int]) -> Iterator[str]:
     padded = ["<s>", *tokens, "</s>"]
     for size in sizes:
@@ -216,10 +212,6 @@ def _list_marked_ngrams(item: CueItem) -> list[str]:
         next((f"<{slot}>" for slot, forms in enumerate(item.forms) if token in forms), token) for token in item.tokens
     ]
     return [ngram for ngram in _list_ngrams(marked_tokens, (2, 3)) if "<0>" in ngram or "<1>" in ngram]
-
-
-def _extract_sentence(item: CueItem) -> Features:
-    return _count_names(_list_ngrams(item.tokens, (1, 2, 3)))
 
 
 def _extract_position(item: CueItem) -> Features:
@@ -253,10 +245,6 @@ def _describe_position(slot: int, positions: Sequence[int], *, size: int) -> Fea
     }
 
 
-def _make_template_extractor(structures: Structures) -> FeatureExtractor:
-    return lambda item: dict.fromkeys(structures.find_features(item.tokens), 1.0)
-
-
 CUES: Mapping[Cue, CueKind] = {
     Cue.PROBE: CueKind("probe only", "the probe words", lambda _: _extract_probe, needs_probe=True),
     Cue.LENGTH: CueKind(
@@ -269,7 +257,7 @@ CUES: Mapping[Cue, CueKind] = {
     Cue.BAG: CueKind(
         "bag of words and probe",
         "how often each word occurs, whether a form of each probe word does, and the probe words",
-        lambda _: _extract_bag,
+        lambda _: lambda item: _extract_presence(item) | _cross_with_probe(item, _count_names(item.tokens)),
         plain_title="bag of words",
         plain_description="how often each word occurs",
     ),
@@ -289,12 +277,12 @@ CUES: Mapping[Cue, CueKind] = {
     Cue.TEMPLATE: CueKind(
         "template",
         "the structure of the sentence, or where the grammar does not parse it its function words",
-        _make_template_extractor,
+        lambda structures: lambda item: dict.fromkeys(structures.find_features(item.tokens), 1.0),
     ),
     Cue.SENTENCE: CueKind(
         "sentence alone",
         "which one to three words stand together, without the probe words",
-        lambda _: _extract_sentence,
+        lambda _: lambda item: _count_names(_list_ngrams(item.tokens, (1, 2, 3))),
         needs_probe=True,
     ),
 }

@@ -152,22 +152,9 @@ class TripletEstimate:
 
 
 def estimate_accuracy(
-    draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness
+    draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness, *, paired: bool = False
 ) -> TripletEstimate | None:
-    """Return the accuracy over draws; None if a draw did not measure it."""
-    return _estimate(draws, kind, nearness, paired=False)
-
-
-def estimate_paired_accuracy(
-    draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness
-) -> TripletEstimate | None:
-    """Return the share of triplets with both directions right, over draws."""
-    return _estimate(draws, kind, nearness, paired=True)
-
-
-def _estimate(
-    draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness, *, paired: bool
-) -> TripletEstimate | None:
+    """Return the accuracy (*paired*: with both directions right) over draws; None if a draw did not measure it."""
     all_scores = [measures.find_overall(kind, nearness) for measures in draws]
     scores = [score for score in all_scores if score is not None]
     if not scores or len(scores) < len(all_scores):

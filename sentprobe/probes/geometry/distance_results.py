@@ -213,33 +213,32 @@ def read_geometry(directory: Path) -> tuple[GeometryResult, ...]:
 
 def to_geometry_records(results: Sequence[GeometryResult]) -> list[dict[str, Any]]:
     """Return a flat record for each score, with all digits."""
-    return [_build_record(result, score) for result in results for score in result.scores]
-
-
-def _build_record(result: GeometryResult, score: GeometryScore) -> dict[str, Any]:
-    measures = score.measured
-    return {
-        "run": result.source,
-        "encoder": result.encoder,
-        "contrast": result.contrast,
-        "kind": score.kind.value,
-        "nearness": score.nearness.value,
-        "by": score.by,
-        "group": score.group,
-        "accuracy": measures.accuracy,
-        "low": measures.accuracy_interval.low,
-        "high": measures.accuracy_interval.high,
-        "paired": measures.paired,
-        "paired_low": measures.paired_interval.low,
-        "paired_high": measures.paired_interval.high,
-        **{name: getattr(measures, name) for name in ("margin", "ties", "triplets", "units")},
-        "mean_rank": result.ranking.mean if result.ranking else None,
-        "first": result.ranking.first if result.ranking else None,
-        "vocabulary": result.drawing.vocabulary,
-        "templates": " ".join(result.drawing.templates),
-        "held_out": " ".join(result.drawing.held_out),
-        "seed": result.drawing.seed,
-        "material": result.material,
-        "dataset_fingerprint": result.dataset,
-        **{name: getattr(result, name) for name in ("encoder_fingerprint", "encoder_seed", "step", "epoch")},
-    }
+    return [
+        {
+            "run": result.source,
+            "encoder": result.encoder,
+            "contrast": result.contrast,
+            "kind": score.kind.value,
+            "nearness": score.nearness.value,
+            "by": score.by,
+            "group": score.group,
+            "accuracy": score.measured.accuracy,
+            "low": score.measured.accuracy_interval.low,
+            "high": score.measured.accuracy_interval.high,
+            "paired": score.measured.paired,
+            "paired_low": score.measured.paired_interval.low,
+            "paired_high": score.measured.paired_interval.high,
+            **{name: getattr(score.measured, name) for name in ("margin", "ties", "triplets", "units")},
+            "mean_rank": result.ranking.mean if result.ranking else None,
+            "first": result.ranking.first if result.ranking else None,
+            "vocabulary": result.drawing.vocabulary,
+            "templates": " ".join(result.drawing.templates),
+            "held_out": " ".join(result.drawing.held_out),
+            "seed": result.drawing.seed,
+            "material": result.material,
+            "dataset_fingerprint": result.dataset,
+            **{name: getattr(result, name) for name in ("encoder_fingerprint", "encoder_seed", "step", "epoch")},
+        }
+        for result in results
+        for score in result.scores
+    ]

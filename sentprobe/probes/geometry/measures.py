@@ -51,7 +51,7 @@ class Sides:
         """Return the dot products of two sides, given their indices, (n,) float64."""
         key = (min(first, second), max(first, second))
         if key not in self._dots:
-            self._dots[key] = compute_dots(self._vectors[first], self._vectors[second])
+            self._dots[key] = np.einsum("ij,ij->i", self._vectors[first], self._vectors[second])
         return self._dots[key]
 
     def compute_nearness(self, first: int, second: int, nearness: Nearness) -> Floats:
@@ -76,12 +76,6 @@ DIRECTIONS: Mapping[NegativeKind, tuple[tuple[int, int, int], ...]] = {
     NegativeKind.ANCHOR: ((ANCHOR, POSITIVE, HARD), (HARD, NEGATIVE, ANCHOR)),
 }
 """Anchor, nearer side and farther side, by kind of negative: of a triplet, and of its mirror (meanings exchanged)."""
-
-
-def compute_dots(left: Floats, right: Floats) -> Floats:
-    """Return the dot product of corresponding rows, (n,) float64."""
-    products: Floats = np.einsum("ij,ij->i", left, right)
-    return products
 
 
 def _compute_cosine(dot: Floats, left: Floats, right: Floats) -> Floats:

@@ -10,8 +10,14 @@ from sentprobe.disk.files import describe_folder, write_atomically
 from sentprobe.errors import UsageError, path_error
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.geometry.distance_results import GeometryResult
-from sentprobe.probes.mteb.names import make_geometry_name, to_file_name
-from sentprobe.probes.mteb.scores import MAIN_SCORE, MtebScores, make_geometry_scores, make_probing_scores
+from sentprobe.probes.mteb.scores import (
+    MAIN_SCORE,
+    MtebScores,
+    make_geometry_name,
+    make_geometry_scores,
+    make_probing_scores,
+    to_file_name,
+)
 from sentprobe.probes.report.findings.comparisons import EncoderResults
 from sentprobe.probes.report.findings.downstream import MODEL_META, to_mteb_name
 from sentprobe.probes.results.result import Result

@@ -310,7 +310,7 @@ class Results:
         return str(self)
 
     def __rich__(self) -> "RenderableType":
-        render: Callable[[Results], RenderableType] = resolve_name(f"{VIEW}:render_results")
+        render: Callable[[Results], RenderableType] = resolve_name(f"{VIEW}:RenderedResults")
         return render(self)
 
     def _repr_html_(self) -> str:

@@ -35,8 +35,7 @@ from sentprobe.probes.runs.execution.task import make_tasks
 from sentprobe.probes.runs.execution.word_source import make_word_source
 from sentprobe.probes.runs.request.built_suites import ItemCounts, warn_left_out
 from sentprobe.probes.runs.request.methods import find_methods
-from sentprobe.probes.runs.request.run_request import ProbeInputs, ProbeTraining, RunPlacement, RunRequest
-from sentprobe.probes.runs.request.settings import Run
+from sentprobe.probes.runs.request.settings import Run, RunRequest, make_run
 from sentprobe.probes.runs.request.targets import DatasetsArgument, Targets, find_datasets, find_targets
 from sentprobe.probes.suites import ClassifierChoice
 from sentprobe.probes.trainer.presets import find_preset
@@ -144,16 +143,16 @@ def run(
         resolve_encoders(encoders), make_storage_options(dims, quantize), erase=[*map(str, erase)]
     )
     request = RunRequest(
-        inputs=ProbeInputs(targets=targets, encoders=sources, probe_vectors=probe_vectors),
-        training=ProbeTraining(
-            preset=find_preset(preset) if isinstance(preset, str) else preset,
+        targets=targets,
+        encoders=sources,
+        probe_vectors=probe_vectors,
+        preset=find_preset(preset) if isinstance(preset, str) else preset,
+        run=make_run(
             seed=seed,
             seeds=seeds,
             draws=draws,
             controls=controls,
             methods=find_methods(methods, control_task=control_task),
-        ),
-        placement=RunPlacement(
             out=out,
             force=force,
             cache=cache,
@@ -172,8 +171,7 @@ def run(
 
 def execute_request(request: RunRequest, *, reporter: Reporter | None = None) -> Outcome:
     """Run the encoders on all datasets of the targets, in each draw."""
-    run, inputs, preset = request.make_run(), request.inputs, request.training.preset
-    targets, encoders, words = inputs.targets, inputs.encoders, inputs.probe_vectors
+    run, targets, encoders, words = request.run, request.targets, request.encoders, request.probe_vectors
     check_sendable(encoders, words, run=run)
     outcomes: list[Outcome] = []
     results = missing_jobs.find_results_by_recipe(run)
@@ -182,7 +180,9 @@ def execute_request(request: RunRequest, *, reporter: Reporter | None = None) ->
         start = functools.cache(lambda: stack.enter_context(make_engine(run.machines)))
         for draw in prepare_draws(encoders, targets=targets, run=run):
             drawn = targets.replace_seed(draw.run.seed)
-            requests = finished_runs.find_requests(drawn, draw.encoders, run=draw.run, preset=preset, words=words)
+            requests = finished_runs.find_requests(
+                drawn, draw.encoders, run=draw.run, preset=request.preset, words=words
+            )
             finished = find_finished_outcome(requests, results, run=draw.run)
             outcomes.append(
                 finished
@@ -253,7 +253,7 @@ def _run_draw(
     start: Callable[[], Engine],
 ) -> Outcome:
     """Return the outcome of a draw; *start* returns the engine."""
-    run, words = draw.run, request.inputs.probe_vectors
+    run, words = draw.run, request.probe_vectors
     engine = start()
     unbound = build_encoders(draw.encoders, seed=run.seed)
     if run.out is not None:
@@ -263,7 +263,7 @@ def _run_draw(
     tasks = make_tasks(
         data.datasets,
         run=run,
-        preset=request.training.preset,
+        preset=request.preset,
         words=None if words is None else make_word_source(words, seed=run.seed),
         origins=finished_runs.digest_origins(targets),
         lexicons=finished_runs.collect_lexicons(targets),

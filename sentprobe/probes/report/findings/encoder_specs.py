@@ -12,15 +12,12 @@ KINDS = frozenset(encoder_kind.name for encoder_kind in ENCODERS)
 
 def find_requested_spec(record: Result) -> Spec | None:
     """Return the spec by which an encoder was requested: its name or one in the command; None if neither is a spec."""
-    texts = (record.encoder, *_split_command(record.command))
-    specs = (spec for text in texts if (spec := parse_known_spec(text)) and _names_result_of(spec, record))
-    return next(specs, None)
-
-
-def _names_result_of(spec: Spec, record: Result) -> bool:
-    """Return whether a result is of the encoder of a spec, or of one of its layers."""
-    expanded = spec.label is not None and record.encoder.startswith(f"{spec.label}, ")
-    return expanded or spec.name == record.encoder
+    for text in (record.encoder, *_split_command(record.command)):
+        spec = parse_known_spec(text)
+        is_layer = spec and spec.label is not None and record.encoder.startswith(f"{spec.label}, ")
+        if spec and (is_layer or spec.name == record.encoder):
+            return spec
+    return None
 
 
 def _split_command(command: str) -> list[str]:

@@ -205,24 +205,24 @@ def build_mistake_grid(mistakes: WrongItems) -> Grid:
 def to_mistake_records(mistakes: Sequence[WrongItems]) -> list[dict[str, Any]]:
     """Return a flat dictionary for each mistake, all with the same keys."""
     names = dict.fromkeys(n for mistakes_part in mistakes for item in mistakes_part.shown for n in item.columns)
-    return [_to_record(mistakes_part, item, names) for mistakes_part in mistakes for item in mistakes_part.shown]
-
-
-def _to_record(mistakes: WrongItems, item: WrongItem, names: Mapping[str, None]) -> dict[str, Any]:
-    return {
-        "run": mistakes.result.source,
-        "encoder": mistakes.result.encoder,
-        "task": mistakes.result.task,
-        "seed": mistakes.result.seed,
-        "part": mistakes.part,
-        "item": item.place,
-        "sentence": item.sentence,
-        "marked": item.mark_probe_words(),
-        "probes": ", ".join(item.probes),
-        "answer": item.answer,
-        "prediction": item.prediction,
-        "wrong": item.wrong,
-        "probes_trained": item.seeds,
-        "event": item.event,
-        **{f"column_{name}": item.columns.get(name) for name in names},
-    }
+    return [
+        {
+            "run": mistakes_part.result.source,
+            "encoder": mistakes_part.result.encoder,
+            "task": mistakes_part.result.task,
+            "seed": mistakes_part.result.seed,
+            "part": mistakes_part.part,
+            "item": item.place,
+            "sentence": item.sentence,
+            "marked": item.mark_probe_words(),
+            "probes": ", ".join(item.probes),
+            "answer": item.answer,
+            "prediction": item.prediction,
+            "wrong": item.wrong,
+            "probes_trained": item.seeds,
+            "event": item.event,
+            **{f"column_{name}": item.columns.get(name) for name in names},
+        }
+        for mistakes_part in mistakes
+        for item in mistakes_part.shown
+    ]

@@ -27,11 +27,6 @@ def write_references_text(results: Results) -> str:
     return write_bibliography(list_keys(pieces), version=" and ".join(filter(None, versions)))
 
 
-def format_bibtex(bibtex: str, style: TableFormat) -> str:
-    """Return BibTeX in the format of the paragraphs above it."""
-    return BIBTEX_FORMATS[style](bibtex)
-
-
 BIBTEX_FORMATS: Mapping[TableFormat, Callable[[str], str]] = {
     TableFormat.TEXT: str,
     TableFormat.MARKDOWN: "```bibtex\n{}```\n".format,

@@ -92,6 +92,8 @@ def render_svg(picture: ResultPicture) -> str:
     names = tuple(_place_names(picture.legend, width, top))
     top = names[-1].y + LEGEND_HEIGHT + 4 if names else top
     panels = tuple(_place_panels(rows, top))
+    css = load_template("panels.css").render()
+    style = re.sub(r"var\(--(\w+)\)", lambda variable: COLOURS[variable[1]], css)
     return load_template("plot.svg.j2").render(
         picture=picture,
         names=names,
@@ -99,7 +101,7 @@ def render_svg(picture: ResultPicture) -> str:
         width=round(width, 1),
         height=round(max(placed.y + placed.panel.height for placed in panels) + PANEL_GAP, 1),
         margin=PANEL_GAP,
-        style=_render_style(),
+        style=Markup(style),  # our own file
         colours=COLOURS,
     )
 
@@ -143,9 +145,3 @@ def _place_panels(rows: Sequence[Sequence[Panel]], top: float) -> Iterator[Place
             yield PlacedPanel(panel, round(x, 1), top + TITLE_HEIGHT)
             x += panel.width + PANEL_GAP
         top += TITLE_HEIGHT + max(panel.height for panel in row) + PANEL_GAP / 2
-
-
-def _render_style() -> Markup:
-    """Return the style of the page's pictures, with colours in place of CSS variables."""
-    css = load_template("panels.css").render()
-    return Markup(re.sub(r"var\(--(\w+)\)", lambda variable: COLOURS[variable[1]], css))  # our own file

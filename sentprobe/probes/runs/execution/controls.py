@@ -184,10 +184,13 @@ def train_under_condition(
     """
     # By name, since PyTorch is slow to import.
     fit: Callable[..., tuple[Fit, ...]] = resolve_name(TRAINING_FUNCTIONS.get(condition, USUAL_TRAINING_FUNCTION))
-    generator = np.random.default_rng(_derive_seed(seed, material.name, condition))
-    changed_vectors, material = CONDITIONS[condition](_load_vectors(vectors), material, generator)
+    digest = hashlib.sha256(f"{seed} {condition} {material.name}".encode()).digest()
+    generator = np.random.default_rng(int.from_bytes(digest[:8]))
+    inputs = _load_vectors(vectors)
+    if condition in CHANGES:
+        inputs, material = CHANGES[condition](inputs, material, generator)
     return fit(
-        changed_vectors,
+        inputs,
         train=material.train,
         test=material.test,
         validation=material.validation,
@@ -217,11 +220,6 @@ def _load_vectors(vectors: Vectors | Path) -> Vectors:
 TrainingInputs = tuple[Vectors, ProbeItems]
 
 
-def _keep_inputs(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
-    del generator
-    return vectors, material
-
-
 def _randomize_sentences(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
     """Draw a standard Gaussian vector of the same width for each distinct sentence.
 
@@ -240,12 +238,6 @@ def _randomize_probe_words(vectors: Vectors, material: ProbeItems, generator: np
         return replace(items, probes=np.stack(word_columns, axis=1))
 
     return vectors, _change_splits(material, randomize)
-
-
-def _remove_sentences(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
-    """Replace every sentence vector by the same vector: a single 0."""
-    del generator
-    return np.zeros((len(vectors), 1), dtype=np.float32), material
 
 
 def _replace_labels(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
@@ -267,17 +259,10 @@ def _shuffle_training(vectors: Vectors, material: ProbeItems, generator: np.rand
     return vectors, replace(material, train=shuffled)
 
 
-CONDITIONS: Mapping[Condition, Callable[[Vectors, ProbeItems, np.random.Generator], TrainingInputs]] = {
-    Condition.PROBE: _keep_inputs,
+CHANGES: Mapping[Condition, Callable[[Vectors, ProbeItems, np.random.Generator], TrainingInputs]] = {
     Condition.RANDOM_SENTENCES: _randomize_sentences,
     Condition.RANDOM_PROBES: _randomize_probe_words,
-    Condition.BAG_OF_WORDS: _keep_inputs,
-    Condition.NO_SENTENCE: _remove_sentences,
+    Condition.NO_SENTENCE: lambda vectors, material, _: (np.zeros((len(vectors), 1), dtype=np.float32), material),
     Condition.CONTROL_TASK: _replace_labels,
     Condition.PORTIONS: _shuffle_training,
-    Condition.WIDTHS: _keep_inputs,
 }
-
-
-def _derive_seed(seed: int, task: str, condition: Condition) -> int:
-    return int.from_bytes(hashlib.sha256(f"{seed} {condition} {task}".encode()).digest()[:8])

@@ -1,4 +1,4 @@
-"""The settings of a run, shared by all its encoders and tasks."""
+"""The request of a run, and its settings, which all encoders and tasks share."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,10 +7,15 @@ from pathlib import Path
 from sentprobe.engines import KEPT_MESSAGE, EngineChoice
 from sentprobe.errors import UsageError, check_seed, check_whole
 from sentprobe.extras import require_libraries
+from sentprobe.probes.encoders import Encoder
 from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.probes.encoders.resolve import EncoderSource
 from sentprobe.probes.results.result import METHODS, Condition
 from sentprobe.probes.results.store import WAIT_SECONDS
+from sentprobe.probes.runs.request.targets import Targets
+from sentprobe.probes.suites import ClassifierChoice
 from sentprobe.processes import check_count
+from sentprobe.specs import Spec
 
 DRAW_SEED_STEP = 10
 """The distance between the seeds of two draws, and the maximum number of probe seeds in a draw."""
@@ -56,6 +61,19 @@ class Run:
         for offset in range(0, self.draws * DRAW_SEED_STEP, DRAW_SEED_STEP):
             seeds = tuple(seed + offset for seed in self.seeds)
             yield replace(self, seed=self.seed + offset, seeds=seeds, draws=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """Everything that decides a run: the command ``probe run`` and the function ``sentprobe.run`` both make one."""
+
+    targets: Targets
+    encoders: Sequence[EncoderSource]
+    probe_vectors: Encoder | Spec | str | None = None
+    """The vectors of probe words; None: as the paper of each task has them."""
+    preset: ClassifierChoice | None = None
+    """None: the classifier of the paper of each task."""
+    run: Run = field(default_factory=Run)
 
 
 def make_run(

@@ -82,7 +82,11 @@ def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
     written_words = [word for word in words if isinstance(word, str)]
     if written_words or not words:
         check_distinct("target", written_words)
-    kinds = [(word, _find_suite(word)) for word in words if word != NATURAL]
+    kinds: list[ClassifiedTarget] = []
+    for word in words:
+        if word != NATURAL:
+            kind = NATURAL if isinstance(word, str) and is_table(Path(word)) else None
+            kinds.append((word, COMPEVAL if word == COMPEVAL else kind))
     _check_tables([word for word, kind in kinds if kind == NATURAL], written_words)
     for word, kind in kinds:
         if isinstance(word, str) and kind is None and not Path(word).exists():
@@ -178,13 +182,6 @@ def _check_tables(tables: Sequence[TargetWord], written_words: Sequence[str]) ->
             f"{' and '.join(map(str, tables))} are tables, and the same tasks would be built of "
             "each; run one at a time, or analyse their texts as one corpus"
         )
-
-
-def _find_suite(word: TargetWord) -> str | None:
-    """Return the suite that a requested target names; None: datasets."""
-    if word == COMPEVAL:
-        return COMPEVAL
-    return NATURAL if isinstance(word, str) and is_table(Path(word)) else None
 
 
 def _select_suite_names(names: Sequence[str], kind: str | None) -> tuple[str, ...]:

@@ -87,13 +87,16 @@ def identify_training(plan: TrainingPlan) -> checkpoint.Identity:
     machine, texts, model = plan.settings.machine, plan.texts, plan.model
     sources = (*texts.corpus, *([texts.parallel] if texts.parallel else []))
     paths = (Path(name) for source in sources for name in text_files.find_files([source]))
+    vectors = model.vectors or "drawn"
+    if model.vectors not in ("", SKIP_GRAM):
+        vectors = _digest_path(Path(model.vectors))
     return (
         _flatten_fields(model.architecture, kind="architecture")
         | {"objective": plan.objective, "corpus": " ".join(map(_digest_path, paths))}
         | _flatten_fields(texts.options)
         | _flatten_fields(texts, excluded=("corpus", "parallel", "options"))
         | _flatten_fields(model, excluded=("architecture",))
-        | {"vectors": _identify_vectors(model.vectors)}
+        | {"vectors": vectors}
         | _flatten_fields(plan.settings.optimizer, kind="optimizer")
         | {"devices": machine.devices, "precision": devices_and_precision.choose_precision(machine).value}
         | _flatten_fields(plan.options)
@@ -122,10 +125,6 @@ def _to_plain_value(value: Any) -> Value:
             return " ".join(value)
     plain_value: Value = value
     return plain_value
-
-
-def _identify_vectors(vectors: str) -> str:
-    return _digest_path(Path(vectors)) if vectors not in ("", SKIP_GRAM) else vectors or "drawn"
 
 
 def _digest_path(path: Path) -> str:
