@@ -63,12 +63,7 @@ class InlineExecutor(futures.Executor):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineChoice:
-    """The engine, its number of processes, and the address of a Dask scheduler.
-
-    Raises:
-        UsageError: only one of the engine Dask and a scheduler is given, the address is malformed, or the number of
-            jobs is not positive.
-    """
+    """The engine, its number of processes, and the address of a Dask scheduler; contradictions raise UsageError."""
 
     engine: EngineName = EngineName.LOCAL
     jobs: int = field(default_factory=count_cores)

@@ -40,13 +40,7 @@ _SCRATCH_NAME = re.compile(r"(?P<prefix>sentprobe-[A-Za-z0-9._]*-)(?P<process>\d
 
 @contextmanager
 def make_part(target: Path, *, folder: bool = False) -> Iterator[Path]:
-    """Give a new hidden file or folder beside *target*; remove the hidden file or folder at the end.
-
-    Files that killed processes left in the folder of *target* are removed first.
-
-    Raises:
-        OSError: the file or folder cannot be created.
-    """
+    """Give a hidden file or folder beside *target*, removed at the end; remove those of killed processes first."""
     remove_left_parts(target.parent)
     prefix, suffix = f".{target.name[:_MAX_NAME]}.sentprobe_{_MACHINE}_", ".part"
 

@@ -25,9 +25,6 @@ def check_proportion(unpacked: int, packed: int) -> None:
     Traceback (most recent call last):
     ...
     sentprobe.disk.unpacking.ProportionError: 1,000,000 bytes unpack to more than 500 times as many; ...
-
-    Raises:
-        ProportionError: the ratio is too large.
     """
     if unpacked > max(HARMLESS_BYTES, RATIO * packed):
         raise ProportionError(

@@ -114,10 +114,7 @@ def build_mirror_materials(
 def _pair_with_drawings(
     targets: Targets, datasets: "Sequence[ProbeDataset]", drawing: "TripletSampling"
 ) -> "Iterator[tuple[ProbeDataset, TripletSampling]]":
-    """Yield each dataset with the sampling that made it: this command's sampling, or the sampling in its card.
-
-    A dataset was built by this command if its card has this command line.
-    """
+    """Yield each dataset with its sampling: this command's if its card has this command line, else that of its card."""
     for data in datasets:
         built = bool(targets.built) and data.card.command == opt.format_command_line()
         templates = (COMPEVAL,) if built else ()

@@ -26,10 +26,7 @@ VALUE_PLACEHOLDERS: Mapping[str, str] = {"str": "TEXT", "path": "PATH", "int": "
 
 
 def read_examples() -> dict[str, list[list[str]]]:
-    """Return the examples of each command: command lines with their meanings.
-
-    The commands of ``sentprobe`` have the examples of ``gen`` and ``probe``.
-    """
+    """Return the examples of each command, with meanings; ``sentprobe`` has those of ``gen`` and ``probe``."""
     text = files(__package__).joinpath("examples.toml").read_text("utf-8")
     examples_by_command: dict[str, list[list[str]]] = tomllib.loads(text)
     package_examples = {

@@ -223,9 +223,6 @@ def audit_all(
 
     Only cues that a dataset has are tried: some need probe words. The verdict says whether the cues to *expect* were
     found.
-
-    Raises:
-        UsageError: the number of jobs is not positive, or a cue is unknown.
     """
     check_jobs(jobs)
     expected_cues = {choose_member(Cue, name, what="cue") for name in expect}

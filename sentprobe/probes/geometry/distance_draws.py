@@ -1,7 +1,4 @@
-"""Tables of geometry results, and the estimates of a cell over several draws.
-
-A draw is the output of ``probe geometry`` with one ``--seed``: its triplets, and the weights of untrained encoders.
-"""
+"""Tables of geometry results, and estimates of a cell over draws: outputs of ``probe geometry`` with one ``--seed``."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence

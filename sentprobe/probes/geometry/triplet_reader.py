@@ -67,12 +67,7 @@ def _read_fields(path: Path) -> set[str]:
 
 
 def read_triplets(path: Path, *, seed: int = 0) -> TripletSentences:
-    """Read triplets of one contrast, from JSONL or Parquet; *seed* is the seed of the encoders.
-
-    Raises:
-        FormatError: the file is damaged, or has several contrasts; the message says where.
-        UsageError: there is no such contrast.
-    """
+    """Read JSONL or Parquet triplets of one contrast; raise FormatError, which says where, if they are damaged."""
     triplets = list(_read_rows(path))
     contrasts = sorted({triplet.contrast for triplet in triplets})
     if len(contrasts) != 1:

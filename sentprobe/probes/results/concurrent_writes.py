@@ -43,9 +43,6 @@ def save_result(
 
     The files *redone* are replaced unless they have changed. See :func:`lock_directory` for
     *wait* and *command*.
-
-    Raises:
-        UsageError, ResultsError: the file cannot be written.
     """
     with lock_directory(directory, wait=wait, command=command):
         path = directory / make_file_name(result)

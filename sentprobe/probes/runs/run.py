@@ -291,10 +291,7 @@ def _run_draw(
 def find_finished_outcome(
     requests: Sequence[finished_runs.ResultRequest], results: Mapping[str, Result], *, run: Run
 ) -> Outcome | None:
-    """Return the outcome of the run if its results exist already; no dataset is built.
-
-    - results: the existing results, by recipe
-    """
+    """Return the outcome of the run if *results*, by recipe, has it already; no dataset is built."""
     if run.out is None or not requests:
         return None
     existing = [results.get(request.recipe) for request in requests]

@@ -137,10 +137,7 @@ def compare_results(
     correction: Correction = Correction.HOLM,
     conditions: Sequence[ConditionPair] | None = None,
 ) -> tuple[Comparison, ...]:
-    """Compare matched results (:mod:`.paired_tests`) and correct the p-values for their number.
-
-    - conditions: the conditions to compare in each match; None: the probes
-    """
+    """Compare matched results under pairs of conditions (default: the probes), with corrected p-values."""
     condition_pairs = conditions or [PROBES] * len(results)
     paired = compare_matched_results(results, condition_pairs)
     corrected = correct_tests(paired, [len(matched) for matched in results], correction)
@@ -163,10 +160,7 @@ def compare_results(
 def correct_tests(
     tests: Sequence[PairedComparison], draws: Sequence[int], correction: Correction
 ) -> Iterator[tuple[float, float]]:
-    """Yield both p-values of each test, corrected; those that decide are corrected together.
-
-    - draws: the number of draws of each test
-    """
+    """Yield both corrected p-values of each test, over *draws*; those that decide are corrected together."""
     by_kind = [[test.sign_p for test in tests], [test.t_p for test in tests]]
     deciding = [values[count > 1] for *values, count in zip(*by_kind, draws, strict=True)]
     corrected = [correct_p_values(values, correction) for values in (*by_kind, deciding)]
@@ -177,10 +171,7 @@ def correct_tests(
 def list_pairs(
     encoders: Sequence[EncoderResults], *, baseline: str | None = None, source: str
 ) -> list[tuple[EncoderResults, EncoderResults]]:
-    """Return every pair of encoders or, with *baseline*, the pairs of the baseline and another encoder.
-
-    Variants of one model are paired only if all encoders are variants of one model (:mod:`.encoder_variants`).
-    """
+    """Return every pair of models (of one model: of its variants) or, with *baseline*, its pair with each other."""
     if len(encoders) < 2:
         raise UsageError(f"{source} has {len(encoders)} encoders; a comparison needs two")
     if baseline is None:

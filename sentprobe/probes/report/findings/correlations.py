@@ -1,8 +1,4 @@
-"""Correlations of probing accuracies with other scores, over encoders.
-
-As in Conneau et al. 2018, figure 2: Spearman's correlation for each probing task and each other task, corrected for the
-number of pairs.
-"""
+"""Spearman's correlations of probing accuracies with other scores, over encoders (Conneau et al. 2018, figure 2)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -69,14 +65,7 @@ def correlate_tasks(
     correction: Correction = Correction.HOLM,
     seed: int = 0,
 ) -> Correlations:
-    """Correlate each probing task with each score over the encoders that have both.
-
-    - encoders: the encoders with their results by task
-    - source, scores_source: names of the results and of the scores in an error
-
-    Raises:
-        UsageError: fewer than three encoders have scores.
-    """
+    """Correlate each probing task with each score; raise UsageError, with both sources, for few encoders."""
     probed: dict[str, dict[str, float]] = {}
     for side in encoders:
         figures = {task: compute_figure(draws, Condition.PROBE) for task, draws in side.by_task.items()}

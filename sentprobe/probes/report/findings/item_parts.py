@@ -107,11 +107,7 @@ def check_column(items: Iterable[ItemTable], column: str) -> None:
 
 
 def select_items(result: Result, chosen: NDArray[np.bool_], *, majority: float) -> Result:
-    """Return a result on some of its test items.
-
-    - chosen: (n,) bool
-    - majority: the share of the most frequent label among these items
-    """
+    """Return a result on *chosen* items, (n,) bool; *majority* is the share of their most frequent label."""
     units = renumber_units(np.array(result.units)[chosen]) if result.units else ()
     scores = {
         condition: make_score((_select_seed_items(seed, chosen) for seed in score.seeds), units)

@@ -54,10 +54,7 @@ def compute_rank_correlation(first: ArrayLike, second: ArrayLike, *, seed: int) 
 
 
 def bootstrap_interval(first: Floats, second: Floats, *, seed: int) -> Interval:
-    """Return the percentile interval (95%) of the correlation over resampled values.
-
-    Resamples in which all values of one sequence are equal do not count; if none is left, the interval is from -1 to 1.
-    """
+    """Return the 95% percentile interval over resamples without constant sequences (-1 to 1 if there are none)."""
     n = len(first)
     drawn = np.random.default_rng([seed, n]).integers(0, n, (RESAMPLE_COUNT, n))
     correlations = np.einsum("ij,ij->i", _standardize_ranks(first[drawn]), _standardize_ranks(second[drawn]))

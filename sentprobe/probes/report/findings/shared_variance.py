@@ -83,9 +83,6 @@ def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
     """Test the gains of one table, each over at least two draws.
 
     The variance of a gain, and that of its items, is taken to be at least that of one item, 1 / items squared.
-
-    Raises:
-        UsageError: a gain has fewer than two draws.
     """
     if not gains:
         return ()

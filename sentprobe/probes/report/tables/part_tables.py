@@ -140,10 +140,7 @@ def _name_column(record: Result, condition: Condition) -> str:
 
 
 def to_part_records(results: Results, items: division.ItemTables, column: str) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each result, condition and part, all with the same keys.
-
-    A held-out structure has one more record, whose part is ``gap``: its accuracy is the difference.
-    """
+    """Return a flat record for each result, condition and part, and for the ``gap`` of a held-out structure."""
     division.check_column(items.values(), column)
     with_column = (r for r in results.records if column in items[r.dataset_fingerprint].columns)
     return [record for result in with_column for record in _to_records(result, items, column)]

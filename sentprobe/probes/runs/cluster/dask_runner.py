@@ -71,10 +71,7 @@ def run_on_cluster(
     recipes: Recipes,
     cluster: DaskCluster,
 ) -> CompletedTasks:
-    """Encode and train the missing jobs on the cluster, and return all results.
-
-    - recipes: the known recipes, by encoder and task name
-    """
+    """Encode and train the missing jobs on the cluster, and return all results."""
     store = ResultStore(tasks, run, recipes)
     scheduler = _JobScheduler(run, store, reporter)
     for encoder in encoders:

@@ -124,11 +124,7 @@ _PROCESS_LOCK = threading.Lock()
 
 
 def run_job(job: WorkerJob, shared_state: SharedState) -> JobResult:
-    """Execute a job; one at a time in a process, since PyTorch's thread count is global.
-
-    Raises:
-        SentprobeError: the worker lacks a file or model, or the encoder failed.
-    """
+    """Execute a job; one at a time in a process, since PyTorch's thread count is global."""
     with _PROCESS_LOCK:
         if shared_state.run.device != CPU:
             from sentprobe.probes.trainer.devices import find_device

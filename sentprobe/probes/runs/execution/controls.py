@@ -221,11 +221,7 @@ TrainingInputs = tuple[Vectors, ProbeItems]
 
 
 def _randomize_sentences(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
-    """Draw a standard Gaussian vector of the same width for each distinct sentence.
-
-    The published code draws a vector per item. A vector per sentence keeps repeated sentences recognizable, so that
-    the control has the structure of the data.
-    """
+    """Draw a Gaussian vector for each distinct sentence (published: each item), so that repeated ones stay equal."""
     return generator.standard_normal(vectors.shape, dtype=np.float32), material
 
 

@@ -14,10 +14,7 @@ from sentprobe.probes.results.item_table import LABEL, LENGTH, ItemTable, find_i
 
 
 def make_item_table(data: ProbeDataset, *, fingerprint: str = "", lexicon: Lexicon | None = None) -> ItemTable:
-    """Return the test items of a dataset, annotated if the grammar can parse their sentences.
-
-    - lexicon: the lexicon of the sentences; by default the built-in one
-    """
+    """Return the test items of a dataset, annotated if the grammar with this (or the built-in) lexicon parses them."""
     items = data.splits[Split.TEST]
     sentences = tuple(data.sentences[row] for row in items.rows)
     probes = tuple(tuple(data.probe_words[word] for word in words) for words in items.probes)

@@ -54,10 +54,7 @@ def run_tasks(
     recipes: Recipes,
     engine: Engine = INLINE_ENGINE,
 ) -> CompletedTasks:
-    """Encode in this process, train missing probes on the engine, and return all results.
-
-    - recipes: the known recipes, by the names of encoder and task
-    """
+    """Encode in this process, train missing probes on the engine, and return all results."""
     store = ResultStore(tasks, run, recipes)
     runner = Runner(tasks, run=run, engine=engine, reporter=reporter, store=store)
     results = [result for encoder in encoders for result in runner.find_results(encoder)]

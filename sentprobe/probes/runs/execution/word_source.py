@@ -1,7 +1,4 @@
-"""Sources of probe word vectors: one-hot, or the vector by which an encoder reads the word.
-
-An encoder without known input word vectors encodes the word alone, as a sentence.
-"""
+"""Sources of probe word vectors: one-hot, or the vector by which an encoder reads the word or encodes it alone."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -78,11 +75,7 @@ def parse_word_source(text: str) -> Spec | str:
 
 
 def make_word_source(source: encoders.Encoder | Spec | str, *, seed: int) -> WordSource:
-    """Return the source of a name, a spec (built with *seed*) or an encoder.
-
-    Raises:
-        UsageError: see :func:`parse_word_source`; a spec of a baseline, or of several encoders.
-    """
+    """Return the source of a name, a spec (built with *seed*) or an encoder; see :func:`parse_word_source`."""
     if isinstance(source, str) and source not in (ONE_HOT, ENCODER_WORDS):
         source = parse_word_source(source)
     if isinstance(source, str):

@@ -103,10 +103,7 @@ def build_all(suite: AnySuite, *, command: str, reporter: Reporter) -> Iterator[
 
 
 def build_failure_error(failures: Collection[TooFewError], *, total: int) -> SentprobeError:
-    """Return the error that names the tasks, of *total*, that could not be built.
-
-    It is a UsageError if all tasks failed because too few items were requested.
-    """
+    """Return the error for tasks, of *total*, that failed: a UsageError if the request made all of them fail."""
     is_wrong_request = len(failures) == total and all(isinstance(failure, UsageError) for failure in failures)
     count = f"{len(failures)} of {total} tasks could not be built"
     return (UsageError if is_wrong_request else SentprobeError)("\n".join([f"{count}:", *map(str, failures)]))
@@ -140,14 +137,7 @@ def make_compeval(
     seed: int = 0,
     side: SplitSide | None = None,
 ) -> CompevalSuite:
-    """Return the suite compeval with these tasks; no *names*: all tasks.
-
-    The lexicon is loaded after all other arguments are checked.
-
-    Raises:
-        UsageError: an unknown task, structure or vocabulary, a repeated task, a size that does not balance; a side of a
-            split without words or without a task's structures.
-    """
+    """Return the suite compeval with these tasks (default: all); the lexicon is loaded after all other checks."""
     held_out = None if structure is None else find_structure(structure)
     tasks = tuple(find_task(name) for name in names or TASKS)
     check_distinct("task", [task.name for task in tasks])

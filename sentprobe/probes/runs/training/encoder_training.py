@@ -255,10 +255,7 @@ def save_model(
     model: models.SentenceModel,
     state: TrainingState | None,
 ) -> None:
-    """Write the model into its folder, beside the other files.
-
-    - texts: a description of the training texts
-    """
+    """Write the model into its folder, beside the other files; *texts* describes the training texts."""
     record = {
         "family": plan.name,
         "step": state.step if state else 0,
