@@ -196,7 +196,7 @@ def show_bars(*, show: bool = True, notes: bool = False) -> Iterator[Reporter]:
         from rich.console import Console
         from rich.progress import Progress
 
-        bar_columns = make_columns_with_notes() if notes else make_columns()
+        bar_columns = make_columns(notes=notes)
         with Progress(*bar_columns, console=Console(stderr=True)) as progress:
             yield BarReporter(progress)
 
@@ -210,21 +210,15 @@ def _can_draw() -> bool:
     return Console(stderr=True).is_jupyter
 
 
-def make_columns() -> "tuple[ProgressColumn, ...]":
-    """Return the columns of a bar: step, bar, units done of all, time."""
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+def make_columns(*, notes: bool = False) -> "tuple[ProgressColumn, ...]":
+    """Return the columns of a bar: step, bar, units done of all, time; with notes, percentage, note, time left."""
+    from rich import progress as columns
 
-    text = TextColumn("{task.description}", markup=False)
-    return text, BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn()
-
-
-def make_columns_with_notes() -> "tuple[ProgressColumn, ...]":
-    """Return the columns of a bar with notes: step, bar, percentage, note, time left."""
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    text = TextColumn("{task.description}", markup=False)
-    note = TextColumn("{task.fields[note]}", markup=False)
-    return text, BarColumn(bar_width=24), TaskProgressColumn(), note, TimeRemainingColumn()
+    text, bar = columns.TextColumn("{task.description}", markup=False), columns.BarColumn(bar_width=24)
+    if notes:
+        note = columns.TextColumn("{task.fields[note]}", markup=False)
+        return text, bar, columns.TaskProgressColumn(), note, columns.TimeRemainingColumn()
+    return text, bar, columns.MofNCompleteColumn(), columns.TimeElapsedColumn()
 
 
 def shorten(name: str, *, limit: int = 36) -> str:

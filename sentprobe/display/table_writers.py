@@ -146,21 +146,6 @@ def format_grid(grid: Grid, style: TableFormat, caption: Caption = NO_CAPTION) -
     return caption.wrap_tabular(text) if style is TableFormat.LATEX else text
 
 
-def format_tables(
-    grids: Sequence[Grid],
-    *,
-    notes: str,
-    records: Callable[[], Sequence[Mapping[str, Any]]],
-    style: TableFormat,
-    caption: Caption = NO_CAPTION,
-) -> str:
-    """Return tables with their notes; for CSV and JSON, return the flat records instead."""
-    if style in (TableFormat.CSV, TableFormat.JSON):
-        return format_records(records(), style)
-    tables = [format_grid(grid, style, caption.add_number(number, len(grids))) for number, grid in enumerate(grids, 1)]
-    return "\n".join(tables) + format_notes(notes, style)
-
-
 def format_notes(text: str, style: TableFormat) -> str:
     """Return the notes below a table: a list in Markdown, comments in LaTeX."""
     text = escape_control_characters(text)

@@ -8,10 +8,11 @@ import typer
 
 from sentprobe.commands.shared.options import TableFormatOption
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
-from sentprobe.commands.shared.table_output import find_table_format
+from sentprobe.commands.shared.table_output import FLAT, find_table_format
 from sentprobe.disk.files import atomic_path
+from sentprobe.display import table_writers as tw
 from sentprobe.display.screen import print_table, print_text
-from sentprobe.display.table_writers import Grid, GridCell, GridRow, TableFormat, build_rich_table, format_tables
+from sentprobe.display.table_writers import Grid, GridCell, GridRow, TableFormat
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus.table import Table, open_table
 
@@ -35,10 +36,12 @@ def agree(
     notes = describe_agreement(agreement, tables)
     if style is TableFormat.TEXT:
         for grid in grids:
-            print_table(build_rich_table(grid))
+            print_table(tw.build_rich_table(grid))
         print_text(notes, end="")
+    elif style in FLAT:
+        print(tw.format_records(to_records(agreement), style), end="")
     else:
-        print(format_tables(grids, notes=notes, records=lambda: to_records(agreement), style=style), end="")
+        print("\n".join(tw.format_grid(grid, style) for grid in grids) + tw.format_notes(notes, style), end="")
     if disagreements is not None and style is TableFormat.TEXT:
         print(f"disagreements: {disagreements}")
 

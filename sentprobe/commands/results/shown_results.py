@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sentprobe.commands.shared import table_output
 from sentprobe.commands.shared.table_output import FLAT
 from sentprobe.display import table_writers as tw
 from sentprobe.display.screen import print_table, print_text
@@ -167,10 +168,7 @@ def print_tables(results: Results, view: View) -> None:
     if view.by_length is not None:
         print_series(results, by=view.by_length, style=view.style)
         return
-    for title, grid, notes in _build_tables(results, view):
-        print_text(tw.format_title(title, tw.TableFormat.TEXT), end="")
-        print_table(tw.build_rich_table(grid))
-        print_text(notes, end="")
+    table_output.print_tables(_build_tables(results, view))
 
 
 def _build_tables(results: Results, view: View) -> Iterator[ShownTable]:

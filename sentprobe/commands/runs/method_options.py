@@ -12,7 +12,6 @@ from sentprobe.specs import Spec
 
 if TYPE_CHECKING:
     from sentprobe.probes.encoders.resolve import EncoderSource
-    from sentprobe.probes.results.result import Condition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,12 +50,6 @@ class MethodOptions:
             autocompletion=complete_method,
         ),
     ] = None
-
-    def find_conditions(self) -> "tuple[Condition, ...]":
-        """Return the conditions that the methods train (a condition is the data that a probe is trained on)."""
-        from sentprobe.probes.runs.request.methods import find_methods
-
-        return find_methods(self.method or (), control_task=self.control_task)
 
     def resolve_encoders(self, specs: Sequence[Spec]) -> "list[EncoderSource]":
         """Return the encoders and their variants."""

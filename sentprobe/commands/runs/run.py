@@ -129,6 +129,7 @@ def run(
     from sentprobe.probes.natural.selection import merge_scaled_notes
     from sentprobe.probes.runs.execution.word_source import parse_word_source
     from sentprobe.probes.runs.request.built_suites import build_failure_error
+    from sentprobe.probes.runs.request.methods import find_methods
 
     machines = where.find_machines(
         jobs=_choose_job_count(device, threads) if jobs is None else jobs, keeps_little_work_here=jobs is None
@@ -138,7 +139,7 @@ def run(
         check_installed((spec for spec in specs if isinstance(spec, Spec)), "torch")
     else:  # its workers make the encoders
         require_libraries("torch", "distributed")
-    conditions = methods.find_conditions()
+    conditions = find_methods(methods.method or (), control_task=methods.control_task)
     words = None if probe_vectors is None else parse_word_source(probe_vectors)
     parsed_targets = parse_targets(
         targets,

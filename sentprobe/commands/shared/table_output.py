@@ -1,11 +1,14 @@
 """Format, caption and output file of the tables that commands write."""
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from sentprobe.commands.shared.options import LatexOptions
 from sentprobe.disk.files import write_atomically
+from sentprobe.display import table_writers as tw
+from sentprobe.display.screen import print_table, print_text
 from sentprobe.display.table_writers import Caption, TableFormat, build_caption
 from sentprobe.errors import UsageError, format_count
 from sentprobe.specs import choose_member
@@ -52,6 +55,33 @@ def find_caption(options: LatexOptions, style: TableFormat) -> Caption:
         if text is not None and style is not TableFormat.LATEX:
             raise UsageError(f"{name} is for --format latex, not for {style.value}")
     return build_caption(options.caption, options.label, dashes="--")
+
+
+def print_tables(tables: Iterable[tuple[str, tw.Grid, str]]) -> None:
+    """Print tables in the terminal, each with its title and notes."""
+    for title, grid, notes in tables:
+        print_text(tw.format_title(title, TableFormat.TEXT), end="")
+        print_table(tw.build_rich_table(grid))
+        print_text(notes, end="")
+
+
+def write_tables(
+    tables: Iterable[tuple[str, tw.Grid, str]],
+    make_records: Callable[[], Sequence[Mapping[str, Any]]],
+    style: TableFormat,
+    *,
+    out: Path | None = None,
+    caption: Caption = tw.NO_CAPTION,
+) -> None:
+    """Print tables with titles and notes or, in the flat formats, records; with *out*, write them to a file."""
+    from sentprobe.probes.report.tables.view import to_text
+
+    if style in FLAT:
+        print_or_write(tw.format_records(make_records(), style), out)
+    elif style is TableFormat.TEXT and out is None:
+        print_tables(tables)
+    else:
+        print_or_write(to_text([*tables], style, caption=caption), out)
 
 
 def print_or_write(text: str, out: Path | None) -> None:
