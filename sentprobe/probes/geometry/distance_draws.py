@@ -26,16 +26,12 @@ def build_geometry_tables(results: Iterable[GeometryResult]) -> tuple[GeometryTa
     and the weights of untrained encoders. Datasets that were read are the same in each draw.
     """
     tables = _split_draws(results)
-    for naming in (attrgetter("encoder"), _get_seedless_name):
+    for naming in (attrgetter("encoder"), lambda result: remove_run_seed(result.encoder, result.drawing.seed)):
         tables = _join_draws(tables, naming)
     return tuple(tables)
 
 
 EncoderNaming: TypeAlias = Callable[[GeometryResult], str]
-
-
-def _get_seedless_name(result: GeometryResult) -> str:
-    return remove_run_seed(result.encoder, result.drawing.seed)
 
 
 def _join_draws(tables: Sequence[GeometryTable], naming: EncoderNaming) -> list[GeometryTable]:

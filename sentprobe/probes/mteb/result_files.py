@@ -153,18 +153,8 @@ def format_task_file(result: MtebTaskResult) -> dict[str, Any]:
 
 
 _UNKNOWN_FIELDS = (
-    "loader",
-    "release_date",
-    "languages",
-    "n_parameters",
-    "memory_usage_mb",
-    "max_tokens",
-    "license",
-    "open_weights",
-    "public_training_code",
-    "public_training_data",
-    "similarity_fn_name",
-    "use_instructions",
+    *("loader", "release_date", "languages", "n_parameters", "memory_usage_mb", "max_tokens", "license"),
+    *("open_weights", "public_training_code", "public_training_data", "similarity_fn_name", "use_instructions"),
     "training_datasets",
 )
 """The required fields of MTEB's ``ModelMeta`` whose values a run does not know."""

@@ -129,11 +129,15 @@ def _draw_lines(
     for task, levels in chance_levels.items():
         by_name = {name: line for (t, name), line in points.items() if t == task}
         ats = sorted({at for line in by_name.values() for at in line})
+        lines = []
+        for name, line in by_name.items():
+            line_points = (pn.LinePoint(_locate(at, least), *percents) for at, percents in sorted(line.items()))
+            lines.append(pn.Line(name=escape_control_characters(name), mark=marks[name], points=tuple(line_points)))
         panels.append(
             pn.LinePanel(
                 title=escape_control_characters(task),
                 x_label=x_label,
-                lines=tuple(_draw_line(n, line, marks[n], least) for n, line in by_name.items()),
+                lines=tuple(lines),
                 low=low,
                 named=len(marks) <= pn.MAX_NAMED_LINES,
                 references=levels,
@@ -146,8 +150,3 @@ def _draw_lines(
 def _locate(number: int, least: int) -> float:
     """Return the binary logarithm of a number; 0 is drawn at a quarter of the least number."""
     return log2(number) if number else log2(least) - 2
-
-
-def _draw_line(name: str, points: Points, mark: int, least: int) -> pn.Line:
-    line_points = (pn.LinePoint(_locate(at, least), *percents) for at, percents in sorted(points.items()))
-    return pn.Line(name=escape_control_characters(name), mark=mark, points=tuple(line_points))

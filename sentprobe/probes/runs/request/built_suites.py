@@ -49,26 +49,24 @@ class CompevalSuite:
         """Yield each task's name with its dataset, or the reason why it cannot be built."""
         for task in self.tasks:
             try:
-                yield task.name, self._build(task, command)
+                dataset = build(
+                    task,
+                    self.lexicon,
+                    vocabulary=self.vocabulary,
+                    size=self.size,
+                    seed=self.seed,
+                    sampling=self.sampling,
+                    structure=self.structure,
+                    command=command,
+                    side=self.side,
+                )
+                yield task.name, dataset
             except TooFewError as error:
                 yield task.name, error
 
     def replace_seed(self, seed: int) -> "CompevalSuite":
         """Return the suite with another seed."""
         return replace(self, seed=seed)
-
-    def _build(self, task: CompevalTask, command: str) -> ProbeDataset:
-        return build(
-            task,
-            self.lexicon,
-            vocabulary=self.vocabulary,
-            size=self.size,
-            seed=self.seed,
-            sampling=self.sampling,
-            structure=self.structure,
-            command=command,
-            side=self.side,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

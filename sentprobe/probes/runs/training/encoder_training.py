@@ -56,19 +56,15 @@ def run_training(
     """Train an encoder, resuming from its folder; *report* receives progress messages."""
     check_texts(plan)
     with files.making_folder(plan.out):
-        return _train_in_folder(plan, reporter, report)
-
-
-def _train_in_folder(plan: TrainingPlan, reporter: progress.Reporter, report: Callable[[str], None]) -> TrainingReport:
-    _check_folder(plan.out)
-    identity = identify_training(plan)
-    try:
-        with hold_lock(plan.out, command=plan.command) as is_locked:
-            if not is_locked and devices_and_precision.is_first_process():
-                raise SentprobeError(f"{plan.out}: another process trains there")
-            return _find_finished_training(plan, identity) or _train_encoder(plan, identity, reporter, report)
-    except OSError as error:
-        raise path_error(plan.out, "cannot write there", error) from error
+        _check_folder(plan.out)
+        identity = identify_training(plan)
+        try:
+            with hold_lock(plan.out, command=plan.command) as is_locked:
+                if not is_locked and devices_and_precision.is_first_process():
+                    raise SentprobeError(f"{plan.out}: another process trains there")
+                return _find_finished_training(plan, identity) or _train_encoder(plan, identity, reporter, report)
+        except OSError as error:
+            raise path_error(plan.out, "cannot write there", error) from error
 
 
 def _check_folder(folder: Path) -> None:
