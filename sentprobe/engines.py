@@ -218,9 +218,8 @@ def _read_result(future: "futures.Future[ValueT]", kept_message: str, *, cluster
             raise EngineError(f"the Dask cluster could not do the work: {message}") from error
         if cluster and isinstance(error, _VERSION_ERRORS):
             raise EngineError(
-                f"a process of the Dask cluster cannot read the work ({first_line(error)}); the "
-                f"scheduler and all workers need sentprobe {get_own_version()}, as here; "
-                f"{kept_message}"
+                f"a process of the Dask cluster cannot read the work ({first_line(error)}); the scheduler and all "
+                f"workers need sentprobe {get_own_version()}, as here; {kept_message}"
             ) from error
         raise
 

@@ -157,9 +157,8 @@ def describe_agreement(agreement: "table_agreement.TableAgreement", tables: tupl
     first, second = tables
     unmatched = agreement.only_a + agreement.only_b
     lines = [
-        f"A: {first.path}, {first.counts.rows:,} sentences. "
-        f"B: {second.path}, {second.counts.rows:,} sentences. In both: {agreement.both:,}; "
-        f"only in A: {agreement.only_a:,}; only in B: {agreement.only_b:,}."
+        f"A: {first.path}, {first.counts.rows:,} sentences. B: {second.path}, {second.counts.rows:,} sentences. In "
+        f"both: {agreement.both:,}; only in A: {agreement.only_a:,}; only in B: {agreement.only_b:,}."
         + (" Sentences match if their tokens are the same." if unmatched else ""),
         "First table: percent of the shared sentences with the same label in both (or with none in "
         "both); then percent of those with a label in both, on which Cohen's kappa is computed.",

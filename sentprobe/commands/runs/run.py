@@ -84,9 +84,8 @@ def run(
         opt.declare_option(
             opt.CLASSIFIER,
             metavar="one-hot|encoder|SPEC",
-            help="Vectors of probe words: one-hot; encoder (each encoder's own vector of the "
-            "word); or another encoder, such as bow:FILE. Default: encoder for the tasks of Adi et "
-            "al., else one-hot.",
+            help="Vectors of probe words: one-hot; encoder (each encoder's own vector of the word); or another "
+            "encoder, such as bow:FILE. Default: encoder for the tasks of Adi et al., else one-hot.",
             autocompletion=completion.complete_probe_vectors,
         ),
         INPUT_SPEC,

@@ -52,9 +52,8 @@ def check_annotation(path: Path) -> None:
     """Raise FormatError if a file lacks a field that triplets need, or is damaged."""
     if missing := [name for name in _FIELDS if name not in _read_fields(path)]:
         raise FormatError(
-            f"{path}: not triplets that can be measured: {', '.join(missing)} "
-            f"{'is' if len(missing) == 1 else 'are'} missing; gen pairs writes them with their "
-            "annotation, as JSONL or Parquet, without --for training"
+            f"{path}: not triplets that can be measured: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} "
+            "missing; gen pairs writes them with their annotation, as JSONL or Parquet, without --for training"
         )
 
 

@@ -221,9 +221,8 @@ def _reject_ordered_vectors(encoders: Iterable[EncoderSource]) -> None:
     for encoder in encoders:
         if depends_on_order(encoder):
             raise UsageError(
-                f"{encoder.name}: its vectors are of the sentences of one draw, in their order, "
-                "and each of several draws has others; say which sentences they are of "
-                "(file:VECTORS?sentences=FILE), or make one draw"
+                f"{encoder.name}: its vectors are of the sentences of one draw, in their order, and each of several "
+                "draws has others; say which sentences they are of (file:VECTORS?sentences=FILE), or make one draw"
             )
 
 

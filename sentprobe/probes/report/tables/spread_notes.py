@@ -52,9 +52,8 @@ def describe_spread(results: Results) -> Iterator[str]:
     elif max(count_probes(results)) > 1:
         yield (
             f"Each figure is the mean over probes that differ only in their seed ({_format_seeds(results)}), on the "
-            "same data and vectors. ± is half the 95% Wilson interval, for the choice of test items only "
-            "(--intervals shows each). Other data or untrained weights may change a figure by more: --draws 3 measures "
-            "this."
+            "same data and vectors. ± is half the 95% Wilson interval, for the choice of test items only (--intervals "
+            "shows each). Other data or untrained weights may change a figure by more: --draws 3 measures this."
         )
     else:
         yield (
