@@ -13,7 +13,6 @@ from sentprobe.specs import COMPEVAL
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sentprobe.probes.dataset import Size
     from sentprobe.probes.known_task import KnownTask
 
 PAPERS = {
@@ -44,30 +43,25 @@ class ListedTask:
 def list_tasks() -> tuple[ListedTask, ...]:
     """Return the tasks of all suites, in the order of the papers' tables."""
     from sentprobe.probes.compeval.tasks import TASKS as GENERATED_TASKS
-    from sentprobe.probes.dataset import Size
+    from sentprobe.probes.dataset import Size, Split
     from sentprobe.probes.natural.catalogue import TASKS as DRAWN
     from sentprobe.probes.natural.datasets import PUBLISHED_SIZE
 
-    return (
-        *(_build_listed_task(task, COMPEVAL, Size()) for task in GENERATED_TASKS.values()),
-        *(_build_listed_task(task, task.suite.value, PUBLISHED_SIZE) for task in DRAWN.values()),
-    )
-
-
-def _build_listed_task(task: "KnownTask", suite: str, size: "Size") -> ListedTask:
-    from sentprobe.probes.dataset import Split
-
-    counts = {Split.TRAIN: size.train, Split.VALIDATION: size.validation, Split.TEST: size.test}
-    return ListedTask(
-        name=task.name,
-        suite=suite,
-        question=task.question_text,
-        classes=task.classes,
-        items={split.value: count for split, count in counts.items() if count},
-        paper=PAPERS[suite],
-        published=task.published,
-        classifier=task.preset,
-        probe_words=task.words,
+    rows: list[tuple[KnownTask, str, Size]] = [(task, COMPEVAL, Size()) for task in GENERATED_TASKS.values()]
+    rows += [(task, task.suite.value, PUBLISHED_SIZE) for task in DRAWN.values()]
+    return tuple(
+        ListedTask(
+            name=task.name,
+            suite=suite,
+            question=task.question_text,
+            classes=task.classes,
+            items={split.value: count for split in Split if (count := size.count_items(split))},
+            paper=PAPERS[suite],
+            published=task.published,
+            classifier=task.preset,
+            probe_words=task.words,
+        )
+        for task, suite, size in rows
     )
 
 

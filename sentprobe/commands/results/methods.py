@@ -27,7 +27,11 @@ def methods(
 ) -> None:
     """Write a paragraph for the methods section of a paper, and its BibTeX."""
     from sentprobe.commands.results.results_input import read_probed_runs
-    from sentprobe.probes.report.paper.methods_text import BIBTEX_FORMATS, write_methods_text, write_references_text
+    from sentprobe.probes.report.paper.methods_paragraph import (
+        BIBTEX_FORMATS,
+        write_methods_text,
+        write_references_text,
+    )
 
     style = find_table_format(format_, out, subject="a paragraph", allowed=FORMATS)
     results = read_probed_runs(runs)

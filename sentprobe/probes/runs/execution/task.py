@@ -11,8 +11,7 @@ from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset, Split
 from sentprobe.probes.results.data_facts import DataFacts, collect_data_facts
 from sentprobe.probes.results.result import Condition, renumber_units
-from sentprobe.probes.runs.execution.control_task import find_word_types
-from sentprobe.probes.runs.execution.controls import ProbeItems, make_probe_items
+from sentprobe.probes.runs.execution.controls import ProbeItems, find_word_types, make_probe_items
 from sentprobe.probes.runs.execution.word_source import WordSource
 from sentprobe.probes.runs.request.settings import Run
 from sentprobe.probes.suites import USUAL_PRESET, ClassifierChoice, find_usual_words

@@ -125,18 +125,11 @@ class VectorsAt:
     """The vectors of an encoder at one moment of its training, as an encoder."""
 
     name: str
-    family: str
-    step: int | None
-    epoch: float | None
+    capabilities: Capabilities
     places: Mapping[str, int] = field(repr=False)
     vectors: enc.Vectors = field(repr=False)
     fingerprint: str = ""
     """Empty: the dependencies of the vectors are unknown."""
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """The family, step and epoch."""
-        return Capabilities(cacheable=False, family=self.family, step=self.step, epoch=self.epoch)
 
     def encode(self, sentences: Sequence[str]) -> enc.Vectors:
         """Return the stored vectors of sentences, (n, dim) float32."""
@@ -247,9 +240,9 @@ class Scorer:
         self._dim = dim
         return VectorsAt(
             name=f"{name} {moment.label}".strip(),
-            family=name if moment.label else "",
-            step=moment.step,
-            epoch=moment.epoch,
+            capabilities=Capabilities(
+                cacheable=False, family=name if moment.label else "", step=moment.step, epoch=moment.epoch
+            ),
             places=self._material.places,
             vectors=vectors,
         )
@@ -257,9 +250,9 @@ class Scorer:
     def _measure_geometry(self, vectors: VectorsAt, material: SampledTriplets) -> GeometryResult:
         result = replace(
             measure_encoder(vectors, material, vectors.encode(material.sentences), None),
-            family=vectors.family,
-            step=vectors.step,
-            epoch=vectors.epoch,
+            family=vectors.capabilities.family,
+            step=vectors.capabilities.step,
+            epoch=vectors.capabilities.epoch,
         )
         if self._run.out is not None:
             write_geometry(result, self._run.out)
