@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.events import event as ev
+from sentprobe.generator.events.matching import unify
 from sentprobe.generator.pairs import drafts
 from sentprobe.generator.pairs.drafts import MAIN, Edit, format_clause_path, parse_owner_role, swap_role
 from sentprobe.generator.spaces.layout import list_frame_roles
@@ -34,6 +35,8 @@ class Contrast:
     """Whether a positive and a negative of the same form have the same words."""
     replaced_slot: str = ""
     """The slot whose word the edit replaces by another of the vocabulary, such as `noun`; empty if it replaces none."""
+    moves_nouns: bool = False
+    """Whether nouns change their roles, so that all nouns must have one sort."""
     needs_adverb: bool = False
     """Whether the changed clause must have an adverb."""
 
@@ -65,9 +68,9 @@ def _constrain_clause(pattern: Pattern, path: str, clause_event: ev.Event) -> ev
     """Return the structure of a pattern, unified with *clause_event* at the clause *path*."""
     structure = build_structure_event(pattern)
     if path == MAIN:
-        return ev.unify(structure, clause_event)
+        return unify(structure, clause_event)
     owner = ev.Participant(clause=ev.RelativeClause(event=clause_event))
-    return ev.unify(structure, ev.Event().with_argument(parse_owner_role(path), owner))
+    return unify(structure, ev.Event().with_argument(parse_owner_role(path), owner))
 
 
 def _build_structure_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:  # noqa: ARG001 - the table calls it
@@ -92,7 +95,7 @@ def _build_equal_number_conditions(pattern: Pattern, path: str) -> Iterator[ev.E
         gap = dict(pattern.clauses)[parse_owner_role(path)].gap
         inner = ev.Event().with_argument(swap_role(gap), person)
         outer = ev.Event().with_argument(parse_owner_role(path), person)
-        yield ev.unify(_constrain_clause(pattern, path, inner), outer)
+        yield unify(_constrain_clause(pattern, path, inner), outer)
 
 
 def _find_modified_places(pattern: Pattern) -> Iterator[str]:
@@ -105,12 +108,22 @@ def _build_opposite_polarity_conditions(pattern: Pattern, path: str) -> Iterator
     for main, inner in (ev.Polarity, [*ev.Polarity][::-1]):
         outer = ev.Event(polarity=main, aspect=ev.Aspect.PROGRESSIVE)
         inner_event = ev.Event(polarity=inner, aspect=ev.Aspect.PROGRESSIVE)
-        yield ev.unify(_constrain_clause(pattern, path, inner_event), outer)
+        yield unify(_constrain_clause(pattern, path, inner_event), outer)
 
 
 def _build_progressive_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
     """Yield the progressive, which excludes stative verbs from the anchor."""
     yield _constrain_clause(pattern, path, ev.Event(aspect=ev.Aspect.PROGRESSIVE))
+
+
+def _build_auxiliary_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
+    """Yield events whose auxiliary shows which verb takes the adverb, whatever voice, role or polarity changes.
+
+    Between a relative clause and the main verb ("the man that slept quietly danced"), it could belong to either verb.
+    """
+    has_two_verbs = path == MAIN and pattern.clauses
+    conditions = _build_progressive_condition if has_two_verbs else _build_structure_condition
+    yield from conditions(pattern, path)
 
 
 _ROWS = (
@@ -122,6 +135,7 @@ _ROWS = (
         edit=drafts.exchange_roles,
         build_conditions=_build_equal_number_conditions,
         same_words=True,
+        moves_nouns=True,
     ),
     Contrast(
         name="modifier",
@@ -131,6 +145,7 @@ _ROWS = (
         edit=drafts.exchange_modifiers,
         build_conditions=_build_equal_number_conditions,
         same_words=True,
+        moves_nouns=True,
     ),
     Contrast(
         name="negation",
@@ -197,7 +212,7 @@ _ROWS = (
         requirement="an adverb",
         find_places=find_clause_paths,
         edit=drafts.replace_adverb,
-        build_conditions=_build_structure_condition,
+        build_conditions=_build_auxiliary_condition,
         replaced_slot="adverb0",
         needs_adverb=True,
     ),

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
+from sentprobe.generator.events.matching import unify
 from sentprobe.generator.pairs import contrasts, drafts
 from sentprobe.generator.pairs.replacements import (
     VOLITIONAL_ADVERBS,
@@ -32,6 +33,7 @@ from sentprobe.generator.spaces.layout import make_layout
 from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space, join_batches
 from sentprobe.generator.spaces.templates import Pattern, find_patterns
 from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon.sorts import restrict_to_one_sort
 
 
 class TripletSide(StrEnum):
@@ -112,6 +114,8 @@ class TripletSpace:
         self.side = side
         self.lexicon = side.restrict_lexicon(lexicon, vocabulary) if side else lexicon
         self.contrast = contrasts.find_contrast(contrast)
+        if self.contrast.moves_nouns:
+            self.lexicon = restrict_to_one_sort(self.lexicon, vocabulary)
         self.vocabulary = vocabulary
         self.templates = tuple(templates)
         self.words = _choose_words(self.lexicon, vocabulary)
@@ -222,7 +226,7 @@ class TripletSpace:
         main, inner = (adverb_count, 0) if place == drafts.MAIN else (0, adverb_count)
         for condition in self.contrast.build_conditions(pattern, place):
             try:
-                main_event = ev.unify(condition, form)
+                main_event = unify(condition, form)
                 choices = Choices(main=main_event, adverbs=(main,), clause_adverbs=(inner,))
                 space = self._build_space(pattern, choices, self._find_unusable_words(pattern, place, (main, inner)))
             except ev.Contradiction:
