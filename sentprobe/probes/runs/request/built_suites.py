@@ -11,6 +11,7 @@ from sentprobe.disk.files import describe_folder, is_table
 from sentprobe.errors import ArgumentTypeError, SentprobeError, UsageError, check_whole
 from sentprobe.extras import require_libraries
 from sentprobe.generator.spaces.held_out_words import SplitSide
+from sentprobe.generator.spaces.profile import Profile
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.read import choose_vocabulary, english
 from sentprobe.probes.compeval import TASKS, CompevalTask, build, check_size, find_task
@@ -44,6 +45,8 @@ class CompevalSuite:
     side: SplitSide | None = None
     """The side of a split whose words and structures are used; None: all."""
     structure: Structure | None = None
+    profile: Profile | None = None
+    """The weights of structures and features; None: uniform."""
 
     def build(self, *, command: str) -> Iterator[tuple[str, BuildResult]]:
         """Yield each task's name with its dataset, or the reason why it cannot be built."""
@@ -59,6 +62,7 @@ class CompevalSuite:
                     structure=self.structure,
                     command=command,
                     side=self.side,
+                    profile=self.profile,
                 )
                 yield task.name, dataset
             except TooFewError as error:
@@ -132,6 +136,7 @@ def make_compeval(
     counts: ItemCounts = ItemCounts(),
     sampling: Sampling = Sampling.MIRROR,
     structure: str | None = None,
+    profile: Profile | None = None,
     seed: int = 0,
     side: SplitSide | None = None,
 ) -> CompevalSuite:
@@ -156,6 +161,7 @@ def make_compeval(
         seed=seed,
         side=side,
         structure=held_out,
+        profile=profile,
     )
 
 
