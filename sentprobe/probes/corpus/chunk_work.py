@@ -1,7 +1,4 @@
-"""The work on a chunk: a pure function from pieces of a file to the bytes of its rows.
-
-It runs in a worker process, here or on another machine. A worker reads and writes no files.
-"""
+"""The work on a chunk in a worker: a pure function from pieces of a file to the bytes of its rows."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence

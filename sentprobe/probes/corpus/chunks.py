@@ -93,10 +93,7 @@ def find_chunk_path(folder: Path, number: int) -> Path:
 
 
 def store_chunk(path: Path, content: bytes) -> None:
-    """Write the result of :func:`~sentprobe.probes.corpus.chunk_work.compute_chunk_rows`.
-
-    Its sha256 in 64 digits comes first, so that Arrow's data stay aligned.
-    """
+    """Write the rows of a chunk after their sha256 in 64 digits, so that the data of Arrow stay aligned."""
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         file.write(_compute_checksum(content))
         file.write(content)
@@ -107,10 +104,7 @@ def _compute_checksum(content: "bytes | pa.Buffer") -> bytes:
 
 
 def find_head(path: Path, key: str) -> ChunkHead | None:
-    """Return the head of a stored chunk; None if damaged or of another *key* or version.
-
-    The key depends on the version that requested the work; the head names the version that did it.
-    """
+    """Return the head of a stored chunk; None if it is damaged, or of another *key* or version."""
     if not path.is_file():
         return None
     try:

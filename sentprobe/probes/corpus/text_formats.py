@@ -1,7 +1,4 @@
-"""The formats of a corpus: how a file is split into pieces, and how a piece is read.
-
-Splitting is quick and happens where the files are; workers read the pieces.
-"""
+"""The formats of a corpus: how a file is split into pieces (where it is), and how workers read a piece."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass

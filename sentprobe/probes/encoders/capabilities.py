@@ -67,10 +67,7 @@ def get_capabilities(encoder: Encoder | Baseline) -> Capabilities:
 
 
 def read_attributes(encoder: object, *, cacheable: bool = True) -> Capabilities:
-    """Return the capabilities given by the attributes of a user's object.
-
-    - cacheable: the default for an object without the attribute ``cacheable``
-    """
+    """Return the capabilities in the attributes of a user's object; *cacheable* is the default of that attribute."""
     return Capabilities(
         cacheable=bool(getattr(encoder, "cacheable", cacheable)),
         needs_all_sentences=bool(getattr(encoder, "together", False)),

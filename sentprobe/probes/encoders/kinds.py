@@ -59,11 +59,7 @@ class EncoderKind:
 
 
 def _load_builder(path: str, *, seeded: bool = False) -> Callable[[Spec, int], Sequence[Encoder | Baseline]]:
-    """Return a builder of encoders whose module is imported when it is called.
-
-    - path: the module below this package, a colon, and the function
-    - seeded: whether the function takes the seed
-    """
+    """Return a builder that imports its function, at ``module:function`` below this package, when it is called."""
 
     def build(spec: Spec, seed: int) -> Sequence[Encoder | Baseline]:
         module, _, name = path.partition(":")

@@ -112,10 +112,7 @@ def check_licence(text: str) -> str:
 
 
 def write_hub_readme(out: Path, *, licence: str = UNKNOWN, get_question: Callable[[str], str] = lambda _: "") -> bool:
-    """Write the README of a folder of datasets; return False if another author wrote one. Raises DatasetError.
-
-    - get_question: returns the question of a task by name; empty if unknown
-    """
+    """Write the README of a folder of datasets; return False if another author wrote one. Raises DatasetError."""
     readme = out / hub.README
     if readme.exists() and not hub.is_sentprobe_readme(readme):
         return False

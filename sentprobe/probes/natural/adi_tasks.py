@@ -75,10 +75,7 @@ def change_sentences(texts: Sequence[str], request: selection.SelectionRequest, 
 def select_word_items(
     request: selection.SelectionRequest, question: AdiQuestion, change: Change
 ) -> selection.Selection:
-    """Return the items of a task about words; validation and test ask about words of training. Raises TooFewError.
-
-    As published there are two items of each sentence.
-    """
+    """Return the items of a task about words; validation and test ask about words of training. Raises TooFewError."""
     pool = request.select_pool(
         "SELECT digest, 0 AS label, 0 AS form FROM sentences "
         f"WHERE length BETWEEN {ADI_BINS[0][0]} AND {ADI_BINS[-1][1]}",
@@ -135,10 +132,7 @@ def sample_corpus_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
 
 
 def sample_dictionary_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Return, for each sentence, random types of all sentences (equally likely), as many as it has tokens.
-
-    Adi et al. 2017, section 7. The dictionary consists of the drawn sentences.
-    """
+    """Return as many random types of all sentences for each sentence (Adi et al. 2017, section 7)."""
     types = sorted({token for text in texts for token in text.split(" ")})
     return _change_distinctly(texts, lambda text: " ".join(rng.choices(types, k=text.count(" ") + 1)))
 

@@ -69,20 +69,14 @@ class AgreementCounts:
 
     @property
     def kappa(self) -> float | None:
-        """Cohen's kappa (1960, equation 1) over the sentences with a label in both.
-
-        None without classes, without such sentences, or if all have the same class.
-        """
+        """Cohen's kappa (1960, equation 1) over the sentences with a label in both; None if undefined."""
         if self.chance is None or not self.both or self.chance == 1:
             return None
         return (self.rate_of_both - self.chance) / (1 - self.chance)
 
 
 def compute_chance_agreement(agreeing: int, both: int) -> float:
-    """Return the expected agreement: *agreeing* pairs out of the pairs of *both* sentences.
-
-    *agreeing* is the sum over classes of A's count times B's count. The result is 1 without sentences.
-    """
+    """Return the expected agreement; *agreeing* is the sum over classes of A's count times B's, of *both* sentences."""
     return agreeing / both**2 if both else 1.0
 
 
@@ -208,10 +202,7 @@ class TablePairs:
         return int(pair_count)
 
     def list_disagreements(self) -> Iterator[dict[str, Any]]:
-        """Yield a record of each disagreement, by measure, then in the order of table A.
-
-        A value is null if its table gives no label. Positions come with their words.
-        """
+        """Yield a record of each disagreement, by measure, then in the order of table A; null: no label."""
         for number, measure in enumerate(self._measures):
             a, b = f"a{number}", f"b{number}"
             rows = self._corpus.stream(

@@ -89,10 +89,7 @@ def prepare_items(
     options: ObjectiveOptions,
     columns: Mapping[str, torch.Tensor] | None = None,
 ) -> PreparedObjective:
-    """Return the objective over items; each item has one sentence in each of *sides*.
-
-    - columns: further values of all items, which become tensors of the batches
-    """
+    """Return the objective over items with a sentence in each of *sides*, and with further values in *columns*."""
     split = hold_out(*sides, count=options.validation, seed=options.seed)
     token_rows = [collect_rows(map(learner.encoder.vocabulary.find_ids, side)) for side in sides]
     train = ItemBatches(split.train, options.batch, options.seed, partial(_make_batch, token_rows, columns or {}))

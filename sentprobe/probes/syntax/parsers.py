@@ -1,8 +1,4 @@
-"""The list of parsers.
-
-A spec such as ``bllip:MODEL`` or ``stanza:en?package=default_accurate`` names a parser, in the grammar of encoder
-specs.
-"""
+"""The list of parsers; a spec such as ``stanza:en?package=default_accurate`` names one."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

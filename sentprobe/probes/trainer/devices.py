@@ -80,10 +80,7 @@ def has_bfloat16_gpu() -> bool:
 
 
 def choose_precision(precision: Precision, *, device: torch.device) -> Precision:
-    """Return FLOAT32 or BFLOAT16, by the processor's instructions and never by a timing.
-
-    AUTO is FLOAT32 on a GPU.
-    """
+    """Return FLOAT32 or BFLOAT16, by the processor's instructions and never by a timing. AUTO is FLOAT32 on a GPU."""
     uses_cpu = device.type == "cpu"
     is_fast = has_fast_bfloat16() if uses_cpu else device.type == "cuda" and has_bfloat16_gpu()
     if precision is Precision.BFLOAT16 and not is_fast:

@@ -34,10 +34,7 @@ class ProbeWords:
 
     @cached_property
     def distinct_words(self) -> tuple[tuple[Tensor, Tensor], ...]:
-        """Vectors of each slot's distinct words, and each item's place among them.
-
-        They are used twice per step; all steps of L-BFGS have the same items.
-        """
+        """Vectors of each slot's distinct words, and each item's place among them."""
         if self.lexicon is None:
             return ()
         words_by_slot = (torch.unique(slot, return_inverse=True) for slot in self.numbers.unbind(dim=1))

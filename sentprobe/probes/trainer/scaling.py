@@ -76,10 +76,7 @@ def _learn_unit_variance(vectors: Vectors, rows: Indices) -> ScalePart:
 def _compute_mean(
     vectors: Vectors, rows: Indices, transform: Callable[[Doubles], Doubles] = lambda part: part
 ) -> Doubles:
-    """Return the mean of each column of the transformed rows, (dim,).
-
-    Rows are added one after the other, so that the result does not depend on the size of the parts.
-    """
+    """Return the mean of each column of the transformed rows, (dim,), whatever the size of the parts."""
     total = np.zeros((1, vectors.shape[1]))
     for row_part in _split_rows(rows):
         part = transform(vectors[row_part].astype(np.float64))

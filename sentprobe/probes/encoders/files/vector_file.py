@@ -1,7 +1,4 @@
-"""The content of a file of sentence vectors, its check, and the look-up format of Ettinger et al. 2018.
-
-A look-up file has a sentence per line; it is plain, gzip or xz.
-"""
+"""The content of a file of sentence vectors, its check, and the look-up format of Ettinger et al. 2018."""
 
 import gzip
 import lzma

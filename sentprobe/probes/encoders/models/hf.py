@@ -229,10 +229,7 @@ class HfEncoder:
 
 
 def load_hf(spec: Spec) -> list[HfEncoder]:
-    """Return the encoder of ``hf:MODEL?...``, or an encoder per layer for ``layer=all``.
-
-    Custom code of a model is not run. Raises UsageError or EncoderError.
-    """
+    """Return the encoder of ``hf:MODEL?...``, or several for ``layer=all``. Raises UsageError or EncoderError."""
     options = read_options(spec, HfOptions())
     requested_layer = _parse_layer(options.layer)
     if find_spec("transformers") is None:

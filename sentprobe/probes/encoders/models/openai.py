@@ -164,10 +164,7 @@ def _check_options(options: OpenAIOptions) -> None:
 
 
 def _parse_rows(body: bytes, *, count: int, key: str) -> list[object]:
-    """Return the embeddings in the order of their sentences.
-
-    The body is ``{"data": [{"index": 0, "embedding": [0.1, ...]}, ...]}``, in any order.
-    """
+    """Return the embeddings of ``{"data": [{"index": 0, "embedding": [0.1, ...]}, ...]}`` in order of index."""
     try:
         data = parse_json(body)["data"]
         rows = {entry.get("index", place): entry["embedding"] for place, entry in enumerate(data)}

@@ -147,10 +147,7 @@ def _make_mteb_caller(model: Any, *, batch: int) -> EncodeFunction:
 
 
 def convert_to_array(result: Any) -> Any:
-    """Convert an encoder's output to an array: a tensor, an array, or a list of either.
-
-    Tensors in bfloat16, which NumPy lacks, become float32.
-    """
+    """Convert an encoder's output (a tensor, an array, or a list of either) to an array, bfloat16 to float32."""
     if isinstance(result, list | tuple) and result and hasattr(result[0], "detach"):
         return np.stack([convert_to_array(part) for part in result])
     if hasattr(result, "detach"):

@@ -87,10 +87,7 @@ class SentenceTransformerEncoder:
 
 
 def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
-    """Load the model of ``st:MODEL?...`` from a directory, the hub's cache or the hub.
-
-    Custom code of a model is not run. Raises UsageError or EncoderError.
-    """
+    """Load the model of ``st:MODEL?...`` from a directory, the cache or the hub. Raises UsageError or EncoderError."""
     options = read_options(spec, SentenceTransformerOptions())
     if find_spec("sentence_transformers") is None:
         raise missing_extra("an encoder st:...", "sentence-transformers")

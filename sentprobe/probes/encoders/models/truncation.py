@@ -33,10 +33,7 @@ def count_none_truncated(sentences: Sequence[str]) -> int:  # noqa: ARG001
 
 
 def find_truncation_counter(model: Any) -> TruncationCounter | None:
-    """Return the method ``truncated`` of an object, or a counter for sentence-transformers models.
-
-    None: neither applies.
-    """
+    """Return the method ``truncated`` of an object, or a counter for sentence-transformers models, or None."""
     if counter := read_attributes(model).count_truncated:
         return counter
     libraries = (parent.__module__.partition(".")[0] for parent in type(model).__mro__)

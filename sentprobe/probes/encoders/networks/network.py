@@ -59,10 +59,7 @@ def make_word_mask(vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor
 
 
 def reverse_sentences(vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-    """Return each sentence reversed, (b, time, n), with its padding still at the end.
-
-    Applied twice, it returns its input.
-    """
+    """Return each sentence reversed, (b, time, n), with its padding still at the end."""
     time = vectors.shape[1]
     if bool((lengths == time).all()):
         return vectors.flip(1)
@@ -148,10 +145,7 @@ class Recurrent(Network):
         return vectors
 
     def select_last_states(self, states: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Return the final state of each direction, (b, dim).
-
-        The final forward state is at the last word, the final backward state at the first.
-        """
+        """Return the final states, (b, dim): forward at the last word, backward at the first."""
         rows = torch.arange(len(states), device=states.device)
         forth = states[rows, lengths.to(states.device) - 1, : self.hidden]
         return torch.cat((forth, states[:, 0, self.hidden :]), dim=1)

@@ -75,10 +75,7 @@ def pack_matrices(matrices: Sequence[Vectors], network: torch.nn.LSTM | torch.nn
 
 
 def compute_last_states(gru: torch.nn.GRU, matrices: Sequence[Vectors]) -> torch.Tensor:
-    """Return the last states of all directions, concatenated: (n, units) or (n, 2 * units).
-
-    The last backward state is at the first word.
-    """
+    """Return the last states of all directions, concatenated: (n, units) or (n, 2 * units)."""
     _, last = gru(pack_matrices(matrices, gru))  # (directions, n, units)
     return torch.cat(tuple(last), dim=1)
 

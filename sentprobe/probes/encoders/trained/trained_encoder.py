@@ -42,10 +42,7 @@ class TrainingPoint:
 
 
 class TrainedEncoder:
-    """A sentence model as an encoder.
-
-    Sentences of one length are encoded together, without padding. Unknown words share one vector.
-    """
+    """A sentence model as an encoder; sentences of one length are encoded together, without padding."""
 
     def __init__(self, model: SentenceModel, options: TrainedOptions, *, name: str, point: TrainingPoint) -> None:
         self.name = name

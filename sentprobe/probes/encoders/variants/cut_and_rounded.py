@@ -1,7 +1,4 @@
-"""Variants of encoders: vectors that are cut to leading dimensions, rounded, or both.
-
-The unchanged vectors are encoded once for all variants and cached.
-"""
+"""Variants of encoders: vectors that are cut to leading dimensions, rounded, or both."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -168,10 +165,7 @@ class StoredEncoder:
 
 
 def make_stored_encoders(encoder: Encoder | Baseline, options: StorageOptions, *, label: str) -> Iterator[Encoder]:
-    """Yield the variants of an encoder, and itself if asked for. Raises UsageError for a baseline.
-
-    - label: the label of the encoder; empty: its name is a spec
-    """
+    """Yield the variants of an encoder, named by spec unless it has a *label*. Raises UsageError for a baseline."""
     if not isinstance(encoder, Encoder):
         raise UsageError(f"{encoder.name} is a baseline, which has no vectors to cut or to round")
     family = get_capabilities(encoder).family
@@ -194,11 +188,7 @@ def _format_spec(name: str, storage: Storage) -> str:
 
 
 def round_vectors(vectors: Vectors, rounding: Rounding, *, scale: Vectors) -> Vectors:
-    """Return rounded vectors, (n, dim) float32.
-
-    - scale: (m, dim) float32; its minima and maxima are the ends of the int8 steps, and numbers
-      outside are clipped
-    """
+    """Return rounded vectors, (n, dim) float32; the minima and maxima of *scale*, (m, dim), are the ends of int8."""
     if rounding is Rounding.FLOAT32:
         return vectors
     if rounding is Rounding.BINARY:

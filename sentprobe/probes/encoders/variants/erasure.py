@@ -42,11 +42,7 @@ class Eraser:
 
 
 def find_eraser(vectors: Vectors, targets: Indices) -> Eraser:
-    """Fit the eraser of the labels.
-
-    - vectors: (n, dim) float32, of the training items
-    - targets: (n,) int64
-    """
+    """Fit the eraser of the labels *targets*, (n,) int64, to the training vectors, (n, dim) float32."""
     mean = vectors.mean(axis=0, dtype=np.float64)
     centred = vectors - mean
     labels = np.eye(int(targets.max()) + 1)[targets]
@@ -126,11 +122,7 @@ def make_erased_encoder(
 def make_erased_encoders(
     encoders: Sequence[Encoder | Baseline], paths: Sequence[str], *, label: str
 ) -> Iterator[ErasedEncoder]:
-    """Yield each encoder without the property of each dataset. Raises UsageError as :func:`make_erased_encoder` does.
-
-    - paths: paths of the datasets; NO_ERASURE is skipped
-    - label: if empty, an erased encoder is named by its spec; else by its name and the dataset
-    """
+    """Yield each encoder without the property of each dataset in *paths*, except NO_ERASURE. Raises UsageError."""
     from sentprobe.probes.formats import read_dataset
 
     for path in paths:

@@ -31,10 +31,7 @@ def list_bins(bins: Sequence[tuple[int, int]]) -> str:
 def select_length_classes(
     request: selection.SelectionRequest, bins: Sequence[tuple[int, int]], *, balanced: bool = True
 ) -> selection.Selection:
-    """Return items whose classes are the consecutive length *bins*. Raises TooFewError.
-
-    - balanced: equally large classes; otherwise as frequent as in the corpus
-    """
+    """Return items whose classes are the consecutive length *bins*, equally large if *balanced*. Raises TooFewError."""
     labels = format_bins(bins)
     cases = " ".join(f"WHEN length <= {high} THEN {n}" for n, (_, high) in enumerate(bins))
     pool = request.select_pool(

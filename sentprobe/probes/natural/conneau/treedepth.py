@@ -132,10 +132,7 @@ def _deal_to_splits(row: Indices, requested: Indices) -> Indices:
 
 
 def find_best_target(cells: Indices, size: Mapping[Split, int]) -> tuple[DepthTarget, dict[Split, Indices]] | None:
-    """Return the widest target that the corpus meets in full, or the one with most items.
-
-    The quotas of each split are returned, too. None if not even an item of each depth fits each split.
-    """
+    """Return the widest target that the corpus meets in full, or that with most items, and its quotas; or None."""
     best: tuple[DepthTarget, dict[Split, Indices]] | None = None
     best_count = 0
     for target in _iterate_targets(len(cells)):

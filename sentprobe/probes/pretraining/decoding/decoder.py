@@ -68,10 +68,7 @@ class VectorDecoder(nn.Module):
 
     @torch.no_grad()
     def generate(self, vectors: torch.Tensor, *, max_length: int) -> torch.Tensor:
-        """Return greedily decoded codes, (b, time), with PADDING after END.
-
-        *max_length* counts END, too.
-        """
+        """Return greedily decoded codes, (b, time), with PADDING after END. *max_length* counts END, too."""
         last_codes = torch.full((len(vectors), 1), START, device=vectors.device)
         ended = torch.zeros_like(last_codes, dtype=torch.bool)
         previous_state = None

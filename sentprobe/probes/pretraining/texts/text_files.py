@@ -1,7 +1,4 @@
-"""Text files: their formats, lines and named columns.
-
-Files may be compressed (gzip, xz, zstd, bzip2). Errors in a file say where they are.
-"""
+"""Text files, compressed or not: their formats, lines and named columns."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
