@@ -23,6 +23,9 @@ from sentprobe.specs import Natural, Spec, read_options
 EncodeFunction = Callable[[Sequence[str]], object]
 """A function from sentences to vectors of any array type."""
 
+BATCH = 128
+"""Default number of sentences per batch."""
+
 
 class CallStyle(StrEnum):
     """How a user's encoder is called."""
@@ -163,7 +166,7 @@ class PythonOptions:
     """Options of ``python:``."""
 
     style: CallStyle = CallStyle.AUTO
-    batch: int = 128
+    batch: int = BATCH
     """Sentences per batch, in call styles with batches."""
     version: str = ""
     """A version of the encoder, stated by the user; it enables the cache."""
@@ -220,9 +223,7 @@ def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
     )
 
 
-def wrap(
-    model: Any, *, name: str, fingerprint: str = "", cacheable: bool | None = None, batch: int = 128
-) -> PythonEncoder:
+def wrap(model: Any, *, name: str, fingerprint: str = "", cacheable: bool | None = None) -> PythonEncoder:
     """Wrap a function or an object as an encoder. Raises EncoderError if no call style fits.
 
     Without a fingerprint, results are identified by the source file of the function or class; without such a file (an
@@ -236,7 +237,7 @@ def wrap(
     return PythonEncoder(
         name=name,
         fingerprint=digest("wrapped", name, style, fingerprint or _digest_source(_find_module(model)) or token_hex()),
-        call=make_caller(model, style, batch=batch, seed=0),
+        call=make_caller(model, style, batch=BATCH, seed=0),
         capabilities=Capabilities(
             cacheable=bool(fingerprint) if cacheable is None else cacheable,
             needs_all_sentences=style is CallStyle.SENTEVAL,

@@ -176,15 +176,16 @@ def make_stored_encoders(encoder: Encoder | Baseline, options: StorageOptions, *
         yield StoredEncoder(
             encoder,
             storage,
-            name=f"{encoder.name}, {storage}" if label else _format_spec(encoder.name, storage),
+            name=f"{encoder.name}, {storage}" if label else add_options(encoder.name, *storage.to_options()),
             family=f"{family}, {storage}" if family else "",
             base_is_probed=UNCHANGED in options.variants,
         )
 
 
-def _format_spec(name: str, storage: Storage) -> str:
+def add_options(name: str, *options: OptionPair) -> str:
+    """Return the spec *name* with further options."""
     spec = parse_spec(name)
-    return str(replace(spec, options=(*spec.options, *storage.to_options())))
+    return str(replace(spec, options=(*spec.options, *options)))
 
 
 def round_vectors(vectors: Vectors, rounding: Rounding, *, scale: Vectors) -> Vectors:

@@ -13,8 +13,9 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Indices, ProbeDataset, Split
 from sentprobe.probes.encoders.capabilities import Capabilities, get_capabilities
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, Vectors, digest
+from sentprobe.probes.encoders.variants.cut_and_rounded import add_options
 from sentprobe.probes.statistics import Floats
-from sentprobe.specs import Spec, parse_spec
+from sentprobe.specs import Spec
 
 ERASE = "erase"
 """The option of a spec whose value is the path of a dataset."""
@@ -134,14 +135,9 @@ def make_erased_encoders(
             yield make_erased_encoder(
                 encoder,
                 data,
-                name=name if label else _format_spec(encoder.name, path),
+                name=name if label else add_options(encoder.name, (ERASE, path)),
                 base_is_probed=NO_ERASURE in paths,
             )
-
-
-def _format_spec(name: str, path: str) -> str:
-    spec = parse_spec(name)
-    return str(replace(spec, options=(*spec.options, (ERASE, path))))
 
 
 def split_erase_option(spec: Spec) -> tuple[Spec, tuple[str, ...]]:
