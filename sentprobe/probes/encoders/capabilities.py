@@ -1,8 +1,4 @@
-"""Optional properties of encoders, and the functions that read them.
-
-An encoder of this package has a property ``capabilities``, which mypy checks. For a user's object,
-:func:`read_attributes` reads the same properties from attributes.
-"""
+"""Optional properties of encoders: declared by those of this package, read from attributes of a user's object."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass

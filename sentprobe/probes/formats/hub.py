@@ -46,10 +46,7 @@ def get_hub_facts(data: ProbeDataset) -> HubFacts:
 
 
 def write_split_files(data: ProbeDataset, folder: Path) -> None:
-    """Write a Parquet file for each split into *folder*; equal datasets give equal bytes.
-
-    The folder of an earlier dataset is replaced as a whole. Raises UsageError or DatasetError.
-    """
+    """Replace *folder* by a Parquet file for each split; equal data, equal bytes. Raises UsageError or DatasetError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

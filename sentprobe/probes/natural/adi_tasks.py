@@ -190,10 +190,7 @@ def make_adi_tasks(
 
 
 def select_adi_length(request: selection.SelectionRequest, change: Change) -> selection.Selection:
-    """Return the items of AdiLength: 8 classes by the number of tokens, from 5 to 70.
-
-    With sampling as published, classes are as frequent as in the corpus; otherwise they are equally frequent.
-    """
+    """Return the items of AdiLength: 8 classes by number of tokens, equally frequent unless sampled as published."""
     items = select_length_classes(request, ADI_BINS, balanced=not request.as_published)
     texts = change_sentences([entry.sentence for entry in items.entries], request, change)
     entries = (entry for entry in items.entries if entry.sentence in texts)
@@ -261,10 +258,7 @@ def _sample_word(text: str, trained_words: set[str], rng: Random) -> str:
 
 
 def _assign_absent_words(texts: Sequence[str], words: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield each sentence with a word that is not in it; each word is used at most once.
-
-    A word that is in the sentence waits for the next sentence; waiting words go first.
-    """
+    """Yield each sentence with a word that is not in it, each word at most once; words that had to wait go first."""
     waiting: list[str] = []
     remaining = iter(words)
     for text in texts:

@@ -97,10 +97,7 @@ def prepare_items(
 
 
 def _make_batch(parts: Sequence[TokenRows], columns: Mapping[str, torch.Tensor], places: Places) -> Batch:
-    """Return a batch: the sentences of the first part for all items, then those of the next part.
-
-    ``ids`` are (parts * b, time) int64 and ``lengths`` (parts * b,) int64.
-    """
+    """Return a batch: ``ids`` (parts * b, time) and ``lengths`` of the sentences, those of the first part first."""
     rows = [part[place] for part in parts for place in places]
     tensors = {"ids": pad_rows(rows), "lengths": torch.tensor([len(row) for row in rows])}
     tensors |= {name: column[places] for name, column in columns.items()}

@@ -16,10 +16,7 @@ class ParserError(SentprobeError):
 
 
 class Parser(Protocol):
-    """A constituency or dependency parser.
-
-    An exception counts as the failure of one sentence; only a :class:`ParserError` ends the run.
-    """
+    """A constituency or dependency parser; an exception other than ParserError is the failure of one sentence."""
 
     @property
     def fingerprint(self) -> str:

@@ -146,10 +146,7 @@ def compute_logits(bank: Bank, inputs: BatchInputs) -> Tensor:
 
 
 def compute_gradients(bank: Bank, inputs: BatchInputs, targets: Tensor, *, masks: Masks, into: Bank) -> Tensor:
-    """Write the gradients of each probe's mean cross-entropy to *into*; return the losses (P,).
-
-    - targets: (b, labels) float32, one-hot
-    """
+    """Write the gradients of each probe's mean cross-entropy to *into*; return the losses (P,). Targets are one-hot."""
     activations, hidden = _compute_hidden(bank, inputs, masks=masks)
     scores = functional.log_softmax(_compute_output(bank, hidden), dim=2)  # (P, b, labels)
     losses = -(scores * targets).sum(dim=(1, 2)) / len(targets)

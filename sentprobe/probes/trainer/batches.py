@@ -18,11 +18,7 @@ DROPOUT_STEPS = 2**16
 
 
 class Dropout:
-    """Sampler of a bank's dropout masks, on the CPU.
-
-    Probes of one seed and width share random numbers, whatever probes are trained beside them. Training a probe alone
-    therefore gives the same result.
-    """
+    """Sampler of a bank's dropout masks, on the CPU; probes of one seed and width share random numbers."""
 
     def __init__(self, points: Sequence[GridPoint], device: torch.device) -> None:
         self._device = device
@@ -92,9 +88,6 @@ def prepare_items(table: Tensor, items: Items, shape: BankShape, *, lexicon: Ten
 def generate_passes(
     count: int, *, size: int, generator: np.random.Generator, device: torch.device
 ) -> Iterator[tuple[Tensor, ...]]:
-    """Yield passes without end, each a tuple of batches of item numbers in random order.
-
-    Item numbers are sent to the device once per pass.
-    """
+    """Yield passes without end, each a tuple of batches of item numbers in random order, on the device."""
     while True:
         yield torch.split(torch.from_numpy(generator.permutation(count)).to(device), size)

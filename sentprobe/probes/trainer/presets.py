@@ -279,10 +279,7 @@ class GridPoint:
 def list_grid_points(
     preset: Preset, shape: BankShape, *, seed: int, max_epochs: int | None = None
 ) -> tuple[GridPoint, ...]:
-    """Return the grid points in order.
-
-    Linear probes vary only ``l2`` and, with ``scaling=chosen``, whether vectors are whitened.
-    """
+    """Return the grid points in order; linear probes vary ``l2`` and, with ``scaling=chosen``, whitening only."""
     if shape.is_linear(preset):
         halves = (False, True) if preset.scaling is Scaling.CHOSEN else (None,)
         return tuple(

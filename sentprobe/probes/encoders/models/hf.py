@@ -1,7 +1,4 @@
-"""Encoders from transformers: a layer of a model, pooled over the tokens.
-
-One forward pass computes all layers, which the encoders of ``layer=all`` share.
-"""
+"""Encoders from transformers: a layer of a model, or all from one forward pass, pooled over the tokens."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -40,10 +37,7 @@ class Pooling(StrEnum):
 
 
 def pool_states(states: Tensor, mask: Tensor, *, pooling: Pooling) -> Tensor:
-    """Pool states (batch, time, dim) with a mask (batch, time) to (batch, dim) float32.
-
-    The mask is 1 for tokens and 0 for padding on either side; each row has a token.
-    """
+    """Pool states (batch, time, dim) to (batch, dim) float32; the mask (batch, time) is 1 for tokens, 0 for padding."""
     return POOLINGS[pooling](states.float(), mask.bool())
 
 

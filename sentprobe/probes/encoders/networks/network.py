@@ -19,10 +19,7 @@ from sentprobe.probes.encoders.networks.architecture import Architecture
 
 
 class Network(nn.Module, ABC):
-    """Computes a sentence vector from word vectors.
-
-    A network is created without weights (on the device ``meta``); :meth:`sample_weights` or a file sets the weights.
-    """
+    """Computes a sentence vector from word vectors; :meth:`sample_weights` or a file sets its weights."""
 
     dim: int
     """Width of a sentence's vector."""

@@ -32,10 +32,7 @@ class LongerClause(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class CoordinatedSentence:
-    """A sentence in five parts: before, first clause, between, second clause, after.
-
-    The clauses begin as within a sentence: in lower case, unless with a name or *I*.
-    """
+    """A sentence in five parts; the clauses begin in lower case, unless with a name or *I*."""
 
     before: tuple[str, ...]
     first: tuple[str, ...]

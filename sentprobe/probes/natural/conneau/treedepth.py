@@ -59,10 +59,7 @@ class DepthTarget:
     length_mean: float
 
     def compute_quotas(self, size: Mapping[Split, int], cells: Indices) -> dict[Split, Indices]:
-        """Return how many of *cells* each split takes by depth and length, (d, 17) int64.
-
-        At each depth, lengths are dealt to the splits in turn, so that their distributions agree.
-        """
+        """Return how many of *cells* each split takes by depth and length, (d, 17) int64, in turn at each depth."""
         requested = np.stack([self._count_depths(number) for number in size.values()])
         rows = np.stack([apportion_items(self.lengths, int(total)) for total in requested.sum(axis=0)])
         available = np.minimum(rows, cells)

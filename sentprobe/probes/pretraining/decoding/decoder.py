@@ -45,10 +45,7 @@ class VectorDecoder(nn.Module):
         self.out = nn.Linear(size.hidden, size.codes)
 
     def forward(self, vectors: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        """Return the loss summed over the target codes, in nats.
-
-        *vectors* are (b, vector), *targets* (b, time) from START to END, padded with PADDING.
-        """
+        """Return the loss summed over the codes of *targets* (b, time), START to END and padded, in nats."""
         states, _ = self._compute_states(vectors, targets[:, :-1])  # (b, time - 1, hidden)
         is_target = targets[:, 1:] != PADDING
         logits = self.out(self.dropout(states[is_target]))  # (n, codes): none for padding

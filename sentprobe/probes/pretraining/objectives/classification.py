@@ -54,10 +54,7 @@ def prepare_nli(texts: NliPairs, model: SentenceModel, options: ObjectiveOptions
 
 
 class ContrastiveLearner(ItemLearner):
-    """Classifier of an anchor's positive among all positives and negatives of the batch, by cosine.
-
-    Cosines are divided by a temperature before the softmax (van den Oord et al. 2018).
-    """
+    """Classifier of an anchor's positive among all of the batch, by cosine (van den Oord et al. 2018)."""
 
     def __init__(self, encoder: SentenceModel, options: ObjectiveOptions) -> None:
         super().__init__(encoder)
