@@ -8,9 +8,8 @@ import torch
 from torch import Tensor
 
 from sentprobe.probes.dataset import Items
-from sentprobe.probes.trainer.bank import BatchInputs, Masks
+from sentprobe.probes.trainer.bank import BatchInputs, Masks, ProbeWords
 from sentprobe.probes.trainer.devices import send_to_device
-from sentprobe.probes.trainer.one_hot import ProbeWords
 from sentprobe.probes.trainer.presets import BankShape, GridPoint
 
 DROPOUT_STEPS = 2**16
