@@ -114,6 +114,16 @@ def _build_progressive_condition(pattern: Pattern, path: str) -> Iterator[ev.Eve
     yield _constrain_clause(pattern, path, ev.Event(aspect=ev.Aspect.PROGRESSIVE))
 
 
+def _build_auxiliary_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
+    """Yield events whose auxiliary shows which verb takes the adverb, whatever voice, role or polarity changes.
+
+    Between a relative clause and the main verb ("the man that slept quietly danced"), it could belong to either verb.
+    """
+    has_two_verbs = path == MAIN and pattern.clauses
+    conditions = _build_progressive_condition if has_two_verbs else _build_structure_condition
+    yield from conditions(pattern, path)
+
+
 _ROWS = (
     Contrast(
         name="role",
@@ -198,7 +208,7 @@ _ROWS = (
         requirement="an adverb",
         find_places=find_clause_paths,
         edit=drafts.replace_adverb,
-        build_conditions=_build_structure_condition,
+        build_conditions=_build_auxiliary_condition,
         replaced_slot="adverb0",
         needs_adverb=True,
     ),

@@ -88,8 +88,13 @@ def _is_possible(
 
 
 def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
-    """Yield the contrasts that are possible for every event; stative verbs rule out the contrast of aspect."""
-    states = bool(find_stative_verbs(triplets.space.words, triplets.space.lexicon))
+    """Yield the contrasts that are possible for every event.
+
+    The contrast of aspect is not, if there are stative verbs, or if an auxiliary shows which verb takes an adverb.
+    """
+    needs_aspect = triplets.space.contrast.needs_adverb or find_stative_verbs(
+        triplets.space.words, triplets.space.lexicon
+    )
     for name, contrast in CONTRASTS.items():
-        if name not in _OPTIONAL_CONTRASTS and not (name == "aspect" and states):
+        if name not in _OPTIONAL_CONTRASTS and not (name == "aspect" and needs_aspect):
             yield contrast
