@@ -148,7 +148,6 @@ def _make_damaged_error(path: Path) -> SentprobeError:
 
 
 SHARD_ROWS = 20_000
-"""Rows in a shard."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -24,7 +24,6 @@ MEMORY = "2GB"
 THREADS = 2
 
 _FETCH_ROWS = 10_000
-"""Rows in a fetch."""
 
 HANDLE_SQL = "('0x' || digest)::UBIGINT"
 """A sentence's digest as a number, in SQL."""

@@ -23,7 +23,6 @@ from sentprobe.probes.syntax.trees import Mistake
 Line = TypeVar("Line", str, bytes)
 
 STDIN = "-"
-"""Name of standard input."""
 
 MAX_LINE = 1 << 24
 """Longest line that is read, in bytes."""

@@ -25,9 +25,7 @@ class Capabilities:
     family: str = ""
     """The common name of the layers of a model, or of the checkpoints of a training."""
     step: int | None = None
-    """The training step of a checkpoint."""
     epoch: float | None = None
-    """The epoch of a checkpoint."""
     seed: int | None = None
     """The seed of random weights; None: the encoder has no random weights."""
     notes: tuple[str, ...] = ()

@@ -151,7 +151,6 @@ def _change_distinctly(texts: Sequence[str], change: Callable[[str], str]) -> di
 
 
 CHANGES: Mapping[str, Change] = {"permuted": permute_tokens, "random": sample_corpus_words}
-"""The controls of each task."""
 
 
 def make_adi_tasks(

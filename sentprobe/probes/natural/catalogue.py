@@ -27,7 +27,6 @@ TASKS: dict[str, NaturalTask] = {
         *(control for tasks in _ADI_TASKS for control in tasks[1:]),
     )
 }
-"""All tasks by name."""
 
 
 def find_tasks(names: Iterable[str] = ()) -> list[NaturalTask]:

@@ -22,11 +22,8 @@ class AgreementCounts:
     """Counts of sentences on which two analyses, A and B, agree or disagree about a label."""
 
     neither: int = 0
-    """Neither has the label."""
     same: int = 0
-    """Both label the sentence, equally."""
     different: int = 0
-    """Both label the sentence, differently."""
     only_a: int = 0
     only_b: int = 0
     chance: float | None = None
@@ -123,11 +120,9 @@ class TableAgreement:
     """The common sentences of two tables, A and B, and the agreement of their labels."""
 
     both: int
-    """Sentences in both tables."""
     only_a: int
     only_b: int
     tags: AgreementCounts
-    """Agreement of the tokens' tags."""
     tallies: Mapping[AgreementMeasure, AgreementCounts]
     """Agreement by measure, without those for which a table lacks constituents."""
 

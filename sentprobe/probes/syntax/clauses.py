@@ -74,7 +74,6 @@ CONJUNCTIONS = frozenset(("and", "&"))
 
 
 NOUN_PHRASES = frozenset(("NP", "NX", "NML", "NAC", "WHNP"))
-"""The categories of noun phrases."""
 
 _PRONOUNS = frozenset(("PRP", "EX", "WP"))
 _CONJUNCTION_CATEGORIES = frozenset(("CC", "CONJP"))
@@ -204,7 +203,6 @@ class _Clause:
     predicate: int
     verb: int
     host: int
-    """The parent of the verb."""
     question: int | None
     """The WHNP before the clause, in a question."""
 

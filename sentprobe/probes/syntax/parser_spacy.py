@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 SPLITTERS = frozenset(("parser", "senter", "sentencizer"))
-"""Components that set sentence boundaries."""
 
 RELATIONS: Mapping[str, str] = {
     "ROOT": "root",

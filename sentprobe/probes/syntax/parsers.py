@@ -110,7 +110,6 @@ PARSERS = (
         constituents=False,
     ),
 )
-"""All kinds of parser."""
 
 
 def find_parser(spec: str) -> ParserKind:

@@ -38,7 +38,6 @@ class StraightText:
 
     text: str
     written: str
-    """The original text."""
     starts: Sequence[int]
     """For each character of *text*, and for its end, the offset in the original: (characters + 1,)."""
 

@@ -18,7 +18,6 @@ from sentprobe.probes.trainer.training import compute_label_costs
 from sentprobe.processes import limit_threads
 
 INFORMATION_DECIMALS = 4
-"""Decimal places of an item's V-information."""
 
 
 def fit_portions(

@@ -18,7 +18,6 @@ from sentprobe.probes.encoders.cache.vector_cache import (
 )
 
 DAY = 24 * 60 * 60
-"""One day in seconds."""
 
 HOUR = 60 * 60
 """One hour in seconds. A partial file that is older was left by a killed process."""

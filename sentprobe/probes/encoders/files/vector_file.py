@@ -23,7 +23,6 @@ UNREADABLE = (
     EOFError, ValueError, RuntimeError, MemoryError, OverflowError, LookupError, TypeError,
     SyntaxError, SystemError, TokenError, lzma.LZMAError, zlib.error, BadZipFile,
 )  # fmt: skip
-"""Exceptions that damaged files cause."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -269,7 +269,6 @@ SUFFIXES: Mapping[str, VectorFormat] = {
     ".txt": VectorFormat.LOOKUP,
     ".tsv": VectorFormat.LOOKUP,
 }
-"""The format of each suffix."""
 
 FORMATS: Mapping[VectorFormat, tuple[Callable[[Path], VectorFile], Callable[[Path, VectorFile, Path], None]]] = {
     VectorFormat.NPZ: (read_npz, write_npz),

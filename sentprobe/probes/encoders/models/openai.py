@@ -46,9 +46,7 @@ class OpenAIOptions:
     dim: int = 0
     """Requested width (``dimensions`` of the API); 0: the default of the model."""
     batch: int = 64
-    """Sentences per request."""
     concurrency: int = 4
-    """Number of concurrent requests."""
     timeout: float = 60.0
     """Seconds that an answer may take in all."""
     retries: int = 6

@@ -24,7 +24,6 @@ EncodeFunction = Callable[[Sequence[str]], object]
 """A function from sentences to vectors of any array type."""
 
 BATCH = 128
-"""Default number of sentences per batch."""
 
 
 class CallStyle(StrEnum):

@@ -73,7 +73,6 @@ def max_over_time(states: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
 
 
 CellMaker: TypeAlias = Callable[..., nn.RNNBase]
-"""``nn.LSTM`` or ``nn.GRU``."""
 
 
 class RecurrentLayer(nn.Module):
@@ -294,7 +293,6 @@ NETWORKS: Mapping[str, type[Network]] = {
     "gru-bi": GruBi,
     "cbow": Average,
 }
-"""The network class of each architecture."""
 
 
 def make_network(architecture: Architecture, *, generator: torch.Generator) -> Network:

@@ -27,7 +27,6 @@ class PublishedOptions:
     words: sentence_words.Tokenization = sentence_words.Tokenization.OWN
     """The tokenizer: that of the model, or spaces."""
     batch: int = 64
-    """Maximum number of sentences per batch."""
     device: str = ""
     """A PyTorch device; empty: a GPU where there is one."""
 

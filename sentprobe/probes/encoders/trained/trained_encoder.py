@@ -26,7 +26,6 @@ class TrainedOptions:
     """Options of ``trained``."""
 
     batch: int = 256
-    """Maximum number of sentences per batch."""
     device: str = ""
     """A PyTorch device; empty: a GPU where there is one."""
 

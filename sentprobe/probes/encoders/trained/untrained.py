@@ -28,7 +28,6 @@ class UntrainedOptions:
     layers: int = 0
     """Number of stacked layers; 0: the default of the kind."""
     batch: int = 256
-    """Maximum number of sentences per batch."""
     seed: Natural
     """Seed of weights and random word vectors; default: the seed of the run."""
 

@@ -17,7 +17,6 @@ class Rounding(StrEnum):
     """Rounding methods, with the names of sentence-transformers."""
 
     FLOAT32 = "float32"
-    """No rounding."""
     INT8 = "int8"
     """One of 256 equal steps between minimum and maximum of the dimension."""
     BINARY = "binary"
@@ -122,7 +121,6 @@ class StoredEncoder:
     """An encoder whose vectors are cut or rounded."""
 
     base: Encoder
-    """The encoder of the unchanged vectors."""
     storage: Storage
     name: str
     family: str = ""

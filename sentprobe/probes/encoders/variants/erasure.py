@@ -71,7 +71,6 @@ class ErasedEncoder:
     """An encoder without the property that the labels of a dataset express."""
 
     base: Encoder
-    """The encoder of the unchanged vectors."""
     data: ProbeDataset = field(repr=False)
     """The dataset whose labels are the property."""
     name: str

@@ -8,7 +8,6 @@ from sentprobe.probes.natural import selection
 from sentprobe.probes.natural.natural_task import NaturalTask
 
 BINS = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
-"""The classes of SentLen, in tokens."""
 
 ABOUT_LENGTH = give_reason(
     "the task is about the length of the sentence", *(Cue.LENGTH, Cue.BAG, Cue.NGRAMS, Cue.TEMPLATE, Cue.SENTENCE)

@@ -11,7 +11,6 @@ from sentprobe.probes.corpus import sources
 from sentprobe.values import BadSyntaxError, parse_json
 
 Cells: TypeAlias = tuple[Any, ...]
-"""Values of the requested columns."""
 
 SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".tsv": "tsv"}
 
