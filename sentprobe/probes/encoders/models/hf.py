@@ -17,12 +17,12 @@ from sentprobe.probes.encoders.models import model_loading
 from sentprobe.probes.encoders.models.declared_size import check_declared_size
 from sentprobe.probes.encoders.models.model_loading import (
     ModelPrecision,
+    count_truncated,
     find_model,
     move_to_device,
     report_encoding_errors,
     report_loading_errors,
 )
-from sentprobe.probes.encoders.models.truncation import count_truncated
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest, missing_extra
 from sentprobe.specs import Spec, read_options
 

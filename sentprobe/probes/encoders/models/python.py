@@ -16,7 +16,7 @@ import numpy as np
 
 from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.probes.encoders.capabilities import Capabilities, read_attributes, read_fingerprint
-from sentprobe.probes.encoders.models.truncation import find_truncation_counter
+from sentprobe.probes.encoders.models.model_loading import find_truncation_counter
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, check_vectors, digest
 from sentprobe.specs import Natural, Spec, read_options
 
