@@ -23,7 +23,7 @@ INFORMATION_DECIMALS = 4
 def fit_portions(
     vectors: Vectors, *, preset: Preset, seeds: Sequence[int], threads: int | None, **arguments: Any
 ) -> tuple[fitting.Fit, ...]:
-    """Train a probe on each portion for each seed; return the Fits of the last. Arguments: see :func:`.fit.fit`."""
+    """Train a probe on each portion for each seed; return the Fits of the last. See :func:`.fit.fit`."""
     start = time.perf_counter()
     with limit_threads(threads), torch.inference_mode():
         problem = fitting.prepare_problem(vectors, preset=calibrate_stopping(preset), **arguments)
@@ -62,7 +62,7 @@ def _compute_information(probe: fitting.TrainedProbe, problem: fitting.TrainingP
 def fit_widths(
     vectors: Vectors, *, preset: Preset, seeds: Sequence[int], threads: int | None, **arguments: Any
 ) -> tuple[fitting.Fit, ...]:
-    """Train a probe of each width for each seed; return the Fits of the widest. Arguments: see :func:`.fit.fit`."""
+    """Train a probe of each width for each seed; return the Fits of the widest. See :func:`.fit.fit`."""
     start = time.perf_counter()
     with limit_threads(threads), torch.inference_mode():
         problem = fitting.prepare_problem(vectors, preset=preset, **arguments)
