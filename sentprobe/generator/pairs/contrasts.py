@@ -35,6 +35,8 @@ class Contrast:
     """Whether a positive and a negative of the same form have the same words."""
     replaced_slot: str = ""
     """The slot whose word the edit replaces by another of the vocabulary, such as `noun`; empty if it replaces none."""
+    moves_nouns: bool = False
+    """Whether nouns change their roles, so that all nouns must have one sort."""
     needs_adverb: bool = False
     """Whether the changed clause must have an adverb."""
 
@@ -133,6 +135,7 @@ _ROWS = (
         edit=drafts.exchange_roles,
         build_conditions=_build_equal_number_conditions,
         same_words=True,
+        moves_nouns=True,
     ),
     Contrast(
         name="modifier",
@@ -142,6 +145,7 @@ _ROWS = (
         edit=drafts.exchange_modifiers,
         build_conditions=_build_equal_number_conditions,
         same_words=True,
+        moves_nouns=True,
     ),
     Contrast(
         name="negation",

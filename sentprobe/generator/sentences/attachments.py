@@ -95,8 +95,8 @@ def _move_adverbs(event: ev.Event, attachment: Attachment, path: str = "") -> ev
 
 
 def realize_readings(event: ev.Event, lexicon: Lexicon, *, id: str = "") -> list[Sentence]:
-    """Return the sentence of *event* with the annotation of each reading, in the order of :func:`list_attachments`."""
-    sentence = realize(event, lexicon, id=id)
+    """Return the sentence of a parsed event with the annotation of each reading, as in :func:`list_attachments`."""
+    sentence = realize(event, lexicon, id=id, checked=True)
     _, *others = list_attachments(event)
     return [sentence, *(_attach(sentence, attachment) for attachment in others)]
 

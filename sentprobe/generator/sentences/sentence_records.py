@@ -108,7 +108,7 @@ def annotate_text(text: str, lexicon: Lexicon, *, id: str = "") -> Sentence:
         ParseError: the grammar does not cover the sentence.
         SentprobeError: the sentence is ambiguous.
     """
-    return realize(build_event(parse_once(text, lexicon)), lexicon, id=id)
+    return realize(build_event(parse_once(text, lexicon)), lexicon, id=id, checked=True)
 
 
 def annotate_readings(clauses: Iterable[ParsedClause], lexicon: Lexicon, *, id: str = "") -> list[Sentence]:

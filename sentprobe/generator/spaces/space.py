@@ -39,6 +39,7 @@ from sentprobe.generator.spaces.layout import (
     read_values,
     restrict,
 )
+from sentprobe.generator.spaces.sort_bans import find_sort_bans, find_sort_boxes
 from sentprobe.generator.spaces.templates import find_patterns
 from sentprobe.lexicon import Flag, Kind, Lexicon
 
@@ -72,6 +73,9 @@ def _iterate_rules(words: Words, lexicon: Lexicon, choices: Choices, constraints
     if states and Flag.STATIVE not in choices.allow:
         text = "leaving out states in the progressive"
         yield Rule(text, lambda layout: _find_progressive_boxes(states, layout), is_ban=True)
+    if bans := find_sort_bans(words, lexicon):
+        text = "the sorts of nouns that verbs and relativizers take"
+        yield Rule(text, lambda layout: list(find_sort_boxes(bans, layout)), is_ban=True)
 
     if not choices.ambiguous and {*choices.adverbs} != {0}:
         yield Rule("leaving out adverbs that two verbs can take", _find_ambiguous_boxes, is_ban=True)

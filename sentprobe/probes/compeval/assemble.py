@@ -22,6 +22,7 @@ from sentprobe.generator.events.event import Frame
 from sentprobe.generator.spaces.held_out_words import SplitSide, parse_side
 from sentprobe.generator.spaces.templates import find_patterns
 from sentprobe.lexicon import Kind, Lexicon, english
+from sentprobe.lexicon.sorts import restrict_to_one_sort
 from sentprobe.probes.compeval import held_out_pairs
 from sentprobe.probes.compeval.held_out_structures import Structure, find_structure
 from sentprobe.probes.compeval.item_counts import compute_largest_shares, count_items
@@ -66,6 +67,7 @@ def build(
     """
     size = size or Size()
     check_size(task, size, sampling=sampling, halves=structure is not None)
+    lexicon = restrict_to_one_sort(lexicon, vocabulary)
     if side:
         task, lexicon = _restrict_to_side(task, lexicon, vocabulary, side)
     rng = Random(f"{seed} {task.name}")

@@ -63,7 +63,7 @@ def build_mirror_material(data: ProbeDataset, lexicon: Lexicon, drawing: Triplet
             "sentences that the grammar parses and that have a transitive clause"
         )
     sides = zip(*((*triplet.events, *triplet.changed_events) for triplet in triplets), strict=True)
-    texts = [[realize(event, lexicon).text for event in side] for side in sides]
+    texts = [[realize(event, lexicon, checked=True).text for event in side] for side in sides]
     return TripletSentences(
         data.name,
         replace(drawing, n=len(triplets), distractors=0),
@@ -120,7 +120,7 @@ def _build_triplet(data: ProbeDataset, pair: tuple[int, int], lexicon: Lexicon) 
     for path in paths:
         if _can_change_voice(first_event, path) and _can_change_voice(second_event, path):
             changed = (change_voice(first_event, path), change_voice(second_event, path))
-            first, second = (sorted(realize(event, lexicon).text.split()) for event in changed)
+            first, second = (sorted(realize(event, lexicon, checked=True).text.split()) for event in changed)
             if first == second and not any(any(find_adverb_sites(event)) for event in changed):
                 return MirrorTriplet(
                     items=pair,
