@@ -4,6 +4,7 @@ import json
 import pickle
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shared import SHARED, needs_shared
+from shared import ROOT, SHARED, needs_shared
 
 import sentprobe.lexicon
 from sentprobe.errors import UsageError
@@ -32,7 +33,7 @@ from sentprobe.lexicon import (
 from sentprobe.lexicon.inflect import KEPT_FORMS, format_kept_forms
 from sentprobe.lexicon.lexicon_checks import RESERVED
 from sentprobe.lexicon.read import read_closed_words
-from sentprobe.lexicon.words import FORMS, MODIFIED, OPEN_KINDS, PERSON, ROLES, VERBS, VOWEL_KINDS
+from sentprobe.lexicon.words import FORMS, MODIFIED, NO_PROGRESSIVE, OPEN_KINDS, PERSON, ROLES, VERBS, VOWEL_KINDS
 
 COMPEVAL = {
     Kind.NOUN: "professor student man woman doctor scientist lawyer",
@@ -200,10 +201,54 @@ def test_english_is_large_and_has_no_word_of_another_kind() -> None:
     assert not {"hit", "run"} & {*words[Kind.TRANSITIVE], *words[Kind.INTRANSITIVE]}
 
 
+def test_everyday_has_persons_things_and_places() -> None:
+    words = english().vocabulary("everyday").words
+    sorts = Counter(english().get(noun, Kind.NOUN).sort for noun in words[Kind.NOUN])
+    assert sorts["person"] >= 60
+    assert sorts["thing"] >= 60
+    assert sorts.keys() == {"person", "thing", "place"}
+    least = {Kind.TRANSITIVE: 120, Kind.INTRANSITIVE: 30, Kind.DITRANSITIVE: 12, Kind.ADJECTIVE: 40, Kind.ADVERB: 16}
+    assert all(len(words[kind]) >= count for kind, count in least.items())
+    assert not set(words[Kind.TRANSITIVE]) & {*words[Kind.INTRANSITIVE], *words[Kind.DITRANSITIVE]}
+
+
+def test_english_has_persons_only() -> None:
+    assert {english().get(noun, Kind.NOUN).sort for noun in english().vocabulary("english").words[Kind.NOUN]} == {
+        "person"
+    }
+
+
+def test_the_example_of_a_domain_has_sorts() -> None:
+    lexicon = read_lexicon(ROOT / "examples" / "operations.toml")
+    assert lexicon.get("disable", Kind.TRANSITIVE).accepts("machine", "patient")
+    assert not lexicon.get("disable", Kind.TRANSITIVE).accepts("machine", "agent")
+    assert {lexicon.get(noun, Kind.NOUN).sort for noun in lexicon.vocabulary("all").words[Kind.NOUN]} == {
+        "person",
+        "thing",
+        "machine",
+    }
+
+
 def test_english_has_no_syncretic_verb_and_few_states() -> None:
     verbs = vocabulary_words(english().vocabulary("english"), Kind.TRANSITIVE)
     assert not [word.lemma for word in verbs if Flag.SYNCRETIC in word.flags]
     assert sum(Flag.STATIVE in word.flags for word in verbs) < len(verbs) / 10
+
+
+VERBS_BY_CLASS = {
+    None: "comfort insult intimidate console flatter sneeze nod arrive help",
+    Flag.STATIVE: "admire believe tolerate",
+    Flag.PUNCTUAL: "recognize overhear faint vanish",
+    Flag.PSYCH: "startle astonish fascinate frighten",
+}
+
+
+@pytest.mark.parametrize("flag", VERBS_BY_CLASS)
+def test_verbs_have_the_class_of_their_meaning(flag: Flag | None) -> None:
+    verbs = {word.lemma: word.flags & NO_PROGRESSIVE for word in english().entries if word.kind in VERBS}
+    lemmas = [lemma for lemma in VERBS_BY_CLASS[flag].split() if lemma in verbs]
+    assert len(lemmas) >= 3
+    assert {verbs[lemma] for lemma in lemmas} == {frozenset([flag] if flag else [])}
 
 
 def test_no_form_of_english_has_two_readings_that_differ_in_word_or_tense_but_participles() -> None:

@@ -8,7 +8,8 @@ from shared import DATA
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.lexicon import LexiconError, read_lexicon, read_lexicon_text
-from sentprobe.lexicon.lexicon_checks import CHECKS
+from sentprobe.lexicon.lexicon_checks import CHECKS, find_problems
+from sentprobe.lexicon.read import read_built_in_draft
 from sentprobe.lexicon.source import NOT_TOML
 
 DATA = DATA / "lexicon"
@@ -19,7 +20,7 @@ FIXTURES = (
     ("L003_missing_form", 6, "transitive 'meet' lacks VBN", 'expected "VBN" = ...'),
     ("L004_form_clash", 3, "the plural of 'sheep' equals its singular", ""),
     ("L005_unknown_key", 3, "'NSS', expected NN, NNS, article", "did you mean 'NNS'?"),
-    ("L006_bad_flag", 5, "'statve', expected stative, syncretic", "did you mean 'stative'?"),
+    ("L006_bad_flag", 5, "'statve', expected stative, punctual, psych, syncretic", "did you mean 'stative'?"),
     ("L007_unknown_word", 11, "there is no noun 'lwayer'", "did you mean 'lawyer'?"),
     ("L008_not_a_token", 3, "one token of lower-case letters: 'ice skater'", ""),
     ("L009_empty_vocabulary", 10, "'adverb' is empty; leave out the key", ""),
@@ -51,6 +52,10 @@ VARIANTS = (
     ("two verbs", "[noun]\nking = {}\n[transitive]\nfind = {}\nfound = {}\n", "L004", 5, "'found'"),
     ("a word of the grammar", '[noun]\nbeing = {}\n' + VERB, "L004", 2, "a word of the grammar"),
     ("noun like a determiner", "[noun]\nking = {}\nsome = {}\n" + VERB, "L004", 3, "determiner"),
+    ("two classes of verb", '[noun]\nking = {}\n[transitive]\nlove = { flags = ["stative", "psych"] }\n',
+     "L006", 4, "'love' is either psych or stative"),
+    ("psych without an object", '[noun]\nking = {}\n[intransitive]\nsleep = { flags = ["psych"] }\n',
+     "L006", 4, "'sleep' is psych and has no object that feels"),
     ("flags of a noun", '[noun]\nking = { flags = ["stative"] }\n' + VERB, "L005", 2, "'flags'"),
     ("syncretic is not true", '[noun]\nking = {}\n[transitive]\nhelp = { flags = ["syncretic"] }\n',
      "L006", 4, "the past of 'help' differs"),
@@ -141,6 +146,10 @@ def test_the_docstring_of_a_check_is_one_sentence(code: str) -> None:
     assert doc
     assert "\n" not in doc
     assert doc.endswith(".")
+
+
+def test_the_built_in_lexicon_has_no_problem() -> None:
+    assert find_problems(read_built_in_draft()) == ()
 
 
 def test_all_problems_are_reported_in_the_order_of_lines() -> None:
