@@ -235,3 +235,16 @@ def test_compeval_has_the_nouns_of_one_sort() -> None:
     assert usable[Kind.NOUN] == ("admin", "operator", "user", "intruder")
     assert usable[Kind.TRANSITIVE] == ("help", "warn", "meet", "block", "stop")
     assert usable[Kind.INTRANSITIVE] == ("sleep",)
+
+
+def test_every_noun_and_verb_of_everyday_can_be_drawn_with_its_sorts() -> None:
+    space = Space(english(), vocabulary="everyday", templates=["intransitive", "transitive"])
+    drawn_words: set[str] = set()
+    for event in space.events(space.sample(8000, seed=0)):
+        check_sorts(event, english())
+        drawn_words |= {str(event.predicate), *(str(person.noun) for _, person in iterate_participants(event))}
+    words = english().vocabulary("everyday").words
+    assert {*words[Kind.NOUN], *words[Kind.TRANSITIVE]} <= drawn_words
+    for verb in words[Kind.INTRANSITIVE]:
+        constraints = Constraints(required_words=(verb,))
+        assert Space(english(), vocabulary="everyday", templates=["intransitive"], constraints=constraints).count()
