@@ -49,7 +49,7 @@ class DrawnEvent(NamedTuple):
 class ClauseParts:
     """The variables of a clause; ``voice`` and ``dative`` are None if ``site`` fixes them, ``tense`` under a modal.
 
-    ``roles`` holds the noun variable of each role; the gap has the variable of the noun that the clause modifies.
+    ``roles`` holds the noun variables of each role; the gap has the variable of the noun that the clause modifies.
     """
 
     site: ClauseSite
@@ -59,7 +59,7 @@ class ClauseParts:
     tense: int | None
     voice: int | None
     dative: int | None
-    roles: Mapping[ev.Role, int]
+    roles: Mapping[ev.Role, tuple[int, ...]]
 
     def find_voice(self, drawn: DrawnEvent) -> str:
         """Return the voice that this clause has in an event."""
@@ -121,6 +121,12 @@ def _find_clause_parts(site: ClauseSite, numbers: Mapping[str, int]) -> ClausePa
         aspect=numbers[f"{path}aspect"],
         tense=numbers.get(f"{path}tense"),
         voice=numbers.get(f"{path}voice"),
+<<<<<<< HEAD
         dative=numbers.get(f"{path}dative"),
         roles={role: numbers[f"{owner}noun"] for role, owner in owners.items()},
+=======
+        roles={
+            role: tuple(numbers[name] for name in (f"{owner}noun", f"{owner}conjunct.noun") if name in numbers)
+            for role, owner in owners.items()
+        },
     )
