@@ -121,10 +121,7 @@ def _find_clause_parts(site: ClauseSite, numbers: Mapping[str, int]) -> ClausePa
         aspect=numbers[f"{path}aspect"],
         tense=numbers.get(f"{path}tense"),
         voice=numbers.get(f"{path}voice"),
-<<<<<<< HEAD
         dative=numbers.get(f"{path}dative"),
-        roles={role: numbers[f"{owner}noun"] for role, owner in owners.items()},
-=======
         roles={
             role: tuple(numbers[name] for name in (f"{owner}noun", f"{owner}conjunct.noun") if name in numbers)
             for role, owner in owners.items()
