@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sentprobe.generator.events import event as ev
 
@@ -184,7 +184,11 @@ def _rename_word(meaning: EventMeaning, old: str, new: str) -> EventMeaning:
 
     clauses = {
         rename(verb): replace(
-            clause, head=rename(clause.head), **{role: rename_all(getattr(clause, role)) for role in ev.ROLES}
+            clause,
+            head=rename(clause.head),
+            agent=rename_all(clause.agent),
+            patient=rename_all(clause.patient),
+            recipient=rename_all(clause.recipient),
         )
         for verb, clause in meaning.clauses.items()
     }
@@ -203,7 +207,8 @@ def _compare_clauses(left: ClauseMeaning, right: ClauseMeaning) -> Iterator[Prop
     if left.head != right.head:
         yield Property.MODIFIER
         # The role of the modified noun does not count as a second difference.
-        left = replace(left, head=right.head, **{left.gap or "patient": (right.head,)})
+        modified: Mapping[str, Any] = {left.gap or "patient": (right.head,)}
+        left = replace(left, head=right.head, **modified)
     if left.participants != right.participants:
         yield _compare_roles(left, right)
 
