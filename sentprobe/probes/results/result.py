@@ -248,12 +248,12 @@ class Result:
     """The fingerprint of the probe words' vectors; empty: none."""
     input_words: bool = False
     """Whether probe word vectors are the encoder's input word vectors; false: it encoded each word alone."""
-    scores: Mapping[Condition, Score] = field(hash=False)
+    scores: Mapping[Condition, Score]
     seed: int
     """The run's seed, for random vectors and words; the seeds of probes count up from it."""
-    preset: Preset = field(hash=False)
+    preset: Preset
     command: str
-    versions: Mapping[str, str] = field(hash=False)
+    versions: Mapping[str, str]
     """The version of each package, by name."""
     device: str = "cpu"
     layer: int | None = None
@@ -264,7 +264,7 @@ class Result:
     """The training step of the encoder; None: unknown, or not in training."""
     epoch: float | None = None
     """The number of passes of the encoder over its training data."""
-    seconds: Mapping[str, float] = field(default_factory=dict, hash=False)
+    seconds: Mapping[str, float] = field(default_factory=dict)
     """Wall-clock time of each stage; a stage that encoders share counts in full for each."""
     source: str = field(default="", compare=False)
     """The folder it was read from; not stored."""
@@ -283,6 +283,10 @@ class Result:
     def accuracy(self) -> float:
         """The accuracy of the probe itself."""
         return self.scores[Condition.PROBE].accuracy
+
+    def __hash__(self) -> int:
+        """Return a hash of a few fields: tables of thousands of results are keys of caches."""
+        return hash((self.encoder, self.task, self.seed, self.dataset_fingerprint))
 
     def __repr__(self) -> str:
         """Return task, encoder and accuracy only."""
@@ -347,12 +351,12 @@ class Results:
         show: Callable[..., str] = resolve_name(f"{VIEW}:show_results")
         return show(self, fmt, **choices)
 
-    @property
+    @cached_property
     def encoders(self) -> tuple[str, ...]:
         """The distinct encoders, in order."""
         return tuple(dict.fromkeys(record.encoder for record in self.records))
 
-    @property
+    @cached_property
     def tasks(self) -> tuple[str, ...]:
         """The distinct tasks, in order."""
         return tuple(dict.fromkeys(record.task for record in self.records))

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields, replace
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -111,6 +112,7 @@ def _check_texts(values: Iterable[Any]) -> tuple[str, ...]:
     return tuple(values)
 
 
+@lru_cache(maxsize=64)  # many results have the same units and lengths
 def _parse_numbers(line: str) -> tuple[int, ...]:
     return tuple(map(int, line.split()))
 

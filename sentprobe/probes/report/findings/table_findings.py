@@ -13,8 +13,8 @@ model. The control is the bag of words of the encoder's width if that is above c
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import combinations
+from functools import cached_property, lru_cache
+from itertools import chain, combinations
 from statistics import fmean
 from typing import TypeAlias
 
@@ -32,6 +32,7 @@ from sentprobe.probes.report.findings.draws import group_by_cell
 from sentprobe.probes.report.findings.encoder_variants import is_same_model
 from sentprobe.probes.report.findings.mean_and_interval import ConditionCell, Figure, compute_figure, compute_figures
 from sentprobe.probes.report.findings.paired_tests import LEVEL, MatchedResults
+from sentprobe.probes.report.findings.table_comparisons import TableComparisons
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results
 from sentprobe.probes.statistics import Correction, correct_p_values
 
@@ -63,28 +64,25 @@ class ChanceTest:
         return ControlVerdict.BELOW if is_below else ControlVerdict.AT_CHANCE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class TableFindings:
     """The figures of a table and all decisions about them."""
 
     cells: Mapping[EncoderOnTask, ChanceTest]
     free_controls: tuple[ChanceTest, ...]
     """The controls that may know the answer: one for each task and width."""
-    comparisons: tuple[Comparison, ...]
+    comparisons: TableComparisons
     """Every two models on each task."""
-    variant_comparisons: tuple[Comparison, ...]
+    variant_comparisons: TableComparisons
     """Every two variants of one model on each task."""
     control_comparisons: tuple[Comparison, ...]
     """Each encoder on each task with each control that may know the answer."""
 
-    @property
+    @cached_property
     def significant_pairs(self) -> frozenset[frozenset[EncoderOnTask]]:
         """The pairs of cells whose difference is significant."""
-        return frozenset(
-            frozenset((comparison.first.cell, comparison.second.cell))
-            for comparison in (*self.comparisons, *self.variant_comparisons)
-            if comparison.significant
-        )
+        families = (self.comparisons, self.variant_comparisons)
+        return frozenset(chain.from_iterable(family.list_significant_pairs() for family in families))
 
     def find_solvable_tasks(self, condition: Condition = Condition.BAG_OF_WORDS) -> frozenset[str]:
         """Return the tasks on which a control that may know the answer is above chance."""
@@ -126,8 +124,8 @@ def find_table(results: Results) -> TableFindings:
     return TableFindings(
         cells={test.draws[0].cell: test for test in tests[: len(cells)]},
         free_controls=tuple(tests[len(cells) :]),
-        comparisons=compare_results([matched for matched in matches if not _are_variants(*matched[0])]),
-        variant_comparisons=compare_results([matched for matched in matches if _are_variants(*matched[0])]),
+        comparisons=TableComparisons([matched for matched in matches if not _are_variants(*matched[0])]),
+        variant_comparisons=TableComparisons([matched for matched in matches if _are_variants(*matched[0])]),
         control_comparisons=_compare_with_controls(results, cells),
     )
 
@@ -151,9 +149,11 @@ def identify_control(result: Result, condition: Condition) -> ControlKey:
 
 def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:
     """Yield every two encoders on a task, the better first, if they have the same test items in some draws."""
-    ranked = sorted(cells, key=lambda draws: fmean(result.accuracy for result in draws), reverse=True)
-    for first, second in combinations(ranked, 2):
-        matched = match_draws(first, second) if first[0].task == second[0].task else ()
+    by_task: dict[str, list[Sequence[Result]]] = {}
+    for draws in sorted(cells, key=lambda draws: fmean(result.accuracy for result in draws), reverse=True):
+        by_task.setdefault(draws[0].task, []).append(draws)
+    for first, second in chain.from_iterable(combinations(ranked, 2) for ranked in by_task.values()):
+        matched = match_draws(first, second)
         if matched and all(a.dataset_fingerprint == b.dataset_fingerprint for a, b in matched):
             yield matched
 

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
@@ -140,6 +141,7 @@ def _sort_key(record: Result, ranks: Mapping[str, int]) -> tuple[object, ...]:
     return record.family or record.encoder, layer, moment, record.encoder, rank, record.task
 
 
+@lru_cache(maxsize=8)
 def split_settings(results: Results) -> tuple[Results, ...]:
     """Divide results into tables of comparable results, in order of appearance.
 
