@@ -25,11 +25,11 @@ from .generator.events.event import RelativeClause as RelativeClause
 from .generator.events.event import Role as Role
 from .generator.events.event import Tense as Tense
 from .generator.events.event import Voice as Voice
-from .generator.events.event import contains as contains
-from .generator.events.event import subsumes as subsumes
-from .generator.events.event import unify as unify
 from .generator.events.event_json import event_from_json as event_from_json
 from .generator.events.event_json import event_to_json as event_to_json
+from .generator.events.matching import contains as contains
+from .generator.events.matching import subsumes as subsumes
+from .generator.events.matching import unify as unify
 from .generator.events.notation import read_event as read_event
 from .generator.events.notation import write_event as write_event
 from .generator.sentences.parse import parse as parse

@@ -14,7 +14,8 @@ from nltk.grammar import FeatStructNonterminal, FeatureGrammar, Production
 from sentprobe.grammars import read_english_source
 from sentprobe.grammars.derivation import Hole, Leaf, Node
 from sentprobe.grammars.features import word_features
-from sentprobe.lexicon import Form, Kind, Word
+from sentprobe.lexicon import Form, Word
+from sentprobe.lexicon.words import VERBS, VOWEL_KINDS
 
 FORM_NAMES = frozenset(form.value for form in Form)
 
@@ -53,7 +54,7 @@ class Grammar:
             Production(_fill_category(schema.lhs(), word), [text])
             for word in words
             for form, text in word.forms.items()
-            for schema in self._schemata[form]
+            for schema in self._schemata.get(form, ())
         ]
 
     def derive(
@@ -123,9 +124,9 @@ def _index_rules(productions: Iterable[Production]) -> dict[str, list[_Rule]]:
 
 def _fill_category(category: FeatStructNonterminal, word: Word) -> FeatStructNonterminal:
     features = {"LEM": word.lemma}
-    if word.kind in (Kind.TRANSITIVE, Kind.INTRANSITIVE):
+    if word.kind in VERBS:
         features["FRAME"] = word.kind.value
-    elif word.kind is Kind.NOUN:
+    elif word.kind in VOWEL_KINDS:
         features["ONSET"] = "vowel" if word.vowel else "consonant"
     filled = category.copy()
     filled.update(features)

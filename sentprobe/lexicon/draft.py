@@ -4,12 +4,12 @@ Mistakes in an entry are skipped here and reported by the checks, so that one re
 problems.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 
 from sentprobe.lexicon.inflect import FormSource, guess_form, look_up, takes_an
 from sentprobe.lexicon.source import SYNONYMS, VOCABULARY, Document, LexiconEntry, Section
-from sentprobe.lexicon.words import FORMS, OPEN_KINDS, Flag, Form, Kind, Vocabulary, Word
+from sentprobe.lexicon.words import FORMS, OPEN_KINDS, VOWEL_KINDS, Flag, Form, Kind, Vocabulary, Word
 
 FLAGS = "flags"
 ARTICLE = "article"
@@ -67,8 +67,14 @@ def make_draft(document: Document, lent_words: tuple[Word, ...] = (), *, ask: Fo
         DraftWord(make_word(Kind(section.name), entry, ask), entry) for section in sections for entry in section.entries
     )
     own_names = {section.name for section in sections}
-    inherited = tuple(word for word in lent_words if word.kind not in own_names)
+    own_texts = {text for item in items for text in item.word.forms.values()}
+    inherited = tuple(word for word in lent_words if word.kind not in own_names and not is_hidden(word, own_texts))
     return Draft(document, items, inherited)
+
+
+def is_hidden(word: Word, texts: Container[str]) -> bool:
+    """Return whether a word is a modal with a form among *texts*, such as "will" where the file has a noun "will"."""
+    return word.kind is Kind.MODAL and any(text in texts for text in word.forms.values())
 
 
 def make_word(kind: Kind, entry: LexiconEntry, ask: FormSource) -> Word:
@@ -80,12 +86,12 @@ def make_word(kind: Kind, entry: LexiconEntry, ask: FormSource) -> Word:
         kind=kind,
         forms=dict(make_forms(entry.key, kind, table, ask)),
         flags=frozenset(Flag(flag) for flag in list_strings(table.get(FLAGS)) if flag in frozenset(Flag)),
-        vowel=kind is Kind.NOUN and (article == "an" if article else takes_an(entry.key)),
+        vowel=kind in VOWEL_KINDS and (article == "an" if article else takes_an(entry.key)),
     )
 
 
 def make_forms(lemma: str, kind: Kind, table: Mapping[str, object], ask: FormSource) -> Iterator[tuple[Form, str]]:
-    """Yield the forms of a word; a determiner that states a number has no other forms."""
+    """Yield the forms of a word; a determiner or modal that states a form has no other forms."""
     exhaustive = kind in CLOSED_KINDS and any(form in table for form in FORMS[kind])
     for form in FORMS[kind]:
         stated = table.get(form, table.get(form.removesuffix(".vowel")))

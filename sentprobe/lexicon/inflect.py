@@ -10,17 +10,17 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from importlib.resources import files
 
-from sentprobe.lexicon.words import FORMS, VERBS, Form, Kind, Word
+from sentprobe.lexicon.words import VERBS, Form, Kind, Word
 
 KEPT_FORMS = "inflections.tsv"
 
-LEMMA_FORMS = frozenset({Form.NN, Form.VB, Form.VBP, Form.RB})
+LEMMA_FORMS = frozenset({Form.NN, Form.VB, Form.VBP, Form.RB, Form.JJ})
 """The forms that equal the lemma."""
 
 VOWEL_SOUND = re.compile(
     r"(?!eu|ewe|one(?!ir)|once|uni(?!n|m)|u[st][aeiu]|usu|ura|uro)[aeiou]|heir|hon(?:est|ou?r)|hour"
 )
-"""Beginning of a noun that takes "an": a guess by spelling, which `article` corrects."""
+"""Beginning of a word that takes "an": a guess by spelling, which `article` corrects."""
 
 
 @cache
@@ -42,7 +42,7 @@ FormSource = Callable[[str, Form], str | None]
 
 
 def inflect(lemma: str, form: Form, ask: FormSource = look_up) -> str | None:
-    """Return lemminflect's first spelling of a noun, verb or adverb form, or None if it has none.
+    """Return lemminflect's first spelling of a noun, verb adverb or adjective form, or None if it has none.
 
     >>> inflect("child", Form.NNS), inflect("overtake", Form.VBN), inflect("call", Form.VBP)
     ('children', 'overtaken', 'call')
@@ -73,15 +73,13 @@ def guess_form(lemma: str, kind: Kind, form: Form, ask: FormSource = look_up) ->
     >>> guess_form("the", Kind.DETERMINER, Form.DT_PL), guess_form("who", Kind.RELATIVIZER, Form.WP)
     ('the', None)
     """
-    if kind is Kind.DETERMINER:
+    if kind in (Kind.DETERMINER, Kind.MODAL):
         return lemma
-    if form in FORMS[Kind.NOUN] or kind in VERBS or kind is Kind.ADVERB:
-        return inflect(lemma, form, ask)
-    return None
+    return None if kind is Kind.RELATIVIZER else inflect(lemma, form, ask)
 
 
 def takes_an(lemma: str) -> bool:
-    """Return whether a noun seems to begin with a vowel sound.
+    """Return whether a noun or an adjective seems to begin with a vowel sound.
 
     >>> [takes_an(noun) for noun in ("actor", "heir", "user", "unionist", "uncle", "lawyer")]
     [True, True, False, False, True, False]

@@ -11,7 +11,7 @@ from sentprobe.errors import suggest
 from sentprobe.lexicon import draft as drafts
 from sentprobe.lexicon.problems import Problem
 from sentprobe.lexicon.source import SYNONYMS, VOCABULARY, LexiconEntry
-from sentprobe.lexicon.words import FORMS, OPEN_KINDS, VERBS, Flag, Form, Kind, Word
+from sentprobe.lexicon.words import FORMS, OPEN_KINDS, VERBS, VOWEL_KINDS, Flag, Form, Kind, Word
 
 LexiconFinding = tuple[int, str]
 
@@ -85,7 +85,7 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Use the keys that entries of the kind have."""
     for item in draft.items:
         kind = item.word.kind
-        extra = (drafts.FLAGS,) if kind in VERBS else (drafts.ARTICLE,) if kind is Kind.NOUN else ()
+        extra = (drafts.FLAGS,) if kind in VERBS else (drafts.ARTICLE,) if kind in VOWEL_KINDS else ()
         yield from find_unexpected(item.stated, (*FORMS[kind], *extra), item.entry.line)
     for section in draft.vocabularies:
         for entry in section.entries:

@@ -36,7 +36,7 @@ def read_lexicon(path: Path | Traversable, *, cache: Path | None = None) -> Lexi
 def read_lexicon_text(text: str, source: str, *, ask: FormSource = look_up) -> Lexicon:
     r"""Read a lexicon from the text of its file; error messages call the file *source*.
 
-    A file without a section of determiners or of relativizers gets these words from the built-in lexicon. A file
+    A file without a section of determiners, relativizers or modals gets these words from the built-in lexicon. A file
     without a vocabulary gets the vocabulary `all` of all its words. *ask* returns the inflected forms that the text
     does not state.
 
@@ -67,7 +67,7 @@ def read_built_in_text() -> str:
 
 @cache
 def read_closed_words() -> tuple[Word, ...]:
-    """Return the determiners and relativizers of the built-in lexicon."""
+    """Return the determiners, relativizers and modals of the built-in lexicon."""
     document = read_document(read_built_in_text(), BUILT_IN)
     closed = tuple(s for s in document.sections if s.name in CLOSED_KINDS)
     return make_draft(Document(BUILT_IN, document.lines, closed, ())).words

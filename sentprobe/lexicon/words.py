@@ -11,13 +11,20 @@ class Kind(StrEnum):
     NOUN = "noun"
     TRANSITIVE = "transitive"
     INTRANSITIVE = "intransitive"
+    DITRANSITIVE = "ditransitive"
+    ADJECTIVE = "adjective"
     ADVERB = "adverb"
     DETERMINER = "determiner"
     RELATIVIZER = "relativizer"
+    MODAL = "modal"
 
 
 class Form(StrEnum):
-    """An inflected form: a Penn tag; for a determiner, also the number and first sound of the following noun."""
+    """An inflected form: a Penn tag.
+
+    The form of a determiner also has the number and the first sound of the following word. ``MD.neg`` is the form of a
+    modal before n't ("ca n't").
+    """
 
     NN = "NN"
     NNS = "NNS"
@@ -28,12 +35,15 @@ class Form(StrEnum):
     VBG = "VBG"
     VBN = "VBN"
     RB = "RB"
+    JJ = "JJ"
     WDT = "WDT"
     WP = "WP"
     DT_SG = "DT.sg"
     DT_SG_VOWEL = "DT.sg.vowel"
     DT_PL = "DT.pl"
     DT_PL_VOWEL = "DT.pl.vowel"
+    MD = "MD"
+    MD_NEG = "MD.neg"
 
 
 class Flag(StrEnum):
@@ -51,17 +61,23 @@ FORMS: Mapping[Kind, tuple[Form, ...]] = {
     Kind.NOUN: (Form.NN, Form.NNS),
     Kind.TRANSITIVE: VERB_FORMS,
     Kind.INTRANSITIVE: VERB_FORMS,
+    Kind.DITRANSITIVE: VERB_FORMS,
+    Kind.ADJECTIVE: (Form.JJ,),
     Kind.ADVERB: (Form.RB,),
     Kind.DETERMINER: (Form.DT_SG, Form.DT_SG_VOWEL, Form.DT_PL, Form.DT_PL_VOWEL),
     Kind.RELATIVIZER: (Form.WDT, Form.WP),
+    Kind.MODAL: (Form.MD, Form.MD_NEG),
 }
 """The forms that a word of each kind can have."""
 
-VERBS = frozenset({Kind.TRANSITIVE, Kind.INTRANSITIVE})
+VERBS = frozenset({Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIVE})
 """The kinds that are verbs."""
 
-OPEN_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.ADVERB)
+OPEN_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIVE, Kind.ADJECTIVE, Kind.ADVERB)
 """The kinds that a vocabulary chooses from; words of the other kinds are always available."""
+
+VOWEL_KINDS = frozenset({Kind.NOUN, Kind.ADJECTIVE})
+"""The kinds of words that a determiner may precede."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +89,7 @@ class Word:
     forms: Mapping[Form, str] = field(hash=False)
     flags: frozenset[Flag] = frozenset()
     vowel: bool = False
-    """Whether a noun begins with a vowel sound, and so takes "an"; False for other kinds."""
+    """Whether a noun or an adjective begins with a vowel sound, and so takes "an"; False for other kinds."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from sentprobe.lexicon.draft import ALL, ARTICLE, CLOSED_KINDS, FLAGS
 from sentprobe.lexicon.inflect import guess_form, takes_an
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.source import SYNONYMS, VOCABULARY
-from sentprobe.lexicon.words import FORMS, OPEN_KINDS, Kind, Vocabulary, Word
+from sentprobe.lexicon.words import FORMS, OPEN_KINDS, VOWEL_KINDS, Kind, Vocabulary, Word
 
 WIDTH = 80
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -45,7 +45,7 @@ def list_stated_values(word: Word) -> Iterator[tuple[str, str]]:
         for form, text in word.forms.items():
             if word.kind in CLOSED_KINDS or text != guess_form(word.lemma, word.kind, form):
                 yield format_key(form), quote(text)
-    if word.kind is Kind.NOUN and word.vowel != takes_an(word.lemma):
+    if word.kind in VOWEL_KINDS and word.vowel != takes_an(word.lemma):
         yield ARTICLE, quote("an" if word.vowel else "a")
     if word.flags:
         yield FLAGS, format_list(sorted(word.flags))

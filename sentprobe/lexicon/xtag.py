@@ -18,8 +18,8 @@ from pathlib import Path
 from sentprobe.errors import UsageError
 from sentprobe.lexicon.inflect import guess_form, takes_an
 from sentprobe.lexicon.lexicon import Lexicon
-from sentprobe.lexicon.read import read_closed_words, read_lexicon_text
-from sentprobe.lexicon.words import FORMS, OPEN_KINDS, VERBS, Flag, Form, Kind, Vocabulary, Word
+from sentprobe.lexicon.read import read_lexicon_text
+from sentprobe.lexicon.words import FORMS, OPEN_KINDS, VERBS, VOWEL_KINDS, Flag, Form, Kind, Vocabulary, Word
 from sentprobe.lexicon.write import write_lexicon_text
 
 GZIP_MAGIC = b"\x1f\x8b"
@@ -48,15 +48,16 @@ MEANINGS = (
     Meaning("V", frozenset({"PAST"}), (Form.VBD,)),
     Meaning("V", frozenset({"PROG"}), (Form.VBG,)),
     Meaning("V", frozenset({"PPART"}), (Form.VBN,)),
+    Meaning("A", frozenset(), (Form.JJ,)),
     Meaning("Adv", frozenset(), (Form.RB,)),
 )
-OTHER_FORMS = frozenset({"GEN", "NEG", "CONTR", "INDAUX", "wh"})
-"""Features of forms that a lexicon does not have: genitives, contractions."""
+OTHER_FORMS = frozenset({"GEN", "NEG", "CONTR", "INDAUX", "wh", "COMP", "SUPER"})
+"""Features of forms that a lexicon does not have: genitives, contractions, comparatives, superlatives."""
 
 
 @dataclass(frozen=True, slots=True)
 class Xtag:
-    """The nouns, verbs and adverbs of the database."""
+    """The nouns, verbs, adjectives and adverbs of the database."""
 
     path: str
     table: Mapping[tuple[str, Form], tuple[str, ...]] = field(repr=False, hash=False)
@@ -160,7 +161,7 @@ def lexicon_from_lemmas(xtag: Xtag, lemmas: Mapping[Kind, Iterable[str]]) -> Xta
                 words.append(make_word(xtag, lemma, kind))
     chosen = {kind: tuple(w.lemma for w in words if w.kind is kind) for kind in OPEN_KINDS}
     vocabularies = {VOCABULARY_NAME: Vocabulary(VOCABULARY_NAME, chosen)}
-    lexicon = Lexicon("xtag", (*words, *read_closed_words()), vocabularies)
+    lexicon = Lexicon("xtag", tuple(words), vocabularies)
     return XtagLexicon(write_lexicon_text(lexicon), tuple(omitted))
 
 
@@ -169,7 +170,7 @@ def make_word(xtag: Xtag, lemma: str, kind: Kind) -> Word:
     forms = {form: choose_spelling(xtag, lemma, kind, form) for form in FORMS[kind]}
     syncretic = kind in VERBS and forms[Form.VBD] == forms[Form.VB]
     flags = frozenset({Flag.SYNCRETIC}) if syncretic else frozenset[Flag]()
-    return Word(lemma, kind, forms, flags, vowel=kind is Kind.NOUN and takes_an(lemma))
+    return Word(lemma, kind, forms, flags, vowel=kind in VOWEL_KINDS and takes_an(lemma))
 
 
 def choose_spelling(xtag: Xtag, lemma: str, kind: Kind, form: Form) -> str:

@@ -33,7 +33,7 @@ def _event(event: Event) -> dict[str, Any]:
     for key, (ours, values) in FEATURES.items():
         if (value := getattr(event, ours)) is not None:
             form[key] = next(name for name, named in values.items() if named is value)
-    people = {role.value: event.argument(role) for role in Role}
+    people = {role.value: event.argument(role) for role in (Role.AGENT, Role.PATIENT)}
     stated = {role: _participant(who) for role, who in people.items() if who is not None}
     return form | ({"participants": stated} if stated else {})
 

@@ -30,6 +30,8 @@ hits \t\thit\tN 3pl#hit\tV 3sg PRES
 hitting \t\thit\tV PROG
 they'd \t\tthey 'd\tNVC 3pl PRES#they 'd\tNVC 3pl PAST
 often \t\toften\tAdv
+old \t\told\tA
+older \t\told\tA COMP
 kneel \t\tkneel\tV INF
 kneels \t\tkneel\tV 3sg PRES
 kneeling \t\tkneel\tV PROG
@@ -140,12 +142,14 @@ def test_a_lexicon_of_lemmas(tmp_path: Path) -> None:
             Kind.NOUN: ["man", "king"],
             Kind.TRANSITIVE: ["hit"],
             Kind.INTRANSITIVE: ["kneel", "sleep"],
+            Kind.ADJECTIVE: ["old", "older"],
             Kind.ADVERB: ["often"],
         },
     )
     assert [str(out) for out in xtag_lexicon.omitted] == [
         "noun 'king' left out: XTAG lacks NNS",
         "intransitive 'sleep' left out: XTAG lacks VB, VBP, VBZ, VBD, VBG, VBN",
+        "adjective 'older' left out: XTAG lacks JJ",
     ]
     lexicon = xtag_lexicon.read("small.toml")
     assert lexicon.get("kneel", Kind.INTRANSITIVE).forms[Form.VBD] == "knelt"

@@ -18,6 +18,7 @@ from sentprobe.generator.events.event import (
     ClauseKind,
     Event,
     Frame,
+    Mood,
     Number,
     Participant,
     Polarity,
@@ -38,16 +39,28 @@ _KINDS = {ClauseKind.SUBJECT: "subject relative", ClauseKind.OBJECT: "object rel
 
 def list_event_features(event: Event) -> tuple[str, ...]:
     """Return the features of an event; an open feature is its name and a star, as in "tense *"."""
-    features = [_format_feature(name, getattr(event, name)) for name in ("frame", "voice", "tense", "aspect")]
+    features = [_format_feature("frame", event.frame), _format_feature("voice", event.voice)]
+    features += [_format_finite(event), _format_feature("aspect", event.aspect)]
     if event.polarity is Polarity.NEGATIVE:
         features.append(f"neg ({event.negator or OPEN})")
     else:
         features.append(_format_feature("polarity", event.polarity))
+    if event.frame is Frame.DITRANSITIVE:
+        features.append(_format_feature("dative", event.dative))
+    if event.mood is not Mood.STATEMENT:
+        features.append(event.mood.value)
     if event.adverbs is None:
         features.append(f"adverbs {OPEN}")
     elif event.adverbs:
         features.append(f"adverbs: {', '.join(event.adverbs)}")
     return tuple(features)
+
+
+def _format_finite(event: Event) -> str:
+    """Return the tense, or the modal in its place; an order has neither."""
+    if event.modal is not None:
+        return event.modal
+    return "no tense" if event.mood is Mood.ORDER else _format_feature("tense", event.tense)
 
 
 def _format_feature(name: str, value: StrEnum | None) -> str:
@@ -56,15 +69,17 @@ def _format_feature(name: str, value: StrEnum | None) -> str:
 
 def list_roles(event: Event) -> tuple[tuple[Role, Argument | None], ...]:
     """Return the roles that an event has or may have, with their arguments."""
-    roles = (Role.AGENT,) if event.frame is Frame.INTRANSITIVE else tuple(Role)
-    return tuple((role, event.argument(role)) for role in roles)
+    return tuple((role, event.argument(role)) for role in event.roles)
 
 
 def format_argument(filler: Argument | None) -> str:
-    """Return determiner and noun; a gap is ``_``."""
-    if filler is None or filler is GAP:
-        return OPEN if filler is None else GAP.value
-    return f"{format_lemma(filler.determiner)} {format_lemma(filler.noun)}"
+    """Return determiner, adjectives and noun, also of a conjunct; a gap is ``_``, an asked participant "who?"."""
+    if filler is None:
+        return OPEN
+    if not isinstance(filler, Participant):
+        return filler.value if filler is GAP else f"{filler.value}?"
+    words = " ".join((format_lemma(filler.determiner), *filler.adjectives, format_lemma(filler.noun)))
+    return words if filler.conjunct is None else f"{words} and {format_argument(filler.conjunct)}"
 
 
 def format_lemma(lemma: str | None) -> str:
@@ -74,8 +89,12 @@ def format_lemma(lemma: str | None) -> str:
 
 def list_participant_features(person: Participant) -> tuple[str, ...]:
     """Return the grammatical number, and "clause *" if the relative clause is open."""
-    number = f"number {OPEN}" if person.number is None else _NUMBERS[person.number]
+    number = " and ".join(_format_number(conjunct) for conjunct in (person, person.conjunct) if conjunct)
     return (number, f"clause {OPEN}") if person.clause is None else (number,)
+
+
+def _format_number(person: Participant) -> str:
+    return f"number {OPEN}" if person.number is None else _NUMBERS[person.number]
 
 
 def get_clause(filler: Argument | None) -> RelativeClause | None:

@@ -6,22 +6,27 @@ and grammar.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias
 
 from sentprobe.errors import UsageError
 
 
 class Frame(StrEnum):
-    """The roles of a predicate."""
+    """The roles of a predicate; as a pattern, transitive includes ditransitive."""
 
     INTRANSITIVE = "intransitive"
     TRANSITIVE = "transitive"
+    DITRANSITIVE = "ditransitive"
+
+    def includes(self, other: "Frame | None") -> bool:
+        """Say whether a pattern of this frame matches an event of the other frame."""
+        return other is self or (self is Frame.TRANSITIVE and other is Frame.DITRANSITIVE)
 
 
 class Voice(StrEnum):
-    """Whether the agent or the patient is the subject."""
+    """Whether the agent or another participant is the subject."""
 
     ACTIVE = "active"
     PASSIVE = "passive"
@@ -55,6 +60,21 @@ class Negator(StrEnum):
     CONTRACTED = "n't"
 
 
+class Mood(StrEnum):
+    """The kind of sentence; a relative clause is a statement."""
+
+    STATEMENT = "statement"
+    QUESTION = "question"
+    ORDER = "order"
+
+
+class Dative(StrEnum):
+    """The form of a recipient: "gave the doctor the book", or "gave the book to the doctor"."""
+
+    DOUBLE = "double"
+    TO = "to"
+
+
 class Number(StrEnum):
     """Grammatical number of a noun."""
 
@@ -67,6 +87,7 @@ class Role(StrEnum):
 
     AGENT = "agent"
     PATIENT = "patient"
+    RECIPIENT = "recipient"
 
 
 class ClauseKind(StrEnum):
@@ -82,6 +103,13 @@ class Gap(StrEnum):
     GAP = "_"
 
 
+class Asked(StrEnum):
+    """The open participant of a question: a person or a thing."""
+
+    WHO = "who"
+    WHAT = "what"
+
+
 class Bare(StrEnum):
     """The value for a participant without a relative clause."""
 
@@ -90,6 +118,13 @@ class Bare(StrEnum):
 
 ROLES = tuple(Role)
 """The roles as a tuple, because iterating over an enum takes ten times as long."""
+
+FRAME_ROLES = {
+    Frame.INTRANSITIVE: (Role.AGENT,),
+    Frame.TRANSITIVE: (Role.AGENT, Role.PATIENT),
+    Frame.DITRANSITIVE: ROLES,
+}
+"""The roles of each frame."""
 
 GAP = Gap.GAP
 BARE = Bare.BARE
@@ -103,30 +138,50 @@ class Contradiction(UsageError):  # noqa: N818 - the field's word for a failed u
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Participant:
-    """A participant: noun lemma, number, determiner lemma and at most one relative clause.
+    """A participant: noun lemma, number, determiner lemma, adjectives and at most one relative clause.
 
-    ``clause`` is ``None`` if it is left open, and :data:`BARE` if the noun has no relative clause.
+    ``clause`` is ``None`` if it is left open, and :data:`BARE` if the noun has no relative clause. ``conjunct`` is the
+    second noun of "the man and the woman"; both are then bare. As a pattern, a participant without adjectives or
+    conjunct matches any.
+
+    Raises:
+        Contradiction: a coordinated noun has a relative clause or a second conjunct.
     """
 
     noun: str | None = None
     number: Number | None = None
     determiner: str | None = None
     clause: "RelativeClause | Bare | None" = None
+    adjectives: tuple[str, ...] = ()
+    conjunct: "Participant | None" = None
+
+    def __post_init__(self) -> None:
+        if self.conjunct is None:
+            return
+        name = self.noun or "a noun"
+        if isinstance(self.clause, RelativeClause) or isinstance(self.conjunct.clause, RelativeClause):
+            raise Contradiction(f"{name}: a coordinated noun has no relative clause")
+        if self.conjunct.conjunct is not None:
+            raise Contradiction(f"{name}: at most two nouns are coordinated")
+        object.__setattr__(self, "clause", BARE)
+        if self.conjunct.clause is None:
+            object.__setattr__(self, "conjunct", replace(self.conjunct, clause=BARE))
 
 
-Argument: TypeAlias = Participant | Gap
+Argument: TypeAlias = Participant | Gap | Asked
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """A predicate with its frame, voice, tense, aspect, polarity, adverbs and participants.
+    """A predicate with its frame, voice, tense or modal, aspect, polarity, adverbs, mood and participants.
 
-    Implied fields are filled in: a passive or a patient makes the frame transitive, an intransitive frame is active, a
-    negator makes the polarity negative.
+    Implied fields are filled in: a passive or a patient makes an event transitive unless its frame is stated, a
+    recipient makes it ditransitive, an intransitive frame is active, a negator makes the polarity negative, an asked
+    participant makes it a question. Mood, modal and asked participants are stated or absent: as a pattern, an event
+    without them matches every value. A modal or an order takes the place of the tense.
 
     Raises:
-        Contradiction: an intransitive event has a patient or is passive, a positive event has a negator, or an event
-            has two gaps.
+        Contradiction: two fields exclude each other, such as an intransitive frame and a patient.
 
     >>> Event(predicate="help", voice=Voice.PASSIVE).frame
     <Frame.TRANSITIVE: 'transitive'>
@@ -142,18 +197,53 @@ class Event:
     adverbs: tuple[str, ...] | None = None
     agent: Argument | None = None
     patient: Argument | None = None
+    recipient: Argument | None = None
+    dative: Dative | None = None
+    modal: str | None = None
+    mood: Mood = Mood.STATEMENT
 
     def __post_init__(self) -> None:
         name = self.predicate or "an event"
-        if self.voice is Voice.PASSIVE or self.patient is not None:
-            what = "a patient" if self.patient is not None else "passive voice"
-            self._imply("frame", Frame.TRANSITIVE, f"{name}: {what} needs a transitive frame")
+        self._imply_frame(name)
         if self.frame is Frame.INTRANSITIVE:
             self._imply("voice", Voice.ACTIVE, f"{name}: an intransitive event has no passive")
         if self.negator is not None:
             self._imply("polarity", Polarity.NEGATIVE, f"{name}: a positive event has no negator")
-        if self.agent is GAP and self.patient is GAP:
-            raise Contradiction(f"{name}: agent and patient cannot both be the gap")
+        special = {role.value: filler for role in ROLES if isinstance(filler := self.argument(role), Gap | Asked)}
+        if len(special) > 1:
+            fillers = set(special.values())
+            what = "the gap" if fillers == {GAP} else "a gap or asked for" if GAP in fillers else "asked for"
+            raise Contradiction(f"{name}: {' and '.join(special)} cannot both be {what}")
+        if special and self.gap is None and self.mood is Mood.STATEMENT:
+            object.__setattr__(self, "mood", Mood.QUESTION)
+        if self.mood is not Mood.STATEMENT or self.modal is not None:
+            self._check_mood(name, is_asking=bool(special) and self.gap is None)
+
+    def _imply_frame(self, name: str) -> None:
+        if self.recipient is not None or self.dative is not None:
+            what = "a recipient" if self.recipient is not None else "the form of a recipient"
+            self._imply("frame", Frame.DITRANSITIVE, f"{name}: {what} needs a ditransitive frame")
+        elif self.frame is not Frame.DITRANSITIVE and (self.voice is Voice.PASSIVE or self.patient is not None):
+            what = "a patient" if self.patient is not None else "passive voice"
+            self._imply("frame", Frame.TRANSITIVE, f"{name}: {what} needs a transitive frame")
+
+    def _check_mood(self, name: str, *, is_asking: bool) -> None:
+        if self.mood is not Mood.STATEMENT and self.gap is not None:
+            raise Contradiction(f"{name}: a relative clause is a statement")
+        if self.tense is not None and (self.modal is not None or self.mood is Mood.ORDER):
+            raise Contradiction(f"{name}: {'an order' if self.modal is None else 'a modal event'} has no tense")
+        if self.mood is Mood.ORDER:
+            if is_asking:
+                raise Contradiction(f"{name}: an order asks for no participant")
+            self._check_order(name)
+
+    def _check_order(self, name: str) -> None:
+        if self.modal is not None:
+            raise Contradiction(f"{name}: an order has no modal")
+        if self.agent is not None:
+            raise Contradiction(f"{name}: the agent of an order is the listener, not a participant of its own")
+        self._imply("voice", Voice.ACTIVE, f"{name}: an order is active")
+        self._imply("aspect", Aspect.SIMPLE, f"{name}: an order has simple aspect")
 
     def _imply(self, field: str, value: StrEnum, message: str) -> None:
         if getattr(self, field) not in (None, value):
@@ -161,24 +251,39 @@ class Event:
         object.__setattr__(self, field, value)
 
     def argument(self, role: Role) -> Argument | None:
-        """Return the participant or gap in *role*, or None if it is open."""
-        return self.agent if role is Role.AGENT else self.patient
+        """Return the participant, gap or asked participant in *role*, or None if it is open."""
+        if role is Role.AGENT:
+            return self.agent
+        return self.patient if role is Role.PATIENT else self.recipient
 
     def with_argument(self, role: Role, filler: Argument | None) -> "Event":
         """Return the event with *filler* in *role*."""
-        return replace(self, agent=filler) if role is Role.AGENT else replace(self, patient=filler)
+        return replace(self, **{role.value: filler})  # type: ignore[arg-type]
 
     @property
     def gap(self) -> Role | None:
         """The role of the gap, or None."""
-        if self.agent is GAP:
-            return Role.AGENT
-        return Role.PATIENT if self.patient is GAP else None
+        return next((role for role in ROLES if self.argument(role) is GAP), None)
+
+    @property
+    def roles(self) -> tuple[Role, ...]:
+        """The roles that are expressed (by default those of a transitive frame); the agent of an order is not."""
+        roles = FRAME_ROLES[self.frame or Frame.TRANSITIVE]
+        return roles[1:] if self.mood is Mood.ORDER else roles
+
+    @property
+    def has_known_subject(self) -> bool:
+        """Whether voice and, in a ditransitive passive, the form of the recipient tell the subject."""
+        if self.voice is Voice.PASSIVE and self.frame is Frame.DITRANSITIVE:
+            return self.dative is not None
+        return self.voice is not None
 
     @property
     def subject(self) -> Role:
-        """The role of the grammatical subject, for an event with a known voice."""
-        return Role.PATIENT if self.voice is Voice.PASSIVE else Role.AGENT
+        """The role of the grammatical subject, for an event with a known subject."""
+        if self.voice is not Voice.PASSIVE:
+            return Role.AGENT
+        return Role.RECIPIENT if self.dative is Dative.DOUBLE else Role.PATIENT
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -197,6 +302,8 @@ class RelativeClause:
     kind: ClauseKind | None = None
 
     def __post_init__(self) -> None:
+        if self.event.mood is not Mood.STATEMENT:
+            raise Contradiction(f"{self.event.predicate or 'a clause'}: a relative clause is a statement")
         gap = self._infer_gap()
         if gap is not None and self.event.gap is not gap:
             if self.event.argument(gap) is not None:
@@ -204,7 +311,7 @@ class RelativeClause:
                 raise Contradiction(f"{name}: the {gap.value} must be the gap, not a participant of its own")
             object.__setattr__(self, "event", self.event.with_argument(gap, GAP))
         event = self.event
-        if event.gap is None or event.voice is None:
+        if event.gap is None or event.voice is None or not event.has_known_subject:
             return
         kind = ClauseKind.SUBJECT if event.gap is event.subject else ClauseKind.OBJECT
         if self.kind not in (None, kind):
@@ -221,92 +328,19 @@ class RelativeClause:
                 name = f"{event.predicate!r} is" if event.predicate else "the clause is"
                 raise Contradiction(f"{name} intransitive: it has no object relative")
             return Role.AGENT
-        if self.kind is None or event.voice is None or event.gap is not None:
+        if self.kind is None or not event.has_known_subject or event.gap is not None:
             return None
-        other_role = Role.PATIENT if event.subject is Role.AGENT else Role.AGENT
-        return event.subject if self.kind is ClauseKind.SUBJECT else other_role
-
-
-Value = TypeVar("Value", Event, Participant, RelativeClause)
-
-
-def unify(left: Value, right: Value) -> Value:
-    """Return the most general value that both *left* and *right* subsume.
-
-    Raises:
-        Contradiction: there is no such value; the message names the first field that differs.
-
-    >>> unify(Event(predicate="help"), Event(tense=Tense.PAST)).tense
-    <Tense.PAST: 'past'>
-    """
-    merged: dict[str, Any] = {f.name: _unify_field(f.name, left, right) for f in fields(left)}
-    return type(left)(**merged)
-
-
-def _unify_field(name: str, left: object, right: object) -> object:
-    left_value, right_value = getattr(left, name), getattr(right, name)
-    if left_value is None or right_value is None or left_value == right_value:
-        return right_value if left_value is None else left_value
-    if type(left_value) is type(right_value) and isinstance(left_value, Event | Participant | RelativeClause):
-        return unify(left_value, right_value)
-    raise Contradiction(f"{name} cannot be both {format_value(left_value)} and {format_value(right_value)}")
-
-
-def subsumes(general: Value, special: Value) -> bool:
-    """Say whether *special* agrees with *general* in every field that *general* states.
-
-    >>> subsumes(Event(predicate="help"), Event(predicate="help", tense=Tense.PAST))
-    True
-    """
-    return all(_subsumes_field(getattr(general, f.name), getattr(special, f.name)) for f in fields(general))
-
-
-def _subsumes_field(general: object, special: object) -> bool:
-    if general is None or general == special:
-        return True
-    if type(general) is type(special) and isinstance(general, Event | Participant | RelativeClause):
-        return subsumes(general, special)  # type: ignore[type-var]
-    return False
-
-
-def contains(event: Event, partial: Event) -> bool:
-    """Say whether *partial* subsumes *event* or one of its relative clauses, with gaps resolved.
-
-    The gap of a relative clause counts as the modified noun, so ``shout(agent: lawyer)`` is contained in "the lawyer
-    that shouts dances". A gap in *partial* matches only a gap.
-    """
-    return any(_matches_clause(partial, clause, head) for clause, head in iterate_clauses(event))
-
-
-def _matches_clause(partial: Event, clause: Event, head: Participant | None) -> bool:
-    """Say whether *partial* subsumes a clause that modifies *head*."""
-    stated = (f.name for f in fields(Event) if f.name not in frozenset(Role))
-    return all(getattr(partial, name) in (None, getattr(clause, name)) for name in stated) and all(
-        _matches_argument(partial.argument(role), clause.argument(role), head) for role in ROLES
-    )
-
-
-def _matches_argument(partial: Argument | None, filler: Argument | None, head: Participant | None) -> bool:
-    if not isinstance(partial, Participant):
-        return partial in (None, filler)
-    person = head if filler is GAP else filler
-    if not isinstance(person, Participant):
-        return False
-    partial_clause, clause = partial.clause, person.clause
-    if not isinstance(partial_clause, RelativeClause) or not isinstance(clause, RelativeClause):
-        return subsumes(partial, person)
-    return (
-        subsumes(replace(partial, clause=None), person)
-        and partial_clause.kind in (None, clause.kind)
-        and partial_clause.relativizer in (None, clause.relativizer)
-        and _matches_clause(partial_clause.event, clause.event, person)
-    )
+        if self.kind is ClauseKind.SUBJECT:
+            return event.subject
+        if event.frame is Frame.DITRANSITIVE:
+            return None
+        return Role.PATIENT if event.subject is Role.AGENT else Role.AGENT
 
 
 def iterate_clauses(event: Event) -> Iterator[tuple[Event, Participant | None]]:
     """Yield the event and each relative clause in it, with the noun that the clause modifies."""
     yield event, None
-    for filler in (event.agent, event.patient):
+    for filler in (event.agent, event.patient, event.recipient):
         if isinstance(filler, Participant) and isinstance(filler.clause, RelativeClause):
             inner = iterate_clauses(filler.clause.event)
             yield next(inner)[0], filler
@@ -330,12 +364,15 @@ def format_value(value: object) -> str:
 
 def find_open_fields(event: Event, path: str = "") -> Iterator[str]:
     """Yield the paths of the open fields of *event*."""
+    untensed = event.modal is not None or event.mood is Mood.ORDER
     for name in ("predicate", "frame", "voice", "tense", "aspect", "polarity", "adverbs"):
-        if getattr(event, name) is None:
+        if getattr(event, name) is None and not (name == "tense" and untensed):
             yield path + name
+    if event.frame is Frame.DITRANSITIVE and event.dative is None:
+        yield path + "dative"
     if event.polarity is Polarity.NEGATIVE and event.negator is None:
         yield path + "negator"
-    for role in ROLES[:1] if event.frame is Frame.INTRANSITIVE else ROLES:
+    for role in event.roles:
         filler = event.argument(role)
         if filler is None:
             yield path + role.value
@@ -347,6 +384,8 @@ def _find_open_participant_fields(person: Participant, path: str) -> Iterator[st
     for name in ("noun", "number", "determiner", "clause"):
         if getattr(person, name) is None:
             yield path + name
+    if person.conjunct is not None:
+        yield from _find_open_participant_fields(person.conjunct, f"{path}conjunct.")
     if isinstance(person.clause, RelativeClause):
         if person.clause.relativizer is None:
             yield path + "clause.relativizer"

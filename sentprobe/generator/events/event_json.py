@@ -1,8 +1,9 @@
 """The JSON form of events: :func:`event_to_json` and its inverse :func:`event_from_json`.
 
-An event is an object with the keys ``predicate frame voice tense aspect polarity negator adverbs agent patient``; open
-fields are absent. ``agent`` and ``patient`` are ``"_"`` for the gap, or an object with ``noun number determiner
-clause``; ``clause`` is null for a bare noun, or an object with ``relativizer kind event``.
+An event is an object with the keys ``predicate frame voice tense aspect polarity negator adverbs agent patient
+recipient dative modal mood``; open fields are absent, and so is the mood of a statement. A participant is ``"_"`` for
+the gap, ``"who?"`` or ``"what?"`` if a question asks for it, or an object with ``noun number determiner adjectives
+conjunct clause``; ``clause`` is null for a bare noun, or an object with ``relativizer kind event``.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -110,6 +111,7 @@ def describe_json(value: object) -> str:
 
 Json: TypeAlias = dict[str, Any]
 _ENUMS = ("frame", "voice", "tense", "aspect", "polarity", "negator")
+_ASKED = {f"{asked.value}?": asked for asked in ev.Asked}
 
 
 def event_to_json(event: ev.Event) -> Json:
@@ -123,6 +125,8 @@ def event_to_json(event: ev.Event) -> Json:
     form["adverbs"] = None if event.adverbs is None else list(event.adverbs)
     for role in ev.Role:
         form[role.value] = _argument_to_json(event.argument(role))
+    form |= {"dative": _enum_to_json(event.dative), "modal": event.modal}
+    form["mood"] = None if event.mood is ev.Mood.STATEMENT else event.mood.value
     return _drop_open_fields(form)
 
 
@@ -135,10 +139,18 @@ def _drop_open_fields(form: Json) -> Json:
 
 
 def _argument_to_json(filler: ev.Argument | None) -> str | Json | None:
-    if not isinstance(filler, ev.Participant):
-        return _enum_to_json(filler)
+    if isinstance(filler, ev.Asked):
+        return f"{filler.value}?"
+    return _participant_to_json(filler) if isinstance(filler, ev.Participant) else _enum_to_json(filler)
+
+
+def _participant_to_json(filler: ev.Participant) -> Json:
     number = _enum_to_json(filler.number)
     form = _drop_open_fields({"noun": filler.noun, "number": number, "determiner": filler.determiner})
+    if filler.adjectives:
+        form["adjectives"] = list(filler.adjectives)
+    if filler.conjunct is not None:
+        form["conjunct"] = _participant_to_json(filler.conjunct)
     if filler.clause is not None:
         form["clause"] = _clause_to_json(filler.clause)
     return form
@@ -181,9 +193,18 @@ def _read_argument(node: JsonNode, depth: int) -> ev.Argument:
     if node.value == ev.GAP.value:
         return ev.GAP
     if isinstance(node.value, str):
-        node.fail(f"expected an object, or '_' for the gap, found {node.value!r}")
+        if node.value in _ASKED:
+            return _ASKED[node.value]
+        node.fail(f"expected an object, '_' for the gap, or {' or '.join(map(repr, _ASKED))}, found {node.value!r}")
+    return _read_participant(node, depth)
+
+
+def _read_participant(node: JsonNode, depth: int) -> ev.Participant:
     parts = node.read_object(_PARTICIPANT_READERS)
-    return ev.Participant(**{key: _PARTICIPANT_READERS[key](part, depth) for key, part in parts.items()})
+    fields = {key: _PARTICIPANT_READERS[key](part, depth) for key, part in parts.items()}
+    with node.locate_errors():
+        person = ev.Participant(**fields)
+    return person
 
 
 def _read_clause(node: JsonNode, depth: int) -> ev.RelativeClause | ev.Bare:
@@ -202,6 +223,10 @@ def _read_text(node: JsonNode, _: int) -> str:
     return node.read_text()
 
 
+def _read_texts(node: JsonNode, _: int) -> tuple[str, ...]:
+    return tuple(item.read_text() for item in node.read_list())
+
+
 Readers: TypeAlias = Mapping[str, Callable[[JsonNode, int], Any]]
 
 _EVENT_READERS: Readers = {
@@ -212,14 +237,20 @@ _EVENT_READERS: Readers = {
     "aspect": lambda node, _: node.read_member(ev.Aspect),
     "polarity": lambda node, _: node.read_member(ev.Polarity),
     "negator": lambda node, _: node.read_member(ev.Negator),
-    "adverbs": lambda node, _: tuple(item.read_text() for item in node.read_list()),
+    "adverbs": _read_texts,
     "agent": _read_argument,
     "patient": _read_argument,
+    "recipient": _read_argument,
+    "dative": lambda node, _: node.read_member(ev.Dative),
+    "modal": _read_text,
+    "mood": lambda node, _: node.read_member(ev.Mood),
 }
 _PARTICIPANT_READERS: Readers = {
     "noun": _read_text,
     "number": lambda node, _: node.read_member(ev.Number),
     "determiner": _read_text,
+    "adjectives": _read_texts,
+    "conjunct": _read_participant,
     "clause": _read_clause,
 }
 _CLAUSE_READERS: Readers = {

@@ -15,7 +15,11 @@ from sentprobe.generator.events.event import (
 )
 from sentprobe.lexicon import Form, Kind, Lexicon
 
-_VERB_KINDS = {Frame.TRANSITIVE: Kind.TRANSITIVE, Frame.INTRANSITIVE: Kind.INTRANSITIVE}
+_VERB_KINDS = {
+    Frame.TRANSITIVE: Kind.TRANSITIVE,
+    Frame.INTRANSITIVE: Kind.INTRANSITIVE,
+    Frame.DITRANSITIVE: Kind.DITRANSITIVE,
+}
 
 
 def check_lemmas(event: Event, lexicon: Lexicon) -> None:
@@ -45,7 +49,7 @@ def check_predicate(event: Event, lexicon: Lexicon) -> None:
     frames = find_frames(event.predicate, lexicon)
     if not frames:
         raise UsageError(_describe_unknown_verb(event.predicate, event.frame, lexicon))
-    if event.frame is not None and event.frame not in frames:
+    if event.frame is not None and not any(map(event.frame.includes, frames)):
         raise Contradiction(f"{event.predicate!r} is {frames[0].value}: it {_explain_mismatch(event, frames[0])}")
 
 
@@ -97,7 +101,7 @@ def check_clause(clause: RelativeClause, lexicon: Lexicon) -> None:
 
 
 def infer_frames(event: Event, lexicon: Lexicon) -> Event:
-    """Return *event* with an open frame filled in if its verb has only one in *lexicon*.
+    """Return *event* with the frame of its verb, if *lexicon* has only one that fits.
 
     Raises:
         Contradiction: the kind of a relative clause contradicts its frame.
@@ -106,9 +110,9 @@ def infer_frames(event: Event, lexicon: Lexicon) -> Event:
     >>> infer_frames(Event(predicate="sleep"), english()).frame
     <Frame.INTRANSITIVE: 'intransitive'>
     """
-    if event.frame is None and event.predicate is not None:
+    if event.predicate is not None and event.frame in (None, Frame.TRANSITIVE):
         frames = find_frames(event.predicate, lexicon)
-        if len(frames) == 1:
+        if len(frames) == 1 and (event.frame is None or event.frame.includes(frames[0])):
             event = replace(event, frame=frames[0])
     for role in Role:
         person = event.argument(role)

@@ -4,22 +4,24 @@ The grammar (``event.lark``)::
 
     event        ::= predicate [ features ] [ '(' [ role { ',' role } ] ')' ]
     predicate    ::= word | '*'
-    role         ::= ( 'agent' | 'patient' ) ':' ( '_' | participant )
-    participant  ::= [ determiner ] noun [ features ] [ introduction event ]
+    role         ::= ( 'agent' | 'patient' | 'recipient' ) ':' ( '_' | 'who?' | 'what?' | participant )
+    participant  ::= phrase [ 'and' phrase ]
+    phrase       ::= [ determiner ] noun [ features ] [ introduction event ]
     determiner   ::= word | 'that'
     noun         ::= word | '*'
     introduction ::= ( 'that' | 'who' | 'rc' [ '(' word ')' ] ) [ features ]
     features     ::= '[' [ feature { ',' feature } ] ']'
     feature      ::= name [ '(' [ word { ',' word } ] ')' ]
 
-``*`` is an open lemma and ``_`` the gap of a relative clause; unstated features are open. The features of a predicate
-are ``transitive intransitive active passive past pres simple prog pos neg not n't`` and ``adv(...)``, its adverbs.
-Those of a noun are ``sg pl``, and ``bare`` for a noun without a relative clause. Those of a relative clause, after its
-introduction, are ``src orc``. Order is free. ``that``, ``who`` and ``rc(which)`` fix the relativizer, ``rc`` leaves it
-open.
+``*`` is an open lemma, ``_`` the gap of a relative clause, and ``who?`` or ``what?`` the participant that a question
+asks for; unstated features are open. The features of a predicate are ``intransitive transitive ditransitive active
+passive past pres simple prog pos neg not n't``, ``double to`` (the form of a recipient), ``modal(must)``, ``question
+order`` (a predicate without them is a statement) and ``adv(...)``, its adverbs. Those of a noun are ``sg pl``,
+``adj(...)``, and ``bare`` for a noun without a relative clause. Those of a relative clause, after its introduction, are
+``src orc``. Order is free. ``that``, ``who`` and ``rc(which)`` fix the relativizer, ``rc`` leaves it open.
 
-A word is letters and digits, with hyphens and apostrophes between; any other lemma, and the lemmas ``that``, ``who``
-and ``rc``, stand in double quotes with the escapes of JSON.
+A word is letters and digits, with hyphens and apostrophes between; any other lemma, and the lemmas ``that``, ``who``,
+``rc`` and ``and``, stand in double quotes with the escapes of JSON.
 
 :func:`write_event` writes the canonical form: the order above, without implied features (such as the frame of a
 passive).
@@ -29,10 +31,22 @@ import json
 import re
 from enum import Enum
 
-from sentprobe.generator.events.event import BARE, Argument, Event, Frame, Participant, RelativeClause, Role, Voice
+from sentprobe.generator.events.event import (
+    BARE,
+    Argument,
+    Asked,
+    Bare,
+    Event,
+    Frame,
+    Mood,
+    Participant,
+    RelativeClause,
+    Role,
+    Voice,
+)
 
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
-RESERVED = frozenset({"that", "who", "rc"})
+RESERVED = frozenset({"that", "who", "rc", "and"})
 
 
 def read_event(text: str, *, source: str = "") -> Event:
@@ -42,8 +56,8 @@ def read_event(text: str, *, source: str = "") -> Event:
         NotationError: the text is not an event, or contradicts itself.
 
     >>> event = read_event("help[past, neg](agent: the professor[pl])")
-    >>> event.agent
-    Participant(noun='professor', number=<Number.PLURAL: 'pl'>, determiner='the', clause=None)
+    >>> event.agent.determiner, event.agent.noun, event.agent.number.name
+    ('the', 'professor', 'PLURAL')
     >>> read_event("help[passt]")
     Traceback (most recent call last):
     ...
@@ -71,30 +85,57 @@ def write_event(event: Event) -> str:
 
 def _list_event_features(event: Event) -> list[str]:
     """Return the features of an event that are not implied, in order."""
-    implied = event.voice is Voice.PASSIVE or event.patient is not None
+    is_order = event.mood is Mood.ORDER
     features = _list_values(
-        None if implied else event.frame,
-        None if event.frame is Frame.INTRANSITIVE else event.voice,
+        None if _has_implied_frame(event) else event.frame,
+        None if event.frame is Frame.INTRANSITIVE or is_order else event.voice,
+        event.dative,
         event.tense,
-        event.aspect,
+        None if is_order else event.aspect,
         event.polarity if event.negator is None else None,
         event.negator,
+        None if event.mood is Mood.STATEMENT or _is_asking(event) else event.mood,
     )
+    if event.modal is not None:
+        features.append(_write_words("modal", (event.modal,)))
     if event.adverbs is not None:
-        features.append(f"adv({', '.join(map(_write_lemma, event.adverbs))})")
+        features.append(_write_words("adv", event.adverbs))
     return features
 
 
+def _has_implied_frame(event: Event) -> bool:
+    if event.frame is Frame.DITRANSITIVE:
+        return event.recipient is not None or event.dative is not None
+    return event.voice is Voice.PASSIVE or event.patient is not None
+
+
+def _is_asking(event: Event) -> bool:
+    return any(isinstance(event.argument(role), Asked) for role in Role)
+
+
+def _write_words(name: str, lemmas: tuple[str, ...]) -> str:
+    return f"{name}({', '.join(map(_write_lemma, lemmas))})"
+
+
 def _write_argument(filler: Argument) -> str:
+    if isinstance(filler, Asked):
+        return f"{filler.value}?"
     if not isinstance(filler, Participant):
         return filler.value
+    if filler.conjunct is None:
+        return _write_phrase(filler, filler.clause)
+    return f"{_write_phrase(filler, None)} and {_write_phrase(filler.conjunct, None)}"
+
+
+def _write_phrase(person: Participant, clause: RelativeClause | Bare | None) -> str:
     determiner = ""
-    if filler.determiner is not None:
-        determiner = "that " if filler.determiner == "that" else f"{_write_lemma(filler.determiner)} "
-    features = _write_features(_list_values(filler.number, BARE if filler.clause is BARE else None))
-    clause = filler.clause
+    if person.determiner is not None:
+        determiner = "that " if person.determiner == "that" else f"{_write_lemma(person.determiner)} "
+    features = _list_values(person.number, BARE if clause is BARE else None)
+    if person.adjectives:
+        features.append(_write_words("adj", person.adjectives))
     clause_text = f" {_write_clause(clause)}" if isinstance(clause, RelativeClause) else ""
-    return f"{determiner}{_write_lemma(filler.noun)}{features}{clause_text}"
+    return f"{determiner}{_write_lemma(person.noun)}{_write_features(features)}{clause_text}"
 
 
 def _write_clause(clause: RelativeClause) -> str:

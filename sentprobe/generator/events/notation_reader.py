@@ -2,7 +2,8 @@
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from dataclasses import replace
+from functools import cache, partial
 from importlib.resources import files
 from typing import Any, NamedTuple, NoReturn, TypeAlias, TypeVar
 
@@ -41,7 +42,7 @@ EXPECTED_TOKENS = (
     _make_expected("expected a lemma or *", "STAR", "", "[past]", "that", "x(agent: that)", "x(agent: y rc"),
     _make_expected("expected a word", "WORD QUOTED", "x[adv(", "x[adv(*)]", "x[adv(y,)]", "x(agent: y rc(["),
     _make_expected("expected a feature", "WORD RSQB", "x[", "x[,", "x[past,]", "x[*]", "x[that]"),
-    _make_expected("expected agent: or patient:", "WORD RPAR", "x(", "x(*", "x(agent: y,)", "x(that y)"),
+    _make_expected("expected agent:, patient: or recipient:", "WORD RPAR", "x(", "x(*", "x(agent: y,)", "x(that y)"),
 )
 """The expected continuations; an error message names the first continuation that fits."""
 
@@ -92,15 +93,25 @@ class NotationReader:
             assert isinstance(name, Token)
             at = name.start_pos or 0
             if name not in ROLES:
-                hint = suggest(name, ROLES) or ", expected agent or patient"
+                hint = suggest(name, ROLES) or ", expected agent, patient or recipient"
                 self.fail(f"unknown role '{name}'{hint}", at)
             if name in fillers:
                 self.fail(f"the {name} is stated twice", at)
-            fillers[str(name)] = ev.GAP if isinstance(filler, Token) else self.read_participant(filler, depth)
+            fillers[str(name)] = self.read_argument(filler, depth)
         return fillers
 
-    def read_participant(self, node: ParseNode, depth: int) -> ev.Participant:
-        """Return the participant of a tree."""
+    def read_argument(self, filler: ParseNode | Token, depth: int) -> ev.Argument:
+        """Return the participant of a tree, or the gap or asked participant of a token."""
+        if isinstance(filler, Token):
+            return ev.Asked(filler.removesuffix("?")) if filler.type == "ASKED" else ev.GAP
+        first, *others = (self.read_phrase(phrase, depth) for phrase in list_subtrees(filler))
+        if not others:
+            return first
+        start = find_first_token(filler).start_pos or 0
+        return self.build_value(partial(replace, first), start, conjunct=others[0])
+
+    def read_phrase(self, node: ParseNode, depth: int) -> ev.Participant:
+        """Return the participant of one noun phrase."""
         parts = index_subtrees(node)
         fields = self.read_features(parts.get("features"), "a noun")
         if "clause" in parts:
@@ -140,16 +151,25 @@ class NotationReader:
     def read_feature(self, node: ParseNode, name: Token, owner: str) -> tuple[str, Any]:
         """Return the field and the value of a feature."""
         at, parts = name.start_pos or 0, index_subtrees(node)
-        if name == ADVERBS and owner == "a predicate":
-            if "words" not in parts:
-                self.fail("expected the adverbs in parentheses, as adv(really)", at)
-            return "adverbs", self.read_words(parts["words"])
+        if (owner, str(name)) in WORD_LISTS:
+            return self.read_word_list(WORD_LISTS[owner, str(name)], parts.get("words"), at)
         if "words" in parts:
             self.fail(f"the feature '{name}' takes no words in parentheses", at)
         feature_table = FEATURES[owner]
         if name not in feature_table:
             self.fail(describe_unknown_feature(str(name), owner), at)
         return feature_table[str(name)]
+
+    def read_word_list(self, row: "WordList", node: ParseNode | None, at: int) -> tuple[str, Any]:
+        """Return the field and the value of a feature that lists words."""
+        if node is None:
+            self.fail(f"expected {row.description} in parentheses, as {row.example}", at)
+        words = self.read_words(node)
+        if not row.is_single:
+            return row.field, words
+        if len(words) != 1:
+            self.fail(f"expected {row.description}, as {row.example}", at)
+        return row.field, words[0]
 
     def read_words(self, node: ParseNode) -> tuple[str, ...]:
         """Return the lemmas of a list."""
@@ -168,7 +188,24 @@ class NotationReader:
 
 CLOSING_BRACKETS = {"LSQB": "RSQB", "LPAR": "RPAR"}
 ROLES = tuple(role.value for role in ev.Role)
-ADVERBS = "adv"
+
+
+class WordList(NamedTuple):
+    """A feature that lists words in parentheses: its field, and how messages describe it."""
+
+    field: str
+    description: str
+    example: str
+    is_single: bool = False
+
+
+WORD_LISTS = {
+    ("a predicate", "adv"): WordList("adverbs", "the adverbs", "adv(really)"),
+    ("a predicate", "modal"): WordList("modal", "one modal", "modal(must)", is_single=True),
+    ("a noun", "adj"): WordList("adjectives", "the adjectives", "adj(young)"),
+}
+"""The features that list words, by owner and name."""
+
 _FIELDS: Mapping[str, Mapping[str, Any]] = {
     "a predicate": {
         "frame": ev.Frame,
@@ -177,6 +214,8 @@ _FIELDS: Mapping[str, Mapping[str, Any]] = {
         "aspect": ev.Aspect,
         "polarity": ev.Polarity,
         "negator": ev.Negator,
+        "dative": ev.Dative,
+        "mood": ev.Mood,
     },
     "a noun": {"number": ev.Number, "clause": (ev.BARE,)},
     "a relative clause": {"kind": ev.ClauseKind},
@@ -202,7 +241,7 @@ def describe_unknown_feature(name: str, owner: str) -> str:
     owners = [candidate for candidate, feature_names in FEATURES.items() if name in feature_names]
     if owners:
         return f"'{name}' is a feature of {owners[0]}, not of {owner}"
-    feature_names = (*FEATURES[owner], ADVERBS) if owner == "a predicate" else tuple(FEATURES[owner])
+    feature_names = (*FEATURES[owner], *(list_name for row_owner, list_name in WORD_LISTS if row_owner == owner))
     hint = suggest(name, feature_names) or f" of {owner}, expected one of {', '.join(feature_names)}"
     return f"unknown feature '{name}'{hint}"
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.events import event as ev
+from sentprobe.generator.events.matching import unify
 from sentprobe.generator.pairs import drafts
 from sentprobe.generator.pairs.drafts import MAIN, Edit, format_clause_path, parse_owner_role, swap_role
 from sentprobe.generator.spaces.layout import list_frame_roles
@@ -65,9 +66,9 @@ def _constrain_clause(pattern: Pattern, path: str, clause_event: ev.Event) -> ev
     """Return the structure of a pattern, unified with *clause_event* at the clause *path*."""
     structure = build_structure_event(pattern)
     if path == MAIN:
-        return ev.unify(structure, clause_event)
+        return unify(structure, clause_event)
     owner = ev.Participant(clause=ev.RelativeClause(event=clause_event))
-    return ev.unify(structure, ev.Event().with_argument(parse_owner_role(path), owner))
+    return unify(structure, ev.Event().with_argument(parse_owner_role(path), owner))
 
 
 def _build_structure_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:  # noqa: ARG001 - the table calls it
@@ -92,7 +93,7 @@ def _build_equal_number_conditions(pattern: Pattern, path: str) -> Iterator[ev.E
         gap = dict(pattern.clauses)[parse_owner_role(path)].gap
         inner = ev.Event().with_argument(swap_role(gap), person)
         outer = ev.Event().with_argument(parse_owner_role(path), person)
-        yield ev.unify(_constrain_clause(pattern, path, inner), outer)
+        yield unify(_constrain_clause(pattern, path, inner), outer)
 
 
 def _find_modified_places(pattern: Pattern) -> Iterator[str]:
@@ -105,7 +106,7 @@ def _build_opposite_polarity_conditions(pattern: Pattern, path: str) -> Iterator
     for main, inner in (ev.Polarity, [*ev.Polarity][::-1]):
         outer = ev.Event(polarity=main, aspect=ev.Aspect.PROGRESSIVE)
         inner_event = ev.Event(polarity=inner, aspect=ev.Aspect.PROGRESSIVE)
-        yield ev.unify(_constrain_clause(pattern, path, inner_event), outer)
+        yield unify(_constrain_clause(pattern, path, inner_event), outer)
 
 
 def _build_progressive_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:

@@ -104,7 +104,8 @@ def exchange_modifiers(draft: EventDraft, path: str) -> EventDraft:  # noqa: ARG
     """Exchange the relative clauses of agent and patient; agent or patient may lack a relative clause."""
     parts = ("rel", "clause.")
     agent, patient = (
-        {f"{role.value}.{name}": f"{swap_role(role).value}.{name}" for name in parts} for role in ev.ROLES
+        {f"{role.value}.{name}": f"{swap_role(role).value}.{name}" for name in parts}
+        for role in (ev.Role.AGENT, ev.Role.PATIENT)
     )
     return _rename_prefixes(draft, agent | patient)
 

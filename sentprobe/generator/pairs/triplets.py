@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
+from sentprobe.generator.events.matching import unify
 from sentprobe.generator.pairs import contrasts, drafts
 from sentprobe.generator.pairs.replacements import (
     VOLITIONAL_ADVERBS,
@@ -222,7 +223,7 @@ class TripletSpace:
         main, inner = (adverb_count, 0) if place == drafts.MAIN else (0, adverb_count)
         for condition in self.contrast.build_conditions(pattern, place):
             try:
-                main_event = ev.unify(condition, form)
+                main_event = unify(condition, form)
                 choices = Choices(main=main_event, adverbs=(main,), clause_adverbs=(inner,))
                 space = self._build_space(pattern, choices, self._find_unusable_words(pattern, place, (main, inner)))
             except ev.Contradiction:

@@ -1,6 +1,6 @@
 """The structure of an event: the event without its words, which determines its sentence plan."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 from sentprobe.generator.events import event as ev
 
@@ -10,6 +10,8 @@ class ParticipantStructure(NamedTuple):
 
     number: ev.Number | None
     clause: "ClauseStructure | None"
+    adjectives: int
+    conjunct: "ParticipantStructure | None"
 
 
 class ClauseStructure(NamedTuple):
@@ -22,8 +24,15 @@ class ClauseStructure(NamedTuple):
     polarity: ev.Polarity | None
     negator: ev.Negator | None
     adverbs: int
-    agent: ParticipantStructure | ev.Gap | None
-    patient: ParticipantStructure | ev.Gap | None
+    agent: "ArgumentStructure"
+    patient: "ArgumentStructure"
+    recipient: "ArgumentStructure"
+    dative: ev.Dative | None
+    is_modal: bool
+    mood: ev.Mood
+
+
+ArgumentStructure: TypeAlias = ParticipantStructure | ev.Gap | ev.Asked | None
 
 
 def extract_structure(event: ev.Event) -> ClauseStructure:
@@ -38,12 +47,19 @@ def extract_structure(event: ev.Event) -> ClauseStructure:
         len(event.adverbs or ()),
         _extract_argument_structure(event.agent),
         _extract_argument_structure(event.patient),
+        _extract_argument_structure(event.recipient),
+        event.dative,
+        event.modal is not None,
+        event.mood,
     )
 
 
-def _extract_argument_structure(argument: ev.Argument | None) -> ParticipantStructure | ev.Gap | None:
-    if not isinstance(argument, ev.Participant):
-        return argument
-    clause = argument.clause
+def _extract_argument_structure(argument: ev.Argument | None) -> ArgumentStructure:
+    return _extract_participant_structure(argument) if isinstance(argument, ev.Participant) else argument
+
+
+def _extract_participant_structure(person: ev.Participant) -> ParticipantStructure:
+    clause, conjunct = person.clause, person.conjunct
     inner = extract_structure(clause.event) if isinstance(clause, ev.RelativeClause) else None
-    return ParticipantStructure(argument.number, inner)
+    second = None if conjunct is None else _extract_participant_structure(conjunct)
+    return ParticipantStructure(person.number, inner, len(person.adjectives), second)

@@ -35,8 +35,8 @@ class Constraints:
     """Partial events and words (lemmas) that every sentence must, or must not, contain.
 
     A partial event may match the main clause or a relative clause (see
-    :func:`~sentprobe.generator.events.event.contains`). A sentence must contain all ``required`` events and, if given,
-    at least one of ``required_any``.
+    :func:`~sentprobe.generator.events.matching.contains`). A sentence must contain all ``required`` events and, if
+    given, at least one of ``required_any``.
     """
 
     required: tuple[Event, ...] = ()

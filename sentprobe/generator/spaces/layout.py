@@ -79,7 +79,7 @@ def make_layout(pattern: Pattern, adverbs: tuple[int, ...], words: Words, negato
 
 def list_frame_roles(frame: ev.Frame) -> tuple[ev.Role, ...]:
     """Return the roles of a frame."""
-    return (ev.Role.AGENT,) if frame is ev.Frame.INTRANSITIVE else ev.ROLES
+    return ev.FRAME_ROLES[frame]
 
 
 def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Negator, ...]) -> Iterator[Variable]:
@@ -114,7 +114,7 @@ def restrict(partial: ev.Event, site: ClauseSite, layout: Layout) -> Restriction
     """Return the values with which *partial* subsumes the clause at *site*.
 
     Returns None if the structure rules this out. The gap of a relative clause counts as the noun that the clause
-    modifies (see :func:`sentprobe.generator.events.event.contains`).
+    modifies (see :func:`sentprobe.generator.events.matching.contains`).
     """
     matcher = _Matcher(layout)
     try:
@@ -134,7 +134,8 @@ class _Matcher:
 
     def match_event(self, partial: ev.Event, site: ClauseSite) -> None:
         path = site.path
-        self._require_fixed(partial.frame, site.frame)
+        if partial.frame is not None and not partial.frame.includes(site.frame):
+            raise _ImpossibleStructure
         if site.voice is None:
             self._require_value(f"{path}voice", partial.voice)
         else:

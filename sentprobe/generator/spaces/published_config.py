@@ -27,12 +27,14 @@ from sentprobe.generator.spaces.layout import list_frame_roles
 from sentprobe.lexicon import Kind, Lexicon
 from sentprobe.values import BadSyntaxError, TooDeepError, parse_json
 
+FRAMES = (ev.Frame.INTRANSITIVE, ev.Frame.TRANSITIVE)
+ROLES = (ev.Role.AGENT, ev.Role.PATIENT)
 FEATURES: Mapping[str, tuple[str, Mapping[str, StrEnum]]] = {
     "tense": ("tense", {value.value: value for value in ev.Tense}),
     "aspect": ("aspect", {"neut": ev.Aspect.SIMPLE, "prog": ev.Aspect.PROGRESSIVE}),
     "voice": ("voice", {value.value: value for value in ev.Voice}),
     "pol": ("polarity", {value.value: value for value in ev.Polarity}),
-    "frame": ("frame", {value.value: value for value in ev.Frame}),
+    "frame": ("frame", {value.value: value for value in FRAMES}),
 }
 """For the published name of each feature: sentprobe's name, and sentprobe's values by their published names."""
 
@@ -50,7 +52,7 @@ def read_published_event(node: JsonNode, lexicon: Lexicon, depth: int = 0) -> ev
         ours: parts[key].read_choice(values) for key, (ours, values) in FEATURES.items() if key in parts
     }
     if "participants" in parts:
-        for role, person in parts["participants"].read_object(ev.Role).items():
+        for role, person in parts["participants"].read_object(ROLES).items():
             fields[role] = _read_participant(person, lexicon, depth)
     if "name" in parts:
         fields["predicate"] = parts["name"].read_text()
@@ -144,7 +146,7 @@ def read_config_text(text: str, lexicon: Lexicon, *, source: str = "") -> Publis
     if "constraints" in parts:
         constraints = _read_constraints(parts["constraints"], lexicon, warnings)
     if "role_rc_structures" in parts:
-        structures = _read_members(parts["role_rc_structures"], tuple(ev.Frame), warnings)
+        structures = _read_members(parts["role_rc_structures"], FRAMES, warnings)
         templates = tuple(_read_templates(structures))
     return PublishedConfig(constraints=constraints, templates=templates, warnings=tuple(warnings))
 
@@ -210,14 +212,14 @@ def _read_templates(structures: Mapping[str, JsonNode]) -> Iterator[str]:
     for name, node in structures.items():
         frame = ev.Frame(name)
         for item in node.read_list():
-            parts = item.read_object(ev.Role)
+            parts = item.read_object(ROLES)
             if set(parts) != set(list_frame_roles(frame)):
                 item.fail(f"expected the keys {' and '.join(list_frame_roles(frame))} of {frame} structures")
-            choices = {NO_CLAUSE: None} | {clause.value: clause for clause in ev.Frame}
+            choices = {NO_CLAUSE: None} | {clause.value: clause for clause in FRAMES}
             yield _format_template_name(frame, {ev.Role(key): parts[key].read_choice(choices) for key in parts})
 
 
 def _format_template_name(frame: ev.Frame, clauses: Mapping[ev.Role, ev.Frame | None]) -> str:
-    chosen = [(role.value, clause.value) for role in ev.Role if (clause := clauses.get(role))]
+    chosen = [(role.value, clause.value) for role in ROLES if (clause := clauses.get(role))]
     suffix = ("", "-rc", "-rc-both")[len(chosen)]
     return ".".join([frame.value + suffix, *(part for pair in chosen for part in pair)])

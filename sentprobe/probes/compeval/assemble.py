@@ -21,8 +21,7 @@ from random import Random
 from sentprobe.generator.events.event import Frame
 from sentprobe.generator.spaces.held_out_words import SplitSide, parse_side
 from sentprobe.generator.spaces.templates import find_patterns
-from sentprobe.lexicon import Lexicon, english
-from sentprobe.lexicon.words import VERBS
+from sentprobe.lexicon import Kind, Lexicon, english
 from sentprobe.probes.compeval import held_out_pairs
 from sentprobe.probes.compeval.held_out_structures import Structure, find_structure
 from sentprobe.probes.compeval.item_counts import compute_largest_shares, count_items
@@ -114,7 +113,7 @@ def _restrict_to_side(
     patterns = find_patterns(templates)
     frames = {pattern.frame for pattern in patterns}
     frames |= {clause.frame for pattern in patterns for _, clause in pattern.clauses}
-    unused: held_out_pairs.WordsByKind = {kind: () for kind in VERBS if Frame(kind.value) not in frames}
+    unused: held_out_pairs.WordsByKind = {Kind(frame): () for frame in Frame if frame not in frames}
     words = side.restrict_lexicon(lexicon, vocabulary).replace_words(vocabulary, unused)
     return replace(task, templates=templates), words
 

@@ -9,7 +9,8 @@ import pytest
 from gen_command import ALL_FORMATS, FORMATS, Gen, Outcome, command
 
 from sentprobe.generator.bulk.sentence_files import read_file
-from sentprobe.generator.events.event import Event, Participant, Tense, contains, iterate_clauses
+from sentprobe.generator.events.event import Event, Participant, Tense, iterate_clauses
+from sentprobe.generator.events.matching import contains
 from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.spaces.templates import list_template_names

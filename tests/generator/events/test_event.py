@@ -1,5 +1,6 @@
 """Partial events: unification, subsumption, and containment by sense."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -10,23 +11,25 @@ from thoroughness import examples
 
 from sentprobe.generator.events.event import (
     GAP,
+    Asked,
     Aspect,
     ClauseKind,
     Contradiction,
+    Dative,
     Event,
     Frame,
+    Mood,
     Negator,
     Participant,
     Polarity,
     RelativeClause,
+    Role,
     Tense,
     Voice,
-    contains,
     find_open_fields,
     iterate_clauses,
-    subsumes,
-    unify,
 )
+from sentprobe.generator.events.matching import contains, subsumes, unify
 from sentprobe.generator.events.notation import read_event
 from sentprobe.lexicon import english
 
@@ -195,7 +198,51 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     ),
     ({"polarity": POSITIVE, "negator": Negator.NOT}, "sleep: a positive event has no negator, but its polarity is pos"),
     ({"agent": GAP, "patient": GAP}, "sleep: agent and patient cannot both be the gap"),
+    ({"agent": GAP, "patient": Asked.WHO}, "sleep: agent and patient cannot both be a gap or asked for"),
+    ({"agent": Asked.WHO, "patient": Asked.WHAT}, "sleep: agent and patient cannot both be asked for"),
+    ({"agent": GAP, "mood": Mood.QUESTION}, "sleep: a relative clause is a statement"),
+    ({"modal": "must", "tense": Tense.PAST}, "sleep: a modal event has no tense"),
+    ({"mood": Mood.ORDER, "tense": Tense.PAST}, "sleep: an order has no tense"),
+    ({"mood": Mood.ORDER, "modal": "must"}, "sleep: an order has no modal"),
+    ({"mood": Mood.ORDER, "patient": Asked.WHO}, "sleep: an order asks for no participant"),
+    (
+        {"mood": Mood.ORDER, "agent": Participant()},
+        "sleep: the agent of an order is the listener, not a participant of its own",
+    ),
+    ({"mood": Mood.ORDER, "voice": Voice.PASSIVE}, "sleep: an order is active, but its voice is passive"),
+    (
+        {"frame": INTRANSITIVE, "recipient": Participant()},
+        "sleep: a recipient needs a ditransitive frame, but its frame is intransitive",
+    ),
 ]
+
+
+@pytest.mark.parametrize(
+    ("person", "message"),
+    [
+        ({"clause": RelativeClause(event=Event())}, "man: a coordinated noun has no relative clause"),
+        ({"conjunct": Participant(conjunct=Participant())}, "man: at most two nouns are coordinated"),
+    ],
+)
+def test_contradictions_in_a_participant(person: dict[str, Any], message: str) -> None:
+    with pytest.raises(Contradiction) as caught:
+        Participant(**{"noun": "man", "conjunct": Participant(), **person})
+    assert str(caught.value) == message
+
+
+def test_the_subject_of_each_passive() -> None:
+    passive = Event(voice=Voice.PASSIVE, frame=Frame.DITRANSITIVE)
+    assert not passive.has_known_subject
+    assert replace(passive, dative=Dative.TO).subject is Role.PATIENT
+    assert replace(passive, dative=Dative.DOUBLE).subject is Role.RECIPIENT
+
+
+def test_a_transitive_pattern_includes_ditransitive_events() -> None:
+    gift = Event(predicate="give", voice=Voice.PASSIVE, recipient=Participant(noun="man"))
+    assert gift.frame is Frame.DITRANSITIVE
+    assert subsumes(Event(voice=Voice.PASSIVE), gift)
+    assert not subsumes(gift, Event(voice=Voice.PASSIVE))
+    assert unify(Event(patient=Participant()), Event(dative=Dative.TO)).frame is Frame.DITRANSITIVE
 
 
 @pytest.mark.parametrize(("fields", "message"), CONTRADICTIONS)

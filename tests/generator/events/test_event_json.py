@@ -40,6 +40,16 @@ def test_the_form_and_its_order() -> None:
     )
 
 
+def test_the_form_of_questions_modals_and_coordinated_nouns() -> None:
+    text = "give[modal(must), to](agent: who?, patient: a book[adj(old)] and the pen, recipient: the man)"
+    assert json.dumps(event_to_json(read_event(text))) == (
+        '{"predicate": "give", "frame": "ditransitive", "agent": "who?", "patient": {"noun": "book", '
+        '"determiner": "a", "adjectives": ["old"], "conjunct": {"noun": "pen", "determiner": "the", "clause": null}, '
+        '"clause": null}, "recipient": {"noun": "man", "determiner": "the"}, "dative": "to", "modal": "must", '
+        '"mood": "question"}'
+    )
+
+
 CLAUSE = {"event": {"predicate": "y", "voice": "active", "agent": "_"}}
 MISTAKES: list[tuple[object, str]] = [
     ([], "$: expected an object, found a list"),
@@ -48,7 +58,7 @@ MISTAKES: list[tuple[object, str]] = [
     (
         {"xyz": {}},
         "$.xyz: unknown key 'xyz', expected one of predicate, frame, voice, tense, aspect, "
-        "polarity, negator, adverbs, agent, patient",
+        "polarity, negator, adverbs, agent, patient, recipient, dative, modal, mood",
     ),
     ({"tense": "passt"}, "$.tense: unknown value 'passt' (did you mean 'past'?)"),
     ({"tense": "future"}, "$.tense: unknown value 'future', expected one of past, pres"),
@@ -57,7 +67,7 @@ MISTAKES: list[tuple[object, str]] = [
     ({"predicate": True}, "$.predicate: expected a string, found true"),
     ({"adverbs": "really"}, "$.adverbs: expected a list, found the string 'really'"),
     ({"adverbs": ["really", {}]}, "$.adverbs[1]: expected a string, found an object"),
-    ({"agent": "man"}, "$.agent: expected an object, or '_' for the gap, found 'man'"),
+    ({"agent": "man"}, "$.agent: expected an object, '_' for the gap, or 'who?' or 'what?', found 'man'"),
     ({"agent": {"nuon": "man"}}, "$.agent.nuon: unknown key 'nuon' (did you mean 'noun'?)"),
     ({"agent": {"number": "dual"}}, "$.agent.number: unknown value 'dual', expected one of sg, pl"),
     ({"agent": {"clause": {}}}, "$.agent.clause: the key 'event' is missing"),

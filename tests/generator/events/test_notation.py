@@ -62,6 +62,11 @@ EQUAL = [
     ('"help"(agent: "the" "man")', "help(agent: the man)"),
     ('"h\\u00e9lp"', "hélp"),
     ('x(agent: man rc("that")[src] meet)', "x(agent: man that[src] meet)"),
+    ("give[ditransitive](recipient: man)", "give(recipient: man)"),
+    ("help[question](agent: who?)", "help(agent: who?)"),
+    ("help[statement]", "help"),
+    ("help[order, active, simple]", "help[order]"),
+    ("x(agent: the man[bare] and the woman[bare])", "x(agent: the man and the woman)"),
 ]
 
 
@@ -87,7 +92,7 @@ MEANING = [
     ("help[passt]", 6, "unknown feature 'passt' (did you mean 'past'?)"),
     ("help[Past]", 6, "unknown feature 'Past' (did you mean 'past'?)"),
     ("help[progresive]", 6, "unknown feature 'progresive' (did you mean 'progressive'?)"),
-    ("x(agent: man[xyz])", 14, "unknown feature 'xyz' of a noun, expected one of sg, singular, pl, plural, bare"),
+    ("x(agent: man[xyz])", 14, "unknown feature 'xyz' of a noun, expected one of sg, singular, pl, plural, bare, adj"),
     ("help[past, pres]", 12, "'pres' states the tense a second time"),
     ("help[past, past]", 12, "'past' states the tense a second time"),
     ("help[pl]", 6, "'pl' is a feature of a noun, not of a predicate"),
@@ -97,7 +102,7 @@ MEANING = [
     ("help[past(really)]", 6, "the feature 'past' takes no words in parentheses"),
     ("help[adv(a), adv(b)]", 14, "'adv' states the adverbs a second time"),
     ("help(agnet: man)", 6, "unknown role 'agnet' (did you mean 'agent'?)"),
-    ("help(theme: man)", 6, "unknown role 'theme', expected agent or patient"),
+    ("help(theme: man)", 6, "unknown role 'theme', expected agent, patient or recipient"),
     ("help(agent: man, agent: _)", 18, "the agent is stated twice"),
     ("help(agent: man[bare] that x)", 23, "a bare noun has no relative clause"),
     ("help(agent: man rc(a, b) x)", 17, "expected one relativizer in rc(...)"),

@@ -21,11 +21,11 @@ from sentprobe.generator.events.event import (
     RelativeClause,
     Tense,
     Voice,
-    contains,
     iterate_clauses,
     iterate_participants,
 )
 from sentprobe.generator.events.event_json import event_from_json
+from sentprobe.generator.events.matching import contains
 from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence import Sentence

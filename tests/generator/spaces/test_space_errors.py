@@ -76,7 +76,7 @@ def test_too_few_words() -> None:
 
 
 UNKNOWN = [
-    (Constraints(required_words=("mna",)), "the lexicon has no word 'mna' (did you mean 'man'?)"),
+    (Constraints(required_words=("mann",)), "the lexicon has no word 'mann' (did you mean 'man'?)"),
     (Constraints(forbidden_words=("slep",)), "has no word 'slep' (did you mean 'sleep'?)"),
     (Constraints(forbidden=(read_event("hlep"),)), "has no word 'hlep' (did you mean 'help'?)"),
     (Constraints(required_words=("student",)), "'student' is required but is not in vocabulary"),

@@ -12,6 +12,7 @@ import numpy as np
 
 from sentprobe.generator.events.event import (
     BARE,
+    FRAME_ROLES,
     GAP,
     Argument,
     Aspect,
@@ -27,11 +28,10 @@ from sentprobe.generator.events.event import (
     Role,
     Tense,
     Voice,
-    contains,
     iterate_clauses,
     iterate_participants,
-    subsumes,
 )
+from sentprobe.generator.events.matching import contains, subsumes
 from sentprobe.generator.spaces.constraints import Choices, Constraints
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Flag, read_lexicon_text
@@ -164,7 +164,7 @@ def iterate_participants_by_loops(case: Case, clause: tuple[Frame, ClauseKind] |
         frame, kind = clause
         inner = [
             RelativeClause(event=event, relativizer=relativizer)
-            for gap in (Role if frame is T else (Role.AGENT,))
+            for gap in FRAME_ROLES[frame]
             for event in iterate_events(case, frame, gap, kind, {})
             for relativizer in case.choices.relativizers
         ]

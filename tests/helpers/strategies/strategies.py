@@ -1,6 +1,6 @@
 """Hypothesis strategies, named by what they make."""
 
-from dataclasses import fields, replace
+from dataclasses import MISSING, fields, replace
 from functools import cache
 from typing import Any, TypeVar
 
@@ -8,14 +8,19 @@ from hypothesis import strategies as st
 
 from sentprobe.generator.events.event import (
     BARE,
+    FRAME_ROLES,
     GAP,
+    ROLES,
     Argument,
+    Asked,
     Aspect,
     Bare,
     ClauseKind,
     Contradiction,
+    Dative,
     Event,
     Frame,
+    Mood,
     Negator,
     Number,
     Participant,
@@ -29,8 +34,9 @@ from sentprobe.lexicon import Form, Kind, Lexicon
 
 Value = TypeVar("Value")
 
+FRAMES = (Frame.INTRANSITIVE, Frame.TRANSITIVE)
 PLAIN_WORDS = ("help", "meet", "sleep", "professor", "man", "really")
-ODD_WORDS = ("that", "who", "rc", "o'clock", "co-author", "naïve", "adv", "not", "two words", "")
+ODD_WORDS = ("that", "who", "rc", "and", "what", "o'clock", "co-author", "naïve", "adv", "not", "two words", "")
 PUNCTUATION = ("*", "_", '"', "\\", "a\nb", "-x", "x'", "(", "[]", "past,", "\u2028", "\x00")
 
 
@@ -74,20 +80,30 @@ def partial_events(
     voices = (Voice.ACTIVE,) if frame is Frame.INTRANSITIVE else tuple(Voice)
     negator = draw(sample_or_none(*Negator))
     polarities = (Polarity.NEGATIVE,) if negator else tuple(Polarity)
-    roles = (Role.AGENT,) if frame is Frame.INTRANSITIVE else tuple(Role)
+    roles = list(FRAME_ROLES[frame] if frame else ROLES[:2])
+    mood = Mood.STATEMENT if gap else draw(sample_from(*Mood))
+    if mood is Mood.ORDER:
+        roles, voices = roles[1:], (Voice.ACTIVE,)
+    modal = draw(maybe(lemmas)) if mood is not Mood.ORDER else None
+    is_tensed = modal is None and mood is not Mood.ORDER
     persons = maybe(participants(lemmas, depth=depth))
     arguments: dict[str, Argument | None] = {role.value: draw(persons) for role in roles}
     if gap and draw(st.booleans()):
         arguments[draw(st.sampled_from(roles)).value] = GAP
+    if mood is Mood.QUESTION and draw(st.booleans()):
+        arguments[draw(st.sampled_from(roles)).value] = draw(sample_from(*Asked))
     return Event(
         predicate=draw(maybe(lemmas)),
         frame=frame,
         voice=draw(sample_or_none(*voices)),
-        tense=draw(sample_or_none(*Tense)),
-        aspect=draw(sample_or_none(*Aspect)),
+        tense=draw(sample_or_none(*Tense)) if is_tensed else None,
+        aspect=draw(sample_or_none(*Aspect)) if mood is not Mood.ORDER else Aspect.SIMPLE,
         polarity=draw(sample_or_none(*polarities)),
         negator=negator,
         adverbs=draw(maybe(st.lists(lemmas, max_size=2).map(tuple))),
+        dative=draw(sample_or_none(*Dative)) if frame is Frame.DITRANSITIVE else None,
+        modal=modal,
+        mood=mood,
         **arguments,
     )
 
@@ -99,8 +115,16 @@ def participants(draw: st.DrawFn, lemmas: st.SearchStrategy[str] | None = None, 
     clause: Bare | RelativeClause | None = draw(sample_from(None, BARE))
     if depth and draw(st.booleans()):
         clause = draw(relative_clauses(lemmas, depth=depth - 1))
+    conjunct = draw(maybe(participants(lemmas, depth=0))) if draw(sample_from(*range(4))) == 0 else None
+    if conjunct is not None:
+        clause, conjunct = BARE, replace(conjunct, conjunct=None)
     return Participant(
-        noun=draw(maybe(lemmas)), number=draw(sample_or_none(*Number)), determiner=draw(maybe(lemmas)), clause=clause
+        noun=draw(maybe(lemmas)),
+        number=draw(sample_or_none(*Number)),
+        determiner=draw(maybe(lemmas)),
+        clause=clause,
+        adjectives=tuple(draw(st.lists(lemmas, max_size=2))),
+        conjunct=conjunct,
     )
 
 
@@ -115,7 +139,7 @@ def relative_clauses(
     try:
         return RelativeClause(event=event, relativizer=relativizer, kind=kind)
     except Contradiction:  # the event has its own idea of kind and gap
-        open_event = replace(event, agent=None, patient=None)
+        open_event = replace(event, agent=None, patient=None, recipient=None)
         return RelativeClause(event=open_event, relativizer=relativizer)
 
 
@@ -125,11 +149,12 @@ def generalizations(draw: st.DrawFn, value: Any) -> Any:
     changes = {}
     for field in fields(value):
         old = getattr(value, field.name)
+        unstated = None if field.default is MISSING else field.default
         if isinstance(old, Event | Participant | RelativeClause):
             new = draw(generalizations(old))
-            changes[field.name] = new if field.name == "event" or draw(st.booleans()) else None
+            changes[field.name] = new if field.name == "event" or draw(st.booleans()) else unstated
         else:
-            changes[field.name] = old if draw(st.booleans()) else None
+            changes[field.name] = old if draw(st.booleans()) else unstated
     return type(value)(**changes)
 
 
@@ -148,11 +173,10 @@ def full_events(
     With *clauses*, each participant may have a relative clause without further ones.
     """
     words = lexicon.vocabulary(vocabulary).words
-    frame = draw(sample_from(*Frame)) if frame is None else frame
+    frame = draw(sample_from(*FRAMES)) if frame is None else frame
     transitive = frame is Frame.TRANSITIVE
     persons = full_participants(lexicon, vocabulary=vocabulary, clauses=clauses)
-    roles = tuple(Role) if transitive else (Role.AGENT,)
-    arguments = {role.value: GAP if role is gap else draw(persons) for role in roles}
+    arguments: dict[str, Any] = {role.value: GAP if role is gap else draw(persons) for role in FRAME_ROLES[frame]}
     polarity = draw(sample_from(*Polarity))
     negators = sample_from(*Negator) if polarity is Polarity.NEGATIVE else st.none()
     adverbs = st.lists(sample_from(*words[Kind.ADVERB]), max_size=2, unique=True)
@@ -191,8 +215,8 @@ def full_participants(
 @st.composite
 def full_clauses(draw: st.DrawFn, lexicon: Lexicon, *, vocabulary: str = "compeval") -> RelativeClause:
     """Fully specified relative clauses without further ones."""
-    frame = draw(sample_from(*Frame))
-    gap = draw(sample_from(*Role)) if frame is Frame.TRANSITIVE else Role.AGENT
+    frame = draw(sample_from(*FRAMES))
+    gap = draw(sample_from(*FRAME_ROLES[frame]))
     event = full_events(lexicon, vocabulary=vocabulary, clauses=False, gap=gap, frame=frame)
     relativizers = [word.lemma for word in lexicon.words(Kind.RELATIVIZER)]
     return RelativeClause(event=draw(event), relativizer=draw(st.sampled_from(relativizers)))

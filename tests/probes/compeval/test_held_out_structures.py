@@ -10,6 +10,7 @@ from thoroughness import examples
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.event import Event
+from sentprobe.generator.events.matching import contains
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.lexicon import Kind, english
@@ -24,7 +25,7 @@ LEXICON = english()
 
 def has_structure(event: ev.Event, structure: Structure) -> bool:
     """Say whether an event has a structure, in any of its clauses."""
-    return any(ev.contains(event, pattern) for pattern in structure.events)
+    return any(contains(event, pattern) for pattern in structure.events)
 
 
 def check_dataset(data: ProbeDataset, name: str) -> None:

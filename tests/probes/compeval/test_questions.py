@@ -8,7 +8,8 @@ from space_strategies import spaces
 from thoroughness import examples
 
 from sentprobe.generator.bulk.drawn_texts import get_text_renderer
-from sentprobe.generator.events.event import Event, Participant, Polarity, contains
+from sentprobe.generator.events.event import Event, Participant, Polarity
+from sentprobe.generator.events.matching import contains
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence_plan import find_slots
 from sentprobe.generator.spaces.space import Space

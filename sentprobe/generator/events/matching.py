@@ -1,0 +1,104 @@
+"""Partial events as patterns: which events they subsume, unification, and the clauses that contain them."""
+
+from dataclasses import Field, fields, replace
+from typing import Any, TypeVar
+
+from sentprobe.generator.events.event import (
+    GAP,
+    ROLES,
+    Argument,
+    Contradiction,
+    Event,
+    Frame,
+    Participant,
+    RelativeClause,
+    Role,
+    format_value,
+    iterate_clauses,
+)
+
+Value = TypeVar("Value", Event, Participant, RelativeClause)
+
+
+def unify(left: Value, right: Value) -> Value:
+    """Return the most general value that both *left* and *right* subsume.
+
+    Raises:
+        Contradiction: there is no such value; the message names the first field that differs.
+
+    >>> unify(Event(predicate="help"), Event(tense=Tense.PAST)).tense
+    <Tense.PAST: 'past'>
+    """
+    merged: dict[str, Any] = {f.name: _unify_field(f, left, right) for f in fields(left)}
+    return type(left)(**merged)
+
+
+def _is_unstated(of: "Field[Any]", value: object) -> bool:
+    return value is None or value == of.default
+
+
+def _unify_field(of: "Field[Any]", left: object, right: object) -> object:
+    name = of.name
+    left_value, right_value = getattr(left, name), getattr(right, name)
+    if _is_unstated(of, left_value) or _is_unstated(of, right_value) or left_value == right_value:
+        return right_value if _is_unstated(of, left_value) else left_value
+    if type(left_value) is type(right_value) and isinstance(left_value, Event | Participant | RelativeClause):
+        return unify(left_value, right_value)
+    if isinstance(left_value, Frame) and isinstance(right_value, Frame):
+        for general, special in ((left_value, right_value), (right_value, left_value)):
+            if general.includes(special):
+                return special
+    raise Contradiction(f"{name} cannot be both {format_value(left_value)} and {format_value(right_value)}")
+
+
+def subsumes(general: Value, special: Value) -> bool:
+    """Say whether *special* agrees with *general* in every field that *general* states.
+
+    >>> subsumes(Event(predicate="help"), Event(predicate="help", tense=Tense.PAST))
+    True
+    """
+    return all(_subsumes_field(f, getattr(general, f.name), getattr(special, f.name)) for f in fields(general))
+
+
+def _subsumes_field(of: "Field[Any]", general: object, special: object) -> bool:
+    if _is_unstated(of, general) or general == special:
+        return True
+    if isinstance(general, Frame) and isinstance(special, Frame):
+        return general.includes(special)
+    if type(general) is type(special) and isinstance(general, Event | Participant | RelativeClause):
+        return subsumes(general, special)  # type: ignore[type-var]
+    return False
+
+
+def contains(event: Event, partial: Event) -> bool:
+    """Say whether *partial* subsumes *event* or one of its relative clauses, with gaps resolved.
+
+    The gap of a relative clause counts as the modified noun, so ``shout(agent: lawyer)`` is contained in "the lawyer
+    that shouts dances". A gap in *partial* matches only a gap.
+    """
+    return any(_matches_clause(partial, clause, head) for clause, head in iterate_clauses(event))
+
+
+def _matches_clause(partial: Event, clause: Event, head: Participant | None) -> bool:
+    """Say whether *partial* subsumes a clause that modifies *head*."""
+    features = (f for f in fields(Event) if f.name not in frozenset(Role))
+    return all(_subsumes_field(f, getattr(partial, f.name), getattr(clause, f.name)) for f in features) and all(
+        _matches_argument(partial.argument(role), clause.argument(role), head) for role in ROLES
+    )
+
+
+def _matches_argument(partial: Argument | None, filler: Argument | None, head: Participant | None) -> bool:
+    if not isinstance(partial, Participant):
+        return partial in (None, filler)
+    person = head if filler is GAP else filler
+    if not isinstance(person, Participant):
+        return False
+    partial_clause, clause = partial.clause, person.clause
+    if not isinstance(partial_clause, RelativeClause) or not isinstance(clause, RelativeClause):
+        return subsumes(partial, person)
+    return (
+        subsumes(replace(partial, clause=None), person)
+        and partial_clause.kind in (None, clause.kind)
+        and partial_clause.relativizer in (None, clause.relativizer)
+        and _matches_clause(partial_clause.event, clause.event, person)
+    )
