@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.disk.files import RESULTS_MARKER, RUN_FILE, write_atomically
-from sentprobe.disk.locks import LOCK, hold_lock, read_holder
+from sentprobe.disk.locks import LOCK, WAIT_MINUTES, hold_lock, read_holder
 from sentprobe.errors import ResultsError, SentprobeError, UsageError, format_count, format_message, path_error
 from sentprobe.probes.results.data_facts import parse_data_facts
 from sentprobe.probes.results.result import (
@@ -305,7 +305,7 @@ def _is_half_written(path: Path) -> bool:
     return path.name == LOCK or (is_own_name and path.name.endswith(".part"))
 
 
-WAIT_SECONDS = 600.0
+WAIT_SECONDS = 60.0 * WAIT_MINUTES
 """Default for the time that a run waits for another process that has locked the results folder."""
 
 
@@ -319,7 +319,8 @@ def lock_directory(directory: Path, *, wait: float = WAIT_SECONDS, command: str 
         UsageError: it is not writable.
         ResultsError: it is not writable, or another process still holds the lock.
     """
-    limit = f"{format_count(round(wait / 60), 'minute')} (--wait) for its lock, held by"
+    duration = format_count(round(wait / 60), "minute") if wait >= 60 else format_count(round(wait), "second")
+    limit = f"{duration} (--wait) for its lock, held by"
 
     def report(holder: str) -> None:
         log.warning("%s", format_message(f"{directory}: waiting at most {limit} {holder}"))

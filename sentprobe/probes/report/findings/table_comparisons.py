@@ -20,7 +20,7 @@ class TableComparisons:
     """Comparisons of one family: the p-value that decides is corrected for their number, the other is not."""
 
     def __init__(self, matches: Sequence[MatchedResults]) -> None:
-        """*matches* has the better encoder first, and the comparisons of the best encoder of a task first."""
+        """Test *matches*: the better encoder first, and the comparisons of a task's best encoder before others."""
         self._matches = matches
         self._places: dict[str, list[int]] = {}
         """The comparisons on each task."""

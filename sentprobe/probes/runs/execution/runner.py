@@ -1,7 +1,8 @@
 """The execution of a run: each encoder in turn completes all tasks."""
 
+import logging
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -9,6 +10,7 @@ from itertools import chain
 
 from sentprobe import engines
 from sentprobe.engines import INLINE_ENGINE, Engine
+from sentprobe.errors import SentprobeError
 from sentprobe.probes.encoders import Baseline, Encoder
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.capabilities import count_truncated_sentences
@@ -35,8 +37,13 @@ from sentprobe.probes.runs.request.settings import Run
 from sentprobe.processes import limit_threads
 from sentprobe.progress import Reporter, shorten
 
+log = logging.getLogger(__name__)
+
 ENCODING = "encoding"
 """The key of the encoding time among the seconds of a result."""
+
+STOPPED_WAIT_SECONDS = 2.0
+"""Seconds that a stopped run waits for another process that has locked the results folder."""
 
 LITTLE_WORK = 3e9
 """The number of weights times training items, over all probes, that justifies another process.
@@ -92,14 +99,18 @@ class Runner:
     def find_results(self, encoder: Encoder | Baseline) -> list[Result]:
         """Return the result of each task, in order; existing results are reused."""
         results, jobs = self._store.find_missing_jobs(encoder)
-        for result in self.execute_jobs(encoder, jobs, results) if jobs else ():
-            self._store.save_result(result)
+        finished = self.execute_jobs(encoder, jobs, results)
+        for result in finished if jobs else ():
+            try:
+                self._store.save_result(result)
+            except (KeyboardInterrupt, SystemExit) as stop:
+                finished.throw(stop)  # saves this result and the finished probes of others
             results[result.task] = result
         return list(results.values())
 
     def execute_jobs(
         self, encoder: Encoder | Baseline, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result]
-    ) -> Iterator[Result]:
+    ) -> Generator[Result]:
         """Execute the jobs of an encoder, and yield the updated result of each task."""
         if isinstance(encoder, Encoder):
             return self._train_probes(encoder, jobs, results)
@@ -107,7 +118,7 @@ class Runner:
 
     def _run_baseline(
         self, encoder: Baseline, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result]
-    ) -> Iterator[Result]:
+    ) -> Generator[Result]:
         """Yield each result of a baseline."""
         self._reporter.begin(f"learn with {shorten(encoder.name)}", len(jobs))
         provenance = missing_jobs.make_provenance(encoder, run=self._run)
@@ -122,7 +133,7 @@ class Runner:
 
     def _train_probes(
         self, encoder: Encoder, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result]
-    ) -> Iterator[Result]:
+    ) -> Generator[Result]:
         """Encode the sentences, and yield each result as soon as all its probes are trained."""
         start = time.perf_counter()
         vectors = self._encode(encoder, jobs)
@@ -149,8 +160,8 @@ class Runner:
                         finished_fits[key] = fits
                     unfinished_tasks = {job.task for key, job in keyed_jobs if key not in finished_fits}
                     for task in [task for task in tasks if task not in unfinished_tasks]:
-                        tasks.remove(task)
                         yield make_result(task)
+                        tasks.remove(task)
             except (Exception, KeyboardInterrupt, SystemExit):
                 started_tasks = {job.task for key, job in keyed_jobs if key in finished_fits}
                 self._save_unfinished_results(make_result(task) for task in tasks if task in started_tasks)
@@ -161,11 +172,15 @@ class Runner:
     def _save_unfinished_results(self, results: Iterable[Result]) -> None:
         """Write the results of stopped work, unless they would replace finished ones (--force).
 
-        A result without a score of the probe itself cannot be stored.
+        A result without a score of the probe itself cannot be stored. An error is logged, so that the reason of the
+        stop is not lost.
         """
         for result in results if not self._run.force else ():
             if Condition.PROBE in result.scores:
-                self._store.save_result(result)
+                try:
+                    self._store.save_result(result, wait=STOPPED_WAIT_SECONDS)
+                except SentprobeError as error:
+                    log.warning("finished probes of %s on %s are not kept: %s", result.encoder, result.task, error)
 
     def _choose_engine(self, jobs: Iterable[missing_jobs.Job], *, dim: int) -> Engine:
         """Return the engine; this process alone, as long as the work so far is little."""
