@@ -79,6 +79,14 @@ class TableFindings:
     """Each encoder on each task with each control that may know the answer."""
 
     @cached_property
+    def columns(self) -> Mapping[str, Sequence[EncoderOnTask]]:
+        """The cells of each task."""
+        columns: dict[str, list[EncoderOnTask]] = {}
+        for cell in self.cells:
+            columns.setdefault(cell[1], []).append(cell)
+        return columns
+
+    @cached_property
     def significant_pairs(self) -> frozenset[frozenset[EncoderOnTask]]:
         """The pairs of cells whose difference is significant."""
         families = (self.comparisons, self.variant_comparisons)
@@ -218,7 +226,7 @@ def _find_leader(
     findings: TableFindings, task: str, significant: Collection[frozenset[EncoderOnTask]]
 ) -> EncoderOnTask | None:
     """Return the best cell of a column, unless it is tied with another model."""
-    column = [cell for cell in findings.cells if cell[1] == task]
+    column = findings.columns[task]
     best = max(column, key=lambda cell: findings.cells[cell].figure.accuracy)
     competitors = (cell for cell in column if not is_same_model(best[0], cell[0]))
     return best if all(frozenset((best, cell)) in significant for cell in competitors) else None
