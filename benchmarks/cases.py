@@ -17,12 +17,12 @@ from plain_grammar import build_plain_grammar
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "helpers" / "oracles"))
 from slow_path import derive
 
-from sentprobe.generator.bulk.parsed_records import SentenceReading, write_parsed
+from sentprobe.generator.bulk.parsed_records import ParsedText, write_parsed
 from sentprobe.generator.bulk.sentence_files import write_file
 from sentprobe.generator.events.event import Negator
 from sentprobe.generator.pairs.triplet_files import TripletFormat, write_triplets
 from sentprobe.generator.pairs.triplets import TripletSpace
-from sentprobe.generator.sentences.parse import parse_once
+from sentprobe.generator.sentences.parse import parse_clauses
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import RECORD_FORMATS, to_json
 from sentprobe.generator.spaces.constraints import Choices
@@ -92,7 +92,7 @@ def prepare_parsing(fmt: str) -> Callable[[Setting], Work]:
 
         def work() -> int:
             texts = enumerate(source.read_text("utf-8").splitlines(), 1)
-            readings = (SentenceReading(number, text, parse_once(text, english())) for number, text in texts)
+            readings = (ParsedText(number, text, parse_clauses(text, english())) for number, text in texts)
             write_parsed(readings, english(), setting.folder / "parsed", fmt)
             return setting.n
 

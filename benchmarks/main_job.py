@@ -25,9 +25,9 @@ from sentprobe.probes.dataset import ProbeDataset, Split  # noqa: E402
 from sentprobe.probes.encoders import USUAL_ENCODERS, make_encoder  # noqa: E402
 from sentprobe.probes.results.result import Condition, Result  # noqa: E402
 from sentprobe.probes.runs.run import run  # noqa: E402
+from sentprobe.probes.trainer.devices import choose_precision, multiply  # noqa: E402
 from sentprobe.probes.trainer.fit import fit  # noqa: E402
 from sentprobe.probes.trainer.presets import find_preset  # noqa: E402
-from sentprobe.probes.trainer.products import choose_precision, multiply  # noqa: E402
 from sentprobe.probes.trainer.scaling import scale_vectors  # noqa: E402
 
 PRESET = find_preset("ettinger")

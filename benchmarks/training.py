@@ -28,7 +28,7 @@ from sentprobe.probes.pretraining.schedule import Limits, StepInterval
 from sentprobe.probes.pretraining.texts.running_text import read_sentences
 from sentprobe.probes.pretraining.texts.text_filters import TextOptions
 from sentprobe.probes.pretraining.vocabulary import learn_vocabulary
-from sentprobe.probes.trainer.products import has_fast_bfloat16
+from sentprobe.probes.trainer.devices import has_fast_bfloat16
 
 WARM_UP_STEPS = 1
 """Warm-up steps, which are not timed."""

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 
 from sentprobe.lexicon.inflect import FormSource, guess_form, look_up, takes_an
 from sentprobe.lexicon.source import SYNONYMS, VOCABULARY, Document, LexiconEntry, Section
-from sentprobe.lexicon.words import FORMS, OPEN_KINDS, VOWEL_KINDS, Flag, Form, Kind, Vocabulary, Word
+from sentprobe.lexicon.words import FORMS, MODIFIED, OPEN_KINDS, PERSON, VOWEL_KINDS, Flag, Form, Kind, Vocabulary, Word
 
 FLAGS = "flags"
 ARTICLE = "article"
+SORT = "sort"
+TAKES = "takes"
 EXCEPT = "except"
 ALL = "*"
 KINDS = frozenset(Kind)
@@ -87,7 +89,16 @@ def make_word(kind: Kind, entry: LexiconEntry, ask: FormSource) -> Word:
         forms=dict(make_forms(entry.key, kind, table, ask)),
         flags=frozenset(Flag(flag) for flag in list_strings(table.get(FLAGS)) if flag in frozenset(Flag)),
         vowel=kind in VOWEL_KINDS and (article == "an" if article else takes_an(entry.key)),
+        sort=sort if isinstance(sort := table.get(SORT), str) else PERSON,
+        takes=dict(read_takes(table.get(TAKES))),
     )
+
+
+def read_takes(value: object) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the sorts that a word takes, by role; a list states those of an adjective or a relativizer."""
+    for role, sorts in (value if isinstance(value, dict) else {MODIFIED: value}).items():
+        if names := tuple(list_strings(sorts)):
+            yield role, names
 
 
 def make_forms(lemma: str, kind: Kind, table: Mapping[str, object], ask: FormSource) -> Iterator[tuple[Form, str]]:

@@ -11,7 +11,7 @@ from sentprobe.errors import suggest
 from sentprobe.lexicon import draft as drafts
 from sentprobe.lexicon.problems import Problem
 from sentprobe.lexicon.source import SYNONYMS, VOCABULARY, LexiconEntry
-from sentprobe.lexicon.words import FORMS, OPEN_KINDS, VERBS, VOWEL_KINDS, Flag, Form, Kind, Word
+from sentprobe.lexicon.words import FORMS, NOT, OPEN_KINDS, PERSON, ROLES, VERBS, VOWEL_KINDS, Flag, Form, Kind, Word
 
 LexiconFinding = tuple[int, str]
 
@@ -19,6 +19,8 @@ RESERVED = frozenset(("be", "am", "is", "are", "was", "were", "been", "being", "
 """The words that the grammar itself puts into a sentence."""
 
 ARTICLES = ("a", "an")
+TAKING_KINDS = frozenset({Kind.ADJECTIVE, Kind.RELATIVIZER})
+"""The kinds beside verbs that state the sorts of the nouns that they go with."""
 
 
 def check_unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
@@ -85,13 +87,22 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Use the keys that entries of the kind have."""
     for item in draft.items:
         kind = item.word.kind
-        extra = (drafts.FLAGS,) if kind in VERBS else (drafts.ARTICLE,) if kind in VOWEL_KINDS else ()
-        yield from find_unexpected(item.stated, (*FORMS[kind], *extra), item.entry.line)
+        yield from find_unexpected(item.stated, (*FORMS[kind], *list_other_keys(kind)), item.entry.line)
+        if kind in VERBS:
+            yield from find_unexpected(item.word.takes, ROLES[kind], item.entry.line)
     for section in draft.vocabularies:
         for entry in section.entries:
             yield from find_unexpected([entry.key], (*OPEN_KINDS, drafts.EXCEPT), entry.line)
     for entry in draft.synonyms:
         yield from find_unexpected([entry.key], OPEN_KINDS, entry.line)
+
+
+def list_other_keys(kind: Kind) -> tuple[str, ...]:
+    """Return the keys that are not forms in entries of a kind."""
+    flags = (drafts.FLAGS,) if kind in VERBS else ()
+    article = (drafts.ARTICLE,) if kind in VOWEL_KINDS else ()
+    takes = (drafts.TAKES,) if kind in VERBS or kind in TAKING_KINDS else ()
+    return (*flags, *article, *((drafts.SORT,) if kind is Kind.NOUN else ()), *takes)
 
 
 def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
@@ -164,8 +175,29 @@ def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
             yield line, f"{key!r} of {lemma!r}, expected a list of strings"
         elif key == drafts.ARTICLE and value not in ARTICLES:
             yield line, f"{key!r} of {lemma!r}, expected {format_names(ARTICLES)}"
+        elif key == drafts.SORT and not (isinstance(value, str) and value):
+            yield line, f"{key!r} of {lemma!r}, expected the name of a sort"
+        elif key == drafts.TAKES and not all(map(is_sorts, list_taken(item.word.kind, value))):
+            form = '{ patient = ["thing"] }' if item.word.kind in VERBS else '["thing"]'
+            yield line, f"{key!r} of {lemma!r}, expected sorts such as {form}"
         elif key in frozenset(Form) and not isinstance(value, str):
             yield line, f"{key!r} of {lemma!r}, expected a string"
+
+
+def check_sorts(draft: drafts.Draft) -> Iterator[LexiconFinding]:
+    """Take sorts that nouns of the lexicon have."""
+    noun_sorts = {word.sort: None for word in draft.words if word.kind is Kind.NOUN}
+    known_sorts = {PERSON: None, **noun_sorts}
+    for item in draft.items:
+        word, line = item.word, item.entry.line
+        stated = [sort.removeprefix(NOT) for sorts in word.takes.values() for sort in sorts]
+        unknown = [sort for sort in dict.fromkeys(stated) if sort not in known_sorts]
+        for sort in unknown:
+            expected = f"expected {format_names(known_sorts)}{suggest_nearest(sort, known_sorts)}"
+            yield line, f"{sort!r} of {word.lemma!r}, {expected}"
+        for role in () if unknown or not noun_sorts else ROLES.get(word.kind, ()):
+            if not any(word.accepts(sort, role) for sort in noun_sorts):
+                yield line, f"no noun can be the {role} of {word.lemma!r}"
 
 
 CHECKS: Mapping[str, Callable[[drafts.Draft], Iterator[LexiconFinding]]] = {
@@ -179,6 +211,7 @@ CHECKS: Mapping[str, Callable[[drafts.Draft], Iterator[LexiconFinding]]] = {
     "L008": check_tokens,
     "L009": check_empty_vocabulary,
     "L011": check_types,
+    "L012": check_sorts,
 }
 """The checks by code; L010, not TOML or not UTF-8, is found before there is a draft."""
 
@@ -203,6 +236,16 @@ def is_syncretic(word: Word) -> bool:
     """Return whether a verb's past equals its plain form."""
     past = word.forms.get(Form.VBD)
     return word.kind in VERBS and past is not None and past == word.forms.get(Form.VB)
+
+
+def list_taken(kind: Kind, value: object) -> list[object]:
+    """Return the values of `takes` that should be lists of sorts; the value itself if it has the wrong type."""
+    return list(value.values()) if kind in VERBS and isinstance(value, dict) else [value if kind not in VERBS else None]
+
+
+def is_sorts(value: object) -> bool:
+    """Return whether a value is a list of strings that is not empty."""
+    return is_strings(value) and value != []
 
 
 def is_strings(value: object) -> bool:

@@ -76,6 +76,22 @@ VERBS = frozenset({Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIVE})
 OPEN_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIVE, Kind.ADJECTIVE, Kind.ADVERB)
 """The kinds that a vocabulary chooses from; words of the other kinds are always available."""
 
+ROLES: Mapping[Kind, tuple[str, ...]] = {
+    Kind.TRANSITIVE: ("agent", "patient"),
+    Kind.INTRANSITIVE: ("agent",),
+    Kind.DITRANSITIVE: ("agent", "patient", "recipient"),
+}
+"""The roles of the verbs of each kind."""
+
+PERSON = "person"
+"""The sort of a noun that states none, and the sort that a verb takes in a role for which it states none."""
+
+MODIFIED = "noun"
+"""The key of the sorts that an adjective or a relativizer takes, in place of a role."""
+
+NOT = "not "
+"""Before the name of a sort: all sorts but this one."""
+
 VOWEL_KINDS = frozenset({Kind.NOUN, Kind.ADJECTIVE})
 """The kinds of words that a determiner may precede."""
 
@@ -90,6 +106,21 @@ class Word:
     flags: frozenset[Flag] = frozenset()
     vowel: bool = False
     """Whether a noun or an adjective begins with a vowel sound, and so takes "an"; False for other kinds."""
+    sort: str = PERSON
+    """The sort of a noun."""
+    takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    """The sorts of the nouns that the word goes with: by role, or by :data:`MODIFIED`."""
+
+    def accepts(self, sort: str, role: str = MODIFIED) -> bool:
+        """Return whether a noun of *sort* may have *role* under a verb, or go with an adjective or relativizer.
+
+        >>> verb = Word("disable", Kind.TRANSITIVE, {}, takes={"patient": ("thing",)})
+        >>> verb.accepts("thing", "patient"), verb.accepts("thing", "agent")
+        (True, False)
+        """
+        sorts = self.takes.get(role, (PERSON,) if self.kind in VERBS else ())
+        is_negated = any(name.startswith(NOT) for name in sorts)
+        return not sorts or sort in sorts or (is_negated and f"{NOT}{sort}" not in sorts)
 
 
 @dataclass(frozen=True, slots=True)

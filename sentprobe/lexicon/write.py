@@ -5,11 +5,11 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from sentprobe.lexicon.draft import ALL, ARTICLE, CLOSED_KINDS, FLAGS
+from sentprobe.lexicon.draft import ALL, ARTICLE, CLOSED_KINDS, FLAGS, SORT, TAKES
 from sentprobe.lexicon.inflect import guess_form, takes_an
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.source import SYNONYMS, VOCABULARY
-from sentprobe.lexicon.words import FORMS, OPEN_KINDS, VOWEL_KINDS, Kind, Vocabulary, Word
+from sentprobe.lexicon.words import FORMS, MODIFIED, OPEN_KINDS, PERSON, VERBS, VOWEL_KINDS, Kind, Vocabulary, Word
 
 WIDTH = 80
 BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
@@ -47,6 +47,12 @@ def list_stated_values(word: Word) -> Iterator[tuple[str, str]]:
                 yield format_key(form), quote(text)
     if word.kind in VOWEL_KINDS and word.vowel != takes_an(word.lemma):
         yield ARTICLE, quote("an" if word.vowel else "a")
+    if word.sort != PERSON:
+        yield SORT, quote(word.sort)
+    if word.takes:
+        sorts = {role: f"[{', '.join(map(quote, names))}]" for role, names in word.takes.items()}
+        table = ", ".join(f"{role} = {names}" for role, names in sorts.items())
+        yield TAKES, f"{{ {table} }}" if word.kind in VERBS else sorts[MODIFIED]
     if word.flags:
         yield FLAGS, format_list(sorted(word.flags))
 

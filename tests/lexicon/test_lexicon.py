@@ -32,7 +32,7 @@ from sentprobe.lexicon import (
 from sentprobe.lexicon.inflect import KEPT_FORMS, format_kept_forms
 from sentprobe.lexicon.lexicon_checks import RESERVED
 from sentprobe.lexicon.read import read_closed_words
-from sentprobe.lexicon.words import FORMS, OPEN_KINDS, VERBS, VOWEL_KINDS
+from sentprobe.lexicon.words import FORMS, MODIFIED, OPEN_KINDS, PERSON, ROLES, VERBS, VOWEL_KINDS
 
 COMPEVAL = {
     Kind.NOUN: "professor student man woman doctor scientist lawyer",
@@ -41,6 +41,7 @@ COMPEVAL = {
     Kind.ADVERB: "really actually fully absolutely totally entirely completely quickly clearly always often",
 }
 AT_LEAST = {Kind.NOUN: 120, Kind.TRANSITIVE: 120, Kind.INTRANSITIVE: 60, Kind.ADVERB: 40}
+SORTS = ("person", "thing", "place")
 TAKEN = RESERVED.union(text for word in read_closed_words() for text in word.forms.values())
 
 
@@ -51,18 +52,31 @@ def sample_tokens(n: int) -> st.SearchStrategy[list[str]]:
     return st.lists(token.filter(lambda t: t not in TAKEN), min_size=n, max_size=n, unique=True)
 
 
+def sample_takes(kind: Kind, noun_sorts: list[str]) -> st.SearchStrategy[dict[str, tuple[str, ...]]]:
+    """Strategy for the sorts that a word takes; some noun has each."""
+    taken = [(sort,) for sort in noun_sorts] + [(f"not {sort}",) for sort in noun_sorts if len(noun_sorts) > 1]
+    roles = st.sampled_from(ROLES.get(kind, (MODIFIED,)))
+    return st.dictionaries(roles, st.sampled_from([*taken, tuple(noun_sorts)]), max_size=2)
+
+
 @st.composite
 def sample_word_lists(draw: st.DrawFn) -> tuple[Word, ...]:
     """Strategy for words of the open kinds, all of whose forms differ."""
     kinds = draw(st.lists(st.sampled_from(OPEN_KINDS), max_size=4))
     kinds = [Kind.NOUN, Kind.TRANSITIVE, *kinds]
     supply = iter(draw(sample_tokens(sum(1 + len(FORMS[kind]) for kind in kinds))))
-    words = []
+    words: list[Word] = []
     for kind in sorted(kinds, key=OPEN_KINDS.index):
         flags = frozenset({Flag.STATIVE}) if kind in VERBS and draw(st.booleans()) else frozenset()
         vowel = kind in VOWEL_KINDS and draw(st.booleans())
         forms = {form: next(supply) for form in FORMS[kind]}
-        words.append(Word(next(supply), kind, forms, flags, vowel))
+        sort = draw(st.sampled_from(SORTS)) if kind is Kind.NOUN and words else PERSON
+        takes = (
+            draw(sample_takes(kind, sorted({w.sort for w in words if w.kind is Kind.NOUN})))
+            if kind in VERBS or kind is Kind.ADJECTIVE
+            else {}
+        )
+        words.append(Word(next(supply), kind, forms, flags, vowel, sort, takes))
     return tuple(words)
 
 
@@ -110,6 +124,13 @@ def test_a_file_written_by_hand_gives_its_words(words: tuple[Word, ...]) -> None
         for word in (w for w in words if w.kind is kind):
             pairs = [f"{json.dumps(str(f))} = {json.dumps(t)}" for f, t in word.forms.items()]
             pairs += [f"flags = {json.dumps(list(word.flags))}"] if kind in VERBS else []
+            pairs += [f'sort = "{word.sort}"'] if kind is Kind.NOUN else []
+            sorts = [f"{role} = {list(names)}" for role, names in word.takes.items()]
+            pairs += (
+                [f"takes = {{ {', '.join(sorts)} }}" if kind in VERBS else sorts[0].replace("noun", "takes")]
+                if sorts
+                else []
+            )
             pairs += [f'article = "{"an" if word.vowel else "a"}"'] if kind in VOWEL_KINDS else []
             lines.append(f"{json.dumps(word.lemma, ensure_ascii=False)} = {{ {', '.join(pairs)} }}")
     lexicon = read_lexicon_text("\n".join(lines), "hand.toml")
@@ -221,7 +242,7 @@ def test_determiners_and_relativizers() -> None:
     words = {w.lemma: w for w in english().words(Kind.DETERMINER)}
     assert {lemma: tuple(map(w.forms.get, forms)) for lemma, w in words.items()} == DETERMINERS
     relativizers = {w.lemma: w.forms for w in english().words(Kind.RELATIVIZER)}
-    assert relativizers == {"that": {Form.WDT: "that"}, "who": {Form.WP: "who"}}
+    assert relativizers == {"that": {Form.WDT: "that"}, "who": {Form.WP: "who"}, "which": {Form.WDT: "which"}}
 
 
 def test_modals_state_their_form_before_a_contracted_negation() -> None:

@@ -26,6 +26,7 @@ FIXTURES = (
     ("L010_not_toml", 3, "a lexicon is a TOML file in UTF-8", ""),
     ("L010_not_utf8", 3, "a lexicon is a TOML file in UTF-8", "0xe9"),
     ("L011_wrong_type", 3, "'queen', expected a table such as {}", ""),
+    ("L012_unknown_sort", 6, "'thnig' of 'move', expected person, thing", "did you mean 'thing'?"),
 )
 
 NOUN = "[noun]\nking = {}\nqueen = {}\n"
@@ -85,6 +86,20 @@ VARIANTS = (
     ("synonyms as a string", f'{BASE}[synonyms]\nnoun = "king"\n', "L011", 7, "two lemmas or more"),
     ("synonyms misspelt", f'{BASE}[synonym]\nnoun = []\n', "L001", 6, "did you mean 'synonyms'?"),
     ("synonyms as a value", f"synonyms = 3\n{BASE}", "L011", 1, "expected a section [synonyms]"),
+    ("sort of a verb", f'{BASE}snore = {{ sort = "thing" }}\n', "L005", 6, "'sort'"),
+    ("sort is a list", '[noun]\nking = { sort = ["person"] }\n' + VERB, "L011", 2, "expected the name of a sort"),
+    ("unknown role", f'{BASE}snore = {{ takes = {{ patient = ["person"] }} }}\n', "L005", 6, "'patient', expected"),
+    ("takes is a list", f'{BASE}snore = {{ takes = ["person"] }}\n', "L011", 6, "expected sorts such as { patient"),
+    ("takes is a string", f'{BASE}snore = {{ takes = {{ agent = "person" }} }}\n', "L011", 6, "expected sorts"),
+    ("takes is empty", f'{BASE}snore = {{ takes = {{ agent = [] }} }}\n', "L011", 6, "expected sorts"),
+    ("adjective takes a table", f'{BASE}[adjective]\nold = {{ takes = {{ noun = ["person"] }} }}\n',
+     "L011", 7, 'expected sorts such as ["thing"]'),
+    ("takes of a noun", '[noun]\nking = { takes = ["person"] }\n' + VERB, "L005", 2, "'takes'"),
+    ("negated unknown sort", f'{BASE}[adjective]\nold = {{ takes = ["not prson"] }}\n', "L012", 7, "'prson'"),
+    ("verb without nouns", '[noun]\nserver = { sort = "thing" }\n' + VERB,
+     "L012", 4, "no noun can be the agent of 'sleep'"),
+    ("verb that takes no noun", f'{BASE}snore = {{ takes = {{ agent = ["not person"] }} }}\n',
+     "L012", 6, "no noun can be the agent of 'snore'"),
     ("broken off", '[noun]\nking = {}\nqueen = "', "L010", 3, "TOML"),
 )  # fmt: skip
 

@@ -155,7 +155,7 @@ def test_a_lexicon_of_lemmas(tmp_path: Path) -> None:
     assert lexicon.get("kneel", Kind.INTRANSITIVE).forms[Form.VBD] == "knelt"
     assert lexicon.get("hit", Kind.TRANSITIVE).flags == {Flag.SYNCRETIC}
     assert lexicon.vocabulary("xtag").words[Kind.NOUN] == ("man",)
-    assert [word.lemma for word in lexicon.words(Kind.RELATIVIZER)] == ["that", "who"]
+    assert [word.lemma for word in lexicon.words(Kind.RELATIVIZER)] == ["that", "who", "which"]
 
 
 BAD_LINES = ("men", "men \t\tman", "men \t\tman\tN 3pl#", " \t\tman\tN 3pl", "men \tman\tN", "a\t\t\tN")

@@ -14,12 +14,12 @@ from sentprobe.commands.shared.options import InsteadOfStdoutOption, LexiconOpti
 from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.disk.files import decode_line, make_parent_folder
 from sentprobe.errors import SentprobeError, UsageError, format_count
-from sentprobe.generator.sentences.parse import normalize_sentence, parse_once
+from sentprobe.generator.sentences.parse import find_only_reading, normalize_sentence, parse_clauses
 from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.read import load_lexicon
 
 if TYPE_CHECKING:
-    from sentprobe.generator.bulk.parsed_records import SentenceReading
+    from sentprobe.generator.bulk.parsed_records import ParsedText
 
 
 def parse(
@@ -35,7 +35,7 @@ def parse(
     """Annotate your own sentences (arguments, file or standard input).
 
     Tokens are separated by spaces (did n't). Capitals become lower case and a final stop is dropped; stderr reports
-    this.
+    this. Each reading of an ambiguous sentence has a record (text: the sentence once).
 
     Sentences that the grammar does not cover are reported on stderr, with the token where parsing stopped. The exit
     code is then 1.
@@ -94,24 +94,26 @@ def _number_lines(source: str, lines: Iterable[bytes]) -> Iterator[tuple[int, st
 
 @dataclass(slots=True)
 class _SentenceReader:
-    """Parser of sentences that counts failures and normalized sentences."""
+    """Parser of sentences that counts failures, normalized and ambiguous sentences."""
 
     lexicon: Lexicon
     strict: bool
     failures: list[str] = field(default_factory=list)
     changed_count: int = 0
+    ambiguous_count: int = 0
 
-    def parse_lines(self, lines: Iterable[tuple[int, str, bytes]]) -> "Iterator[SentenceReading]":
+    def parse_lines(self, lines: Iterable[tuple[int, str, bytes]]) -> "Iterator[ParsedText]":
         """Yield the sentences that can be parsed; report the others on stderr."""
-        from sentprobe.generator.bulk.parsed_records import SentenceReading
+        from sentprobe.generator.bulk.parsed_records import ParsedText
 
         for number, where, line in lines:
             try:
                 text = decode_line(line, number)
                 plain_text = text if self.strict else normalize_sentence(text)
-                clause = parse_once(plain_text, self.lexicon)
+                clauses = parse_clauses(plain_text, self.lexicon)
+                self.ambiguous_count += find_only_reading(clauses) is None
                 self.changed_count += plain_text != text
-                yield SentenceReading(number, plain_text, clause)
+                yield ParsedText(number, plain_text, clauses)
             except SentprobeError as error:
                 self.failures.append(f"{where}: {error}")
             else:
@@ -119,7 +121,10 @@ class _SentenceReader:
             print(f"gen: {self.failures[-1]}", file=sys.stderr)
 
     def report_changes(self) -> None:
-        """Print on stderr how many sentences were normalized."""
+        """Print on stderr how many sentences were normalized, and how many have several readings."""
         if self.changed_count:
             amount = format_count(self.changed_count, "sentence")
             print(f"gen: removed capitals or the final stop of {amount}", file=sys.stderr)
+        if self.ambiguous_count:
+            amount = format_count(self.ambiguous_count, "ambiguous sentence")
+            print(f"gen: {amount}: each reading is a record", file=sys.stderr)

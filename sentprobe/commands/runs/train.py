@@ -29,8 +29,7 @@ from sentprobe.specs import check_distinct, choose_member
 
 if TYPE_CHECKING:
     from sentprobe.probes.pretraining.loop import TrainingSettings
-    from sentprobe.probes.pretraining.optimizers import OptimizerSettings
-    from sentprobe.probes.pretraining.training_presets import TrainingPreset
+    from sentprobe.probes.pretraining.optimizers import OptimizerSettings, TrainingPreset
     from sentprobe.probes.runs.training.encoder_training import TrainingReport
     from sentprobe.probes.runs.training.probing_plan import ProbingPlan
     from sentprobe.probes.runs.training.training_plan import TextPlan, TrainingPlan
@@ -157,7 +156,7 @@ def _build_plans(
 def _build_plan(architecture: str, objective: str, seed: int, choices: TrainChoices) -> "TrainingPlan":
     from sentprobe.probes.encoders.networks.architecture import Architecture
     from sentprobe.probes.pretraining import objectives
-    from sentprobe.probes.pretraining.training_presets import find_training_preset
+    from sentprobe.probes.pretraining.optimizers import find_training_preset
     from sentprobe.probes.runs.training import training_plan as plans
 
     encoder = choices.encoder
@@ -270,7 +269,7 @@ def choose_default_vectors(architecture: str, objective: str) -> str:
 def _choose_inputs(vectors: str, requested_width: int | None) -> int | None:
     """Return the width of the word vectors, or None for the default; raise UsageError if it contradicts the file."""
     from sentprobe.probes.encoders.files.word_files import read_width
-    from sentprobe.probes.pretraining.skip_gram import SKIP_GRAM
+    from sentprobe.probes.pretraining.vocabulary import SKIP_GRAM
 
     width = read_width(Path(vectors)) if vectors and vectors != SKIP_GRAM else None
     if width is not None and requested_width not in (None, width):

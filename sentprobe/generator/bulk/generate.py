@@ -5,7 +5,7 @@ from pathlib import Path
 
 from sentprobe.generator.bulk.sentence_files import write_file
 from sentprobe.generator.events.event import Event
-from sentprobe.generator.events.lemmas import check_lemmas, infer_frames
+from sentprobe.generator.events.lemmas import check_lemmas, check_sorts, infer_frames
 from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.sentences.sentence_records import find_record_format
 from sentprobe.generator.spaces.constraints import Choices, Constraints
@@ -76,4 +76,6 @@ def read_known_event(text: str, lexicon: Lexicon) -> Event:
     """Parse an event whose words are in the lexicon; raise a UsageError otherwise."""
     event = read_event(text)
     check_lemmas(event, lexicon)
-    return infer_frames(event, lexicon)
+    event = infer_frames(event, lexicon)
+    check_sorts(event, lexicon)
+    return event

@@ -6,7 +6,7 @@ The derivations of some thousand sentences become batches of events of few layou
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -17,10 +17,9 @@ from sentprobe.generator.bulk.columns import INDEX_MARKER
 from sentprobe.generator.bulk.generation import PART_SIZE, Renderer
 from sentprobe.generator.bulk.sentence_files import write_annotated
 from sentprobe.generator.events import event as ev
-from sentprobe.generator.sentences.parse import ParsedClause, build_event
-from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.sentences.parse import ParsedClause, find_only_reading
 from sentprobe.generator.sentences.sentence import Sentence
-from sentprobe.generator.sentences.sentence_records import PARQUET, RECORD_FORMATS, TEXT
+from sentprobe.generator.sentences.sentence_records import PARQUET, RECORD_FORMATS, TEXT, annotate_readings
 from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words
 from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.layout import NEGATIONS, Layout, make_layout
@@ -32,35 +31,38 @@ from sentprobe.lexicon import Flag, Kind, Lexicon, Vocabulary
 ValueT = TypeVar("ValueT")
 
 
-class SentenceReading(NamedTuple):
-    """A sentence with its number in the input, its text, and its only reading."""
+class ParsedText(NamedTuple):
+    """A sentence with its number in the input, its text, and its derivations."""
 
     number: int
     text: str
-    clause: ParsedClause
+    clauses: Sequence[ParsedClause]
 
-    def annotate(self, lexicon: Lexicon) -> Sentence:
-        """Return the sentence with its annotation."""
-        return realize(build_event(self.clause), lexicon, id=f"s{self.number}")
+    def annotate(self, lexicon: Lexicon) -> list[Sentence]:
+        """Return the annotation of each reading."""
+        return annotate_readings(self.clauses, lexicon, id=f"s{self.number}")
 
 
-def write_parsed(sentences: Iterable[SentenceReading], lexicon: Lexicon, path: Path, fmt: str) -> None:
+def write_parsed(sentences: Iterable[ParsedText], lexicon: Lexicon, path: Path, fmt: str) -> None:
     """Write parsed sentences to a file.
 
     Raises:
         UsageError: the path cannot be written.
     """
     if fmt == PARQUET:
-        write_annotated((sentence.annotate(lexicon) for sentence in sentences), path, fmt)
+        write_annotated(chain.from_iterable(sentence.annotate(lexicon) for sentence in sentences), path, fmt)
         return
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as out:
         out.writelines(format_parsed(sentences, lexicon, fmt))
 
 
 def format_parsed(
-    sentences: Iterable[SentenceReading], lexicon: Lexicon, fmt: str, *, is_interactive: bool = False
+    sentences: Iterable[ParsedText], lexicon: Lexicon, fmt: str, *, is_interactive: bool = False
 ) -> Iterator[str]:
-    """Yield the records of parsed sentences; if *is_interactive*, each before the next sentence is read."""
+    """Yield the records of parsed sentences; if *is_interactive*, each before the next sentence is read.
+
+    A sentence has one record for each of its readings. The text format has no annotation and holds the sentence once.
+    """
     if fmt == TEXT:  # an event has one sentence, so no other text has this reading
         yield from (f"{' '.join(sentence.text.split())}\n" for sentence in sentences)
         return
@@ -83,14 +85,17 @@ class _ParsedRenderer:
         """Return the record of a schematic sentence; the number of the sentence stands in the column of indices."""
         return self._write(replace(sentence, id=f"s{INDEX_MARKER}", index=None, template="")) + _RECORD_END
 
-    def render_records(self, sentences: Sequence[SentenceReading]) -> Iterator[str]:
-        """Yield the records; a structure that no layout has is realized."""
-        has_layout = self._events.load_clauses([sentence.clause for sentence in sentences])
+    def render_records(self, sentences: Sequence[ParsedText]) -> Iterator[str]:
+        """Yield the records; a structure that no layout has, and an ambiguous sentence, is realized."""
+        has_layout = self._events.load_clauses([find_only_reading(sentence.clauses) for sentence in sentences])
         numbers = [sentence.number for sentence, is_covered in zip(sentences, has_layout, strict=True) if is_covered]
         text = "".join(text for _, text in self._renderer.render_chunks(np.array(numbers, dtype=np.int64)))
         records = iter(text.split(_RECORD_END))
         for sentence, is_covered in zip(sentences, has_layout, strict=True):
-            yield next(records) if is_covered else self._write(sentence.annotate(self._lexicon))
+            if is_covered:
+                yield next(records)
+            else:
+                yield from map(self._write, sentence.annotate(self._lexicon))
 
 
 _RECORD_END = "\ue002"
@@ -111,12 +116,15 @@ class _ParsedEvents:
         self._rows: dict[Layout, tuple[list[int], list[list[int]]]] = {}
         self._layouts: dict[object, Layout] = {}
 
-    def load_clauses(self, clauses: Iterable[ParsedClause]) -> list[bool]:
-        """Load the events of main clauses; return for each whether a layout has its structure."""
+    def load_clauses(self, clauses: Iterable[ParsedClause | None]) -> list[bool]:
+        """Load the events of main clauses; return for each, False for None, whether a layout has its structure."""
         self._rows = {}
         has_layout = []
         count = 0
         for clause in clauses:
+            if clause is None:
+                has_layout.append(False)
+                continue
             try:
                 layout = self._find_layout(clause)
                 values = self._list_values(clause, _number_features(clause.shape, is_main=True))

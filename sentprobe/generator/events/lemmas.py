@@ -4,6 +4,8 @@ from dataclasses import replace
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.events.event import (
+    GAP,
+    Argument,
     Contradiction,
     Event,
     Frame,
@@ -11,9 +13,12 @@ from sentprobe.generator.events.event import (
     RelativeClause,
     Role,
     Voice,
+    iterate_clauses,
     iterate_participants,
 )
-from sentprobe.lexicon import Form, Kind, Lexicon
+from sentprobe.lexicon import Form, Kind, Lexicon, Word
+from sentprobe.lexicon.inflect import takes_an
+from sentprobe.lexicon.words import MODIFIED, NOT, PERSON
 
 _VERB_KINDS = {
     Frame.TRANSITIVE: Kind.TRANSITIVE,
@@ -40,6 +45,43 @@ def check_lemmas(event: Event, lexicon: Lexicon) -> None:
         lexicon.get(adverb, Kind.ADVERB)
     for _, person in iterate_participants(event):
         _check_participant(person, lexicon)
+
+
+def check_sorts(event: Event, lexicon: Lexicon) -> None:
+    """Check that the nouns of a partial event have the sorts that its verbs and relativizers take.
+
+    Raises:
+        Contradiction: a noun has another sort; the message names the word, the sort and the role.
+    """
+    for clause, head in iterate_clauses(event):
+        kind = Kind(clause.frame.value) if clause.frame else None
+        if clause.predicate and kind in lexicon.kinds_of(clause.predicate):
+            verb = lexicon.get(clause.predicate, kind)
+            for role in Role:
+                filler = clause.argument(role)
+                _check_sort(head if filler is GAP else filler, verb, role.value, lexicon)
+        for _, person in iterate_participants(clause):
+            for adjective in person.adjectives:
+                _check_sort(replace(person, conjunct=None), lexicon.get(adjective, Kind.ADJECTIVE), MODIFIED, lexicon)
+            if isinstance(person.clause, RelativeClause) and person.clause.relativizer:
+                _check_sort(person, lexicon.get(person.clause.relativizer, Kind.RELATIVIZER), MODIFIED, lexicon)
+
+
+def _check_sort(person: Argument | None, word: Word, role: str, lexicon: Lexicon) -> None:
+    if not isinstance(person, Participant) or person.noun is None:
+        return
+    if person.conjunct is not None:
+        _check_sort(person.conjunct, word, role, lexicon)
+    sort = lexicon.get(person.noun, Kind.NOUN).sort
+    if not word.accepts(sort, role):
+        expected = " or ".join(map(_add_article, word.takes.get(role, (PERSON,))))
+        place = f"the noun of {word.lemma!r}" if role == MODIFIED else f"the {role} of {word.lemma!r}"
+        raise Contradiction(f"{person.noun!r} is {_add_article(sort)}, and {place} is {expected}")
+
+
+def _add_article(sort: str) -> str:
+    name = sort.removeprefix(NOT)
+    return f"{sort.removesuffix(name)}{'an' if takes_an(name) else 'a'} {name}"
 
 
 def check_predicate(event: Event, lexicon: Lexicon) -> None:

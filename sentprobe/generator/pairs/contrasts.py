@@ -35,6 +35,8 @@ class Contrast:
     """Whether a positive and a negative of the same form have the same words."""
     replaced_slot: str = ""
     """The slot whose word the edit replaces by another of the vocabulary, such as `noun`; empty if it replaces none."""
+    moves_nouns: bool = False
+    """Whether nouns change their roles, so that all nouns must have one sort."""
     needs_adverb: bool = False
     """Whether the changed clause must have an adverb."""
 
@@ -114,6 +116,16 @@ def _build_progressive_condition(pattern: Pattern, path: str) -> Iterator[ev.Eve
     yield _constrain_clause(pattern, path, ev.Event(aspect=ev.Aspect.PROGRESSIVE))
 
 
+def _build_auxiliary_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
+    """Yield events whose auxiliary shows which verb takes the adverb, whatever voice, role or polarity changes.
+
+    Between a relative clause and the main verb ("the man that slept quietly danced"), it could belong to either verb.
+    """
+    has_two_verbs = path == MAIN and pattern.clauses
+    conditions = _build_progressive_condition if has_two_verbs else _build_structure_condition
+    yield from conditions(pattern, path)
+
+
 _ROWS = (
     Contrast(
         name="role",
@@ -123,6 +135,7 @@ _ROWS = (
         edit=drafts.exchange_roles,
         build_conditions=_build_equal_number_conditions,
         same_words=True,
+        moves_nouns=True,
     ),
     Contrast(
         name="modifier",
@@ -132,6 +145,7 @@ _ROWS = (
         edit=drafts.exchange_modifiers,
         build_conditions=_build_equal_number_conditions,
         same_words=True,
+        moves_nouns=True,
     ),
     Contrast(
         name="negation",
@@ -198,7 +212,7 @@ _ROWS = (
         requirement="an adverb",
         find_places=find_clause_paths,
         edit=drafts.replace_adverb,
-        build_conditions=_build_structure_condition,
+        build_conditions=_build_auxiliary_condition,
         replaced_slot="adverb0",
         needs_adverb=True,
     ),

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sentprobe.generator.spaces.constraints import Words
 from sentprobe.generator.spaces.layout import Layout
+from sentprobe.generator.spaces.sort_bans import find_sort_bans
 from sentprobe.generator.spaces.space import find_stative_verbs
 from sentprobe.lexicon import Kind, Lexicon
 
@@ -37,7 +38,8 @@ VOLITIONAL_ADVERBS = frozenset(
 def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
     """Return the replacements of all words.
 
-    No word is replaced by a synonym, by a stative verb (which has no progressive) or by an adverb of the will.
+    No word is replaced by a synonym, by a stative verb (which has no progressive) or by an adverb of the will. A noun
+    is replaced by a noun of its sort, a verb by a verb that takes the same sorts at least.
     """
     states = find_stative_verbs(words, lexicon)
     lemmas_by_kind = {Kind.NOUN: words.nouns, Kind.ADVERB: words.adverbs}
@@ -47,10 +49,20 @@ def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
         kind = Kind(frame.value)
         lemmas_by_kind[kind] = words.verbs
         allowed[kind] = {*(verbs - states.get(kind, frozenset()))}
-    return {
+    tables = {
         kind: _build_table(lemmas, allowed[kind], lexicon.synonyms.get(kind, ()))
         for kind, lemmas in lemmas_by_kind.items()
     }
+    sorts = np.array([lexicon.get(noun, Kind.NOUN).sort for noun in words.nouns])
+    tables[Kind.NOUN] &= sorts[:, None] == sorts
+    bans = [ban for ban in find_sort_bans(words, lexicon) if ban.kind in tables]
+    for kind, role in dict.fromkeys((ban.kind, ban.role) for ban in bans):
+        banned = np.zeros((len(words.verbs), len(words.nouns)), np.bool_)
+        for ban in bans:
+            if (ban.kind, ban.role) == (kind, role):
+                banned[np.ix_(sorted(ban.words), sorted(ban.nouns))] = True
+        tables[kind] &= ~(~banned @ banned.T)
+    return tables
 
 
 def _build_table(

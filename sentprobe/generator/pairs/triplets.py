@@ -33,6 +33,7 @@ from sentprobe.generator.spaces.layout import make_layout
 from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space, join_batches
 from sentprobe.generator.spaces.templates import Pattern, find_patterns
 from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon.sorts import restrict_to_one_sort
 
 
 class TripletSide(StrEnum):
@@ -113,6 +114,8 @@ class TripletSpace:
         self.side = side
         self.lexicon = side.restrict_lexicon(lexicon, vocabulary) if side else lexicon
         self.contrast = contrasts.find_contrast(contrast)
+        if self.contrast.moves_nouns:
+            self.lexicon = restrict_to_one_sort(self.lexicon, vocabulary)
         self.vocabulary = vocabulary
         self.templates = tuple(templates)
         self.words = _choose_words(self.lexicon, vocabulary)

@@ -4,7 +4,7 @@ The shapes of clauses, which the grammar derived, are merged into a trie, so tha
 shapes. The parser calls itself for constituents inside a clause. The result equals that of NLTK's chart parser.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from operator import itemgetter
@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from sentprobe.errors import SentprobeError
 from sentprobe.generator.events import event as ev
+from sentprobe.generator.sentences.attachments import MAX_READINGS, count_readings, list_readings
 from sentprobe.generator.sentences.realize import choose_determiner_form
 from sentprobe.grammars import shapes
 from sentprobe.grammars.derivation import Leaf
@@ -119,7 +120,8 @@ def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
         ParseError: the grammar does not cover the sentence; the message gives the token at which parsing stopped and
             the expected words.
     """
-    return tuple(dict.fromkeys(map(build_event, parse_clauses(sentence, lexicon))))
+    clauses = parse_clauses(sentence, lexicon)
+    return tuple(dict.fromkeys(event for clause in clauses for event in list_readings(build_event(clause))))
 
 
 def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:
@@ -129,19 +131,36 @@ def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:
         ParseError: the grammar does not cover the sentence.
         SentprobeError: the sentence is ambiguous.
     """
-    clauses = parse_clauses(sentence, lexicon)
-    if len(clauses) > 1:
-        events = {build_event(clause) for clause in clauses}
-        if len(events) > 1:
-            raise SentprobeError(f"the sentence has {len(events)} readings, not one")
+    clause = find_only_reading(parse_clauses(sentence, lexicon))
+    if clause is None:
+        raise SentprobeError(f"the sentence has {len(parse(sentence, lexicon))} readings, not one")
+    return clause
+
+
+def find_only_reading(clauses: Sequence[ParsedClause]) -> ParsedClause | None:
+    """Return a derivation of a sentence that has one event, or None if the sentence is ambiguous."""
+    if any(map(_has_adverb_site, clauses)) or (len(clauses) > 1 and len({*map(build_event, clauses)}) > 1):
+        return None
     return clauses[0]
 
 
+def _has_adverb_site(clause: ParsedClause) -> bool:
+    """Say whether several clauses can take an adverb (see :mod:`.attachments`)."""
+    shape = clause.shape
+    features = shape.aspect, shape.voice, shape.negation
+    has_adverb_first = clause.adverbs and features == (ev.Aspect.SIMPLE, ev.Voice.ACTIVE, shapes.POSITIVE)
+    return any(
+        (has_adverb_first and role == shapes.find_subject_role(shape.voice)) or _has_adverb_site(phrase.clause)
+        for role, phrase in clause.phrases
+        if phrase.clause is not None
+    )
+
+
 def parse_clauses(sentence: str, lexicon: Lexicon) -> list[ParsedClause]:
-    """Return all derivations of a sentence, at least one.
+    """Return all derivations of a sentence, at least one. In each, an adverb belongs to the verb after it.
 
     Raises:
-        ParseError: the grammar does not cover the sentence.
+        ParseError: the grammar does not cover the sentence, or it has too many readings.
     """
     tokens = sentence.split()
     clauses = _Parser(tokens, lexicon).parse_main_clauses()
@@ -149,6 +168,8 @@ def parse_clauses(sentence: str, lexicon: Lexicon) -> list[ParsedClause]:
         parser = _Parser(tokens, lexicon, expected=set())
         parser.parse_main_clauses()
         raise _build_error(parser, lexicon)
+    if any(_has_adverb_site(clause) and count_readings(build_event(clause)) > MAX_READINGS for clause in clauses):
+        raise ParseError(f"the sentence has more than {MAX_READINGS} readings", position=1)
     return clauses
 
 

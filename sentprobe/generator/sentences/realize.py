@@ -15,7 +15,7 @@ from sentprobe.generator.events.event import (
     iterate_clauses,
     iterate_participants,
 )
-from sentprobe.generator.events.lemmas import infer_frames
+from sentprobe.generator.events.lemmas import check_sorts, infer_frames
 from sentprobe.generator.sentences.sentence import Negation, Predicate, Sentence, Token
 from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, find_slots, plan_sentence
 from sentprobe.grammars.derivation import PARENT
@@ -29,8 +29,8 @@ def check_event(event: Event, lexicon: Lexicon) -> None:
     """Check that *event* can be realized with the words of *lexicon*.
 
     Raises:
-        UsageError: a field is open, a gap stands outside a relative clause, a word is unknown, or a determiner does not
-            go with its noun's number.
+        UsageError: a field is open, a gap stands outside a relative clause, a word is unknown, a determiner does not go
+            with its noun's number, or a noun has a sort that its verb does not take.
     """
     missing = list(find_open_fields(event))
     if missing:
@@ -43,6 +43,7 @@ def check_event(event: Event, lexicon: Lexicon) -> None:
             lexicon.get(adverb, Kind.ADVERB)
         for _, person in iterate_participants(clause):
             _check_participant(person, lexicon)
+    check_sorts(event, lexicon)
 
 
 def _check_participant(person: Participant, lexicon: Lexicon) -> None:
@@ -79,16 +80,18 @@ def _iterate_clause_paths(event: Event, path: str = "") -> Iterator[tuple[str, E
             yield from _iterate_clause_paths(person.clause.event, inner)
 
 
-def realize(event: Event, lexicon: Lexicon, *, id: str = "") -> Sentence:
+def realize(event: Event, lexicon: Lexicon, *, id: str = "", checked: bool = False) -> Sentence:
     """Return the only sentence of a fully specified *event*, with its annotation.
 
-    An open frame is filled in if the verb has only one frame in the lexicon.
+    An open frame is filled in if the verb has only one frame in the lexicon. An event that was parsed is *checked*: it
+    has its sentence, whatever the sorts of its nouns.
 
     Raises:
         UsageError: see :func:`check_event`.
     """
-    event = infer_frames(event, lexicon)
-    check_event(event, lexicon)
+    if not checked:
+        event = infer_frames(event, lexicon)
+        check_event(event, lexicon)
     plan = plan_sentence(event)
     words = find_words(event, lexicon)
     tokens = tuple(_fill_token(token, words) for token in plan.tokens)

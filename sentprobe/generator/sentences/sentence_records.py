@@ -2,14 +2,15 @@
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from types import NoneType
 from typing import Any
 
 from sentprobe.errors import FormatError, SentprobeError, UsageError, suggest
 from sentprobe.generator.events.event_json import event_from_json, event_to_json
-from sentprobe.generator.sentences.parse import build_event, parse_once
+from sentprobe.generator.sentences.attachments import realize_readings
+from sentprobe.generator.sentences.parse import ParsedClause, build_event, parse_clauses, parse_once
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence import Negation, Predicate, Sentence, Token
 from sentprobe.lexicon import Lexicon
@@ -107,7 +108,19 @@ def annotate_text(text: str, lexicon: Lexicon, *, id: str = "") -> Sentence:
         ParseError: the grammar does not cover the sentence.
         SentprobeError: the sentence is ambiguous.
     """
-    return realize(build_event(parse_once(text, lexicon)), lexicon, id=id)
+    return realize(build_event(parse_once(text, lexicon)), lexicon, id=id, checked=True)
+
+
+def annotate_readings(clauses: Iterable[ParsedClause], lexicon: Lexicon, *, id: str = "") -> list[Sentence]:
+    """Return the annotation of each reading of a parsed sentence; several readings are numbered (``s1.1``, ``s1.2``).
+
+    A derivation stands before the other attachments of its adverbs (see :mod:`.attachments`).
+    """
+    events = dict.fromkeys(map(build_event, clauses))
+    sentences = {s.event: s for event in events for s in realize_readings(event, lexicon, id=id)}.values()
+    if len(sentences) == 1:
+        return [*sentences]
+    return [replace(sentence, id=f"{id}.{number}") for number, sentence in enumerate(sentences, 1)]
 
 
 def _read_text(lines: Iterable[str], lexicon: Lexicon) -> Iterator[Sentence]:
@@ -122,11 +135,16 @@ def write_tree(sentence: Sentence) -> str:
 
 def _read_trees(lines: Iterable[str], lexicon: Lexicon) -> Iterator[Sentence]:
     for number, line in enumerate(lines, 1):
-        words = [piece.rstrip(")") for piece in line.split() if not piece.startswith("(")]
-        sentence = _call_with_line_number(number, partial(annotate_text, id=f"s{number}"), " ".join(words), lexicon)
-        if sentence.tree != line.strip():
-            raise FormatError(f"line {number}: the grammar gives this sentence another tree")
-        yield sentence
+        yield _call_with_line_number(number, partial(_annotate_tree, id=f"s{number}"), line.strip(), lexicon)
+
+
+def _annotate_tree(tree: str, lexicon: Lexicon, *, id: str) -> Sentence:
+    """Return the reading that has this tree."""
+    text = " ".join(piece.rstrip(")") for piece in tree.split() if not piece.startswith("("))
+    for sentence in annotate_readings(parse_clauses(text, lexicon), lexicon):
+        if sentence.tree == tree:
+            return replace(sentence, id=id)
+    raise FormatError("the grammar gives this sentence another tree")
 
 
 def write_conllu(sentence: Sentence) -> str:

@@ -54,7 +54,8 @@ class Choices:
     other fields list the values to choose from, in every clause: the numbers of nouns, determiners and relativizers by
     lemma, negation cues, and the number of adverbs before a verb (``clause_adverbs`` for relative clauses, if given).
     Repeated values count once. ``allow`` admits verbs with a flag that are excluded by default: stative verbs in the
-    progressive, and syncretic verbs ("the men hit").
+    progressive, and syncretic verbs ("the men hit"). ``ambiguous`` admits events whose sentence has two readings,
+    because two verbs can take an adverb (see :mod:`sentprobe.generator.sentences.attachments`).
     """
 
     main: Event = field(default_factory=Event)
@@ -66,6 +67,7 @@ class Choices:
     adverbs: tuple[int, ...] = (0,)
     clause_adverbs: tuple[int, ...] | None = None
     allow: frozenset[Flag] = frozenset()
+    ambiguous: bool = False
 
     def __post_init__(self) -> None:
         for name in ("numbers", "determiners", "relativizers", "negators", "adverbs", "clause_adverbs"):

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from sentprobe.errors import UsageError
 from sentprobe.generator.events.event import Aspect, Contradiction, Event, Negator, Number
 from sentprobe.generator.events.notation import write_event
+from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY
 from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words, choose_words
 from sentprobe.generator.spaces.counting import (
     Cell,
@@ -38,6 +39,7 @@ from sentprobe.generator.spaces.layout import (
     read_values,
     restrict,
 )
+from sentprobe.generator.spaces.sort_bans import find_sort_bans, find_sort_boxes
 from sentprobe.generator.spaces.templates import find_patterns
 from sentprobe.lexicon import Flag, Kind, Lexicon
 
@@ -71,6 +73,19 @@ def _iterate_rules(words: Words, lexicon: Lexicon, choices: Choices, constraints
     if states and Flag.STATIVE not in choices.allow:
         text = "leaving out states in the progressive"
         yield Rule(text, lambda layout: _find_progressive_boxes(states, layout), is_ban=True)
+    if bans := find_sort_bans(words, lexicon):
+        text = "the sorts of nouns that verbs and relativizers take"
+        yield Rule(text, lambda layout: list(find_sort_boxes(bans, layout)), is_ban=True)
+
+    if not choices.ambiguous and {*choices.adverbs} != {0}:
+        yield Rule("leaving out adverbs that two verbs can take", _find_ambiguous_boxes, is_ban=True)
+
+
+def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
+    """Return the main clauses whose adverb follows a relative clause on the subject."""
+    main, *relatives = layout.clauses
+    has_site = main.adverbs and any(site.owner == f"{WITHOUT_AUXILIARY.subject.value}." for site in relatives)
+    return _restrict_clauses(WITHOUT_AUXILIARY, layout, [main]) if has_site else []
 
 
 def _iterate_event_rules(constraints: Constraints) -> Iterator[Rule]:

@@ -1,8 +1,8 @@
 """Features of each surface cue: the information that a classifier sees instead of the meaning.
 
 A sentence that the grammar parses has as structure the event without lemmas: frames, voices, tenses, aspects,
-polarities, numbers, numbers of adverbs, relative clauses. Any other sentence has a skeleton: function words and
-punctuation, with a mark for each other word.
+polarities, numbers, numbers of adverbs, relative clauses. Any other sentence, and an ambiguous one, has a skeleton:
+function words and punctuation, with a mark for each other word.
 
 A cue maps an item to features by name. Each cue deliberately lacks information: the bag of words has no order, the
 position has no words.
@@ -41,8 +41,8 @@ class Structures:
 
     def _find_features(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
         try:
-            event = parse(" ".join(tokens), self._lexicon)[0]
-        except ParseError:
+            (event,) = parse(" ".join(tokens), self._lexicon)
+        except (ParseError, ValueError):  # also if ambiguous
             self.skeletons += 1
             return _list_skeleton_features(build_skeleton(tokens))
         self.parsed += 1

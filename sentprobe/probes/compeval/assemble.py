@@ -22,6 +22,7 @@ from sentprobe.generator.events.event import Frame
 from sentprobe.generator.spaces.held_out_words import SplitSide, parse_side
 from sentprobe.generator.spaces.templates import find_patterns
 from sentprobe.lexicon import Kind, Lexicon, english
+from sentprobe.lexicon.sorts import restrict_to_one_sort
 from sentprobe.probes.compeval import held_out_pairs
 from sentprobe.probes.compeval.held_out_structures import Structure, find_structure
 from sentprobe.probes.compeval.item_counts import compute_largest_shares, count_items
@@ -60,17 +61,13 @@ def build(
 ) -> ProbeDataset:
     """Build the dataset of a compeval task; *side* limits its words and structures.
 
-    - structure: structure that training lacks and half of the test items have
+    Raises UsageError, NoStructureError, TooFewItemsError, TooManyItemsError or TooFewError.
 
-    Raises:
-        UsageError: a size is not a positive multiple of the task's unit, or the side has no words.
-        NoStructureError: all or none of the task's sentences have the structure.
-        TooFewItemsError: the size is too small for the number of probe words.
-        TooManyItemsError: the size is too large for the space or the memory.
-        TooFewError: the vocabulary has too few sentences.
+    - structure: structure that training lacks and half of the test items have
     """
     size = size or Size()
     check_size(task, size, sampling=sampling, halves=structure is not None)
+    lexicon = restrict_to_one_sort(lexicon, vocabulary)
     if side:
         task, lexicon = _restrict_to_side(task, lexicon, vocabulary, side)
     rng = Random(f"{seed} {task.name}")
@@ -101,12 +98,7 @@ def build(
 def _restrict_to_side(
     task: CompevalTask, lexicon: Lexicon, vocabulary: str, side: SplitSide
 ) -> tuple[CompevalTask, Lexicon]:
-    """Return the task with the structures of a side, and the side's words that occur in these structures.
-
-    Raises:
-        UsageError: the side has no words.
-        TooFewError: the side has none of the task's structures.
-    """
+    """Return the task with a side's structures, and the side's words that occur in these. Raises TooFewError."""
     templates = side.select_templates(task.templates)
     if not templates:
         raise TooFewError(f"{task.name}: {side} leaves none of its structures")
@@ -128,7 +120,6 @@ def _describe_structure(structure: Structure | None) -> tuple[str, ...]:
 
 
 def _describe_shared_words(task: CompevalTask, words: SplitWords) -> tuple[str, ...]:
-    """Return the note on words that validation shares with training for lack of others."""
     shared = {
         HeldOut.PAIRS: words.probes[Split.VALIDATION] == words.probes[Split.TRAIN],
         HeldOut.ADVERBS: words.lexicons[Split.VALIDATION] is words.lexicons[Split.TRAIN],

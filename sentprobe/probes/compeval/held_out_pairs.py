@@ -38,13 +38,10 @@ def select_verbs(words: WordsByKind, *, rng: Random) -> ProbesBySplit:
 
 
 def build_pairs(words: WordsByKind, *, rng: Random, task: str, absent: bool, validation: bool = False) -> ProbesBySplit:
-    """Return disjoint noun-verb pairs for training and test, with every word in both splits.
+    """Return disjoint noun-verb pairs for training and test, with every word in both splits. Raises TooFewError.
 
     With *validation*, a second set of pairs is held out. Where that would leave a word without a training pair,
     validation uses the training pairs. *absent* says whether the task also needs sentences without the verb.
-
-    Raises:
-        TooFewError: there are too few words.
     """
     verbs = _sample_verbs(words, rng)
     nouns = _sample_words(words[Kind.NOUN], MAX_NOUNS, rng)
@@ -113,11 +110,7 @@ def order_evenly(probes: Sequence[Probe]) -> tuple[Probe, ...]:
 
 
 def take_first_probes(probes: ProbesBySplit, *, units: Mapping[Split, int], task: str) -> ProbesBySplit:
-    """Return the first probes of each split, one per unit.
-
-    Raises:
-        TooFewItemsError: training would lack a word of another split.
-    """
+    """Return the first probes of each split, one per unit. Raises TooFewItemsError."""
     chosen = {split: probes[split][:count] for split, count in units.items()}
     trained_words = {word for probe in chosen[Split.TRAIN] for word in probe}
     for split, split_probes in chosen.items():
@@ -153,13 +146,10 @@ MIN_ADVERBS = 4
 def split_adverbs(
     lexicon: Lexicon, vocabulary: str, *, rng: Random, task: str, validation: bool = False
 ) -> Mapping[Split, Lexicon]:
-    """Return a lexicon for each split, without the adverbs of the other splits.
+    """Return a lexicon for each split, without the adverbs of the other splits. Raises TooFewError.
 
     Test gets a quarter of the adverbs and, with *validation*, the validation split gets another quarter. If there are
     too few adverbs, validation uses the training adverbs.
-
-    Raises:
-        TooFewError: there are too few for training and test.
     """
     full_vocabulary = lexicon.vocabulary(vocabulary)
     adverbs = _sample_words(full_vocabulary.words[Kind.ADVERB], len(full_vocabulary.words[Kind.ADVERB]), rng)

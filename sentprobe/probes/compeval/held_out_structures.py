@@ -47,11 +47,7 @@ STRUCTURES: Mapping[str, Structure] = {
 
 
 def find_structure(name: str) -> Structure:
-    """Return a structure by name.
-
-    Raises:
-        UsageError: there is none of that name.
-    """
+    """Return a structure by name, or raise UsageError."""
     if name not in STRUCTURES:
         raise UsageError(
             f"there is no structure {name!r}{suggest(name, STRUCTURES)} to hold out; "

@@ -70,8 +70,6 @@ def make_order_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 def _make_mirror_pairs(
     drawer: Drawer, probe: Probe, question: Question, events: Iterator[DrawnEvent]
 ) -> Iterator[Unit]:
-    """Yield each event that has a mirror (noun swapped, answer reversed) with its mirror."""
-
     def make_pair(event: DrawnEvent) -> Unit | None:
         probed = ProbedSentence(event, drawer.wording)
         label = question(probed, probe) is True
@@ -99,7 +97,6 @@ def _skip_misses(units: Iterator[Unit | None]) -> Iterator[Unit]:
 
 
 def _swap_noun(drawer: Drawer, probed: ProbedSentence, noun: str) -> Iterator[DrawnEvent]:
-    """Yield the event with *noun* exchanged for each other noun of its number."""
     event, parts = probed.event, find_layout_parts(probed.event.layout)
     numbers = {variable: event.get_value(parts.determiners[variable])[0] for variable in parts.nouns}
     variable_ = probed.nouns[noun]
@@ -140,9 +137,11 @@ def _has_be(event: DrawnEvent) -> bool:
 
 
 def sample_negations(
-    drawer: Drawer, *, verb: str | None = None, accept: Callable[[DrawnEvent], bool] = lambda _: True
+    drawer: Drawer, *, verb: str | None = None, accept: Callable[[DrawnEvent], bool] | None = None
 ) -> Iterator[DrawnEvent]:
-    """Yield accepted events of two clauses with one negation; *verb* is the negated verb, if given.
+    """Yield events of two clauses with one negation; *verb* is the negated verb, if given.
+
+    Without *accept*, which rejects events, no sentence is ambiguous.
 
     The number of adverbs before each verb is sampled first. Otherwise nearly all events would have the maximum.
     """
@@ -150,7 +149,7 @@ def sample_negations(
     polarities = [(negated, _POSITIVE), (_POSITIVE, negated)]
     adverb_counts = drawer.rng.sample(list(product(ADVERB_COUNTS, ADVERB_COUNTS)), len(ADVERB_COUNTS) ** 2)
     choices = [
-        Choices(main=main, clause=clause, adverbs=(n,), clause_adverbs=(m,))
+        Choices(main=main, clause=clause, adverbs=(n,), clause_adverbs=(m,), ambiguous=accept is not None)
         for turn in range(2)
         for i, (n, m) in enumerate(adverb_counts)
         for main, clause in [polarities[(i + turn) % 2]]

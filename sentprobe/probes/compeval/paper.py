@@ -69,11 +69,7 @@ def _choose_balanced(answers: Mapping[Probe, bool | None], drawer: Drawer) -> li
 
 
 def check_probe_words_trained(items: Mapping[Split, Sequence[PaperQuestion]], *, task: CompevalTask) -> None:
-    """Check that training has all probe words.
-
-    Raises:
-        TooFewItemsError: there are too few training items.
-    """
+    """Raise TooFewItemsError if training lacks a probe word."""
     trained_words = {word for probe, _ in items[Split.TRAIN] for word in probe}
     for split, questions in items.items():
         untrained_words = {word for probe, _ in questions for word in probe} - trained_words

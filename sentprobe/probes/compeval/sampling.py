@@ -66,11 +66,7 @@ ITEM_BYTES = 800
 
 
 def check_sentence_count(task: CompevalTask, words: SplitWords, request: DrawRequest, sampling: Sampling) -> None:
-    """Check that a large request fits the space and the memory before any sentence is sampled.
-
-    Raises:
-        TooManyItemsError: there are too few sentences with the probe words, or the items need too much memory.
-    """
+    """Raise TooManyItemsError if a large request exceeds the space or the memory, before any sentence is sampled."""
     for split, count in request.counts.items():
         if count < LARGE_REQUEST:
             continue
@@ -140,11 +136,7 @@ def _make_drawer(words: SplitWords, request: DrawRequest, split: Split, separate
 
 
 def _select_usable_probes(task: CompevalTask, drawer: Drawer, probes: Sequence[Probe]) -> list[Probe]:
-    """Return the probes that have units.
-
-    Raises:
-        NoStructureError: no probe has units.
-    """
+    """Return the probes that have units; raise NoStructureError if none has."""
     probes = [
         probe
         for probe in probes

@@ -103,22 +103,14 @@ TASKS = {
 
 
 def find_task(name: str) -> CompevalTask:
-    """Return a task by name.
-
-    Raises:
-        UsageError: there is none of that name.
-    """
+    """Return a task by name, or raise UsageError."""
     if name not in TASKS:
         raise UsageError(f"there is no compeval task {name!r}{suggest(name, TASKS)}; the tasks are " + ", ".join(TASKS))
     return TASKS[name]
 
 
 def check_size(task: CompevalTask, size: Size, *, sampling: Sampling = Sampling.MIRROR, halves: bool = False) -> None:
-    """Check that the sizes of splits allow balanced labels; with *halves*, in each half of the test items.
-
-    Raises:
-        UsageError: a split is not a positive multiple of the task's unit; validation may be 0.
-    """
+    """Raise UsageError if a size does not allow balanced labels; with *halves*, in each half of the test items."""
     for split in Split:
         unit = task.get_unit_size(sampling) * (2 if halves and split is Split.TEST else 1)
         count = size.count_items(split)

@@ -88,11 +88,7 @@ def analyze(
     """Build the table of a corpus, resuming an interrupted analysis, and return the table.
 
     Equal plans give equal bytes on each engine and with any number of workers. Sentences are counted in *progress*.
-
-    Raises:
-        UsageError: *out* is a finished table or a folder with other files; see also
-            :func:`~sentprobe.engines.make_engine`.
-        SentprobeError: a file cannot be read or written, a parser cannot be used, or the corpus has no sentence.
+    Raises UsageError if *out* is a finished table or has other files, and SentprobeError if the corpus cannot be used.
     """
     machines = machines or EngineChoice()
     reporter, progress = reporter or SilentReporter(), progress or AnalysisProgress()
@@ -117,8 +113,6 @@ def _run_task(task: _ChunkTask, recipe: AnalysisRecipe) -> bytes:
 
 
 class _FinishedChunks:
-    """The finished chunks, by number."""
-
     def __init__(self, folder: Path, reporter: Reporter, progress: AnalysisProgress) -> None:
         self.folder = folder
         self.reporter = reporter
@@ -151,7 +145,6 @@ class _FinishedChunks:
 def _work_on_chunks(
     plan: Analysis, engine: Engine, reporter: Reporter, progress: AnalysisProgress
 ) -> list[StoredChunk]:
-    """Analyse all open chunks, and return all chunks in order."""
     folder = plan.out / table.WORK_FOLDER
     reporter.begin("analyse", sum(source.size for source in plan.sources))
     finished = _FinishedChunks(folder, reporter, progress)
@@ -167,7 +160,6 @@ def _work_on_chunks(
 
 
 def _list_open_tasks(plan: Analysis, finished: _FinishedChunks) -> Iterator[_ChunkTask]:
-    """Yield the chunks that are still to be analysed; add stored ones to *finished*."""
     recipe = plan.recipe.format_line()
     size = plan.size or (PARSE_CHUNK_SIZE if plan.recipe.has_parser else READ_CHUNK_SIZE)
     for chunk in make_chunks(plan.sources, reading=plan.recipe.reading, encoding=plan.encoding, size=size):
@@ -180,7 +172,6 @@ def _list_open_tasks(plan: Analysis, finished: _FinishedChunks) -> Iterator[_Chu
 
 
 def _write_table(plan: Analysis, chunks: Sequence[StoredChunk], *, threads: int, reporter: Reporter) -> table.Table:
-    """Write shards, failures and head, and remove the work folder."""
     sentence_counts = Counter[str]()
     for chunk in chunks:
         sentence_counts[chunk.source] += chunk.sentences

@@ -24,11 +24,7 @@ Splitter = Callable[[str], list[str]]
 
 
 def find_punkt(folder: Path | None) -> Path:
-    """Return the folder of Punkt parameters: *folder*, or NLTK's own for English.
-
-    Raises:
-        UsageError: the folder has no such parameters, or NLTK's are not installed.
-    """
+    """Return the folder of Punkt parameters: *folder*, or NLTK's own for English. Raises UsageError."""
     if folder is None:
         return _find_nltk_punkt()
     missing = [name for name in PUNKT_FILES if not (folder / name).is_file()]
@@ -149,12 +145,7 @@ class AnalysisRecipe:
 def make_recipe(
     *, reading: RecordFields, parser: str | None, punkt: Path | None, max_tokens: int, has_text: bool
 ) -> AnalysisRecipe:
-    """Return the recipe; *has_text*: a source may hold running text.
-
-    Raises:
-        UsageError: the parser or its options are wrong, or text cannot be split.
-        ParserError: the parser cannot be loaded.
-    """
+    """Return the recipe; *has_text*: a source may hold running text. Raises UsageError or ParserError."""
     splits = parser not in {None, NO_PARSER} and load_parser(str(parser)).splits
     folder = None
     if has_text and (punkt is not None or not splits):

@@ -5,7 +5,7 @@ It runs in a worker process, here or on another machine. A worker reads and writ
 
 import json
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -57,31 +57,13 @@ class ChunkHead:
     failures: tuple[Failure, ...]
     version: str = get_own_version()
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the head as a JSON value."""
-        failures = [[failure.line, failure.message, failure.text] for failure in self.failures]
-        return {
-            "version": self.version,
-            "key": self.key,
-            "source": self.source,
-            "sentences": self.sentences,
-            "rows": self.rows,
-            "failures": failures,
-        }
-
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "ChunkHead":
-        """Return the inverse of :meth:`to_json`."""
-        failures = tuple(
-            Failure(source=value["source"], line=line, message=message, text=text)
-            for line, message, text in value["failures"]
-        )
-        return cls(**(value | {"failures": failures}))
+        """Return the inverse of :func:`dataclasses.asdict`."""
+        return cls(**(value | {"failures": tuple(Failure(**failure) for failure in value["failures"])}))
 
 
 class _PieceOnLine(NamedTuple):
-    """A piece that was read, and its line."""
-
     line: int
     piece: ReadPiece
 
@@ -90,9 +72,7 @@ def compute_chunk_rows(chunk: Chunk, recipe: AnalysisRecipe, key: str) -> bytes:
     """Return the rows of *chunk* as an Arrow file, with a :class:`ChunkHead` in its metadata.
 
     Places count from 0 at the beginning of the chunk. Sentences that cannot be read or parsed are failures in the head.
-
-    Raises:
-        ParserError: the parser cannot be used.
+    Raises ParserError if the parser cannot be used.
     """
     import pyarrow as pa
 
@@ -117,7 +97,7 @@ def compute_chunk_rows(chunk: Chunk, recipe: AnalysisRecipe, key: str) -> bytes:
     head = ChunkHead(
         key=key, source=chunk.source.name, sentences=sentences, rows=sentences - len(failures), failures=tuple(failures)
     )
-    return _write_arrow_file(batches, SCHEMA.with_metadata({HEAD_KEY: json.dumps(head.to_json())}))
+    return _write_arrow_file(batches, SCHEMA.with_metadata({HEAD_KEY: json.dumps(asdict(head))}))
 
 
 def _write_arrow_file(batches: "Sequence[pa.RecordBatch]", schema: "pa.Schema") -> bytes:
@@ -142,7 +122,6 @@ def _build_row(outcome: ParsedSentence | Mistake, source: str, place: int) -> Ro
 
 
 def _iterate_outcomes(chunk: Chunk, recipe: AnalysisRecipe) -> Iterator[tuple[int, ParsedSentence | Mistake]]:
-    """Yield line and parse, or line and mistake, of each sentence of the chunk."""
     parser = load_parser(recipe.parser) if recipe.parser and recipe.has_parser else None
     sentences = _iterate_sentences(chunk, recipe, parser)
     while batch := list(islice(sentences, BATCH_SIZE)):
@@ -170,7 +149,6 @@ def _restore_written(outcome: ParserOutcome, raw: RawText) -> ParsedSentence | M
 
 
 def _iterate_sentences(chunk: Chunk, recipe: AnalysisRecipe, parser: Parser | None) -> Iterator[_PieceOnLine]:
-    """Yield sentences: parsed, faulty, or tokenised and not yet parsed."""
     read = FORMATS[chunk.source.format].read
     for piece in chunk.pieces:
         if isinstance(piece, Mistake):
@@ -188,7 +166,6 @@ def _iterate_sentences(chunk: Chunk, recipe: AnalysisRecipe, parser: Parser | No
 
 
 def _straighten_tokens(raw: RawText) -> RawText:
-    """Return the same number of tokens with straight quotes and dashes."""
     if raw.text.isascii():
         return raw
     tokens = raw.text.split()

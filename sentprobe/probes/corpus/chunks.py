@@ -40,11 +40,7 @@ MAX_DIGESTS = 8_000_000
 
 
 def parse_digests(digests: Iterable[str]) -> Digests:
-    """Return strings of 16 hexadecimal digits as numbers.
-
-    >>> [hex(number) for number in parse_digests(["00000000000000ff", "8000000000000000"])]
-    ['0xff', '0x8000000000000000']
-    """
+    """Return strings of 16 hexadecimal digits as numbers."""
     return np.frombuffer(bytes.fromhex("".join(digests)), dtype=">u8").astype(np.uint64)
 
 
@@ -125,11 +121,7 @@ def find_head(path: Path, key: str) -> ChunkHead | None:
 
 
 def read_head(path: Path) -> ChunkHead:
-    """Return the head of a stored chunk.
-
-    Raises:
-        SentprobeError: the file is damaged.
-    """
+    """Return the head of a stored chunk. Raises SentprobeError if the file is damaged."""
     try:
         with _open_content(path) as content:
             head = ChunkHead.from_json(parse_json(pa.ipc.open_file(content).schema.metadata[HEAD_KEY]))
@@ -140,11 +132,7 @@ def read_head(path: Path) -> ChunkHead:
 
 
 def read_rows(path: Path, *, columns: Sequence[str] | None = None) -> "pa.Table":
-    """Return the rows of a stored chunk, or some of their columns.
-
-    Raises:
-        SentprobeError: the file is damaged.
-    """
+    """Return the rows of a stored chunk, or some of their columns. Raises SentprobeError if the file is damaged."""
     fields = None if columns is None else [SCHEMA.get_field_index(name) for name in columns]
     options = pa.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
     try:
@@ -156,7 +144,6 @@ def read_rows(path: Path, *, columns: Sequence[str] | None = None) -> "pa.Table"
 
 @contextmanager
 def _open_content(path: Path) -> "Iterator[pa.Buffer]":
-    """Open the bytes of a stored chunk and compare them with their checksum."""
     with pa.memory_map(str(path)) as file:
         stored = file.read_buffer()
         content = stored.slice(min(_CHECKSUM_DIGITS, stored.size))
@@ -211,11 +198,7 @@ def find_kept_rows(chunks: Sequence[StoredChunk], scratch: Path) -> KeptRows:
 def write_shards(
     kept_rows: KeptRows, folder: Path, *, threads: int, on_shard_written: Callable[[], object]
 ) -> tuple[Shard, ...]:
-    """Write the kept rows into shards in *folder*; call *on_shard_written* after each.
-
-    Raises:
-        SentprobeError: a file cannot be written.
-    """
+    """Write the kept rows into shards in *folder*; call *on_shard_written* after each."""
     pool = ThreadPoolExecutor(threads)
     try:
         shards = []

@@ -59,19 +59,11 @@ class Corpus:
         self._connection = connection
 
     def query(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
-        """Return the rows of a query.
-
-        Raises:
-            SentprobeError: a shard cannot be read, or there is no room for temporary files.
-        """
+        """Return the rows of a query. Raises SentprobeError if a shard cannot be read."""
         return self._execute(sql, parameters).fetchall()
 
     def stream(self, sql: str, *parameters: object) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows of a query whose result may not fit into memory.
-
-        Raises:
-            SentprobeError: as :meth:`query`.
-        """
+        """Yield the rows of a query whose result may not fit into memory."""
         cursor = self._execute(sql, parameters)
         with _translate_errors():
             while rows := cursor.fetchmany(_FETCH_ROWS):
@@ -162,7 +154,6 @@ class Corpus:
 
 @contextmanager
 def _translate_errors() -> Iterator[None]:
-    """Turn DuckDB's errors into a SentprobeError of a sentence."""
     duckdb = import_module_of_extra("duckdb")
     try:
         yield
@@ -178,11 +169,7 @@ def _translate_errors() -> Iterator[None]:
 
 @contextmanager
 def open_corpus(table: Table, *, threads: int = THREADS, memory: str = MEMORY) -> Iterator[Corpus]:
-    """Open a table for queries; *threads* and *memory* limit DuckDB.
-
-    Raises:
-        SentprobeError: a shard cannot be read.
-    """
+    """Open a table for queries; *threads* and *memory* limit DuckDB. Raises SentprobeError."""
     with _translate_errors():
         connection_context = table.connect()
     with make_scratch_folder() as spill, connection_context as connection:

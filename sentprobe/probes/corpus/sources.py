@@ -54,12 +54,9 @@ class Source:
 
 
 def find_sources(patterns: Sequence[str], *, format: str | None = None) -> tuple[Source, ...]:
-    """Return the files that names and patterns match, each once, in the given order.
+    """Return the files that names and patterns match, each once, in the given order. Raises UsageError.
 
     Matches of a pattern are sorted. Without *format*, the suffix of each file determines its format.
-
-    Raises:
-        UsageError: nothing matches, a name is a folder, or a format is unknown.
     """
     if format is not None and format not in FORMATS:
         near = suggest(format, FORMATS)
@@ -111,11 +108,7 @@ class OpenSource:
 
 @contextmanager
 def open_source(source: Source) -> Iterator[OpenSource]:
-    """Open a source; gzip, xz, zstd and bzip2 are recognised by their first bytes.
-
-    Raises:
-        SourceError: the file cannot be read, or its compressed data are damaged.
-    """
+    """Open a source; gzip, xz, zstd and bzip2 are recognised by their first bytes. Raises SourceError."""
     try:
         with _open_raw(source) as raw:
             start = raw.peek(6)[:6]
@@ -169,11 +162,7 @@ def check_encoding(encoding: str) -> None:
 
 
 def decode_lines(opened: OpenSource, encoding: str) -> Iterator[str]:
-    """Yield the lines of a file as text, without a byte-order mark.
-
-    Raises:
-        SourceError: a line is not in that encoding, or has more than MAX_LINE bytes.
-    """
+    """Yield the lines of a file as text, without a byte-order mark. Raises SourceError."""
     number = 0
     try:
         for number, line in enumerate(_decode_stream(opened.stream, encoding), 1):
@@ -249,12 +238,7 @@ def _unpickle_chunk(number: int, source: Source, plain: Sequence[tuple[str, int]
 
 
 def make_chunks(sources: Sequence[Source], *, reading: RecordFields, encoding: str, size: ChunkSize) -> Iterator[Chunk]:
-    """Yield chunks of at most that *size*, in the order of the corpus.
-
-    Raises:
-        SourceError: a file cannot be read or is not in the encoding.
-        UsageError: a Parquet file has no such column.
-    """
+    """Yield chunks of at most that *size*, in the order of the corpus. Raises SourceError or UsageError."""
     number = 0
     for source in sources:
         with open_source(source) as opened:

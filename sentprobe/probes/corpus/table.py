@@ -89,11 +89,7 @@ class Table:
         return bool(self.recipe["constituents"])
 
     def check_shards(self) -> None:
-        """Compare all shards with their checksums.
-
-        Raises:
-            TableError: a shard is damaged; the message names it.
-        """
+        """Compare all shards with their checksums; raise TableError for a damaged one."""
         for shard, file in zip(self.shards, self.files, strict=True):
             path = Path(file)
             if compute_checksum(path) != shard.sha256:
@@ -129,11 +125,7 @@ _PATTERN_CHARACTERS = re.compile(r"[][*?{}\\]")
 
 
 def compute_checksum(path: Path) -> str:
-    """Return the sha256 of a file, in hexadecimal digits.
-
-    Raises:
-        TableError: the file cannot be read.
-    """
+    """Return the sha256 of a file, in hexadecimal digits. Raises TableError if the file cannot be read."""
     try:
         with path.open("rb") as file:
             return file_digest(file, "sha256").hexdigest()
@@ -142,11 +134,7 @@ def compute_checksum(path: Path) -> str:
 
 
 def open_table(path: Path | str, *, check: bool = True) -> Table:
-    """Open a table; *check* compares the shards with their checksums (500 MB a second).
-
-    Raises:
-        TableError: the table is missing, unfinished or of another version, or a shard is missing or damaged.
-    """
+    """Open a table; *check* compares the shards with their checksums (500 MB a second). Raises TableError."""
     path = Path(path)
     table = _build_table(path, _read_head(path))
     for shard, name in zip(table.shards, table.files, strict=True):
@@ -211,7 +199,6 @@ def _build_table(path: Path, head: dict[str, Any]) -> Table:
 
 
 def _check_shard(shard: Shard) -> None:
-    """Reject a shard whose name leads out of the folder of shards."""
     if not re.fullmatch(r"[\w-][\w.-]{0,99}", shard.file):
         raise FormatError(f"{shard.file!r} is no name of a shard")
 
@@ -249,12 +236,8 @@ WORK_MARKER_TEXT = '{\n  "format": "sentprobe-table-work 1"\n}\n'
 def lock_table_folder(out: Path, *, force: bool) -> Iterator[None]:
     """Prepare *out* for a table, and lock it against other processes while the context is open.
 
-    A finished table stays in place until :func:`replace_table` replaces it.
-
-    Raises:
-        UsageError: *out* is a finished table and *force* is not set, it has other files, another process writes there,
-            or it is not writable.
-        SentprobeError: writing failed.
+    A finished table stays in place until :func:`replace_table` replaces it. Raises UsageError if the table is finished
+    (unless *force* is set), or *out* has other files or is locked.
     """
     with ExitStack() as stack:
         try:

@@ -137,7 +137,6 @@ def _read_json(piece: FilePiece, reading: RecordFields) -> Iterator[ReadPiece]:
 
 
 def _read_record(piece: FilePiece, record: Mapping[str, Any], reading: RecordFields) -> ReadPiece:
-    """Return the content of a record: a sentence as ``gen`` writes it, or a text."""
     tokens = record.get("tokens")
     columns = tokens if isinstance(tokens, dict) else record
     if "tree" in record and "xpos" in columns and "form" in columns:

@@ -177,11 +177,7 @@ def build_length(spec: Spec) -> Baseline:
 
 
 def build_tfidf(spec: Spec) -> Baseline:
-    """Return the baseline of ``tfidf``.
-
-    Raises:
-        UsageError: an option is unknown, or ``ngrams`` is not 1 or 2.
-    """
+    """Return the baseline of ``tfidf``. Raises UsageError if an option is unknown, or ``ngrams`` is not 1 or 2."""
     options = read_options(spec, TfidfOptions())
     if options.ngrams > MAX_NGRAMS:
         raise UsageError(f"tfidf: option ngrams={options.ngrams}: 1 or {MAX_NGRAMS} is wanted")
@@ -189,7 +185,6 @@ def build_tfidf(spec: Spec) -> Baseline:
 
 
 def _fit_predict(model: Any, data: ProbeDataset, make_features: Callable[[_Item], object], *, seed: int) -> Indices:
-    """Train a classifier on the features of the training items and predict the test items."""
     from threadpoolctl import threadpool_limits
 
     # What is limited was loaded when *model* was made.

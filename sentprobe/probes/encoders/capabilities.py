@@ -87,11 +87,7 @@ def read_attributes(encoder: object, *, cacheable: bool = True) -> Capabilities:
 
 
 def read_name(encoder: object) -> str:
-    """Return the name of a user's object, or of its class.
-
-    >>> read_name(len), read_name(lambda texts: texts)
-    ('len', 'lambda')
-    """
+    """Return the name of a user's object, or of its class."""
     return _read_typed(encoder, "name", str) or read_code_name(encoder)
 
 

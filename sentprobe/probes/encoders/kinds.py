@@ -37,9 +37,9 @@ class EncoderKind:
     name: str
     example: str
     summary: str
-    argument: SpecArgument
     build: Callable[[Spec, int], Sequence[Encoder | Baseline]]
     """Builds the encoders of a spec with the seed of the run."""
+    argument: SpecArgument = SpecArgument.REQUIRED
     extra: str = ""
     """The required extra of the distribution; empty: none."""
     module: str = ""
@@ -88,8 +88,8 @@ ENCODERS = (
         "bow",
         "bow:glove.6B.300d.txt",
         "average of word vectors, from a file (word2vec, fastText, GloVe) or random",
-        SpecArgument.OPTIONAL,
         _load_builder("files.word_files:build_bow", seeded=True),
+        SpecArgument.OPTIONAL,
         extra="gensim",
         module="gensim",
         extra_for="binary files",
@@ -99,8 +99,8 @@ ENCODERS = (
             name,
             name,
             f"untrained {network}; over random words or a file",
-            SpecArgument.OPTIONAL,
             _load_builder("trained.untrained:build_untrained", seeded=True),
+            SpecArgument.OPTIONAL,
             extra="probe",
             module="torch",
         )
@@ -110,7 +110,6 @@ ENCODERS = (
         "trained",
         "trained:enc/",
         "an encoder that probe train made, by its folder; the folder alone is enough",
-        SpecArgument.REQUIRED,
         _load_builder("trained.trained_encoder:build_trained"),
         extra="probe",
         module="torch",
@@ -119,7 +118,6 @@ ENCODERS = (
         "st",
         "st:sentence-transformers/all-MiniLM-L6-v2",
         "a sentence-transformers model, by directory or hub name",
-        SpecArgument.REQUIRED,
         _load_builder("models.sentence_transformer:load_sentence_transformer"),
         extra="sentence-transformers",
         module="sentence_transformers",
@@ -128,7 +126,6 @@ ENCODERS = (
         "hf",
         "hf:google-bert/bert-base-uncased?layer=6&pooling=mean",
         "a layer of a transformers model, or each of them, pooled over the tokens",
-        SpecArgument.REQUIRED,
         _load_builder("models.hf:load_hf"),
         extra="transformers",
         module="transformers",
@@ -137,14 +134,12 @@ ENCODERS = (
         "openai",
         "openai:text-embedding-3-small?base_url=http://localhost:8000/v1",
         "a model behind an HTTP endpoint of the OpenAI embeddings kind",
-        SpecArgument.REQUIRED,
         _load_builder("models.openai:load_openai"),
     ),
     EncoderKind(
         "infersent",
         "infersent:infersent2.pkl?vectors=crawl-300d-2M.vec",
         "InferSent 1 or 2, from its published weights and word vectors",
-        SpecArgument.REQUIRED,
         _load_builder("published.infersent:build_infersent"),
         extra="probe",
         module="torch",
@@ -153,7 +148,6 @@ ENCODERS = (
         "skipthought",
         "skipthought:skip-thoughts/?mode=combine",
         "Skip-Thought, uni, bi or both, from the folder of its published weights and tables",
-        SpecArgument.REQUIRED,
         _load_builder("published.skipthought:build_skipthought"),
         extra="probe",
         module="torch",
@@ -162,7 +156,6 @@ ENCODERS = (
         "sdae",
         "sdae:model.npz?dictionary=words.tsv",
         "a denoising auto-encoder (SDAE), from what its authors' code writes",
-        SpecArgument.REQUIRED,
         _load_builder("published.sdae:build_sdae"),
         extra="probe",
         module="torch",
@@ -171,29 +164,27 @@ ENCODERS = (
         "file",
         "file:vectors.npz",
         "precomputed vectors: npz, npy, safetensors, Parquet, or the published look-up format",
-        SpecArgument.REQUIRED,
         _load_builder("files.precomputed:build_precomputed"),
     ),
     EncoderKind(
         "python",
         "python:mymodule:encode",
         "a function or object of yours; also SentEval's batcher, and MTEB's encoders",
-        SpecArgument.REQUIRED,
         _load_builder("models.python:build_python", seeded=True),
     ),
     EncoderKind(
         "majority",
         "majority",
         "baseline: always the commonest label of training",
-        SpecArgument.NONE,
         _load_builder("baselines:build_majority"),
+        SpecArgument.NONE,
     ),
     EncoderKind(
         "length",
         "length",
         "baseline: a linear classifier of the length of the sentence, and the probe words",
-        SpecArgument.NONE,
         _load_builder("baselines:build_length"),
+        SpecArgument.NONE,
         extra="probe",
         module="sklearn",
     ),
@@ -201,8 +192,8 @@ ENCODERS = (
         "tfidf",
         "tfidf?ngrams=2",
         "baseline: Naive Bayes over tf-idf of words, or words and bigrams, and the probe words",
-        SpecArgument.NONE,
         _load_builder("baselines:build_tfidf"),
+        SpecArgument.NONE,
         extra="probe",
         module="sklearn",
     ),
@@ -223,12 +214,7 @@ def read_spec(text: str) -> Spec:
 
 
 def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline]:
-    """Return the encoders that *spec* asks for; *seed* initializes random weights.
-
-    Raises:
-        UsageError: the spec is wrong.
-        EncoderError: an extra is not installed; a model or file cannot be read.
-    """
+    """Return the encoders of a spec; *seed* initializes random weights. Raises UsageError or EncoderError."""
     spec = read_spec(spec) if isinstance(spec, str) else spec
     kind = find_kind(spec)
     check_installed([spec])
@@ -270,12 +256,7 @@ def make_encoder(spec: Spec | str, *, seed: int = 0) -> Encoder:
 
 
 def check_installed(specs: Iterable[Spec], *libraries: str) -> None:
-    """Check the libraries that a command and its encoders need; the message names all missing extras at once.
-
-    Raises:
-        MissingError: a library of *libraries* is not installed.
-        EncoderError: the extra of an encoder is not installed.
-    """
+    """Check the libraries that a command and its encoders need; the error names all missing extras at once."""
     kinds = [find_kind(spec) for spec in specs]
     missing = {kind.pattern: kind.extra for kind in kinds if not (kind.installed or kind.extra_for)}
     require_libraries(*libraries, extras=missing.values())
@@ -284,11 +265,7 @@ def check_installed(specs: Iterable[Spec], *libraries: str) -> None:
 
 
 def find_kind(spec: Spec | str) -> EncoderKind:
-    """Return the kind of encoder that *spec* asks for.
-
-    Raises:
-        UsageError: the kind is unknown, or its argument is missing or superfluous.
-    """
+    """Return the kind of encoder that *spec* asks for. Raises UsageError."""
     parsed = read_spec(spec) if isinstance(spec, str) else spec
     kinds = {kind.name: kind for kind in ENCODERS}
     if parsed.kind not in kinds:
@@ -314,11 +291,7 @@ def _unknown_encoder_error(spec: Spec, kind_names: Iterable[str]) -> UsageError:
 
 
 def parse_encoders(texts: Sequence[str]) -> list[Spec]:
-    """Return the specs of the encoders.
-
-    Raises:
-        UsageError: a spec is wrong, or two have the same name.
-    """
+    """Return the specs of the encoders. Raises UsageError if a spec is wrong, or two have the same name."""
     specs = [read_spec(text) for text in texts]
     check_names(specs)
     for spec in specs:

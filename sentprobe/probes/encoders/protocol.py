@@ -64,11 +64,7 @@ class Baseline(Protocol):
 
 
 def check_vectors(vectors: object, *, sentences: Sequence[str], encoder: str) -> Vectors:
-    """Return the vectors as a contiguous (n, dim) float32 array.
-
-    Raises:
-        EncoderError: shape or type are wrong, or a number is not finite.
-    """
+    """Return the vectors as a contiguous (n, dim) float32 array. Raises EncoderError."""
     array = np.asarray(vectors)
     if array.ndim != 2 or array.shape[1] == 0:
         raise EncoderError(f"encoder {encoder} returned an array of shape {array.shape}; wanted (sentences, dim)")

@@ -29,12 +29,7 @@ Bindable = TypeVar("Bindable", bound=Encoder | Baseline)
 
 
 def resolve_encoders(argument: EncodersArgument) -> list[EncoderSource]:
-    """Return the encoders and specs of an argument; functions and models are wrapped.
-
-    Raises:
-        UsageError: a spec is wrong, or two have the same name.
-        ArgumentTypeError: an object cannot be an encoder.
-    """
+    """Return the encoders and specs of an argument, wrapping models. Raises UsageError or ArgumentTypeError."""
     # A model of sentence-transformers can be called, and is a sequence of modules.
     if isinstance(argument, str | Spec) or is_encoder(argument):
         items: list[object] = [argument]
@@ -82,12 +77,9 @@ def depends_on_order(source: EncoderSource) -> bool:
 
 
 def bind_to_sentence_order(encoders: Iterable[Bindable], texts: Iterable[Iterable[str]]) -> list[Bindable]:
-    """Return the encoders, bound to the order of the sentences where they depend on it.
+    """Return the encoders, bound to the order of the sentences where they depend on it. Raises EncoderError.
 
     - texts: the sentences of each dataset; each distinct sentence counts once
-
-    Raises:
-        EncoderError: an encoder has vectors for more or fewer sentences.
     """
     unbound = list(encoders)
     if not any(map(depends_on_order, unbound)):

@@ -43,20 +43,12 @@ _FILES_BY_FORMAT = {
 
 
 def open_new_directory(path: Path) -> AbstractContextManager[Path]:
-    """Open an empty directory; on success, it replaces *path* and any sentprobe dataset there.
-
-    Raises:
-        UsageError: *path* exists and is no sentprobe dataset, or the folder above it cannot be written.
-    """
+    """Open an empty directory, which then replaces *path* and any dataset of sentprobe there. Raises UsageError."""
     return atomic_folder(path, check=partial(check_place, path))
 
 
 def check_place(path: Path) -> None:
-    """Check that writing a dataset to *path* destroys only files of an older dataset.
-
-    Raises:
-        UsageError: *path* is no sentprobe dataset, or contains another file, which would be lost.
-    """
+    """Raise UsageError if writing a dataset to *path* would destroy other files than those of an older dataset."""
     if not path.exists() and not path.is_symlink():
         return
     if not path.is_dir() or path.is_symlink():
@@ -90,12 +82,7 @@ def _strip_part_suffix(name: str) -> str:
 
 
 def prepare_folder(out: Path, directories: Sequence[Path]) -> None:
-    """Create the folder for datasets; *directories* are the paths of the datasets to be written.
-
-    Raises:
-        UsageError: the folder is a results folder or a table, or cannot be written to; or the path of a dataset holds
-            something else.
-    """
+    """Create the folder for datasets at *directories*; raise UsageError if something else is there."""
     if kind := describe_folder(out):
         raise UsageError(f"{out}: is {kind}; write the datasets to another folder")
     try:
@@ -130,11 +117,7 @@ def write_card_file(data: ProbeDataset, path: Path, *, fmt: str) -> None:
 
 
 def read_card_file(directory: Path, *, fmt: str) -> dict[str, Any]:
-    """Read card.json, with the card as a :class:`Card`.
-
-    Raises:
-        DatasetError: it is missing, damaged, or of another format.
-    """
+    """Read card.json, with the card as a :class:`Card`. Raises DatasetError."""
     path = directory / CARD
     try:
         value = parse_json(path.read_bytes())
@@ -160,11 +143,7 @@ _PROBE_COLUMNS = ("probe1", "probe2")
 
 
 def write_directory(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset; equal datasets give equal bytes.
-
-    Raises:
-        UsageError: something else is at *path*.
-    """
+    """Write the dataset; equal datasets give equal bytes. Raises UsageError if something else is at *path*."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -212,11 +191,7 @@ def _encode_texts(indices: Indices, texts: Sequence[str]) -> Any:
 
 
 def read_directory(path: Path) -> ProbeDataset:
-    """Read a dataset; the inverse of :func:`write_directory`.
-
-    Raises:
-        DatasetError: a file is missing or damaged, or the files do not belong together.
-    """
+    """Read a dataset; the inverse of :func:`write_directory`. Raises DatasetError."""
     card = read_card_file(path, fmt=FORMAT)
     sentences = read_columns(path / SENTENCES, {"sentence": "string"})
     table = read_columns(path / ITEMS, _ITEM_COLUMNS)
@@ -302,11 +277,7 @@ def _find_indices(table: Any, name: str, allowed: Sequence[str], file: Path) -> 
 
 
 def write_card(data: ProbeDataset, path: Path) -> None:
-    """Replace the card of a dataset in this format atomically.
-
-    Raises:
-        DatasetError: the directory holds another dataset.
-    """
+    """Replace the card of a dataset in this format atomically. Raises DatasetError."""
     card = read_card_file(path, fmt=FORMAT)
     if data.fingerprint() != card["fingerprint"]:
         raise DatasetError(f"{path}: holds another dataset than {data.name}")

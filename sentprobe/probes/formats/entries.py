@@ -44,11 +44,8 @@ def build_dataset(
     """Return the dataset of the items; white space in sentences becomes single spaces.
 
     Equal sentences become one. Labels are sorted unless *labels* lists them in order. *source* is the file or
-    directory; it begins error messages and is in the default card.
-
-    Raises:
-        DatasetError: an empty text, a different number of probe words than before, a label that is not in *labels* or
-            differs from another in case only; an unusable dataset.
+    directory; it begins error messages and is in the default card. Raises DatasetError for an empty text, a different
+    number of probe words than before, an unknown label, or labels that differ in case only.
     """
     builder = _DatasetBuilder(given_labels=tuple(labels))
     for entry in entries:
@@ -66,14 +63,12 @@ class _SplitArrays:
         """Values of additional columns; each column ends at the last item that has a value in it."""
 
     def add_columns(self, values: Mapping[str, str]) -> None:
-        """Add the additional values of the last item."""
         for name, value in values.items():
             column = self.columns.setdefault(name, [])
             column.extend([""] * (len(self.rows) - 1 - len(column)))
             column.append(value)
 
     def pad_columns(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        """Return the named columns, padded with empty texts."""
         columns = {name: self.columns.get(name, []) for name in names}
         return {name: (*values, *[""] * (len(self.rows) - len(values))) for name, values in columns.items()}
 
@@ -150,11 +145,7 @@ class _DatasetBuilder:
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not blank with their numbers, without BOM and line end.
-
-    Raises:
-        DatasetError: a line is not UTF-8, or the file cannot be read.
-    """
+    """Yield the lines that are not blank with their numbers, without BOM and line end. Raises DatasetError."""
     try:
         with path.open("rb") as file:
             for number, line in enumerate(decode_lines(file), 1):
@@ -183,11 +174,7 @@ def is_text_list(value: object) -> bool:
 
 
 def check_line_texts(data: ProbeDataset, *, format_name: str) -> None:
-    """Check that labels and probe words survive as fields between tabs.
-
-    Raises:
-        UsageError: a text is empty, has irregular white space, or begins with a BOM.
-    """
+    """Raise UsageError if a label or probe word does not survive as a field between tabs."""
     for kind, texts in (("label", data.labels), ("probe word", data.probe_words)):
         for text in texts:
             if not text or " ".join(text.split()) != text or text.startswith("\ufeff"):
@@ -198,11 +185,7 @@ def check_line_texts(data: ProbeDataset, *, format_name: str) -> None:
 
 
 def check_label_case(data: ProbeDataset, *, format_name: str) -> None:
-    """Check that no two labels differ in case only.
-
-    Raises:
-        UsageError: two labels do.
-    """
+    """Raise UsageError if two labels differ in case only."""
     if len({label.casefold() for label in data.labels}) < len(data.labels):
         raise UsageError(
             f"the format {format_name} cannot hold labels that differ in case only; use directory, jsonl or published"
@@ -210,11 +193,7 @@ def check_label_case(data: ProbeDataset, *, format_name: str) -> None:
 
 
 def check_columns(data: ProbeDataset, reserved: Iterable[str], *, format_name: str) -> None:
-    """Check that no column has a reserved name or a blank one.
-
-    Raises:
-        UsageError: a column has such a name.
-    """
+    """Raise UsageError if a column has a reserved name or a blank one."""
     reserved_names = {*reserved}
     for name in data.columns:
         if name.casefold() in reserved_names or not name.strip():

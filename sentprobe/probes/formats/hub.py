@@ -48,11 +48,7 @@ def get_hub_facts(data: ProbeDataset) -> HubFacts:
 def write_split_files(data: ProbeDataset, folder: Path) -> None:
     """Write a Parquet file for each split into *folder*; equal datasets give equal bytes.
 
-    The folder of an earlier dataset is replaced as a whole.
-
-    Raises:
-        UsageError: the folder has another file.
-        DatasetError: a text is not valid Unicode.
+    The folder of an earlier dataset is replaced as a whole. Raises UsageError or DatasetError.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -95,7 +91,6 @@ def write_readme(data: ProbeDataset, directory: Path, *, files: str) -> None:
 
 
 def _format_head(configs: Mapping[str, SplitFiles], all_name: str = "") -> Iterator[str]:
-    """Yield the head: the files of each configuration, and all files under the name *all_name*."""
     yield from ("---", HEAD_LINE, "language:", "- en", "tags:", "- probing", "configs:")
     if all_name:
         yield from (f"- config_name: {all_name}", "  default: true", "  data_files:")
@@ -174,7 +169,6 @@ def write_folder_readme(out: Path) -> bool:
 
 
 def _find_datasets(out: Path) -> Iterator[tuple[str, dict[Split, str]]]:
-    """Yield the name and split files of each dataset in a folder."""
     for folder in sorted(child for child in out.iterdir() if child.is_dir()):
         if folder.name != PARQUET:
             yield folder.name, _find_split_files(out, f"{folder.name}/{PARQUET}/{{}}.parquet")

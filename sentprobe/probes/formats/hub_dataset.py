@@ -32,12 +32,7 @@ _TAGS = ("probing", "sentence-embeddings", "sentprobe")
 
 
 def write_hub(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset without unused sentences and probe words.
-
-    Raises:
-        UsageError: something else is at *path*.
-        DatasetError: a text is not valid Unicode.
-    """
+    """Write the dataset without unused sentences and probe words. Raises UsageError or DatasetError."""
     import pyarrow.parquet as pq
 
     with directory.open_new_directory(path) as folder:
@@ -71,11 +66,7 @@ def _name_probe_columns(slots: int) -> list[str]:
 
 
 def read_hub(path: Path) -> ProbeDataset:
-    """Read a dataset; the inverse of :func:`write_hub`.
-
-    Raises:
-        DatasetError: a file is missing or damaged, or the dataset is unusable.
-    """
+    """Read a dataset; the inverse of :func:`write_hub`. Raises DatasetError."""
     card = directory.read_card_file(path, fmt=FORMAT)
     files = {split: path / _name_split_file(split) for split in Split}
     return build_dataset(
@@ -110,14 +101,7 @@ def is_hub(path: Path) -> bool:
 
 
 def check_licence(text: str) -> str:
-    """Check that the hub knows a licence of this name, and return the name.
-
-    >>> check_licence("cc-by-sa-4.0")
-    'cc-by-sa-4.0'
-
-    Raises:
-        UsageError: the hub does not know the name; the message suggests the nearest name.
-    """
+    """Return the name of a licence that the hub knows, or raise UsageError with the nearest name."""
     licences = files("sentprobe.probes.formats").joinpath("licences.txt").read_text("utf-8").split()
     if text not in licences:
         raise UsageError(
@@ -128,12 +112,9 @@ def check_licence(text: str) -> str:
 
 
 def write_hub_readme(out: Path, *, licence: str = UNKNOWN, get_question: Callable[[str], str] = lambda _: "") -> bool:
-    """Write the README of a folder of datasets; return False if there is a README of another author.
+    """Write the README of a folder of datasets; return False if another author wrote one. Raises DatasetError.
 
     - get_question: returns the question of a task by name; empty if unknown
-
-    Raises:
-        DatasetError: a dataset in the folder is damaged.
     """
     readme = out / hub.README
     if readme.exists() and not hub.is_sentprobe_readme(readme):

@@ -27,20 +27,12 @@ _KEYS = ("split", "label", "sentence", "probes")
 
 
 def get_card_path(path: Path) -> Path:
-    """Return the path of a file's card.
-
-    >>> get_card_path(Path("sets/Order.jsonl")).name
-    'Order.card.json'
-    """
+    """Return the path of a file's card."""
     return path.with_name(f"{path.stem}.card.json")
 
 
 def write_jsonl(data: ProbeDataset, path: Path) -> None:
-    """Write items and card, without unused sentences and probe words.
-
-    Raises:
-        UsageError: the card's path holds another kind of file.
-    """
+    """Write items and card, without unused sentences and probe words. Raises UsageError."""
     _check_card_path(get_card_path(path))
     entries.check_columns(data, (*_KEYS, *PROBES, *SENTENCE), format_name="jsonl")
     columns = {"columns": list(data.columns)} if data.columns else {}
@@ -82,7 +74,6 @@ def _compute_digest(path: Path) -> str:
 
 
 def _check_card_path(path: Path) -> None:
-    """Refuse to replace a file that is not a card written by sentprobe."""
     try:
         is_replaceable = not path.exists() or _is_header(parse_json(path.read_bytes()))
     except (BadSyntaxError, OSError):
@@ -92,7 +83,6 @@ def _check_card_path(path: Path) -> None:
 
 
 def _is_header(value: object) -> bool:
-    """Check whether a JSON value is a card of this format, in any version."""
     return isinstance(value, dict) and str(value.get("format", "")).startswith(_FORMAT_PREFIX)
 
 
@@ -109,11 +99,7 @@ def _format_lines(data: ProbeDataset) -> Iterator[str]:
 
 
 def read_jsonl(path: Path) -> ProbeDataset:
-    """Read a dataset; the inverse of :func:`write_jsonl`.
-
-    Raises:
-        DatasetError: a broken line (with its number), or an unusable dataset.
-    """
+    """Read a dataset; the inverse of :func:`write_jsonl`. Raises DatasetError, with the line."""
     values = read_values(path)
     where, first = next(values, ("", {}))
     if not where:
@@ -136,7 +122,6 @@ def read_jsonl(path: Path) -> ProbeDataset:
 
 
 def _read_card_file(path: Path) -> Mapping[str, Any] | None:
-    """Return the card beside a file; None if there is none of this format."""
     card_path = get_card_path(path)
     if not card_path.is_file():
         return None
@@ -149,22 +134,14 @@ Values = Iterator[tuple[str, Mapping[str, Any]]]
 
 
 def read_values(path: Path) -> Values:
-    """Yield the object of each line.
-
-    Raises:
-        DatasetError: a line is not an object; the message gives the line number.
-    """
+    """Yield the object of each line; raise DatasetError, with the line, if it is none."""
     for number, line in entries.read_lines(path):
         where = f"{path}: line {number}"
         yield where, _parse_object(line, where)
 
 
 def read_value_entries(values: Values, *, split: Split | None = None) -> tuple[Fields, Iterator[entries.Entry]]:
-    """Return the fields of the first object, and an iterator over the items of all objects.
-
-    Raises:
-        DatasetError: an object lacks a field or has a value of another type; the message says where.
-    """
+    """Return the fields of the first object, and an iterator over the items of all objects. Raises DatasetError."""
     where, first = next(values)
     fields = find_fields([*first], where=where, split=split)
     return fields, _iterate_entries(chain([(where, first)], values), split)

@@ -56,11 +56,7 @@ class Fields:
 
 
 def find_fields(names: Sequence[str], *, where: str, split: Split | None = None) -> Fields:
-    """Return the names of the fields; a split field is optional if *split* is given.
-
-    Raises:
-        DatasetError: a field is missing or duplicated.
-    """
+    """Return the names of the fields; a split field is optional if *split* is given. Raises DatasetError."""
     names_by_field: dict[str, str] = {}
     for name in names:
         normalized = name.strip().casefold()
@@ -108,11 +104,7 @@ def _describe_missing(field: str, names: Sequence[str]) -> str:
 
 
 def parse_entry(record: Mapping[str, Any], fields: Fields, *, where: str, split: Split | None = None) -> entries.Entry:
-    """Return the item of a record; a label may be an integer or a Boolean.
-
-    Raises:
-        DatasetError: a value is of another type, or the split is unknown.
-    """
+    """Return the item of a record; a label may be an integer or a Boolean. Raises DatasetError."""
     sentence = record[fields.sentence]
     if not isinstance(sentence, str):
         raise DatasetError(f"{where}: {fields.sentence!r} must be a text")
@@ -132,18 +124,13 @@ def parse_entry(record: Mapping[str, Any], fields: Fields, *, where: str, split:
 
 
 def _format_column_value(value: object) -> str:
-    """Return a column value as text; values other than text and null become JSON."""
     if value is None or isinstance(value, str):
         return value or ""
     return json.dumps(value, ensure_ascii=False)
 
 
 def parse_split(value: object, *, where: str) -> Split:
-    """Return the split that a value names.
-
-    Raises:
-        DatasetError: the value names no split.
-    """
+    """Return the split that a value names, or raise DatasetError."""
     if not isinstance(value, str):
         raise DatasetError(f"{where}: 'split' must be a text")
     split = SPLITS.get(value.strip().casefold())
@@ -165,21 +152,13 @@ def _parse_probes(record: Mapping[str, Any], fields: Fields, *, where: str) -> t
 
 
 def read_table(path: Path) -> ProbeDataset:
-    """Read a dataset from a CSV or TSV table whose first line names the columns.
-
-    Raises:
-        DatasetError: a broken line (with its number), or an unusable dataset.
-    """
+    """Read a dataset from a CSV or TSV table whose first line names the columns. Raises DatasetError, with the line."""
     fields, table_items = read_table_entries(path)
     return entries.build_dataset(table_items, name=path.stem, source=str(path), card=build_card(path, fields.columns))
 
 
 def write_table(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset as CSV, without name, card and the order of labels.
-
-    Raises:
-        UsageError: a label or probe word would not be read back.
-    """
+    """Write the dataset as CSV, without name, card and the order of labels. Raises UsageError."""
     entries.check_line_texts(data, format_name="csv")
     entries.check_label_case(data, format_name="csv")
     entries.check_columns(data, (*_ITEM_FIELDS, *SENTENCE), format_name="csv")
@@ -188,7 +167,6 @@ def write_table(data: ProbeDataset, path: Path) -> None:
 
 
 def _format_table_lines(data: ProbeDataset, separator: str) -> Iterator[str]:
-    """Yield the lines of a table; fields with a separator or a quotation mark are quoted."""
     yield _format_row((*_REQUIRED_FIELDS, *PROBES[: data.slots], *data.columns), separator)
     for entry in entries.iterate_entries(data):
         item_fields = (entry.split.value, entry.label, entry.sentence, *entry.probes)
@@ -209,11 +187,7 @@ def build_card(path: Path, columns: Iterable[str]) -> Card:
 
 
 def read_table_entries(path: Path, *, split: Split | None = None) -> tuple[Fields, Iterator[entries.Entry]]:
-    """Return the fields of a table, and an iterator over its items.
-
-    Raises:
-        DatasetError: the table is empty, or its columns are wrong.
-    """
+    """Return the fields of a table, and an iterator over its items. Raises DatasetError."""
     rows = read_table_rows(path)
     where, names = next(rows, ("", []))
     if not where:

@@ -75,11 +75,7 @@ _FORMAT_BY_SUFFIX = {"": "directory", ".csv": "csv", ".jsonl": "jsonl", ".txt": 
 
 
 def check_format(name: str) -> Format:
-    """Return the format of that name.
-
-    Raises:
-        UsageError: there is no such format.
-    """
+    """Return the format of that name, or raise UsageError."""
     if name not in FORMATS:
         raise UsageError(
             f"there is no format {name!r} of datasets{suggest(name, FORMATS)}; the formats are " + ", ".join(FORMATS)
@@ -131,13 +127,9 @@ def write_dataset(data: ProbeDataset, path: Path | str, *, format: str | None = 
 
 
 def read_datasets(path: Path | str, *, format: str | None = None) -> list[ProbeDataset]:
-    """Read all datasets in a directory, by name, or the single one at *path*.
+    """Read all datasets in a directory, by name, or the single one at *path*. Raises UsageError or DatasetError.
 
     Files that are not datasets are ignored.
-
-    Raises:
-        UsageError: there is no such file or format, or no dataset in the directory.
-        DatasetError: two datasets have the same name, or a dataset is damaged.
     """
     path = Path(path)
     if not path.is_dir() or recognise(path) is not None:

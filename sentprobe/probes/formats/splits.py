@@ -18,11 +18,7 @@ JSONL = ".jsonl"
 
 
 def write_splits(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset without unused sentences and probe words.
-
-    Raises:
-        UsageError: something else is at *path*.
-    """
+    """Write the dataset without unused sentences and probe words. Raises UsageError if something else is at *path*."""
     with directory.open_new_directory(path) as folder:
         for split in data.splits:
             write_lines(_format_lines(data, split), folder / f"{split.value}{JSONL}")
@@ -38,11 +34,7 @@ def _format_lines(data: ProbeDataset, split: Split) -> Iterator[str]:
 
 
 def read_splits(path: Path) -> ProbeDataset:
-    """Read a dataset; the inverse of :func:`write_splits`.
-
-    Raises:
-        DatasetError: a broken line (with its number), two files of one split, an unusable dataset.
-    """
+    """Read a dataset; the inverse of :func:`write_splits`. Raises DatasetError, with the line."""
     if not path.is_dir():
         raise DatasetError(
             f"{path}: a dataset in the format splits is a directory with train.csv and test.csv, or JSONL"
@@ -70,11 +62,7 @@ def _read_file_entries(file: Path, split: Split) -> tuple[Fields, Iterator[Entry
 
 
 def find_split_files(path: Path) -> dict[Split, Path]:
-    """Return the file of each split in a directory.
-
-    Raises:
-        DatasetError: a split has two files.
-    """
+    """Return the file of each split in a directory. Raises DatasetError if a split has two files."""
     files: dict[Split, Path] = {}
     for file in sorted(path.iterdir()):
         split = SPLITS.get(file.stem.casefold())

@@ -22,11 +22,7 @@ _FIXED_FIELDS = 3
 
 
 def write_published(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset without unused sentences and probe words.
-
-    Raises:
-        UsageError: a field cannot hold a label or probe word, or something else is at *path*.
-    """
+    """Write the dataset without unused sentences and probe words. Raises UsageError."""
     entries.check_line_texts(data, format_name="published")
     ids = {sentence: f"s{row}" for row, sentence in enumerate(data.sentences)}
     with directory.open_new_directory(path) as folder:
@@ -43,11 +39,7 @@ def write_published(data: ProbeDataset, path: Path) -> None:
 
 
 def read_published(path: Path) -> ProbeDataset:
-    """Read a dataset; the inverse of :func:`write_published`.
-
-    Raises:
-        DatasetError: a broken line (with its number), a missing file, or an unusable dataset.
-    """
+    """Read a dataset; the inverse of :func:`write_published`. Raises DatasetError, with the line."""
     if not path.is_dir():
         raise DatasetError(f"{path}: a dataset in the format published is a directory with train.txt and test.txt")
     for split in (Split.TRAIN, Split.TEST):
@@ -99,11 +91,7 @@ _LEAST_FIELDS = 3
 
 
 def write_senteval(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset without its card.
-
-    Raises:
-        UsageError: it has probe words, or a label that a field between tabs cannot hold.
-    """
+    """Write the dataset without its card. Raises UsageError for probe words and unsuitable labels."""
     if data.slots:
         raise UsageError(
             f"{data.name} has probe words, which the format senteval cannot hold; use directory, jsonl or published"
@@ -117,11 +105,7 @@ def write_senteval(data: ProbeDataset, path: Path) -> None:
 
 
 def read_senteval(path: Path) -> ProbeDataset:
-    """Read a dataset, named after the file; the inverse of :func:`write_senteval`.
-
-    Raises:
-        DatasetError: a broken line (with its number), or an unusable dataset.
-    """
+    """Read a dataset, named after the file; the inverse of :func:`write_senteval`. Raises DatasetError."""
     return entries.build_dataset(_read_senteval_entries(path), name=path.stem, source=str(path))
 
 

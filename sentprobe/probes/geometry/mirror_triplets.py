@@ -16,6 +16,7 @@ from sentprobe.generator.events.meaning import has_same_meaning
 from sentprobe.generator.pairs.drafts import MAIN, format_clause_path, parse_owner_role
 from sentprobe.generator.pairs.replacements import VOLITIONAL_ADVERBS
 from sentprobe.generator.pairs.triplet_files import format_place
+from sentprobe.generator.sentences.attachments import find_adverb_sites
 from sentprobe.generator.sentences.parse import ParseError, parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence_plan import find_slots
@@ -62,7 +63,7 @@ def build_mirror_material(data: ProbeDataset, lexicon: Lexicon, drawing: Triplet
             "sentences that the grammar parses and that have a transitive clause"
         )
     sides = zip(*((*triplet.events, *triplet.changed_events) for triplet in triplets), strict=True)
-    texts = [[realize(event, lexicon).text for event in side] for side in sides]
+    texts = [[realize(event, lexicon, checked=True).text for event in side] for side in sides]
     return TripletSentences(
         data.name,
         replace(drawing, n=len(triplets), distractors=0),
@@ -119,8 +120,8 @@ def _build_triplet(data: ProbeDataset, pair: tuple[int, int], lexicon: Lexicon) 
     for path in paths:
         if _can_change_voice(first_event, path) and _can_change_voice(second_event, path):
             changed = (change_voice(first_event, path), change_voice(second_event, path))
-            first, second = (sorted(realize(event, lexicon).text.split()) for event in changed)
-            if first == second:
+            first, second = (sorted(realize(event, lexicon, checked=True).text.split()) for event in changed)
+            if first == second and not any(any(find_adverb_sites(event)) for event in changed):
                 return MirrorTriplet(
                     items=pair,
                     events=(first_event, second_event),

@@ -4,19 +4,11 @@ from collections.abc import Iterable, Sequence
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.known_task import find_task_name
-from sentprobe.probes.natural.adi import adicontent, adilength, adiorder
-from sentprobe.probes.natural.conneau import (
-    bshift,
-    coordinv,
-    sentlen,
-    somo,
-    subjnum_objnum,
-    tense,
-    topconst,
-    treedepth,
-    wc,
-)
+from sentprobe.probes.natural.adi_tasks import ADI_CONTENT, ADI_LENGTH, ADI_ORDER
+from sentprobe.probes.natural.conneau import bshift, coordinv, main_clause, sentlen, somo, topconst, treedepth, wc
 from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
+
+_ADI_TASKS = (ADI_LENGTH, ADI_CONTENT, ADI_ORDER)
 
 TASKS: dict[str, NaturalTask] = {
     task.name: task
@@ -26,17 +18,13 @@ TASKS: dict[str, NaturalTask] = {
         treedepth.TASK,
         topconst.TASK,
         bshift.TASK,
-        tense.TASK,
-        subjnum_objnum.SUBJECT,
-        subjnum_objnum.OBJECT,
+        main_clause.TENSE,
+        main_clause.SUBJECT,
+        main_clause.OBJECT,
         somo.TASK,
         coordinv.TASK,
-        adilength.TASK,
-        adicontent.TASK,
-        adiorder.TASK,
-        *adilength.CONTROLS,
-        *adicontent.CONTROLS,
-        *adiorder.CONTROLS,
+        *(tasks[0] for tasks in _ADI_TASKS),
+        *(control for tasks in _ADI_TASKS for control in tasks[1:]),
     )
 }
 """All tasks by name."""
@@ -45,10 +33,7 @@ TASKS: dict[str, NaturalTask] = {
 def find_tasks(names: Iterable[str] = ()) -> list[NaturalTask]:
     """Return the tasks of these names or suites; by default the ten of Conneau et al. 2018.
 
-    The name of a task's published file is accepted, too.
-
-    Raises:
-        UsageError: a name is unknown or repeated.
+    The name of a task's published file is accepted, too. Raises UsageError if a name is unknown or repeated.
     """
     tasks = [task for name in [*names] or [TaskGroup.CONNEAU] for task in _find_by_name(name)]
     for place, task in enumerate(tasks):

@@ -27,11 +27,7 @@ Changer = Callable[[str, Random], str | None]
 def select_changed_sentences(
     request: selection.SelectionRequest, sql: str, *, labels: tuple[str, str], change: Changer
 ) -> selection.Selection:
-    """Return items from the sentences of *sql*; every second one is changed.
-
-    Raises:
-        TooFewError: fewer sentences can be changed than there are splits and classes.
-    """
+    """Return items from the sentences of *sql*; every second one is changed. Raises TooFewError."""
     pairs = _make_pairs(request, sql, change)
     requested = selection.compute_class_share(request.size, classes=2)
     counts_by_split = selection.scale_share(len(pairs) // 2, requested)

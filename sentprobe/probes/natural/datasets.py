@@ -43,11 +43,7 @@ class NaturalRecipe:
 def build_datasets(
     tasks: Iterable[NaturalTask], table: Table, *, recipe: NaturalRecipe | None = None, command: str = ""
 ) -> Iterator[tuple[NaturalTask, ProbeDataset | TooFewError]]:
-    """Yield each task with its dataset, or with the error that prevents it; words are counted once.
-
-    Raises:
-        UsageError: a size is not positive, or the corpus cannot meet a setting.
-    """
+    """Yield each task with its dataset, or with the error that prevents it. Raises UsageError."""
     recipe = recipe or NaturalRecipe()
     check_natural_size(recipe.size)
     with open_corpus(table, threads=recipe.threads, memory=recipe.memory) as corpus:
@@ -63,11 +59,7 @@ def build_datasets(
 
 
 def check_natural_size(size: Size) -> None:
-    """Reject sizes that are not positive; validation may be 0.
-
-    Raises:
-        UsageError: a size is not positive.
-    """
+    """Raise UsageError if a size is not positive; validation may be 0."""
     for split in Split:
         count = size.count_items(split)
         if count < (0 if split is Split.VALIDATION else 1):
@@ -101,14 +93,12 @@ def _build_dataset(request: SelectionRequest, selection: Selection, table: Table
 
 
 def _shuffle_entries(entries: Sequence[Entry], request: SelectionRequest) -> list[Entry]:
-    """Return the items by split, in a random order within each."""
     order = sorted(entries, key=lambda entry: (entry.sentence, entry.probes))
     request.make_random("order").shuffle(order)
     return sorted(order, key=lambda entry: list(Split).index(entry.split))
 
 
 def _count_items(entries: Sequence[Entry]) -> dict[str, int]:
-    """Return the number of items of each class in each split."""
     counts = Counter((entry.split, entry.label) for entry in entries)
     order = sorted(counts, key=lambda key: (list(Split).index(key[0]), key[1]))
     return {f"{split.value} {label}": counts[split, label] for split, label in order}

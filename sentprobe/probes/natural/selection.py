@@ -85,11 +85,7 @@ def compute_scale(tokens: int) -> float:
 
 
 def parse_band(text: str) -> FrequencyBand:
-    """Parse ``LOW-HIGH``.
-
-    Raises:
-        UsageError: not two whole numbers with 1 <= LOW <= HIGH.
-    """
+    """Parse ``LOW-HIGH``; raise UsageError unless these are whole numbers with 1 <= LOW <= HIGH."""
     match = re.fullmatch(r"([0-9]{1,18})-([0-9]{1,18})", text)
     if match is not None:
         low, high = map(int, match.groups())
@@ -99,13 +95,10 @@ def parse_band(text: str) -> FrequencyBand:
 
 
 def parse_depths(text: str) -> range:
-    """Parse ``LOW-HIGH`` as the classes of TreeDepth.
+    """Parse ``LOW-HIGH``, with 1 <= LOW < HIGH <= 99, as the classes of TreeDepth.
 
     >>> parse_depths("5-11")
     range(5, 12)
-
-    Raises:
-        UsageError: not two whole numbers with 1 <= LOW < HIGH <= 99.
     """
     match = re.fullmatch(r"([0-9]{1,2})-([0-9]{1,2})", text)
     if match is not None:
@@ -171,11 +164,7 @@ def scale_share(capacity: int, requested: Mapping[Split, int]) -> dict[Split, in
 def select_balanced(
     pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
 ) -> tuple[SplitPlaces, ClassShare]:
-    """Select equally many sentences of each class, in the order of the pool.
-
-    Raises:
-        TooFewError: a class has fewer sentences than there are splits.
-    """
+    """Select equally many sentences of each class, in the order of the pool. Raises TooFewError."""
     counts = np.bincount(pool.labels, minlength=len(classes))
     requested = compute_class_share(size, classes=len(classes))
     obtained = scale_share(int(counts.min()), requested)
@@ -195,11 +184,7 @@ def select_balanced(
 def select_unbalanced(
     pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
 ) -> tuple[SplitPlaces, ClassShare]:
-    """Select sentences in the order of the pool, regardless of class.
-
-    Raises:
-        TooFewError: there are fewer sentences than splits.
-    """
+    """Select sentences in the order of the pool, regardless of class. Raises TooFewError."""
     requested = compute_class_share(size, classes=1)
     obtained = scale_share(len(pool.labels), requested)
     if obtained is None:
@@ -213,11 +198,7 @@ def select_unbalanced(
 def select_by_form(
     pool: SentencePool, classes: Sequence[str], size: Size, *, task: str
 ) -> tuple[SplitPlaces, ClassShare]:
-    """Select equally many sentences of each class such that no word form is in two splits.
-
-    Raises:
-        TooFewError: no division of the forms gives each split some of each class.
-    """
+    """Select equally many sentences of each class such that no word form is in two splits. Raises TooFewError."""
     requested = compute_class_share(size, classes=len(classes))
     split_numbers = deal_forms(pool, classes=len(classes), requested=requested)
     splits = list(requested)
@@ -343,11 +324,7 @@ LENGTHS_SQL = "length BETWEEN 5 AND 28"
 
 
 def build_answered_rows_sql(answer: str) -> str:
-    """Return SQL that selects the rows whose *answer* is not NULL, with the answer.
-
-    >>> build_answered_rows_sql("verb_tag")
-    '(SELECT *, verb_tag AS answer FROM sentences) WHERE answer IS NOT NULL'
-    """
+    """Return SQL that selects the rows whose *answer* is not NULL, with the answer."""
     return f"(SELECT *, {answer} AS answer FROM sentences) WHERE answer IS NOT NULL"
 
 
@@ -421,6 +398,15 @@ def describe_size(request: SelectionRequest, share: ClassShare, *, classes: int,
         return ()
     items = {split: number * classes for split, number in share.obtained.items()}
     return (format_scaled_note(request.size, items, why=why),)
+
+
+def select_classes(
+    request: SelectionRequest, pool: SentencePool, labels: tuple[str, ...], *, notes: Iterable[str] = ()
+) -> Selection:
+    """Return equally many unchanged sentences of each class, with *notes* for the card. Raises TooFewError."""
+    places, share = select_balanced(pool, labels, request.size, task=request.task)
+    size_notes = describe_size(request, share, classes=len(labels), why=describe_rarest_class(pool, labels))
+    return Selection(labels, read_entries(request, pool, places, labels=labels), (*notes, *size_notes))
 
 
 def compute_text_digest(text: str) -> str:

@@ -82,9 +82,6 @@ def compute_chance_agreement(agreeing: int, both: int) -> float:
     """Return the expected agreement: *agreeing* pairs out of the pairs of *both* sentences.
 
     *agreeing* is the sum over classes of A's count times B's count. The result is 1 without sentences.
-
-    >>> compute_chance_agreement(2 * 1 + 2 * 3, 4)
-    0.5
     """
     return agreeing / both**2 if both else 1.0
 
@@ -161,11 +158,7 @@ class TablePairs:
         return ", ".join(f"{measure.sql} AS {side}{n}" for n, measure in enumerate(self._measures))
 
     def compute_agreement(self) -> TableAgreement:
-        """Count agreements and disagreements.
-
-        Raises:
-            SentprobeError: a shard cannot be read, or there is no room for temporary files.
-        """
+        """Count agreements and disagreements."""
         ((first, second),) = self._corpus.query(
             "SELECT (SELECT count(*) FROM sentences), (SELECT count(*) FROM others)"
         )
@@ -230,7 +223,6 @@ class TablePairs:
 
 
 def _build_counts_sql(number: int) -> str:
-    """Return the SQL of the counts of a measure, as a struct."""
     a, b = f"a{number}", f"b{number}"
     conditions = {
         "neither": f"{a} IS NULL AND {b} IS NULL",
@@ -261,7 +253,6 @@ def _build_record(measure: AgreementMeasure, row: tuple[Any, ...]) -> dict[str, 
 
 
 def _find_words(text: str, position: int | Mapping[str, int] | None) -> str | list[str] | None:
-    """Return the word at a position, or the two clauses."""
     if position is None:
         return None
     tokens = text.split(" ")
@@ -273,11 +264,7 @@ def _find_words(text: str, position: int | Mapping[str, int] | None) -> str | li
 
 @contextmanager
 def open_pairs(first: Table, second: Table) -> Iterator[TablePairs]:
-    """Match the sentences of two tables by their tokens.
-
-    Raises:
-        SentprobeError: the tables have no sentence in common, or a shard cannot be read.
-    """
+    """Match the sentences of two tables by their tokens. Raises SentprobeError."""
     trees = first.constituents and second.constituents
     compared = tuple(measure for measure in list_measures() if trees or not measure.trees)
     with open_corpus(first) as corpus:

@@ -45,12 +45,9 @@ def build_askable_sql(role: str) -> str:
 def select_target_words(
     request: selection.SelectionRequest, role: str, *, answer: str, labels: tuple[str, ...], redundancy: Redundancy
 ) -> selection.Selection:
-    """Return items about the words in a role; the SQL expression *answer* gives the label.
+    """Return items about the words in a role; the SQL expression *answer* gives the label. Raises TooFewError.
 
     *redundancy* names the other words of a sentence that may agree with the target.
-
-    Raises:
-        TooFewError: no division of the words gives each split some of each class.
     """
     band = request.settings.band or compute_target_band(request.corpus.token_count)
     cases = " ".join(f"WHEN '{label}' THEN {n}" for n, label in enumerate(labels))
@@ -114,7 +111,6 @@ def format_band_note(band: selection.FrequencyBand) -> str:
 def _read_forms(
     request: selection.SelectionRequest, pool: SentencePool, places: selection.SplitPlaces
 ) -> dict[Split, frozenset[str]]:
-    """Return the target words of each split."""
     ranks = {split: {int(rank) for rank in pool.forms[chosen]} for split, chosen in places.items()}
     words = request.corpus.find_words(sorted(set().union(*ranks.values())))
     return {split: frozenset(words[rank] for rank in split_ranks) for split, split_ranks in ranks.items()}

@@ -72,7 +72,6 @@ def _copy_tensors(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor
 
 
 def _collect_optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
-    """Return the optimizer's tensors, by number of the weight and name."""
     return _copy_tensors(
         {
             f"{number}.{name}": value
@@ -124,7 +123,6 @@ def check_same_training(folder: Path, stored_identity: Identity, identity: Ident
 
 
 def _describe_difference(name: str, old: object, new: object) -> str:
-    """Describe the difference between two trainings, without digests."""
     if name in DIGEST_DIFFERENCES and old and new:
         return DIGEST_DIFFERENCES[name]
     stored, current = ("none" if value in ("", None) else repr(value) for value in (old, new))

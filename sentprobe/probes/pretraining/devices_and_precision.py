@@ -13,8 +13,7 @@ import torch
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.protocol import missing_extra
-from sentprobe.probes.trainer.devices import find_device
-from sentprobe.probes.trainer.products import has_fast_bfloat16
+from sentprobe.probes.trainer.devices import find_device, has_fast_bfloat16
 from sentprobe.processes import check_count
 
 

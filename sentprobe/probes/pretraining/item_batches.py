@@ -1,4 +1,4 @@
-"""Batches of items of several sentences each, in an order that the epoch decides, and their objective."""
+"""Items of several sentences each: held-out items, batches in an order that the epoch decides, and the objective."""
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -8,10 +8,45 @@ from functools import partial
 import numpy as np
 import torch
 
-from sentprobe.probes.pretraining.held_out_items import hold_out
+from sentprobe.errors import UsageError, format_count
 from sentprobe.probes.pretraining.objective import Batch, Learner, PreparedObjective, Validation
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 from sentprobe.probes.pretraining.token_rows import Places, TokenRows, collect_rows, pad_rows
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TrainValidationSplit:
+    """Training and validation items; any other item that shares a text with a validation item is left out."""
+
+    train: Places
+    validation: Places
+
+
+def hold_out(*columns: Sequence[str], count: int, seed: int) -> TrainValidationSplit:
+    """Split items at random by *seed*; item i has the texts at place i of all *columns*.
+
+    At most *count* items, and at most a tenth, are held out; no two held-out items share a text.
+
+    >>> split = hold_out(["a", "b", "c", "a"], count=1, seed=0)
+    >>> split.validation.tolist(), split.train.tolist()
+    ([3], [1, 2])
+    """
+    items = len(columns[0])
+    if items < 2:
+        raise UsageError(f"{format_count(items, 'item')} to learn from: at least 2 are needed")
+    held_out_texts: set[str] = set()
+    validation: list[int] = []
+    for item in map(int, np.random.default_rng((seed, 1)).permutation(items)):
+        texts = {column[item] for column in columns}
+        if held_out_texts.isdisjoint(texts):
+            validation.append(item)
+            held_out_texts |= texts
+        if len(validation) >= min(count, max(items // 10, 1)):
+            break
+    train = [item for item in range(items) if held_out_texts.isdisjoint({c[item] for c in columns})]
+    if not train:
+        raise UsageError(f"all {items} items share a text with those held out: none is left")
+    return TrainValidationSplit(np.array(train, dtype=np.int64), np.array(sorted(validation), dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -77,7 +112,6 @@ def _make_batch(parts: Sequence[TokenRows], columns: Mapping[str, torch.Tensor],
 
 @torch.no_grad()
 def _validate(validation: ItemBatches, learner: Learner) -> Validation:
-    """Return the share of correct items, and their mean loss."""
     assert isinstance(learner, ItemLearner)
     device = next(learner.parameters()).device
     correct_count, loss, count = 0.0, 0.0, len(validation.items)

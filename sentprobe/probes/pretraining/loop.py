@@ -76,13 +76,9 @@ def train(
     """Train to the end, from the checkpoint in the folder if there is one.
 
     A finished training is only probed again at its end, if probing is asked for. A stopped training (Ctrl-C, SIGTERM,
-    SIGHUP) is saved after its last complete step. PyTorch's global random generators are restored afterwards.
-
-    Raises:
-        OtherTrainingError: the checkpoint belongs to another training.
-        DivergedError: the loss is not finite; the last checkpoint stays.
-        SentprobeError: nothing can be written (a full disk), or a checkpoint is damaged.
-        EncoderError: lightning-fabric is not installed.
+    SIGHUP) is saved after its last complete step. PyTorch's global random generators are restored afterwards. Raises
+    OtherTrainingError if the checkpoint belongs to another training, and DivergedError if the loss is not finite; the
+    last checkpoint then stays.
     """
     stored = checkpoint.read_state(store.folder)
     if stored is not None:
@@ -217,7 +213,6 @@ class _TrainingLoop:
             self._save_checkpoint()
 
     def _find_due_actions(self) -> tuple[bool, bool]:
-        """Return whether probing and validation are due at this step."""
         state, settings = self._state, self._settings
         probe_due, validation_due = (
             every is not None and every.is_due(state.step, epoch_over=state.batch == 0)
@@ -288,7 +283,6 @@ class _TrainingLoop:
             self._write_checkpoint()
 
     def _try_to_save(self, error: Exception) -> None:
-        """Save the state after an error; if saving fails, too, add a note to the error."""
         try:
             self._save_if_consistent()
         except Exception as failure:
@@ -302,7 +296,6 @@ class _TrainingLoop:
         self._saved_state = self._state
 
     def _finish(self) -> None:
-        """Probe, validate and save the finished model."""
         self._pace.loss = self._check_losses()
         has_probing_points = self._settings.point_every is not None
         self._probe(has_probing_points and self._last_probed_step != self._state.step)
@@ -312,9 +305,5 @@ class _TrainingLoop:
 
 
 def compute_step_seed(seed: int, step: int, rank: int) -> int:
-    """Return the seed of all random numbers of a step on the device *rank*.
-
-    >>> compute_step_seed(0, 1, 0) == compute_step_seed(0, 2, 0)
-    False
-    """
+    """Return the seed of all random numbers of a step on the device *rank*."""
     return int(digest("step", seed, step, rank)[:15], 16)

@@ -16,11 +16,7 @@ class StepInterval:
     steps: int = 0
 
     def is_due(self, step: int, *, epoch_over: bool) -> bool:
-        """Return whether the action is due after *step*.
-
-        >>> StepInterval(10).is_due(20, epoch_over=False)
-        True
-        """
+        """Return whether the action is due after *step*."""
         return step % self.steps == 0 if self.steps else epoch_over
 
     def __str__(self) -> str:
@@ -97,11 +93,7 @@ class TrainingState:
     last: ValidationPoint | None = None
 
     def count_step(self, steps_per_epoch: int) -> "TrainingState":
-        """Return the state after one more step.
-
-        >>> TrainingState(batch=1).count_step(2)
-        TrainingState(step=1, epoch=1, batch=0, seconds=0.0, waited=0, best=None, last=None)
-        """
+        """Return the state after one more step."""
         epoch_over = self.batch + 1 == steps_per_epoch
         return replace(
             self, step=self.step + 1, epoch=self.epoch + epoch_over, batch=0 if epoch_over else self.batch + 1

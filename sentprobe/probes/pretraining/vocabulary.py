@@ -1,9 +1,13 @@
-"""Vocabulary of a sentence model: the most frequent words of its texts."""
+"""Vocabulary of a sentence model, and skip-gram word vectors, both learned from the training texts."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+
+import numpy as np
 
 from sentprobe.errors import UsageError
+from sentprobe.probes.encoders.files.word_vectors import WordVectors
+from sentprobe.probes.encoders.protocol import Vectors, digest, missing_extra
 from sentprobe.probes.encoders.trained.sentence_model import ModelVocabulary
 
 
@@ -24,3 +28,42 @@ def learn_vocabulary(
     for text in texts:
         counts.update(text.split())
     return ModelVocabulary(tuple(word for word, _ in counts.most_common(words)), lower=lower, reverse=reverse)
+
+
+SKIP_GRAM = "skip-gram"
+"""Value of ``--vectors`` that asks for skip-gram instead of a file."""
+
+WINDOW = 5
+EPOCHS = 5
+
+
+def learn_skip_gram(texts: Sequence[str], *, dim: int, words: int, seed: int) -> WordVectors:
+    """Return vectors (dim,) of the most frequent words.
+
+    Hierarchical softmax and a window of 5 words follow Adi et al. 2017, appendix I; 5 epochs are gensim's default. One
+    thread is used, so that the same seed gives the same vectors.
+    """
+    try:
+        from gensim.models import Word2Vec
+    except ImportError:
+        raise missing_extra("word vectors of skip-gram", "train") from None
+    learned = Word2Vec(
+        sentences=[text.split() for text in texts],
+        vector_size=dim,
+        window=WINDOW,
+        sg=1,
+        hs=1,
+        negative=0,
+        min_count=1,
+        max_final_vocab=words,
+        epochs=EPOCHS,
+        workers=1,
+        seed=seed % 2**32,
+    ).wv
+    scale = float(np.sqrt(np.square(learned.vectors, dtype=np.float64).mean()))
+
+    def find_vector(word: str) -> Vectors | None:
+        row = learned.key_to_index.get(word)
+        return None if row is None else learned.vectors[row]
+
+    return WordVectors(SKIP_GRAM, dim, digest(SKIP_GRAM, seed, learned.vectors.tobytes()), find_vector, scale)

@@ -125,7 +125,6 @@ def find_head_noun(tree: Tree, node: int) -> Noun:
 
 
 def _find_head(categories: Sequence[str]) -> int:
-    """Return the position of the head among the children."""
     order = range(len(categories))
     for direction, rule_categories in _HEAD_RULES:
         for place in order[::direction]:
@@ -301,7 +300,6 @@ def _find_subject(tree: Tree, clause: _Clause) -> int | None:
 
 
 def _is_existential(tree: Tree, node: int) -> bool:
-    """Say whether a noun phrase is existential *there*."""
     return any(tree.categories[child] == "EX" for child in list_children(tree, node))
 
 
@@ -337,7 +335,6 @@ def _is_temporal(tree: Tree, node: int, *, alone: bool = False) -> bool:
 
 
 def _find_object(tree: Tree, clause: _Clause, *, subject: int | None) -> int | None:
-    """Return the node of the direct object, or None."""
     verb, host = _find_lexical_verb(tree, clause)
     if verb is None or tree.words[tree.starts[verb]].lower() in COPULAS:
         return None

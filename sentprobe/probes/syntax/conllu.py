@@ -78,14 +78,7 @@ def _read_head_cell(cells: Sequence[str], offset: int) -> int:
 
 
 def read_head(text: str) -> int:
-    """Return the number of a token's head.
-
-    Raises:
-        ValueError: not a number, or larger than any sentence; the message describes the text.
-
-    >>> read_head("3")
-    3
-    """
+    """Return the number of a token's head; raise ValueError if it is no number, or larger than any sentence."""
     if not (text.isascii() and text.isdigit()):
         raise ValueError(f"{shorten(text)!r}, not a number")
     if len(text) > _MAX_HEAD_DIGITS:

@@ -40,11 +40,7 @@ class DependencyGraph:
 def make_graph(
     tokens: Sequence[str], tags: Sequence[str], heads: Sequence[int], relations: Sequence[str]
 ) -> DependencyGraph:
-    """Return the graph of a sentence.
-
-    Raises:
-        DependencyError: a head is out of range, the root is missing, or the lists differ in length.
-    """
+    """Return the graph of a sentence. Raises DependencyError if lists differ in length, or heads are wrong."""
     count = len(tokens)
     if not len(tags) == len(heads) == len(relations) == count:
         raise DependencyError(
@@ -72,11 +68,7 @@ _EXISTENTIAL_TAG = "EX"
 
 
 def find_unlabelled_main_clause(tokens: Sequence[str], tags: Sequence[str], heads: Sequence[int]) -> clauses.MainClause:
-    """Return the main clause; *heads* count tokens from 1, with 0 for the root.
-
-    Raises:
-        DependencyError: a head is out of range, the root is missing, or the lists differ in length.
-    """
+    """Return the main clause; *heads* count tokens from 1, with 0 for the root. Raises DependencyError."""
     graph = make_graph(tokens, tags, heads, [""] * len(tokens))
     verb = _find_first_verb(graph)
     if verb is None:
@@ -120,7 +112,6 @@ def _find_object(graph: DependencyGraph, verb: int, *, subject: int | None) -> i
 
 
 def _find_lexical_verb(graph: DependencyGraph, verb: int) -> int:
-    """Return the verb that the auxiliaries lead to."""
     while graph.form(verb) in clauses.AUXILIARIES:
         inner = [n for n in _list_dependents_after(graph, verb) if graph.tags[n] in _NEXT_VERB_TAGS]
         if not inner:
@@ -184,10 +175,7 @@ _CONJUNCTION = frozenset(("cc",))
 def find_main_clause_from_dependencies(
     tokens: Sequence[str], tags: Sequence[str], heads: Sequence[int], relations: Sequence[str] = ()
 ) -> clauses.MainClause:
-    """Return the main clause; *heads* count tokens from 1, with 0 for the root.
-
-    Raises:
-        DependencyError: a head is out of range, the root is missing, or the lists differ in length.
+    """Return the main clause; *heads* count tokens from 1, with 0 for the root. Raises DependencyError.
 
     >>> find_main_clause_from_dependencies(
     ...     ("We", "saw", "stars"), ("PRP", "VBD", "NNS"), (2, 0, 2), ("nsubj", "root", "obj"))

@@ -40,11 +40,7 @@ class Parser(Protocol):
 
 
 def find_model(folder: str, *, owner: str, how: str) -> Path:
-    """Return the folder of a model.
-
-    Raises:
-        UsageError: the folder does not exist; *how* tells how to get a model.
-    """
+    """Return the folder of a model, or raise a UsageError that ends with *how* to get one."""
     path = Path(folder)
     if not folder or not path.is_dir():
         problem = f"{folder}: the folder does not exist" if folder else f"{owner}: the spec names no model"

@@ -57,12 +57,7 @@ class BllipParser:
 
 
 def load_bllip(spec: Spec) -> BllipParser:
-    """Load the model in the folder that the spec names; its parser files may be in ``parser/``.
-
-    Raises:
-        ParserError: the model cannot be loaded, or the process has loaded another model.
-        UsageError: an option is unknown, or the folder has no model.
-    """
+    """Load the model in the folder that the spec names, or in its ``parser/``. Raises ParserError or UsageError."""
     from bllipparser import RerankingParser
 
     options = replace_options(BllipOptions(), spec.options, owner="bllip")

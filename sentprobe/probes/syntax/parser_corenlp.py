@@ -88,12 +88,7 @@ def convert_sentence(sentence: Mapping[str, Any]) -> ParsedSentence:
 
 
 def load_corenlp(spec: Spec) -> CorenlpParser:
-    """Connect to the server at the spec's URL, by default ``http://localhost:9000``.
-
-    Raises:
-        ParserError: no server answers there.
-        UsageError: an option is unknown.
-    """
+    """Connect to the server at the spec's URL, by default URL. Raises ParserError if none answers."""
     import requests
     from nltk.parse.corenlp import CoreNLPParser
 

@@ -100,12 +100,7 @@ def _split_tags(tags: Sequence[str]) -> Iterator[str]:
 
 
 def load_spacy(spec: Spec) -> SpacyParser:
-    """Load a pipeline by its name or folder, by default ``en_core_web_sm``.
-
-    Raises:
-        ParserError: the pipeline does not exist or has no tagger.
-        UsageError: the spec has an option; this parser has none.
-    """
+    """Load a pipeline by its name or folder, by default ``en_core_web_sm``. Raises ParserError or UsageError."""
     replace_options(_NoOptions(), spec.options, owner="spacy")
     name = spec.argument or "en_core_web_sm"
     pipeline = _load_pipeline(name)
@@ -115,12 +110,7 @@ def load_spacy(spec: Spec) -> SpacyParser:
 
 
 def load_benepar(spec: Spec) -> SpacyParser:
-    """Load a model of benepar, by default ``benepar_en3``.
-
-    Raises:
-        ParserError: the model or its spaCy pipeline does not exist.
-        UsageError: an option is unknown.
-    """
+    """Load a model of benepar, by default ``benepar_en3``. Raises ParserError or UsageError."""
     import benepar  # noqa: F401 - an extra; it makes itself known to spaCy
 
     options = replace_options(BeneparOptions(), spec.options, owner="benepar")

@@ -79,12 +79,7 @@ def convert_sentence(sentence: "Sentence") -> ParsedSentence:
 
 
 def load_stanza(spec: Spec) -> StanzaParser:
-    """Load the models of a language, by default English.
-
-    Raises:
-        ParserError: the models are not installed.
-        UsageError: an option is unknown.
-    """
+    """Load the models of a language, by default English. Raises ParserError or UsageError."""
     options = replace_options(StanzaOptions(), spec.options, owner="stanza")
     language = spec.argument or "en"
     load = cache(partial(_load_pipeline, language, options))

@@ -22,12 +22,11 @@ NO_PARSER = "none"
 
 @dataclass(frozen=True, slots=True)
 class ParserKind:
-    """A kind of parser: name, example of a spec, extra, library, and the function that loads it."""
+    """A kind of parser: name (also of its extra), example of a spec, library, and the function that loads it."""
 
     name: str
     example: str
     summary: str
-    extra: str
     module: str
     load: Callable[[Spec], Parser]
     constituents: bool = True
@@ -40,8 +39,6 @@ class ParserKind:
 
 
 def _load_lazily(module: str, name: str) -> Callable[[Spec], Parser]:
-    """Return a function that imports a parser's module when it loads the parser."""
-
     def load(spec: Spec) -> Parser:
         parser: Parser = getattr(import_module(f"sentprobe.probes.syntax.{module}"), name)(spec)
         return parser
@@ -55,14 +52,12 @@ PARSERS = (
         "stanza:en",
         "constituents, tags and dependencies; the usual choice",
         "stanza",
-        "stanza",
         _load_lazily("parser_stanza", "load_stanza"),
     ),
     ParserKind(
         "bllip",
         "bllip:MODEL",
         "the Charniak-Johnson parser: constituents and tags, quick on a CPU",
-        "bllip",
         "bllipparser",
         _load_lazily("parser_bllip", "load_bllip"),
     ),
@@ -70,7 +65,6 @@ PARSERS = (
         "corenlp",
         "corenlp:http://localhost:9000",
         "a running CoreNLP server: constituents, tags and dependencies",
-        "corenlp",
         "requests",
         _load_lazily("parser_corenlp", "load_corenlp"),
     ),
@@ -79,14 +73,12 @@ PARSERS = (
         "benepar:benepar_en3",
         "the Berkeley neural parser, on a spaCy pipeline: constituents and tags",
         "benepar",
-        "benepar",
         _load_lazily("parser_spacy", "load_benepar"),
     ),
     ParserKind(
         "spacy",
         "spacy:en_core_web_sm",
         "tags and dependencies only: no tree, depth, top constituents or clauses",
-        "spacy",
         "spacy",
         _load_lazily("parser_spacy", "load_spacy"),
         constituents=False,
@@ -96,19 +88,14 @@ PARSERS = (
 
 
 def find_parser(spec: str) -> ParserKind:
-    """Return the kind of parser that *spec* names.
-
-    Raises:
-        UsageError: the parser is unknown.
-        ParserError: its library is not installed.
-    """
+    """Return the kind of parser that *spec* names. Raises UsageError or ParserError."""
     name = parse_spec(spec).kind
     names = [kind.name for kind in PARSERS]
     if name not in names:
         raise UsageError(f"there is no parser {name!r}{suggest(name, names)}; known: {', '.join((*names, NO_PARSER))}")
     kind = PARSERS[names.index(name)]
     if not kind.is_installed:
-        raise ParserError(f"the parser {name} needs the extra: {format_install(kind.extra)}")
+        raise ParserError(f"the parser {name} needs the extra: {format_install(name)}")
     return kind
 
 
@@ -116,12 +103,7 @@ _load_lock = Lock()
 
 
 def load_parser(spec: str) -> Parser:
-    """Load the parser of *spec*; the last loaded parser stays in memory, since loading is slow.
-
-    Raises:
-        UsageError: the parser is unknown, or its options are wrong.
-        ParserError: its library or model is missing.
-    """
+    """Load the parser of *spec*, and keep the last one in memory. Raises UsageError or ParserError."""
     with _load_lock:
         return _load_cached(spec)
 

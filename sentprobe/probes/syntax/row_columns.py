@@ -78,7 +78,6 @@ def _make_string_lists(lists: Sequence[Sequence[str]]) -> pa.ListArray:
 
 
 def _make_noun_columns(name: str, nouns: Sequence[Noun | None], rows: Sequence[Row]) -> dict[str, Iterable[object]]:
-    """Return the three columns of a subject or an object."""
     return {
         f"{name}_index": [None if noun is None else noun.index for noun in nouns],
         f"{name}_tag": [

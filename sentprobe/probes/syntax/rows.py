@@ -46,11 +46,7 @@ class Row:
 
 
 def build_row(parsed: ParsedSentence) -> Row:
-    """Return the row of *parsed*; a pure function.
-
-    Raises:
-        RowError: the tree is faulty or has other words than the tokens, tokens and tags differ in number, the
-            dependencies are faulty, or there are no tokens or too many.
+    """Return the row of *parsed*; a pure function. Raises RowError if the parse contradicts itself.
 
     >>> row = build_row(ParsedSentence(tree="(S (NP (NNS men)) (VP (VBD slept)) (. .))"))
     >>> row.text, row.top, row.depth, row.tags[row.verb], row.subject.number.value

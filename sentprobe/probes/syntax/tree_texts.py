@@ -55,8 +55,6 @@ def split_trees(lines: Iterable[str]) -> Iterator[TreeText | Mistake]:
 
 
 class _PendingTree:
-    """The lines of an unfinished tree."""
-
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.first = 0
@@ -73,7 +71,6 @@ class _PendingTree:
 
 
 def _begins_new_tree(pending: _PendingTree, line: str, *, line_each: bool) -> bool:
-    """Say whether *line* begins another tree although the current one is unfinished."""
     beginning = _BEGINNING.match(line)
     first = _BEGINNING.match(pending.lines[0])
     if beginning is None or first is None:

@@ -139,11 +139,7 @@ def list_children(tree: Tree, node: int) -> list[int]:
 
 
 def read_tree(text: str) -> Tree:
-    """Return the only tree of *text*.
-
-    Raises:
-        TreeError: there is no tree, more than one, or a syntax error.
-    """
+    """Return the only tree of *text*. Raises TreeError if there is no tree, more than one, or a syntax error."""
     trees = parse_trees(text)
     if len(trees) != 1:
         raise TreeError(f"expected one tree, found {len(trees) or 'none'}")
@@ -151,11 +147,7 @@ def read_tree(text: str) -> Tree:
 
 
 def parse_trees(text: str) -> list[Tree]:
-    """Return the trees of *text* in order.
-
-    Raises:
-        TreeError: a bracket is not matched, a word has no tag, or a node is empty.
-    """
+    """Return the trees of *text* in order. Raises TreeError."""
     labels, stops, starts, words, ends = _parse_arrays(text)
     if len(ends) == 1:
         return [_make_tree(labels, stops, starts, words)]
@@ -267,7 +259,6 @@ _CATEGORY = _LabelCache(lambda label: _FUNCTIONS.sub(r"\1", label))
 
 
 def _make_tree(labels: list[str], stops: list[int], starts: list[int], words: list[str]) -> Tree:
-    """Return the tree of these arrays, under ROOT and with unescaped words."""
     if labels[0] in _OUTERMOST and stops[0] > 1:
         labels[0] = ROOT
     else:
@@ -345,11 +336,7 @@ class ParsedSentence:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A sentence that cannot be read: the reason, its line (from 1), and the beginning of its text.
-
-    >>> str(Mistake(line=3, message="a closing bracket that no bracket opens"))
-    'line 3: a closing bracket that no bracket opens'
-    """
+    """A sentence that cannot be read: the reason, its line (from 1), and the beginning of its text."""
 
     line: int
     message: str

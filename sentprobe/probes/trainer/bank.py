@@ -15,9 +15,9 @@ from torch import Tensor
 from torch.nn import functional
 
 from sentprobe.probes.trainer.classifier import Activation, Masking, Precision, WeightInitialization
+from sentprobe.probes.trainer.devices import multiply
 from sentprobe.probes.trainer.one_hot import ProbeWords, add_word_contributions, compute_word_gradients
 from sentprobe.probes.trainer.presets import BankShape, GridPoint
-from sentprobe.probes.trainer.products import multiply
 
 
 @dataclass(frozen=True, slots=True)

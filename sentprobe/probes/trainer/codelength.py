@@ -59,11 +59,7 @@ def compute_codelength(readings: Sequence[CurvePoint], *, labels: int) -> float:
 
 
 def compute_compression(readings: Sequence[CurvePoint], *, labels: int) -> float:
-    """Return the uncompressed length of the labels divided by their codelength.
-
-    >>> compute_compression([CurvePoint(at=4, correct=0), CurvePoint(at=8, correct=0)], labels=2)
-    2.0
-    """
+    """Return the uncompressed length of the labels divided by their codelength."""
     return readings[-1].at * math.log2(labels) / compute_codelength(readings, labels=labels)
 
 

@@ -1,18 +1,18 @@
-"""Devices for training probes: the processor or a GPU."""
+"""Devices for training probes, and matrix products in bfloat16 where a device has instructions for it."""
+
+from functools import cache
+from pathlib import Path
 
 import torch
 from torch import Tensor
 
 from sentprobe.errors import UsageError, first_line, suggest
+from sentprobe.probes.trainer.classifier import Precision
 from sentprobe.specs import DEVICES
 
 
 def find_device(name: str) -> str:
-    """Return the name of the device; ``auto`` stands for the best available one.
-
-    >>> find_device("cpu")
-    'cpu'
-    """
+    """Return the name of the device; ``auto`` stands for the best available one."""
     return str(check_device(find_best_device() if name == "auto" else name))
 
 
@@ -48,3 +48,55 @@ def find_best_device() -> str:
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
+
+
+FAST_INSTRUCTIONS = {"amx_bf16", "avx512_bf16"}
+"""Processor instructions that make bfloat16 products faster than float32 ones."""
+
+
+@cache
+def has_fast_bfloat16() -> bool:
+    """Return whether the processor has fast bfloat16 and PyTorch uses it (known on Linux only).
+
+    The environment may forbid it, for example ``ONEDNN_MAX_CPU_ISA=AVX2``.
+    """
+    info = Path("/proc/cpuinfo")
+    has_instructions = info.exists() and bool(FAST_INSTRUCTIONS & set(info.read_text(encoding="utf-8").split()))
+    return has_instructions and uses_bfloat16_instructions()
+
+
+def uses_bfloat16_instructions() -> bool:
+    """Return whether PyTorch multiplies bfloat16 tensors with the processor's instructions for it.
+
+    The instructions treat subnormal factors as 0; the slow products without them do not.
+    """
+    subnormal = torch.full((64, 64), 2.0**-130, dtype=torch.bfloat16)
+    return bool((subnormal @ torch.full((64, 64), 2.0**10, dtype=torch.bfloat16) == 0).all())
+
+
+def has_bfloat16_gpu() -> bool:
+    """Return whether the GPU has instructions for bfloat16."""
+    return torch.cuda.is_available() and torch.cuda.is_bf16_supported(including_emulation=False)
+
+
+def choose_precision(precision: Precision, *, device: torch.device) -> Precision:
+    """Return FLOAT32 or BFLOAT16, by the processor's instructions and never by a timing.
+
+    AUTO is FLOAT32 on a GPU.
+    """
+    uses_cpu = device.type == "cpu"
+    is_fast = has_fast_bfloat16() if uses_cpu else device.type == "cuda" and has_bfloat16_gpu()
+    if precision is Precision.BFLOAT16 and not is_fast:
+        place = "processor" if uses_cpu else "device"
+        raise UsageError(f"precision=bfloat16: no fast instructions for it on this {place}; use precision=auto")
+    if precision is Precision.AUTO:
+        return Precision.BFLOAT16 if uses_cpu and is_fast else Precision.FLOAT32
+    return precision
+
+
+def multiply(left: Tensor, right: Tensor, *, precision: Precision, out: Tensor | None = None) -> Tensor:
+    """Return the product of two matrices; BFLOAT16 rounds the factors and the product, not the sums within."""
+    if precision is not Precision.BFLOAT16:
+        return torch.mm(left, right, out=out)
+    product = left.to(torch.bfloat16) @ right.to(torch.bfloat16)
+    return product.to(torch.float32) if out is None else out.copy_(product)

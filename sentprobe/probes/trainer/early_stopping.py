@@ -68,7 +68,6 @@ class TrainingProgress:
 
 
 def _compute_criterion(stop: StopCriterion, check: ValidationCheck, loss: float) -> float:
-    """Return the value that must rise for training to go on."""
     if stop is StopCriterion.VALIDATION_ACCURACY and check.accuracy is not None:
         return check.accuracy
     if stop is StopCriterion.VALIDATION_LOSS and check.loss is not None:

@@ -18,9 +18,9 @@ from sentprobe.probes.trainer.bank import Bank, BankDesign
 from sentprobe.probes.trainer.batches import PreparedItems, prepare_items
 from sentprobe.probes.trainer.classifier import Optimizer, Precision, Preset, Scaling, StopCriterion
 from sentprobe.probes.trainer.codelength import CurvePoint
+from sentprobe.probes.trainer.devices import choose_precision
 from sentprobe.probes.trainer.logreg import solve_logreg
 from sentprobe.probes.trainer.presets import BankShape, GridPoint, list_grid_points
-from sentprobe.probes.trainer.products import choose_precision
 from sentprobe.probes.trainer.scaling import scale_to_tensor
 from sentprobe.probes.trainer.training import compute_label_costs, predict, train_points
 from sentprobe.processes import limit_threads
@@ -100,11 +100,8 @@ def fit(
     All seeds and grid points are trained side by side, in the same batches. A seed decides initial weights and dropout.
     The same seed gives the same numbers; other seeds beside it change rounding only. ``preset.average`` probes, of the
     seeds of :func:`derive_member_seeds`, form one Fit. All random numbers are drawn on the CPU, so results on other
-    devices differ by rounding only.
-
-    Raises:
-        UsageError: validation items are needed and missing, or bfloat16 is not available.
-        SentprobeError: training diverged.
+    devices differ by rounding only. Raises UsageError if validation items are needed and missing, or bfloat16 is not
+    available, and SentprobeError if training diverged.
     """
     start = time.perf_counter()
     with limit_threads(threads), torch.inference_mode():
@@ -274,7 +271,6 @@ def derive_member_seeds(seed: int, count: int) -> tuple[int, ...]:
 
 
 def _list_grid(problem: TrainingProblem, seed: int, max_epochs: int | None) -> list[tuple[GridPoint, ...]]:
-    """Return the grid points, each as a tuple of averaged probes."""
     preset, shape = problem.preset, problem.design.shape
     members = derive_member_seeds(seed, preset.average)
     grids = (list_grid_points(preset, shape, seed=member_seed, max_epochs=max_epochs) for member_seed in members)
@@ -282,7 +278,6 @@ def _list_grid(problem: TrainingProblem, seed: int, max_epochs: int | None) -> l
 
 
 def _average_probes(problem: TrainingProblem, members: Sequence[TrainedProbe]) -> TrainedProbe:
-    """Return several probes as one averaged probe, with its validation accuracy."""
     banks = tuple(bank for probe in members for bank in probe.banks)
     return TrainedProbe(
         banks=banks,
@@ -340,7 +335,6 @@ def _fit_logreg(problem: TrainingProblem, point: GridPoint) -> TrainedProbe:
 
 
 def _compute_validation_accuracy(problem: TrainingProblem, banks: Sequence[Bank]) -> float | None:
-    """Return the accuracy on validation items, or None without them."""
     if (items := problem.validation) is None:
         return None
     is_correct = predict(banks, items) == items.targets.cpu().numpy()

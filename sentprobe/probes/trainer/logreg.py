@@ -141,7 +141,6 @@ def solve_logreg(point: GridPoint, design: BankDesign, preset: Preset, *, items:
 
 
 def _find_columns(point: GridPoint, dim: int) -> slice:
-    """Return the columns of the vectors that a probe uses."""
     if point.whitened is None:
         return slice(0, dim)
     return slice(dim // 2, dim) if point.whitened else slice(0, dim // 2)

@@ -13,7 +13,7 @@ from torch import Tensor
 from torch.nn import functional
 
 from sentprobe.probes.trainer.classifier import Precision
-from sentprobe.probes.trainer.products import multiply
+from sentprobe.probes.trainer.devices import multiply
 
 
 @dataclass(frozen=True)

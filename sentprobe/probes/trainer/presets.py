@@ -208,11 +208,7 @@ MIN_UPDATES = 16
 
 
 def reduce_batch(preset: Preset, *, items: int) -> Preset:
-    """Return the preset with batches that give at least MIN_UPDATES updates per pass, if there are as many items.
-
-    >>> reduce_batch(find_preset("ettinger"), items=113).batch
-    7
-    """
+    """Return the preset with batches that give at least MIN_UPDATES updates per pass, if there are as many items."""
     if preset.optimizer is Optimizer.LBFGS:
         return preset
     return replace(preset, batch=max(1, min(preset.batch, items // MIN_UPDATES)))

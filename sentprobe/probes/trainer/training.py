@@ -75,7 +75,6 @@ class BankUpdater:
         self._set_bank(self.bank.select_probes(places), moments, steps=float(self._blocks[0].step))
 
     def _compute_penalty_factors(self, bank: Bank) -> "PenaltyFactors | None":
-        """Return the penalty factor of each probe's weights, or None if all are 0."""
         if not any(point.l2 for point in bank.points):
             return None
         divisor = min(self._preset.batch, self._items) if self._preset.penalty is Penalty.PER_BATCH else 1
@@ -120,7 +119,6 @@ class _Block:
         self._decay = decay
 
     def update(self, preset: Preset) -> None:
-        """Update the weights and the moments."""
         if preset.optimizer is Optimizer.ADAM:
             first, second = self._moments
             adam(
@@ -182,14 +180,12 @@ class _ActiveProbes:
         self._keep_last = preset.stop is StopCriterion.TRAINING_LOSS
 
     def record_checks(self, checks: Sequence[ValidationCheck]) -> None:
-        """Record a check of each probe, and keep weights that improved."""
         for place, (number, check) in enumerate(zip(self.active_numbers, checks, strict=True)):
             is_better = self.progress[number].add_check(check)
             if is_better and not self._keep_last:
                 self.kept_banks[number] = self.updates.bank.select_probes([place])
 
     def drop_finished(self) -> None:
-        """Remove probes whose training has ended."""
         remaining: list[int] = []
         for place, number in enumerate(self.active_numbers):
             if not self.progress[number].is_over:
@@ -203,7 +199,6 @@ class _ActiveProbes:
             self.updates.keep_probes(remaining)
 
     def collect_trained(self) -> list[TrainedBank]:
-        """Return all probes, once training has ended."""
         pairs = zip(self.kept_banks, self.progress, strict=True)
         return [TrainedBank(bank, progress) for bank, progress in pairs if bank is not None]
 
@@ -289,7 +284,6 @@ def compute_label_costs(banks: Sequence[Bank], items: PreparedItems) -> list[flo
 
 
 def _compute_first_logits(bank: Bank, items: PreparedItems) -> Tensor:
-    """Return the logits of the first probe, (n, labels) float32."""
     labels = bank.design.shape.labels
     batches = (items.make_batch(places, labels=labels)[0] for places in items.split_places(PREDICTION_BATCH))
     return torch.cat([compute_logits(bank, inputs)[0] for inputs in batches])

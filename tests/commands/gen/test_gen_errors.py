@@ -44,7 +44,7 @@ BAD_REQUESTS = [
     Bad("tempates", "tempates"),
     Bad("--negator no", "gen: there is no negator 'no'"),
     Bad("--determiner teh", "unknown determiner 'teh' (did you mean 'the'?)"),
-    Bad("--relativizer which", "unknown relativizer 'which'"),
+    Bad("--relativizer whom", "unknown relativizer 'whom'"),
     Bad("--adverbs many", "expected a number of adverbs, or a range such as 0-2, not 'many'"),
     Bad("--adverbs 2-1", "the range '2-1' is empty"),
     Bad("--adverbs 0-99999999", "a verb takes from 0 to 6 adverbs, not 7"),

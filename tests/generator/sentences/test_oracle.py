@@ -155,7 +155,7 @@ UNGRAMMATICAL = {
     "the man the woman helped sleeps": "no relativizer",
     "the man that sleeps that dances helps the woman": "two relative clauses on one noun",
     "the man that that sleeps dances": "two relativizers",
-    "the man which sleeps dances": "another relativizer",
+    "the man whom sleeps dances": "another relativizer",
     "the man that sleeps": "no main clause",
     "the man that the woman helped": "no main clause",
     "the man that dances": "no main clause",

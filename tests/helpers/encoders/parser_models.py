@@ -16,7 +16,7 @@ SPACY = "spacy-ewt.tar.xz"
 def skip_unless_installed(name: str) -> pytest.MarkDecorator:
     """Skip where the library of the parser of that name is not there."""
     (kind,) = (kind for kind in PARSERS if kind.name == name)
-    return pytest.mark.skipif(not kind.is_installed, reason=f"the extra {kind.extra} is not installed")
+    return pytest.mark.skipif(not kind.is_installed, reason=f"the extra {kind.name} is not installed")
 
 
 def unpack(name: str, folder: Path) -> Path:

@@ -12,10 +12,9 @@ import pyarrow.parquet as pq
 from hostile_files import HostileReader, text_file
 
 from sentprobe.probes.pretraining.texts.constituents import read_trees
-from sentprobe.probes.pretraining.texts.inference_texts import read_nli
+from sentprobe.probes.pretraining.texts.pair_texts import read_nli, read_triplets
 from sentprobe.probes.pretraining.texts.parallel import read_parallel
 from sentprobe.probes.pretraining.texts.running_text import SentenceFiles, read_sentences
-from sentprobe.probes.pretraining.texts.triplet_texts import read_triplets
 
 TREES = """\
 (ROOT (S (NP (NNS men)) (VP (VBD slept)) (. .)))

@@ -1,9 +1,10 @@
 """The slow path of realization and parsing: unification with the grammar, word by word.
 
 :func:`derive` and :func:`chart_parse` are references for ``realize`` and ``parse``, without cached shapes. They share
-only the grammar and the checks of the input.
+only the grammar and the checks of the input. The chart parser may also use ATTACHMENT_RULES.
 """
 
+from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -35,6 +36,13 @@ from sentprobe.grammars.grammar import FORM_NAMES, load_english_grammar
 from sentprobe.lexicon import Lexicon
 
 MATRIX_CLAUSE = "S[GAP=none]"
+
+ATTACHMENT_RULES = """
+S[SEM=[BASE=?e, LATE=?d], GAP=subj, NUM=?n, FREL=?r] -> fin[SEM=?e, SUBJ=gap, NUM=?n, SREL=?r, GAP=none] ADVP[SEM=?d]
+S[SEM=[BASE=?e, LATE=?d], GAP=arg, FREL=?f] -> NP[SEM=?x, NUM=?n, REL=?r] \
+    fin[SEM=?e, SUBJ=?x, NUM=?n, SREL=?r, GAP=arg, FREL=?f] ADVP[SEM=?d]
+"""
+"""Rules for relative clauses that end in adverbs, which the grammar itself does not have."""
 
 _GAP = "gap"
 _NONE = "none"
@@ -68,6 +76,9 @@ def event_to_features(event: Event) -> FeatStruct:
 
 def event_from_features(meaning: FeatStruct) -> Event:
     """Return the event of a meaning (SEM); the inverse of :func:`event_to_features`."""
+    if "BASE" in meaning:
+        event = event_from_features(meaning["BASE"])
+        return replace(event, adverbs=(*(event.adverbs or ()), *_list_from_features(meaning["LATE"])))
     core = meaning["CORE"]
     negation = meaning["NEG"]
     positive = negation == Polarity.POSITIVE.value
@@ -190,9 +201,9 @@ def _read_negations(tokens: tuple[Token, ...]) -> tuple[Negation, ...]:
 
 
 @cache
-def list_syntax_productions() -> tuple[Production, ...]:
-    """Return the productions of the grammar without words of a lexicon."""
-    productions = FeatureGrammar.fromstring(read_english_source()).productions()
+def list_syntax_productions(rules: str = "") -> tuple[Production, ...]:
+    """Return the productions of the grammar, and of more *rules*, without words of a lexicon."""
+    productions = FeatureGrammar.fromstring(read_english_source() + rules).productions()
     return tuple(production for production in productions if production.rhs()[0] not in FORM_NAMES)
 
 
@@ -201,8 +212,8 @@ def list_function_words() -> frozenset[str]:
     return frozenset(p.rhs()[0] for p in list_syntax_productions() if isinstance(p.rhs()[0], str))
 
 
-def chart_parse(tokens: list[str], lexicon: Lexicon) -> list[Event]:
-    """Return the events of a sentence by NLTK's feature chart parser.
+def chart_parse(tokens: list[str], lexicon: Lexicon, rules: str = "") -> list[Event]:
+    """Return the events of a sentence by NLTK's feature chart parser, with more *rules*.
 
     A token that is not in the lexicon gives no event.
     """
@@ -212,10 +223,15 @@ def chart_parse(tokens: list[str], lexicon: Lexicon) -> list[Event]:
         return []
     ordered = sorted(words, key=lambda word: (word.kind, word.lemma))
     start = FeatStructNonterminal(MATRIX_CLAUSE)
-    grammar = FeatureGrammar(start, [*list_syntax_productions(), *load_english_grammar().lexicalize(ordered)])
+    grammar = FeatureGrammar(start, [*list_syntax_productions(rules), *load_english_grammar().lexicalize(ordered)])
     chart = FeatureBottomUpLeftCornerChartParser(grammar).chart_parse(tokens)
     meanings: list[FeatStruct] = []
     for tree in chart.parses(start):
         if (meaning := tree.label()["SEM"]) not in meanings:
             meanings.append(meaning)
     return [event_from_features(meaning) for meaning in meanings]
+
+
+def chart_readings(tokens: list[str], lexicon: Lexicon) -> list[Event]:
+    """Return the events of a sentence of the grammar, with all attachments of its adverbs."""
+    return chart_parse(tokens, lexicon, ATTACHMENT_RULES) if chart_parse(tokens, lexicon) else []

@@ -205,7 +205,14 @@ def is_chosen(event: Event, choices: Choices) -> bool:
         state = clause.predicate == "admire" and clause.aspect is Aspect.PROGRESSIVE
         if state and Flag.STATIVE not in choices.allow:
             return False
-    return True
+    return choices.ambiguous or not has_adverb_of_two_verbs(event)
+
+
+def has_adverb_of_two_verbs(event: Event) -> bool:
+    """Say whether the main verb's adverb follows a relative clause."""
+    form = event.voice, event.aspect, event.polarity
+    is_modified = isinstance(event.agent, Participant) and event.agent.clause is not BARE
+    return is_modified and bool(event.adverbs) and form == (Voice.ACTIVE, Aspect.SIMPLE, Polarity.POSITIVE)
 
 
 @cache
@@ -244,6 +251,7 @@ CASES = [
     Case("two", ("intransitive-rc",), Choices(main=PASSIVE)),
     Case("two", ("intransitive-rc",), Choices(main=PLAIN, clause=PASSIVE)),
     Case("two", ("intransitive-rc",), Choices(main=PLAINEST, clause=PLAINEST, adverbs=(0, 1))),
+    Case("two", ("intransitive-rc",), Choices(main=PLAIN, clause=PLAINEST, adverbs=(1,), ambiguous=True)),
     Case("two", ("transitive-rc.patient.intransitive",), Choices(main=PAST, clause=PLAIN)),
     Case("three", ("transitive-rc.agent.transitive",), Choices(main=PLAIN, clause=PLAIN, numbers=(Number.PLURAL,))),
     Case("two", ("transitive-rc-both.agent.intransitive.patient.intransitive",), Choices(main=PLAINEST, clause=PLAIN)),

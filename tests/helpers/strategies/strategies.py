@@ -31,6 +31,7 @@ from sentprobe.generator.events.event import (
     Voice,
 )
 from sentprobe.lexicon import Form, Kind, Lexicon
+from sentprobe.lexicon.words import PERSON
 
 Value = TypeVar("Value")
 
@@ -218,5 +219,5 @@ def full_clauses(draw: st.DrawFn, lexicon: Lexicon, *, vocabulary: str = "compev
     frame = draw(sample_from(*FRAMES))
     gap = draw(sample_from(*FRAME_ROLES[frame]))
     event = full_events(lexicon, vocabulary=vocabulary, clauses=False, gap=gap, frame=frame)
-    relativizers = [word.lemma for word in lexicon.words(Kind.RELATIVIZER)]
+    relativizers = [word.lemma for word in lexicon.words(Kind.RELATIVIZER) if word.accepts(PERSON)]
     return RelativeClause(event=draw(event), relativizer=draw(st.sampled_from(relativizers)))

@@ -90,7 +90,7 @@ def test_names_of_kinds_are_distinct() -> None:
     assert len({kind.name for kind in ENCODERS}) == len(ENCODERS)
 
 
-TWO = EncoderKind("two", "two", "", SpecArgument.NONE, lambda _, seed: make_encoders("bow", seed=seed) * 2)
+TWO = EncoderKind("two", "two", "", lambda _, seed: make_encoders("bow", seed=seed) * 2, SpecArgument.NONE)
 
 
 class Guess:
@@ -103,8 +103,8 @@ class Guess:
         raise NotImplementedError
 
 
-GUESS = EncoderKind("guess", "guess", "", SpecArgument.NONE, lambda _, __: [Guess()])
-AWAY = EncoderKind("away", "away", "", SpecArgument.NONE, lambda _, __: [], extra="much", module="not_there")
+GUESS = EncoderKind("guess", "guess", "", lambda _, __: [Guess()], SpecArgument.NONE)
+AWAY = EncoderKind("away", "away", "", lambda _, __: [], SpecArgument.NONE, extra="much", module="not_there")
 
 
 @pytest.fixture

@@ -67,7 +67,7 @@ class Fake:
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
     parser = Fake()
-    kind = ParserKind("fake", "fake", "", "", "json", lambda _: parser)
+    kind = ParserKind("fake", "fake", "", "json", lambda _: parser)
     monkeypatch.setattr(parsers, "PARSERS", (kind,))
     monkeypatch.setattr(chunk_work, "BATCH_SIZE", 4)
     return parser
@@ -171,7 +171,7 @@ def test_parsers_that_cannot_be_used(
 @pytest.mark.parametrize("kind", PARSERS, ids=lambda kind: kind.name)
 def test_each_is_an_extra(kind: ParserKind, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(parsers, "find_spec", lambda _: None)
-    message = re.escape(f"the parser {kind.name} needs the extra: {format_install(kind.extra)}")
+    message = re.escape(f"the parser {kind.name} needs the extra: {format_install(kind.name)}")
     with pytest.raises(ParserError, match=message):
         find_parser(kind.example)
 

@@ -17,10 +17,10 @@ from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.dataset import Items, ProbeDataset, Split
 from sentprobe.probes.encoders import Vectors, make_encoder
 from sentprobe.probes.trainer.classifier import GRID_FIELDS, Precision, Preset, Scaling
+from sentprobe.probes.trainer.devices import choose_precision, has_fast_bfloat16, uses_bfloat16_instructions
 from sentprobe.probes.trainer.early_stopping import TrainingProgress, ValidationCheck
 from sentprobe.probes.trainer.fit import Fit, fit
 from sentprobe.probes.trainer.presets import find_preset
-from sentprobe.probes.trainer.products import choose_precision, has_fast_bfloat16, uses_bfloat16_instructions
 
 ETTINGER = find_preset("ettinger")
 SHORT = replace(ETTINGER, max_epochs=3, batch=50)
@@ -235,11 +235,11 @@ def test_probes_that_are_too_wide_are_trained_in_several_passes(monkeypatch: pyt
 
 def test_bfloat16_only_where_it_is_fast(monkeypatch: pytest.MonkeyPatch) -> None:
     cpu = torch.device("cpu")
-    monkeypatch.setattr("sentprobe.probes.trainer.products.has_fast_bfloat16", lambda: False)
+    monkeypatch.setattr("sentprobe.probes.trainer.devices.has_fast_bfloat16", lambda: False)
     assert choose_precision(Precision.AUTO, device=cpu) is Precision.FLOAT32
     with pytest.raises(UsageError, match="precision=bfloat16: no fast instructions for it on this processor"):
         choose_precision(Precision.BFLOAT16, device=cpu)
-    monkeypatch.setattr("sentprobe.probes.trainer.products.has_fast_bfloat16", lambda: True)
+    monkeypatch.setattr("sentprobe.probes.trainer.devices.has_fast_bfloat16", lambda: True)
     assert choose_precision(Precision.AUTO, device=cpu) is Precision.BFLOAT16
     assert choose_precision(Precision.FLOAT32, device=cpu) is Precision.FLOAT32
     assert choose_precision(Precision.AUTO, device=torch.device("meta")) is Precision.FLOAT32
@@ -261,7 +261,7 @@ def test_gpu_uses_bfloat16_only_on_request(has_instructions: bool, monkeypatch: 
 def test_bfloat16_is_what_the_products_are_made_of(monkeypatch: pytest.MonkeyPatch) -> None:
     """bfloat16 is not used if the environment forbids its instructions."""
     assert not has_fast_bfloat16() or uses_bfloat16_instructions()
-    monkeypatch.setattr("sentprobe.probes.trainer.products.uses_bfloat16_instructions", lambda: False)
+    monkeypatch.setattr("sentprobe.probes.trainer.devices.uses_bfloat16_instructions", lambda: False)
     assert has_fast_bfloat16.__wrapped__() is False
 
 
@@ -270,7 +270,7 @@ def test_bfloat16_is_what_the_products_are_made_of(monkeypatch: pytest.MonkeyPat
 def test_a_result_without_bfloat16_says_so(variable: str) -> None:
     """PyTorch reads the environment when it is loaded, so the test runs another process."""
     code = (
-        "import torch; from sentprobe.probes.trainer.products import Precision, choose_precision; "
+        "import torch; from sentprobe.probes.trainer.devices import Precision, choose_precision; "
         "print(choose_precision(Precision.AUTO, device=torch.device('cpu')))"
     )
     process = subprocess.run(

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from sentprobe.probes.pretraining.devices_and_precision import TrainingMachine, TrainingPrecision
 from sentprobe.probes.pretraining.devices_and_precision import choose_precision as choose_training_precision
-from sentprobe.probes.trainer import products
+from sentprobe.probes.trainer import devices
 from sentprobe.probes.trainer.classifier import Precision
-from sentprobe.probes.trainer.products import multiply
+from sentprobe.probes.trainer.devices import multiply
 
 sizes = st.integers(1, 40)
 
@@ -59,11 +59,11 @@ def test_probes_and_encoders_follow_the_instruction_set(
 ) -> None:
     info = tmp_path / "cpuinfo"
     info.write_text(f"flags : fpu {flags}\n")
-    monkeypatch.setattr(products, "Path", lambda _: info)
-    monkeypatch.setattr(products, "uses_bfloat16_instructions", lambda: True)
-    products.has_fast_bfloat16.cache_clear()
+    monkeypatch.setattr(devices, "Path", lambda _: info)
+    monkeypatch.setattr(devices, "uses_bfloat16_instructions", lambda: True)
+    devices.has_fast_bfloat16.cache_clear()
     try:
         assert choose_training_precision(TrainingMachine(device="cpu")) is precision
-        assert products.choose_precision(Precision.AUTO, device=torch.device("cpu")).value == precision.value
+        assert devices.choose_precision(Precision.AUTO, device=torch.device("cpu")).value == precision.value
     finally:
-        products.has_fast_bfloat16.cache_clear()
+        devices.has_fast_bfloat16.cache_clear()

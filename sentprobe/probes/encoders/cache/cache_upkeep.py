@@ -60,25 +60,17 @@ class CacheCheck:
 
 
 def list_cached_encoders(directory: Path) -> tuple[CachedEncoder, ...]:
-    """Return the cached encoders, the most recently used first; none if there is no cache.
-
-    Raises:
-        SentprobeError: *directory* cannot be read.
-    """
+    """Return the cached encoders, the most recently used first; none if there is no cache. Raises SentprobeError."""
     with _report_failures(directory, "cannot read the cache"):
         encoders = [_summarize_folder(folder) for folder in list_cache_folders(directory)]
     return tuple(sorted(encoders, key=lambda entry: (-entry.used, entry.folder)))
 
 
 def clear_vectors(directory: Path, *, encoder: str | None = None, older_than: float | None = None) -> RemovedFiles:
-    """Remove the vectors of all or of selected encoders, and no other files.
+    """Remove the vectors of all or of selected encoders, and no other files. Raises UsageError or SentprobeError.
 
     - encoder: a name, or the first 8 or more characters of a fingerprint
     - older_than: selects encoders last used more than this many days ago
-
-    Raises:
-        UsageError: the encoder is not in the cache.
-        SentprobeError: a file cannot be removed.
     """
     chosen = list_cached_encoders(directory)
     if encoder is not None:
@@ -94,12 +86,9 @@ def clear_vectors(directory: Path, *, encoder: str | None = None, older_than: fl
 
 
 def clear_inflected_forms(directory: Path, *, older_than: float | None = None) -> list[int]:
-    """Remove the cached inflected forms of lexicons; return the size of each file.
+    """Remove the cached inflected forms of lexicons; return the size of each file. Raises SentprobeError.
 
     - older_than: selects files written more than this many days ago
-
-    Raises:
-        SentprobeError: a file cannot be read or removed.
     """
     limit = time.time() - DAY * (older_than or 0)
     with _report_failures(directory, "cannot read the cache"):
@@ -114,11 +103,7 @@ def clear_inflected_forms(directory: Path, *, older_than: float | None = None) -
 
 
 def check_cache_files(directory: Path) -> CacheCheck:
-    """Read every file; remove damaged files and old partial files.
-
-    Raises:
-        SentprobeError: a file cannot be read or removed.
-    """
+    """Read every file; remove damaged files and old partial files. Raises SentprobeError."""
     with _report_failures(directory, "cannot read the cache"):
         folders = list_cache_folders(directory)
         paths = [path for folder in folders for path in list_vector_files(folder)]

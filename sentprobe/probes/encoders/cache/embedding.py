@@ -89,7 +89,6 @@ class _VectorTable:
             yield np.array(places[first : first + size], dtype=np.int64)
 
     def get_vectors(self, sentences: Sequence[str]) -> Vectors:
-        """Return the vectors of *sentences* in order; call it when no vector is missing."""
         assert self._vectors is not None
         if len(sentences) == len(self._sentences):  # then they are the same
             return self._vectors

@@ -73,12 +73,7 @@ class FileHeader:
 
 
 def format_header(header: FileHeader) -> bytes:
-    """Format the first line of a file; the inverse of parse_header.
-
-    >>> header = FileHeader(encoder="bow", fingerprint="f00", rows=2, dim=3)
-    >>> parse_header(format_header(header)) == header
-    True
-    """
+    """Format the first line of a file; the inverse of parse_header."""
     return json.dumps({"format": FORMAT} | asdict(header)).encode() + b"\n"
 
 
@@ -100,12 +95,7 @@ def compute_sentence_key(sentence: str) -> bytes:
 
 
 class CacheFile:
-    """An open cache file; its header and keys are read at once, its vectors on demand.
-
-    Raises:
-        DamagedFileError: the header cannot be read, or contradicts the size of the file.
-        OSError: the file cannot be read.
-    """
+    """An open cache file; header and keys are read at once, vectors on demand. Raises DamagedFileError or OSError."""
 
     def __init__(self, file: BinaryIO, *, name: str) -> None:
         self._file = file
@@ -133,11 +123,7 @@ class CacheFile:
 
 
 def write_vectors(folder: Path, header: FileHeader, sentences: Sequence[str], vectors: Vectors) -> Path:
-    """Write the vectors of *sentences*, (rows, dim) float32, into a new file of *folder*.
-
-    Raises:
-        SentprobeError, OSError: the file cannot be written; no partial file remains.
-    """
+    """Write the vectors of *sentences*, (rows, dim) float32, into a new file. Raises SentprobeError or OSError."""
     keys = b"".join(map(compute_sentence_key, sentences))
     body = np.ascontiguousarray(vectors, dtype="<f4").data.cast("B")
     parts: list[bytes | memoryview] = [format_header(header), keys, body]
@@ -150,11 +136,7 @@ def write_vectors(folder: Path, header: FileHeader, sentences: Sequence[str], ve
 
 @contextmanager
 def open_vectors(path: Path) -> Iterator[CacheFile]:
-    """Open a cache file for reading.
-
-    Raises:
-        DamagedFileError, OSError: see :class:`CacheFile`.
-    """
+    """Open a cache file for reading. Raises DamagedFileError or OSError; see :class:`CacheFile`."""
     with path.open("rb") as file:
         yield CacheFile(file, name=path.name)
 
@@ -223,11 +205,7 @@ class CachedVectors:
 
 
 class Cache:
-    """A cache of sentence vectors in *directory*, which the first write creates.
-
-    >>> Cache(Path("vectors")).directory.name
-    'vectors'
-    """
+    """A cache of sentence vectors in *directory*, which the first write creates."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory.absolute()

@@ -9,7 +9,7 @@ import numpy as np
 
 from sentprobe.errors import path_error
 from sentprobe.probes.encoders.capabilities import Capabilities
-from sentprobe.probes.encoders.files import lookup_file, vector_file, vector_formats
+from sentprobe.probes.encoders.files import vector_file, vector_formats
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
 from sentprobe.specs import Spec, read_options
 
@@ -42,11 +42,7 @@ class Precomputed:
         return Capabilities(cacheable=False, notes=self.notes)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the vectors of the sentences, (n, dim) float32.
-
-        Raises:
-            EncoderError: a sentence has no vector.
-        """
+        """Return the vectors of the sentences, (n, dim) float32. Raises EncoderError if a sentence has no vector."""
         rows = [self.rows.get(_normalize_spaces(sentence), -1) for sentence in sentences]
         missing = [text for text, row in zip(sentences, rows, strict=True) if row < 0]
         if missing:
@@ -80,11 +76,7 @@ class OrderedVectors:
         raise vector_file.VectorFileError(_describe_missing_sentences(self.source))
 
     def bind_to_order(self, sentences: Sequence[str]) -> Precomputed:
-        """Return the encoder that assigns the vectors to these sentences in order.
-
-        Raises:
-            VectorFileError: the numbers of sentences and vectors differ.
-        """
+        """Return the encoder that assigns the vectors to these sentences in order. Raises VectorFileError."""
         if len(sentences) != len(self.vectors):
             raise vector_file.VectorFileError(
                 f"{self.source}: {len(self.vectors)} vectors for {len(sentences)} different "
@@ -99,12 +91,7 @@ class OrderedVectors:
 
 
 def build_precomputed(spec: Spec) -> Precomputed | OrderedVectors:
-    """Return the encoder of a spec ``file:PATH``.
-
-    Raises:
-        UsageError: an option or format is unknown.
-        VectorFileError: the file is damaged, has no sentences, or has two vectors for one sentence.
-    """
+    """Return the encoder of a spec ``file:PATH``. Raises UsageError or VectorFileError."""
     options = read_options(spec, PrecomputedOptions())
     path = Path(spec.argument).expanduser()
     file = vector_formats.read_vectors(path, format=options.format or None)
@@ -206,7 +193,7 @@ def _read_dataset_sentences(path: Path) -> list[str]:
 
 def _read_lines(path: Path) -> list[tuple[int, str]]:
     try:
-        return list(lookup_file.read_lines(path))
+        return list(vector_file.read_lines(path))
     except OSError as error:
         raise path_error(path, "cannot read it", error, otherwise=vector_file.VectorFileError) from None
     except vector_file.UNREADABLE as error:

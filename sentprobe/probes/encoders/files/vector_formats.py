@@ -22,25 +22,22 @@ import numpy as np
 from sentprobe.disk.files import atomic_path, to_local_path
 from sentprobe.disk.unpacking import check_proportion
 from sentprobe.errors import UsageError, first_line, path_error, suggest
-from sentprobe.probes.encoders.files.lookup_file import OPENERS, read_lookup, write_lookup
 from sentprobe.probes.encoders.files.vector_file import (
+    OPENERS,
     UNREADABLE,
     Texts,
     VectorFile,
     VectorFileError,
     check_vector_file,
+    read_lookup,
+    write_lookup,
 )
 from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.values import BadSyntaxError, parse_json
 
 
 def read_npz(path: Path) -> VectorFile:
-    """Read the arrays ``vectors``, ``sentences`` and ``ids``; nothing is unpickled.
-
-    Raises:
-        VectorFileError: an array is missing or of another type.
-        ValueError: the file is damaged; damage may raise any exception in UNREADABLE.
-    """
+    """Read the arrays; nothing is unpickled. Raises VectorFileError, or an exception in UNREADABLE."""
     with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         if not isinstance(arrays, np.lib.npyio.NpzFile):
             raise VectorFileError(f"{path}: one array; npz with names is wanted")
@@ -69,11 +66,7 @@ def _read_npz_texts(arrays: Any, name: str, path: Path) -> Texts | None:
 
 
 def write_npz(temporary: Path, content: VectorFile, path: Path) -> None:
-    """Write the arrays ``vectors``, and ``sentences`` and ``ids`` if present.
-
-    Raises:
-        VectorFileError: a text ends in a null character.
-    """
+    """Write the arrays ``vectors``, and ``sentences`` and ``ids`` if present. Raises VectorFileError."""
     texts = {"sentences": content.sentences, "ids": content.ids}
     for name, values in texts.items():
         if any(text.endswith("\0") for text in values or ()):
@@ -89,12 +82,7 @@ def write_npz(temporary: Path, content: VectorFile, path: Path) -> None:
 
 
 def read_npy(path: Path) -> VectorFile:
-    """Read the array; nothing is unpickled.
-
-    Raises:
-        VectorFileError: the file has several arrays.
-        ValueError: the file is damaged; damage may raise any exception in UNREADABLE.
-    """
+    """Read the array; nothing is unpickled. Raises VectorFileError, or an exception in UNREADABLE."""
     with path.open("rb") as file:
         array = np.load(file, allow_pickle=False)
         if not isinstance(array, np.ndarray):
@@ -109,11 +97,7 @@ def write_npy(temporary: Path, content: VectorFile, path: Path) -> None:  # noqa
 
 
 def read_safetensors(path: Path) -> VectorFile:
-    """Read the tensor ``vectors``, and ``sentences`` and ``ids`` from the metadata.
-
-    Raises:
-        VectorFileError: the file is damaged, or lacks the tensor; the metadata are not JSON lists.
-    """
+    """Read the tensor ``vectors``, and ``sentences`` and ``ids`` from the metadata. Raises VectorFileError."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -166,11 +150,7 @@ def _sort_header(content: bytes) -> tuple[bytes, int]:
 
 
 def read_parquet(path: Path) -> VectorFile:
-    """Read the columns ``vector`` (lists of one length), ``sentence`` and ``id``.
-
-    Raises:
-        VectorFileError: a column is missing or has values of another type.
-    """
+    """Read the columns ``vector`` (lists of one length), ``sentence`` and ``id``. Raises VectorFileError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -195,7 +175,6 @@ def _read_text_column(table: Any, name: str, path: Path) -> Texts:
 
 
 def _read_vector_column(column: Any, path: Path) -> Vectors:
-    """Return a column of lists, all of one length, as an array."""
     import pyarrow as pa
 
     kind = column.type
@@ -234,13 +213,10 @@ class VectorFormat(StrEnum):
 
 
 def find_format(path: Path, name: str | None = None) -> VectorFormat:
-    """Return the format with this name or, without a name, by the suffix of the file.
+    """Return the format with this name or, without a name, by the suffix of the file. Raises UsageError.
 
     >>> find_format(Path("vectors.npz")), find_format(Path("embeddings.txt.xz"))
     (<VectorFormat.NPZ: 'npz'>, <VectorFormat.LOOKUP: 'lookup'>)
-
-    Raises:
-        UsageError: the format is unknown.
     """
     if name is not None:
         if name not in list(VectorFormat):
@@ -257,12 +233,7 @@ def find_format(path: Path, name: str | None = None) -> VectorFormat:
 
 
 def read_vectors(path: Path, *, format: str | None = None) -> VectorFile:
-    """Read a file of sentence vectors; the default format is given by its suffix.
-
-    Raises:
-        UsageError: the format is unknown, or the file does not exist.
-        VectorFileError: the file is damaged, or its parts do not fit together.
-    """
+    """Read a file of sentence vectors, by default in the format of its suffix. Raises UsageError or VectorFileError."""
     reader, _ = FORMATS[find_format(path, format)]
     try:
         path.open("rb").close()  # not every reader says in the same way that there is no file
@@ -284,11 +255,7 @@ def write_vectors(
 ) -> None:
     """Write sentence vectors, (n, dim) float32, as one file; by default, its suffix decides the format.
 
-    The look-up format needs ids; the default is the row number from 0.
-
-    Raises:
-        UsageError: the format is unknown, or the path cannot be written.
-        VectorFileError: the parts differ in length; a text does not fit the format.
+    The look-up format needs ids; the default is the row number from 0. Raises UsageError or VectorFileError.
     """
     _, write = FORMATS[find_format(path, format)]
     content = VectorFile(vectors, tuple(sentences), None if ids is None else tuple(ids))

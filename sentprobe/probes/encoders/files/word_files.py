@@ -42,10 +42,8 @@ class DamagedWordFileError(Exception):
 def read_binary(path: Path, *, fasttext: bool) -> WordVectors:
     """Read binary word2vec or fastText vectors, plain or gzip.
 
-    fastText models have vectors for unknown words, from character n-grams (Bojanowski et al. 2017, section 3.2).
-
-    Raises:
-        EncoderError: the extra ``gensim`` is not installed; the file cannot be read or is damaged.
+    fastText models have vectors for unknown words, from character n-grams (Bojanowski et al. 2017, section 3.2). Raises
+    EncoderError if the extra ``gensim`` is not installed or the file is damaged.
     """
     # What overflows is not finite, and found afterwards.
     with _report_read_errors(path), _unzip(path) as plain, np.errstate(all="ignore"):
@@ -56,11 +54,7 @@ def read_binary(path: Path, *, fasttext: bool) -> WordVectors:
 
 
 def read_binary_width(path: Path, *, fasttext: bool) -> int:
-    """Return the width of binary word vectors, read from the header.
-
-    Raises:
-        EncoderError: see :func:`read_binary`; the vectors themselves are not checked.
-    """
+    """Return the width in the header of binary word vectors. Raises EncoderError as :func:`read_binary` does."""
     with _report_read_errors(path), _unzip(path) as plain:
         return _read_fasttext_width(plain) if fasttext else _read_word2vec_width(plain)
 
@@ -190,11 +184,7 @@ class WordFormat(StrEnum):
 
 
 def read_word_vectors(path: Path) -> WordVectors:
-    """Read word vectors, plain or gzip; the format is detected from the content.
-
-    Raises:
-        EncoderError: the file is damaged or in another format, or needs the extra ``gensim``.
-    """
+    """Read word vectors, plain or gzip; the format is detected from the content. Raises EncoderError."""
     file_format = detect_word_format(path)
     if file_format is WordFormat.TEXT:
         return read_text(path)
@@ -214,11 +204,7 @@ def detect_word_format(path: Path) -> WordFormat:
 
 
 def read_width(path: Path) -> int:
-    """Return the width of the vectors from the beginning of a file.
-
-    Raises:
-        EncoderError: the beginning is damaged or in another format, or needs the extra ``gensim``.
-    """
+    """Return the width of the vectors from the beginning of a file. Raises EncoderError."""
     if (file_format := detect_word_format(path)) is not WordFormat.TEXT:
         return read_binary_width(path, fasttext=file_format is WordFormat.FASTTEXT)
     for number, line in _read_lines(path):
@@ -235,10 +221,7 @@ def read_text(path: Path) -> WordVectors:
     """Read word vectors as text: GloVe, or word2vec with its line of counts; plain or gzip.
 
     A line is a word and dim numbers, separated by single spaces. A word may have spaces in it (some in GloVe 840B do).
-    The first line of a repeated word counts.
-
-    Raises:
-        EncoderError: the file cannot be read, or a line is wrong.
+    The first line of a repeated word counts. Raises EncoderError if the file cannot be read, or a line is wrong.
     """
     table: dict[str, Vectors] = {}
     hasher = hashlib.sha256()
@@ -261,7 +244,6 @@ def read_text(path: Path) -> WordVectors:
 
 
 def _read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines with their numbers from 1."""
     with _report_read_errors(path), open_unpacked(path) as file:
         yield from enumerate(file, start=1)
 
@@ -281,7 +263,6 @@ def _is_zipped(path: Path) -> bool:
 
 @contextmanager
 def _report_read_errors(path: Path) -> Iterator[None]:
-    """Convert exceptions of damaged and unreadable files into errors that name the file."""
     try:
         yield
     except DamagedWordFileError as error:

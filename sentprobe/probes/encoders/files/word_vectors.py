@@ -42,10 +42,8 @@ class WordVectors:
     def look_up(self, sentences: Sequence[str]) -> list[Vectors]:
         """Return the vectors of the known words of each sentence, one (words, dim) array each.
 
-        The first unknown words cause one warning; :attr:`notes` reports later ones.
-
-        Raises:
-            EncoderError: a sentence has no known words.
+        The first unknown words cause one warning; :attr:`notes` reports later ones. Raises EncoderError if a sentence
+        has no known words.
         """
         rows = self._seen.rows
         new = {word for sentence in sentences for word in sentence.split()} - rows.keys()
@@ -116,7 +114,7 @@ class Bow:
     def capabilities(self) -> Capabilities:
         """The seed, word vectors and notes; not cacheable, since averaging is fast."""
         return Capabilities(
-            cacheable=False, seed=self.words.seed, notes=self.words.notes, word_vectors=self.word_vectors
+            cacheable=False, seed=self.words.seed, notes=self.words.notes, word_vectors=self.words.average_words
         )
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
@@ -131,18 +129,9 @@ class Bow:
             out[row] = matrix.mean(axis=0, dtype=np.float64)
         return out
 
-    def word_vectors(self, texts: Sequence[str]) -> Vectors:
-        """Return the word vectors of texts, (n, dim) float32; 0 where there is none."""
-        return self.words.average_words(texts)
-
 
 def sample_word_vectors(*, seed: int, dim: int) -> WordVectors:
-    """Sample standard Gaussian word vectors; each depends on *seed*, *dim* and the word alone.
-
-    >>> again = sample_word_vectors(seed=1, dim=3).find("man")
-    >>> bool((sample_word_vectors(seed=1, dim=3).find("man") == again).all())
-    True
-    """
+    """Sample standard Gaussian word vectors; each depends on *seed*, *dim* and the word alone."""
 
     def find(word: str) -> Vectors:
         key = int(digest("word", seed, word), 16)

@@ -33,11 +33,7 @@ _COMPUTED_POSITIONS = ("rope", "rotary", "relative", "alibi", "sinusoidal")
 
 
 def check_declared_size(directory: Path) -> None:
-    """Check that the files of a model can hold the parameters that its configurations declare.
-
-    Raises:
-        ValueError: a configuration declares far more, or is not JSON.
-    """
+    """Check that the files of a model can hold the parameters that its configurations declare. Raises ValueError."""
     file_sizes = [path.stat().st_size for path in directory.rglob("*") if path.is_file()]
     limit = SMALL_MODEL + PARAMETERS_PER_BYTE * sum(file_sizes)
     for path in sorted(directory.rglob("*config.json")):

@@ -151,7 +151,6 @@ class HfModel:
             return output.hidden_states, tokens["attention_mask"]
 
     def _check_lengths(self, sentences: Sequence[str], lengths: Sequence[float]) -> None:
-        """Refuse sentences without tokens, and record sentences that reach the token limit."""
         for sentence, length in zip(sentences, lengths, strict=True):
             if not length:
                 raise EncoderError(f"{self.name} finds no token in the sentence {sentence!r}")
@@ -232,11 +231,7 @@ class HfEncoder:
 def load_hf(spec: Spec) -> list[HfEncoder]:
     """Return the encoder of ``hf:MODEL?...``, or an encoder per layer for ``layer=all``.
 
-    Custom code of a model is not run.
-
-    Raises:
-        UsageError: an option or its value is unknown.
-        EncoderError: the package is not installed, or the model does not exist.
+    Custom code of a model is not run. Raises UsageError or EncoderError.
     """
     options = read_options(spec, HfOptions())
     requested_layer = _parse_layer(options.layer)
@@ -270,7 +265,6 @@ def _format_layer_name(spec: Spec, layer: int) -> str:
 
 
 def _parse_layer(layer: str) -> int | None:
-    """Parse the option ``layer``; None: all layers."""
     if layer == ALL_LAYERS:
         return None
     try:
@@ -329,7 +323,6 @@ def _set_padding(tokenizer: Any) -> None:
 
 
 def _find_token_limit(requested_limit: int, tokenizer: Any, config: Any) -> int | None:
-    """Return the token limit per sentence; None: no limit."""
     positions: int | None = getattr(config, "max_position_embeddings", None)
     if requested_limit and positions and requested_limit > positions:
         raise UsageError(f"hf: option max_length={requested_limit}: the model has {positions} positions")

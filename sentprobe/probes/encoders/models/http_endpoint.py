@@ -55,7 +55,6 @@ class _Failure:
 
 
 def _get_last_failure(state: RetryCallState) -> _Failure:
-    """Return the failure of the last attempt."""
     outcome = state.outcome
     if outcome is None or not isinstance(failure := outcome.result(), _Failure):
         raise TypeError("the last try did not fail")
@@ -100,12 +99,9 @@ class Endpoint:
     pool: urllib3.PoolManager = field(repr=False, compare=False)
 
     def post(self, content: Mapping[str, object], *, group: RequestGroup, max_bytes: int) -> bytes:
-        """Return the body of the response, after retries if necessary; warn before each retry.
+        """Return the body of the response, after retries if necessary; warn before each retry. Raises EncoderError.
 
         - max_bytes: of the decompressed body; no more than this is read
-
-        Raises:
-            EncoderError: the last attempt failed, a retry would not help, or the group was stopped.
         """
         tries = Retrying(
             retry=retry_if_result(lambda outcome: isinstance(outcome, _Failure) and outcome.may_retry),
@@ -153,7 +149,6 @@ class Endpoint:
             return self._make_slow_failure(limit)
 
     def _request_once(self, body: bytes, key: str, max_bytes: int) -> bytes | _Failure:
-        """Make one request; return the body of the response, or the failure."""
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
         deadline = time.monotonic() + self.timeout
         try:
@@ -192,11 +187,7 @@ class Endpoint:
 
 
 def _read_body(answer: urllib3.BaseHTTPResponse, *, max_bytes: int, deadline: float) -> bytes:
-    """Return the first *max_bytes* of a decompressed body, and return the connection if that is all.
-
-    Raises:
-        TimeoutError: the body is not complete at *deadline*, a time of the monotonic clock.
-    """
+    """Return the first *max_bytes* of a decompressed body; raise TimeoutError after *deadline* (monotonic clock)."""
     body = bytearray()
     while len(body) < max_bytes:
         part = answer.read1(min(_PART_BYTES, max_bytes - len(body)))
@@ -210,11 +201,7 @@ def _read_body(answer: urllib3.BaseHTTPResponse, *, max_bytes: int, deadline: fl
 
 
 def read_key(variable: str) -> str:
-    """Return the key in the environment variable; empty: there is none.
-
-    Raises:
-        EncoderError: the key has characters that a header cannot hold.
-    """
+    """Return the key in the environment variable; empty: there is none. Raises EncoderError."""
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()):
         raise EncoderError(
@@ -260,7 +247,6 @@ def extract_server_message(body: bytes, *, key: str) -> str:
 
 
 def _make_refusal(answer: urllib3.BaseHTTPResponse, body: bytes, *, key: str) -> _Failure:
-    """Return the failure for a response whose status is not 200, from the start of its body."""
     location = answer.headers.get("Location")
     if location and 300 <= answer.status < 400:
         text = f"the server redirects to {location}, which is not followed: give it as base_url"

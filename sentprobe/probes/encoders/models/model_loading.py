@@ -51,11 +51,7 @@ def find_model(
     """Return the files of *model*: a directory, or a name on the Hugging Face hub.
 
     The local cache of the hub is used first, then the network. A cached copy without *required_file* counts as
-    incomplete. A name without an organisation is tried under each of *owners*.
-
-    Raises:
-        UnknownModelError: the hub has no such model or cannot be reached.
-        UsageError: the directory does not exist or has no model, or *revision* is given for a directory.
+    incomplete. A name without an organisation is tried under each of *owners*. Raises UnknownModelError or UsageError.
     """
     local = Path(model).expanduser()
     if local.is_dir():
@@ -94,7 +90,6 @@ def _find_cached_model(name: str, *, revision: str, required_file: str) -> Path 
 
 
 def _fetch_model(names: Sequence[str], *, revision: str) -> Path:
-    """Download the first of *names* that the hub has; return its directory."""
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError
 
@@ -134,7 +129,6 @@ def _find_hub_cache() -> str | None:
 
 
 def _hash_directory(directory: Path) -> str:
-    """Return a digest of the names and contents of all files that are not hidden."""
     hasher = hashlib.sha256()
     for path in sorted(path for path in directory.rglob("*") if path.is_file()):
         relative = path.relative_to(directory)
@@ -186,12 +180,7 @@ def find_default_device() -> str:
 
 
 def move_to_device(module: Any, *, device: str, precision: ModelPrecision) -> Any:
-    """Move a module to *device* (empty: leave it) and convert it to *precision*.
-
-    Raises:
-        UsageError: PyTorch does not know the device.
-        EncoderError: the machine does not have the device.
-    """
+    """Move a module to *device* (empty: leave it) and convert it to *precision*. Raises UsageError or EncoderError."""
     import torch
 
     try:

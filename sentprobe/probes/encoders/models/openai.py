@@ -70,12 +70,7 @@ class OpenAIEncoder:
     endpoint: Endpoint = field(repr=False)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the vectors, (n, dim) float32, from concurrent requests.
-
-        Raises:
-            EncoderError: the endpoint cannot be reached or refuses a request, or does not return a finite vector of one
-                width for each sentence.
-        """
+        """Return the vectors, (n, dim) float32, from concurrent requests. Raises EncoderError."""
         size = self.options.batch
         chunks = [sentences[start : start + size] for start in range(0, len(sentences), size)]
         group = RequestGroup(threading.Event())
@@ -104,7 +99,6 @@ class OpenAIEncoder:
         return place, vectors
 
     def _parse_array(self, answer: bytes, *, count: int) -> NDArray[Any]:
-        """Return the embeddings in a response, of any type and shape."""
         try:
             array = np.array(_parse_rows(answer, count=count, key=read_key(self.endpoint.key_env)))
         except ValueError as error:  # numpy's own is about rows of different lengths
@@ -116,12 +110,7 @@ class OpenAIEncoder:
 
 
 def load_openai(spec: Spec) -> OpenAIEncoder:
-    """Return the encoder of ``openai:MODEL?...``, without making a request.
-
-    Raises:
-        UsageError: an option or its value is unknown.
-        EncoderError: a key is required, and is not in the environment.
-    """
+    """Return the encoder of ``openai:MODEL?...``, without making a request. Raises UsageError or EncoderError."""
     options = read_options(spec, OpenAIOptions())
     _check_options(options)
     url = options.base_url.rstrip("/")

@@ -131,8 +131,6 @@ def _make_senteval_caller(model: Any, *, batch: int, seed: int) -> EncodeFunctio
 
 
 def _make_mteb_caller(model: Any, *, batch: int) -> EncodeFunction:
-    """Return a function that calls MTEB's encoder protocol (version 2)."""
-
     def call(sentences: Sequence[str]) -> object:
         from torch.utils.data import DataLoader
 
@@ -186,11 +184,7 @@ class PythonEncoder:
     capabilities: Capabilities = field(repr=False, compare=False)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the function's vectors, (n, dim) float32.
-
-        Raises:
-            EncoderError: the function raised, or did not return valid vectors.
-        """
+        """Return the function's vectors, (n, dim) float32. Raises EncoderError."""
         try:
             vectors = convert_to_array(self.call(sentences))
         except SentprobeError:
@@ -201,13 +195,9 @@ class PythonEncoder:
 
 
 def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
-    """Return the encoder of a spec ``python:module`` or ``python:module:attribute``.
+    """Return the encoder of a spec ``python:module`` or ``python:module:attribute``. Raises UsageError or EncoderError.
 
     The working directory is searched before installed modules. Classes are instantiated without arguments.
-
-    Raises:
-        UsageError: an option, module or attribute is unknown.
-        EncoderError: the import or the instantiation raised, or no call style fits.
     """
     options = read_options(spec, PythonOptions(seed=Natural(seed)))
     module_name, _, attribute = spec.argument.partition(":")
@@ -236,15 +226,12 @@ def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
 def wrap(
     model: Any, *, name: str, fingerprint: str = "", cacheable: bool | None = None, batch: int = 128
 ) -> PythonEncoder:
-    """Wrap a function or an object as an encoder.
+    """Wrap a function or an object as an encoder. Raises EncoderError if no call style fits.
 
     Without a fingerprint, results are identified by the source file of the function or class; without such a file (an
     interactive session), they are never reused.
 
     - cacheable: whether vectors are cached; None: only if there is a fingerprint
-
-    Raises:
-        EncoderError: no call style fits.
     """
     style = find_style(model)
     if style is None:
@@ -262,7 +249,6 @@ def wrap(
 
 
 def _find_module(model: Any) -> ModuleType:
-    """Return the module that defines a function or an object's class."""
     name = getattr(model, "__module__", None) or type(model).__module__
     return sys.modules.get(name, ModuleType(name))
 
@@ -315,7 +301,6 @@ def _instantiate(model: Any, *, spec: Spec) -> Any:
 
 
 def _format_exception(error: BaseException) -> str:
-    """Return type and text of an exception on one line."""
     text = " ".join(str(error).split())
     return f"{type(error).__name__}: {text}" if text else type(error).__name__
 

@@ -89,11 +89,7 @@ class SentenceTransformerEncoder:
 def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
     """Load the model of ``st:MODEL?...`` from a directory, the hub's cache or the hub.
 
-    Custom code of a model is not run.
-
-    Raises:
-        UsageError: an option or its value is unknown.
-        EncoderError: the package is not installed, or the model does not exist.
+    Custom code of a model is not run. Raises UsageError or EncoderError.
     """
     options = read_options(spec, SentenceTransformerOptions())
     if find_spec("sentence_transformers") is None:
@@ -139,7 +135,6 @@ def _refuse_foreign_code(directory: Path) -> None:
 
 
 def _find_width(model: Any) -> int | None:
-    """Return the width of the model's vectors, if it is known."""
     names = ("get_embedding_dimension", "get_sentence_embedding_dimension")  # new and old
     available_names = (name for name in names if hasattr(model, name))
     width: int | None = getattr(model, next(available_names))()
@@ -147,7 +142,6 @@ def _find_width(model: Any) -> int | None:
 
 
 def _choose_prompt(options: SentenceTransformerOptions, prompts: Mapping[str, str], *, default: str | None) -> str:
-    """Return the prompt that precedes each sentence."""
     nonempty_prompts = {name: text for name, text in prompts.items() if text}
     if options.prompt and options.prompt_name:
         raise UsageError("st: give one of the options prompt and prompt_name")

@@ -1,1 +1,1 @@
-"""Networks that compute a sentence vector from word vectors, one module per family of architectures."""
+"""Networks that compute a sentence vector from word vectors."""

@@ -19,11 +19,7 @@ DEFAULT_LAYERS: Mapping[str, int] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Architecture:
-    """A kind of network and its sizes.
-
-    >>> Architecture(kind="gated-conv").layers
-    8
-    """
+    """A kind of network and its sizes."""
 
     kind: str
     """A key of DEFAULT_LAYERS."""

@@ -12,8 +12,7 @@ from torch.nn.utils import rnn
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders import protocol
 from sentprobe.probes.encoders.files import word_files, word_vectors
-from sentprobe.probes.encoders.published import recurrent_encoder, weight_files
-from sentprobe.probes.encoders.published import sentence_words as words_of
+from sentprobe.probes.encoders.published import recurrent_encoder, sentence_words, weight_files
 from sentprobe.specs import Spec, read_options
 
 
@@ -50,16 +49,15 @@ class _Preprocessing:
 
     begin: str
     end: str
-    tokenize: words_of.Tokenizer
+    tokenize: sentence_words.Tokenizer
 
     def add_marks(self, sentence: str) -> str:
-        """Return the words of a sentence between the marks, separated by spaces."""
         return " ".join((self.begin, *self.tokenize(sentence), self.end))
 
 
 PREPROCESSING = {
-    InferSentVersion.GLOVE: _Preprocessing("<s>", "</s>", words_of.tokenize_treebank),
-    InferSentVersion.FASTTEXT: _Preprocessing("<p>", "</p>", words_of.tokenize_moses),
+    InferSentVersion.GLOVE: _Preprocessing("<s>", "</s>", sentence_words.tokenize_treebank),
+    InferSentVersion.FASTTEXT: _Preprocessing("<p>", "</p>", sentence_words.tokenize_moses),
 }
 
 VECTORS_HINT = {
@@ -110,12 +108,7 @@ class InferSent(recurrent_encoder.PublishedEncoder):
 
 
 def build_infersent(spec: Spec) -> InferSent:
-    """Return the encoder of a spec ``infersent:MODEL?vectors=FILE``.
-
-    Raises:
-        UsageError: an option is wrong or missing; a file does not exist.
-        EncoderError: a file is damaged, has other content, or is a pickle.
-    """
+    """Return the encoder of a spec ``infersent:MODEL?vectors=FILE``. Raises UsageError or EncoderError."""
     options = read_options(spec, InferSentOptions())
     path = Path(spec.argument).expanduser()
     version = _choose_version(path, options.version)
@@ -126,6 +119,7 @@ def build_infersent(spec: Spec) -> InferSent:
     if words.dim != lstm.input_size:
         raise protocol.EncoderError(f"{words.source}: vectors of width {words.dim}; {path} wants {lstm.input_size}")
     preprocessing = PREPROCESSING[version]
+    tokenize = sentence_words.choose_tokenizer(options.words, preprocessing.tokenize)
     settings = (version, options.padding, options.words, words.fingerprint)
     return InferSent(
         name=spec.name,
@@ -133,7 +127,7 @@ def build_infersent(spec: Spec) -> InferSent:
         words=words,
         batch=options.batch,
         lstm=lstm,
-        preprocessing=replace(preprocessing, tokenize=words_of.choose_tokenizer(options.words, preprocessing.tokenize)),
+        preprocessing=replace(preprocessing, tokenize=tokenize),
         padding=options.padding,
     )
 

@@ -1,8 +1,9 @@
-"""The base class of published encoders: recurrent networks on packed sentences."""
+"""The base class of published encoders: recurrent networks on packed sentences, and GRUs that Theano code saved."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
@@ -14,7 +15,7 @@ from sentprobe.probes.encoders.files.word_vectors import WordVectors
 from sentprobe.probes.encoders.models import model_loading
 from sentprobe.probes.encoders.models.truncation import count_none_truncated
 from sentprobe.probes.encoders.protocol import Vectors
-from sentprobe.probes.encoders.published import numbered_words, sentence_words
+from sentprobe.probes.encoders.published import sentence_words, weight_files
 
 Recurrent = TypeVar("Recurrent", torch.nn.LSTM, torch.nn.GRU)
 
@@ -37,14 +38,14 @@ class PublishedEncoder(ABC):
 
     name: str
     fingerprint: str
-    words: WordVectors | numbered_words.NumberedWords
+    words: WordVectors | sentence_words.NumberedWords
     batch: int
 
     @property
     def capabilities(self) -> Capabilities:
         """The word vectors, and a note on unknown words."""
         return Capabilities(
-            notes=self.words.notes, count_truncated=count_none_truncated, word_vectors=self.word_vectors
+            notes=self.words.notes, count_truncated=count_none_truncated, word_vectors=self.inputs.average_words
         )
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
@@ -54,10 +55,6 @@ class PublishedEncoder(ABC):
             parts = [self._forward(sentences[start : start + self.batch]) for start in starts]
             vectors: Vectors = torch.cat(parts).cpu().numpy()
         return vectors
-
-    def word_vectors(self, texts: Sequence[str]) -> Vectors:
-        """Return the word vectors of texts, (n, width) float32; 0 where there is none."""
-        return self.inputs.average_words(texts)
 
     @property
     @abstractmethod
@@ -94,3 +91,44 @@ def load_weights(network: Recurrent, weights: dict[str, torch.Tensor], *, device
         network, device=device or model_loading.find_default_device(), precision=model_loading.ModelPrecision.FLOAT32
     )
     return placed
+
+
+GRU_ARRAYS = ("W", "b", "U", "Wx", "bx", "Ux")
+"""Array names of a GRU in the Theano code of Kiros, Cho and others, after the layer's name."""
+
+
+def read_gru(path: Path, layers: Sequence[str], *, device: str) -> torch.nn.GRU:
+    """Return the GRU of an npz file, with a direction for each of *layers*.
+
+    W (inputs, 2 * units), b and U (units, 2 * units) belong to the reset and update gates, concatenated; Wx, bx and Ux
+    to the new state. In the Theano code, as in PyTorch, the reset gate multiplies the output of Ux, and the update gate
+    is the share of the old state. (Kiros et al. 2015, section 2.1, differs in both, but the code trained these
+    weights.) Raises UsageError if the file does not exist, and EncoderError if it is damaged, lacks an array, or has
+    arrays that do not fit together.
+    """
+    names = [f"{layer}_{array}" for layer in layers for array in GRU_ARRAYS]
+    arrays = weight_files.read_arrays(path, names)
+    matrix = f"{layers[0]}_Wx"
+    inputs, units = weight_files.get_matrix_shape(matrix, arrays[matrix], path)
+    shapes = {
+        "W": (inputs, 2 * units), "b": (2 * units,), "U": (units, 2 * units),
+        "Wx": (inputs, units), "bx": (units,), "Ux": (units, units),
+    }  # fmt: skip
+    for name, array in arrays.items():
+        weight_files.check_shape(name, array, shapes[name.rpartition("_")[2]], path)
+    with torch.device("meta"):  # without weights, so that no global generator is touched
+        gru = torch.nn.GRU(inputs, units, bidirectional=len(layers) == 2)
+    weights: dict[str, torch.Tensor] = {}
+    for layer, ending in zip(layers, ("", "_reverse"), strict=False):
+        weights |= {f"{name}_l0{ending}": weight for name, weight in _convert_layer(arrays, layer).items()}
+    return load_weights(gru, weights, device=device)
+
+
+def _convert_layer(arrays: dict[str, torch.Tensor], layer: str) -> dict[str, torch.Tensor]:
+    w, b, u, wx, bx, ux = (arrays[f"{layer}_{array}"] for array in GRU_ARRAYS)
+    return {
+        "weight_ih": torch.cat((w, wx), dim=1).T,
+        "weight_hh": torch.cat((u, ux), dim=1).T,
+        "bias_ih": torch.cat((b, bx)),
+        "bias_hh": torch.zeros(3 * ux.shape[1]),
+    }

@@ -9,8 +9,7 @@ import torch
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders import protocol
 from sentprobe.probes.encoders.files import word_vectors
-from sentprobe.probes.encoders.published import numbered_words, recurrent_encoder, theano_gru, weight_files
-from sentprobe.probes.encoders.published import sentence_words as words_of
+from sentprobe.probes.encoders.published import recurrent_encoder, sentence_words, weight_files
 from sentprobe.specs import Spec, read_options
 
 END, UNKNOWN = 0, 1
@@ -47,10 +46,10 @@ class SdaeOptions(recurrent_encoder.PublishedOptions):
 class Sdae(recurrent_encoder.PublishedEncoder):
     """The last state of the GRU after the words and the end mark; no noise is added."""
 
-    words: numbered_words.NumberedWords
+    words: sentence_words.NumberedWords
     gru: torch.nn.GRU
     table: protocol.Vectors  # (words, inputs)
-    tokenize: words_of.Tokenizer
+    tokenize: sentence_words.Tokenizer
 
     @property
     def inputs(self) -> word_vectors.WordVectors:
@@ -65,18 +64,13 @@ class Sdae(recurrent_encoder.PublishedEncoder):
 
 
 def build_sdae(spec: Spec) -> Sdae:
-    """Return the encoder of a spec ``sdae:MODEL.npz?dictionary=FILE``.
-
-    Raises:
-        UsageError: an option is wrong or missing; a file does not exist.
-        EncoderError: a file is damaged, does not fit the others, or is a pickle.
-    """
+    """Return the encoder of a spec ``sdae:MODEL.npz?dictionary=FILE``. Raises UsageError or EncoderError."""
     options = read_options(spec, SdaeOptions())
     if not options.dictionary:
         raise UsageError("sdae: dictionary=FILE is wanted: lines of a word, a tab and its number")
     path = Path(spec.argument).expanduser()
     weight_files.refuse_pickle(path, CONVERT_MODEL_HINT)
-    gru = theano_gru.read_gru(path, (LAYER,), device=options.device)
+    gru = recurrent_encoder.read_gru(path, (LAYER,), device=options.device)
     table = _read_table(path, options.vectors, width=gru.input_size)
     words = _read_words(Path(options.dictionary).expanduser(), rows=len(table))
     used = (path, *(Path(file).expanduser() for file in (options.dictionary, options.vectors) if file))
@@ -88,12 +82,11 @@ def build_sdae(spec: Spec) -> Sdae:
         batch=options.batch,
         gru=gru,
         table=table,
-        tokenize=words_of.choose_tokenizer(options.words, words_of.tokenize_at_punctuation),
+        tokenize=sentence_words.choose_tokenizer(options.words, sentence_words.tokenize_at_punctuation),
     )
 
 
 def _read_table(path: Path, vectors: str, *, width: int) -> protocol.Vectors:
-    """Return the word vectors, (words, width)."""
     if vectors:
         path = Path(vectors).expanduser()
         table = weight_files.read_table(path, convert=CONVERT_VECTORS)
@@ -106,11 +99,11 @@ def _read_table(path: Path, vectors: str, *, width: int) -> protocol.Vectors:
     return table
 
 
-def _read_words(path: Path, *, rows: int) -> numbered_words.NumberedWords:
+def _read_words(path: Path, *, rows: int) -> sentence_words.NumberedWords:
     """Return the words with a usable row; as in the published code, words of the last row count as unknown."""
     weight_files.refuse_pickle(path, CONVERT_WORDS.format(name=path.name))
-    word_numbers = numbered_words.read_word_numbers(path)
+    word_numbers = sentence_words.read_word_numbers(path)
     numbers = {word: number for word, number in word_numbers.items() if number < rows - 1}
     if not numbers:
         raise protocol.EncoderError(f"{path}: no word has a number below {rows - 1}")
-    return numbered_words.NumberedWords(str(path), numbers, UNKNOWN)
+    return sentence_words.NumberedWords(str(path), numbers, UNKNOWN)

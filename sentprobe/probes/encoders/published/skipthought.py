@@ -10,8 +10,7 @@ import torch
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders import protocol
 from sentprobe.probes.encoders.files import word_vectors
-from sentprobe.probes.encoders.published import numbered_words, recurrent_encoder, theano_gru, weight_files
-from sentprobe.probes.encoders.published import sentence_words as words_of
+from sentprobe.probes.encoders.published import recurrent_encoder, sentence_words, weight_files
 from sentprobe.specs import Spec, read_options
 
 
@@ -79,9 +78,9 @@ class SkipThought(recurrent_encoder.PublishedEncoder):
     Unknown words have the vector of ``UNK``.
     """
 
-    words: numbered_words.NumberedWords
+    words: sentence_words.NumberedWords
     models: tuple[_SkipThoughtModel, ...]
-    tokenize: words_of.Tokenizer
+    tokenize: sentence_words.Tokenizer
     options: SkipThoughtOptions
 
     @property
@@ -104,12 +103,7 @@ class SkipThought(recurrent_encoder.PublishedEncoder):
 
 
 def build_skipthought(spec: Spec) -> SkipThought:
-    """Return the encoder of a spec ``skipthought:FOLDER``.
-
-    Raises:
-        UsageError: an option is wrong; the folder or a file does not exist.
-        EncoderError: a file is damaged, does not fit the others, or is a pickle.
-    """
+    """Return the encoder of a spec ``skipthought:FOLDER``. Raises UsageError or EncoderError."""
     options = read_options(spec, SkipThoughtOptions())
     folder = Path(spec.argument).expanduser()
     if not folder.is_dir():
@@ -132,23 +126,23 @@ def build_skipthought(spec: Spec) -> SkipThought:
         words=words,
         batch=options.batch,
         models=models,
-        tokenize=words_of.choose_tokenizer(options.words, words_of.tokenize_treebank),
+        tokenize=sentence_words.choose_tokenizer(options.words, sentence_words.tokenize_treebank),
         options=options,
     )
 
 
-def _read_words(path: Path, *, eos: bool) -> numbered_words.NumberedWords:
-    numbers = numbered_words.read_word_list(path)
+def _read_words(path: Path, *, eos: bool) -> sentence_words.NumberedWords:
+    numbers = sentence_words.read_word_list(path)
     for word in (UNKNOWN, *([END] if eos else [])):
         if word not in numbers:
             raise protocol.EncoderError(f"{path}: there is no {word} among the words")
-    return numbered_words.NumberedWords(str(path), numbers, numbers[UNKNOWN])
+    return sentence_words.NumberedWords(str(path), numbers, numbers[UNKNOWN])
 
 
 def _read_model(
-    folder: Path, files: SkipThoughtFiles, table: protocol.Vectors, words: numbered_words.NumberedWords, *, device: str
+    folder: Path, files: SkipThoughtFiles, table: protocol.Vectors, words: sentence_words.NumberedWords, *, device: str
 ) -> _SkipThoughtModel:
-    gru = theano_gru.read_gru(folder / files.weights, files.layers, device=device)
+    gru = recurrent_encoder.read_gru(folder / files.weights, files.layers, device=device)
     if table.shape != (words.row_count, gru.input_size):
         raise protocol.EncoderError(
             f"{folder / files.table}: vectors (words, dim) of shape {table.shape}; "

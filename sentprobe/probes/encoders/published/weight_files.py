@@ -32,15 +32,11 @@ NPY_MAGIC = b"\x93NUMPY"
 def read_state_dict(
     path: Path, names: Sequence[str], *, prefix: str, ignored_prefix: str, convert: str
 ) -> dict[str, torch.Tensor]:
-    """Return the tensors *names* of a PyTorch state dictionary as float32; refuse other names.
+    """Return the tensors of a PyTorch state dictionary as float32; raise EncoderError for names other than *names*.
 
     - prefix: prefix of the names if the model is part of a larger network
     - ignored_prefix: prefix of the other names of that network
     - convert: how to convert a pickle, for the error message
-
-    Raises:
-        UsageError: the file does not exist.
-        EncoderError: it is damaged, is a pickle, or has other content.
     """
     with _report_damage(path, "PyTorch state dictionary"):
         _check_archive_size(path)
@@ -77,12 +73,7 @@ def _count_bytes(name: str, tensor: Any, path: Path) -> int:
 
 
 def read_arrays(path: Path, names: Sequence[str]) -> dict[str, torch.Tensor]:
-    """Return the arrays *names* of an npz file as float32; other arrays are ignored.
-
-    Raises:
-        UsageError: the file does not exist.
-        EncoderError: it is damaged, lacks an array, or has a pickled array.
-    """
+    """Return the arrays *names* of an npz file as float32; ignore others. Raises UsageError or EncoderError."""
     with _report_damage(path, "npz file of arrays"):
         _check_archive_size(path)
         # NumPy warns about arrays of Python 2.
@@ -112,12 +103,7 @@ def _make_tensor(name: str, array: Any, path: Path) -> torch.Tensor:
 
 
 def read_table(path: Path, *, convert: str) -> Vectors:
-    """Return the array (rows, dim) of an npy file as a memory map.
-
-    Raises:
-        UsageError: the file does not exist.
-        EncoderError: it is damaged, is a pickle, or has another shape or type.
-    """
+    """Return the array (rows, dim) of an npy file as a memory map. Raises UsageError or EncoderError."""
     with _report_damage(path, "npy file with one array"):
         with path.open("rb") as file:
             if file.read(len(NPY_MAGIC)) != NPY_MAGIC:
@@ -136,7 +122,6 @@ def read_table(path: Path, *, convert: str) -> Vectors:
 
 @contextmanager
 def _report_damage(path: Path, what: str) -> Iterator[None]:
-    """Convert exceptions of damaged files into EncoderError."""
     try:
         yield
     except SentprobeError:
@@ -157,7 +142,6 @@ def _check_archive_size(path: Path) -> None:
 
 
 def _check_names(names: Collection[str], expected_names: Sequence[str], path: Path) -> None:
-    """Refuse a file with missing or unexpected names."""
     if missing := [expected for expected in expected_names if expected not in names]:
         raise EncoderError(f"{path}: there is no {', no '.join(missing)} in this file")
     if unexpected := [name for name in names if name not in expected_names]:
@@ -194,11 +178,7 @@ def unpickling_error(path: Path, convert: str) -> EncoderError:
 
 
 def digest_file(path: Path) -> str:
-    """Return the sha256 of the content of a file.
-
-    Raises:
-        UsageError: the file does not exist.
-    """
+    """Return the sha256 of the content of a file."""
     with _report_damage(path, "file of weights"), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -208,12 +188,7 @@ PICKLE_PREFIXES = (b"\x80", b"(dp", b"}q\x00", b"}q\x01", b"ccopy_reg\n", b"ccol
 
 
 def refuse_pickle(path: Path, convert: str) -> None:
-    """Refuse a pickle, recognized by its first bytes.
-
-    Raises:
-        UsageError: the file does not exist.
-        EncoderError: it is a pickle.
-    """
+    """Refuse a pickle, recognized by its first bytes."""
     with _report_damage(path, "file of weights"), path.open("rb") as file:
         if file.read(16).startswith(PICKLE_PREFIXES):
             raise unpickling_error(path, convert)

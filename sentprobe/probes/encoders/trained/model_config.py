@@ -44,22 +44,13 @@ def is_model_folder(path: Path) -> bool:
 
 
 def write_config(config: ModelConfig, folder: Path) -> None:
-    """Write config.json into an existing folder.
-
-    Raises:
-        OSError: it cannot be written.
-    """
+    """Write config.json into an existing folder."""
     head = {"format": FORMAT, **asdict(config), "record": dict(config.record)}
     (folder / CONFIG_FILE).write_text(json.dumps(head, indent=2) + "\n", "utf-8", newline="\n")
 
 
 def read_config(folder: Path) -> ModelConfig:
-    """Read config.json.
-
-    Raises:
-        UsageError: the folder does not exist or may not be read.
-        EncoderError: the file is missing or damaged.
-    """
+    """Read config.json. Raises UsageError or EncoderError."""
     if not folder.is_dir():
         raise UsageError(f"{folder}: there is no such folder of a trained encoder")
     return read_part(folder / CONFIG_FILE, _parse_config)
@@ -69,12 +60,7 @@ Value = TypeVar("Value")
 
 
 def read_part(path: Path, parse: Callable[[bytes], Value]) -> Value:
-    """Read and parse a file of the folder.
-
-    Raises:
-        UsageError: it may not be read.
-        EncoderError: it is missing, or *parse* refuses its content.
-    """
+    """Read and parse a file of the folder. Raises UsageError or EncoderError."""
     try:
         return parse(path.read_bytes())
     except OSError as error:

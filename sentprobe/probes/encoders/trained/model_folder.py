@@ -34,9 +34,6 @@ def write_sentence_model(model: models.SentenceModel, folder: Path, record: Mapp
     """Write the three files into an existing folder.
 
     - record: JSON; its ``family``, ``step`` and ``epoch`` place the encoder in a training curve
-
-    Raises:
-        OSError: a file cannot be written.
     """
     vocabulary = model.vocabulary
     config = configs.ModelConfig(
@@ -56,12 +53,7 @@ def write_sentence_model(model: models.SentenceModel, folder: Path, record: Mapp
 
 
 def load_sentence_model(folder: Path) -> models.SentenceModel:
-    """Return the model of a folder, on the CPU.
-
-    Raises:
-        UsageError: the folder does not exist or may not be read.
-        EncoderError: a file is missing or damaged, or the files do not fit together.
-    """
+    """Return the model of a folder, on the CPU. Raises UsageError or EncoderError."""
     config = configs.read_config(folder)
     models.check_size(config.architecture, words=config.words)
     _check_weights_size(folder / WEIGHTS, config)
@@ -82,7 +74,6 @@ def _parse_vocabulary(content: bytes, config: configs.ModelConfig) -> models.Mod
 
 
 def _check_weights_size(path: Path, config: configs.ModelConfig) -> None:
-    """Refuse weights whose file size contradicts the configuration."""
     try:
         size = path.stat().st_size
     except OSError as error:
@@ -112,7 +103,6 @@ def _parse_weights(content: bytes, model: models.SentenceModel, config: configs.
 
 
 def _check_step(content: bytes, config: configs.ModelConfig) -> None:
-    """Refuse weights of another training step than config.json states."""
     end = 8 + int.from_bytes(content[:8], "little")  # as safetensors found it
     step = parse_json(content[8:end]).get("__metadata__", {}).get(STEP)
     config_step = config.record.get(STEP)

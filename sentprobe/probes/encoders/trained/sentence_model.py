@@ -11,6 +11,7 @@ from torch import nn
 from sentprobe.errors import FormatError, UsageError
 from sentprobe.probes.encoders.files.word_vectors import MAX_WORDS_SHOWN, WordVectors
 from sentprobe.probes.encoders.networks import network as networks
+from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors
 
 log = logging.getLogger(__name__)
@@ -65,7 +66,7 @@ class SentenceModel(nn.Module):
     A model is created without weights on the device ``meta``; see :func:`make_sentence_model`.
     """
 
-    def __init__(self, vocabulary: ModelVocabulary, architecture: networks.Architecture, *, frozen: bool) -> None:
+    def __init__(self, vocabulary: ModelVocabulary, architecture: Architecture, *, frozen: bool) -> None:
         super().__init__()
         self.vocabulary = vocabulary
         self.architecture = architecture
@@ -97,22 +98,18 @@ class SentenceModel(nn.Module):
 
 
 def make_sentence_model(
-    architecture: networks.Architecture,
+    architecture: Architecture,
     vocabulary: ModelVocabulary,
     *,
     vectors: WordVectors | None = None,
     frozen: bool = False,
     seed: int,
 ) -> SentenceModel:
-    """Return an untrained model; the seed decides its random weights.
+    """Return an untrained model; the seed decides its random weights. Raises UsageError or EncoderError.
 
     - vectors: initial word vectors; vectors of other words are sampled with the same mean scale.
       None: all vectors are sampled with standard deviation 0.1
     - frozen: whether word vectors are not trained
-
-    Raises:
-        UsageError: the word vectors have another width; there are too many weights.
-        EncoderError: none of the words has a vector.
     """
     check_size(architecture, words=len(vocabulary.words))
     if vectors is not None and vectors.dim != architecture.inputs:
@@ -128,18 +125,14 @@ def make_sentence_model(
     return model
 
 
-def count_weights(architecture: networks.Architecture, *, words: int) -> int:
+def count_weights(architecture: Architecture, *, words: int) -> int:
     """Return the number of weights of a model, including word vectors."""
     network = networks.NETWORKS[architecture.kind].count_weights(architecture)
     return network + (words + SPECIAL_ROWS) * architecture.inputs
 
 
-def check_size(architecture: networks.Architecture, *, words: int) -> None:
-    """Check the number of weights of a model.
-
-    Raises:
-        UsageError: there are too many.
-    """
+def check_size(architecture: Architecture, *, words: int) -> None:
+    """Raise UsageError if a model has too many weights."""
     count = count_weights(architecture, words=words)
     if count > networks.MAX_WEIGHTS:
         raise UsageError(

@@ -68,7 +68,7 @@ class TrainedEncoder:
             epoch=self._point.epoch,
             notes=self.notes,
             count_truncated=count_none_truncated,
-            word_vectors=self.word_vectors,
+            word_vectors=self._words.average_words,
         )
 
     @property
@@ -84,11 +84,7 @@ class TrainedEncoder:
         )
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the sentence vectors, (n, dim) float32.
-
-        Raises:
-            EncoderError: a sentence has no words.
-        """
+        """Return the sentence vectors, (n, dim) float32. Raises EncoderError if a sentence has no words."""
         ids = [self._find_ids(sentence) for sentence in sentences]
         out = np.empty((len(sentences), self._model.dim), dtype=np.float32)
         for rows in group_by_length([len(sentence_ids) for sentence_ids in ids], size=self._batch):
@@ -97,10 +93,6 @@ class TrainedEncoder:
             with torch.inference_mode():
                 out[rows] = self._model(stacked, lengths).cpu().numpy()
         return out
-
-    def word_vectors(self, texts: Sequence[str]) -> Vectors:
-        """Return the word vectors of texts, (n, width) float32; 0 where there is none."""
-        return self._words.average_words(texts)
 
     def _find_ids(self, sentence: str) -> list[int]:
         vocabulary = self._model.vocabulary
@@ -129,12 +121,7 @@ def compute_fingerprint(model: SentenceModel) -> str:
 
 
 def build_trained(spec: Spec) -> TrainedEncoder:
-    """Return the encoder of a spec ``trained:DIR``.
-
-    Raises:
-        UsageError: an option is unknown; the folder does not exist.
-        EncoderError: the folder is damaged; the machine does not have the device.
-    """
+    """Return the encoder of a spec ``trained:DIR``. Raises UsageError or EncoderError."""
     options = read_options(spec, TrainedOptions())
     folder = Path(spec.argument).expanduser()
     point = _read_training_point(folder)

@@ -11,7 +11,8 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.capabilities import Capabilities
 from sentprobe.probes.encoders.files.word_files import read_or_sample_word_vectors
 from sentprobe.probes.encoders.files.word_vectors import WordVectors
-from sentprobe.probes.encoders.networks import convolutions, network
+from sentprobe.probes.encoders.networks import network
+from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.protocol import Vectors, digest
 from sentprobe.specs import Natural, Spec, read_options
 
@@ -60,7 +61,7 @@ class UntrainedEncoder:
     @property
     def capabilities(self) -> Capabilities:
         """The seed, the word vectors, and a note on unknown words."""
-        return Capabilities(seed=self._seed, notes=self._words.notes, word_vectors=self.word_vectors)
+        return Capabilities(seed=self._seed, notes=self._words.notes, word_vectors=self._words.average_words)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the sentence vectors, (n, dim) float32."""
@@ -73,10 +74,6 @@ class UntrainedEncoder:
                 out[rows] = self.network(stacked, lengths).numpy()
         return out
 
-    def word_vectors(self, texts: Sequence[str]) -> Vectors:
-        """Return the word vectors of texts, (n, width) float32; 0 where there is none."""
-        return self._words.average_words(texts)
-
 
 def group_by_length(lengths: Sequence[int], *, size: int) -> Iterator[list[int]]:
     """Yield the positions of sentences of equal length in batches of at most *size*."""
@@ -87,11 +84,9 @@ def group_by_length(lengths: Sequence[int], *, size: int) -> Iterator[list[int]]
         yield from (indices[start : start + size] for start in range(0, len(indices), size))
 
 
-def _make_architecture(inputs: EncoderInputs, kind: str) -> network.Architecture:
+def _make_architecture(inputs: EncoderInputs, kind: str) -> Architecture:
     options = inputs.options
-    architecture = network.Architecture(
-        kind=kind, hidden=options.hidden, layers=options.layers, inputs=inputs.words.dim
-    )
+    architecture = Architecture(kind=kind, hidden=options.hidden, layers=options.layers, inputs=inputs.words.dim)
     count = network.NETWORKS[kind].count_weights(architecture)
     if count > network.MAX_WEIGHTS:
         raise UsageError(
@@ -101,19 +96,19 @@ def _make_architecture(inputs: EncoderInputs, kind: str) -> network.Architecture
     return architecture
 
 
-def _compute_fingerprint(inputs: EncoderInputs, architecture: network.Architecture) -> str:
+def _compute_fingerprint(inputs: EncoderInputs, architecture: Architecture) -> str:
     layers, seed = architecture.layers, inputs.options.seed
     common = (architecture.kind, inputs.words.fingerprint, architecture.hidden)
     if architecture.kind == "gated-conv":
-        return digest(*common, layers, convolutions.KERNEL_WIDTH, seed)
+        return digest(*common, layers, network.KERNEL_WIDTH, seed)
     # One layer has the digest that it had before there could be more.
     return digest(*common, seed, *([] if layers == 1 else [f"{layers} layers"]))
 
 
-def _make_network(inputs: EncoderInputs, architecture: network.Architecture) -> network.Network:
+def _make_network(inputs: EncoderInputs, architecture: Architecture) -> network.Network:
     generator = torch.Generator().manual_seed(inputs.options.seed)
     sampled = network.make_network(architecture, generator=generator)
-    if isinstance(sampled, convolutions.GatedConvolutions):
+    if isinstance(sampled, network.GatedConvolutions):
         sampled.positions = RandomPositions(inputs)
     return sampled.eval()
 
@@ -138,12 +133,7 @@ class RandomPositions(torch.nn.Module):
 
 
 def build_untrained(spec: Spec, *, seed: int) -> UntrainedEncoder:
-    """Return the encoder of a spec such as ``bilstm-max``, with a file or without.
-
-    Raises:
-        UsageError: an option or its value is unknown.
-        EncoderError: the file cannot be read.
-    """
+    """Return the encoder of a spec such as ``bilstm-max:FILE``. Raises UsageError or EncoderError."""
     options = read_options(spec, UntrainedOptions(seed=Natural(seed)))
     words = read_or_sample_word_vectors(spec.argument, seed=options.seed, dim=options.dim)
     return UntrainedEncoder(EncoderInputs(spec.name, words, options), kind=spec.kind)

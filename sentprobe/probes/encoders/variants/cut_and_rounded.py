@@ -82,13 +82,10 @@ STORAGE_OPTION_NAMES = ("dims", "quantize")
 
 
 def parse_storage(dims: str | None, quantize: str | None) -> StorageOptions:
-    """Return the options for the unchanged vectors and these variants; None: no variants.
+    """Return the options for the unchanged vectors and these variants; None: no variants. Raises UsageError.
 
     >>> parse_storage("64,128", "int8").to_options()
     (('dims', '0,64,128'), ('quantize', 'float32,int8'))
-
-    Raises:
-        UsageError: a width is not a whole number from 1, or a rounding is unknown.
     """
     pairs = zip(STORAGE_OPTION_NAMES, (dims, quantize), strict=True)
     stated = [(name, text) for name, text in pairs if text is not None]
@@ -97,11 +94,7 @@ def parse_storage(dims: str | None, quantize: str | None) -> StorageOptions:
 
 
 def make_storage_options(dims: Sequence[int], quantize: Sequence[str]) -> StorageOptions:
-    """Return the options for the unchanged vectors and these widths and roundings.
-
-    Raises:
-        UsageError: a width is below 1, or a rounding is unknown.
-    """
+    """Return the options for the unchanged vectors and these widths and roundings. Raises UsageError."""
     for width in dims:
         check_whole("dims", width)
         if width < 1:
@@ -167,11 +160,7 @@ class StoredEncoder:
         return round_vectors(cut, self.storage.rounding, scale=cut)
 
     def cut_dims(self, vectors: Vectors) -> Vectors:
-        """Return the leading dimensions, (n, dims).
-
-        Raises:
-            UsageError: the vectors have fewer dimensions.
-        """
+        """Return the leading dimensions, (n, dims). Raises UsageError if the vectors have fewer dimensions."""
         width = vectors.shape[1]
         if self.storage.dims > width:
             raise UsageError(f"{self.name}: {self.storage.dims} dims of vectors that have {width}; ask for fewer")
@@ -179,12 +168,9 @@ class StoredEncoder:
 
 
 def make_stored_encoders(encoder: Encoder | Baseline, options: StorageOptions, *, label: str) -> Iterator[Encoder]:
-    """Yield the variants of an encoder, including the unchanged one if it is asked for.
+    """Yield the variants of an encoder, and itself if asked for. Raises UsageError for a baseline.
 
     - label: the label of the encoder; empty: its name is a spec
-
-    Raises:
-        UsageError: *encoder* is a baseline.
     """
     if not isinstance(encoder, Encoder):
         raise UsageError(f"{encoder.name} is a baseline, which has no vectors to cut or to round")

@@ -61,11 +61,7 @@ def find_eraser(vectors: Vectors, targets: Indices) -> Eraser:
 
 
 def check_erasable(data: ProbeDataset) -> ProbeDataset:
-    """Return the dataset if its labels depend on the sentences alone.
-
-    Raises:
-        UsageError: the labels depend on probe words, too.
-    """
+    """Return the dataset; raise UsageError if its labels depend on probe words."""
     if data.slots:
         raise UsageError(
             f"{data.name} cannot be erased: its answers depend on probe words, and so are no property of the sentences"
@@ -116,11 +112,7 @@ class ErasedEncoder:
 def make_erased_encoder(
     encoder: Encoder | Baseline, data: ProbeDataset, *, name: str, base_is_probed: bool = False
 ) -> ErasedEncoder:
-    """Return an encoder without the property of a dataset.
-
-    Raises:
-        UsageError: the encoder is a baseline or depends on the order of the sentences; see also :func:`check_erasable`.
-    """
+    """Return an encoder without the property of a dataset; raise UsageError for baselines and unsuitable datasets."""
     if not isinstance(encoder, Encoder):
         raise UsageError(f"{encoder.name} is a baseline, which has no vectors to erase from")
     if get_capabilities(encoder).bind_to_order:
@@ -134,13 +126,10 @@ def make_erased_encoder(
 def make_erased_encoders(
     encoders: Sequence[Encoder | Baseline], paths: Sequence[str], *, label: str
 ) -> Iterator[ErasedEncoder]:
-    """Yield each encoder without the property of each dataset.
+    """Yield each encoder without the property of each dataset. Raises UsageError as :func:`make_erased_encoder` does.
 
     - paths: paths of the datasets; NO_ERASURE is skipped
     - label: if empty, an erased encoder is named by its spec; else by its name and the dataset
-
-    Raises:
-        UsageError: see :func:`make_erased_encoder`; a dataset does not exist.
     """
     from sentprobe.probes.formats import read_dataset
 

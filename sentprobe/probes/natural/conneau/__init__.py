@@ -1,1 +1,1 @@
-"""The ten tasks of Conneau et al. 2018, section 2, one file each."""
+"""The ten tasks of Conneau et al. 2018, section 2."""

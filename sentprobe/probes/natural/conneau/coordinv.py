@@ -52,13 +52,10 @@ class CoordinatedSentence:
 
 
 def select_coordination_inversion(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of CoordInv: the two top clauses in their order (O) or inverted (I).
+    """Return the items of CoordInv: the two top clauses in their order (O) or inverted (I). Raises TooFewError.
 
     Each split has as many originals as inverted sentences with a longer first clause, with a longer second clause, and
     with equal clauses. The three are equally frequent unless the corpus has too few equal clauses.
-
-    Raises:
-        TooFewError: no sentence has a longer first clause, or none a longer second clause.
     """
     pairs = _group_by_length(request)
     counts = {f"{longer.name.lower()} clause longer": len(pairs[longer]) for longer in LongerClause}
@@ -104,7 +101,6 @@ def _describe_sizes(
 
 
 def _group_by_length(request: selection.SelectionRequest) -> dict[LongerClause, list[pairing.ChangedPair]]:
-    """Return the pairs by the longer clause of the original."""
     pool = request.select_pool(
         f"SELECT digest, 0 AS label, 0 AS form FROM {selection.build_answered_rows_sql(ANSWER_SQL)}"
     )
@@ -117,7 +113,6 @@ def _group_by_length(request: selection.SelectionRequest) -> dict[LongerClause, 
 
 
 def _find_invertible(rows: Iterable[tuple[object, ...]]) -> dict[str, CoordinatedSentence]:
-    """Return the sentences whose inversion leaves no trace in case or punctuation."""
     divided = {str(row[0]): divide_sentence(str(row[0]), row[1], row[2:]) for row in rows}  # type: ignore[arg-type]
     return {
         text: parts

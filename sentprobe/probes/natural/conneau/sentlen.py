@@ -24,23 +24,16 @@ def format_bins(bins: Sequence[tuple[int, int]]) -> tuple[str, ...]:
 
 
 def list_bins(bins: Sequence[tuple[int, int]]) -> str:
-    """Return the classes of *bins* in a line.
-
-    >>> list_bins([(5, 8), (9, 12)])
-    '5-8, 9-12'
-    """
+    """Return the classes of *bins* in a line."""
     return ", ".join(format_bins(bins))
 
 
 def select_length_classes(
     request: selection.SelectionRequest, bins: Sequence[tuple[int, int]], *, balanced: bool = True
 ) -> selection.Selection:
-    """Return items whose classes are the consecutive length *bins*.
+    """Return items whose classes are the consecutive length *bins*. Raises TooFewError.
 
     - balanced: equally large classes; otherwise as frequent as in the corpus
-
-    Raises:
-        TooFewError: a class is empty or nearly so.
     """
     labels = format_bins(bins)
     cases = " ".join(f"WHEN length <= {high} THEN {n}" for n, (_, high) in enumerate(bins))
@@ -48,15 +41,11 @@ def select_length_classes(
         f"SELECT digest, CASE {cases} END AS label, 0 AS form FROM sentences "
         f"WHERE length BETWEEN {bins[0][0]} AND {bins[-1][1]}"
     )
-    take = selection.select_balanced if balanced else selection.select_unbalanced
-    places, share = take(pool, labels, request.size, task=request.task)
-    classes = len(labels) if balanced else 1
-    why = selection.describe_rarest_class(pool, labels) if balanced else f"it has {len(pool.labels):,} sentences"
-    return selection.Selection(
-        labels,
-        selection.read_entries(request, pool, places, labels=labels),
-        selection.describe_size(request, share, classes=classes, why=why),
-    )
+    if balanced:
+        return selection.select_classes(request, pool, labels)
+    places, share = selection.select_unbalanced(pool, labels, request.size, task=request.task)
+    notes = selection.describe_size(request, share, classes=1, why=f"it has {len(pool.labels):,} sentences")
+    return selection.Selection(labels, selection.read_entries(request, pool, places, labels=labels), notes)
 
 
 TASK = NaturalTask(

@@ -45,12 +45,9 @@ class Replacement:
 
 
 def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of SOMO: a noun or verb was replaced (C) or not (O).
+    """Return the items of SOMO: a noun or verb was replaced (C) or not (O). Raises TooFewError.
 
     Half of the sentences are changed. Among them, no replacement is in two splits.
-
-    Raises:
-        TooFewError: too few words can be replaced.
     """
     band = request.settings.odd_band or ODD_BAND.scale(request.corpus.token_count)
     replacements = _find_replacements(request, band)
@@ -81,7 +78,6 @@ def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selecti
 def _deal_replacements(
     replacements: Sequence[Replacement], requested: dict[Split, int]
 ) -> dict[Split, list[Replacement]]:
-    """Deal the replacements to the splits, such that no word is in two splits."""
     ranks = np.array([replacement.rank for replacement in replacements], np.int64)
     zeros = np.zeros(len(replacements), np.int64)
     pool = SentencePool(zeros.astype(np.uint64), zeros, ranks)
@@ -111,7 +107,6 @@ def _find_replacements(request: selection.SelectionRequest, band: selection.Freq
 
 
 def _replace_targets(request: selection.SelectionRequest) -> list[Replacement]:
-    """Return the replacements of the words in the table ``targets``."""
     rows = request.corpus.query(_CHOICE_SQL.format(log=math.log(MAX_FREQUENCY_RATIO) + 1e-9), request.key)
     handles = np.array([row[0] for row in rows], np.uint64)
     texts = request.corpus.read_texts(handles)

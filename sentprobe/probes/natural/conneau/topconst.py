@@ -27,13 +27,10 @@ ANSWER_SQL = rf"CASE WHEN {selection.LENGTHS_SQL} AND regexp_full_match(top, '([
 
 
 def select_top_constituents(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of TopConst: the 19 most frequent sequences under the top S, and OTHER.
+    """Return the items of TopConst: the 19 most frequent sequences under the top S, and OTHER. Raises TooFewError.
 
     Sequences with inner punctuation or quotes, or without the full stop's label at the end, are excluded. Class names
     have ``_`` between constituents, as in the published data.
-
-    Raises:
-        TooFewError: no sequence is frequent enough, or none is left for OTHER.
     """
     tops, notes = _find_sequences(request)
     cases = " ".join(f"WHEN '{top}' THEN {n}" for n, top in enumerate(tops))
@@ -42,17 +39,7 @@ def select_top_constituents(request: selection.SelectionRequest) -> selection.Se
         f"FROM {selection.build_answered_rows_sql(ANSWER_SQL)}"
     )
     labels = (*(top.replace(" ", "_") for top in tops), OTHER)
-    places, share = selection.select_balanced(pool, labels, request.size, task=request.task)
-    return selection.Selection(
-        labels,
-        selection.read_entries(request, pool, places, labels=labels),
-        (
-            *notes,
-            *selection.describe_size(
-                request, share, classes=len(labels), why=selection.describe_rarest_class(pool, labels)
-            ),
-        ),
-    )
+    return selection.select_classes(request, pool, labels, notes=notes)
 
 
 def _find_sequences(request: selection.SelectionRequest) -> tuple[list[str], tuple[str, ...]]:

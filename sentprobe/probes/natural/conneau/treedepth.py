@@ -76,11 +76,7 @@ class DepthTarget:
 
 
 def select_tree_depth(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of TreeDepth: classes by depth, nearly independent of length.
-
-    Raises:
-        TooFewError: at no length are there sentences of all depths.
-    """
+    """Return the items of TreeDepth: classes by depth, nearly independent of length. Raises TooFewError."""
     depths = request.settings.depths
     pool = request.select_pool(
         f"SELECT digest, answer - {depths[0]} AS label, length AS form "
@@ -218,7 +214,6 @@ def describe_target(target: DepthTarget, quotas: Mapping[Split, Indices], depths
 
 
 def _describe_missing(target: DepthTarget, quotas: Mapping[Split, Indices]) -> str:
-    """Return a clause that reports missing items at some length or depth, or the empty string."""
     rows = np.sum([*quotas.values()], axis=0)
     met = all(np.array_equal(row, apportion_items(target.lengths, int(row.sum()))) for row in rows)
     even = not np.isinf(target.depth_spread) or len({*rows.sum(axis=1).tolist()}) == 1
@@ -226,11 +221,7 @@ def _describe_missing(target: DepthTarget, quotas: Mapping[Split, Indices]) -> s
 
 
 def compute_correlation(quota: NDArray[Any]) -> Weights:
-    """Return the correlation of depth and length from counts by both, (..., d, 17); 0 if undefined.
-
-    >>> compute_correlation(np.ones((8, 17))).tolist()
-    0.0
-    """
+    """Return the correlation of depth and length from counts by both, (..., d, 17); 0 if undefined."""
     shares = quota / np.maximum(quota.sum(axis=(-2, -1), keepdims=True), 1e-12)
     depth, length = (np.arange(n) for n in quota.shape[-2:])
     by_depth, by_length = shares.sum(axis=-1), shares.sum(axis=-2)

@@ -19,13 +19,10 @@ WORDS = 1000
 
 
 def select_word_content(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of WC: which of 1,000 words is in the sentence (exactly one is, once).
+    """Return the items of WC: which of 1,000 words is in the sentence (exactly one is, once). Raises TooFewError.
 
     The words are in lower case, with at least 4 letters and no other characters. They are taken by frequency, from rank
     2,001 on.
-
-    Raises:
-        TooFewError: the corpus has fewer than two such words.
     """
     words, first = _find_words(request)
     rows = ", ".join(f"({rank}, {label})" for label, (rank, _) in enumerate(words))
@@ -40,22 +37,12 @@ def select_word_content(request: selection.SelectionRequest) -> selection.Select
     )
     labels = tuple(word for _, word in words)
     _check_enough(request, pool, words)
-    places, share = selection.select_balanced(pool, labels, request.size, task=request.task)
     description = f"{len(words):,} words, the first from frequency rank {first:,} on: "
-    return selection.Selection(
-        labels,
-        selection.read_entries(request, pool, places, labels=labels),
-        (
-            description + f"ranks {words[0][0]:,} to {words[-1][0]:,}",
-            *selection.describe_size(
-                request, share, classes=len(labels), why=selection.describe_rarest_class(pool, labels)
-            ),
-        ),
-    )
+    note = description + f"ranks {words[0][0]:,} to {words[-1][0]:,}"
+    return selection.select_classes(request, pool, labels, notes=[note])
 
 
 def _check_enough(request: selection.SelectionRequest, pool: SentencePool, words: Sequence[tuple[int, str]]) -> None:
-    """Reject words that have no sentence for each split, and say how many sentences there are."""
     needed = len(selection.list_splits(request.size))
     counts = np.bincount(pool.labels, minlength=len(words))
     few = np.flatnonzero(counts < needed)

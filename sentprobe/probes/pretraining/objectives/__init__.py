@@ -1,4 +1,4 @@
-"""Objectives of an encoder's training: a module each, and their table."""
+"""Objectives of an encoder's training, and their table."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -31,11 +31,12 @@ class ObjectiveKind:
     """A training objective: its name, the texts that it reads, and its options."""
 
     name: str
-    """Also the name of the module that implements it, unless nothing is trained."""
     texts: TextKind
     options: tuple[op.Option[Any], ...] = ()
     """Options that this objective takes; other objectives may take them, too."""
     learns: bool = True
+    module: str = "sequences"
+    """The module with the function ``prepare_NAME``."""
 
     @property
     def option_names(self) -> tuple[str, ...]:
@@ -72,9 +73,9 @@ _KINDS = (
     ObjectiveKind("skipthought", TextKind.SENTENCES, (*_DECODER_OPTIONS, op.NEIGHBOURS)),
     ObjectiveKind("nmt", TextKind.PARALLEL, _DECODER_OPTIONS),
     ObjectiveKind("seq2tree", TextKind.TREES, _DECODER_OPTIONS),
-    ObjectiveKind("nli", TextKind.NLI, (op.CLASSES_HIDDEN, op.DROPOUT)),
+    ObjectiveKind("nli", TextKind.NLI, (op.CLASSES_HIDDEN, op.DROPOUT), module="classification"),
     ObjectiveKind("meaning", TextKind.EVENTS, (*_DECODER_OPTIONS, op.EVENTS)),
-    ObjectiveKind("contrastive", TextKind.TRIPLETS, (op.TEMPERATURE,)),
+    ObjectiveKind("contrastive", TextKind.TRIPLETS, (op.TEMPERATURE,), module="classification"),
 )
 
 OBJECTIVES: Mapping[str, ObjectiveKind] = {kind.name: kind for kind in _KINDS}
@@ -109,5 +110,5 @@ def prepare(kind: ObjectiveKind, texts: Any, model: "SentenceModel", options: Ob
             f"{model.architecture.kind} has no weights but word vectors, and these are frozen: use "
             "--learned, or --objective none"
         )
-    prepare_objective: Callable[..., PreparedObjective] = resolve_name(f"{__name__}.{kind.name}:prepare")
+    prepare_objective: Callable[..., PreparedObjective] = resolve_name(f"{__name__}.{kind.module}:prepare_{kind.name}")
     return prepare_objective(texts, model, options)

@@ -1,33 +1,26 @@
-"""Common part of the objectives that generate text: learner, batches and metric."""
+"""The objectives that generate text: a learner with decoders, its batches, and a metric."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
+from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.trained.sentence_model import UNKNOWN, SentenceModel
-from sentprobe.probes.pretraining.decoding.decoder import DecoderSize, VectorDecoder, make_decoder
+from sentprobe.probes.pretraining.decoding.decoder import DecoderSize, Seq2Seq, VectorDecoder, make_decoder
 from sentprobe.probes.pretraining.decoding.generation_quality import GenerationValidator, Metric
-from sentprobe.probes.pretraining.decoding.seq2seq import Seq2Seq
 from sentprobe.probes.pretraining.decoding.subwords import learn_subwords
 from sentprobe.probes.pretraining.decoding.text_batches import Noise, SequencePairs
-from sentprobe.probes.pretraining.held_out_items import hold_out
+from sentprobe.probes.pretraining.item_batches import hold_out
 from sentprobe.probes.pretraining.objective import PreparedObjective
-from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
+from sentprobe.probes.pretraining.objective_options import DROP, SWAP, ObjectiveOptions
+from sentprobe.probes.pretraining.texts import corpora
+from sentprobe.probes.pretraining.texts.meanings import Meanings
 from sentprobe.probes.pretraining.token_rows import collect_rows
 
-__all__ = [
-    "Metric",
-    "Noise",
-    "ObjectiveOptions",
-    "PreparedObjective",
-    "SentenceModel",
-    "SequenceTask",
-    "prepare_sequences",
-]
 
-
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class SequenceTask:
     """Source texts and the target texts to generate from them."""
 
@@ -74,3 +67,83 @@ def _make_decoders(count: int, codes: int, vector_width: int, options: Objective
     )
     seeds = np.random.default_rng((options.seed, 4)).integers(2**62, size=count)
     return [make_decoder(size, seed=int(seed)) for seed in seeds]
+
+
+def prepare_autoencoder(texts: corpora.Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
+    """Prepare ``autoencoder``: generate the sentence itself."""
+    return prepare_sequences(SequenceTask(texts.texts, [texts.texts], Metric.BLEU), model, options)
+
+
+def prepare_denoising(texts: corpora.Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
+    """Prepare ``denoising``: restore a sentence from a noisy version (SDAE, Hill et al. 2016)."""
+    noise = DropAndSwap(options.drop, options.swap)
+    return prepare_sequences(SequenceTask(texts.texts, [texts.texts], Metric.BLEU, noise), model, options)
+
+
+@dataclass(frozen=True, slots=True)
+class DropAndSwap:
+    """The noise of Hill et al. 2016, who drop and swap with probability 0.1 each.
+
+    Each word is dropped independently. The remaining words form disjoint adjacent pairs, and each pair is swapped
+    independently. If all words would be dropped, one stays; the paper does not treat this case.
+    """
+
+    drop: float
+    swap: float
+
+    def __post_init__(self) -> None:
+        DROP.check(self.drop)
+        SWAP.check(self.swap)
+
+    def __call__(self, source: NDArray[np.int32], random: np.random.Generator) -> NDArray[np.int32]:
+        """Return the noisy words; the same random numbers are drawn for all rates."""
+        is_kept = random.random(len(source)) >= self.drop
+        is_swapped = random.random(len(source) // 2) < self.swap
+        fallback_place = random.integers(len(source))
+        remaining = source[is_kept] if is_kept.any() else source[fallback_place : fallback_place + 1]
+        pairs = remaining[: len(remaining) // 2 * 2].reshape(-1, 2)
+        swapped_pairs = np.where(is_swapped[: len(pairs), None], pairs[:, ::-1], pairs)
+        return np.concatenate([swapped_pairs.ravel(), remaining[pairs.size :]])
+
+
+def prepare_skipthought(texts: corpora.Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
+    """Prepare ``skipthought``: generate the next sentence (Conneau et al. 2018, section 3.2).
+
+    With ``neighbours``, a second decoder generates the previous sentence, as in Kiros et al. 2015. The first and last
+    sentence of a document are then targets only.
+    """
+    shifts = (1, -1) if options.neighbours else (1,)
+    places = [place for start, end in texts.list_spans() for place in range(start + options.neighbours, end - 1)]
+    if not places:
+        raise UsageError(
+            f"{texts} have too few neighbours: skipthought reads sentences in their order, and "
+            "an empty line ends a document"
+        )
+    sources = [texts.texts[place] for place in places]
+    targets = [[texts.texts[place + shift] for place in places] for shift in shifts]
+    return prepare_sequences(SequenceTask(sources, targets, Metric.PERPLEXITY), model, options)
+
+
+def prepare_nmt(texts: corpora.SentencePairs, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
+    """Prepare ``nmt``: translate the sentence, without attention."""
+    return prepare_sequences(SequenceTask(texts.sources, [texts.targets], Metric.BLEU), model, options)
+
+
+def prepare_seq2tree(texts: corpora.Trees, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
+    """Prepare ``seq2tree``: generate the constituents, as a line of symbols.
+
+    Each frequent symbol has its own code. A tree counts as correct if all symbols are correct; Conneau et al. 2018 do
+    not define their accuracy.
+    """
+    task = SequenceTask(texts.sentences, [texts.trees], Metric.ACCURACY, targets_are_sentences=False)
+    return prepare_sequences(task, model, options)
+
+
+def prepare_meaning(texts: Meanings, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
+    """Prepare ``meaning``: generate the notation of the event that a generated sentence states.
+
+    An encoder that solves this objective knows who does what to whom in every generated sentence. Its results are
+    therefore an upper bound for our tasks. An event counts as correct if all of its notation is correct.
+    """
+    task = SequenceTask(texts.sentences, [texts.events], Metric.ACCURACY, targets_are_sentences=False)
+    return prepare_sequences(task, model, options)

@@ -7,7 +7,7 @@ from pathlib import Path
 from sentprobe.disk.files import is_table
 from sentprobe.errors import FormatError, UsageError
 from sentprobe.probes.corpus.table import open_table
-from sentprobe.probes.pretraining.texts import corpora, linear_trees, parses, text_files, text_filters
+from sentprobe.probes.pretraining.texts import corpora, parses, text_files, text_filters
 from sentprobe.probes.syntax.trees import ParsedSentence, Tree, TreeError, read_tree
 
 TREE_COLUMN = "tree"
@@ -16,10 +16,7 @@ TREE_COLUMN = "tree"
 SUFFIXES = {**parses.SUFFIXES, **text_files.SUFFIXES}
 
 
-def read_trees(
-    *paths: Path | str,
-    options: text_filters.TextOptions = text_filters.TextOptions(),  # noqa: B008 - frozen
-) -> corpora.Trees:
+def read_trees(*paths: Path | str, options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS) -> corpora.Trees:
     """Read trees; their words are the sentences, without tokenisation.
 
     A folder is a corpus table. Files with columns have trees in the column ``tree``.
@@ -33,7 +30,7 @@ def read_trees(
             continue
         sentence = text_filter.to_sentence(parses.join_tokens(ParsedSentence(tree=tree)), is_tokenised=True)
         if text_filter.is_kept(sentence):
-            pairs.append((sentence, linear_trees.linearise(tree)))
+            pairs.append((sentence, linearise(tree)))
     text_filters.check_enough(", ".join(names), pairs, "tree", text_filter.summarize_omissions())
     sentences, trees = zip(*pairs, strict=True)
     return corpora.Trees(sentences, trees, text_filter.summarize_omissions())
@@ -70,3 +67,25 @@ def _read_tree_column(name: str, file_format: str, encoding: str) -> Iterator[Tr
             yield read_tree(text) if text.strip() else None
         except TreeError as error:
             raise FormatError(f"{where}: {error}") from None
+
+
+def linearise(tree: Tree) -> str:
+    """Return a tree's symbols, separated by spaces, without function tags: a line that a decoder can generate.
+
+    The format is that of Conneau et al. (2018, table 1), after Vinyals et al. (2015, "Grammar as a foreign language").
+    A constituent opens and closes with its label; a tag replaces its word.
+
+    >>> from sentprobe.probes.syntax.trees import read_tree
+    >>> linearise(read_tree("(S (NP-SBJ (NNP Ann)) (VP (VBZ sees) (NP (DT a) (NN dog))) (. .))"))
+    '(ROOT (S (NP NNP )NP (VP VBZ (NP DT NN )NP )VP . )S )ROOT'
+    """
+    symbols: list[str] = []
+    open_constituents: list[tuple[int, str]] = []
+    for node, (label, stop) in enumerate(zip(tree.categories, tree.stops, strict=True), 1):
+        symbol = "_".join(label.split())
+        symbols.append(symbol if stop == node else f"({symbol}")
+        if stop != node:
+            open_constituents.append((stop, f"){symbol}"))
+        while open_constituents and open_constituents[-1][0] == node:
+            symbols.append(open_constituents.pop()[1])
+    return " ".join(symbols)

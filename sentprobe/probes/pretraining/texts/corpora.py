@@ -129,7 +129,7 @@ class Triplets:
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """Sentences and their constituents as lines of symbols; see :mod:`.linear_trees`."""
+    """Sentences and their constituents as lines of symbols; see :func:`.constituents.linearise`."""
 
     sentences: tuple[str, ...]
     trees: tuple[str, ...]

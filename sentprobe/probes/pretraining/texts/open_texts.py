@@ -7,10 +7,9 @@ from typing import Any, TypeAlias
 
 from sentprobe.probes.pretraining.texts import corpora, text_filters
 from sentprobe.probes.pretraining.texts.constituents import read_trees
-from sentprobe.probes.pretraining.texts.inference_texts import read_nli
+from sentprobe.probes.pretraining.texts.pair_texts import read_nli, read_triplets
 from sentprobe.probes.pretraining.texts.parallel import read_parallel
 from sentprobe.probes.pretraining.texts.running_text import read_sentences
-from sentprobe.probes.pretraining.texts.triplet_texts import read_triplets
 
 LearnedTexts: TypeAlias = (
     corpora.Sentences | corpora.SentencePairs | corpora.NliPairs | corpora.Triplets | corpora.Trees
@@ -41,7 +40,7 @@ READERS: Mapping[TextKind, Callable[..., LearnedTexts]] = {
 def open_texts(
     kind: TextKind,
     *paths: Path | str,
-    options: text_filters.TextOptions = text_filters.TextOptions(),  # noqa: B008 - frozen
+    options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS,
     **reader_options: Any,
 ) -> LearnedTexts:
     """Read texts of a kind; *reader_options* are further arguments of its reader."""

@@ -23,7 +23,7 @@ def read_parallel(
     translation: Path | str | None = None,
     *,
     columns: tuple[str, str] | None = None,
-    options: text_filters.TextOptions = text_filters.TextOptions(),  # noqa: B008 - frozen
+    options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS,
 ) -> SentencePairs:
     """Read sentences and translations; a pair is left out if one of its sentences is empty or too long.
 
@@ -56,7 +56,6 @@ def _read_pairs(
 
 
 def _read_aligned_lines(name: str, translation: str, encoding: str) -> _Pairs:
-    """Yield pairs of lines of two files."""
     lines = zip_longest(text_files.read_lines(name, encoding), text_files.read_lines(translation, encoding))
     for number, (source, target) in enumerate(lines, 1):
         if source is None or target is None:

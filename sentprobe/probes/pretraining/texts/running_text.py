@@ -32,7 +32,7 @@ class SentenceFiles:
 def read_sentences(
     *paths: Path | str,
     files: SentenceFiles = SentenceFiles(),
-    options: text_filters.TextOptions = text_filters.TextOptions(),  # noqa: B008 - frozen
+    options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS,
 ) -> corpora.Sentences:
     """Read sentences; empty lines, omitted sentences and the end of a file end a document.
 
@@ -52,7 +52,6 @@ def read_sentences(
 
 
 def _collect_documents(sentences: Iterable[str | None]) -> tuple[list[str], list[int]]:
-    """Return the sentences, and the start of each document."""
     texts: list[str] = []
     documents: list[int] = []
     starts_document = True
@@ -78,8 +77,6 @@ def _read_kept_sentences(name: str, files: SentenceFiles, text_filter: text_filt
 
 
 class _SentenceFile(NamedTuple):
-    """A file with its format and options."""
-
     name: str
     files: SentenceFiles
     options: text_filters.TextOptions
@@ -100,7 +97,6 @@ def _read_line_sentences(file: _SentenceFile) -> _Texts:
 
 
 def _split_running_text(file: _SentenceFile) -> _Texts:
-    """Yield the sentences of all paragraphs."""
     split = load_splitter(str(find_punkt(file.options.punkt)))
     for piece in tf.split_paragraphs(file.read_lines()):
         straight_text = straighten(piece.text)

@@ -28,6 +28,8 @@ class TextOptions:
         sources.check_encoding(self.encoding)
 
 
+DEFAULT_OPTIONS = TextOptions()
+
 MIN_ITEMS = 2
 """One item to train on, and one to validate on."""
 

@@ -93,7 +93,6 @@ def _find_segment(unit: Mapping[str, str], requested: str) -> str:
 
 
 def _read_units(name: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the source language and the segments by language of each unit."""
     parser = import_module_of_extra("defusedxml.ElementTree")
     source = _ANY_LANGUAGE
     with open_file(name, "tmx") as opened:
@@ -124,7 +123,6 @@ class _DecodedXml:
         self._decoder = _make_decoder(self._start)
 
     def read(self, size: int) -> bytes | str:
-        """Return the next part of the content; empty at the end."""
         while True:
             part, self._start = self._start or self._stream.read(size), b""
             if self._decoder is None:
@@ -134,11 +132,7 @@ class _DecodedXml:
 
 
 def _make_decoder(start: bytes) -> codecs.IncrementalDecoder | None:
-    """Return the decoder of the declared encoding; None: the XML parser decodes it.
-
-    Raises:
-        LookupError: the encoding is unknown, or is not an encoding of text.
-    """
+    """Return the decoder of the declared encoding, or raise LookupError; None: the XML parser decodes it."""
     declaration = _DECLARATION.match(start.replace(b"\0", b""))
     encoding = declaration[1].decode("latin-1") if declaration else "utf-8"
     if encoding.lower() in _PARSER_ENCODINGS:

@@ -59,7 +59,6 @@ def _tokenize_and_cache(text: str) -> tuple[str, ...]:
 
 @lru_cache(1 << 17)
 def _tokenize_inner_word(word: str) -> tuple[str, ...]:
-    """Return the tokens of a word between other words."""
     if word.isalpha() and straighten_word(word) == word and not _is_contraction(word):
         return (word,)
     return _tokenize_text(f"{_NEIGHBOUR_WORD} {word} {_NEIGHBOUR_WORD}")[1:-1]

@@ -210,7 +210,7 @@ USUAL_TRAINING_FUNCTION = "sentprobe.probes.trainer.fit:fit"
 
 TRAINING_FUNCTIONS = {
     Condition.PORTIONS: "sentprobe.probes.trainer.training_portions:fit_portions",
-    Condition.WIDTHS: "sentprobe.probes.trainer.widths:fit_widths",
+    Condition.WIDTHS: "sentprobe.probes.trainer.training_portions:fit_widths",
 }
 """The training functions for several probes per seed."""
 

@@ -57,9 +57,10 @@ _TRIAL_SENTENCES = 8
 
 def _parse_event(sentence: str, probes: Sequence[str], lexicon: Lexicon) -> ProbedEvent | None:
     try:
-        return ProbedEvent(parse(sentence, lexicon)[0], probes)
-    except ParseError:
+        (event,) = parse(sentence, lexicon)
+    except (ParseError, ValueError):  # also if ambiguous
         return None
+    return ProbedEvent(event, probes)
 
 
 def _make_event_columns(events: Sequence[ProbedEvent | None]) -> dict[str, tuple[str, ...]]:

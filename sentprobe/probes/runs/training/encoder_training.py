@@ -24,11 +24,10 @@ from sentprobe.probes.geometry import distance_results as geometry
 from sentprobe.probes.pretraining import checkpoint, devices_and_precision, loop, objectives
 from sentprobe.probes.pretraining.objectives import ObjectiveKind
 from sentprobe.probes.pretraining.schedule import TrainingState, ValidationPoint
-from sentprobe.probes.pretraining.skip_gram import SKIP_GRAM, learn_skip_gram
 from sentprobe.probes.pretraining.texts import running_text, text_files
 from sentprobe.probes.pretraining.texts.meanings import sample_meanings
 from sentprobe.probes.pretraining.texts.open_texts import TextKind, open_texts
-from sentprobe.probes.pretraining.vocabulary import learn_vocabulary
+from sentprobe.probes.pretraining.vocabulary import SKIP_GRAM, learn_skip_gram, learn_vocabulary
 from sentprobe.probes.results import store
 from sentprobe.probes.results.training_curve import LearningPoint, TrainingCurve, add_point
 from sentprobe.probes.runs.training.scorer import Scorer

@@ -10,12 +10,13 @@ from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.networks import network as networks
+from sentprobe.probes.encoders.networks.architecture import Architecture
 
 KINDS = tuple(networks.NETWORKS)
 
 
 def make_seeded_network(kind: str, *, layers: int = 2, seed: int = 1) -> networks.Network:
-    architecture = networks.Architecture(kind=kind, hidden=4, layers=layers, inputs=3)
+    architecture = Architecture(kind=kind, hidden=4, layers=layers, inputs=3)
     return networks.make_network(architecture, generator=torch.Generator().manual_seed(seed))
 
 
@@ -133,10 +134,10 @@ def test_a_place_beyond_the_last_has_the_vector_of_the_last() -> None:
 
 def test_an_unknown_architecture_is_told_the_nearest() -> None:
     with pytest.raises(UsageError, match=r"no architecture 'bilstm-mx' \(did you mean 'bilstm-max'"):
-        networks.Architecture(kind="bilstm-mx")
+        Architecture(kind="bilstm-mx")
 
 
 @pytest.mark.parametrize("size", ["hidden", "inputs", "layers"])
 def test_a_size_below_one_is_refused(size: str) -> None:
     with pytest.raises(UsageError, match=f"lstm: {size}=-1: at least 1 is wanted"):
-        networks.Architecture(kind="lstm", **{size: -1})
+        Architecture(kind="lstm", **{size: -1})

@@ -54,7 +54,9 @@ def test_words_are_divided_as_their_code_does(files: Files) -> None:
 
 
 def test_word_vectors_are_of_its_own_table(files: Files) -> None:
-    vectors = encoder(files).word_vectors(["dogs", "grue"])  # type: ignore[attr-defined]
+    look_up = get_capabilities(encoder(files)).word_vectors
+    assert look_up is not None
+    vectors = look_up(["dogs", "grue"])
     np.testing.assert_allclose(vectors, [pm.word_rows(pm.SDAE_WORDS)["dogs"], np.zeros(5)], atol=1e-6)
 
 

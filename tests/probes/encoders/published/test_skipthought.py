@@ -71,7 +71,9 @@ def test_the_end_may_be_marked_and_lengths_kept(folder: Path) -> None:
 def test_word_vectors_are_those_of_both_models(folder: Path) -> None:
     tables = [pm.word_rows(pm.SKIP_WORDS, seed) for seed in (0, 1)]
     known_vector = np.concatenate([rows["dogs"] for rows in tables])
-    vectors = encoder(folder).word_vectors(["dogs", "grue"])  # type: ignore[attr-defined]
+    look_up = get_capabilities(encoder(folder)).word_vectors
+    assert look_up is not None
+    vectors = look_up(["dogs", "grue"])
     np.testing.assert_allclose(vectors, [known_vector, np.zeros(10)], atol=1e-6)
 
 

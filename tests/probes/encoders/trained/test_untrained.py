@@ -16,7 +16,7 @@ from thoroughness import examples
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders import Encoder, make_encoder
 from sentprobe.probes.encoders.capabilities import get_capabilities
-from sentprobe.probes.encoders.networks import recurrent_layers
+from sentprobe.probes.encoders.networks.network import GruBi, GruUni
 from sentprobe.probes.encoders.protocol import digest
 
 Array = NDArray[np.float64]
@@ -190,7 +190,7 @@ def gru_states(weights: tuple[Array, ...], inputs: Array) -> Array:
 def both_directions(encoder: object, inputs: Array) -> tuple[Array, Array]:
     """The states of the last layer, each direction in the order in which it reads."""
     network = encoder.network  # type: ignore[attr-defined]
-    states = gru_states if isinstance(network, (recurrent_layers.GruUni, recurrent_layers.GruBi)) else lstm_states
+    states = gru_states if isinstance(network, (GruUni, GruBi)) else lstm_states
     for layer in range(len(network.layers)):
         forwards = states(cells_of(encoder, layer, "forth"), inputs)
         if network.directions == 1:

@@ -12,7 +12,7 @@ from thoroughness import examples
 from sentprobe.errors import UsageError
 from sentprobe.probes.pretraining.decoding.text_batches import SOURCES, format_target_name
 from sentprobe.probes.pretraining.objectives import OBJECTIVES, prepare
-from sentprobe.probes.pretraining.objectives.denoising import DropAndSwap
+from sentprobe.probes.pretraining.objectives.sequences import DropAndSwap
 from sentprobe.probes.pretraining.texts.corpora import Sentences
 
 WORDS = st.lists(st.integers(2, 9), min_size=1, max_size=12)

@@ -12,9 +12,8 @@ from sentprobe.generator.pairs.inference_pairs import NliSpace
 from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.lexicon import english
 from sentprobe.probes.pretraining.objective import Batch, PreparedObjective
-from sentprobe.probes.pretraining.objectives import OBJECTIVES, ObjectiveOptions, nli, prepare
-from sentprobe.probes.pretraining.objectives.contrastive import ContrastiveLearner
-from sentprobe.probes.pretraining.objectives.nli import NliLearner
+from sentprobe.probes.pretraining.objectives import OBJECTIVES, ObjectiveOptions, classification, prepare
+from sentprobe.probes.pretraining.objectives.classification import ContrastiveLearner, NliLearner
 from sentprobe.probes.pretraining.texts.corpora import NliPairs, Triplets
 
 
@@ -41,7 +40,7 @@ def prepare_triplets(texts: Triplets, options: ObjectiveOptions = TINY, hidden: 
 
 
 def test_the_classes_are_those_of_snli() -> None:
-    assert nli.CLASSES == ("entailment", "neutral", "contradiction")
+    assert classification.CLASSES == ("entailment", "neutral", "contradiction")
 
 
 @pytest.fixture(params=["nli", "contrastive"])

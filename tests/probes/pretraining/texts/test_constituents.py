@@ -13,8 +13,7 @@ from tree_strategies import nltk_trees
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe
-from sentprobe.probes.pretraining.texts.constituents import read_trees
-from sentprobe.probes.pretraining.texts.linear_trees import linearise
+from sentprobe.probes.pretraining.texts.constituents import linearise, read_trees
 from sentprobe.probes.pretraining.texts.open_texts import TextKind, open_texts
 from sentprobe.probes.pretraining.texts.running_text import read_sentences
 from sentprobe.probes.syntax.trees import read_tree

@@ -16,9 +16,8 @@ from sentprobe.errors import SentprobeError
 from sentprobe.generator.pairs.inference_pairs import NliLabel
 from sentprobe.generator.pairs.training_files import write_training_data
 from sentprobe.generator.pairs.triplet_files import TripletFormat
-from sentprobe.probes.pretraining.texts.inference_texts import read_nli
+from sentprobe.probes.pretraining.texts.pair_texts import read_nli, read_triplets
 from sentprobe.probes.pretraining.texts.text_filters import TextOptions
-from sentprobe.probes.pretraining.texts.triplet_texts import read_triplets
 
 AS_IS = TextOptions(tokenised=True)
 

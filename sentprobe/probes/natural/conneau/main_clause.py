@@ -1,4 +1,4 @@
-"""SubjNum and ObjNum of Conneau et al. 2018, section 2: the number of a noun of the main clause."""
+"""Tense, SubjNum and ObjNum of Conneau et al. 2018, section 2: the verb and the nouns of the main clause."""
 
 from functools import partial
 
@@ -6,6 +6,41 @@ from sentprobe.probes.known_task import Cue, Redundancy, give_reason
 from sentprobe.probes.natural.natural_task import BAG_AND_ORDER, CORRELATED_IN_TEXT, NaturalTask, ParseLabel, TableNeed
 from sentprobe.probes.natural.selection import LENGTHS_SQL, Selection, SelectionRequest
 from sentprobe.probes.natural.target_words import build_askable_sql, select_target_words
+
+PRESENT, PAST = "PRES", "PAST"
+
+TENSE_SQL = f"CASE WHEN verb_tag IN ('VBP', 'VBZ') THEN '{PRESENT}' WHEN verb_tag = 'VBD' THEN '{PAST}' END"
+"""Tense by the main verb's tag; NULL for other tags."""
+
+TENSE_ANSWER_SQL = f"CASE WHEN {LENGTHS_SQL} AND {build_askable_sql('verb')} THEN {TENSE_SQL} END"
+
+
+_REDUNDANCY = Redundancy(feature="tense of its verbs", tags={PRESENT: ("VBP", "VBZ"), PAST: ("VBD",)}, published=95.2)
+
+
+def select_tense(request: SelectionRequest) -> Selection:
+    """Return the items of Tense: the main verb is VBP or VBZ (PRES), or VBD (PAST).
+
+    The main verb is the finite verb of the main clause. Its form has a corpus frequency in the band, and is in one
+    split only.
+    """
+    return select_target_words(request, "verb", answer=TENSE_ANSWER_SQL, labels=(PRESENT, PAST), redundancy=_REDUNDANCY)
+
+
+TENSE = NaturalTask(
+    name="Tense",
+    published="past_present",
+    question_text="is the main verb of s in the present or the past?",
+    classes="PRES, PAST",
+    select_items=select_tense,
+    need=TableNeed.CLAUSE,
+    labels={"verb": ParseLabel("verb_index", classes=False), "tense": ParseLabel(TENSE_SQL)},
+    answer=ParseLabel(TENSE_ANSWER_SQL),
+    redundancy=_REDUNDANCY,
+    may_answer=give_reason("other words go with the tense of the verb; beat this figure", *BAG_AND_ORDER)
+    | give_reason(CORRELATED_IN_TEXT, Cue.LENGTH),
+)
+
 
 NUMBER_TAGS = ("NN", "NNS")
 

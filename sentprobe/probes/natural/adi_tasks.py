@@ -1,4 +1,4 @@
-"""Rules shared by the tasks of Adi et al. 2017, section 3: questions about words, and two controls.
+"""The tasks of Adi et al. 2017, section 3: length, content and order; and two controls of each.
 
 A sentence has one item or, with sampling as published, two: one of each label. Words are compared in lower case, and
 punctuation is no word.
@@ -9,8 +9,8 @@ original sentence would be in their usual order.
 """
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from random import Random
 from typing import Protocol
@@ -18,9 +18,10 @@ from typing import Protocol
 from sentprobe.lengths import ADI_BINS
 from sentprobe.probes.dataset import ENCODER_WORDS, Split
 from sentprobe.probes.formats.entries import Entry
-from sentprobe.probes.known_task import Reasons
+from sentprobe.probes.known_task import ABOUT_ORDER, ABOUT_WORDS, Cue, Reasons, give_reason
 from sentprobe.probes.natural import selection
 from sentprobe.probes.natural.changed_sentences import is_word
+from sentprobe.probes.natural.conneau.sentlen import ABOUT_LENGTH, HOW_LONG, list_bins, select_length_classes
 from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
 
 LABELS = ("FALSE", "TRUE")
@@ -74,12 +75,9 @@ def change_sentences(texts: Sequence[str], request: selection.SelectionRequest, 
 def select_word_items(
     request: selection.SelectionRequest, question: AdiQuestion, change: Change
 ) -> selection.Selection:
-    """Return the items of a task about words; validation and test ask about words of training.
+    """Return the items of a task about words; validation and test ask about words of training. Raises TooFewError.
 
     As published there are two items of each sentence.
-
-    Raises:
-        TooFewError: a split has no sentence with a suitable word.
     """
     pool = request.select_pool(
         "SELECT digest, 0 AS label, 0 AS form FROM sentences "
@@ -195,3 +193,172 @@ def make_adi_tasks(
             for change_name in CHANGES
         ),
     ]
+
+
+def select_adi_length(request: selection.SelectionRequest, change: Change) -> selection.Selection:
+    """Return the items of AdiLength: 8 classes by the number of tokens, from 5 to 70.
+
+    With sampling as published, classes are as frequent as in the corpus; otherwise they are equally frequent.
+    """
+    items = select_length_classes(request, ADI_BINS, balanced=not request.as_published)
+    texts = change_sentences([entry.sentence for entry in items.entries], request, change)
+    entries = (entry for entry in items.entries if entry.sentence in texts)
+    return replace(items, entries=tuple(replace(e, sentence=texts[e.sentence]) for e in entries))
+
+
+ADI_LENGTH = make_adi_tasks(
+    "AdiLength", select_adi_length, asks=HOW_LONG, classes=list_bins(ADI_BINS), may_answer=ABOUT_LENGTH
+)
+
+
+def select_adi_content(request: selection.SelectionRequest, change: Change) -> selection.Selection:
+    """Return the items of AdiContent (is the probe word in the sentence?).
+
+    Positive: a random word of the sentence. Negative: a word that is positive elsewhere and not in this sentence. In
+    each split a word has as many positive as negative items, so the word alone does not give the answer. In the
+    published data it partly does: a word that is in most sentences is seldom absent.
+    """
+    return select_word_items(request, AdiQuestion(1, _make_single_content_items, _make_paired_content_items), change)
+
+
+def _make_single_content_items(texts: Sequence[str], trained_words: SlotWords, rng: Random) -> WordItems:
+    """Return items in which each word is as often positive as negative."""
+    positives = [(text, word) for text in texts[::2] if (word := _sample_word(text, trained_words[0], rng))]
+    words = [word for _, word in positives]
+    rng.shuffle(words)
+    negatives = dict(_assign_absent_words(texts[1::2], words))
+    negative_counts = Counter(negatives.values())
+    items: WordItems = [(False, text, (word,)) for text, word in negatives.items()]
+    for text, word in positives:
+        if negative_counts[word]:
+            negative_counts[word] -= 1
+            items.append((True, text, (word,)))
+    rng.shuffle(items)
+    return items
+
+
+def _make_paired_content_items(texts: Sequence[str], trained_words: SlotWords, rng: Random) -> WordItems:
+    """Return two items for each sentence: one about a word in it, one about a word of another sentence."""
+    positives = [(text, word) for text in texts if (word := _sample_word(text, trained_words[0], rng))]
+    words = [word for _, word in positives]
+    items: WordItems = []
+    for text, word in positives:
+        absent_word = _sample_absent_word(text, words, rng)
+        if absent_word:
+            items += [(True, text, (word,)), (False, text, (absent_word,))]
+    rng.shuffle(items)
+    return items
+
+
+_ABSENT_TRIES = 100
+
+
+def _sample_absent_word(text: str, words: Sequence[str], rng: Random) -> str:
+    """Return a random word of *words* that is not in the sentence; empty if none is found."""
+    sentence_words = set(list_words(text))
+    tries = (rng.choice(words) for _ in range(_ABSENT_TRIES))
+    return next((word for word in tries if word not in sentence_words), "")
+
+
+def _sample_word(text: str, trained_words: set[str], rng: Random) -> str:
+    """Return a random word of the sentence that occurs in training items, or the empty string."""
+    words = [word for word in list_words(text) if not trained_words or word in trained_words]
+    return rng.choice(words) if words else ""
+
+
+def _assign_absent_words(texts: Sequence[str], words: list[str]) -> Iterator[tuple[str, str]]:
+    """Yield each sentence with a word that is not in it; each word is used at most once.
+
+    A word that is in the sentence waits for the next sentence; waiting words go first.
+    """
+    waiting: list[str] = []
+    remaining = iter(words)
+    for text in texts:
+        sentence_words = set(list_words(text))
+        word = next((candidate for candidate in waiting if candidate not in sentence_words), "")
+        if word:
+            waiting.remove(word)
+        while not word:
+            word = next(remaining, "")
+            if not word:
+                break
+            if word in sentence_words:
+                waiting.append(word)
+                word = ""
+        if word:
+            yield text, word
+
+
+ADI_CONTENT = make_adi_tasks(
+    "AdiContent",
+    select_adi_content,
+    asks="is w in s?",
+    slots=1,
+    may_answer=give_reason(ABOUT_WORDS, Cue.BAG, Cue.NGRAMS, Cue.POSITION)
+    | give_reason("a short sentence lacks more words; beat this figure", Cue.LENGTH),
+)
+
+
+def select_adi_order(request: selection.SelectionRequest, change: Change) -> selection.Selection:
+    """Return the items of AdiOrder (is the first probe word before the second?).
+
+    Both words occur once in the sentence. The pair of words alone predicts part of the answers, as in the paper; the
+    control without the sentence measures how much.
+    """
+    return select_word_items(request, AdiQuestion(2, _make_single_order_items, _make_paired_order_items), change)
+
+
+def _make_single_order_items(texts: Sequence[str], trained_words: SlotWords, rng: Random) -> WordItems:
+    """Return items, half of which name the words in the order of the sentence."""
+    items: WordItems = []
+    for text in texts:
+        label = len(items) % 2 == 0
+        pair = _sample_word_pair(text, trained_words, rng, forward=label)
+        if pair is not None:
+            items.append((label, text, pair))
+    del items[len(items) // 2 * 2 :]
+    rng.shuffle(items)
+    return items
+
+
+def _make_paired_order_items(texts: Sequence[str], trained_words: SlotWords, rng: Random) -> WordItems:
+    """Return two items for each sentence: two of its words in their order, and in reverse."""
+    items: WordItems = []
+    for text in texts:
+        pair = _sample_word_pair(text, trained_words, rng, forward=True)
+        if pair is not None:
+            items += [(True, text, pair), (False, text, (pair[1], pair[0]))]
+    rng.shuffle(items)
+    return items
+
+
+def _sample_word_pair(text: str, trained_words: SlotWords, rng: Random, *, forward: bool) -> tuple[str, str] | None:
+    words = list_words(text)
+    unique_words = [word for word in words if words.count(word) == 1]
+    pairs = [
+        pair
+        for place, word in enumerate(unique_words)
+        for later in unique_words[place + 1 :]
+        if _is_trained(pair := (word, later) if forward else (later, word), trained_words)
+    ]
+    return rng.choice(pairs) if pairs else None
+
+
+def _is_trained(pair: tuple[str, str], trained_words: SlotWords) -> bool:
+    return all(not words or word in words for word, words in zip(pair, trained_words, strict=True))
+
+
+_ORDER_REASONS = give_reason(ABOUT_ORDER, Cue.NGRAMS, Cue.POSITION)
+
+ADI_ORDER = make_adi_tasks(
+    "AdiOrder",
+    select_adi_order,
+    asks="the words w and w' are in s; does w come first?",
+    slots=2,
+    may_answer=_ORDER_REASONS
+    | give_reason(
+        "of many two words, one is usually first in text; beat this figure", *(Cue.PROBE, Cue.LENGTH, Cue.BAG)
+    ),
+    # Where tokens are in random order, no two words have a usual one.
+    control_reasons=_ORDER_REASONS,
+)

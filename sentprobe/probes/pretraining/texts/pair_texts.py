@@ -1,4 +1,4 @@
-"""Labelled pairs for natural language inference: SNLI, MultiNLI and ``gen pairs --nli``."""
+"""Pairs for natural language inference (SNLI, MultiNLI, ``gen pairs --nli``), and triplets (``gen pairs``)."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,6 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from sentprobe.errors import FormatError, suggest
+from sentprobe.generator.pairs import training_files
 from sentprobe.generator.pairs.inference_pairs import NliLabel
 from sentprobe.probes.pretraining.texts import corpora, text_files, text_filters
 
@@ -23,11 +24,7 @@ _NO_LABEL = ("-", "", None, -1)
 """Values of pairs whose annotators did not agree."""
 
 
-def read_nli(
-    path: Path | str,
-    *,
-    options: text_filters.TextOptions = text_filters.TextOptions(),  # noqa: B008 - frozen
-) -> corpora.NliPairs:
+def read_nli(path: Path | str, *, options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS) -> corpora.NliPairs:
     """Read labelled pairs; pairs without a label or with an omitted text are left out."""
     name = str(path)
     file_format = text_files.find_format(name, text_files.SUFFIXES)
@@ -59,3 +56,23 @@ def _parse_label(where: str, value: object) -> NliLabel | None:
         f"{where}: there is no label {value!r}{suggest(str(value), names)}; known: "
         f"{', '.join(names)}, their numbers from 0, and - for none"
     )
+
+
+TRIPLET_COLUMNS = tuple(map(str, training_files.COLUMNS))
+"""Columns that ``gen pairs`` writes."""
+
+
+def read_triplets(
+    path: Path | str, *, options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS
+) -> corpora.Triplets:
+    """Read triplets, as ``gen pairs`` writes them; triplets with an omitted text are left out."""
+    name, text_filter = str(path), text_filters.TextFilter(options)
+    file_format = text_files.find_format(name, text_files.SUFFIXES)
+    rows = text_files.read_rows(name, file_format, TRIPLET_COLUMNS, options.encoding)
+    triplets = (
+        text_filter.to_sentences(f"{name}, row {number}", TRIPLET_COLUMNS, row) for number, row in enumerate(rows, 1)
+    )
+    kept_triplets = [triplet for triplet in triplets if text_filter.is_kept(*triplet)]
+    text_filters.check_enough(name, kept_triplets, "triplet", text_filter.summarize_omissions())
+    anchors, positives, negatives = zip(*kept_triplets, strict=True)
+    return corpora.Triplets(anchors, positives, negatives, text_filter.summarize_omissions())

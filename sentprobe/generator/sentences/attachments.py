@@ -1,0 +1,133 @@
+"""Attachments of adverbs: the readings of a sentence in which a clause ends before an adverb.
+
+In "the man that slept quietly danced", the adverb belongs to either verb. The grammar derives the first reading only:
+the adverb stands before its verb. In the other readings, it ends a relative clause whose last word stands before it.
+An auxiliary leaves one reading ("the man that slept was quietly dancing").
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import product
+from math import prod
+from typing import NamedTuple, TypeAlias
+
+from sentprobe.generator.events import event as ev
+from sentprobe.generator.events.matching import subsumes
+from sentprobe.generator.sentences.realize import realize, render_tree
+from sentprobe.generator.sentences.sentence import Sentence
+from sentprobe.generator.sentences.sentence_plan import plan_sentence
+from sentprobe.lexicon import Lexicon
+
+MAX_READINGS = 64
+"""Largest number of readings of a derivation; it doubles with each such adverb."""
+
+WITHOUT_AUXILIARY = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE, polarity=ev.Polarity.POSITIVE)
+"""Subsumes the clauses whose adverbs directly follow the subject."""
+
+
+class AdverbSite(NamedTuple):
+    """Adverbs that two or more clauses can take.
+
+    ``path`` is the path of the clause whose verb follows ("" for the main clause). ``ended_paths`` holds the paths of
+    the relative clauses that end before the adverbs, the outermost first.
+    """
+
+    path: str
+    adverbs: tuple[str, ...]
+    ended_paths: tuple[str, ...]
+
+
+Attachment: TypeAlias = tuple[tuple[AdverbSite, str], ...]
+"""The path of the clause that takes the adverbs of each site."""
+
+
+def find_adverb_sites(event: ev.Event, path: str = "") -> Iterator[AdverbSite]:
+    """Yield the adverbs of a fully specified event that several clauses can take."""
+    for role, person in ev.iterate_participants(event):
+        if isinstance(person.clause, ev.RelativeClause):
+            inner_path = f"{path}{role.value}.clause."
+            if role is event.subject and event.adverbs and _lacks_auxiliary(event):
+                yield AdverbSite(path, event.adverbs, (*_find_final_clauses(person.clause.event, inner_path),))
+            yield from find_adverb_sites(person.clause.event, inner_path)
+
+
+def _lacks_auxiliary(event: ev.Event) -> bool:
+    return event.tense is not None and subsumes(WITHOUT_AUXILIARY, event)  # a modal has no tense
+
+
+def _find_final_clauses(event: ev.Event, path: str) -> Iterator[str]:
+    """Yield the paths of a relative clause, and of the clauses in it that end where it ends."""
+    yield path
+    for role, person in ev.iterate_participants(event):
+        if role is not event.subject and isinstance(person.clause, ev.RelativeClause):
+            yield from _find_final_clauses(person.clause.event, f"{path}{role.value}.clause.")
+
+
+def count_readings(event: ev.Event) -> int:
+    """Return the number of readings of the sentence of *event* that differ in the attachment of adverbs."""
+    return prod(1 + len(site.ended_paths) for site in find_adverb_sites(event))
+
+
+def list_attachments(event: ev.Event) -> list[Attachment]:
+    """Return the readings of the sentence of *event*.
+
+    The first reading is *event* itself. In the next ones, the adverbs belong to a clause that ends before them, the
+    outermost first.
+    """
+    return [*product(*([(site, path) for path in (site.path, *site.ended_paths)] for site in find_adverb_sites(event)))]
+
+
+def list_readings(event: ev.Event) -> list[ev.Event]:
+    """Return the events of the sentence of *event*, in the order of :func:`list_attachments`."""
+    return [_move_adverbs(event, attachment) for attachment in list_attachments(event)]
+
+
+def _move_adverbs(event: ev.Event, attachment: Attachment, path: str = "") -> ev.Event:
+    is_moved = any(site.path == path != target for site, target in attachment)
+    late_adverbs = [site.adverbs for site, target in attachment if target == path != site.path]
+    event = replace(event, adverbs=sum(late_adverbs, () if is_moved else event.adverbs or ()))
+    for role, person in ev.iterate_participants(event):
+        clause = person.clause
+        if isinstance(clause, ev.RelativeClause):
+            inner = _move_adverbs(clause.event, attachment, f"{path}{role.value}.clause.")
+            event = event.with_argument(role, replace(person, clause=replace(clause, event=inner)))
+    return event
+
+
+def realize_readings(event: ev.Event, lexicon: Lexicon, *, id: str = "") -> list[Sentence]:
+    """Return the sentence of a parsed event with the annotation of each reading, as in :func:`list_attachments`."""
+    sentence = realize(event, lexicon, id=id, checked=True)
+    _, *others = list_attachments(event)
+    return [sentence, *(_attach(sentence, attachment) for attachment in others)]
+
+
+def _attach(sentence: Sentence, attachment: Attachment) -> Sentence:
+    """Return a sentence with its adverbs attached to other clauses: other heads, another tree, another event."""
+    plan = plan_sentence(sentence.event).tokens
+    place_by_slot = {token.slot: place for place, token in enumerate(plan)}
+    tokens = [*sentence.tokens]
+    brackets = [[token.before, token.after] for token in plan]
+    for (path, _, _), target in attachment:
+        if target != path:
+            verb = place_by_slot[f"{target}verb"]
+            places = [place for slot, place in place_by_slot.items() if slot.startswith(f"{path}adverb")]
+            first, last = min(places), max(places)
+            for place in range(first, last + 1):
+                tokens[place] = replace(tokens[place], head=verb + 1)
+            _move_brackets(brackets, verb, first - 1, last)
+    tree = render_tree([(before, after) for before, after in brackets], tuple(tokens))
+    return replace(sentence, tokens=tuple(tokens), tree=tree, event=_move_adverbs(sentence.event, attachment))
+
+
+def _move_brackets(brackets: list[list[str]], verb: int, end: int, last: int) -> None:
+    """Let the verb phrase of *verb*, which ends at *end*, end at *last*, and all phrases around it that end there."""
+    inner = _compute_depth(brackets, end) - _compute_depth(brackets, verb)
+    closing = brackets[end][1]
+    brackets[end][1] = closing[:inner]
+    brackets[last][1] += closing[inner:]
+
+
+def _compute_depth(brackets: list[list[str]], place: int) -> int:
+    """Return the number of phrases around a token."""
+    text = "".join(before + after for before, after in brackets[:place]) + brackets[place][0]
+    return text.count("(") - text.count(")")

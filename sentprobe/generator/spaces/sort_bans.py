@@ -1,0 +1,54 @@
+"""The nouns that verbs and relativizers do not go with, by the sorts of the lexicon."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import product
+
+from sentprobe.generator.spaces.constraints import Allowed, Words
+from sentprobe.generator.spaces.layout import Layout, Restriction
+from sentprobe.lexicon import Kind, Lexicon
+from sentprobe.lexicon.words import MODIFIED, ROLES
+
+
+@dataclass(frozen=True, slots=True)
+class SortBan:
+    """Words of one kind, and the nouns that they do not go with in a role; relativizers have the role MODIFIED."""
+
+    kind: Kind
+    role: str
+    words: Allowed
+    nouns: Allowed
+
+
+@lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
+def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
+    """Return the bans that the sorts impose; words with the same sorts share a ban, so that boxes stay few."""
+    sorts = [lexicon.get(noun, Kind.NOUN).sort for noun in words.nouns]
+    lemmas = {
+        Kind(frame.value): {i: words.verbs[i] for i in sorted(verbs)} for frame, verbs in words.verbs_by_frame.items()
+    }
+    lemmas[Kind.RELATIVIZER] = dict(enumerate(words.relativizers))
+    bans: dict[tuple[Kind, str, Allowed], list[int]] = {}
+    for kind, lemmas_by_number in lemmas.items():
+        for number, lemma in lemmas_by_number.items():
+            word = lexicon.get(lemma, kind)
+            for role in ROLES.get(kind, (MODIFIED,)):
+                nouns = frozenset(i for i, sort in enumerate(sorts) if not word.accepts(sort, role))
+                bans.setdefault((kind, role, nouns), []).append(number)
+    return tuple(SortBan(kind, role, frozenset(same), nouns) for (kind, role, nouns), same in bans.items() if nouns)
+
+
+def find_sort_boxes(bans: Iterable[SortBan], layout: Layout) -> Iterator[Restriction]:
+    """Yield the boxes of a layout that sorts ban; a gap stands for the noun that its clause modifies."""
+    names = {variable.name for variable in layout.variables}
+    for site, ban in product(layout.clauses, bans):
+        if ban.kind is Kind.RELATIVIZER:
+            word, noun = f"{site.owner}rel", f"{site.owner}noun"
+        elif ban.kind is Kind(site.frame.value):
+            is_gap = site.gap is not None and site.gap.value == ban.role
+            word, noun = f"{site.path}verb", f"{site.owner if is_gap else f'{site.path}{ban.role}.'}noun"
+        else:
+            continue
+        if {word, noun} <= names:
+            yield {word: ban.words, noun: ban.nouns}

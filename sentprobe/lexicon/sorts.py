@@ -1,0 +1,27 @@
+"""Restriction of a vocabulary to nouns that can exchange their roles."""
+
+from functools import lru_cache
+
+from sentprobe.lexicon.lexicon import Lexicon
+from sentprobe.lexicon.words import MODIFIED, ROLES, Kind
+
+
+@lru_cache(maxsize=16)  # renderers are cached by lexicon, which is compared by identity
+def restrict_to_one_sort(lexicon: Lexicon, vocabulary: str) -> Lexicon:
+    """Return the lexicon with, in a vocabulary, only the nouns of one sort and the words that take them in every role.
+
+    The sort is the one with the most nouns and transitive verbs. The lexicon itself is returned if there is one sort.
+    """
+    words = lexicon.vocabulary(vocabulary).words
+    kinds = (Kind.NOUN, *ROLES, Kind.ADJECTIVE)
+
+    def is_usable(kind: Kind, lemma: str, sort: str) -> bool:
+        word = lexicon.get(lemma, kind)
+        roles = ROLES.get(kind, (MODIFIED,))
+        return word.sort == sort if kind is Kind.NOUN else all(word.accepts(sort, role) for role in roles)
+
+    sorts = dict.fromkeys(lexicon.get(noun, Kind.NOUN).sort for noun in words[Kind.NOUN])
+    kept = [{kind: tuple(w for w in words[kind] if is_usable(kind, w, sort)) for kind in kinds} for sort in sorts]
+    best = max(kept, key=lambda some: len(some[Kind.NOUN]) * len(some[Kind.TRANSITIVE]), default=words)
+    is_all = all(best[kind] == words[kind] for kind in kinds)
+    return lexicon if is_all else lexicon.replace_words(vocabulary, best)

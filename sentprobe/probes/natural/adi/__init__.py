@@ -1,1 +1,0 @@
-"""The tasks of Adi et al. 2017, section 3: length, content and order."""
