@@ -201,7 +201,7 @@ def measure_case_b(request: Request) -> str:
 
 def _time_grid(data: Data, request: Request, seed: int) -> list[tuple[str, ...]]:
     seconds, fits = time_fit(data, find_preset("conneau"), seeds=1, device=request.device)
-    chosen = fits[0].chosen
+    chosen = fits[0].grid_values
     note = f"chosen: {_format_settings(chosen)}; {fits[0].precision}"
     rows = [Timing(seconds, list_percentages(fits), note).row(f"seed {seed}: sentprobe, 45 fits")]
     print(rows[-1], file=sys.stderr, flush=True)

@@ -75,7 +75,7 @@ class SeedScore:
     total: int
     right: str
     """One bit per test item, in order, for a correct answer; packed into hexadecimal bytes."""
-    instead: tuple[int, ...] = ()
+    wrong_answers: tuple[int, ...] = ()
     """The predicted labels of the incorrectly answered items, in order. Empty for controls, and for two labels, where
     the prediction is the other label."""
     epochs: int
@@ -84,12 +84,12 @@ class SeedScore:
     """Whether training ended before the preset's ``max_epochs``."""
     pass_limit: int | None = None
     """The passes of the probe that this is a control of, if they ended its training."""
-    chosen: Mapping[str, float] = field(default_factory=dict, hash=False)
+    grid_values: Mapping[str, float] = field(default_factory=dict, hash=False)
     """The values that were chosen by validation accuracy; empty: none."""
     validation: float | None = None
     """Validation accuracy, if there is a validation split."""
     precision: str = "float32"
-    made: Provenance | None = None
+    provenance: Provenance | None = None
     """The provenance, if it differs from the result's: from a later run, or another encoder's result."""
     readings: tuple[CurvePoint, ...] = ()
     """The points of a method's curve, the last for the probe of this score; empty: a single probe."""
@@ -107,10 +107,10 @@ class SeedScore:
         - labels: the number of labels
         """
         is_wrong = ~self.items()
-        if labels != 2 and len(self.instead) != is_wrong.sum():
+        if labels != 2 and len(self.wrong_answers) != is_wrong.sum():
             return None
         labels_given = np.array(targets)
-        labels_given[is_wrong] = 1 - targets[is_wrong] if labels == 2 else self.instead
+        labels_given[is_wrong] = 1 - targets[is_wrong] if labels == 2 else self.wrong_answers
         return labels_given
 
 
@@ -144,7 +144,7 @@ class Score:
 
 def find_provenances(result: "Result") -> tuple[Provenance, ...]:
     """Return the distinct provenances of a result's probes, its own first."""
-    provenances = (seed_score.made for score in result.scores.values() for seed_score in score.seeds)
+    provenances = (seed_score.provenance for score in result.scores.values() for seed_score in score.seeds)
     return tuple(dict.fromkeys([result.provenance, *filter(None, provenances)]))
 
 

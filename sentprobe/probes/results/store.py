@@ -33,7 +33,7 @@ from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.codelength import CurvePoint
 from sentprobe.values import BadSyntaxError, check_record, parse_json
 
-RESULT_FORMAT = "sentprobe-result 2"
+RESULT_FORMAT = "sentprobe-result 3"
 """The format in each result file."""
 
 
@@ -68,12 +68,12 @@ def _score_to_json(score: Score) -> dict[str, Any]:
 
 def _seed_to_json(score: SeedScore) -> dict[str, Any]:
     value = {entry.name: getattr(score, entry.name) for entry in fields(score)}
-    value["made"] = score.made and asdict(score.made)
-    del value["readings"], value["information"], value["instead"]  # omitted if empty
+    value["provenance"] = score.provenance and asdict(score.provenance)
+    del value["readings"], value["information"], value["wrong_answers"]  # omitted if empty
     if score.pass_limit is None:
         del value["pass_limit"]
-    if score.instead:
-        value["instead"] = _format_numbers(score.instead)
+    if score.wrong_answers:
+        value["wrong_answers"] = _format_numbers(score.wrong_answers)
     if score.readings:
         value["readings"] = _columns_to_json(CurvePoint, score.readings)
     if score.information:
@@ -143,7 +143,7 @@ def _check_seeds(result: Result) -> None:
         for seed_score in score.seeds:
             if condition in MULTI_PROBE_CONDITIONS:
                 _check_readings(condition, seed_score)
-            if seed_score.instead and len(seed_score.instead) != seed_score.total - seed_score.correct:
+            if seed_score.wrong_answers and len(seed_score.wrong_answers) != seed_score.total - seed_score.correct:
                 raise ValueError("the incorrect answers do not match the incorrect items")
 
 
@@ -170,13 +170,13 @@ def _score_from_json(value: Mapping[str, Any]) -> Score:
 
 
 def _seed_from_json(value: Mapping[str, Any]) -> SeedScore:
-    provenance = value["made"]
+    provenance = value["provenance"]
     parsed_fields = {
-        "instead": _parse_numbers(value.get("instead", "")),
+        "wrong_answers": _parse_numbers(value.get("wrong_answers", "")),
         "readings": _readings_from_json(value.get("readings", {})),
         "information": tuple(map(float, value.get("information", "").split())),
     }
-    return SeedScore(**{**value, **parsed_fields, "made": provenance and Provenance(**provenance)})
+    return SeedScore(**{**value, **parsed_fields, "provenance": provenance and Provenance(**provenance)})
 
 
 def _readings_from_json(value: Mapping[str, str]) -> tuple[CurvePoint, ...]:

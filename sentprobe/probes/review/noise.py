@@ -22,7 +22,7 @@ def find_ties_with_best(table: Results) -> Iterator[ClaimFinding]:
         ties = [
             comparison
             for comparison in comparisons.compare_best(task)
-            if not comparison.significant and comparison.paired.difference >= power.SMALLEST_SHOWN
+            if not comparison.is_significant and comparison.paired.difference >= power.SMALLEST_SHOWN
         ]
         if ties:
             yield _build_finding(ties, comparisons.count_significant(task), len(comparisons))

@@ -76,7 +76,7 @@ def test_strength_may_be_chosen() -> None:
     vectors, items = make_data(slots=1, labels=2)
     preset = replace(LOGREG, l2=(1e4, 1.0), penalty=Penalty.DECAY)
     (result,) = fit(vectors, train=items, test=items, validation=items, words=4, labels=2, preset=preset, seeds=[0])
-    assert result.chosen == {"l2": 1.0}
+    assert result.grid_values == {"l2": 1.0}
     assert result.validation == result.accuracy
 
 
@@ -143,13 +143,15 @@ def test_scaling_and_penalty_are_chosen_on_validation(stop: StopCriterion, *, fl
     (same,) = fit(
         vectors,
         preset=replace(
-            CHOSEN, l2=(chosen.chosen["l2"],), scaling=Scaling.WHITEN if chosen.chosen["whitened"] else Scaling.UNIT
+            CHOSEN,
+            l2=(chosen.grid_values["l2"],),
+            scaling=Scaling.WHITEN if chosen.grid_values["whitened"] else Scaling.UNIT,
         ),
         **data,
     )
     assert (chosen.predictions == same.predictions).mean() > 0.98
     assert chosen.loss == pytest.approx(same.loss, rel=1e-3)
-    assert chosen.chosen["whitened"] == (not flat)
+    assert chosen.grid_values["whitened"] == (not flat)
     assert chosen.accuracy >= fit(vectors, preset=LOGREG, **data)[0].accuracy - 0.02
 
 

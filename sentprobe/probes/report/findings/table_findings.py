@@ -51,14 +51,14 @@ class ChanceTest:
     """Corrected for all figures of the table, and for the controls that may know the answer."""
 
     @property
-    def above(self) -> bool:
+    def is_above(self) -> bool:
         """Whether the figure is significantly above chance."""
         return self.p < LEVEL and self.figure.accuracy > self.figure.chance
 
     @property
     def verdict(self) -> ControlVerdict:
         """The decision in words; below the share of the most frequent label is at chance if labels are unbalanced."""
-        if self.above:
+        if self.is_above:
             return ControlVerdict.ABOVE
         is_below = self.p < LEVEL and is_balanced(self.draws[0])
         return ControlVerdict.BELOW if is_below else ControlVerdict.AT_CHANCE
@@ -95,7 +95,7 @@ class TableFindings:
     def find_solvable_tasks(self, condition: Condition = Condition.BAG_OF_WORDS) -> frozenset[str]:
         """Return the tasks on which a control that may know the answer is above chance."""
         return frozenset(
-            test.draws[0].task for test in self.free_controls if test.condition is condition and test.above
+            test.draws[0].task for test in self.free_controls if test.condition is condition and test.is_above
         )
 
     def find_figure(self, draws: Sequence[Result], condition: Condition) -> Figure | None:
@@ -239,10 +239,10 @@ def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Res
     """
     if cell[1] in findings.find_solvable_tasks():
         comparisons = findings.compare_with_control(Condition.BAG_OF_WORDS)
-        return any(comparison.better for comparison in comparisons if comparison.first.cell == cell)
+        return any(comparison.is_better for comparison in comparisons if comparison.first.cell == cell)
     test = findings.cells[cell]
-    if not test.above or test.draws[0].mirrored:
-        return test.above
+    if not test.is_above or test.draws[0].mirrored:
+        return test.is_above
     bags = [bag.scores[Condition.BAG_OF_WORDS] for draw in test.draws for bag in find_bag_of_words(draw, results)]
     return bool(bags) and round(test.figure.accuracy, 3) > round(fmean(bag.accuracy for bag in bags), 3)
 

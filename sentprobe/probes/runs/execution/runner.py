@@ -16,7 +16,7 @@ from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.capabilities import count_truncated_sentences
 from sentprobe.probes.encoders.files.word_vectors import Bow
 from sentprobe.probes.encoders.protocol import Vectors
-from sentprobe.probes.encoders.variants.cut_and_rounded import StoredEncoder
+from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
 from sentprobe.probes.results import concurrent_writes
 from sentprobe.probes.results.result import Condition, Result
@@ -242,7 +242,7 @@ class Runner:
 
     def _embed(self, encoder: Encoder, texts: tuple[str, ...]) -> Vectors:
         """Return vectors of texts; an encoder and its variants share those of the base encoder."""
-        if isinstance(encoder, StoredEncoder):
+        if isinstance(encoder, ReducedEncoder):
             return encoder.cut_dims(self._embed(encoder.base, texts))
         if isinstance(encoder, ErasedEncoder):
             training = encoder.training_sentences

@@ -40,9 +40,9 @@ def test_all_pairs_have_the_p_values_of_single_tests(table: list[list[list[bool]
     expected, comparisons = compare_results(matches), TableComparisons(matches)
     assert [comparison.p for comparison in comparisons] == [comparison.p for comparison in expected]
     assert [comparison.paired for comparison in comparisons] == [comparison.paired for comparison in expected]
-    assert comparisons.count_significant("Order") == (sum(c.significant for c in expected), len(matches))
+    assert comparisons.count_significant("Order") == (sum(c.is_significant for c in expected), len(matches))
     assert {*comparisons.list_significant_pairs()} == {
-        frozenset((c.first.cell, c.second.cell)) for c in expected if c.significant
+        frozenset((c.first.cell, c.second.cell)) for c in expected if c.is_significant
     }
     assert [c.second.encoder for c in comparisons.compare_best("Order")] == [r.encoder for r in records[1:]]
 
