@@ -11,7 +11,20 @@ from sentprobe.errors import suggest
 from sentprobe.lexicon import draft as drafts
 from sentprobe.lexicon.problems import Problem
 from sentprobe.lexicon.source import SYNONYMS, VOCABULARY, LexiconEntry
-from sentprobe.lexicon.words import FORMS, NOT, OPEN_KINDS, PERSON, ROLES, VERBS, VOWEL_KINDS, Flag, Form, Kind, Word
+from sentprobe.lexicon.words import (
+    FORMS,
+    NO_PROGRESSIVE,
+    NOT,
+    OPEN_KINDS,
+    PERSON,
+    ROLES,
+    VERBS,
+    VOWEL_KINDS,
+    Flag,
+    Form,
+    Kind,
+    Word,
+)
 
 LexiconFinding = tuple[int, str]
 
@@ -111,6 +124,11 @@ def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         for flag in drafts.list_strings(item.stated.get(drafts.FLAGS)):
             if flag not in frozenset(Flag):
                 yield (item.entry.line, f"{flag!r}, expected {format_names(Flag)}{suggest_nearest(flag, Flag)}")
+        classes = sorted(item.word.flags & NO_PROGRESSIVE)
+        if len(classes) > 1:
+            yield item.entry.line, f"{item.word.lemma!r} is either {' or '.join(classes)}"
+        if Flag.PSYCH in classes and item.word.kind is Kind.INTRANSITIVE:
+            yield item.entry.line, f"{item.word.lemma!r} is psych and has no object that feels"
         if Flag.SYNCRETIC in item.word.flags and not is_syncretic(item.word):
             yield item.entry.line, f"the past of {item.word.lemma!r} differs from its plain form"
 

@@ -51,9 +51,16 @@ class Flag(StrEnum):
 
     STATIVE = "stative"
     """The verb is stative, so the progressive is unacceptable: "is believing"."""
+    PUNCTUAL = "punctual"
+    """The verb names a change without duration, so the progressive is unacceptable: "is recognizing"."""
+    PSYCH = "psych"
+    """The verb's object has a feeling that the subject causes, by no act of a duration: "is astonishing"."""
     SYNCRETIC = "syncretic"
     """The past form of the verb equals the plain form: "hit"."""
 
+
+NO_PROGRESSIVE = frozenset({Flag.STATIVE, Flag.PUNCTUAL, Flag.PSYCH})
+"""The flags of verbs without a progressive; a verb has at most one of them."""
 
 VERB_FORMS = (Form.VB, Form.VBP, Form.VBZ, Form.VBD, Form.VBG, Form.VBN)
 

@@ -32,7 +32,7 @@ from sentprobe.lexicon import (
 from sentprobe.lexicon.inflect import KEPT_FORMS, format_kept_forms
 from sentprobe.lexicon.lexicon_checks import RESERVED
 from sentprobe.lexicon.read import read_closed_words
-from sentprobe.lexicon.words import FORMS, MODIFIED, OPEN_KINDS, PERSON, ROLES, VERBS, VOWEL_KINDS
+from sentprobe.lexicon.words import FORMS, MODIFIED, NO_PROGRESSIVE, OPEN_KINDS, PERSON, ROLES, VERBS, VOWEL_KINDS
 
 COMPEVAL = {
     Kind.NOUN: "professor student man woman doctor scientist lawyer",
@@ -204,6 +204,22 @@ def test_english_has_no_syncretic_verb_and_few_states() -> None:
     verbs = vocabulary_words(english().vocabulary("english"), Kind.TRANSITIVE)
     assert not [word.lemma for word in verbs if Flag.SYNCRETIC in word.flags]
     assert sum(Flag.STATIVE in word.flags for word in verbs) < len(verbs) / 10
+
+
+VERBS_BY_CLASS = {
+    None: "comfort insult intimidate console flatter sneeze nod arrive help",
+    Flag.STATIVE: "admire believe tolerate",
+    Flag.PUNCTUAL: "recognize overhear faint vanish",
+    Flag.PSYCH: "startle astonish fascinate frighten",
+}
+
+
+@pytest.mark.parametrize("flag", VERBS_BY_CLASS)
+def test_verbs_have_the_class_of_their_meaning(flag: Flag | None) -> None:
+    verbs = {word.lemma: word.flags & NO_PROGRESSIVE for word in english().entries if word.kind in VERBS}
+    lemmas = [lemma for lemma in VERBS_BY_CLASS[flag].split() if lemma in verbs]
+    assert len(lemmas) >= 3
+    assert {verbs[lemma] for lemma in lemmas} == {frozenset([flag] if flag else [])}
 
 
 def test_no_form_of_english_has_two_readings_that_differ_in_word_or_tense_but_participles() -> None:

@@ -61,7 +61,7 @@ class WordOptions:
         list[Flag] | None,
         declare_option(
             VARY,
-            help="stative: stative verbs in the progressive; syncretic: verbs with one form for present and past "
-            "(hit).",
+            help="stative, punctual, psych: such verbs in the progressive; syncretic: verbs with one form for present "
+            "and past (hit).",
         ),
     ] = None

@@ -9,7 +9,7 @@ from sentprobe.generator.pairs.contrasts import CONTRASTS, Contrast
 from sentprobe.generator.pairs.drafts import EventDraft
 from sentprobe.generator.pairs.replacements import find_irreplaceable_words
 from sentprobe.generator.pairs.triplets import TripletPart, TripletRows, TripletSet, TripletSide
-from sentprobe.generator.spaces.space import find_stative_verbs
+from sentprobe.generator.spaces.space import find_verbs_without_progressive
 from sentprobe.lexicon.sorts import restrict_to_one_sort
 
 MAX_DISTRACTORS = 8
@@ -91,11 +91,12 @@ def _is_possible(
 def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
     """Yield the contrasts that are possible for every event.
 
-    The contrast of aspect is not, if there are stative verbs, or if an auxiliary shows which verb takes an adverb.
+    The contrast of aspect is not, if there are verbs without progressive, or if an auxiliary shows which verb takes an
+    adverb.
     Contrasts that move nouns are not, if the nouns have several sorts.
     """
     space = triplets.space
-    needs_aspect = space.contrast.needs_adverb or find_stative_verbs(space.words, space.lexicon)
+    needs_aspect = space.contrast.needs_adverb or find_verbs_without_progressive(space.words, space.lexicon)
     has_sorts = restrict_to_one_sort(space.lexicon, space.vocabulary) is not space.lexicon
     for name, contrast in CONTRASTS.items():
         is_excluded = (name == "aspect" and needs_aspect) or (contrast.moves_nouns and has_sorts)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sentprobe.generator.spaces.constraints import Words
 from sentprobe.generator.spaces.layout import Layout
 from sentprobe.generator.spaces.sort_bans import find_sort_bans
-from sentprobe.generator.spaces.space import find_stative_verbs
+from sentprobe.generator.spaces.space import find_verbs_without_progressive
 from sentprobe.lexicon import Kind, Lexicon
 
 ReplacementTables: TypeAlias = Mapping[Kind, NDArray[np.bool_]]
@@ -38,17 +38,17 @@ VOLITIONAL_ADVERBS = frozenset(
 def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
     """Return the replacements of all words.
 
-    No word is replaced by a synonym, by a stative verb (which has no progressive) or by an adverb of the will. A noun
+    No word is replaced by a synonym, by a verb without progressive or by an adverb of the will. A noun
     is replaced by a noun of its sort, a verb by a verb that takes the same sorts at least.
     """
-    states = find_stative_verbs(words, lexicon)
+    without_progressive = find_verbs_without_progressive(words, lexicon)
     lemmas_by_kind = {Kind.NOUN: words.nouns, Kind.ADVERB: words.adverbs}
     allowed = {Kind.NOUN: {*range(len(words.nouns))}}
     allowed[Kind.ADVERB] = {i for i, adverb in enumerate(words.adverbs) if adverb not in VOLITIONAL_ADVERBS}
     for frame, verbs in words.verbs_by_frame.items():
         kind = Kind(frame.value)
         lemmas_by_kind[kind] = words.verbs
-        allowed[kind] = {*(verbs - states.get(kind, frozenset()))}
+        allowed[kind] = {*(verbs - without_progressive.get(kind, frozenset()))}
     tables = {
         kind: _build_table(lemmas, allowed[kind], lexicon.synonyms.get(kind, ()))
         for kind, lemmas in lemmas_by_kind.items()

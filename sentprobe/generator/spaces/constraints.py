@@ -53,9 +53,9 @@ class Choices:
     ``main`` and ``clause`` are partial events that fix features of the main clause and of every relative clause. The
     other fields list the values to choose from, in every clause: the numbers of nouns, determiners and relativizers by
     lemma, negation cues, and the number of adverbs before a verb (``clause_adverbs`` for relative clauses, if given).
-    Repeated values count once. ``allow`` admits verbs with a flag that are excluded by default: stative verbs in the
-    progressive, and syncretic verbs ("the men hit"). ``ambiguous`` admits events whose sentence has two readings,
-    because two verbs can take an adverb (see :mod:`sentprobe.generator.sentences.attachments`).
+    Repeated values count once. ``allow`` admits verbs with a flag that are excluded by default: stative, punctual
+    and psych verbs in the progressive, and syncretic verbs ("the men hit"). ``ambiguous`` admits events whose sentence
+    has two readings, because two verbs can take an adverb (see :mod:`sentprobe.generator.sentences.attachments`).
     """
 
     main: Event = field(default_factory=Event)

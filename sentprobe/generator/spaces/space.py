@@ -42,6 +42,7 @@ from sentprobe.generator.spaces.layout import (
 from sentprobe.generator.spaces.sort_bans import find_sort_bans, find_sort_boxes
 from sentprobe.generator.spaces.templates import find_patterns
 from sentprobe.lexicon import Flag, Kind, Lexicon
+from sentprobe.lexicon.words import NO_PROGRESSIVE
 
 MAX_SENTENCES = 1_000_000_000
 """Maximum sample size; the indices of a larger sample would take more than 8 GB."""
@@ -56,8 +57,10 @@ class Rule:
     is_ban: bool = False
 
 
-def _iterate_rules(words: Words, lexicon: Lexicon, choices: Choices, constraints: Constraints) -> Iterator[Rule]:
-    """Yield the rules for choices and constraints."""
+def _iterate_rules(
+    words: Words, lexicon: Lexicon, choices: Choices, constraints: Constraints, *, is_detailed: bool = False
+) -> Iterator[Rule]:
+    """Yield the rules for choices and constraints; if *is_detailed*, a rule for each flag of verbs."""
     if choices.main != Event():
         text = f"the main clause {write_event(choices.main)}"
         yield Rule(text, lambda layout: _restrict_clauses(choices.main, layout, layout.clauses[:1]))
@@ -69,16 +72,21 @@ def _iterate_rules(words: Words, lexicon: Lexicon, choices: Choices, constraints
         yield Rule(f"the required word {lemma!r}", partial(_find_word_boxes, lemma))
     for lemma in constraints.forbidden_words:
         yield Rule(f"the forbidden word {lemma!r}", partial(_find_word_boxes, lemma), is_ban=True)
-    states = find_stative_verbs(words, lexicon)
-    if states and Flag.STATIVE not in choices.allow:
-        text = "leaving out states in the progressive"
-        yield Rule(text, lambda layout: _find_progressive_boxes(states, layout), is_ban=True)
+    yield from _iterate_language_rules(words, lexicon, choices, is_detailed=is_detailed)
+    if not choices.ambiguous and {*choices.adverbs} != {0}:
+        yield Rule("leaving out adverbs that two verbs can take", _find_ambiguous_boxes, is_ban=True)
+
+
+def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *, is_detailed: bool) -> Iterator[Rule]:
+    """Yield the rules for the classes of verbs and the sorts of nouns."""
+    flags = NO_PROGRESSIVE - choices.allow
+    for flag_set in [frozenset([flag]) for flag in sorted(flags)] if is_detailed else [flags]:
+        if verbs := find_verbs_without_progressive(words, lexicon, flag_set):
+            text = f"leaving out {' and '.join(sorted(flag_set))} verbs in the progressive (see --allow)"
+            yield Rule(text, partial(_find_progressive_boxes, verbs), is_ban=True)
     if bans := find_sort_bans(words, lexicon):
         text = "the sorts of nouns that verbs and relativizers take"
         yield Rule(text, lambda layout: list(find_sort_boxes(bans, layout)), is_ban=True)
-
-    if not choices.ambiguous and {*choices.adverbs} != {0}:
-        yield Rule("leaving out adverbs that two verbs can take", _find_ambiguous_boxes, is_ban=True)
 
 
 def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
@@ -139,23 +147,25 @@ def _find_word_positions(lemma: str, variable: Variable) -> Allowed:
 
 
 @lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
-def find_stative_verbs(words: Words, lexicon: Lexicon) -> dict[Kind, Allowed]:
-    """Return the stative verbs of each kind that has some."""
-    stative_by_kind: dict[Kind, Allowed] = {}
+def find_verbs_without_progressive(
+    words: Words, lexicon: Lexicon, flags: frozenset[Flag] = NO_PROGRESSIVE
+) -> dict[Kind, Allowed]:
+    """Return the verbs with one of *flags*, such as stative verbs, of each kind that has some."""
+    flagged_by_kind: dict[Kind, Allowed] = {}
     for frame, verbs in words.verbs_by_frame.items():
         kind = Kind(frame.value)
         words_by_number = {i: lexicon.get(words.verbs[i], kind) for i in verbs}
-        stative_by_kind[kind] = frozenset(i for i, word in words_by_number.items() if Flag.STATIVE in word.flags)
-    return {kind: stative for kind, stative in stative_by_kind.items() if stative}
+        flagged_by_kind[kind] = frozenset(i for i, word in words_by_number.items() if flags & word.flags)
+    return {kind: flagged for kind, flagged in flagged_by_kind.items() if flagged}
 
 
-def _find_progressive_boxes(states: dict[Kind, Allowed], layout: Layout) -> list[Restriction]:
+def _find_progressive_boxes(verbs: dict[Kind, Allowed], layout: Layout) -> list[Restriction]:
     aspects = list(Aspect)
     progressive = frozenset([aspects.index(Aspect.PROGRESSIVE)])
     return [
-        {f"{site.path}verb": states[kind], f"{site.path}aspect": progressive}
+        {f"{site.path}verb": verbs[kind], f"{site.path}aspect": progressive}
         for site in layout.clauses
-        if (kind := Kind(site.frame.value)) in states
+        if (kind := Kind(site.frame.value)) in verbs
     ]
 
 
@@ -217,11 +227,11 @@ class Space:
         if self.choices.clause != Event() and all(len(x.clauses) == 1 for x in self._layouts):
             names = ", ".join(self.templates)
             raise Contradiction(f"the templates {names} have no relative clause to fix features of")
-        rules = list(_iterate_rules(self.words, lexicon, self.choices, self.constraints))
+        rules = _iterate_rules(self.words, lexicon, self.choices, self.constraints)
         self._cells = list(_find_cells(self._layouts, rules))
         self._ends = list(accumulate(cell.size for _, cell in self._cells))
         if not self._ends:
-            raise Contradiction(self._explain(rules) if explained else "the space has no event")
+            raise Contradiction(self._explain() if explained else "the space has no event")
 
     def count(self) -> int:
         """Return the exact number of events."""
@@ -331,8 +341,9 @@ class Space:
             parts.setdefault(id(layout), []).append(EventBatch(layout, places, values))
         yield from map(join_batches, parts.values())
 
-    def _explain(self, rules: Sequence[Rule]) -> str:
+    def _explain(self) -> str:
         """Name the one or two constraints that leave no event."""
+        rules = [*_iterate_rules(self.words, self.lexicon, self.choices, self.constraints, is_detailed=True)]
         where = f"in the templates {', '.join(self.templates)}"
         if not self.words.determiners:
             return "none of the determiners goes with nouns of that number"

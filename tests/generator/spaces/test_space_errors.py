@@ -43,7 +43,7 @@ CONTRADICTIONS = [
     (Constraints(required_words=("help", "admire")), "contradict each other"),
     (
         Constraints(required=(read_event("admire[prog]"),)),
-        "the required event admire[prog] and leaving out states in the progressive contradict",
+        "the required event admire[prog] and leaving out stative verbs in the progressive (see --allow) contradict",
     ),
 ]
 

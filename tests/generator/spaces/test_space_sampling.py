@@ -10,11 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 from space_by_loops import CASES, PLAIN, Case, has_distinct_words
+from space_strategies import spaces
 from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.events.event import (
     Aspect,
+    Event,
     Negator,
     Number,
     Polarity,
@@ -27,7 +29,8 @@ from sentprobe.generator.spaces.constraints import Choices, Constraints
 from sentprobe.generator.spaces.layout import read_values
 from sentprobe.generator.spaces.space import Space
 from sentprobe.generator.spaces.templates import list_template_names
-from sentprobe.lexicon import Flag, english
+from sentprobe.lexicon import Flag, Kind, english
+from sentprobe.lexicon.words import NO_PROGRESSIVE
 
 LARGE = Choices(
     determiners=("the", "a", "some"), relativizers=("that", "who"), negators=tuple(Negator), adverbs=(0, 1, 2, 3)
@@ -125,6 +128,32 @@ def test_states_are_in_the_progressive_only_if_allowed() -> None:
     assert aspects == {Aspect.SIMPLE}
     allowed = make_published_space(Flag.STATIVE, required_words=("believe",))
     assert allowed.count() == 2 * space.count()
+
+
+FLAGGED_VERBS = {Flag.PSYCH: "startle", Flag.PUNCTUAL: "recognize", Flag.STATIVE: "admire"}
+
+
+@pytest.mark.parametrize("flag", FLAGGED_VERBS)
+def test_each_class_is_in_the_progressive_only_if_it_is_allowed(flag: Flag) -> None:
+    required = Constraints(required=(Event(predicate=FLAGGED_VERBS[flag], aspect=Aspect.PROGRESSIVE),))
+
+    def make_space(*allow: Flag) -> Space:
+        return Space(english(), templates=["all"], choices=Choices(allow=frozenset(allow)), constraints=required)
+
+    message = f"{FLAGGED_VERBS[flag]}.* and leaving out {flag} verbs in the progressive .see --allow. contradict"
+    for others in ((), set(FLAGGED_VERBS) - {flag}):
+        with pytest.raises(UsageError, match=message):
+            make_space(*others)
+    assert make_space(flag).count() > 0
+
+
+@given(spaces(), st.integers(0, 2**32))
+@examples(40)
+def test_no_drawn_verb_without_progressive_is_in_it(space: Space, seed: int) -> None:
+    for event in space.events(space.sample(min(20, space.count()), seed=seed)):
+        for clause, _ in iterate_clauses(event):
+            word = space.lexicon.get(clause.predicate or "", Kind(str(clause.frame)))
+            assert clause.aspect is Aspect.SIMPLE or not word.flags & NO_PROGRESSIVE
 
 
 def test_syncretic_verbs_are_used_only_if_allowed() -> None:
