@@ -54,7 +54,8 @@ def test_other_numbers_of_items_cannot_be_paired() -> None:
 
 
 def count_calls(monkeypatch: pytest.MonkeyPatch, module: Any, name: str, work: Callable[[], object]) -> int:
-    function, calls = getattr(module, name), []
+    function = getattr(module, name)
+    calls: list[str] = []
 
     def call(*arguments: Any) -> Any:
         calls.append(name)
