@@ -7,13 +7,13 @@ from pathlib import Path
 
 from sentprobe.disk.files import find_cache_directory
 from sentprobe.errors import UsageError
-from sentprobe.lexicon.draft import CLOSED_KINDS, make_draft, make_synonyms, make_vocabularies
+from sentprobe.lexicon.draft import CLOSED_KINDS, Draft, make_draft, make_synonyms, make_vocabularies
 from sentprobe.lexicon.inflect import FormSource, look_up
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.lexicon_checks import find_problems
 from sentprobe.lexicon.memory import remember_forms
 from sentprobe.lexicon.problems import LexiconError, Problem
-from sentprobe.lexicon.source import NOT_TOML, Document, read_document
+from sentprobe.lexicon.source import NOT_TOML, read_document
 from sentprobe.lexicon.words import Word
 
 BUILT_IN = "english.toml"
@@ -56,21 +56,21 @@ def read_lexicon_text(text: str, source: str, *, ask: FormSource = look_up) -> L
 @cache
 def english() -> Lexicon:
     """Return the built-in lexicon, the same object each time."""
-    return read_lexicon_text(read_built_in_text(), BUILT_IN)
+    draft = read_built_in_draft()
+    return Lexicon(BUILT_IN, draft.words, make_vocabularies(draft), make_synonyms(draft))
 
 
 @cache
-def read_built_in_text() -> str:
-    """Return the text of the built-in lexicon."""
-    return files(__package__).joinpath(BUILT_IN).read_text(encoding="utf-8")
+def read_built_in_draft() -> Draft:
+    """Return the words of the built-in lexicon; a test checks them."""
+    text = files(__package__).joinpath(BUILT_IN).read_text(encoding="utf-8")
+    return make_draft(read_document(text, BUILT_IN))
 
 
 @cache
 def read_closed_words() -> tuple[Word, ...]:
     """Return the determiners, relativizers and modals of the built-in lexicon."""
-    document = read_document(read_built_in_text(), BUILT_IN)
-    closed = tuple(s for s in document.sections if s.name in CLOSED_KINDS)
-    return make_draft(Document(BUILT_IN, document.lines, closed, ())).words
+    return tuple(word for word in read_built_in_draft().words if word.kind in CLOSED_KINDS)
 
 
 def read_bytes(path: Path | Traversable) -> bytes:

@@ -45,6 +45,8 @@ class Card:
     """Number of items by structure, label and the like."""
     largest_share: Mapping[str, float] = field(default_factory=dict, hash=False)
     """By split: share of the items that have the split's most frequent structure."""
+    composition: Mapping[str, Mapping[str, float]] = field(default_factory=dict, hash=False)
+    """By feature and value: the share of sentences, clauses or nouns here, and in the published datasets."""
     notes: tuple[str, ...] = ()
     """Sentences on how this dataset differs from others of its kind."""
     audit: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -55,7 +57,7 @@ class Card:
 
         >>> Card.from_json(Card("Order", seed=7).to_json())
         Card(task='Order', seed=7, vocabulary='', command='', sampling='', source='', versions={}, \
-counts={}, largest_share={}, notes=(), audit={})
+counts={}, largest_share={}, composition={}, notes=(), audit={})
         """
         return {**asdict(self), "notes": list(self.notes)}
 
@@ -96,6 +98,10 @@ _FIELD_TYPES: Mapping[str, _FieldType] = {
     "versions": ("an object of texts", build_mapping_check(str)),
     "counts": ("an object of whole numbers", build_mapping_check(int)),
     "largest_share": ("an object of numbers", build_mapping_check(int, float)),
+    "composition": (
+        "an object of objects of numbers",
+        lambda value: isinstance(value, Mapping) and all(map(build_mapping_check(int, float), value.values())),
+    ),
     "notes": (
         "a list of texts",
         lambda value: isinstance(value, list | tuple) and all(isinstance(text, str) for text in value),

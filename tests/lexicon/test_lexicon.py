@@ -4,6 +4,7 @@ import json
 import pickle
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from shared import SHARED, needs_shared
+from shared import ROOT, SHARED, needs_shared
 
 import sentprobe.lexicon
 from sentprobe.errors import UsageError
@@ -198,6 +199,34 @@ def test_english_is_large_and_has_no_word_of_another_kind() -> None:
     assert all(len(words[kind]) >= least for kind, least in AT_LEAST.items())
     assert not set(words[Kind.TRANSITIVE]) & set(words[Kind.INTRANSITIVE])
     assert not {"hit", "run"} & {*words[Kind.TRANSITIVE], *words[Kind.INTRANSITIVE]}
+
+
+def test_everyday_has_persons_things_and_places() -> None:
+    words = english().vocabulary("everyday").words
+    sorts = Counter(english().get(noun, Kind.NOUN).sort for noun in words[Kind.NOUN])
+    assert sorts["person"] >= 60
+    assert sorts["thing"] >= 60
+    assert sorts.keys() == {"person", "thing", "place"}
+    least = {Kind.TRANSITIVE: 120, Kind.INTRANSITIVE: 30, Kind.DITRANSITIVE: 12, Kind.ADJECTIVE: 40, Kind.ADVERB: 16}
+    assert all(len(words[kind]) >= count for kind, count in least.items())
+    assert not set(words[Kind.TRANSITIVE]) & {*words[Kind.INTRANSITIVE], *words[Kind.DITRANSITIVE]}
+
+
+def test_english_has_persons_only() -> None:
+    assert {english().get(noun, Kind.NOUN).sort for noun in english().vocabulary("english").words[Kind.NOUN]} == {
+        "person"
+    }
+
+
+def test_the_example_of_a_domain_has_sorts() -> None:
+    lexicon = read_lexicon(ROOT / "examples" / "operations.toml")
+    assert lexicon.get("disable", Kind.TRANSITIVE).accepts("machine", "patient")
+    assert not lexicon.get("disable", Kind.TRANSITIVE).accepts("machine", "agent")
+    assert {lexicon.get(noun, Kind.NOUN).sort for noun in lexicon.vocabulary("all").words[Kind.NOUN]} == {
+        "person",
+        "thing",
+        "machine",
+    }
 
 
 def test_english_has_no_syncretic_verb_and_few_states() -> None:

@@ -8,7 +8,8 @@ from shared import DATA
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.lexicon import LexiconError, read_lexicon, read_lexicon_text
-from sentprobe.lexicon.lexicon_checks import CHECKS
+from sentprobe.lexicon.lexicon_checks import CHECKS, find_problems
+from sentprobe.lexicon.read import read_built_in_draft
 from sentprobe.lexicon.source import NOT_TOML
 
 DATA = DATA / "lexicon"
@@ -145,6 +146,10 @@ def test_the_docstring_of_a_check_is_one_sentence(code: str) -> None:
     assert doc
     assert "\n" not in doc
     assert doc.endswith(".")
+
+
+def test_the_built_in_lexicon_has_no_problem() -> None:
+    assert find_problems(read_built_in_draft()) == ()
 
 
 def test_all_problems_are_reported_in_the_order_of_lines() -> None:

@@ -182,6 +182,8 @@ def _print_summary(suite: "AnySuite", datasets: "Sequence[ProbeDataset]") -> Non
     if datasets:
         natural = isinstance(suite, NaturalSuite)
         print_table((build_natural_summary if natural else build_compeval_summary)(datasets))
+        if not natural:
+            print_table(build_composition_table(datasets))
     for note in merge_scaled_notes(f"{data.name}: {note}" for data in datasets for note in data.card.notes):
         print_text(note)
 
@@ -200,6 +202,17 @@ def build_compeval_summary(datasets: "Sequence[ProbeDataset]") -> "Table":
         for data in datasets
     ]
     return _build_summary(datasets, ("sentences", "structures", "largest share"), rows, style="{}")
+
+
+def build_composition_table(datasets: "Sequence[ProbeDataset]") -> "Table":
+    """Return a terminal table of the composition of datasets beside that of the published datasets (percent)."""
+    table = build_empty_table(["share in %", *(data.name for data in datasets), "published"])
+    rows = {name: shares for data in datasets for name, shares in data.card.composition.items()}
+    for name, shares in rows.items():
+        own_shares = [data.card.composition.get(name, {}).get("share") for data in datasets]
+        cells = ["-" if share is None else f"{100 * share:.1f}" for share in (*own_shares, shares["published"])]
+        table.add_row(name, *cells)
+    return table
 
 
 BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")

@@ -32,6 +32,7 @@ def generate(
     seed: Annotated[int, opt.build_seed_option("the sample", opt.WHAT)] = 0,
     vocabulary: opt.VocabularyOption = None,
     lexicon: opt.LexiconOption = None,
+    profile: opt.ProfileOption = None,
     exclude: Annotated[
         list[Path] | None,
         opt.declare_option(
@@ -56,7 +57,7 @@ def generate(
     quiet: Annotated[bool, opt.declare_option(OUTPUT, "--quiet", "-q", help="Show no progress.")] = False,
     version: opt.VersionOption = False,  # noqa: ARG001 - read by its callback
 ) -> None:
-    """Generate sentences, sampled uniformly and without repetition.
+    """Generate sentences, sampled uniformly (or by --profile) and without repetition.
 
     Every sentence expresses one event, and every event has one sentence. Features that no option fixes vary.
     """
@@ -65,6 +66,7 @@ def generate(
         return
     from sentprobe.commands.gen.gen_space import choose_record_format, make_space, write_sample
     from sentprobe.generator.bulk.exclusion import find_excluded_indices
+    from sentprobe.generator.spaces.profile import load_profile
 
     name = None if count else choose_record_format(out, format, otherwise=".txt")
     space = make_space(
@@ -74,6 +76,7 @@ def generate(
         content=content,
         features=features,
         words=words,
+        profile=load_profile(profile),
     )
     excluded_indices = find_excluded_indices(exclude or (), space)
     if name is None:

@@ -12,6 +12,7 @@ from sentprobe.generator.bulk.sentence_files import write_file, write_sentences
 from sentprobe.generator.events.event import Event, Negator, Number
 from sentprobe.generator.sentences.sentence_records import PARQUET, find_record_format
 from sentprobe.generator.spaces.constraints import Choices, Constraints
+from sentprobe.generator.spaces.profile import Profile
 from sentprobe.generator.spaces.published_config import read_config
 from sentprobe.generator.spaces.space import Space
 from sentprobe.grammars.shapes import MAX_ADVERBS
@@ -31,6 +32,7 @@ def make_space(
     content: ContentOptions | None = None,
     features: FeatureOptions | None = None,
     words: WordOptions | None = None,
+    profile: Profile | None = None,
 ) -> Space:
     """Return the space of the options; without templates, use the templates of the config file, else all templates.
 
@@ -44,6 +46,7 @@ def make_space(
         templates=tuple(templates) or usual,
         choices=_build_choices(features or FeatureOptions(), words or WordOptions()),
         constraints=constraints,
+        profile=profile,
     )
 
 

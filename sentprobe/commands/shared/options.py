@@ -180,6 +180,10 @@ VocabularyOption = Annotated[
     declare_option(WHAT, "--vocabulary", "-v", help=VOCABULARIES, autocompletion=completion.complete_vocabulary),
 ]
 
+ProfileOption = Annotated[
+    str | None, declare_option(WHAT, "--profile", help="uniform, published, or a TOML file of weights."), INPUT
+]
+
 CompevalVocabularyOption = Annotated[
     str | None,
     declare_option(
@@ -254,6 +258,7 @@ class CompevalOptions:
 
     vocabulary: CompevalVocabularyOption = None
     lexicon: LexiconOption = None
+    profile: ProfileOption = None
     held_out: HeldOutOption = None
     hold_out_structure: Annotated[
         str | None,

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import reject_unused_options
 from sentprobe.generator.spaces.held_out_words import parse_side
+from sentprobe.generator.spaces.profile import load_profile
 from sentprobe.lexicon.read import load_lexicon
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import Sampling
@@ -31,6 +32,7 @@ def parse_compeval(
         counts=_collect_counts(items),
         sampling=_parse_sampling(items),
         structure=options.hold_out_structure,
+        profile=load_profile(options.profile),
         seed=seed,
         side=parse_side(options.held_out or (), held_out=True),
     )

@@ -9,6 +9,7 @@ from sentprobe.generator.events.lemmas import check_lemmas, check_sorts, infer_f
 from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.sentences.sentence_records import find_record_format
 from sentprobe.generator.spaces.constraints import Choices, Constraints
+from sentprobe.generator.spaces.profile import load_profile
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Lexicon, english
 from sentprobe.lexicon.read import choose_vocabulary
@@ -28,6 +29,7 @@ def generate(
     require_word: str | Sequence[str] = (),
     forbid_word: str | Sequence[str] = (),
     choices: Choices | None = None,
+    profile: str | None = None,
     format: str | None = None,
     progress: bool = False,
 ) -> Space:
@@ -38,6 +40,7 @@ def generate(
     - require, forbid: events in text notation, such as ``"help[past](agent: lawyer[pl])"``
     - require_word, forbid_word: lemmas
     - choices: fixed and varying features of the sentences
+    - profile: weights of structures and features, as in ``--profile``
 
     Raises:
         UsageError: an argument is unknown or contradictory; the space has fewer sentences; the file cannot be written.
@@ -62,6 +65,7 @@ def generate(
             required_words=_to_tuple(require_word),
             forbidden_words=_to_tuple(forbid_word),
         ),
+        profile=load_profile(profile),
     )
     with show_bars(show=progress) as reporter:
         write_file(space, space.sample(n, seed=seed), out, format, reporter)

@@ -20,6 +20,7 @@ from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY
 from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words, choose_words
 from sentprobe.generator.spaces.counting import (
+    Box,
     Cell,
     IndexArray,
     build_full_box,
@@ -39,6 +40,7 @@ from sentprobe.generator.spaces.layout import (
     read_values,
     restrict,
 )
+from sentprobe.generator.spaces.profile import Profile, SpaceStratum, find_strata, sample_strata
 from sentprobe.generator.spaces.sort_bans import find_sort_bans, find_sort_boxes
 from sentprobe.generator.spaces.templates import find_patterns
 from sentprobe.lexicon import Flag, Kind, Lexicon
@@ -215,6 +217,7 @@ class Space:
         templates: Sequence[str] = ("all",),
         choices: Choices | None = None,
         constraints: Constraints | None = None,
+        profile: Profile | None = None,
         explained: bool = True,
     ) -> None:
         self.lexicon = lexicon
@@ -228,7 +231,13 @@ class Space:
             names = ", ".join(self.templates)
             raise Contradiction(f"the templates {names} have no relative clause to fix features of")
         rules = _iterate_rules(self.words, lexicon, self.choices, self.constraints)
-        self._cells = list(_find_cells(self._layouts, rules))
+        self.profile = profile
+        self.strata: Sequence[SpaceStratum] = ()
+        if profile is None:
+            self._cells = list(_find_cells(self._layouts, rules))
+        else:
+            self.strata = find_strata(_find_boxes(self._layouts, rules), profile)
+            self._cells = [cell for stratum in self.strata for cell in stratum.cells]
         self._ends = list(accumulate(cell.size for _, cell in self._cells))
         if not self._ends:
             raise Contradiction(self._explain() if explained else "the space has no event")
@@ -294,7 +303,7 @@ class Space:
         return None
 
     def sample(self, count: int, *, seed: int, without: Collection[int] = ()) -> IndexArray:
-        """Return the indices of *count* different events, sampled uniformly, in random order.
+        """Return the indices of *count* different events, sampled uniformly or by profile, in random order.
 
         The indices in *without* are excluded.
 
@@ -316,7 +325,10 @@ class Space:
                 f"{count} sentences are too many at once, at most {MAX_SENTENCES:,}; several "
                 "commands with --exclude make more"
             )
-        return skip_excluded(excluded, sample_distinct(count, available, np.random.default_rng(seed)))
+        rng = np.random.default_rng(seed)
+        if self.strata:
+            return sample_strata(self.strata, count, excluded, rng)
+        return skip_excluded(excluded, sample_distinct(count, available, rng))
 
     def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
         """Yield the values of the events at *indices*, a batch for each layout."""
@@ -347,6 +359,8 @@ class Space:
         where = f"in the templates {', '.join(self.templates)}"
         if not self.words.determiners:
             return "none of the determiners goes with nouns of that number"
+        if self.profile is not None and next(_find_cells(self._layouts, rules), None) is not None:
+            return f"the profile {self.profile.name} gives every possible sentence {where} a weight of 0"
         for culprits in chain([()], combinations(rules, 1), combinations(rules, 2)):
             if next(_find_cells(self._layouts, culprits), None) is None:
                 return self._describe_culprits(culprits, where)
@@ -410,14 +424,17 @@ def _build_cached_layouts(
     )
 
 
-def _find_cells(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[tuple[Layout, Cell]]:
-    """Yield the cells of the space, layout by layout, in a fixed order."""
+def _find_boxes(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[tuple[Layout, Box]]:
+    """Yield the boxes of the space, layout by layout, in a fixed order."""
     rules = tuple(rules)
     for layout in layouts:
         boxes = [build_full_box(layout)]
         for rule in rules:
             boxes = (forbid if rule.is_ban else require)(boxes, rule.find_boxes(layout))
-        for box in boxes:
-            for cell in split_into_cells(layout, box):
-                if cell.size > 0:
-                    yield layout, cell
+        yield from ((layout, box) for box in boxes)
+
+
+def _find_cells(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[tuple[Layout, Cell]]:
+    """Yield the cells of the space that are not empty."""
+    for layout, box in _find_boxes(layouts, rules):
+        yield from ((layout, cell) for cell in split_into_cells(layout, box) if cell.size > 0)

@@ -20,12 +20,13 @@ from random import Random
 
 from sentprobe.generator.events.event import Frame
 from sentprobe.generator.spaces.held_out_words import SplitSide, parse_side
+from sentprobe.generator.spaces.profile import Profile, load_profile
 from sentprobe.generator.spaces.templates import find_patterns
 from sentprobe.lexicon import Kind, Lexicon, english
 from sentprobe.lexicon.sorts import restrict_to_one_sort
 from sentprobe.probes.compeval import held_out_pairs
 from sentprobe.probes.compeval.held_out_structures import Structure, find_structure
-from sentprobe.probes.compeval.item_counts import compute_largest_shares, count_items
+from sentprobe.probes.compeval.item_counts import compute_composition, compute_largest_shares, count_items
 from sentprobe.probes.compeval.paper import PaperQuestion
 from sentprobe.probes.compeval.sampling import (
     SAMPLERS,
@@ -58,6 +59,7 @@ def build(
     sampling: Sampling = Sampling.MIRROR,
     side: SplitSide | None = None,
     structure: Structure | None = None,
+    profile: Profile | None = None,
 ) -> ProbeDataset:
     """Build the dataset of a compeval task; *side* limits its words and structures.
 
@@ -73,7 +75,7 @@ def build(
     rng = Random(f"{seed} {task.name}")
     counts = {split: size.count_items(split) for split in _SAMPLING_ORDER if size.count_items(split)}
     words = choose_split_words(task, lexicon, vocabulary, splits=[*counts], rng=rng)
-    request = DrawRequest(vocabulary=vocabulary, counts=counts, rng=rng, structure=structure)
+    request = DrawRequest(vocabulary=vocabulary, counts=counts, rng=rng, structure=structure, profile=profile)
     check_sentence_count(task, words, request, sampling)
     items = SAMPLERS[sampling](task, words, request)
     card = Card(
@@ -86,6 +88,7 @@ def build(
         versions=find_versions("sentprobe", "numpy"),
         counts=count_items(items, labels=LABELS),
         largest_share=compute_largest_shares(items),
+        composition=compute_composition(items),
         notes=(
             *((f"words and structures are those of {side}",) if side else ()),
             *_describe_structure(structure),
@@ -159,6 +162,7 @@ def build_task(
     lexicon: Lexicon | None = None,
     sampling: str = "mirror",
     hold_out_structure: str | None = None,
+    profile: str | None = None,
     seed: int = 0,
     held_out: Sequence[str] = (),
 ) -> ProbeDataset:
@@ -166,6 +170,7 @@ def build_task(
 
     - hold_out_structure: structure that training lacks and half of the test items have, such as
       ``"passive"``
+    - profile: weights of structures and features, as in ``--profile``
     - held_out: held-out words and structures to use (``["0.3"]``): see ``--held-out``
 
     Raises:
@@ -185,4 +190,5 @@ def build_task(
         sampling=choose_member(Sampling, sampling, what="sampling"),
         side=parse_side(held_out, held_out=True),
         structure=None if hold_out_structure is None else find_structure(hold_out_structure),
+        profile=load_profile(profile),
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from sentprobe.errors import format_count
 from sentprobe.generator.events.event import Voice
 from sentprobe.generator.spaces.drawn_event import find_layout_parts
+from sentprobe.generator.spaces.profile import UNMARKED, count_features, read_published
 from sentprobe.probes.compeval.items import Probe, UnitItem
 from sentprobe.probes.dataset import Card, Split
 
@@ -78,6 +79,22 @@ def _name_place(words_with_paths: Sequence[tuple[object, str]], word: str) -> st
         if value == word:
             return "in relative clause" if "clause" in path else "in main clause"
     return "absent"
+
+
+def compute_composition(items: ItemsBySplit) -> dict[str, dict[str, float]]:
+    """Return the share of each value of each feature among the sentences, beside the published datasets' share."""
+    events = {item.text: item.event for questions in items.values() for _, item in questions}
+    counts = count_features(events.values())
+    published = read_published()[1]
+    return {
+        f"{feature} {value}": {
+            "share": round(counts[feature][value] / counts[feature].total(), 4),
+            "published": published[feature].get(value, 0) / 100,
+        }
+        for feature in published
+        if feature in counts
+        for value in sorted({*published[feature], *counts[feature]} - UNMARKED)
+    }
 
 
 def compute_largest_shares(items: ItemsBySplit) -> dict[str, float]:

@@ -6,11 +6,16 @@ from itertools import product
 from random import Random
 from typing import TypeAlias, TypeVar
 
+from numpy.random import default_rng
+
 from sentprobe.generator.bulk.drawn_texts import DrawnTextRenderer
 from sentprobe.generator.events.event import Contradiction, Event
 from sentprobe.generator.spaces.constraints import Choices, Constraints
+from sentprobe.generator.spaces.counting import sample_distinct
 from sentprobe.generator.spaces.drawn_event import DrawnEvent, find_layout_parts
+from sentprobe.generator.spaces.profile import Profile
 from sentprobe.generator.spaces.space import Space
+from sentprobe.generator.spaces.templates import find_patterns
 
 Item = TypeVar("Item")
 
@@ -57,7 +62,7 @@ ALL_SENTENCES = Part()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawer:
-    """Samples events of a vocabulary, uniformly within one sub-template, and realizes them."""
+    """Samples events of a vocabulary, uniformly or by profile within one sub-template, and realizes them."""
 
     wording: DrawnTextRenderer
     vocabulary: str
@@ -66,6 +71,15 @@ class Drawer:
     separated_pairs: frozenset[Probe] = frozenset()
     """Pairs of noun and verb; no event has both words of such a pair."""
     part: Part = ALL_SENTENCES
+    profile: Profile | None = None
+    weight: float = 1
+    """Weight of the sub-template in the profile."""
+
+    def list_template_drawers(self, templates: Sequence[str]) -> list["Drawer"]:
+        """Return a drawer for each sub-template of templates, in random order; leave out weights of 0."""
+        names = list(dict.fromkeys(pattern.name for pattern in find_patterns(templates)))
+        weights = self.profile.weigh_templates(names) if self.profile else dict.fromkeys(names, 1.0)
+        return [replace(self, template=name, weight=weights[name]) for name in self.shuffle(names) if weights[name]]
 
     def sample_events(
         self,
@@ -75,7 +89,7 @@ class Drawer:
         forbidden_words: tuple[str, ...] = (),
         choices: Choices | None = None,
     ) -> Iterator[DrawnEvent]:
-        """Yield distinct events in random order until none are left; see :meth:`make_space`."""
+        """Yield distinct events in random order until none, or none of a chosen stratum, are left."""
         space = self.make_space(required=required, words=words, forbidden_words=forbidden_words, choices=choices)
         if space is None:
             return
@@ -115,6 +129,7 @@ class Drawer:
                 templates=(self.template,),
                 choices=choices,
                 constraints=constraints,
+                profile=self.profile,
                 explained=False,
             )
         except Contradiction:
@@ -133,15 +148,24 @@ class Drawer:
         return not self.separated_pairs.isdisjoint(product(nouns, verbs))
 
     def _sample_space(self, space: Space) -> Iterator[DrawnEvent]:
+        if not space.strata:
+            yield from self._sample_range(space, 0, space.count())
+            return
+        sources = [self._sample_range(space, stratum.start, stratum.end) for stratum in space.strata]
+        shares = [stratum.share for stratum in space.strata]
+        while (event := next(self.rng.choices(sources, shares)[0], None)) is not None:
+            yield event
+
+    def _sample_range(self, space: Space, start: int, end: int) -> Iterator[DrawnEvent]:
         seen: set[int] = set()
-        size = _FIRST_BLOCK
-        while len(seen) < space.count():
-            indices = space.sample(min(size, space.count()), seed=self.rng.getrandbits(63))
-            fresh = [index for index in indices.tolist() if index not in seen]
+        size = min(_FIRST_BLOCK, end - start)
+        while len(seen) < end - start:
+            ranks = sample_distinct(size, end - start, default_rng(self.rng.getrandbits(63)))
+            fresh = [rank for rank in ranks.tolist() if rank not in seen]
             seen.update(fresh)
             if fresh:
-                yield from space.decode(fresh)
-            size = min(2 * size, space.count())
+                yield from space.decode([start + rank for rank in fresh])
+            size = min(2 * size, end - start)
 
     def build_item(self, event: DrawnEvent, *, label: bool) -> UnitItem:
         """Return the item of *event*."""

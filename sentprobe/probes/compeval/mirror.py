@@ -7,6 +7,7 @@ opposite labels. No function of the bag of words and the probe words distinguish
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice, product, zip_longest
+from random import Random
 from typing import TypeAlias
 
 from sentprobe.generator.events import event as ev
@@ -118,7 +119,7 @@ def make_negation_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     Both verbs have a form of *be* as auxiliary, because do-support changes the words ("helps", "does not help").
     """
     (verb,) = probe
-    if drawer.part.name:  # few events may be left, which rejection finds slowly
+    if drawer.part.name or drawer.profile:  # few events may be left, which rejection finds slowly
         drawer = drawer.exclude(_WITHOUT_BE)
     for event in sample_negations(drawer, verb=verb, accept=_has_be):
         main, inner = find_layout_parts(event.layout).clauses
@@ -167,6 +168,28 @@ def take_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str]) ->
         spent = [source for source, unit in turn if unit is None]
         sources = [source for source in sources if source not in spent]
     return units
+
+
+def take_weighted_units(
+    sources: Sequence[Iterator[Unit]], weights: Sequence[float], count: int, used: set[str], rng: Random
+) -> tuple[list[Unit], int | None]:
+    """Take up to *count* units, the source of each by weight; sources without any unit are left out.
+
+    Stop at the first source that has no more units, and return its position; None: there were enough.
+    """
+    units: list[Unit] = []
+    remaining, productive = dict(enumerate(weights)), set[int]()
+    while remaining and len(units) < count:
+        (at,) = rng.choices([*remaining], [*remaining.values()])
+        unit = take_new_unit(sources[at], used)
+        if unit is not None:
+            units.append(unit)
+            productive.add(at)
+        elif at in productive:
+            return units, at
+        else:
+            del remaining[at]
+    return units, None
 
 
 def take_new_unit(units: Iterator[Unit], used: set[str]) -> Unit | None:

@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from sentprobe.generator.spaces.templates import find_patterns
 from sentprobe.probes.compeval.held_out_pairs import too_few_items_error
 from sentprobe.probes.compeval.items import MAX_REJECTED, Drawer, Probe, UnitItem
 from sentprobe.probes.compeval.questions import ProbedSentence
@@ -29,12 +28,13 @@ def sample_paper_items(
 
     Sentences in *used* are left out; new sentences are added to *used*.
     """
-    names = list(dict.fromkeys(p.name for p in find_patterns(task.templates)))
-    sources = [_sample_questions(task, replace(drawer, template=name), probes, used) for name in drawer.shuffle(names)]
+    drawers = drawer.list_template_drawers(task.templates)
+    sources = [(template.weight, _sample_questions(task, template, probes, used)) for template in drawers]
     questions: list[PaperQuestion] = []
     while sources and len(questions) < count:
-        for source in [*sources]:
-            sentence_questions = next(source, None)
+        weights = [weight for weight, _ in sources]
+        for source in drawer.rng.choices(sources, weights) if drawer.profile else [*sources]:
+            sentence_questions = next(source[1], None)
             if sentence_questions is None:
                 sources.remove(source)
             else:

@@ -7,12 +7,12 @@ from random import Random
 from sentprobe.errors import UsageError
 from sentprobe.generator.bulk.drawn_texts import get_text_renderer
 from sentprobe.generator.spaces.constraints import Choices
-from sentprobe.generator.spaces.templates import find_patterns
+from sentprobe.generator.spaces.profile import Profile
 from sentprobe.lexicon import Lexicon
 from sentprobe.probes.compeval import held_out_pairs
 from sentprobe.probes.compeval.held_out_structures import Structure, get_trained_part, list_test_parts
 from sentprobe.probes.compeval.items import ALL_SENTENCES, Drawer, Part, Probe, Unit
-from sentprobe.probes.compeval.mirror import ADVERB_COUNTS, take_units
+from sentprobe.probes.compeval.mirror import ADVERB_COUNTS, take_units, take_weighted_units
 from sentprobe.probes.compeval.paper import PaperQuestion, check_probe_words_trained, sample_paper_items
 from sentprobe.probes.compeval.tasks import CompevalTask, HeldOutKind
 from sentprobe.probes.dataset import Sampling, Split, TooFewError
@@ -35,6 +35,12 @@ class DrawRequest:
     counts: Mapping[Split, int]
     rng: Random
     structure: Structure | None = None
+    profile: Profile | None = None
+
+    @property
+    def limits_probes(self) -> bool:
+        """Whether some probes may have no items, so that others get more."""
+        return self.structure is not None or self.profile is not None
 
     def list_parts(self, split: Split) -> tuple[Part, ...]:
         """Return the parts of a split's items; all parts have equally many items."""
@@ -111,7 +117,7 @@ def _sample_mirrored(task: CompevalTask, words: SplitWords, request: DrawRequest
     used: set[str] = set()
     items: dict[Split, list[PaperQuestion]] = {}
     drawers = {split: _make_drawer(words, request, split, separated) for split in counts}
-    if request.structure is not None:
+    if request.limits_probes:
         trained = _select_usable_probes(task, drawers[Split.TRAIN], probes[Split.TRAIN])
         probes = held_out_pairs.restrict_to_trained_words(probes, trained)
     for split, count in counts.items():
@@ -132,6 +138,7 @@ def _make_drawer(words: SplitWords, request: DrawRequest, split: Split, separate
         rng=request.rng,
         separated_pairs=separated if split is Split.TRAIN else frozenset(),
         part=get_trained_part(request.structure),
+        profile=request.profile,
     )
 
 
@@ -140,19 +147,14 @@ def _select_usable_probes(task: CompevalTask, drawer: Drawer, probes: Sequence[P
     probes = [
         probe
         for probe in probes
-        if any(next(task.make_units(d, probe), None) for d in _list_template_drawers(task, drawer))
+        if any(next(task.make_units(d, probe), None) for d in drawer.list_template_drawers(task.templates))
     ]
     if not probes:
+        reason = "has the held-out structure" if drawer.part.name else "has weight 0 in the profile"
         raise NoStructureError(
-            f"{task.name}: every sentence of its questions has the held-out structure, "
-            "so that no training sentence is left"
+            f"{task.name}: every sentence of its questions {reason}, so that no training sentence is left"
         )
     return probes
-
-
-def _list_template_drawers(task: CompevalTask, drawer: Drawer) -> list[Drawer]:
-    names = list(dict.fromkeys(p.name for p in find_patterns(task.templates)))
-    return [replace(drawer, template=name) for name in drawer.shuffle(names)]
 
 
 ProbedUnit = tuple[Probe, Unit]
@@ -168,8 +170,9 @@ def _sample_units(
         sizes = {probe: share + (i < extra) for i, probe in enumerate(remaining)}
         sampled = {p: _take_probe_units(task, drawer, p, n, used) for p, n in sizes.items()}
         units += [(probe, unit) for probe, probe_units in sampled.items() for unit in probe_units]
-        # A structure may exhaust the units of a probe: then the others get more.
-        remaining = [p for p in remaining if drawer.part.name and sizes[p] and len(sampled[p]) == sizes[p]]
+        # A structure or profile may exhaust the units of a probe: then the others get more.
+        limited = drawer.part.name or drawer.profile
+        remaining = [p for p in remaining if limited and sizes[p] and len(sampled[p]) == sizes[p]]
     if not units and drawer.part.having:
         raise NoStructureError(
             f"{task.name}: no sentence of its questions has the structure "
@@ -185,8 +188,17 @@ class NoStructureError(TooFewError, UsageError):
 
 
 def _take_probe_units(task: CompevalTask, drawer: Drawer, probe: Probe, count: int, used: set[str]) -> list[Unit]:
-    sources = [task.make_units(d, probe) for d in _list_template_drawers(task, drawer)]
-    return take_units(sources, count, used)
+    drawers = drawer.list_template_drawers(task.templates)
+    sources = [task.make_units(template_drawer, probe) for template_drawer in drawers]
+    if drawer.profile is None:
+        return take_units(sources, count, used)
+    units, spent = take_weighted_units(sources, [d.weight for d in drawers], count, used, drawer.rng)
+    if spent is not None and not drawer.part.name:
+        raise TooFewError(
+            f"{task.name}: the profile asks for more sentences of {drawers[spent].template} with {' and '.join(probe)} "
+            f"than vocabulary {drawer.vocabulary!r} has; ask for fewer items or use a larger vocabulary"
+        )
+    return units
 
 
 def _sample_as_in_the_paper(
@@ -196,14 +208,16 @@ def _sample_as_in_the_paper(
     used: set[str] = set()
     items: dict[Split, list[PaperQuestion]] = {}
     probes = words.probes
-    if request.structure is not None:
+    if request.limits_probes:
         train_drawer = _make_drawer(words, request, Split.TRAIN, frozenset())
         trained = _select_usable_probes(task, train_drawer, probes[Split.TRAIN])
         probes = held_out_pairs.restrict_to_trained_words(probes, trained)
     for split, count in request.counts.items():
         lexicon = held_out_pairs.restrict_to_probed_words(words.lexicons[split], request.vocabulary, probed)
         wording = get_text_renderer(lexicon)
-        drawer = Drawer(wording=wording, vocabulary=request.vocabulary, template="", rng=request.rng)
+        drawer = Drawer(
+            wording=wording, vocabulary=request.vocabulary, template="", rng=request.rng, profile=request.profile
+        )
         items[split] = []
         parts = request.list_parts(split)
         part_count = count // len(parts)

@@ -51,9 +51,11 @@ def odd_lexicon() -> Lexicon:
 
 @st.composite
 def spaces(draw: st.DrawFn) -> Space:
-    """Spaces of any templates, with any choices, over a small, a large and an odd vocabulary."""
+    """Spaces of any templates, with any choices, over a small, two large and an odd vocabulary."""
     lexicon, vocabulary = draw(
-        st.sampled_from(((english(), "compeval"), (english(), "english"), (odd_lexicon(), "odd")))
+        st.sampled_from(
+            ((english(), "compeval"), (english(), "english"), (english(), "everyday"), (odd_lexicon(), "odd"))
+        )
     )
     determiners = [word.lemma for word in lexicon.words(Kind.DETERMINER)]
     choices = Choices(

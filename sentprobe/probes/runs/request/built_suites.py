@@ -11,6 +11,7 @@ from sentprobe.disk.files import describe_folder, is_table
 from sentprobe.errors import ArgumentTypeError, SentprobeError, UsageError, check_whole
 from sentprobe.extras import require_libraries
 from sentprobe.generator.spaces.held_out_words import SplitSide
+from sentprobe.generator.spaces.profile import Profile
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.read import choose_vocabulary, english
 from sentprobe.probes.compeval import TASKS, CompevalTask, build, check_size, find_task
@@ -47,6 +48,8 @@ class CompevalSuite:
     """The side of a split whose words and structures are used; None: all."""
     structure: Structure | None = None
     """The structure that is held out of training."""
+    profile: Profile | None = None
+    """The weights of structures and features; None: uniform."""
 
     def build(self, *, command: str) -> Iterator[tuple[str, BuildResult]]:
         """Yield each task's name with its dataset, or the reason why it cannot be built."""
@@ -71,6 +74,7 @@ class CompevalSuite:
             structure=self.structure,
             command=command,
             side=self.side,
+            profile=self.profile,
         )
 
 
@@ -148,6 +152,7 @@ def make_compeval(
     counts: ItemCounts = ItemCounts(),
     sampling: Sampling = Sampling.MIRROR,
     structure: str | None = None,
+    profile: Profile | None = None,
     seed: int = 0,
     side: SplitSide | None = None,
 ) -> CompevalSuite:
@@ -179,6 +184,7 @@ def make_compeval(
         seed=seed,
         side=side,
         structure=held_out,
+        profile=profile,
     )
 
 

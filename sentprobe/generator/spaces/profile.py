@@ -1,0 +1,358 @@
+"""Profiles: weights of structures and features, by which sentences are sampled instead of uniformly.
+
+A profile gives weights to the values of some features. The value of each weighted feature is chosen by weight among the
+values that are possible, then a sentence with these values uniformly. A *stratum* is the part of a space with the same
+values of all weighted features; it is counted exactly.
+"""
+
+import math
+import tomllib
+from bisect import bisect_left
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from functools import cache, lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from numpy.random import Generator
+
+from sentprobe.errors import FormatError, UsageError, suggest
+from sentprobe.generator.events.event import Aspect, Frame, Number, Polarity, Role, Tense, Voice
+from sentprobe.generator.spaces import counting
+from sentprobe.generator.spaces.constraints import Allowed
+from sentprobe.generator.spaces.counting import Box, Cell, IndexArray
+from sentprobe.generator.spaces.drawn_event import DrawnEvent, number_variables
+from sentprobe.generator.spaces.layout import Layout, LayoutValue
+from sentprobe.generator.spaces.templates import ClausePattern, Pattern, find_patterns
+from sentprobe.values import parse_toml
+
+FeatureWeights: TypeAlias = Mapping[str, Mapping[str, float]]
+"""The weight of each value, by feature; a value that is not named has weight 0."""
+
+UNIFORM = "uniform"
+PUBLISHED = "published"
+"""The names of profiles: all sentences alike, and the shares measured in the datasets of Ettinger et al. (2018)."""
+
+_UNWEIGHTED = "unweighted"
+"""Key of the features that the published datasets have evenly, so that the profile needs no weights of theirs."""
+
+FeaturePath: TypeAlias = tuple[tuple[str, str], ...]
+"""Features and their values, from the first choice to the last; the empty feature is chosen by size."""
+
+STRUCTURE = "structure"
+"""The feature whose values are names of templates and sub-templates."""
+
+MAX_WEIGHT = 1_000_000
+
+MAIN, RELATIVE, NOUN = "main", "relative", "noun"
+"""The places of features. RELATIVE is also the feature of kinds of transitive relative clauses, by gap and voice."""
+
+RELATIVES: Mapping[tuple[Role, Voice], str] = {
+    (Role.AGENT, Voice.ACTIVE): "subject-active",
+    (Role.PATIENT, Voice.PASSIVE): "subject-passive",
+    (Role.PATIENT, Voice.ACTIVE): "object-active",
+    (Role.AGENT, Voice.PASSIVE): "object-stranded",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Feature:
+    """A feature of main clauses, relative clauses or nouns, with its values and the end of its variables' names."""
+
+    name: str
+    place: str
+    variable: str
+    values: type[StrEnum]
+    read: Callable[[LayoutValue], str] = str
+    """Returns the value of the feature for a value of a variable."""
+
+
+def _read_polarity(value: LayoutValue) -> str:
+    return Polarity.POSITIVE if value == Polarity.POSITIVE else Polarity.NEGATIVE
+
+
+FEATURES = (
+    Feature("voice", MAIN, "voice", Voice),
+    Feature("tense", MAIN, "tense", Tense),
+    Feature("aspect", MAIN, "aspect", Aspect),
+    Feature("polarity", MAIN, "negation", Polarity, _read_polarity),
+    Feature("rc-tense", RELATIVE, "tense", Tense),
+    Feature("rc-aspect", RELATIVE, "aspect", Aspect),
+    Feature("rc-polarity", RELATIVE, "negation", Polarity, _read_polarity),
+    Feature("number", NOUN, "det", Number, lambda pair: pair[0]),
+)
+"""The features that variables of a layout hold. The voice of relative clauses is part of RELATIVE."""
+
+UNMARKED = frozenset(next(iter(feature.values)).value for feature in FEATURES)
+"""The values that are not reported, because they are the first of two."""
+
+_VALUES: Mapping[str, Sequence[str]] = {
+    STRUCTURE: (),
+    RELATIVE: tuple(RELATIVES.values()),
+    **{feature.name: tuple(feature.values) for feature in FEATURES},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Trait:
+    """A feature at one place of a layout: the allowed values of its variable for each value of the feature.
+
+    ``variable`` is the variable's position; None means that the layout fixes the feature, to the only value.
+    """
+
+    feature: str
+    variable: int | None
+    allowed: Mapping[str, Allowed]
+
+    def find_value(self, values: Sequence[int]) -> str:
+        """Return the value of the feature, for values of a layout's variables."""
+        if self.variable is None:
+            (value,) = self.allowed
+            return value
+        position = values[self.variable]
+        return next(value for value, allowed in self.allowed.items() if position in allowed)
+
+
+@lru_cache(maxsize=1024)  # number of layouts
+def find_traits(layout: Layout) -> tuple[Trait, ...]:
+    """Return the traits of a layout, clause by clause."""
+    return tuple(_iterate_traits(layout))
+
+
+def _iterate_traits(layout: Layout) -> Iterator[Trait]:
+    for site in layout.clauses:
+        if site.clause_pattern and (value := _name_relative(site.clause_pattern)):
+            yield Trait(RELATIVE, None, {value: frozenset()})
+    for name, position in number_variables(layout).items():
+        path, _, slot = name.rpartition(".")
+        places = (NOUN, RELATIVE if path.endswith("clause") else MAIN)
+        variable = layout.variables[position]
+        for feature in FEATURES:
+            if feature.variable == slot and feature.place in places:
+                by_value = {
+                    value.value: frozenset(i for i in variable.domain if feature.read(variable.values[i]) == value)
+                    for value in feature.values
+                }
+                yield Trait(feature.name, position, by_value)
+
+
+def _name_relative(clause: ClausePattern) -> str | None:
+    return RELATIVES[clause.gap, clause.voice] if clause.frame is Frame.TRANSITIVE else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Profile:
+    """The weights of some features, checked; other features are left as they are."""
+
+    name: str
+    weights: FeatureWeights
+    _structures: dict[Pattern, str] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        for feature, weights in self.weights.items():
+            if feature not in _VALUES:
+                raise self._error(f"there is no feature {feature!r}{suggest(feature, _VALUES)}")
+            if not isinstance(weights, Mapping):
+                raise self._error(f"{feature} must be a table of weights, not {weights!r}")
+            self._check_weights(feature, weights)
+        for name in self.weights.get(STRUCTURE, {}):
+            try:
+                patterns = find_patterns((name,))
+            except UsageError as error:
+                raise self._error(str(error)) from None
+            if not self._structures.keys().isdisjoint(patterns):
+                raise self._error(f"its structure {name} overlaps with another")
+            self._structures.update(dict.fromkeys(patterns, name))
+
+    def _check_weights(self, feature: str, weights: Mapping[str, float]) -> None:
+        values = _VALUES[feature]
+        for value, weight in weights.items():
+            if feature != STRUCTURE and value not in values:
+                raise self._error(f"{feature} has no value {value!r}; its values are {', '.join(values)}")
+            if type(weight) not in (int, float) or not (weight == 0 or 1 / MAX_WEIGHT <= weight <= MAX_WEIGHT):
+                limits = f"must be 0, or between 1/{MAX_WEIGHT:,} and {MAX_WEIGHT:,}"
+                raise self._error(f"the weight of {feature} {value} {limits}, not {weight!r}")
+        if not sum(weights.values()):
+            raise self._error(f"no value of {feature} has a positive weight")
+
+    def _error(self, text: str) -> UsageError:
+        return UsageError(f"profile {self.name}: {text}")
+
+    def get_weight(self, feature: str, value: str) -> float:
+        """Return the weight of a value of a weighted feature."""
+        return self.weights[feature].get(value, 0)
+
+    def find_structure(self, pattern: Pattern) -> str | None:
+        """Return the weighted structure that a pattern has; None if it has none."""
+        return self._structures.get(pattern)
+
+    def weigh_templates(self, names: Iterable[str]) -> dict[str, float]:
+        """Return the weight of each sub-template; sub-templates without a weighted difference weigh the same."""
+        groups: dict[tuple[str | None, str, object], dict[str, float]] = {}
+        for name in names:
+            patterns = find_patterns((name,))
+            structure = self.find_structure(patterns[0]) if STRUCTURE in self.weights else ""
+            clauses = tuple((role, clause.frame) for role, clause in patterns[0].clauses)
+            weight = sum(map(self._weigh_relatives, patterns))
+            groups.setdefault((structure, patterns[0].frame, clauses), {})[name] = weight
+        sizes, result = Counter[str | None](), dict[str, float]()
+        for (structure, *_), weights in groups.items():
+            sizes[structure] += len(weights)
+        for (structure, *_), weights in groups.items():
+            share = len(weights) * self._weigh_structure(structure) / sizes[structure] / (sum(weights.values()) or 1)
+            result |= {name: share * weight for name, weight in weights.items()}
+        return result
+
+    def _weigh_relatives(self, pattern: Pattern) -> float:
+        kinds = [kind for _, clause in pattern.clauses if (kind := _name_relative(clause))]
+        return math.prod(self.get_weight(RELATIVE, kind) for kind in kinds) if RELATIVE in self.weights else 1.0
+
+    def _weigh_structure(self, structure: str | None) -> float:
+        return 0.0 if structure is None else self.get_weight(STRUCTURE, structure) if structure else 1.0
+
+
+@cache
+def read_published() -> tuple[Profile, FeatureWeights]:
+    """Return the published profile, and the share in percent of each value in the published datasets, by feature."""
+    data = tomllib.loads((files(__package__) / "published_profile.toml").read_text(encoding="utf-8"))
+    unweighted = data.pop(_UNWEIGHTED)
+    return Profile(PUBLISHED, data), data | unweighted
+
+
+def load_profile(name: str | None) -> Profile | None:
+    """Return the profile of a name or a TOML file; None: uniform. Raises UsageError."""
+    if name is None or name == UNIFORM:
+        return None
+    if name == PUBLISHED:
+        return read_published()[0]
+    try:
+        weights = parse_toml(Path(name).read_text("utf-8"))
+    except FileNotFoundError:
+        known = f"{UNIFORM}, {PUBLISHED} or a TOML file"
+        raise UsageError(f"there is no profile {name!r}{suggest(name, (UNIFORM, PUBLISHED))}; it is {known}") from None
+    except OSError as error:
+        raise UsageError(f"{name}: cannot read the profile: {error.strerror}") from None
+    except (ValueError, FormatError) as error:
+        raise UsageError(f"{name}: a profile is a TOML file in UTF-8: {error}") from None
+    return Profile(name, weights)
+
+
+def count_features(events: Iterable[DrawnEvent]) -> dict[str, Counter[str]]:
+    """Count the values of each feature in sampled events; structures are those of the published profile."""
+    published, _ = read_published()
+    counts: dict[str, Counter[str]] = {}
+    for layout, values in events:
+        structure = published.find_structure(layout.pattern) or layout.pattern.name
+        counts.setdefault(STRUCTURE, Counter())[structure] += 1
+        for trait in find_traits(layout):
+            counts.setdefault(trait.feature, Counter())[trait.find_value(values)] += 1
+    return counts
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceStratum:
+    """A part of a space: its sentences have indices from ``start`` to ``end`` (excluded)."""
+
+    path: FeaturePath
+    share: float
+    start: int
+    end: int
+    cells: tuple[tuple[Layout, Cell], ...]
+
+    def __str__(self) -> str:
+        return ", ".join(f"{feature} {value}" for feature, value in self.path if feature)
+
+
+def find_strata(boxes: Iterable[tuple[Layout, Box]], profile: Profile) -> list[SpaceStratum]:
+    """Return the strata with sentences and a positive weight, of a space that consists of *boxes*."""
+    cells: dict[FeaturePath, list[tuple[Layout, Cell]]] = {}
+    for layout, box in boxes:
+        for path, part in _split_box(layout, box, profile):
+            cells.setdefault(path, []).extend(
+                (layout, cell) for cell in counting.split_into_cells(layout, part) if cell.size
+            )
+    sizes = {path: sum(cell.size for _, cell in members) for path, members in cells.items() if members}
+    strata: list[SpaceStratum] = []
+    for path, share in _compute_shares(sizes, profile):
+        start = strata[-1].end if strata else 0
+        strata.append(SpaceStratum(path, share, start, start + sizes[path], tuple(cells[path])))
+    return strata
+
+
+def _split_box(layout: Layout, box: Box, profile: Profile) -> Iterator[tuple[FeaturePath, Box]]:
+    """Yield the parts of a box that differ in weighted features, with the path of each; skip weights of 0."""
+    head: FeaturePath = ()
+    if STRUCTURE in profile.weights:
+        structure = profile.find_structure(layout.pattern)
+        if structure is None or not profile.get_weight(STRUCTURE, structure):
+            return
+        head = ((STRUCTURE, structure),)
+    traits = [trait for trait in find_traits(layout) if trait.feature in profile.weights]
+    # Layouts with the same features at as many places share strata.
+    head = (*head, ("", " ".join(trait.feature for trait in traits)))
+    for path, part in _split_by_traits(layout, box, traits, profile):
+        yield (*head, *path), part
+
+
+def _split_by_traits(
+    layout: Layout, box: Box, traits: Sequence[Trait], profile: Profile
+) -> Iterator[tuple[FeaturePath, Box]]:
+    if not traits:
+        yield (), box
+        return
+    first, *others = traits
+    for value, allowed in first.allowed.items():
+        name = None if first.variable is None else layout.variables[first.variable].name
+        part = box if name is None else counting.intersect(box, {name: allowed})
+        if part is not None and profile.get_weight(first.feature, value):
+            for path, piece in _split_by_traits(layout, part, others, profile):
+                yield ((first.feature, value), *path), piece
+
+
+def _compute_shares(
+    sizes: dict[FeaturePath, int], profile: Profile, depth: int = 0
+) -> Iterator[tuple[FeaturePath, float]]:
+    """Yield the share of each stratum: the product of the shares along its path.
+
+    At each step the possible values share by their weights; without weights, by their numbers of sentences.
+    """
+    branches: dict[tuple[str, str], dict[FeaturePath, int]] = {}
+    for path, size in sizes.items():
+        if depth == len(path):
+            yield path, 1.0
+            return
+        branches.setdefault(path[depth], {})[path] = size
+    weights = [
+        profile.get_weight(feature, value) if feature else sum(branch.values())
+        for (feature, value), branch in branches.items()
+    ]
+    total = sum(weights)
+    for weight, branch in zip(weights, branches.values(), strict=True):
+        for path, share in _compute_shares(branch, profile, depth + 1):
+            yield path, share * (weight / total)
+
+
+def sample_strata(strata: Sequence[SpaceStratum], count: int, excluded: Sequence[int], rng: Generator) -> IndexArray:
+    """Return *count* different indices in random order: the strata by share, then uniformly within each.
+
+    The indices in *excluded* are sorted. Raises UsageError if a stratum has too few sentences.
+    """
+    shares = np.array([stratum.share for stratum in strata])
+    parts: list[IndexArray] = []
+    for stratum, number in zip(strata, rng.multinomial(count, shares / shares.sum()).tolist(), strict=True):
+        first, last = (bisect_left(excluded, index) for index in (stratum.start, stratum.end))
+        taken = [index - stratum.start for index in excluded[first:last]]
+        available = stratum.end - stratum.start - len(taken)
+        if not number:
+            continue
+        if number > available:
+            text = f"the profile asks for {number} sentences with {stratum}, but there are only {available}"
+            raise UsageError(f"{text}; ask for fewer sentences")
+        ranks = counting.skip_excluded(taken, counting.sample_distinct(number, available, rng))
+        parts.append(ranks + stratum.start if stratum.end < 2**63 else ranks.astype(object) + stratum.start)
+    sample: IndexArray = rng.permutation(np.concatenate(parts))
+    return sample
