@@ -40,7 +40,7 @@ class TableComparisons:
         return map(self._build_comparison, range(len(self)))
 
     def compare_best(self, task: str) -> list[Comparison]:
-        """Return the comparisons of the best encoder on a task with the others."""
+        """Return the comparisons of the best encoder on a task with the second_sums."""
         places = self._places.get(task, [])
         best = {self._matches[place][0][0].encoder for place in places[:1]}
         return [self._build_comparison(place) for place in places if self._matches[place][0][0].encoder in best]
@@ -78,9 +78,9 @@ def run_sign_tests(pairs: Sequence[tuple[Result, Result]]) -> Floats:
         for place in places:
             by_first.setdefault(rows[id(pairs[place][0])], []).append(place)
         for row, own_places in by_first.items():
-            others = sums[[rows[id(pairs[place][1])] for place in own_places]]
-            wins[own_places] = np.count_nonzero(sums[row] > others, axis=1)
-            losses[own_places] = np.count_nonzero(sums[row] < others, axis=1)
+            second_sums = sums[[rows[id(pairs[place][1])] for place in own_places]]
+            wins[own_places] = np.count_nonzero(sums[row] > second_sums, axis=1)
+            losses[own_places] = np.count_nonzero(sums[row] < second_sums, axis=1)
     return compute_sign_tests(wins, losses)
 
 
