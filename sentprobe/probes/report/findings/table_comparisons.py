@@ -40,7 +40,7 @@ class TableComparisons:
         return map(self._build_comparison, range(len(self)))
 
     def compare_best(self, task: str) -> list[Comparison]:
-        """Return the comparisons of the best encoder on a task with the second_sums."""
+        """Return the comparisons of the best encoder on a task with the others."""
         places = self._places.get(task, [])
         best = {self._matches[place][0][0].encoder for place in places[:1]}
         return [self._build_comparison(place) for place in places if self._matches[place][0][0].encoder in best]
