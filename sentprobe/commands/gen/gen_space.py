@@ -60,6 +60,7 @@ def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
         determiners=tuple(words.determiner or ("the",)),
         relativizers=tuple(words.relativizer or ("that",)),
         negators=tuple(_parse_negator(name) for name in words.negator or ("not",)),
+        modals=tuple(None if name == "none" else name for name in words.modal or ("none",)),
         adverbs=parse_range(words.adverbs),
         allow=frozenset(words.allow or ()),
     )

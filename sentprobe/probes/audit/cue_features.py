@@ -51,7 +51,7 @@ class Structures:
 
 
 def _list_event_features(event: Event, path: str) -> Iterator[str]:
-    for name in ("frame", "voice", "tense", "aspect", "polarity", "negator"):
+    for name in ("frame", "voice", "tense", "aspect", "polarity", "negator", "modal", "mood"):
         yield f"{path} {name} {getattr(event, name)}"
     yield f"{path} adverbs {len(event.adverbs or ())}"
     for role in Role:
