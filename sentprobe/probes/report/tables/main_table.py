@@ -24,10 +24,8 @@ class CellStyle:
 
     intervals: bool = False
     sources: bool = False
-    """Whether to show the standard deviations between draws and between probes."""
     published: bool = False
     all_rows: bool = False
-    """Whether to show rows of controls, instead of a note."""
 
 
 def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:
@@ -141,12 +139,13 @@ def _sort_key(record: Result, ranks: Mapping[str, int]) -> tuple[object, ...]:
     return record.family or record.encoder, layer, moment, record.encoder, rank, record.task
 
 
-@lru_cache(maxsize=8)
 def split_settings(results: Results) -> tuple[Results, ...]:
-    """Divide results into tables of comparable results, in order of appearance.
+    """Divide results into tables of comparable results; draws of one run are one table (:func:`.draws.join_draws`)."""
+    return _split_settings(results, tuple(record.source for record in results.records))
 
-    Runs that differ only in their draw are one table (:func:`.draws.join_draws`).
-    """
+
+@lru_cache(maxsize=8)
+def _split_settings(results: Results, sources: tuple[str, ...]) -> tuple[Results, ...]:  # noqa: ARG001 - part of the key
     return join_draws(split_single_draws(results))
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import combinations
 from typing import Any
 
@@ -72,11 +73,11 @@ def test_a_review_compares_each_encoder_with_the_best_and_its_control(monkeypatc
     for encoders in (10, 40):
         records = (make_sample_result(f"e{n}", "Tense", 600 + n, 500, 500, 550) for n in range(encoders))
         results = Results(tuple(records))
-        calls = count_calls(monkeypatch, paired_tests, "compare_items", lambda table=results: review_results(table))
+        calls = count_calls(monkeypatch, paired_tests, "compare_items", partial(review_results, results))
         assert calls == 2 * encoders - 1
 
 
 def test_a_list_of_numbers_is_checked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     texts = [format_result(make_result("a", [[True] * n], (0,) * n)) for n in (10, 1000)]
-    counts = [count_calls(monkeypatch, values, "_check_type", lambda t=text: parse_result(t)) for text in texts]
+    counts = [count_calls(monkeypatch, values, "_check_type", partial(parse_result, text)) for text in texts]
     assert counts[0] == counts[1]

@@ -12,7 +12,7 @@ from sentprobe.errors import SentprobeError
 from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.results import concurrent_writes
 from sentprobe.probes.results.result import Condition, Result
-from sentprobe.probes.results.store import read_results
+from sentprobe.probes.results.store import read_results, write_result
 from sentprobe.probes.runs.execution import runner
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.trainer.presets import find_preset
@@ -73,7 +73,7 @@ def test_a_stopped_run_that_replaces_results_keeps_the_old_ones(
 
 
 def test_an_interrupt_while_a_result_is_saved_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    write, stops = concurrent_writes.write_result, iter([KeyboardInterrupt()])
+    write, stops = write_result, iter([KeyboardInterrupt()])
 
     def write_after_stop(result: Result, directory: Path) -> Path:
         for stop in stops:
