@@ -91,7 +91,7 @@ def find_object_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterato
                 clause_verbs = _find_shared_verbs(words, lexicon, inner.frame, clause_frame)
                 if verbs and clause_verbs:
                     box = {"voice": frozenset([0]), "verb": verbs, f"{site.path}verb": clause_verbs}
-                    yield box | _restrict_dative(main, outer) | _restrict_dative(site, inner)
+                    yield {**box, **_restrict_dative(main, outer), **_restrict_dative(site, inner)}
 
 
 def _list_object_frames(site: ClauseSite) -> Iterator[ObjectFrame]:

@@ -26,7 +26,6 @@ from sentprobe.generator.events.event import (
     Participant,
     Polarity,
     RelativeClause,
-    Role,
     Tense,
     Voice,
 )
@@ -98,7 +97,9 @@ def event_from_features(meaning: FeatStruct) -> Event:
         negator=None if positive else Negator(negation),
         adverbs=tuple(_list_from_features(meaning["ADV"])),
         dative=Dative(core["DATIVE"]) if "DATIVE" in core else None,
-        **{role.value: _argument_from_features(core[role.upper()]) for role in Role if role.upper() in core},
+        agent=_argument_from_features(core["AGENT"]),
+        patient=_argument_from_features(core["PATIENT"]) if "PATIENT" in core else None,
+        recipient=_argument_from_features(core["RECIPIENT"]) if "RECIPIENT" in core else None,
     )
 
 
@@ -207,7 +208,11 @@ def _read_predicates(tokens: tuple[Token, ...]) -> tuple[Predicate, ...]:
                 if (child.head, child.deprel) == (verb, "nsubj:pass"):
                     is_double = "patient" in roles
                     roles["recipient" if is_double else "patient"] = token.head if child.upos == "PRON" else at
-            predicates.append(Predicate(verb=verb, **roles | {"patient": roles.get("patient")}))
+            predicates.append(
+                Predicate(
+                    verb=verb, agent=roles["agent"], patient=roles.get("patient"), recipient=roles.get("recipient")
+                )
+            )
     return tuple(sorted(predicates, key=lambda p: tokens[p.verb - 1].deprel != "root"))
 
 

@@ -208,11 +208,11 @@ def list_forms(frame: Frame, gap: Role | None) -> list[tuple[Voice, Dative | Non
     """Return the voices of a clause and the forms of its recipient that the grammar has."""
     if frame is not Frame.DITRANSITIVE:
         return [(voice, None) for voice in (Voice if frame is Frame.TRANSITIVE else (Voice.ACTIVE,))]
-    forms = [(voice, dative) for voice in Voice for dative in Dative]
+    forms: list[tuple[Voice, Dative | None]] = [(voice, dative) for voice in Voice for dative in Dative]
     subjects = {form: Event(frame=frame, voice=form[0], dative=form[1]).subject for form in forms}
     if gap is None:
         return forms
-    objects = {Role.AGENT: (), Role.PATIENT: Dative, Role.RECIPIENT: (Dative.TO,)}[gap]
+    objects = {Role.AGENT: (), Role.PATIENT: tuple(Dative), Role.RECIPIENT: (Dative.TO,)}[gap]
     return [f for f in forms if subjects[f] is gap or (f[0] is Voice.ACTIVE and f[1] in objects)]
 
 
