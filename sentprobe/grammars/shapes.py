@@ -9,7 +9,7 @@ to another grammar, are derived on demand.
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from functools import cache
 from importlib.resources import files
@@ -188,14 +188,21 @@ def list_clause_shapes() -> Iterator[ClauseShape]:
             yield ClauseShape(frame, voice, tense, *feature, gap, number)
         for gap, feature in product(gaps, features):
             yield ClauseShape(frame, voice, UNTENSED, *feature, gap, "")
+    yield from _list_sentence_shapes(structures, features)
+
+
+def _list_sentence_shapes(
+    structures: Iterable[tuple[str, str, tuple[str, ...]]], features: Sequence[tuple[str, str, bool]]
+) -> Iterator[ClauseShape]:
+    """Yield the shapes of questions and orders."""
     for frame, voice, gaps in structures:
         for gap, feature in product(gaps, features):
             numbers = ("sg",) if gap == find_subject_role(voice) else ("sg", "pl")
             for tense, number in (*product(TENSES, numbers), (UNTENSED, "")):
                 yield ClauseShape(frame, voice, tense, *feature, gap, number, QUESTION)
         if voice == "active":
-            for _, *feature in features[: len(features) // 2]:
-                yield ClauseShape(frame, voice, IMPERATIVE, "simple", *feature, "", "", ORDER)
+            for feature in features[: len(features) // 2]:  # those in the simple aspect
+                yield ClauseShape(frame, voice, IMPERATIVE, *feature, "", "", ORDER)
 
 
 def list_all_shapes() -> Iterator[Shape]:

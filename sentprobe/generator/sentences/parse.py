@@ -93,7 +93,7 @@ _FORM_DESCRIPTIONS = {
     Form.VBN: "a past participle",
     Form.RB: "an adverb",
     Form.MD: "a modal",
-    Form.MD_NEG: "a modal before n't",
+    Form.MD_NEG: "a modal",
 }
 
 
