@@ -26,7 +26,6 @@ class SentenceFormat(StrEnum):
 
     TEXT = "text"
     JSONL = "jsonl"
-    """An object with the field ``sentence`` on each line."""
 
 
 @app.command("sentences", cls=CommandWithTaskList)

@@ -39,11 +39,7 @@ SUITE_OPTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = dict(
 
 
 def reject_unused_options(given_options: Iterable[str], suites: Collection[str], *, data_name: str) -> None:
-    """Check that every given option is used by one of the suites.
-
-    Raises:
-        UsageError: an option is for other suites; the message names *data_name*.
-    """
+    """Raise UsageError, which names *data_name*, for a given option that none of the suites uses."""
     for name in given_options:
         option, option_suites = SUITE_OPTIONS.get(name, ("", ()))
         if option_suites and not set(option_suites) & set(suites):

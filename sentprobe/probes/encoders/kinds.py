@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain
@@ -22,7 +22,7 @@ from sentprobe.probes.encoders.variants.erasure import ERASE, NO_ERASURE, make_e
 from sentprobe.specs import Spec, check_names, parse_spec
 
 
-class SpecArgument(Enum):
+class SpecArgument(StrEnum):
     """Whether a kind takes an argument after the colon."""
 
     NONE = "none"
