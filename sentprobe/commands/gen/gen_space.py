@@ -46,6 +46,8 @@ def make_space(
 
 
 def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
+    if features.ask is not None and features.mood not in (None, Mood.QUESTION):
+        raise UsageError("--ask is for questions; leave out --mood")
     return Choices(
         main=Event(tense=features.tense, voice=features.voice, aspect=features.aspect, polarity=features.polarity),
         clause=Event(

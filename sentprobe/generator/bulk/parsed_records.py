@@ -206,9 +206,8 @@ def _number_features(shape: ClauseShape, finite: int | None) -> tuple[int, ...]:
     values = ([*ev.Aspect].index(shape.aspect), NEGATIONS.index(shape.negation))
     if finite is None:  # an order
         return values
-    values = (finite, *values)
     has_voice = not shape.is_relative and shape.frame == ev.Frame.TRANSITIVE
-    return ([*ev.Voice].index(shape.voice), *values) if has_voice else values
+    return ([*ev.Voice].index(shape.voice), finite, *values) if has_voice else (finite, *values)
 
 
 def _read_form(clause: ParsedClause) -> ClauseForm:
