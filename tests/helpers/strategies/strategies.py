@@ -168,6 +168,7 @@ def full_events(
     clauses: bool = True,
     gap: Role | None = None,
     frame: Frame | None = None,
+    moods: tuple[Mood, ...] = (Mood.STATEMENT, Mood.STATEMENT, *Mood),
 ) -> Event:
     """Fully specified events, in the words of a vocabulary, that *lexicon* can realize.
 
@@ -183,7 +184,7 @@ def full_events(
     adverbs = st.lists(sample_from(*words[Kind.ADVERB]), max_size=2, unique=True)
     negator = draw(negators)
     form = Form.MD_NEG if negator is Negator.CONTRACTED else Form.MD
-    mood = Mood.STATEMENT if gap is not None else draw(sample_from(Mood.STATEMENT, Mood.STATEMENT, *Mood))
+    mood = Mood.STATEMENT if gap is not None else draw(sample_from(*moods))
     if mood is Mood.ORDER:
         del arguments[Role.AGENT.value]
     if mood is Mood.QUESTION and draw(st.booleans()):
