@@ -29,7 +29,7 @@ class ContentOptions:
     forbid_word: Annotated[list[str] | None, declare_option(MUST, help="Forbidden lemma.")] = None
     config: Annotated[
         Path | None,
-        declare_option(MUST, help="Constraint file in the format of the generator of Ettinger et al."),
+        declare_option(MUST, help="Constraint file of the generator of Ettinger et al."),
         INPUT,
     ] = None
 

@@ -83,9 +83,10 @@ EXAMPLES = [
         "det nsubj:pass aux advmod aux aux:pass root case det obl:agent nsubj aux acl:relcl",
     ),
     Example(
-        "help[active, past, simple, n't, question, adv(really)](agent: the lawyer[sg, bare], patient: the man[pl, bare])",
-        "did n't the lawyer really help the men",
-        "(SQ (VBD did) (RB n't) (NP (DT the) (NN lawyer)) (ADVP (RB really)) (VP (VB help) (NP (DT the) (NNS men))))",
+        "help[active, past, simple, n't, question, adv(really)](agent: the lawyer[sg, bare], patient: a man[sg, bare])",
+        "did n't the lawyer really help a man",
+        "(SQ (VBD did) (RB n't) (NP (DT the) (NN lawyer)) (ADVP (RB really)) "
+        "(VP (VB help) (NP (DT a) (NN man))))",
         (6, 6, 4, 6, 6, 0, 8, 6),
         "aux advmod det nsubj advmod root det obj",
     ),
