@@ -83,6 +83,58 @@ EXAMPLES = [
         "det nsubj:pass aux advmod aux aux:pass root case det obl:agent nsubj aux acl:relcl",
     ),
     Example(
+        "help[active, past, simple, n't, question, adv(really)](agent: the lawyer[sg, bare], patient: a man[sg, bare])",
+        "did n't the lawyer really help a man",
+        "(SQ (VBD did) (RB n't) (NP (DT the) (NN lawyer)) (ADVP (RB really)) "
+        "(VP (VB help) (NP (DT a) (NN man))))",
+        (6, 6, 4, 6, 6, 0, 8, 6),
+        "aux advmod det nsubj advmod root det obj",
+    ),
+    Example(
+        "help[passive, pres, prog, not, question, adv()](agent: the woman[sg, bare], patient: the man[sg, bare])",
+        "is the man not being helped by the woman",
+        "(SQ (VBZ is) (NP (DT the) (NN man)) (RB not) (VP (VBG being) (VP (VBN helped) (PP (IN by) (NP (DT the) "
+        "(NN woman))))))",
+        (6, 3, 6, 6, 6, 0, 9, 9, 6),
+        "aux det nsubj:pass advmod aux:pass root case det obl:agent",
+    ),
+    Example(
+        "sleep[intransitive, simple, n't, question, modal(can), adv()](agent: the doctor[sg, bare])",
+        "ca n't the doctor sleep",
+        "(SQ (MD ca) (RB n't) (NP (DT the) (NN doctor)) (VP (VB sleep)))",
+        (5, 5, 4, 5, 0),
+        "aux advmod det nsubj root",
+    ),
+    Example(
+        "help[active, past, simple, pos, adv()](agent: who?, patient: the doctor[sg, bare])",
+        "who helped the doctor",
+        "(SBARQ (WHNP (WP who)) (SQ (VP (VBD helped) (NP (DT the) (NN doctor)))))",
+        (2, 0, 4, 2),
+        "nsubj root det obj",
+    ),
+    Example(
+        "help[active, past, simple, pos, adv()](agent: the lawyer[sg, bare], patient: who?)",
+        "who did the lawyer help",
+        "(SBARQ (WHNP (WP who)) (SQ (VBD did) (NP (DT the) (NN lawyer)) (VP (VB help))))",
+        (5, 5, 4, 5, 0),
+        "obj aux det nsubj root",
+    ),
+    Example(
+        "help[passive, past, simple, pos, adv()](agent: who?, patient: the lawyer[sg, bare])",
+        "who was the lawyer helped by",
+        "(SBARQ (WHNP (WP who)) (SQ (VBD was) (NP (DT the) (NN lawyer)) (VP (VBN helped) (PP (IN by)))))",
+        (5, 5, 4, 5, 0, 1),
+        "obl:agent aux:pass det nsubj:pass root case",
+    ),
+    Example(
+        "help[not, order, adv(really)](patient: the doctor[sg, bare])",
+        "do not really help the doctor",
+        "(S (VP (VB do) (RB not) (ADVP (RB really)) (VP (VB help) (NP (DT the) (NN doctor)))))",
+        (4, 4, 4, 0, 6, 4),
+        "aux advmod advmod root det obj",
+    ),
+    Example("sleep[intransitive, pos, order, adv()]", "sleep", "(S (VP (VB sleep)))", (0,), "root"),
+    Example(
         "sleep[intransitive, pres, simple, not, adv(really)](agent: the lawyer[sg, bare])",
         "the lawyer does not really sleep",
         "(S (NP (DT the) (NN lawyer)) (VP (VBZ does) (RB not) (ADVP (RB really)) (VP (VB sleep))))",
