@@ -34,6 +34,7 @@ class Property(StrEnum):
     ADJECTIVE = "adjective"
     BINDING = "binding"
     """The same adjectives belong to other nouns."""
+    MOOD = "mood"
     STRUCTURE = "structure"
     """The number of clauses or nouns differs, or a different clause is the main clause."""
 
@@ -42,7 +43,8 @@ class Property(StrEnum):
 class ClauseMeaning:
     """The meaning of a clause; *head* is the noun that it modifies, "" for the main clause.
 
-    Agent and patient are one or two nouns; for the gap, the noun is *head*. An intransitive clause has no patient.
+    Agent and patient are one or two nouns, or a question word; for the gap, the noun is *head*. An intransitive clause
+    has no patient.
     """
 
     head: str
@@ -50,6 +52,7 @@ class ClauseMeaning:
     patient: tuple[str, ...]
     tense: ev.Tense | None
     modal: str | None
+    mood: ev.Mood
     aspect: ev.Aspect | None
     negated: bool
     adverbs: tuple[str, ...]
@@ -93,6 +96,7 @@ def _compute_clause_meaning(clause: ev.Event, head: ev.Participant | None) -> Cl
         patient=patient,
         tense=clause.tense,
         modal=clause.modal,
+        mood=clause.mood,
         aspect=clause.aspect,
         negated=clause.polarity is ev.Polarity.NEGATIVE,
         adverbs=clause.adverbs or (),
@@ -100,6 +104,8 @@ def _compute_clause_meaning(clause: ev.Event, head: ev.Participant | None) -> Cl
 
 
 def _list_nouns(filler: ev.Argument | None) -> tuple[str, ...]:
+    if isinstance(filler, ev.Asked):
+        return (f"{filler}?",)
     conjuncts = filler.conjuncts if isinstance(filler, ev.Participant) else ()
     return tuple(sorted(person.noun or "" for person in conjuncts))
 
@@ -182,6 +188,8 @@ def _rename_word(meaning: EventMeaning, old: str, new: str) -> EventMeaning:
 
 
 def _compare_clauses(left: ClauseMeaning, right: ClauseMeaning) -> Iterator[Property]:
+    if left.mood is not right.mood:
+        yield Property.MOOD
     if left.modal != right.modal:
         yield Property.MODALITY
     elif left.tense is not right.tense:

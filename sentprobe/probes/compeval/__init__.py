@@ -2,13 +2,13 @@
 
 from sentprobe.probes.compeval.assemble import build
 from sentprobe.probes.compeval.item_counts import count_templates
-from sentprobe.probes.compeval.tasks import TASKS, CompevalTask, HeldOut, check_size, find_task
+from sentprobe.probes.compeval.tasks import TASKS, CompevalTask, HeldOutKind, check_size, find_task
 from sentprobe.probes.dataset import Sampling, Size
 
 __all__ = [
     "TASKS",
     "CompevalTask",
-    "HeldOut",
+    "HeldOutKind",
     "Sampling",
     "Size",
     "build",

@@ -12,7 +12,7 @@ from sentprobe.probes.dataset import Sampling, Size, Split
 from sentprobe.probes.known_task import ABOUT_ORDER, ABOUT_WORDS, Cue, KnownTask, give_reason
 
 
-class HeldOut(StrEnum):
+class HeldOutKind(StrEnum):
     """The kind of words or pairs that test items have and training items lack."""
 
     NOTHING = "nothing"
@@ -39,7 +39,7 @@ class CompevalTask(KnownTask):
     has_noun: bool = True
     make_units: mirror.UnitMaker
     unit: int = 2
-    held_out: HeldOut = HeldOut.PAIRS
+    held_out: HeldOutKind = HeldOutKind.PAIRS
     templates: tuple[str, ...] = _NOUN_TEMPLATES
     question: questions.Question
     sample_events: Callable[[Drawer], Iterator[DrawnEvent]] = Drawer.sample_events
@@ -59,7 +59,7 @@ TASKS = {
             question_text="does v occur in s?",
             has_noun=False,
             make_units=mirror.make_content1_units,
-            held_out=HeldOut.NOTHING,
+            held_out=HeldOutKind.NOTHING,
             question=questions.does_verb_occur,
             may_answer=_WORD_REASONS,
         ),
@@ -92,7 +92,7 @@ TASKS = {
             question_text="v and another verb occur in s, one of them negated; is v positive?",
             has_noun=False,
             make_units=mirror.make_negation_units,
-            held_out=HeldOut.ADVERBS,
+            held_out=HeldOutKind.ADVERBS,
             templates=_CLAUSE_TEMPLATES,
             question=questions.is_positive,
             sample_events=mirror.sample_negations,
