@@ -9,7 +9,7 @@ to another grammar, are derived on demand.
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from functools import cache
 from importlib.resources import files
@@ -32,6 +32,12 @@ FIRST, SECOND = "first", "second"
 POSITIVE = "pos"
 UNTENSED = "modal"
 """The tense of a clause with a modal, whose verb does not agree in number."""
+IMPERATIVE = "imp"
+"""The tense of an order."""
+TENSES = ("past", "pres")
+STATEMENT, QUESTION, ORDER = "statement", "question", "order"
+ASKED = "who"
+"""The lemma of the question word in shapes; other question words have the same shapes."""
 MAX_ADVERBS = 6
 """Length of the longest list of adverbs in the packaged shapes; shapes of longer lists are derived on demand."""
 
@@ -40,8 +46,8 @@ MAX_ADVERBS = 6
 class ClauseShape:
     """The features that determine the shape of a clause, with the values that the grammar uses.
 
-    ``gap`` is the role of the gap ("" in a main clause). ``number`` is the grammatical number of the subject, "" where
-    the verb does not agree. ``dative`` is "" without a recipient.
+    ``gap`` is the role of the gap in a relative clause, and the role that a wh-question asks for, else "". ``number``
+    is the grammatical number of the subject, "" where the verb does not agree. ``dative`` is "" without a recipient.
     """
 
     frame: str
@@ -52,12 +58,18 @@ class ClauseShape:
     adverbs: bool
     gap: str
     number: str
+    mood: str = STATEMENT
     dative: str = ""
 
     @property
     def subject(self) -> str:
         """The role of the subject."""
         return find_subject_role(self.voice, self.dative)
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether the clause is a relative clause."""
+        return bool(self.gap) and self.mood == STATEMENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +163,9 @@ def _build_clause_goal(shape: ClauseShape) -> Any:
     for role in _ROLES[shape.frame]:
         number = f", NUM={shape.number}" if role == shape.subject and shape.number else ""
         core[role.upper()] = "gap" if role == shape.gap else FeatStruct(f"[LEM={role}{number}]")
-    goal = FeatStructNonterminal("SBAR[]" if shape.gap else "S[GAP=none]")
+    if shape.mood == ORDER:
+        core["AGENT"] = "listener"
+    goal = FeatStructNonterminal("SBAR[]" if shape.is_relative else "root[]")
     goal["SEM"] = FeatStruct(
         {
             "TENSE": FeatStruct({"MODAL": MODAL}) if shape.tense == UNTENSED else shape.tense,
@@ -162,7 +176,9 @@ def _build_clause_goal(shape: ClauseShape) -> Any:
             "CORE": FeatStruct(core),
         }
     )
-    if shape.gap:
+    if not shape.is_relative:
+        goal["MOOD"], goal["ASKED"] = shape.mood, ASKED if shape.gap else "none"
+    else:
         goal["LINK"] = RELATIVIZER
         if shape.gap == shape.subject and shape.number:
             goal["NUM"] = shape.number
@@ -200,10 +216,25 @@ def list_clause_shapes() -> Iterator[ClauseShape]:
     ]
     features = list(product(("simple", "prog"), (POSITIVE, "not", "n't"), (False, True)))
     for frame, voice, dative, gaps in structures:
-        for gap, tense, feature, number in product(gaps, ("past", "pres"), features, ("sg", "pl")):
-            yield ClauseShape(frame, voice, tense, *feature, gap, number, dative)
+        for gap, tense, feature, number in product(gaps, TENSES, features, ("sg", "pl")):
+            yield ClauseShape(frame, voice, tense, *feature, gap, number, dative=dative)
         for gap, feature in product(gaps, features):
-            yield ClauseShape(frame, voice, UNTENSED, *feature, gap, "", dative)
+            yield ClauseShape(frame, voice, UNTENSED, *feature, gap, "", dative=dative)
+    yield from _list_sentence_shapes(structures, features)
+
+
+def _list_sentence_shapes(
+    structures: Iterable[tuple[str, str, str, tuple[str, ...]]], features: Sequence[tuple[str, str, bool]]
+) -> Iterator[ClauseShape]:
+    """Yield the shapes of questions and orders."""
+    for frame, voice, dative, gaps in structures:
+        for gap, feature in product(gaps, features):
+            numbers = ("sg",) if gap == find_subject_role(voice, dative) else ("sg", "pl")
+            for tense, number in (*product(TENSES, numbers), (UNTENSED, "")):
+                yield ClauseShape(frame, voice, tense, *feature, gap, number, QUESTION, dative)
+        if voice == "active":
+            for feature in features[: len(features) // 2]:  # those in the simple aspect
+                yield ClauseShape(frame, voice, IMPERATIVE, *feature, "", "", ORDER, dative)
 
 
 def list_all_shapes() -> Iterator[Shape]:

@@ -98,6 +98,7 @@ class _ParsedRenderer:
                 yield from map(self._write, sentence.annotate(self._lexicon))
 
 
+_TENSES = {tense.value: number for number, tense in enumerate(ev.Tense)}
 _RECORD_END = "\ue002"
 """A character, beside the marks of columns, that no word has."""
 
@@ -153,7 +154,7 @@ class _ParsedEvents:
 
     def _find_layout(self, clause: ParsedClause) -> Layout:
         inner = [(role, phrase.clause) for role, phrase in sorted(clause.phrases) if phrase.clause]
-        forms = tuple(ClauseForm(bool(c.modal)) for c in (clause, *(c for _, c in inner)))
+        forms = tuple(_read_form(c) for c in (clause, *(c for _, c in inner)))
         parts = [(role, c.shape.frame, c.shape.gap, c.shape.voice, len(c.adverbs)) for role, c in inner]
         phrases = (
             *_list_phrase_forms(clause),
@@ -173,7 +174,7 @@ class _ParsedEvents:
         Raises:
             LookupError: a relative clause has a relative clause.
         """
-        finite = self._modals[clause.modal] if clause.modal else [*ev.Tense].index(clause.shape.tense)
+        finite = self._modals[clause.modal] if clause.modal else _TENSES.get(clause.shape.tense)
         values = [*_number_features(clause.shape, finite), self._verbs[clause.verb]]
         values += [self._adverbs[adverb] for adverb in clause.adverbs]
         inner: list[int] = []
@@ -182,7 +183,7 @@ class _ParsedEvents:
             if phrase.conjunct is not None:
                 values += self._list_noun_values(phrase.conjunct)
             if phrase.clause is not None:
-                if clause.shape.gap:
+                if clause.shape.is_relative:
                     raise LookupError
                 inner.append(self._relativizers[phrase.clause.relativizer])
                 inner += self._list_values(phrase.clause)
@@ -222,13 +223,23 @@ def _list_words(lexicon: Lexicon) -> Words:
 
 
 @cache
-def _number_features(shape: ClauseShape, finite: int) -> tuple[int, ...]:
+def _number_features(shape: ClauseShape, finite: int | None) -> tuple[int, ...]:
     """Return the values of voice and dative, if the layout varies them, tense or modal (*finite*), aspect, negation."""
-    values = [finite, [*ev.Aspect].index(shape.aspect), NEGATIONS.index(shape.negation)]
-    if shape.dative and shape.gap != ev.Role.RECIPIENT and not (shape.gap and shape.voice == ev.Voice.PASSIVE):
+    values = [[*ev.Aspect].index(shape.aspect), NEGATIONS.index(shape.negation)]
+    if finite is not None:  # not an order
+        values = [finite, *values]
+    is_fixed = shape.is_relative and (shape.gap == ev.Role.RECIPIENT or shape.voice == ev.Voice.PASSIVE)
+    if shape.dative and not is_fixed:
         values = [[*ev.Dative].index(shape.dative), *values]
-    has_voice = not shape.gap and shape.frame != ev.Frame.INTRANSITIVE
+    has_voice = finite is not None and not shape.is_relative and shape.frame != ev.Frame.INTRANSITIVE
     return ([*ev.Voice].index(shape.voice), *values) if has_voice else tuple(values)
+
+
+def _read_form(clause: ParsedClause) -> ClauseForm:
+    shape = clause.shape
+    asks = shape.mood == ev.Mood.QUESTION and shape.gap
+    asked = (ev.Role(shape.gap), ev.Asked(clause.relativizer)) if asks else None
+    return ClauseForm(bool(clause.modal), ev.Mood(shape.mood), asked)
 
 
 def _find_clause_pattern(shape: ClauseShape) -> ClausePattern:

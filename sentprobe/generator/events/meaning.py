@@ -36,6 +36,7 @@ class Property(StrEnum):
     ADJECTIVE = "adjective"
     BINDING = "binding"
     """The same adjectives belong to other nouns."""
+    MOOD = "mood"
     STRUCTURE = "structure"
     """The number of clauses or nouns differs, or a different clause is the main clause."""
 
@@ -44,7 +45,8 @@ class Property(StrEnum):
 class ClauseMeaning:
     """The meaning of a clause; *head* is the noun that it modifies, "" for the main clause.
 
-    Each role is one or two nouns; for the gap, the noun is *head*. Roles that the clause lacks are empty.
+    Each role is one or two nouns, or a question word; for the gap, the noun is *head*. Roles that the clause lacks are
+    empty.
     """
 
     head: str
@@ -53,6 +55,7 @@ class ClauseMeaning:
     recipient: tuple[str, ...]
     tense: ev.Tense | None
     modal: str | None
+    mood: ev.Mood
     aspect: ev.Aspect | None
     negated: bool
     adverbs: tuple[str, ...]
@@ -103,6 +106,7 @@ def _compute_clause_meaning(clause: ev.Event, head: ev.Participant | None) -> Cl
         recipient=recipient,
         tense=clause.tense,
         modal=clause.modal,
+        mood=clause.mood,
         aspect=clause.aspect,
         negated=clause.polarity is ev.Polarity.NEGATIVE,
         adverbs=clause.adverbs or (),
@@ -110,6 +114,8 @@ def _compute_clause_meaning(clause: ev.Event, head: ev.Participant | None) -> Cl
 
 
 def _list_nouns(filler: ev.Argument | None) -> tuple[str, ...]:
+    if isinstance(filler, ev.Asked):
+        return (f"{filler}?",)
     conjuncts = filler.conjuncts if isinstance(filler, ev.Participant) else ()
     return tuple(sorted(person.noun or "" for person in conjuncts))
 
@@ -196,6 +202,8 @@ def _rename_word(meaning: EventMeaning, old: str, new: str) -> EventMeaning:
 
 
 def _compare_clauses(left: ClauseMeaning, right: ClauseMeaning) -> Iterator[Property]:
+    if left.mood is not right.mood:
+        yield Property.MOOD
     if left.modal != right.modal:
         yield Property.MODALITY
     elif left.tense is not right.tense:

@@ -159,9 +159,9 @@ def write_conllu(sentence: Sentence) -> str:
     """Return *sentence* in CoNLL-U.
 
     Comments hold the event, tree, template and index. MISC holds Agent, Patient and Recipient of a verb and Negates of
-    a cue, as token numbers.
+    a cue, as token numbers; the agent of an order is 0.
     """
-    misc = {p.verb: f"Agent={p.agent}" for p in sentence.predicates}
+    misc = {p.verb: f"Agent={p.agent or 0}" for p in sentence.predicates}
     for p in sentence.predicates:
         if p.patient is not None:
             misc[p.verb] += f"|Patient={p.patient}"
@@ -238,7 +238,7 @@ def _build_predicates(rows: list[list[str]], misc: list[dict[str, str]]) -> list
     predicates_by_verb = {
         verb: {
             "verb": verb,
-            "agent": int(items["Agent"]),
+            "agent": int(items["Agent"]) or None,
             "patient": int(items["Patient"]) if "Patient" in items else None,
             "recipient": int(items["Recipient"]) if "Recipient" in items else None,
         }

@@ -10,8 +10,10 @@ from sentprobe.generator.events.event import (
     Contradiction,
     Event,
     Frame,
+    Mood,
     Negator,
     Number,
+    Role,
     iterate_clauses,
     iterate_participants,
 )
@@ -64,10 +66,11 @@ class Choices:
     other fields list the values to choose from, in every clause: the numbers of nouns, determiners and relativizers by
     lemma, negation cues, modals (None for a clause with a tense), the number of adverbs before a verb
     (``clause_adverbs`` for relative clauses, if given), the number of adjectives before a noun, and the number of
-    coordinated participants ("the man and the woman") in a sentence. Repeated values count once. ``allow`` admits verbs
-    with a flag that are excluded by default: stative, punctual and psych verbs in the progressive, and syncretic verbs
-    ("the men hit"). ``ambiguous`` admits events whose sentence has two readings, because two verbs can take an adverb
-    (see :mod:`sentprobe.generator.sentences.attachments`).
+    coordinated participants ("the man and the woman") in a sentence. ``moods`` lists the moods of main clauses,
+    ``asked`` the roles that questions ask for (None: a yes/no question). Repeated values count once. ``allow`` admits
+    verbs with a flag that are excluded by default: stative, punctual and psych verbs in the progressive, and syncretic
+    verbs ("the men hit"). ``ambiguous`` admits events whose sentence has two readings, because two verbs can take an
+    adverb (see :mod:`sentprobe.generator.sentences.attachments`).
     """
 
     main: Event = field(default_factory=Event)
@@ -77,6 +80,8 @@ class Choices:
     relativizers: tuple[str, ...] = ("that",)
     negators: tuple[Negator, ...] = (Negator.NOT,)
     modals: tuple[str | None, ...] = (None,)
+    moods: tuple[Mood, ...] = (Mood.STATEMENT,)
+    asked: tuple[Role | None, ...] = (None,)
     adverbs: tuple[int, ...] = (0,)
     clause_adverbs: tuple[int, ...] | None = None
     adjectives: tuple[int, ...] = (0,)
@@ -85,10 +90,10 @@ class Choices:
     ambiguous: bool = False
 
     def __post_init__(self) -> None:
-        for field_ in fields(self):
-            values = getattr(self, field_.name)
+        for field_of in fields(self):
+            values = getattr(self, field_of.name)
             if isinstance(values, tuple):
-                object.__setattr__(self, field_.name, tuple(dict.fromkeys(values)))
+                object.__setattr__(self, field_of.name, tuple(dict.fromkeys(values)))
 
     @property
     def adverbs_in_clauses(self) -> tuple[int, ...]:

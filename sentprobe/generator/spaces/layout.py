@@ -49,9 +49,11 @@ class Variable:
 
 
 class ClauseForm(NamedTuple):
-    """Whether the finite verb of a clause is a modal."""
+    """Whether the finite verb of a clause is a modal; its mood; and the open participant of a wh-question."""
 
     is_modal: bool = False
+    mood: ev.Mood = ev.Mood.STATEMENT
+    asked: tuple[ev.Role, ev.Asked] | None = None
 
 
 TENSED = ClauseForm()
@@ -87,6 +89,14 @@ class ClauseSite:
         """Whether the form of the recipient is a variable."""
         return self.frame is ev.Frame.DITRANSITIVE and self.dative is None
 
+    @property
+    def overt_roles(self) -> tuple[ev.Role, ...]:
+        """The roles that have a noun in the clause."""
+        absent = {self.gap, self.form.asked and self.form.asked[0]}
+        if self.form.mood is ev.Mood.ORDER:
+            absent.add(ev.Role.AGENT)
+        return tuple(role for role in list_frame_roles(self.frame) if role not in absent)
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
@@ -121,18 +131,33 @@ def make_layout(
     *adverbs* and *forms* hold the number of adverbs and the form of each clause, main clause first; by default, all
     clauses are tensed. *phrases* lists the participants with adjectives or a conjunct.
     """
-    voice = ev.Voice.ACTIVE if pattern.frame is ev.Frame.INTRANSITIVE else None
     forms = forms or (TENSED,) * len(adverbs)
+    is_active = pattern.frame is ev.Frame.INTRANSITIVE or forms[0].mood is ev.Mood.ORDER
+    voice = ev.Voice.ACTIVE if is_active else None
     sites = [ClauseSite("", pattern.frame, voice, None, adverbs[0], "", form=forms[0])]
     for (role, clause), number, form in zip(pattern.clauses, adverbs[1:], forms[1:], strict=True):
         owner = f"{role.value}."
         sites.append(ClauseSite(f"{owner}clause.", clause.frame, clause.voice, clause.gap, number, owner, clause, form))
     phrases_by_path = {phrase.path: phrase for phrase in phrases}
     for i, site in enumerate(sites):
-        paths = (f"{site.path}{role.value}." for role in list_frame_roles(site.frame) if role is not site.gap)
+        paths = (f"{site.path}{role.value}." for role in site.overt_roles)
         sites[i] = replace(site, phrases=tuple(phrases_by_path.get(path, PhraseForm(path)) for path in paths))
     variables = [v for site in sites for v in _list_clause_variables(site, words, negators)]
     return Layout(pattern, tuple(sites), tuple(variables))
+
+
+def can_have_form(pattern: Pattern, form: ClauseForm) -> bool:
+    """Say whether the main clause of a pattern can have a form: each relative clause has its noun.
+
+    Wh-questions of ditransitive clauses are not drawn: the grammar lacks some of them.
+    """
+    if form.asked is not None and pattern.frame is ev.Frame.DITRANSITIVE:
+        return False
+    main = ClauseSite("", pattern.frame, None, None, 0, "", form=form)
+    asked = () if form.asked is None else form.asked[:1]
+    return {*asked} <= {*list_frame_roles(pattern.frame)} and {role for role, _ in pattern.clauses} <= {
+        *main.overt_roles
+    }
 
 
 def list_frame_roles(frame: ev.Frame) -> tuple[ev.Role, ...]:
@@ -150,10 +175,15 @@ def list_participant_paths(pattern: Pattern) -> tuple[str, ...]:
 
 
 def list_phrase_forms(
-    pattern: Pattern, adjectives: tuple[int, ...], coordinations: tuple[int, ...]
+    pattern: Pattern, form: ClauseForm, adjectives: tuple[int, ...], coordinations: tuple[int, ...]
 ) -> Iterator[tuple[PhraseForm, ...]]:
-    """Yield the forms of the participants of a pattern, with these numbers of adjectives and coordinations."""
-    paths = list_participant_paths(pattern)
+    """Yield the forms of the participants of a pattern, with these numbers of adjectives and coordinations.
+
+    *form* is the form of the main clause.
+    """
+    overt_roles = ClauseSite("", pattern.frame, None, None, 0, "", form=form).overt_roles
+    absent_paths = {f"{role.value}." for role in ev.Role if role not in overt_roles}
+    paths = [path for path in list_participant_paths(pattern) if path not in absent_paths]
     bare_paths = [path for path in paths if path not in {f"{role.value}." for role, _ in pattern.clauses}]
     for pairs in chain.from_iterable(combinations(bare_paths, number) for number in coordinations):
         for numbers in product(adjectives, repeat=len(paths) + len(pairs)):
@@ -165,15 +195,10 @@ def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Ne
     path = site.path
     if site.owner:
         yield _make_free_variable(f"{site.owner}rel", words.relativizers)
-    if site.voice is None:
-        yield _make_free_variable(f"{path}voice", [v.value for v in ev.Voice])
-    if site.varies_dative:
-        yield _make_free_variable(f"{path}dative", [d.value for d in ev.Dative])
-    if site.form.is_modal:
-        yield _make_free_variable(f"{path}modal", words.modals)
-    else:
-        yield _make_free_variable(f"{path}tense", [t.value for t in ev.Tense])
-    yield _make_free_variable(f"{path}aspect", [a.value for a in ev.Aspect])
+    yield from _list_form_variables(site, words)
+    aspects = [a.value for a in ev.Aspect]
+    is_order = site.form.mood is ev.Mood.ORDER
+    yield Variable(f"{path}aspect", aspects, frozenset(range(1 if is_order else len(aspects))))  # an order is simple
     allowed = {ev.Polarity.POSITIVE.value, *(n.value for n in negators)}
     negations = frozenset(i for i, n in enumerate(NEGATIONS) if n in allowed)
     yield Variable(f"{path}negation", NEGATIONS, negations)
@@ -184,6 +209,18 @@ def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Ne
         yield from _list_noun_variables(phrase.path, phrase.adjectives, words)
         if phrase.conjunct_adjectives is not None:
             yield from _list_noun_variables(f"{phrase.path}conjunct.", phrase.conjunct_adjectives, words)
+
+
+def _list_form_variables(site: ClauseSite, words: Words) -> Iterator[Variable]:
+    path = site.path
+    if site.voice is None:
+        yield _make_free_variable(f"{path}voice", [v.value for v in ev.Voice])
+    if site.varies_dative:
+        yield _make_free_variable(f"{path}dative", [d.value for d in ev.Dative])
+    if site.form.is_modal:
+        yield _make_free_variable(f"{path}modal", words.modals)
+    elif site.form.mood is not ev.Mood.ORDER:
+        yield _make_free_variable(f"{path}tense", [t.value for t in ev.Tense])
 
 
 def _list_noun_variables(path: str, adjectives: int, words: Words) -> Iterator[Variable]:
@@ -230,16 +267,12 @@ class _Matcher:
         path = site.path
         if partial.frame is not None and not partial.frame.includes(site.frame):
             raise _ImpossibleStructure
-        if site.voice is None:
-            self._require_value(f"{path}voice", partial.voice)
-        else:
-            self._require_fixed(partial.voice, site.voice)
-        if site.varies_dative:
-            self._require_value(f"{path}dative", partial.dative)
-        else:
-            self._require_fixed(partial.dative, site.dative)
+        self._require_feature(f"{path}voice", partial.voice, site.voice)
+        self._require_feature(f"{path}dative", partial.dative, site.dative)
         self._require_variable(f"{path}tense", partial.tense)
         self._require_variable(f"{path}modal", partial.modal)
+        if partial.mood is not ev.Mood.STATEMENT:
+            self._require_fixed(partial.mood, site.form.mood)
         self._require_value(f"{path}aspect", partial.aspect)
         self._require_value(f"{path}verb", partial.predicate)
         if partial.polarity is ev.Polarity.NEGATIVE and partial.negator is None:
@@ -256,7 +289,9 @@ class _Matcher:
     def _match_argument(self, partial: ev.Argument | None, role: ev.Role, site: ClauseSite) -> None:
         if partial is None:
             return
-        if role not in list_frame_roles(site.frame) or (partial is ev.GAP and role is not site.gap):
+        if isinstance(partial, ev.Asked):
+            self._require_fixed((role, partial), site.form.asked)
+        elif role not in ((site.gap,) if partial is ev.GAP else (site.gap, *site.overt_roles)):
             raise _ImpossibleStructure
         if isinstance(partial, ev.Participant):
             self._match_participant(partial, site.owner if role is site.gap else f"{site.path}{role.value}.")
@@ -288,6 +323,13 @@ class _Matcher:
             self._require_fixed(len(partial.adjectives), count)
         for i, lemma in enumerate(partial.adjectives):
             self._require_value(f"{path}adjective{i}", lemma)
+
+    def _require_feature(self, name: str, required: str | None, actual: str | None) -> None:
+        """Require the value of a feature that is a variable in some layouts, and *actual* in the others."""
+        if name in self._variables:
+            self._require_value(name, required)
+        else:
+            self._require_fixed(required, actual)
 
     def _require_fixed(self, required: object, actual: object) -> None:
         if required is not None and required != actual:
@@ -330,23 +372,28 @@ def build_layout_event(values: Mapping[str, LayoutValue], layout: Layout, site: 
     path = site.path
     polarity, negator = _NEGATIONS[str(values[f"{path}negation"])]
     arguments: dict[ev.Role, ev.Argument] = {
-        role: ev.GAP if role is site.gap else _build_participant(f"{path}{role.value}.", values, layout)
-        for role in list_frame_roles(site.frame)
+        role: _build_participant(f"{path}{role.value}.", values, layout) for role in site.overt_roles
     }
+    if site.gap is not None:
+        arguments[site.gap] = ev.GAP
+    if site.form.asked is not None:
+        arguments |= [site.form.asked]
+    tense = values.get(f"{path}tense")
     return ev.Event(
         predicate=str(values[f"{path}verb"]),
         frame=site.frame,
         voice=site.voice or _VOICES[str(values[f"{path}voice"])],
-        tense=None if site.form.is_modal else _TENSES[str(values[f"{path}tense"])],
+        tense=None if tense is None else _TENSES[str(tense)],
         modal=str(values[f"{path}modal"]) if site.form.is_modal else None,
         aspect=_ASPECTS[str(values[f"{path}aspect"])],
         polarity=polarity,
         negator=negator,
         adverbs=tuple(str(values[f"{path}adverb{i}"]) for i in range(site.adverbs)),
-        agent=arguments[ev.Role.AGENT],
+        agent=arguments.get(ev.Role.AGENT),
         patient=arguments.get(ev.Role.PATIENT),
         recipient=arguments.get(ev.Role.RECIPIENT),
         dative=_DATIVES[str(values[f"{path}dative"])] if site.varies_dative else site.dative,
+        mood=site.form.mood,
     )
 
 
@@ -400,7 +447,7 @@ def _read_clause(event: ev.Event, site: ClauseSite, layout: Layout, values: dict
     path, adverbs = site.path, event.adverbs or ()
     if (event.frame, event.gap, len(adverbs)) != (site.frame, site.gap, site.adverbs):
         return False
-    if site.form != ClauseForm(event.modal is not None):
+    if site.form != read_form(event):
         return False
     if site.voice not in (None, event.voice) or (not site.varies_dative and site.dative is not event.dative):
         return False
@@ -409,18 +456,25 @@ def _read_clause(event: ev.Event, site: ClauseSite, layout: Layout, values: dict
         values[f"{path}voice"] = str(event.voice)
     if site.varies_dative:
         values[f"{path}dative"] = str(event.dative)
+    if event.mood is not ev.Mood.ORDER:
+        values[f"{path}modal" if site.form.is_modal else f"{path}tense"] = str(event.modal or event.tense)
     values |= {
-        f"{path}modal" if site.form.is_modal else f"{path}tense": str(event.modal or event.tense),
         f"{path}aspect": str(event.aspect),
         f"{path}negation": str(event.negator if negated else event.polarity),
         f"{path}verb": str(event.predicate),
         **{f"{path}adverb{i}": lemma for i, lemma in enumerate(adverbs)},
     }
     return all(
-        _read_participant(event.argument(role), f"{path}{role.value}.", layout, values)
-        for role in list_frame_roles(site.frame)
-        if role is not site.gap
+        _read_participant(event.argument(role), f"{path}{role.value}.", layout, values) for role in site.overt_roles
     )
+
+
+def read_form(event: ev.Event) -> ClauseForm:
+    """Return the form of an event's main clause."""
+    asked = event.asked
+    filler = None if asked is None else event.argument(asked)
+    open_participant = (asked, filler) if asked is not None and isinstance(filler, ev.Asked) else None
+    return ClauseForm(event.modal is not None, event.mood, open_participant)
 
 
 def _read_participant(person: object, path: str, layout: Layout, values: dict[str, LayoutValue]) -> bool:

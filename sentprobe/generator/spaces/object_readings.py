@@ -80,7 +80,7 @@ def has_object_readings(words: Words, lexicon: Lexicon) -> bool:
 def find_object_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterator[Restriction]:
     """Yield the boxes of a layout whose sentences have two readings."""
     main = layout.clauses[0]
-    if main.frame is ev.Frame.INTRANSITIVE:
+    if main.frame is ev.Frame.INTRANSITIVE or main.voice is ev.Voice.PASSIVE:
         return
     for site, outer in product(layout.clauses[1:], _list_object_frames(main)):
         if site.voice is ev.Voice.PASSIVE or site.owner != f"{outer.list_objects()[0][1].value}.":
@@ -90,7 +90,9 @@ def find_object_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterato
                 verbs = _find_shared_verbs(words, lexicon, outer.frame, frame)
                 clause_verbs = _find_shared_verbs(words, lexicon, inner.frame, clause_frame)
                 if verbs and clause_verbs:
-                    box = {"voice": frozenset([0]), "verb": verbs, f"{site.path}verb": clause_verbs}
+                    box = {"verb": verbs, f"{site.path}verb": clause_verbs}
+                    if main.voice is None:
+                        box["voice"] = frozenset([0])
                     yield {**box, **_restrict_dative(main, outer), **_restrict_dative(site, inner)}
 
 

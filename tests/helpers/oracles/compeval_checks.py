@@ -147,7 +147,7 @@ def is_agent(sentence: Sentence, probe: tuple[str, ...]) -> bool:
     (agent,) = (
         sentence.tokens[predicate.agent - 1].lemma
         for predicate in sentence.predicates
-        if sentence.tokens[predicate.verb - 1].lemma == verb
+        if predicate.agent and sentence.tokens[predicate.verb - 1].lemma == verb
     )
     return agent == noun
 

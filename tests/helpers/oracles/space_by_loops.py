@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import permutations, product
+from typing import Any
 
 import numpy as np
 
@@ -15,12 +16,14 @@ from sentprobe.generator.events.event import (
     FRAME_ROLES,
     GAP,
     Argument,
+    Asked,
     Aspect,
     Bare,
     ClauseKind,
     Dative,
     Event,
     Frame,
+    Mood,
     Negator,
     Number,
     Participant,
@@ -153,16 +156,19 @@ def enumerate_case(case: Case) -> frozenset[Event]:
     )
 
 
-def iterate_events(case: Case, frame: Frame, gap: Role | None, kind: ClauseKind | None, on: Clauses) -> Iterator[Event]:
+def iterate_events(  # noqa: C901 - nested loops
+    case: Case, frame: Frame, gap: Role | None, kind: ClauseKind | None, on: Clauses
+) -> Iterator[Event]:
     choices = case.choices
     fixed = choices.main if kind is None else choices.clause
     negations = [(Polarity.POSITIVE, None)]
     negations += [(Polarity.NEGATIVE, negator) for negator in choices.negators]  # type: ignore[misc]
     sequences = [seq for count in choices.adverbs for seq in permutations(ADVERBS, count)]
-    arguments: dict[Role, list[Argument | None]] = {
-        role: [GAP] if gap is role else list(iterate_participants_by_loops(case, on.get(role)))
-        for role in FRAME_ROLES[frame]
-    }
+    arguments = list_arguments(case, frame, gap, on)
+    if kind is None:
+        yield from iterate_orders(case, frame, arguments, {*on} - {Role.PATIENT})
+        if frame is not D:
+            arguments = {role: [*fillers, Asked.WHO] for role, fillers in arguments.items()}
     forms = product((Voice.ACTIVE,) if frame is I else Voice, Dative if frame is D else (None,))
     for voice, dative in forms:
         subject = Event(frame=frame, voice=voice, dative=dative).subject
@@ -192,9 +198,58 @@ def iterate_events(case: Case, frame: Frame, gap: Role | None, kind: ClauseKind 
             )
             if not subsumes(fixed, bare):
                 continue
-            for fillers in product(*arguments.values()):
-                pairs = zip(arguments, fillers, strict=True)
-                yield replace(bare, **{role.value: filler for role, filler in pairs})  # type: ignore[arg-type]
+            for people in product(*arguments.values()):
+                yield from iterate_moods(case, bare, kind, {*on}, dict(zip(arguments, people, strict=True)))
+
+
+def list_arguments(case: Case, frame: Frame, gap: Role | None, on: Clauses) -> dict[Role, list[Argument]]:
+    """Return the fillers of each role."""
+    return {
+        role: [GAP] if role is gap else list(iterate_participants_by_loops(case, on.get(role)))
+        for role in FRAME_ROLES[frame]
+    }
+
+
+def iterate_moods(
+    case: Case, bare: Event, kind: ClauseKind | None, modified: set[Role], people: dict[Role, Argument]
+) -> Iterator[Event]:
+    """Yield the statement and the question of these participants, as far as the choices allow them."""
+    asked = [role for role, filler in people.items() if isinstance(filler, Asked)]
+    if len(asked) > 1 or modified & {*asked}:
+        return
+    arguments: dict[str, Any] = {role.value: filler for role, filler in people.items()}
+    if not asked and (kind is not None or Mood.STATEMENT in case.choices.moods):
+        yield replace(bare, **arguments)
+    if kind is None and Mood.QUESTION in case.choices.moods and (*asked, None)[0] in case.choices.asked:
+        yield replace(bare, **arguments, mood=Mood.QUESTION)
+
+
+def iterate_orders(
+    case: Case, frame: Frame, arguments: dict[Role, list[Argument]], modified: set[Role]
+) -> Iterator[Event]:
+    if Mood.ORDER not in case.choices.moods or modified:
+        return
+    sequences = [seq for count in case.choices.adverbs for seq in permutations(ADVERBS, count)]
+    names = [role.value for role in arguments if role is not Role.AGENT]
+    fillers = product(*(arguments[role] for role in arguments if role is not Role.AGENT))
+    datives = tuple(Dative) if frame is D else (None,)
+    for people, verb, negator, adverbs, dative in product(
+        fillers, VERBS[frame], (None, *case.choices.negators), sequences, datives
+    ):
+        polarity = Polarity.NEGATIVE if negator else Polarity.POSITIVE
+        others: dict[str, Any] = dict(zip(names, people, strict=True))
+        order = Event(
+            predicate=verb,
+            frame=frame,
+            dative=dative,
+            polarity=polarity,
+            negator=negator,
+            adverbs=adverbs,
+            mood=Mood.ORDER,
+            **others,
+        )
+        if subsumes(case.choices.main, order):
+            yield order
 
 
 def list_finite(choices: Choices) -> list[Tense | str]:
@@ -272,6 +327,10 @@ def is_chosen(event: Event, choices: Choices) -> bool:
 
 def has_adverb_of_two_verbs(event: Event) -> bool:
     """Say whether the main verb's adverb follows a relative clause."""
+    if event.mood is Mood.QUESTION:
+        person = event.argument(event.subject)
+        follows = isinstance(person, Participant) and person.clause is not BARE and event.negator is not Negator.NOT
+        return follows and bool(event.adverbs)
     form = event.voice, event.aspect, event.polarity
     is_modified = isinstance(event.agent, Participant) and event.agent.clause is not BARE
     return is_modified and bool(event.adverbs) and form == (Voice.ACTIVE, Aspect.SIMPLE, Polarity.POSITIVE)
@@ -307,6 +366,18 @@ CASES = [
         "two", ("intransitive",), Choices(determiners=("the", "a", "that"), negators=tuple(Negator), adverbs=(0, 1, 2))
     ),
     Case("two", ("transitive",)),
+    Case("two", ("transitive", "intransitive"), Choices(moods=(Mood.ORDER,), negators=tuple(Negator), adverbs=(0, 1))),
+    Case(
+        "two",
+        ("transitive",),
+        Choices(main=PAST, moods=tuple(Mood), asked=(Role.PATIENT, None), numbers=(Number.PLURAL,)),
+    ),
+    Case("two", ("intransitive-rc",), Choices(main=PLAINEST, clause=PLAINEST, moods=(Mood.QUESTION,), adverbs=(0, 1))),
+    Case(
+        "three",
+        ("transitive-rc",),
+        Choices(main=PLAINEST, clause=PLAINEST, moods=(Mood.QUESTION,), asked=tuple(Role), numbers=(Number.SINGULAR,)),
+    ),
     Case("two", ("intransitive",), Choices(modals=("may", None, "must"), negators=tuple(Negator))),
     Case("two", ("intransitive-rc",), Choices(main=replace(PLAINEST, tense=None), clause=PLAIN, modals=("can", None))),
     Case("two", ("transitive",), Choices(main=PAST, adverbs=(1,), allow=frozenset(Flag))),
