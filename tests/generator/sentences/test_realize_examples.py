@@ -85,8 +85,7 @@ EXAMPLES = [
     Example(
         "help[active, past, simple, n't, question, adv(really)](agent: the lawyer[sg, bare], patient: a man[sg, bare])",
         "did n't the lawyer really help a man",
-        "(SQ (VBD did) (RB n't) (NP (DT the) (NN lawyer)) (ADVP (RB really)) "
-        "(VP (VB help) (NP (DT a) (NN man))))",
+        "(SQ (VBD did) (RB n't) (NP (DT the) (NN lawyer)) (ADVP (RB really)) (VP (VB help) (NP (DT a) (NN man))))",
         (6, 6, 4, 6, 6, 0, 8, 6),
         "aux advmod det nsubj advmod root det obj",
     ),
