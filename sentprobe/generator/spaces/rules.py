@@ -9,8 +9,9 @@ from sentprobe.generator.events.event import Aspect, Event, Mood, Negator, Polar
 from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY
 from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words
-from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Layout, Restriction, Variable, list_restrictions
+from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Layout, Restriction, Variable
 from sentprobe.generator.spaces.object_readings import find_object_boxes, has_object_readings
+from sentprobe.generator.spaces.restrictions import list_restrictions
 from sentprobe.generator.spaces.sort_bans import find_asked_boxes, find_sort_bans, find_sort_boxes
 from sentprobe.lexicon import Flag, Form, Kind, Lexicon
 from sentprobe.lexicon.words import NO_PROGRESSIVE

@@ -104,12 +104,11 @@ class Space:
         self.layouts = _build_layouts(self.templates, self.words, self.choices)
         if not self.layouts:
             moods = " or ".join(mood.value for mood in self.choices.moods)
-            raise Contradiction(f"the templates {', '.join(self.templates)} have no such {moods}")
+            note = "" if 0 in self.choices.coordinations else " with as many bare nouns to coordinate"
+            raise Contradiction(f"the templates {', '.join(self.templates)} have no such {moods}{note}")
         if self.choices.clause != Event() and all(len(x.clauses) == 1 for x in self.layouts):
             names = ", ".join(self.templates)
             raise Contradiction(f"the templates {names} have no relative clause to fix features of")
-        if not self.layouts:
-            raise Contradiction(f"the templates {', '.join(self.templates)} have too few bare nouns to coordinate")
         rules = iterate_rules(self.words, lexicon, self.choices, self.constraints)
         self.profile = profile
         self.strata: Sequence[SpaceStratum] = ()

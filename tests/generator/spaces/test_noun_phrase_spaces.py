@@ -55,7 +55,7 @@ def test_adjectives_and_conjuncts_have_the_right_sorts() -> None:
     ("choices", "error", "message"),
     [
         (Choices(adjectives=(2,)), UsageError, "a drawn noun has at most one adjective, not 2"),
-        (Choices(coordinations=(3,)), Contradiction, "the templates all have too few bare nouns to coordinate"),
+        (Choices(coordinations=(3,)), Contradiction, "have no such statement with as many bare nouns"),
         (Choices(adjectives=(1,), coordinations=(2,)), Contradiction, "the vocabulary has too few words"),
     ],
 )
