@@ -10,9 +10,10 @@ from slow_path import ATTACHMENT_RULES, chart_parse, chart_readings, derive
 from strategies import full_events
 from thoroughness import examples
 
+from sentprobe.errors import UsageError
 from sentprobe.generator.bulk.parquet import read_parquet
 from sentprobe.generator.bulk.sentence_files import read_file, write_annotated, write_file, write_sentences
-from sentprobe.generator.events.event import Event, Frame, iterate_clauses
+from sentprobe.generator.events.event import Asked, Event, Frame, Mood, Role, iterate_clauses
 from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.realize import realize
@@ -216,6 +217,41 @@ def test_every_reading_of_the_objects_is_parsed(text: str) -> None:
     readings = parse(text, LEXICON)
     assert len(readings) == 2
     assert {*readings} == {*chart_parse(text.split(), LEXICON)}
+
+
+QUESTIONS = {
+    "did the man give the doctor the pen": "",
+    "was the pen given to the doctor by the man": "",
+    "who gave the pen to the doctor": "agent",
+    "what did the man give the doctor": "patient",
+    "what was given to the doctor by the man": "patient",
+    "who did the man give the pen to": "recipient",
+    "who was given the pen by the man": "recipient",
+}
+
+
+@pytest.mark.parametrize("text", QUESTIONS)
+def test_questions(text: str) -> None:
+    (event,) = parse(text, english())
+    assert event.mood is Mood.QUESTION
+    assert (event.asked or "") == QUESTIONS[text]
+    assert realize(event, english()) == derive(event, english())
+
+
+@pytest.mark.parametrize("text", ["give the doctor the pen", "do not give the pen to the doctor"])
+def test_orders(text: str) -> None:
+    (event,) = parse(text, english())
+    assert event.mood is Mood.ORDER
+    assert realize(event, english()).text == text
+
+
+@pytest.mark.parametrize(
+    ("features", "role"), [("active, double", "recipient"), ("passive, to", "recipient"), ("passive, double", "agent")]
+)
+def test_a_question_that_the_grammar_lacks_is_an_error(features: str, role: str) -> None:
+    event = read_event(f"give[{features}, past, simple, pos, adv()]({FIRST})")
+    with pytest.raises(UsageError, match=f"^give: the {role} of a.* clause with a recipient cannot be left out$"):
+        realize(event.with_argument(Role(role), Asked.WHO), english())
 
 
 def test_a_sentence_without_recipient_has_the_record_that_it_had() -> None:

@@ -58,7 +58,7 @@ def build_goal(event: Event) -> FeatStructNonterminal:
     """Return the category to derive for a fully specified *event*."""
     goal = FeatStructNonterminal(SENTENCE)
     goal["SEM"] = event_to_features(event)
-    asked = [_get_value(filler) for filler in (event.agent, event.patient) if isinstance(filler, Asked)]
+    asked = [_get_value(filler) for filler in map(event.argument, Role) if isinstance(filler, Asked)]
     goal["MOOD"], goal["ASKED"] = _get_value(event.mood), (*asked, _NONE)[0]
     return goal
 
@@ -217,8 +217,10 @@ def _read_predicates(tokens: tuple[Token, ...]) -> tuple[Predicate, ...]:
                 if (child.head, child.deprel) == (verb, "nsubj:pass"):
                     role = "recipient" if "patient" in roles else "patient"
                     roles[role] = token.head if "PronType=Rel" in child.feats else at
-            names = ("agent", "patient", "recipient")
-            predicates.append(Predicate(verb, *map(roles.get, names)))
+            numbers = {role.value: roles.get(role.value) for role in Role}
+            predicates.append(
+                Predicate(verb=verb, agent=numbers["agent"], patient=numbers["patient"], recipient=numbers["recipient"])
+            )
     return tuple(sorted(predicates, key=lambda p: tokens[p.verb - 1].deprel != "root"))
 
 
