@@ -42,13 +42,12 @@ class ListedTask:
 
 def list_tasks() -> tuple[ListedTask, ...]:
     """Return the tasks of all suites, in the order of the papers' tables."""
-    from sentprobe.probes.compeval.tasks import SUITE_TASKS
+    from sentprobe.probes.compeval.tasks import TASKS as GENERATED_TASKS
     from sentprobe.probes.dataset import Size, Split
     from sentprobe.probes.natural.catalogue import TASKS as DRAWN
     from sentprobe.probes.natural.datasets import PUBLISHED_SIZE
 
-    rows: list[tuple[KnownTask, str, Size]] = []
-    rows += [(task, suite, Size()) for suite, tasks in SUITE_TASKS.items() for task in tasks.values()]
+    rows: list[tuple[KnownTask, str, Size]] = [(task, COMPEVAL, Size()) for task in GENERATED_TASKS.values()]
     rows += [(task, task.suite.value, PUBLISHED_SIZE) for task in DRAWN.values()]
     return tuple(
         ListedTask(
