@@ -1,6 +1,7 @@
 """Parquet as it is written in bulk: any reader finds what the other formats have."""
 
 import json
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -42,6 +43,9 @@ def test_rows_are_the_records_of_json(space: Space, seed: int, part: int, portio
             write_file(space, indices, path)
         expected = [to_row(json.loads(line)) for line in lines.read_text("utf-8").splitlines()]
         actual = [{**row, "index": int(row["index"])} for row in pq.read_table(rows).to_pylist()]
+        for predicate in chain.from_iterable(row["predicates"] for row in actual):
+            if predicate.get("recipient", 0) is None:  # absent in JSON
+                del predicate["recipient"]
         assert actual == expected
 
 
@@ -83,8 +87,11 @@ def test_the_schema_is_that_of_arrow(space: Space) -> None:
         write_file(space, indices, bulk_file)
         write_annotated(read_file(bulk_file, space.lexicon), arrow_file)
         ours, arrows = (str(pq.ParquetFile(path).schema) for path in (bulk_file, arrow_file))
-        written_fields = [[line for line in text.splitlines()[1:] if " index" not in line] for text in (ours, arrows)]
-        assert written_fields[0] == written_fields[1]
+        left_out = (" index", " recipient")  # a space without recipients has no column of them
+        fields = [
+            [s for s in text.splitlines()[1:] if not any(map(s.__contains__, left_out))] for text in (ours, arrows)
+        ]
+        assert fields[0] == fields[1]
 
 
 def test_readers_may_leave_row_groups_out(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
