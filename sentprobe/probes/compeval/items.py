@@ -170,7 +170,7 @@ class Drawer:
     def build_item(self, event: DrawnEvent, *, label: bool) -> UnitItem:
         """Return the item of *event*."""
         text = self.wording.render(event)
-        return UnitItem(event=event, text=text, template=self.template, label=label, part=self.part.name)
+        return UnitItem(event=event, text=text, template=event.layout.pattern.name, label=label, part=self.part.name)
 
     def shuffle(self, items: Sequence[Item]) -> list[Item]:
         """Return *items* in random order."""

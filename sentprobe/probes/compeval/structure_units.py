@@ -1,0 +1,110 @@
+"""Questions and mirror pairs of the suite structure.
+
+The two sentences of a pair have the same words. The label depends on the structure only.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from sentprobe.generator.events import event as ev
+from sentprobe.generator.spaces.constraints import Choices, Constraints, choose_words
+from sentprobe.generator.spaces.drawn_event import DrawnEvent, find_layout_parts, number_variables
+from sentprobe.generator.spaces.layout import make_layout
+from sentprobe.generator.spaces.templates import find_pattern, find_patterns
+from sentprobe.probes.compeval.items import Drawer, Probe, Unit
+from sentprobe.probes.compeval.mirror import MirrorFinder, make_mirror_pairs, sample_with_adverbs
+from sentprobe.probes.compeval.questions import ProbedSentence
+
+
+def is_modified(sentence: ProbedSentence, probe: Probe) -> bool | None:
+    """Answer whether the relative clause of the verb belongs to the noun (Attachment)."""
+    noun, verb = probe
+    clause = sentence.verbs.get(verb)
+    if clause is None or clause.site.gap is None or noun not in sentence.nouns:
+        return None
+    return clause.roles[clause.site.gap] == sentence.nouns[noun]
+
+
+def is_past(sentence: ProbedSentence, probe: Probe) -> bool | None:
+    """Answer whether the verb is in the past tense (TenseOf)."""
+    clause = sentence.verbs.get(probe[0])
+    return None if clause is None else sentence.event.get_value(clause.tense) == ev.Tense.PAST
+
+
+def is_agent_plural(sentence: ProbedSentence, probe: Probe) -> bool | None:
+    """Answer whether the agent of the verb is plural (NumberOf)."""
+    clause = sentence.verbs.get(probe[0])
+    return None if clause is None else _get_number(sentence.event, clause.roles[ev.Role.AGENT]) == ev.Number.PLURAL
+
+
+def _get_number(event: DrawnEvent, noun: int) -> object:
+    return event.get_value(find_layout_parts(event.layout).determiners[noun])[0]
+
+
+def make_attachment_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
+    """Yield units that ask whether the relative clause belongs to the noun.
+
+    The mirror moves the clause to the other noun of the main clause.
+    """
+    noun, verb = probe
+    ((role, _),) = find_patterns((drawer.template,))[0].clauses
+    person = ev.Participant(noun=noun, clause=ev.RelativeClause(event=ev.Event(predicate=verb)))
+    required = ev.Event().with_argument(role, person)
+    events = drawer.sample_events(required=(required,), words=probe)
+    return make_mirror_pairs(drawer, probe, is_modified, events, _keep_words(_move_clause))
+
+
+def _move_clause(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEvent]:
+    layout, values = probed.event
+    pattern, words = layout.pattern, choose_words(drawer.wording.lexicon, drawer.vocabulary, Choices(), Constraints())
+    ((role, clause),) = pattern.clauses
+    adverbs = tuple(site.adverbs for site in layout.clauses)
+    for other in ev.FRAME_ROLES[pattern.frame]:
+        if other is not role:
+            moved = make_layout(find_pattern(pattern.frame, ((other, clause),)), adverbs, words, Choices().negators)
+            values_by_name = {_rename_moved(name, other): values[at] for name, at in number_variables(layout).items()}
+            yield DrawnEvent(moved, [values_by_name[variable.name] for variable in moved.variables])
+
+
+def _rename_moved(name: str, role: ev.Role) -> str:
+    """Return the name of a variable after the relative clause has moved to the noun of *role*."""
+    _, _, part = name.partition(".")
+    return f"{role.value}.{part}" if part.startswith(("rel", "clause.")) else name
+
+
+def make_tense_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
+    """Yield units that ask whether the verb is past. The mirror exchanges the tenses of both clauses."""
+    past, present = ev.Event(predicate=probe[0], tense=ev.Tense.PAST), ev.Event(tense=ev.Tense.PRESENT)
+    events = sample_with_adverbs(drawer, ((past, present), (present, past)))
+    return make_mirror_pairs(drawer, probe, is_past, events, _keep_words(_swap_tenses))
+
+
+def _swap_tenses(_: Drawer, probed: ProbedSentence, __: Probe) -> Iterator[DrawnEvent]:
+    main, inner = find_layout_parts(probed.event.layout).clauses
+    yield probed.event.swap_values(main.tense, inner.tense)
+
+
+def make_number_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
+    """Yield units that ask whether the verb's agent is plural. The mirror exchanges it with a singular noun."""
+    plural_agent = ev.Event(predicate=probe[0], agent=ev.Participant(number=ev.Number.PLURAL))
+    past = drawer.exclude(ev.Event(tense=ev.Tense.PRESENT))
+    events = sample_with_adverbs(past, ((ev.Event(), ev.Event()),), required=(plural_agent,))
+    return make_mirror_pairs(drawer, probe, is_agent_plural, events, _keep_words(_swap_agent))
+
+
+def _swap_agent(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterator[DrawnEvent]:
+    event, parts = probed.event, find_layout_parts(probed.event.layout)
+    agent = probed.verbs[probe[0]].roles[ev.Role.AGENT]
+    for noun in drawer.shuffle(parts.nouns):
+        if _get_number(event, noun) != _get_number(event, agent):
+            yield event.swap_values(agent, noun).swap_values(parts.determiners[agent], parts.determiners[noun])
+
+
+def _keep_words(find_mirrors: MirrorFinder) -> MirrorFinder:
+    """Return a function that leaves out mirrors with other words, such as *is* and *were* for *was* and *are*."""
+
+    def find_same_words(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterable[DrawnEvent]:
+        words = sorted(probed.text.split())
+        mirrors = find_mirrors(drawer, probed, probe)
+        return (mirror for mirror in mirrors if sorted(drawer.wording.render(mirror).split()) == words)
+
+    return find_same_words
