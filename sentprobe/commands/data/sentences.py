@@ -35,7 +35,9 @@ def sentences(
     context: typer.Context,
     targets: Annotated[
         list[str],
-        typer.Argument(metavar="SUITE|PATH...", help="compeval, natural TABLE (from probe analyze), or datasets."),
+        typer.Argument(
+            metavar="SUITE|PATH...", help="compeval, structure, natural TABLE (from probe analyze), or datasets."
+        ),
         INPUT,
     ],
     out: opt.InsteadOfStdoutOption = None,

@@ -12,7 +12,9 @@ def list_tasks_for_help() -> str:
     natural_tasks = ", ".join(name for name in names.NATURAL_TASKS if "-" not in name)
     groups = f"{', '.join(names.TASK_GROUPS)} (adi tasks with -permuted, -random)"
     natural = f"{natural_tasks}; task groups: {groups}"
-    return f"Tasks of compeval: {', '.join(names.COMPEVAL_TASKS)}.\n\nTasks of natural: {natural}. See probe tasks."
+    suites = {"compeval": names.COMPEVAL_TASKS, "structure": names.STRUCTURE_TASKS}
+    generated = "".join(f"Tasks of {suite}: {', '.join(tasks)}.\n\n" for suite, tasks in suites.items())
+    return f"{generated}Tasks of natural: {natural}. See probe tasks."
 
 
 class CommandWithTaskList(HelpfulCommand):

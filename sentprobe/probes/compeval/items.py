@@ -81,6 +81,10 @@ class Drawer:
         weights = self.profile.weigh_templates(names) if self.profile else dict.fromkeys(names, 1.0)
         return [replace(self, template=name, weight=weights[name]) for name in self.shuffle(names) if weights[name]]
 
+    def has_weight(self, template: str) -> bool:
+        """Return whether sentences of a sub-template may be sampled."""
+        return self.profile is None or self.profile.weigh_templates([template])[template] > 0
+
     def sample_events(
         self,
         *,

@@ -6,6 +6,7 @@ The two sentences of a pair have the same words. The label depends on the struct
 from collections.abc import Iterable, Iterator
 
 from sentprobe.generator.events import event as ev
+from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY
 from sentprobe.generator.spaces.constraints import Choices, Constraints, choose_words
 from sentprobe.generator.spaces.drawn_event import DrawnEvent, find_layout_parts, number_variables
 from sentprobe.generator.spaces.layout import make_layout
@@ -54,15 +55,17 @@ def make_attachment_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 def _move_clause(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEvent]:
-    layout, values = probed.event
-    pattern, words = layout.pattern, choose_words(drawer.wording.lexicon, drawer.vocabulary, Choices(), Constraints())
-    ((role, clause),) = pattern.clauses
-    adverbs = tuple(site.adverbs for site in layout.clauses)
-    for other in ev.FRAME_ROLES[pattern.frame]:
-        if other is not role:
-            moved = make_layout(find_pattern(pattern.frame, ((other, clause),)), adverbs, words, Choices().negators)
-            values_by_name = {_rename_moved(name, other): values[at] for name, at in number_variables(layout).items()}
-            yield DrawnEvent(moved, [values_by_name[variable.name] for variable in moved.variables])
+    event, pattern = probed.event, probed.event.layout.pattern
+    words = choose_words(drawer.wording.lexicon, drawer.vocabulary, Choices(), Constraints())
+    ((clause_role, clause),) = pattern.clauses
+    adverbs = tuple(site.adverbs for site in event.layout.clauses)
+    for role in ev.FRAME_ROLES[pattern.frame]:
+        moved_pattern = find_pattern(pattern.frame, ((role, clause),))
+        if role is not clause_role and drawer.has_weight(moved_pattern.name):
+            layout = make_layout(moved_pattern, adverbs, words, Choices().negators)
+            numbers = number_variables(event.layout).items()
+            values = {_rename_moved(name, role): event.values[number] for name, number in numbers}
+            yield DrawnEvent(layout, [values[variable.name] for variable in layout.variables])
 
 
 def _rename_moved(name: str, role: ev.Role) -> str:
@@ -74,7 +77,7 @@ def _rename_moved(name: str, role: ev.Role) -> str:
 def make_tense_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """Yield units that ask whether the verb is past. The mirror exchanges the tenses of both clauses."""
     past, present = ev.Event(predicate=probe[0], tense=ev.Tense.PAST), ev.Event(tense=ev.Tense.PRESENT)
-    events = sample_with_adverbs(drawer, ((past, present), (present, past)))
+    events = sample_with_adverbs(drawer.exclude(WITHOUT_AUXILIARY), ((past, present), (present, past)))
     return make_mirror_pairs(drawer, probe, is_past, events, _keep_words(_swap_tenses))
 
 

@@ -156,7 +156,12 @@ def find_task(name: str, suite: str | None = None) -> CompevalTask:
 
 
 def check_size(task: CompevalTask, size: Size, *, sampling: Sampling = Sampling.MIRROR, halves: bool = False) -> None:
-    """Raise UsageError if a size does not allow balanced labels; with *halves*, in each half of the test items."""
+    """Raise UsageError if a size does not allow balanced labels; with *halves*, in each half of the test items.
+
+    Also raise it if the task does not have the sampling method.
+    """
+    if sampling is Sampling.PAPER and task.name in STRUCTURE_TASKS:
+        raise UsageError(f"{task.name}: sampling paper is for tasks of a paper; those of structure are mirror pairs")
     for split in Split:
         unit = task.get_unit_size(sampling) * (2 if halves and split is Split.TEST else 1)
         count = size.count_items(split)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.generator.pairs.contrasts import find_contrast
-from sentprobe.probes.compeval.tasks import TASKS as GENERATED_TASKS
+from sentprobe.probes.compeval.tasks import CompevalTask
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.geometry.triplet_sentences import TripletSentences
 from sentprobe.probes.known_task import KnownTask
@@ -50,7 +50,7 @@ def make_probing_metadata(data: ProbeDataset, path: Path) -> Any:
         category="t2c",
         reference=paper and paper.reference,
         bibtex_citation=paper.bibtex if paper else "",
-        **(GENERATED if task is not None and task.name in GENERATED_TASKS else NATURAL_TEXT),
+        **(GENERATED if isinstance(task, CompevalTask) else NATURAL_TEXT),
     )
 
 

@@ -146,9 +146,9 @@ def test_out_is_not_ours(tmp_path: Path, command: Command) -> None:
 
 
 IDLE = {
-    ("--vocabulary", "compeval"): "suite compeval",
-    ("-v", "compeval"): "suite compeval",
-    ("--lexicon", "mine.toml"): "suite compeval",
+    ("--vocabulary", "compeval"): "suites compeval and structure",
+    ("-v", "compeval"): "suites compeval and structure",
+    ("--lexicon", "mine.toml"): "suites compeval and structure",
     ("--sampling", "mirror"): "suites compeval and natural",
     ("--train", "4000"): "suites compeval and natural",
     ("--test", "56"): "suites compeval and natural",
