@@ -23,97 +23,67 @@ BadUsage: Any = typer.BadParameter.__bases__[0]
 """The exception that Typer raises for a command line that it cannot read."""
 
 _INTERRUPTED = 130
-"""The exit code after Ctrl-C."""
 
 PROGRAMS: Mapping[str, str] = {
     "gen": "Generate controlled, grammatical, annotated English sentences.",
     "probe": "Find out what can be read from sentence vectors.",
     "sentprobe": "Generate annotated sentences, and probe sentence encoders.",
 }
-"""The programs, each with its summary."""
 
 _COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "gen": {
-        "templates": (
-            "sentprobe.commands.gen.templates:templates",
-            "List the templates, with an example and the number of sentences.",
-        ),
-        "parse": (
-            "sentprobe.commands.gen.parse:parse",
-            "Annotate your own sentences (arguments, file or standard input).",
-        ),
-        "pairs": (
-            "sentprobe.commands.gen.pairs:pairs",
-            "Write triplets: an anchor, a positive with the same meaning, and negatives.",
-        ),
-        "show": (
-            "sentprobe.commands.gen.show:show",
-            "Draw an event as a tree, with its sentence if the event is fully specified.",
-        ),
+        "templates": ("gen.templates:templates", "List the templates, with an example and the number of sentences."),
+        "parse": ("gen.parse:parse", "Annotate your own sentences (arguments, file or standard input)."),
+        "pairs": ("gen.pairs:pairs", "Write triplets: an anchor, a positive with the same meaning, and negatives."),
+        "show": ("gen.show:show", "Draw an event as a tree, with its sentence if the event is fully specified."),
     },
     "probe": {
-        "analyze": (
-            "sentprobe.commands.data.analyze:analyze",
-            "Turn a corpus into a table, from which natural-text tasks are built.",
-        ),
+        "analyze": ("data.analyze:analyze", "Turn a corpus into a table, from which natural-text tasks are built."),
         "agree": (
-            "sentprobe.commands.data.agree:agree",
+            "data.agree:agree",
             "Measure how often the annotations of two tables agree, such as tables from gold and from parsed trees.",
         ),
-        "build": ("sentprobe.commands.data.build:app", "Build the datasets of a suite and write them into a folder."),
+        "build": ("data.build:app", "Build the datasets of a suite and write them into a folder."),
         "audit": (
-            "sentprobe.commands.data.audit:audit",
+            "data.audit:audit",
             "Measure what surface cues alone achieve on datasets, and report cues that leak the answer.",
         ),
-        "run": (
-            "sentprobe.commands.runs.run:app",
-            "Build or read tasks, encode sentences, train probes, and print the table.",
-        ),
-        "train": ("sentprobe.commands.runs.train:app", "Train an encoder on your texts, and probe it during training."),
-        "show": ("sentprobe.commands.results.show:show", "Print the tables of one or more runs."),
-        "report": (
-            "sentprobe.commands.results.report:report",
-            "Write one or more runs as an HTML page with tables, controls and plots.",
-        ),
+        "run": ("runs.run:app", "Build or read tasks, encode sentences, train probes, and print the table."),
+        "train": ("runs.train:app", "Train an encoder on your texts, and probe it during training."),
+        "show": ("results.show:show", "Print the tables of one or more runs."),
+        "report": ("results.report:report", "Write one or more runs as an HTML page with tables, controls and plots."),
         "compare": (
-            "sentprobe.commands.results.compare:compare",
+            "results.compare:compare",
             "Compare encoders task by task: differences, intervals and paired tests.",
         ),
-        "check": (
-            "sentprobe.commands.results.check:check",
-            "List problems that weaken claims about results, and how to fix them.",
-        ),
-        "methods": (
-            "sentprobe.commands.results.methods:methods",
-            "Write a paragraph for the methods section of a paper, and its BibTeX.",
-        ),
+        "check": ("results.check:check", "List problems that weaken claims about results, and how to fix them."),
+        "methods": ("results.methods:methods", "Write a paragraph for the methods section of a paper, and its BibTeX."),
         "correlate": (
-            "sentprobe.commands.results.correlate:correlate_command",
+            "results.correlate:correlate_command",
             "Correlate probing accuracy with other scores of the same encoders (Spearman).",
         ),
         "geometry": (
-            "sentprobe.commands.runs.geometry:geometry",
+            "runs.geometry:geometry",
             "Measure, without training, whether sentences with the same meaning have the nearest vectors.",
         ),
         "sentences": (
-            "sentprobe.commands.data.sentences:app",
+            "data.sentences:app",
             "Write to a file the sentences that a run needs, to encode them elsewhere.",
         ),
-        "embed": ("sentprobe.commands.data.embed:embed", "Write the vectors of a dataset's sentences to a file."),
-        "tasks": ("sentprobe.commands.data.tasks:tasks", "List the tasks: question, classes, items, and paper."),
+        "embed": ("data.embed:embed", "Write the vectors of a dataset's sentences to a file."),
+        "tasks": ("data.tasks:tasks", "List the tasks: question, classes, items, and paper."),
         "encoders": (
-            "sentprobe.commands.data.encoders:encoders",
+            "data.encoders:encoders",
             "List the kinds of encoder, each with an example and the pip extra that it needs.",
         ),
-        "cache": ("sentprobe.commands.data.cache:cache_app", "Show, check or clear the cached sentence vectors."),
+        "cache": ("data.cache:cache_app", "Show, check or clear the cached sentence vectors."),
     },
 }
 
 COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     **_COMMANDS,
-    "sentprobe": {"gen": ("sentprobe.cli:gen", PROGRAMS["gen"]), **_COMMANDS["probe"]},
+    "sentprobe": {"gen": ("", PROGRAMS["gen"]), **_COMMANDS["probe"]},
 }
-"""For each program and command: the location of the command's function or app, and the command's summary."""
 
 
 class LazyGroup(HelpfulGroup):
@@ -132,7 +102,7 @@ def load_command(program: str, name: str) -> Any:
     if name in PROGRAMS:
         return typer.main.get_command(_build_app(name, add_completion=False))
     location, _ = COMMANDS[program][name]
-    target = resolve_name(location)
+    target = resolve_name(f"sentprobe.commands.{location}")
     if isinstance(target, typer.Typer):
         return typer.main.get_command(target)
     app = typer.Typer(add_completion=False)
@@ -259,7 +229,6 @@ def _prepare_streams_and_signals() -> None:
 
 
 _UNRAISABLE_HOOKS: list[Any] = []
-"""The hooks that :func:`_report_unraisable` replaces."""
 
 
 def _report_unraisable(error: Any) -> None:

@@ -1,7 +1,4 @@
-"""Engines that run work: processes of this machine, or a Dask cluster.
-
-Both implement :class:`concurrent.futures.Executor`, which :func:`run_tasks_on_engine` uses.
-"""
+"""Engines that run work, as :class:`concurrent.futures.Executor`: processes of this machine, or a Dask cluster."""
 
 import asyncio
 import logging
@@ -32,10 +29,8 @@ MAX_KILLS = 3
 """Number of workers killed in a row at one task, at which the run fails."""
 
 CONNECT_SECONDS = 10
-"""Timeout for connecting to the scheduler, in seconds."""
 
 ANSWER_SECONDS = 4
-"""Timeout for the scheduler's first answer, in seconds."""
 
 ADDRESS = re.compile(r"(?:tcp://)?([\w.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
 
@@ -68,17 +63,11 @@ class InlineExecutor(futures.Executor):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineChoice:
-    """The engine, its number of processes, and the address of a Dask scheduler.
-
-    Raises:
-        UsageError: only one of the engine Dask and a scheduler is given, the address is malformed, or the number of
-            jobs is not positive.
-    """
+    """The engine, its number of processes, and the address of a Dask scheduler; contradictions raise UsageError."""
 
     engine: EngineName = EngineName.LOCAL
     jobs: int = field(default_factory=count_cores)
     scheduler: str | None = None
-    """The address of a Dask scheduler."""
     keeps_little_work_here: bool = False
     """Whether little work is done in this process alone, since each further process takes seconds to start."""
 
@@ -110,25 +99,17 @@ class Engine:
 
 
 INLINE_ENGINE = Engine(InlineExecutor(), max_waiting=1)
-"""The engine that does all work in this process."""
 
 
 @contextmanager
 def make_engine(machines: EngineChoice) -> Iterator[Engine]:
-    """Give the engine: processes of this machine, or the workers of a Dask cluster.
-
-    Raises:
-        EngineError: Dask is not installed, or the scheduler does not answer.
-    """
-    scheduler = machines.scheduler
-    with _make_local_engine(machines.jobs) if scheduler is None else _make_dask_engine(scheduler) as engine:
-        yield engine
-
-
-@contextmanager
-def _make_local_engine(jobs: int) -> Iterator[Engine]:
-    with make_workers(jobs) as pool:
-        yield INLINE_ENGINE if pool is None else Engine(pool, max_waiting=2 * jobs)
+    """Give the engine: processes of this machine, or the workers of a Dask cluster."""
+    if machines.scheduler is None:
+        with make_workers(machines.jobs) as pool:
+            yield INLINE_ENGINE if pool is None else Engine(pool, max_waiting=2 * machines.jobs)
+    else:
+        with _make_dask_engine(machines.scheduler) as engine:
+            yield engine
 
 
 @contextmanager
@@ -237,19 +218,14 @@ def _read_result(future: "futures.Future[ValueT]", kept_message: str, *, cluster
             raise EngineError(f"the Dask cluster could not do the work: {message}") from error
         if cluster and isinstance(error, _VERSION_ERRORS):
             raise EngineError(
-                f"a process of the Dask cluster cannot read the work ({first_line(error)}); the "
-                f"scheduler and all workers need sentprobe {get_own_version()}, as here; "
-                f"{kept_message}"
+                f"a process of the Dask cluster cannot read the work ({first_line(error)}); the scheduler and all "
+                f"workers need sentprobe {get_own_version()}, as here; {kept_message}"
             ) from error
         raise
 
 
 def check_version(worker_version: str) -> None:
-    """Refuse results of a worker with another version of sentprobe.
-
-    Raises:
-        EngineError: the versions differ.
-    """
+    """Raise EngineError if a worker has another version of sentprobe."""
     if worker_version != get_own_version():
         raise EngineError(
             f"a worker has sentprobe {worker_version} and this process {get_own_version()}; they must be the same"

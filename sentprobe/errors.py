@@ -8,7 +8,6 @@ from os import PathLike, fsencode, fspath
 from typing import SupportsIndex
 
 MAX_QUOTED = 200
-"""Maximum number of characters of a quotation (of user input or a file) in a message."""
 
 _MAX_NAME = 255
 """Maximum length of a file name; a message cuts longer text that has no space or slash."""
@@ -115,22 +114,14 @@ LARGEST_SEED = 2**62
 
 
 def check_seed(seed: int) -> int:
-    """Return a seed that every generator takes.
-
-    Raises:
-        UsageError: the seed is too large.
-    """
+    """Return a seed that every generator takes; raise UsageError if it is too large."""
     if seed > LARGEST_SEED:
         raise UsageError(f"the seed must be at most {LARGEST_SEED}, not {seed}")
     return seed
 
 
 def check_utf8(*names: PathLike[str] | str) -> None:
-    """Refuse a path or argument that a results file could not store, because it is not UTF-8.
-
-    Raises:
-        UsageError: the name is not UTF-8.
-    """
+    """Raise UsageError for a path or argument that is not UTF-8, which a results file could not store."""
     for name in [fspath(path) for path in names]:
         try:
             name.encode()

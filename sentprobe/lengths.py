@@ -14,7 +14,6 @@ class Lengths(StrEnum):
     BINS = "bins"
     """The bins of Adi et al. 2017, a bin for shorter sentences, and a bin for longer sentences."""
     TOKENS = "tokens"
-    """A bin for each length."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -38,7 +37,6 @@ class Bin:
 
 
 BINS = (Bin(1, ADI_BINS[0][0] - 1), *(Bin(*ends) for ends in ADI_BINS), Bin(71, None))
-"""Bins that cover every length."""
 
 
 def find_bins(lengths: Iterable[int], by: Lengths) -> tuple[Bin, ...]:

@@ -1,7 +1,4 @@
-"""Names that options accept, as plain tuples, so that help and completion do not import NumPy.
-
-The objects with these names are defined in other modules; a test checks that both have the same names.
-"""
+"""Names that options accept, for help without NumPy; a test checks that they equal those of the objects elsewhere."""
 
 from collections.abc import Sequence
 
@@ -23,18 +20,15 @@ STRUCTURES = (
     *("passive", "relative", "subject-relative", "object-relative", "progressive"),
     *("negated", "past", "plural", "intransitive"),
 )
-"""The structures that can be held out from training."""
 
 ITEM_COLUMNS = (
     *("voice", "clause", "distance", "attractors", "tense", "aspect"),
     *("polarity", "template", "length", "label", "structure"),
 )
-"""The columns of test items by which accuracy can be broken down."""
 
 SAMPLINGS = ("mirror", "paper")
 
 PRESETS = ("ettinger", "adi", "conneau", "senteval", "logreg")
-"""The classifier presets."""
 
 METHODS = ("mdl", "sample-efficiency", "v-information", "complexity")
 

@@ -68,11 +68,7 @@ Params = ParamSpec("Params")
 
 
 def call_in_time(function: Callable[[], ValueT], seconds: float) -> ValueT:
-    """Return the function's result; a function that takes longer goes on in a thread that ends with the process.
-
-    Raises:
-        TimeoutError: the function takes longer.
-    """
+    """Return the function's result; a function that takes longer goes on in a thread that ends with the process."""
     outcome: Future[ValueT] = Future()
 
     def call_function() -> None:
@@ -87,10 +83,7 @@ def call_in_time(function: Callable[[], ValueT], seconds: float) -> ValueT:
 
 @contextmanager
 def make_workers(jobs: int) -> Iterator[Executor | None]:
-    """Give a pool of processes, or None if one process does all the work.
-
-    When the work fails or is interrupted, the processes are stopped at once.
-    """
+    """Give a pool of processes (None: one process suffices); on failure or interruption they are stopped at once."""
     check_jobs(jobs)
     if jobs == 1:
         yield None
@@ -228,10 +221,7 @@ def _start_worker() -> _Worker:
 
 
 def _ignore_interrupts() -> None:
-    """Block Ctrl-C and hang-up signals in this thread and the processes that it starts.
-
-    Only the parent process receives them, and it ends the others.
-    """
+    """Block Ctrl-C and hang-up signals in this thread and its processes, which the parent process ends."""
     if hasattr(signal, "pthread_sigmask"):  # not on Windows
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
 

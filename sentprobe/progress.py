@@ -1,7 +1,4 @@
-"""Progress bars and the console.
-
-A terminal or notebook shows bars. A file or pipe gets a line at regular intervals and at the end of each step.
-"""
+"""Progress bars in a terminal or notebook, lines in a file or pipe, and the console."""
 
 import os
 import sys
@@ -87,14 +84,10 @@ class BarReporter:
 
 
 SECONDS_BETWEEN_LINES = 20.0
-"""Seconds between two lines of :class:`LineReporter`."""
 
 
 class LineReporter:
-    """A reporter that writes lines: progress on request, and a line when a step is over.
-
-    With *shares*, it writes percentages instead of units.
-    """
+    """A reporter that writes lines: progress on request (*shares*: as percentage), and a line after each step."""
 
     def __init__(self, out: TextIO, *, shares: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
         self._out, self._shares, self._clock = out, shares, clock
@@ -203,7 +196,7 @@ def show_bars(*, show: bool = True, notes: bool = False) -> Iterator[Reporter]:
         from rich.console import Console
         from rich.progress import Progress
 
-        bar_columns = make_columns_with_notes() if notes else make_columns()
+        bar_columns = make_columns(notes=notes)
         with Progress(*bar_columns, console=Console(stderr=True)) as progress:
             yield BarReporter(progress)
 
@@ -217,21 +210,15 @@ def _can_draw() -> bool:
     return Console(stderr=True).is_jupyter
 
 
-def make_columns() -> "tuple[ProgressColumn, ...]":
-    """Return the columns of a bar: step, bar, units done of all, time."""
-    from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+def make_columns(*, notes: bool = False) -> "tuple[ProgressColumn, ...]":
+    """Return the columns of a bar: step, bar, units done of all, time; with notes, percentage, note, time left."""
+    from rich import progress as columns
 
-    text = TextColumn("{task.description}", markup=False)
-    return text, BarColumn(bar_width=24), MofNCompleteColumn(), TimeElapsedColumn()
-
-
-def make_columns_with_notes() -> "tuple[ProgressColumn, ...]":
-    """Return the columns of a bar with notes: step, bar, percentage, note, time left."""
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
-
-    text = TextColumn("{task.description}", markup=False)
-    note = TextColumn("{task.fields[note]}", markup=False)
-    return text, BarColumn(bar_width=24), TaskProgressColumn(), note, TimeRemainingColumn()
+    text, bar = columns.TextColumn("{task.description}", markup=False), columns.BarColumn(bar_width=24)
+    if notes:
+        note = columns.TextColumn("{task.fields[note]}", markup=False)
+        return text, bar, columns.TaskProgressColumn(), note, columns.TimeRemainingColumn()
+    return text, bar, columns.MofNCompleteColumn(), columns.TimeElapsedColumn()
 
 
 def shorten(name: str, *, limit: int = 36) -> str:
@@ -244,10 +231,7 @@ def shorten(name: str, *, limit: int = 36) -> str:
 
 
 def make_console() -> "Console":
-    """Return the console for tables: the terminal, or wide lines for a pipe or file.
-
-    In a pipe, COLUMNS sets the width.
-    """
+    """Return the console for tables: the terminal or, for a pipe or file, wide lines (COLUMNS sets the width)."""
     from rich.console import Console
 
     return Console() if has_width() else Console(width=200)

@@ -21,11 +21,7 @@ Member = TypeVar("Member", bound=StrEnum)
 
 
 def choose_member(kind: type[Member], text: str, *, what: str, other_names: Sequence[str] = ()) -> Member:
-    """Return the member with the value *text*.
-
-    Raises:
-        UsageError: there is no such member; the message suggests the nearest name of the members and of *also*.
-    """
+    """Return the member with the value *text*; raise UsageError, which suggests a name, if there is none."""
     known_values = [*(member.value for member in kind), *other_names]
     if text not in list(kind):
         raise UsageError(f"there is no {what} {text!r}{suggest(text, known_values)}; known: {', '.join(known_values)}")
@@ -43,7 +39,6 @@ SUITES = (*GENERATED, NATURAL)
 """Names of the suites that sentprobe builds; a path with such a name must be written as ``./compeval``."""
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
-"""Devices for training; a number may follow cuda, as in cuda:1."""
 
 OptionPair = tuple[str, str]
 
@@ -94,11 +89,7 @@ class Spec:
 
 
 def parse_spec(text: str) -> Spec:
-    """Read a spec; the inverse of ``str(spec)``.
-
-    Raises:
-        UsageError: the spec has no kind, a wrong option or a control character; an option's value may have any but 0.
-    """
+    """Read a spec, the inverse of ``str(spec)``; raise UsageError if it is malformed."""
     head, _, query = text.partition("?")
     kind, _, argument = head.partition(":")
     if not kind:
@@ -138,11 +129,7 @@ def check_distinct(what: str, names: Sequence[str]) -> None:
 
 
 def check_names(specs: Sequence[Spec]) -> None:
-    """Refuse two encoders with the same name.
-
-    Raises:
-        UsageError: two names, or two specs, are equal.
-    """
+    """Raise UsageError if two encoders have equal names or specs."""
     by_name: dict[str, Spec] = {}
     for spec in specs:
         name = spec.name
@@ -157,11 +144,7 @@ def check_names(specs: Sequence[Spec]) -> None:
 
 
 def read_options(spec: Spec, default: Record) -> Record:
-    """Return the options of an encoder: *default* with the values of its spec, except its name.
-
-    Raises:
-        UsageError: an option or its value is unknown; the name is empty.
-    """
+    """Return the options of an encoder: *default* with the values of its spec, except its name."""
     if spec.label is not None:
         _read_value(_read_text, NAME, spec.label, owner=spec.kind)
     options = [(key, value) for key, value in spec.options if key != NAME]
@@ -219,7 +202,6 @@ def _read_value(reader: Callable[[str], object], key: str, text: str, *, owner: 
 
 
 _MAX_DIGITS = 18
-"""Maximum number of digits of a number."""
 
 
 def _read_positive(text: str) -> int:
@@ -274,7 +256,6 @@ READERS: Mapping[type, Callable[[str], object]] = {
 """Readers of an option's text, by the type of its field."""
 
 LIST_READERS: Mapping[type, Callable[[str], object]] = {int: _read_count, float: _read_number}
-"""Readers of each part of a comma-separated list, by the type of the parts."""
 
 
 def remove_run_seed(name: str, seed: int) -> str:

@@ -19,7 +19,6 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 from sentprobe.errors import FormatError, SentprobeError, first_line
 
 MAX_DEPTH = 300
-"""Maximum depth of nested lists and objects."""
 
 MAX_DIGITS = 4300
 """Maximum number of digits of a number; Python converts no more from text."""
@@ -118,11 +117,7 @@ def _may_break_limits(text: str) -> bool:
 
 
 def check_value(value: object) -> None:
-    """Refuse a value that is too deep, has too long a number, or text that is not Unicode.
-
-    Raises:
-        BadSyntaxError: the value breaks one of these limits.
-    """
+    """Raise BadSyntaxError for a value that is too deep, has too long a number, or text that is not Unicode."""
     level: list[object] = [value]
     for _ in range(MAX_DEPTH + 1):
         inner: list[object] = []

@@ -48,10 +48,7 @@ def digest_code() -> str:
 
 
 def find_code_files(folder: Path) -> list[Path]:
-    """Return the files in a folder that results depend on.
-
-    Python's byte code, type stubs and files without a suffix are left out.
-    """
+    """Return the files in a folder that results depend on, without byte code, type stubs and suffixless files."""
     sources = (path for path in folder.rglob("*") if path.suffix not in {"", ".pyc", ".pyi"} and path.is_file())
     return sorted(path for path in sources if "__pycache__" not in path.relative_to(folder).parts)
 

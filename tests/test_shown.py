@@ -32,7 +32,7 @@ from sentprobe.errors import (
     escape_control_characters,
     format_message,
 )
-from sentprobe.progress import LineReporter, make_columns, make_columns_with_notes
+from sentprobe.progress import LineReporter, make_columns
 
 EVIL = "bow\x1b[2J\x1b]0;title\x07\x9b31m\u202e"
 SHOWN = r"bow\x1b[2J\x1b]0;title\x07\x9b31m\u202e"
@@ -116,7 +116,7 @@ def test_tables_and_lines_on_a_terminal(capsys: pytest.CaptureFixture[str]) -> N
 
 
 def test_a_name_is_no_markup_of_a_bar() -> None:
-    for column in (*make_columns(), make_columns_with_notes()[3]):
+    for column in (*make_columns(), make_columns(notes=True)[3]):
         assert not getattr(column, "markup", False)
 
 

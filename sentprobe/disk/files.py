@@ -104,11 +104,7 @@ def _exchange_names(first: Path, second: Path) -> bool:
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush a folder and everything in it to the disk, before it is renamed to its final name.
-
-    Raises:
-        OSError: a file cannot be flushed.
-    """
+    """Flush a folder and everything in it to the disk, before it is renamed to its final name."""
     for path in sorted(folder.rglob("*"), reverse=True):
         sync_path(path)
     sync_path(folder)
@@ -135,11 +131,7 @@ def sync_parent(path: Path) -> None:
 
 
 def make_parent_folder(path: Path) -> None:
-    """Create the folder of *path* and the folders above it.
-
-    Raises:
-        UsageError: the folder cannot be created.
-    """
+    """Create the folder of *path* and the folders above it; raise UsageError if that is not possible."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except FileExistsError:  # not a folder: writing reports it
@@ -150,11 +142,7 @@ def make_parent_folder(path: Path) -> None:
 
 @contextmanager
 def making_folder(folder: Path) -> Iterator[None]:
-    """Create a folder for some work; if the work fails, remove those of the created folders that are empty.
-
-    Raises:
-        UsageError: the folder cannot be created.
-    """
+    """Create a folder for some work; if the work fails, remove those of the created folders that are empty."""
     new_folders = [new_folder for new_folder in (folder, *folder.parents) if not new_folder.exists()]
     make_parent_folder(folder / "any")
     try:
@@ -201,11 +189,7 @@ _UMASK_LOCK = Lock()
 
 
 def decode_line(line: bytes, number: int) -> str:
-    """Return a line as text; the first line (1) loses its byte-order mark.
-
-    Raises:
-        FormatError: the line is not UTF-8.
-    """
+    """Return a line as text, the first line (1) without byte-order mark; raise FormatError if it is not UTF-8."""
     try:
         return line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError:
@@ -213,11 +197,7 @@ def decode_line(line: bytes, number: int) -> str:
 
 
 def decode_lines(lines: Iterable[bytes]) -> Iterator[str]:
-    """Yield lines as text, without a byte-order mark.
-
-    Raises:
-        FormatError: a line is not UTF-8; the message names it.
-    """
+    """Yield lines as text, without byte-order mark; raise FormatError, which names the line, if one is not UTF-8."""
     for number, line in enumerate(lines, 1):
         try:
             yield decode_line(line, number)
@@ -226,7 +206,6 @@ def decode_lines(lines: Iterable[bytes]) -> Iterator[str]:
 
 
 RESULTS_MARKER = "run.json"
-"""File that marks a folder as a results folder."""
 
 RUN_FILE = "run.toml"
 """File in a results folder with the settings of the last run, for ``probe run --config``.
@@ -235,7 +214,6 @@ A run that is started from Python has no such settings and removes the file when
 """
 
 TABLE_MARKER = "table.json"
-"""File that marks a folder as a corpus table."""
 
 
 def is_table(folder: Path) -> bool:
@@ -269,14 +247,10 @@ def write_atomically(path: Path, text: str) -> None:
 
 
 CACHE_VARIABLE = "SENTPROBE_CACHE"
-"""Environment variable with the path of the cache."""
 
 
 def find_cache_directory() -> Path:
-    """Return the path of the cache.
-
-    It is SENTPROBE_CACHE if set, else ``sentprobe`` in XDG_CACHE_HOME if set, else ``~/.cache/sentprobe``.
-    """
+    """Return the cache: SENTPROBE_CACHE, else ``sentprobe`` in XDG_CACHE_HOME, else ``~/.cache/sentprobe``."""
     if path := os.environ.get(CACHE_VARIABLE):
         return Path(path).absolute()
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))

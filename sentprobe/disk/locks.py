@@ -50,10 +50,7 @@ def hold_lock(
 
 
 def _open_locked(path: Path, *, wait: float, report: Callable[[str], None]) -> int | None:
-    """Return a locked open file; None if the lock is not released within *wait* seconds.
-
-    The wait restarts if another process replaces the file.
-    """
+    """Return a locked open file, or None after *wait* seconds, counted anew if another process replaces the file."""
     is_reported = False
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT | _NO_FOLLOW, 0o666)
@@ -77,13 +74,11 @@ def _open_locked(path: Path, *, wait: float, report: Callable[[str], None]) -> i
 
 
 _POLL_SECONDS = 0.02
-"""Seconds between two attempts to lock."""
 
 _SECONDS_BEFORE_REPORT = 1.0
 """Seconds of waiting after which the holder is reported; a result is written in less."""
 
 _MAX_HOLDER = 300
-"""Maximum number of bytes of a lock file that are written and read."""
 
 
 def _write_holder(file: int, command: str) -> None:

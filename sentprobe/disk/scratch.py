@@ -31,7 +31,6 @@ _MACHINE = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
 _PART_NAME = re.compile(r"\.(?P<name>.+)\.sentprobe_(?P<machine>[0-9a-f]{8})_\w{8}\.part")
 
 _MAX_NAME = 64
-"""Maximum number of characters of a target's name that the name of its half-written file contains."""
 
 PREFIX = f"sentprobe-{re.sub(r'[^A-Za-z0-9.]', '_', platform.node())}-"
 """Prefix of the names of temporary folders, with the machine's name; the process id follows."""
@@ -41,13 +40,7 @@ _SCRATCH_NAME = re.compile(r"(?P<prefix>sentprobe-[A-Za-z0-9._]*-)(?P<process>\d
 
 @contextmanager
 def make_part(target: Path, *, folder: bool = False) -> Iterator[Path]:
-    """Give a new hidden file or folder beside *target*; remove the hidden file or folder at the end.
-
-    Files that killed processes left in the folder of *target* are removed first.
-
-    Raises:
-        OSError: the file or folder cannot be created.
-    """
+    """Give a hidden file or folder beside *target*, removed at the end; remove those of killed processes first."""
     remove_left_parts(target.parent)
     prefix, suffix = f".{target.name[:_MAX_NAME]}.sentprobe_{_MACHINE}_", ".part"
 
@@ -64,10 +57,7 @@ def make_part(target: Path, *, folder: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def make_scratch_folder() -> Iterator[Path]:
-    """Give a temporary folder with this process's id in its name; remove the folder at the end.
-
-    Temporary folders that killed processes left are removed first.
-    """
+    """Give a temporary folder, which is removed at the end; remove those that killed processes left first."""
     _remove_left_folders(Path(tempfile.gettempdir()))
     with _hold(lambda: Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))) as folder:
         yield folder
@@ -121,11 +111,7 @@ OLD_FOLDER = "old"
 
 
 def put_back(part: Path) -> None:
-    """Rename a replaced folder back, if its name is free.
-
-    Raises:
-        OSError: renaming failed.
-    """
+    """Rename a replaced folder back, if its name is free."""
     match = _PART_NAME.fullmatch(part.name)
     if match and (part / OLD_FOLDER).exists():
         name = (part / NAME_FILE).read_text("utf-8", "surrogateescape")

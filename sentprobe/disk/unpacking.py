@@ -9,7 +9,6 @@ from collections.abc import Callable
 from typing import IO, Any
 
 HARMLESS_BYTES = 1 << 28
-"""Number of unpacked bytes that is allowed whatever the size on disk."""
 
 RATIO = 500
 """Maximum number of unpacked bytes per byte on disk, beyond HARMLESS_BYTES."""
@@ -26,9 +25,6 @@ def check_proportion(unpacked: int, packed: int) -> None:
     Traceback (most recent call last):
     ...
     sentprobe.disk.unpacking.ProportionError: 1,000,000 bytes unpack to more than 500 times as many; ...
-
-    Raises:
-        ProportionError: the ratio is too large.
     """
     if unpacked > max(HARMLESS_BYTES, RATIO * packed):
         raise ProportionError(
@@ -62,8 +58,5 @@ class _LimitedStream(io.RawIOBase):
 
 
 def limit_unpacking(unpacked: IO[bytes], position: Callable[[], int]) -> io.BufferedReader:
-    """Return the stream; it raises ProportionError if its content is out of proportion.
-
-    *position* returns the number of bytes read from disk so far.
-    """
+    """Return the stream; it raises ProportionError if it unpacks too much (*position*: bytes read from disk)."""
     return io.BufferedReader(_LimitedStream(unpacked, position), 1 << 16)

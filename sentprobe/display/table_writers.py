@@ -25,7 +25,6 @@ class TableFormat(StrEnum):
     CSV = "csv"
     """Flat records with all digits, one per line, instead of the table's layout."""
     JSON = "json"
-    """The same records as CSV."""
     HTML = "html"
 
 
@@ -66,11 +65,11 @@ def add_stars(grid: Grid) -> Grid:
     >>> [cell.text for cell in grid.rows[0].cells]
     ['50.0', '* 99.9']
     """
-    return replace(grid, rows=tuple(replace(row, cells=_star_best_cells(row.cells)) for row in grid.rows))
-
-
-def _star_best_cells(cells: tuple[GridCell, ...]) -> tuple[GridCell, ...]:
-    return tuple(replace(cell, text=f"* {cell.text}") if cell.best else cell for cell in cells)
+    rows = []
+    for row in grid.rows:
+        cells = (replace(cell, text=f"* {cell.text}") if cell.best else cell for cell in row.cells)
+        rows.append(replace(row, cells=tuple(cells)))
+    return replace(grid, rows=tuple(rows))
 
 
 def build_rich_table(grid: Grid) -> "Table":
@@ -88,10 +87,7 @@ def build_rich_table(grid: Grid) -> "Table":
 
 
 def build_empty_table(header: Sequence[str], *, left: Collection[int] = ()) -> "Table":
-    """Return a terminal table without rows.
-
-    The first column and those of *left* are left-aligned, all others right-aligned.
-    """
+    """Return a terminal table without rows; all but the first column and those of *left* are right-aligned."""
     from rich.table import Table
     from rich.text import Text
 
@@ -133,11 +129,7 @@ NO_CAPTION = Caption()
 
 
 def build_caption(text: str | None, label: str | None, *, dashes: str = "") -> Caption:
-    """Return the caption and label of a LaTeX table; *dashes* precede their names in messages.
-
-    Raises:
-        UsageError: caption or label is empty, a label has no caption, or a label has characters that LaTeX cannot read.
-    """
+    """Return the caption and label of a LaTeX table; *dashes* precede their names in messages."""
     for name, value in (("caption", text), ("label", label)):
         if value is not None and not value.strip():
             raise UsageError(f"{dashes}{name} is empty")
@@ -152,21 +144,6 @@ def format_grid(grid: Grid, style: TableFormat, caption: Caption = NO_CAPTION) -
     """Return the table as plain text (best cells with a star), Markdown or LaTeX (in bold)."""
     text = WRITERS[style](grid)
     return caption.wrap_tabular(text) if style is TableFormat.LATEX else text
-
-
-def format_tables(
-    grids: Sequence[Grid],
-    *,
-    notes: str,
-    records: Callable[[], Sequence[Mapping[str, Any]]],
-    style: TableFormat,
-    caption: Caption = NO_CAPTION,
-) -> str:
-    """Return tables with their notes; for CSV and JSON, return the flat records instead."""
-    if style in (TableFormat.CSV, TableFormat.JSON):
-        return format_records(records(), style)
-    tables = [format_grid(grid, style, caption.add_number(number, len(grids))) for number, grid in enumerate(grids, 1)]
-    return "\n".join(tables) + format_notes(notes, style)
 
 
 def format_notes(text: str, style: TableFormat) -> str:
@@ -257,7 +234,6 @@ LATEX_ESCAPES: Mapping[str, str] = {
     "%": r"\%", "_": r"\_", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
     "±": r"$\pm$", "<": r"\textless{}", ">": r"\textgreater{}", "[": "{[}", "]": "{]}",
 }  # fmt: skip
-"""The LaTeX code of each special character."""
 
 
 def escape_latex(text: str) -> str:
@@ -285,7 +261,6 @@ def _escape_formula(value: object) -> object:
 
 
 FORMULA_PREFIXES = ("=", "+", "-", "@", "\t")
-"""The characters with which a formula begins."""
 
 
 def format_records(records: Sequence[Mapping[str, Any]], style: TableFormat) -> str:

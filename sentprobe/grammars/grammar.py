@@ -128,9 +128,7 @@ def _fill_category(category: FeatStructNonterminal, word: Word) -> FeatStructNon
         features["FRAME"] = word.kind.value
     elif word.kind in VOWEL_KINDS:
         features["ONSET"] = "vowel" if word.vowel else "consonant"
-    filled = category.copy()
-    filled.update(features)
-    return filled
+    return unify(category, FeatStructNonterminal({TYPE: category[TYPE], **features}))
 
 
 def _get_text(category: FeatStruct, feature: str) -> str:

@@ -22,10 +22,12 @@ from sentprobe.grammars import read_english_source
 from sentprobe.grammars.derivation import FlatItem, Hole, Leaf, Node, flatten
 from sentprobe.lexicon import Form, Kind, Word
 
-VERB, NOUN, DETERMINER, RELATIVIZER, ADVERB = "@verb", "@noun", "@det", "@rel", "@adverb"
+VERB, NOUN, DETERMINER, RELATIVIZER, ADVERB, MODAL = "@verb", "@noun", "@det", "@rel", "@adverb", "@modal"
 """Placeholder lemmas of the items that are filled with words of the lexicon."""
 
 POSITIVE = "pos"
+UNTENSED = "modal"
+"""The tense of a clause with a modal, whose verb does not agree in number."""
 MAX_ADVERBS = 6
 """Length of the longest list of adverbs in the packaged shapes; shapes of longer lists are derived on demand."""
 
@@ -34,7 +36,8 @@ MAX_ADVERBS = 6
 class ClauseShape:
     """The features that determine the shape of a clause, with the values that the grammar uses.
 
-    ``gap`` is the role of the gap ("" in a main clause). ``number`` is the grammatical number of the subject.
+    ``gap`` is the role of the gap ("" in a main clause). ``number`` is the grammatical number of the subject, "" where
+    the verb does not agree.
     """
 
     frame: str
@@ -119,12 +122,12 @@ def _build_clause_goal(shape: ClauseShape) -> Any:
     subject = find_subject_role(shape.voice)
     core = {"PRED": VERB, "FRAME": shape.frame}
     for role in ("agent",) if shape.frame == "intransitive" else ("agent", "patient"):
-        number = f", NUM={shape.number}" if role == subject else ""
+        number = f", NUM={shape.number}" if role == subject and shape.number else ""
         core[role.upper()] = "gap" if role == shape.gap else FeatStruct(f"[LEM={role}{number}]")
     goal = FeatStructNonterminal("SBAR[]" if shape.gap else "S[GAP=none]")
     goal["SEM"] = FeatStruct(
         {
-            "TENSE": shape.tense,
+            "TENSE": FeatStruct({"MODAL": MODAL}) if shape.tense == UNTENSED else shape.tense,
             "ASPECT": shape.aspect,
             "VOICE": shape.voice,
             "NEG": shape.negation,
@@ -134,7 +137,7 @@ def _build_clause_goal(shape: ClauseShape) -> Any:
     )
     if shape.gap:
         goal["LINK"] = RELATIVIZER
-        if shape.gap == subject:
+        if shape.gap == subject and shape.number:
             goal["NUM"] = shape.number
     return goal
 
@@ -149,6 +152,7 @@ def _make_placeholder_words(shape: Shape) -> tuple[Word, ...]:
         (DETERMINER, Kind.DETERMINER, tuple(f for f in Form if f.startswith("DT"))),
         (RELATIVIZER, Kind.RELATIVIZER, (Form.WDT,)),
         (ADVERB, Kind.ADVERB, (Form.RB,)),
+        (MODAL, Kind.MODAL, (Form.MD, Form.MD_NEG)),
     )
     return tuple(
         Word(lemma, kind, {form: form.value for form in forms}, frozenset(), onset) for lemma, kind, forms in kinds
@@ -162,10 +166,12 @@ def list_clause_shapes() -> Iterator[ClauseShape]:
         ("transitive", "active", ("", "agent", "patient")),
         ("transitive", "passive", ("", "agent", "patient")),
     ]
-    features = list(product(("past", "pres"), ("simple", "prog"), (POSITIVE, "not", "n't"), (False, True)))
+    features = list(product(("simple", "prog"), (POSITIVE, "not", "n't"), (False, True)))
     for frame, voice, gaps in structures:
-        for gap, feature, number in product(gaps, features, ("sg", "pl")):
-            yield ClauseShape(frame, voice, *feature, gap, number)
+        for gap, tense, feature, number in product(gaps, ("past", "pres"), features, ("sg", "pl")):
+            yield ClauseShape(frame, voice, tense, *feature, gap, number)
+        for gap, feature in product(gaps, features):
+            yield ClauseShape(frame, voice, UNTENSED, *feature, gap, "")
 
 
 def list_all_shapes() -> Iterator[Shape]:

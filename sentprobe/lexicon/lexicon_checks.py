@@ -101,8 +101,8 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     for item in draft.items:
         kind = item.word.kind
         yield from find_unexpected(item.stated, (*FORMS[kind], *list_other_keys(kind)), item.entry.line)
-        if kind in VERBS:
-            yield from find_unexpected(item.word.takes, ROLES[kind], item.entry.line)
+        if kind in VERBS and isinstance(sorts_by_role := item.stated.get(drafts.TAKES), dict):
+            yield from find_unexpected(sorts_by_role, ROLES[kind], item.entry.line)
     for section in draft.vocabularies:
         for entry in section.entries:
             yield from find_unexpected([entry.key], (*OPEN_KINDS, drafts.EXCEPT), entry.line)
@@ -193,8 +193,8 @@ def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
             yield line, f"{key!r} of {lemma!r}, expected a list of strings"
         elif key == drafts.ARTICLE and value not in ARTICLES:
             yield line, f"{key!r} of {lemma!r}, expected {format_names(ARTICLES)}"
-        elif key == drafts.SORT and not (isinstance(value, str) and value):
-            yield line, f"{key!r} of {lemma!r}, expected the name of a sort"
+        elif key == drafts.SORT and not (isinstance(value, str) and len(value.split()) == 1):
+            yield line, f"{key!r} of {lemma!r}, expected the name of a sort, in one word"
         elif key == drafts.TAKES and not all(map(is_sorts, list_taken(item.word.kind, value))):
             form = '{ patient = ["thing"] }' if item.word.kind in VERBS else '["thing"]'
             yield line, f"{key!r} of {lemma!r}, expected sorts such as {form}"

@@ -21,7 +21,7 @@ def restrict_to_one_sort(lexicon: Lexicon, vocabulary: str) -> Lexicon:
         return word.sort == sort if kind is Kind.NOUN else all(word.accepts(sort, role) for role in roles)
 
     sorts = dict.fromkeys(lexicon.get(noun, Kind.NOUN).sort for noun in words[Kind.NOUN])
-    kept = [{kind: tuple(w for w in words[kind] if is_usable(kind, w, sort)) for kind in kinds} for sort in sorts]
-    best = max(kept, key=lambda some: len(some[Kind.NOUN]) * len(some[Kind.TRANSITIVE]), default=words)
+    usable = [{kind: tuple(w for w in words[kind] if is_usable(kind, w, sort)) for kind in kinds} for sort in sorts]
+    best = max(usable, key=lambda some: len(some[Kind.NOUN]) * len(some[Kind.TRANSITIVE]), default=words)
     is_all = all(best[kind] == words[kind] for kind in kinds)
     return lexicon if is_all else lexicon.replace_words(vocabulary, best)

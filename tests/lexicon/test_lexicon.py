@@ -55,9 +55,9 @@ def sample_tokens(n: int) -> st.SearchStrategy[list[str]]:
 
 def sample_takes(kind: Kind, noun_sorts: list[str]) -> st.SearchStrategy[dict[str, tuple[str, ...]]]:
     """Strategy for the sorts that a word takes; some noun has each."""
-    taken = [(sort,) for sort in noun_sorts] + [(f"not {sort}",) for sort in noun_sorts if len(noun_sorts) > 1]
+    sort_lists = [(sort,) for sort in noun_sorts] + [(f"not {sort}",) for sort in noun_sorts if len(noun_sorts) > 1]
     roles = st.sampled_from(ROLES.get(kind, (MODIFIED,)))
-    return st.dictionaries(roles, st.sampled_from([*taken, tuple(noun_sorts)]), max_size=2)
+    return st.dictionaries(roles, st.sampled_from([*sort_lists, tuple(noun_sorts)]), max_size=2)
 
 
 @st.composite

@@ -93,6 +93,7 @@ VARIANTS = (
     ("synonyms as a value", f"synonyms = 3\n{BASE}", "L011", 1, "expected a section [synonyms]"),
     ("sort of a verb", f'{BASE}snore = {{ sort = "thing" }}\n', "L005", 6, "'sort'"),
     ("sort is a list", '[noun]\nking = { sort = ["person"] }\n' + VERB, "L011", 2, "expected the name of a sort"),
+    ("sort of two words", '[noun]\nking = { sort = "not person" }\n' + VERB, "L011", 2, "in one word"),
     ("unknown role", f'{BASE}snore = {{ takes = {{ patient = ["person"] }} }}\n', "L005", 6, "'patient', expected"),
     ("takes is a list", f'{BASE}snore = {{ takes = ["person"] }}\n', "L011", 6, "expected sorts such as { patient"),
     ("takes is a string", f'{BASE}snore = {{ takes = {{ agent = "person" }} }}\n', "L011", 6, "expected sorts"),

@@ -1,7 +1,6 @@
 """The command ``probe agree``: agreement of two parses of the same sentences."""
 
 import json
-from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -9,10 +8,11 @@ import typer
 
 from sentprobe.commands.shared.options import TableFormatOption
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
-from sentprobe.commands.shared.table_output import find_table_format
+from sentprobe.commands.shared.table_output import FLAT, find_table_format
 from sentprobe.disk.files import atomic_path
+from sentprobe.display import table_writers as tw
 from sentprobe.display.screen import print_table, print_text
-from sentprobe.display.table_writers import Grid, GridCell, GridRow, TableFormat, build_rich_table, format_tables
+from sentprobe.display.table_writers import Grid, GridCell, GridRow, TableFormat
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus.table import Table, open_table
 
@@ -32,25 +32,22 @@ def agree(
     style = find_table_format(format_, None, subject="an agreement")
     tables = open_table(first), open_table(second)
     agreement = measure_agreement(tables, disagreements)
+    grids = build_label_grid(agreement), build_task_grid(agreement)
+    notes = describe_agreement(agreement, tables)
     if style is TableFormat.TEXT:
-        for grid in (build_label_grid(agreement), build_task_grid(agreement)):
-            print_table(build_rich_table(grid))
-        print_text(describe_agreement(agreement, tables), end="")
+        for grid in grids:
+            print_table(tw.build_rich_table(grid))
+        print_text(notes, end="")
+    elif style in FLAT:
+        print(tw.format_records(to_records(agreement), style), end="")
     else:
-        grids = build_label_grid(agreement), build_task_grid(agreement)
-        notes = describe_agreement(agreement, tables)
-        print(format_tables(grids, notes=notes, records=lambda: to_records(agreement), style=style), end="")
+        print("\n".join(tw.format_grid(grid, style) for grid in grids) + tw.format_notes(notes, style), end="")
     if disagreements is not None and style is TableFormat.TEXT:
         print(f"disagreements: {disagreements}")
 
 
 def measure_agreement(tables: tuple[Table, Table], disagreements: Path | None) -> "table_agreement.TableAgreement":
-    """Return the agreement of two tables, and write every disagreement to a file if one is named.
-
-    Raises:
-        TableError: a table is damaged or has another version.
-        SentprobeError: no sentence or no label is in both tables, or the file cannot be written.
-    """
+    """Return the agreement of two tables, and write every disagreement to a file if one is named."""
     from sentprobe.probes.natural import table_agreement
 
     with table_agreement.open_pairs(*tables) as pairs:
@@ -61,15 +58,14 @@ def measure_agreement(tables: tuple[Table, Table], disagreements: Path | None) -
                 "a label in both; a table of tokens alone has no labels"
             )
         if disagreements is not None:
-            _write_lines(disagreements, pairs.list_disagreements())
+            if disagreements.is_dir():
+                raise UsageError(f"{disagreements}: is a directory, not a file to write")
+            with atomic_path(disagreements) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as out:
+                out.writelines(json.dumps(pair, ensure_ascii=False) + "\n" for pair in pairs.list_disagreements())
     return agreement
 
 
-def _write_lines(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    if path.is_dir():
-        raise UsageError(f"{path}: is a directory, not a file to write")
-    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as out:
-        out.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)
+COUNTS = ("total", "neither", "same", "different", "only_a", "only_b", "kappa")
 
 
 def to_records(agreement: "table_agreement.TableAgreement") -> list[dict[str, Any]]:
@@ -79,8 +75,7 @@ def to_records(agreement: "table_agreement.TableAgreement") -> list[dict[str, An
         {
             "kind": kind,
             "name": name,
-            **{side: getattr(tally, side) for side in ("total", "neither", "same", "different")},
-            **{side: getattr(tally, side) for side in ("only_a", "only_b", "kappa")},
+            **{name: getattr(tally, name) for name in COUNTS},
             **_compute_shares(tally),
             "sentences": agreement.both,
             "sentences_only_a": agreement.only_a,
@@ -121,55 +116,40 @@ def build_label_grid(agreement: "table_agreement.TableAgreement") -> Grid:
     """Return the table of agreement by label."""
     from sentprobe.probes.natural import table_agreement
 
-    header = (
-        "label", "task", "same [95%]", "in both", "same of these [95%]", "kappa", "only A", "only B"
-    )  # fmt: skip
-    labels = [
-        measure_and_counts
-        for measure_and_counts in agreement.tallies.items()
-        if measure_and_counts[0].kind is table_agreement.MeasureKind.LABEL
-    ]
-    return Grid(header, tuple(_build_label_row(measure, tally) for measure, tally in labels))
-
-
-def _build_label_row(measure: "table_agreement.AgreementMeasure", tally: "table_agreement.AgreementCounts") -> GridRow:
-    cells = (
-        GridCell(measure.task),
-        _format_share(tally.agreed, tally.total),
-        GridCell(f"{tally.both:,}"),
-        _format_share(tally.same, tally.both),
-        GridCell("-" if tally.kappa is None else f"{tally.kappa:.3f}"),
-        GridCell(f"{tally.only_a:,}"),
-        GridCell(f"{tally.only_b:,}"),
-    )
-    return GridRow(measure.name, "", cells)
+    rows = []
+    for measure, tally in agreement.tallies.items():
+        if measure.kind is table_agreement.MeasureKind.LABEL:
+            cells = (
+                GridCell(measure.task),
+                _format_share(tally.agreed, tally.total),
+                GridCell(f"{tally.both:,}"),
+                _format_share(tally.same, tally.both),
+                GridCell("-" if tally.kappa is None else f"{tally.kappa:.3f}"),
+                GridCell(f"{tally.only_a:,}"),
+                GridCell(f"{tally.only_b:,}"),
+            )
+            rows.append(GridRow(measure.name, "", cells))
+    header = ("label", "task", "same [95%]", "in both", "same of these [95%]", "kappa", "only A", "only B")
+    return Grid(header, tuple(rows))
 
 
 def build_task_grid(agreement: "table_agreement.TableAgreement") -> Grid:
     """Return the table of agreement by task: how often A confirms the answers from B."""
     from sentprobe.probes.natural import table_agreement
 
-    header = (
-        "task", "A could ask", "B could ask", "A says the same [95%]", "A says another",
-        "A would not ask",
-    )  # fmt: skip
-    tasks = [
-        measure_and_counts
-        for measure_and_counts in agreement.tallies.items()
-        if measure_and_counts[0].kind is table_agreement.MeasureKind.TASK
-    ]
-    return Grid(header, tuple(_build_task_row(measure, tally) for measure, tally in tasks))
-
-
-def _build_task_row(measure: "table_agreement.AgreementMeasure", tally: "table_agreement.AgreementCounts") -> GridRow:
-    cells = (
-        GridCell(f"{tally.labelled_by_a:,}"),
-        GridCell(f"{tally.labelled_by_b:,}"),
-        _format_share(tally.same, tally.labelled_by_b),
-        GridCell(f"{tally.different:,}"),
-        GridCell(f"{tally.only_b:,}"),
-    )
-    return GridRow(measure.name, "", cells)
+    rows = []
+    for measure, tally in agreement.tallies.items():
+        if measure.kind is table_agreement.MeasureKind.TASK:
+            cells = (
+                GridCell(f"{tally.labelled_by_a:,}"),
+                GridCell(f"{tally.labelled_by_b:,}"),
+                _format_share(tally.same, tally.labelled_by_b),
+                GridCell(f"{tally.different:,}"),
+                GridCell(f"{tally.only_b:,}"),
+            )
+            rows.append(GridRow(measure.name, "", cells))
+    header = ("task", "A could ask", "B could ask", "A says the same [95%]", "A says another", "A would not ask")
+    return Grid(header, tuple(rows))
 
 
 def describe_agreement(agreement: "table_agreement.TableAgreement", tables: tuple[Table, Table]) -> str:
@@ -177,9 +157,8 @@ def describe_agreement(agreement: "table_agreement.TableAgreement", tables: tupl
     first, second = tables
     unmatched = agreement.only_a + agreement.only_b
     lines = [
-        f"A: {first.path}, {first.counts.rows:,} sentences. "
-        f"B: {second.path}, {second.counts.rows:,} sentences. In both: {agreement.both:,}; "
-        f"only in A: {agreement.only_a:,}; only in B: {agreement.only_b:,}."
+        f"A: {first.path}, {first.counts.rows:,} sentences. B: {second.path}, {second.counts.rows:,} sentences. In "
+        f"both: {agreement.both:,}; only in A: {agreement.only_a:,}; only in B: {agreement.only_b:,}."
         + (" Sentences match if their tokens are the same." if unmatched else ""),
         "First table: percent of the shared sentences with the same label in both (or with none in "
         "both); then percent of those with a label in both, on which Cohen's kappa is computed.",

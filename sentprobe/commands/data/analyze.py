@@ -103,13 +103,16 @@ def analyze(
 def build_recipe(
     sources: Sequence[Source], parser: str | None, reading: ReadingOptions, records: RecordFields
 ) -> AnalysisRecipe:
-    """Return the settings for splitting and parsing the sources.
-
-    Raises:
-        UsageError: an unknown parser; texts without a parser, or a parser without texts; no parameters for Punkt.
-        ParserError: the parser's library or model is missing.
-    """
-    _check_parser(sources, parser)
+    """Return the settings for splitting and parsing the sources."""
+    parsed = [FORMATS[source.format].parsed for source in sources]
+    if parser is not None and all(parsed):
+        raise UsageError(f"{sources[0].name} is parsed already; leave out --parser")
+    for source in sources:
+        if parser is None and source.format in {"text", "lines", "tokens"}:
+            parser_names = ", ".join(kind.name for kind in PARSERS)
+            raise UsageError(
+                f"{source.name} must be parsed; choose with --parser: {parser_names}, or {NO_PARSER} for tokens only"
+            )
     text_formats = {"text", "jsonl", PARQUET} if records.holds is TextUnit.TEXT else {"text"}
     return make_recipe(
         reading=records,
@@ -118,20 +121,6 @@ def build_recipe(
         max_tokens=reading.max_tokens,
         has_text=parser is not None and any(source.format in text_formats for source in sources),
     )
-
-
-def _check_parser(sources: Sequence[Source], parser: str | None) -> None:
-    parsed = [FORMATS[source.format].parsed for source in sources]
-    if parser is not None and all(parsed):
-        raise UsageError(f"{sources[0].name} is parsed already; leave out --parser")
-    if parser is None:
-        for source in sources:
-            if source.format in {"text", "lines", "tokens"}:
-                parser_names = ", ".join(kind.name for kind in PARSERS)
-                raise UsageError(
-                    f"{source.name} must be parsed; choose with --parser: {parser_names}, "
-                    f"or {NO_PARSER} for tokens only"
-                )
 
 
 def format_table_command(sources: Sequence[str], parser: str | None, reading: ReadingOptions) -> str:

@@ -10,16 +10,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe import names
-from sentprobe.commands.shared.options import (
-    DATASET_FORMATS,
-    build_format_option,
-    build_jobs_option,
-    build_out_option,
-    build_seed_option,
-)
+from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
 from sentprobe.disk.files import atomic_path, describe_folder, is_table
 from sentprobe.display.screen import print_text
+from sentprobe.display.table_writers import TableFormat
 from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.extras import require_libraries
 from sentprobe.lexicon.read import load_lexicon
@@ -28,7 +23,7 @@ from sentprobe.progress import has_width, make_console, show_bars
 from sentprobe.specs import choose_member
 
 if TYPE_CHECKING:
-    from sentprobe.probes.audit import Audit, AuditFormat
+    from sentprobe.probes.audit import Audit
     from sentprobe.probes.dataset import ProbeDataset
 
     Located = tuple[Path, ProbeDataset]
@@ -37,7 +32,6 @@ if TYPE_CHECKING:
 STYLES = ("text", "markdown", "json")
 
 _WITH_CARD = "directory"
-"""The only dataset format that has a card."""
 
 
 class LeakError(SentprobeError):
@@ -46,16 +40,15 @@ class LeakError(SentprobeError):
 
 def audit(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Datasets, or folders of datasets."), INPUT],
-    format_: Annotated[str, build_format_option(STYLES)] = "text",
+    format_: Annotated[str, opt.build_format_option(STYLES)] = "text",
     out: Annotated[
-        Path | None, build_out_option("Write the audit to this file; print only verdicts."), OUTPUT_FILE
+        Path | None, opt.build_out_option("Write the audit to this file; print only verdicts."), OUTPUT_FILE
     ] = None,
     write: Annotated[bool, typer.Option("--write", help="Also write each dataset's audit to its card.json.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if there is a leak.")] = False,
     expect: Annotated[
         list[str] | None,
         typer.Option(
-            "--expect",
             metavar="CUE",
             help="Accept this cue: probe (probe words), length, bag-of-words, n-grams, position, template or sentence "
             "(without the probe words); repeatable. Exit with 1 if another cue leaks.",
@@ -64,27 +57,30 @@ def audit(
     read_as: Annotated[
         str | None,
         typer.Option(
-            "--read-as",
             metavar="FORMAT",
-            help=f"Format of the datasets: {names.enumerate_names(DATASET_FORMATS[:-1])}. Default: detected.",
+            help=f"Format of the datasets: {names.enumerate_names(opt.DATASET_FORMATS[:-1])}. Default: detected.",
         ),
     ] = None,
-    seed: Annotated[int, build_seed_option("the classifiers")] = 0,
+    seed: Annotated[int, opt.build_seed_option("the classifiers")] = 0,
     lexicon: Annotated[
         Path | None, typer.Option(help="Your own lexicon file, with the forms of the probe words."), INPUT
     ] = None,
-    jobs: Annotated[int | None, build_jobs_option("Default: 1 for small datasets, else up to one per core.")] = None,
+    jobs: Annotated[
+        int | None, opt.build_jobs_option("Default: 1 for small datasets, else up to one per core.")
+    ] = None,
 ) -> None:
     """Measure what surface cues alone achieve on datasets, and report cues that leak the answer."""
     from sentprobe.probes import formats
     from sentprobe.probes.known_task import Cue
 
     require_libraries("sklearn", "lightgbm")
-    style = _find_style(format_)
+    if format_ not in STYLES:
+        raise UsageError(f"there is no format {format_!r}{suggest(format_, STYLES)}; one of {', '.join(STYLES)}")
+    style = TableFormat(format_)
     expected = [choose_member(Cue, name, what="cue") for name in expect or ()]
     if read_as is not None:
         formats.check_format(read_as)
-    from sentprobe.probes.audit import audit_all, count_processes
+    from sentprobe.probes.audit import audit_all, count_processes, format_verdict_lines, render
 
     check_jobs(1 if jobs is None else jobs)
     for path in paths:
@@ -108,20 +104,14 @@ def audit(
         if file is None:
             _print_audits(audits, style)
         else:
-            _write_audits(audits, style, file)
+            file.write_text(render(audits, style=style), encoding="utf-8", newline="\n")
+            print_text("\n".join(line for dataset_audit in audits for line in format_verdict_lines(dataset_audit)))
             print(f"audit: {out}")
     if write:
         _write_cards(located, audits)
-    if strict or expected:
-        _reject_leaks(audits)
-
-
-def _find_style(name: str) -> "AuditFormat":
-    from sentprobe.probes.audit import AuditFormat
-
-    if name not in STYLES:
-        raise UsageError(f"there is no format {name!r}{suggest(name, STYLES)}; one of {', '.join(STYLES)}")
-    return AuditFormat(name)
+    leaking = [dataset_audit.task for dataset_audit in audits if dataset_audit.is_leaky]
+    if leaking and (strict or expected):
+        raise LeakError(f"leaks in {len(leaking)} of {len(audits)} datasets: {', '.join(leaking)}")
 
 
 def _check_kind(path: Path) -> None:
@@ -157,21 +147,14 @@ def _check_cards(located: "Sequence[Located]") -> None:
             )
 
 
-def _print_audits(audits: "Sequence[Audit]", style: "AuditFormat") -> None:
-    from sentprobe.probes.audit import AuditFormat, render
+def _print_audits(audits: "Sequence[Audit]", style: TableFormat) -> None:
+    from sentprobe.probes.audit import render
     from sentprobe.probes.audit.audit_report import print_audits
 
-    if style is AuditFormat.TEXT and has_width():
+    if style is TableFormat.TEXT and has_width():
         print_audits(audits, make_console())
     else:
         print(render(audits, style=style), end="")
-
-
-def _write_audits(audits: "Sequence[Audit]", style: "AuditFormat", file: Path) -> None:
-    from sentprobe.probes.audit import format_verdict_lines, render
-
-    file.write_text(render(audits, style=style), encoding="utf-8", newline="\n")
-    print_text("".join(f"{line}\n" for dataset_audit in audits for line in format_verdict_lines(dataset_audit)), end="")
 
 
 def _write_cards(located: "Sequence[Located]", audits: "Sequence[Audit]") -> None:
@@ -183,9 +166,3 @@ def _write_cards(located: "Sequence[Located]", audits: "Sequence[Audit]") -> Non
         baselines = {key: data.card.audit[key] for key in ("baselines",) if key in data.card.audit}
         formats.write_card(replace(data, card=replace(data.card, audit={**baselines, **to_json(dataset_audit)})), path)
         print(f"audit written to the card: {path}", file=sys.stderr)
-
-
-def _reject_leaks(audits: "Sequence[Audit]") -> None:
-    leaking = [dataset_audit.task for dataset_audit in audits if dataset_audit.is_leaky]
-    if leaking:
-        raise LeakError(f"leaks in {len(leaking)} of {len(audits)} datasets: {', '.join(leaking)}")

@@ -107,11 +107,6 @@ def build_into(
 
     A SentEval dataset has the name of its published file. Return the datasets, and the errors of tasks that could not
     be built.
-
-    Raises:
-        UsageError: an unknown format; a format that cannot store probe words; an existing *out* that must not be
-            replaced.
-        SentprobeError: a dataset or the table cannot be made, read or written.
     """
     from sentprobe.probes import formats
     from sentprobe.probes.dataset import ProbeDataset, TooFewError
@@ -218,7 +213,6 @@ def build_composition_table(datasets: "Sequence[ProbeDataset]") -> "Table":
 
 
 BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")
-"""The baselines of a card's audit, in the order of the paper's table."""
 
 
 def build_natural_summary(datasets: "Sequence[ProbeDataset]") -> "Table":

@@ -55,7 +55,10 @@ def embed(
     spec = read_spec(encoder)
     find_kind(spec)
     vector_format = find_format(out, format_)
-    check_output(out)
+    if out.is_dir():
+        raise UsageError(f"{out}: is a directory, not a file to write")
+    if not out.parent.is_dir():
+        raise UsageError(f"{out}: there is no directory {out.parent}")
     check_count("threads", threads)
     cache = None if no_cache else Cache(find_cache_directory())
     resume_message = "finished vectors are in the cache; the same command resumes from there"
@@ -73,23 +76,11 @@ def embed(
     print(f"{out}: {len(sentences)} sentences, vectors of width {vectors.shape[1]}")
 
 
-def check_output(out: Path) -> None:
-    """Raise UsageError if *out* is a folder, or in no folder."""
-    if out.is_dir():
-        raise UsageError(f"{out}: is a directory, not a file to write")
-    if not out.parent.is_dir():
-        raise UsageError(f"{out}: there is no directory {out.parent}")
-
-
 def read_sentences(source: str, *, seed: int = 0, command: str = "", reporter: Reporter | None = None) -> list[str]:
     """Return the distinct sentences of a source, in its order.
 
     A source is ``compeval`` (all its tasks), a dataset or a folder of datasets, or a text file with a sentence on each
     line.
-
-    Raises:
-        UsageError: the source does not exist or has no sentence.
-        SentprobeError: the source has a wrong format; the message names the place.
     """
     reporter = reporter or SilentReporter()
     sentences = list(dict.fromkeys(_read_source(source, seed=seed, command=command, reporter=reporter)))

@@ -26,7 +26,6 @@ class SentenceFormat(StrEnum):
 
     TEXT = "text"
     JSONL = "jsonl"
-    """An object with the field ``sentence`` on each line."""
 
 
 @app.command("sentences", cls=CommandWithTaskList)
@@ -35,9 +34,7 @@ def sentences(
     context: typer.Context,
     targets: Annotated[
         list[str],
-        typer.Argument(
-            metavar="SUITE|PATH...", help="compeval, structure, natural TABLE (from probe analyze), or datasets."
-        ),
+        typer.Argument(metavar="SUITE|PATH...", help="compeval, structure, natural TABLE, or datasets."),
         INPUT,
     ],
     out: opt.InsteadOfStdoutOption = None,

@@ -13,7 +13,6 @@ from sentprobe.specs import COMPEVAL, STRUCTURE
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sentprobe.probes.dataset import Size
     from sentprobe.probes.known_task import KnownTask
 
 PAPERS = {
@@ -23,7 +22,6 @@ PAPERS = {
     "adi": "Adi et al. 2017",
     "adi-controls": "Adi et al. 2017",
 }
-"""The paper of each suite."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +33,10 @@ class ListedTask:
     question: str
     classes: str
     items: dict[str, int]
-    """The default number of items by split."""
     paper: str
     published: str
     """The name of the published file if it differs from the task's name; else empty."""
     classifier: str
-    """The classifier preset of its paper."""
     probe_words: str
     """The vectors of probe words: "one-hot", or "encoder" for the encoder's word vectors."""
 
@@ -48,30 +44,26 @@ class ListedTask:
 def list_tasks() -> tuple[ListedTask, ...]:
     """Return the tasks of all suites, in the order of the papers' tables."""
     from sentprobe.probes.compeval.tasks import SUITE_TASKS
-    from sentprobe.probes.dataset import Size
+    from sentprobe.probes.dataset import Size, Split
     from sentprobe.probes.natural.catalogue import TASKS as DRAWN
     from sentprobe.probes.natural.datasets import PUBLISHED_SIZE
 
-    return (
-        *(_build_listed_task(task, suite, Size()) for suite, tasks in SUITE_TASKS.items() for task in tasks.values()),
-        *(_build_listed_task(task, task.suite.value, PUBLISHED_SIZE) for task in DRAWN.values()),
-    )
-
-
-def _build_listed_task(task: "KnownTask", suite: str, size: "Size") -> ListedTask:
-    from sentprobe.probes.dataset import Split
-
-    counts = {Split.TRAIN: size.train, Split.VALIDATION: size.validation, Split.TEST: size.test}
-    return ListedTask(
-        name=task.name,
-        suite=suite,
-        question=task.question_text,
-        classes=task.classes,
-        items={split.value: count for split, count in counts.items() if count},
-        paper=PAPERS[suite],
-        published=task.published,
-        classifier=task.preset,
-        probe_words=task.words,
+    rows: list[tuple[KnownTask, str, Size]] = []
+    rows += [(task, suite, Size()) for suite, tasks in SUITE_TASKS.items() for task in tasks.values()]
+    rows += [(task, task.suite.value, PUBLISHED_SIZE) for task in DRAWN.values()]
+    return tuple(
+        ListedTask(
+            name=task.name,
+            suite=suite,
+            question=task.question_text,
+            classes=task.classes,
+            items={split.value: count for split in Split if (count := size.count_items(split))},
+            paper=PAPERS[suite],
+            published=task.published,
+            classifier=task.preset,
+            probe_words=task.words,
+        )
+        for task, suite, size in rows
     )
 
 

@@ -37,7 +37,6 @@ def generate(
         list[Path] | None,
         opt.declare_option(
             opt.WHAT,
-            "--exclude",
             metavar="FILE",
             help="Exclude the sentences in this file: output of gen, or one sentence per line; repeatable.",
         ),

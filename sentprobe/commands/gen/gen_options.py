@@ -56,6 +56,7 @@ class WordOptions:
     determiner: Annotated[list[str] | None, declare_option(VARY, help="the, a, some, no, this, that.")] = None
     relativizer: Annotated[list[str] | None, declare_option(VARY, help="that, who.")] = None
     negator: Annotated[list[str] | None, declare_option(VARY, help="not, n't.")] = None
+    modal: Annotated[list[str] | None, declare_option(VARY, help="can, must, ...; none: a clause with a tense.")] = None
     adverbs: Annotated[str, declare_option(VARY, help="Number of adverbs before a verb: 2, or 0-2.")] = "0"
     allow: Annotated[
         list[Flag] | None,

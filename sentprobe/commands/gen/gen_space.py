@@ -21,7 +21,6 @@ from sentprobe.lexicon.read import choose_vocabulary
 from sentprobe.progress import show_bars
 
 PROGRESS_THRESHOLD = 50_000
-"""The smallest number of sentences for which a progress bar is shown."""
 
 
 def make_space(
@@ -34,11 +33,7 @@ def make_space(
     words: WordOptions | None = None,
     profile: Profile | None = None,
 ) -> Space:
-    """Return the space of the options; without templates, use the templates of the config file, else all templates.
-
-    Raises:
-        UsageError: an option is unknown or contradictory.
-    """
+    """Return the space of the options; without templates, use the templates of the config file, else all templates."""
     constraints, usual = _build_constraints(content or ContentOptions(), lexicon)
     return Space(
         lexicon,
@@ -60,6 +55,7 @@ def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
         determiners=tuple(words.determiner or ("the",)),
         relativizers=tuple(words.relativizer or ("that",)),
         negators=tuple(_parse_negator(name) for name in words.negator or ("not",)),
+        modals=tuple(None if name == "none" else name for name in words.modal or ("none",)),
         adverbs=parse_range(words.adverbs),
         allow=frozenset(words.allow or ()),
     )
@@ -113,11 +109,7 @@ def parse_range(text: str) -> tuple[int, ...]:
 
 
 def choose_record_format(out: Path | None, name: str | None, *, otherwise: str) -> str:
-    """Return the format for *out* or, without *out*, for a file with the suffix *otherwise*.
-
-    Raises:
-        UsageError: the format is unknown, or cannot be written to standard output.
-    """
+    """Return the format for *out* or, without *out*, for a file with the suffix *otherwise*."""
     format_name = find_record_format(out.suffix if out else otherwise, name)
     if out is None and format_name == PARQUET:
         raise UsageError("Parquet cannot be written to standard output; name a file with --out")
@@ -127,10 +119,7 @@ def choose_record_format(out: Path | None, name: str | None, *, otherwise: str) 
 def write_sample(
     space: Space, n: int, out: Path | None, name: str, *, seed: int, excluded_indices: Sequence[int], quiet: bool
 ) -> None:
-    """Sample *n* sentences and write them to a file or standard output.
-
-    Progress is shown on stderr for many sentences, unless *quiet*.
-    """
+    """Sample *n* sentences and write them, with progress on stderr for many sentences, unless *quiet*."""
     with show_bars(show=not quiet and n >= PROGRESS_THRESHOLD) as reporter:
         indices = space.sample(n, seed=seed, without=excluded_indices)
         if out is not None:

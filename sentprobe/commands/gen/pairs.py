@@ -63,7 +63,6 @@ def pairs(
         list[str] | None,
         opt.declare_option(
             opt.HELD_OUT,
-            "--hold-out",
             metavar="SHARE|TEMPLATE",
             help="Exclude this share of nouns and verbs, or a structure; repeatable. --held-out is the inverse.",
             autocompletion=complete_template,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def parse(
     sentences: Annotated[list[str] | None, typer.Argument(help="Sentences, with spaces between tokens.")] = None,
-    file: Annotated[Path | None, typer.Option("--file", help="File with a sentence on each line."), INPUT] = None,
+    file: Annotated[Path | None, typer.Option(help="File with a sentence on each line."), INPUT] = None,
     lexicon: LexiconOption = None,
     strict: Annotated[bool, typer.Option("--strict", help="Reject capitals and a final stop.")] = False,
     out: InsteadOfStdoutOption = None,

@@ -17,7 +17,7 @@ from sentprobe.lexicon.read import load_lexicon
 
 def show(
     event: Annotated[str, typer.Argument(help="An event, e.g. 'help[past](agent: lawyer)'.")],
-    svg: Annotated[Path | None, typer.Option("--svg", help="Write a picture to this file."), OUTPUT_FILE] = None,
+    svg: Annotated[Path | None, typer.Option(help="Write a picture to this file."), OUTPUT_FILE] = None,
     lexicon: LexiconOption = None,
 ) -> None:
     """Draw an event as a tree, with its sentence if the event is fully specified."""

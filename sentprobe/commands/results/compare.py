@@ -12,9 +12,8 @@ import typer
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import INPUT
-from sentprobe.commands.shared.table_output import FLAT, find_caption, find_table_format, print_or_write
-from sentprobe.display.screen import print_table, print_text
-from sentprobe.display.table_writers import Grid, TableFormat, build_rich_table, format_records
+from sentprobe.commands.shared.table_output import find_caption, find_table_format, write_tables
+from sentprobe.display.table_writers import Grid
 from sentprobe.errors import ResultsError, UsageError, format_message, suggest
 from sentprobe.specs import choose_member
 
@@ -53,19 +52,7 @@ def compare(
     corrected = choose_member(Correction, correction, what="correction")
     chosen_nearness = choose_member(Nearness, nearness, what="nearness")
     run_comparisons = compare_runs(runs, correction=corrected, against=against, table=table, nearness=chosen_nearness)
-    if style is TableFormat.TEXT and out is None:
-        for grid, notes in run_comparisons.tables(corrected):
-            print_table(build_rich_table(grid))
-            print_text(notes, end="")
-    else:
-        from sentprobe.probes.report.tables.view import to_text as write_sections
-
-        if style in FLAT:
-            text = format_records(run_comparisons.to_records(), style)
-        else:
-            tables = [("", grid, notes) for grid, notes in run_comparisons.tables(corrected)]
-            text = write_sections(tables, style, caption=caption)
-        print_or_write(text, out)
+    write_tables(run_comparisons.tables(corrected), run_comparisons.to_records, style, out=out, caption=caption)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +62,17 @@ class RunComparisons:
     probes: "tuple[Comparison, ...]"
     geometry: "tuple[distances.GeometryComparison, ...]" = ()
 
-    def tables(self, correction: "Correction") -> Iterator[tuple[Grid, str]]:
-        """Yield each table with its notes; p-values are corrected within a table."""
+    def tables(self, correction: "Correction") -> Iterator[tuple[str, Grid, str]]:
+        """Yield each table with an empty title and its notes; p-values are corrected within a table."""
         from sentprobe.probes.report.findings import comparisons
         from sentprobe.probes.report.findings import distance_comparisons as distances
 
         if self.probes:
             notes = comparisons.describe_comparisons(self.probes, correction=correction)
-            yield comparisons.build_comparison_grid(self.probes), notes
+            yield "", comparisons.build_comparison_grid(self.probes), notes
         if self.geometry:
             notes = distances.describe_geometry_comparisons(self.geometry, correction=correction)
-            yield distances.build_geometry_comparison_grid(self.geometry), notes
+            yield "", distances.build_geometry_comparison_grid(self.geometry), notes
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return a flat dictionary for each comparison, all with the same keys."""
@@ -104,7 +91,6 @@ class ComparedRun:
     path: Path
     encoder: str | None
     results: "Results"
-    """The results of all encoders of the run."""
     tables: "tuple[GeometryTable, ...]"
 
     @property
@@ -122,10 +108,7 @@ def compare_runs(
     table: int | None = None,
     nearness: "Nearness",
 ) -> RunComparisons:
-    """Compare encoders by their probes and their distances, where the runs have both.
-
-    If only one kind can be compared, a line on stderr says why the other is left out.
-    """
+    """Compare encoders by probes and distances, where the runs have both; report a kind left out on stderr."""
     from sentprobe.commands.results.results_input import check_distances
 
     _check_runs(runs, against)
@@ -191,13 +174,7 @@ def _list_encoder_names(tables: "Sequence[GeometryTable]") -> list[str]:
 def compare_distances(
     compared_runs: Sequence[ComparedRun], *, correction: "Correction", against: str | None = None, nearness: "Nearness"
 ) -> "tuple[distances.GeometryComparison, ...]":
-    """Compare encoders by their distances, within a run or between two runs.
-
-    Raises:
-        UsageError: a run has several encoders but none is chosen; there are too few encoders; an encoder is unknown; a
-            nearness was not measured.
-        ResultsError: the encoders were not measured on the same triplets.
-    """
+    """Compare encoders by their distances, within a run or between two runs."""
     from sentprobe.commands.results.results_input import check_distances
     from sentprobe.probes.report.findings import distance_comparisons as distances
 

@@ -1,6 +1,7 @@
 """The command ``probe correlate``: correlations of probing tasks with other scores of encoders."""
 
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -8,9 +9,7 @@ import typer
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
-from sentprobe.commands.shared.table_output import find_caption, find_table_format, print_or_write
-from sentprobe.display.screen import print_table, print_text
-from sentprobe.display.table_writers import TableFormat, build_rich_table, format_records
+from sentprobe.commands.shared.table_output import FLAT, find_caption, find_table_format, write_tables
 from sentprobe.errors import format_message
 from sentprobe.specs import choose_member
 
@@ -42,7 +41,6 @@ def correlate_command(
     from sentprobe.probes.report.findings.downstream import read_scores
     from sentprobe.probes.report.plots.heat_map import draw_heat_map
     from sentprobe.probes.report.plots.plot_files import check_suffix, write_plot
-    from sentprobe.probes.report.tables.view import to_text as write_sections
     from sentprobe.probes.statistics import Correction
 
     style = find_table_format(format_, out, subject="a table of correlations")
@@ -63,12 +61,7 @@ def correlate_command(
         write_plot(draw_heat_map(correlations_found), plot)
     grid = correlations.build_correlation_grid(correlations_found)
     notes = correlations.describe_correlations(correlations_found, correction=corrected)
-    if style is TableFormat.TEXT and out is None:
-        print_table(build_rich_table(grid))
-        print_text(notes, end="")
-    elif style in (TableFormat.CSV, TableFormat.JSON):  # these formats have no notes
-        if warning := correlations.describe_small_sample(correlations_found):
-            print(format_message(f"probe: warning: {warning}"), file=sys.stderr)
-        print_or_write(format_records(correlations.to_correlation_records(correlations_found), style), out)
-    else:
-        print_or_write(write_sections([("", grid, notes)], style, caption=caption), out)
+    if style in FLAT and (warning := correlations.describe_small_sample(correlations_found)):  # in place of notes
+        print(format_message(f"probe: warning: {warning}"), file=sys.stderr)
+    make_records = partial(correlations.to_correlation_records, correlations_found)
+    write_tables([("", grid, notes)], make_records, style, out=out, caption=caption)

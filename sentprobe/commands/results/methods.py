@@ -22,19 +22,21 @@ def methods(
     ] = None,
     out: opt.OutFileOption = None,
     bib: Annotated[
-        Path | None,
-        typer.Option("--bib", help="Write the BibTeX to this file instead of below the paragraph."),
-        OUTPUT_FILE,
+        Path | None, typer.Option(help="Write the BibTeX to this file instead of below the paragraph."), OUTPUT_FILE
     ] = None,
 ) -> None:
     """Write a paragraph for the methods section of a paper, and its BibTeX."""
     from sentprobe.commands.results.results_input import read_probed_runs
-    from sentprobe.probes.report.paper.methods_text import format_bibtex, write_methods_text, write_references_text
+    from sentprobe.probes.report.paper.methods_paragraph import (
+        BIBTEX_FORMATS,
+        write_methods_text,
+        write_references_text,
+    )
 
     style = find_table_format(format_, out, subject="a paragraph", allowed=FORMATS)
     results = read_probed_runs(runs)
     text, bibtex = write_methods_text(results, style), write_references_text(results)
-    references = f"\n{format_bibtex(bibtex, style)}" if bib is None else ""
+    references = f"\n{BIBTEX_FORMATS[style](bibtex)}" if bib is None else ""
     if bib is not None:
         write_atomically(bib, bibtex)
     if style is TableFormat.TEXT and out is None:

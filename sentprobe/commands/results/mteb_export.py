@@ -14,13 +14,7 @@ _ALLOWED_OPTIONS = ("runs", "format_", "out")
 
 
 def write_for_mteb(runs: Sequence[Path], out: Path | None, context: typer.Context) -> None:
-    """Write the results of runs into a folder, and print its path.
-
-    Raises:
-        UsageError: no output folder is given; an option is for tables; there are no results, or two results of an
-            encoder on a task.
-        ResultsError: a results file is damaged.
-    """
+    """Write the results of runs into a folder, and print its path."""
     if out is None:
         raise UsageError("--format mteb writes a folder: name it with --out")
     for name, option in map_given_options(context).items():

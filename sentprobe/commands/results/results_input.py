@@ -44,13 +44,7 @@ def check_distances(results: Sequence[GeometryResult], nearness: Nearness) -> No
 
 
 def build_sides(results: Results, source: str, table: int | None = None, *, hint: str = "") -> list[EncoderResults]:
-    """Return the results of each encoder of the runs; *table* selects one of several tables.
-
-    *hint* ends the message of a command that has no option --table.
-
-    Raises:
-        UsageError: the table does not exist; or *table* is None and an encoder has two results on a task.
-    """
+    """Return each encoder's results, of one *table* of several; *hint* ends the message of commands without --table."""
     tables = split_settings(sort_results(results))
     if table is not None and len(tables) > 1:
         if not 1 <= table <= len(tables):

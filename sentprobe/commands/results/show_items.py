@@ -1,14 +1,14 @@
 """Views of test items in ``probe show``: accuracy by a column, and wrong answers."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from sentprobe.commands.shared.options import ItemViewOptions
-from sentprobe.commands.shared.table_output import FLAT, find_table_format, print_or_write
+from sentprobe.commands.shared.table_output import FLAT, find_table_format, print_or_write, write_tables
 from sentprobe.display import table_writers as tw
-from sentprobe.display.screen import print_table, print_text
+from sentprobe.display.screen import print_text
 from sentprobe.probes.report.findings import mistakes
-from sentprobe.probes.report.findings.item_parts import ItemTables
 from sentprobe.probes.report.tables.main_table import CellStyle
 from sentprobe.probes.report.tables.part_tables import build_part_tables, index_by_fingerprint, to_part_records
 from sentprobe.probes.report.tables.view import ShownTable, to_text
@@ -27,11 +27,7 @@ class ItemView:
 
 
 def show_items(results: Results, view: ItemView, format_: str | None) -> None:
-    """Print or write accuracy by a column, or wrong answers.
-
-    Raises:
-        UsageError: unknown encoder, task, column or format; results without their test items.
-    """
+    """Print or write accuracy by a column, or wrong answers."""
     options = view.options
     fmt = find_table_format(format_, view.out, subject=f"probe show {options.view_option}")
     results = mistakes.select_results(results, encoder=options.encoder, task=options.task)
@@ -39,21 +35,10 @@ def show_items(results: Results, view: ItemView, format_: str | None) -> None:
     if options.wrong is not None:
         wrong_items = mistakes.find_all_mistakes(results, items, options.wrong, column=options.by)
         _show_mistakes(wrong_items, view, fmt)
-    elif fmt in FLAT:
-        print_or_write(tw.format_records(to_part_records(results, items, options.by or ""), fmt), view.out)
     else:
-        _show_parts(results, items, view, fmt)
-
-
-def _show_parts(results: Results, items: ItemTables, view: ItemView, fmt: tw.TableFormat) -> None:
-    tables = list(build_part_tables(results, items, view.options.by or "", view.style))
-    if fmt is tw.TableFormat.TEXT and view.out is None:
-        for title, grid, notes in tables:
-            print_text(tw.format_title(title, tw.TableFormat.TEXT), end="")
-            print_table(tw.build_rich_table(grid))
-            print_text(notes, end="")
-    else:
-        print_or_write(to_text(tables, fmt, caption=view.caption), view.out)
+        tables = build_part_tables(results, items, options.by or "", view.style)
+        make_records = partial(to_part_records, results, items, options.by or "")
+        write_tables(tables, make_records, fmt, out=view.out, caption=view.caption)
 
 
 def _show_mistakes(wrong_items: list[mistakes.WrongItems], view: ItemView, fmt: tw.TableFormat) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sentprobe.commands.shared import table_output
 from sentprobe.commands.shared.table_output import FLAT
 from sentprobe.display import table_writers as tw
 from sentprobe.display.screen import print_table, print_text
@@ -44,20 +45,17 @@ class View:
     by_length: Lengths | None = None
     caption: tw.Caption = tw.NO_CAPTION
     distances: tuple[GeometryResult, ...] = ()
-    """Results of geometry, shown below the tables."""
     nearness: Nearness = Nearness.COSINE
     curves: tuple[Curve, ...] = ()
-    """Training curves of encoders, shown below the tables."""
     items: tuple[ItemTable, ...] = ()
     """Test items with a held-out structure; the gap in accuracy is shown below the tables."""
     audits: "tuple[Audit, ...]" = ()
-    """Audits of the datasets, for the page."""
 
 
 def separate_curves(results: Results, view: View, learning_curves: Sequence[TrainingCurve]) -> tuple[Results, View]:
     """Separate encoders probed during training: return the other results, and a view with the training curves."""
-    separated = separate_training_curves(results, view.distances, learning_curves)
-    return separated.untracked, replace(view, distances=separated.untracked_distances, curves=separated.curves)
+    untracked, distances, curves = separate_training_curves(results, view.distances, learning_curves)
+    return untracked, replace(view, distances=distances, curves=curves)
 
 
 def read_shown_audits(paths: Sequence[Path]) -> "tuple[Audit, ...]":
@@ -98,11 +96,7 @@ def draw_plot(
     nearness: Nearness = Nearness.COSINE,
     learning_curves: Sequence[TrainingCurve] = (),
 ) -> "ResultPicture":
-    """Return a plot by sentence length, by layer, by training step, or of geometry.
-
-    Raises:
-        UsageError: the results allow no plot, or several.
-    """
+    """Return a plot by sentence length, layer or step, or of geometry; raise UsageError if not just one fits."""
     from sentprobe.probes.report.plots import page_pictures
 
     if by_length is not None:
@@ -111,7 +105,7 @@ def draw_plot(
         _check_single(settings, "settings (classifier, data, probe words or seed)")
         pictures = page_pictures.draw_length_pictures(settings[0], by_length)
         return _take_first(pictures, "no task has test sentences of several lengths")
-    curves = separate_training_curves(results, distances, learning_curves).curves
+    *_, curves = separate_training_curves(results, distances, learning_curves)
     layered_draws = [draw for draw in split_single_draws(results) if page_pictures.find_layered_models(draw)]
     if curves and not layered_draws:
         _check_single(curves, "trainings (name, seed or folder)")
@@ -174,10 +168,7 @@ def print_tables(results: Results, view: View) -> None:
     if view.by_length is not None:
         print_series(results, by=view.by_length, style=view.style)
         return
-    for title, grid, notes in _build_tables(results, view):
-        print_text(tw.format_title(title, tw.TableFormat.TEXT), end="")
-        print_table(tw.build_rich_table(grid))
-        print_text(notes, end="")
+    table_output.print_tables(_build_tables(results, view))
 
 
 def _build_tables(results: Results, view: View) -> Iterator[ShownTable]:

@@ -36,9 +36,8 @@ def describe_basis(forecast: "Forecast") -> str:
     """Describe the measured and the assumed parts of the estimate."""
     speeds = f", and the speed of {', '.join(forecast.unloaded)}" if forecast.unloaded else ""
     return (
-        "Measured here: the speed of building, encoding and training, each on little data. "
-        f"Assumed: the passes of each probe, as in earlier runs{speeds}. "
-        "The estimate assumes idle cores, and may be wrong by a factor of two."
+        "Measured here: the speed of building, encoding and training, each on little data. Assumed: the passes of each "
+        f"probe, as in earlier runs{speeds}. The estimate assumes idle cores, and may be wrong by a factor of two."
     )
 
 

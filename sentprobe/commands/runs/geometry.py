@@ -13,10 +13,9 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import list_given_options
 from sentprobe.commands.shared.interruption import describe_kept_work, report_interruption
 from sentprobe.commands.shared.output_paths import INPUT
-from sentprobe.commands.shared.table_output import find_caption, find_table_format, print_reuse
+from sentprobe.commands.shared.table_output import find_caption, find_table_format, print_reuse, write_tables
 from sentprobe.disk.files import find_cache_directory
-from sentprobe.display.screen import print_table, print_text
-from sentprobe.display.table_writers import Caption, Grid, TableFormat, build_rich_table, format_tables
+from sentprobe.display.table_writers import Grid
 from sentprobe.errors import UsageError, format_message
 from sentprobe.generator.spaces.held_out_words import parse_side
 from sentprobe.lexicon import Lexicon
@@ -61,21 +60,15 @@ def geometry(
     out: opt.ResultsOption = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Triplets per contrast.")] = 400,
     distractors: Annotated[
-        int,
-        typer.Option(
-            "--distractors", help="Rank the positive among N sentences that differ from the anchor in meaning, 0 to 8."
-        ),
+        int, typer.Option(help="Rank the positive among N sentences that differ from the anchor in meaning, 0 to 8.")
     ] = 5,
     seed: Annotated[int, opt.build_seed_option("triplets and encoders")] = 0,
-    nearness: Annotated[
-        str, typer.Option("--nearness", help="Measure of nearness: cosine, dot, euclid or whitened.")
-    ] = "cosine",
+    nearness: Annotated[str, typer.Option(help="Measure of nearness: cosine, dot, euclid or whitened.")] = "cosine",
     by: Annotated[
         str | None,
         typer.Option(
-            "--by",
             help="Split cosine accuracy by structure, place (the changed clause or noun), distance (tokens from verb "
-            "to participant) or voice.",
+            "to participant) or voice."
         ),
     ] = None,
     intervals: opt.IntervalsOption = False,
@@ -100,6 +93,7 @@ def geometry(
     from sentprobe.probes.encoders.cache.vector_cache import Cache
     from sentprobe.probes.encoders.resolve import bind_to_sentence_order
     from sentprobe.probes.geometry import distance_tables, measures
+    from sentprobe.probes.geometry.distance_results import to_geometry_records
     from sentprobe.probes.geometry.distance_run import GeometrySettings, measure_encoders
     from sentprobe.probes.geometry.triplet_sentences import (
         SampledTriplets,
@@ -163,8 +157,12 @@ def geometry(
     ):
         outcome = measure_encoders(encoders, materials, settings, reporter)
     distance_tables.check_nearness(outcome.results, chosen_nearness)
-    grid, notes = _build_table(outcome.results, out, chosen_nearness, grouping, intervals=intervals)
-    _print_table(grid, notes, outcome.results, style, caption)
+    write_tables(
+        [("", *_build_table(outcome.results, out, chosen_nearness, grouping, intervals=intervals))],
+        partial(to_geometry_records, outcome.results),
+        style,
+        caption=caption,
+    )
     if out is not None:
         print_reuse(outcome.reused, total=len(outcome.results))
         print(f"results: {out}", file=sys.stderr)
@@ -196,28 +194,8 @@ def _build_table(
     return grid, notes
 
 
-def _print_table(
-    grid: Grid, notes: str, results: "Sequence[GeometryResult]", style: TableFormat, caption: Caption
-) -> None:
-    from sentprobe.probes.geometry.distance_results import to_geometry_records
-
-    if style is TableFormat.TEXT:
-        print_table(build_rich_table(grid))
-        print_text(notes, end="")
-    else:
-        records = partial(to_geometry_records, results)
-        text = format_tables([grid], notes=notes, records=records, style=style, caption=caption)
-        print(text, end="")
-
-
 def build_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "TripletSampling") -> "list[TripletSpace]":
-    """Return the triplet spaces of the named contrasts; without names, of all contrasts that are possible.
-
-    Contrasts that are left out are reported on stderr.
-
-    Raises:
-        UsageError: an unknown contrast; a contrast that is impossible in the templates; too few triplets.
-    """
+    """Return the triplet spaces of the named contrasts (default: all possible ones); report the others on stderr."""
     from sentprobe.generator.pairs.contrasts import CONTRASTS
     from sentprobe.generator.pairs.triplets import ImpossibleContrastError, TripletSpace
 
@@ -243,11 +221,7 @@ def build_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "TripletSampli
 
 
 def build_vector_encoders(specs: Sequence[Spec], seed: int) -> "list[Encoder]":
-    """Return the encoders of the specs.
-
-    Raises:
-        UsageError: a spec names a baseline, which has no vectors.
-    """
+    """Return the encoders of the specs; raise UsageError for a baseline, which has no vectors."""
     from sentprobe.probes.encoders import Encoder, check_installed, make_encoders
 
     check_installed(specs)

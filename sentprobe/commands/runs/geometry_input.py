@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from sentprobe.probes.geometry.triplet_sentences import TripletSampling, TripletSentences
 
 MIRROR_TASKS = ("Order", "SemRole", "Negation")
-"""The tasks of compeval whose test items are mirror pairs."""
 
 TRIPLET_OPTIONS = {
     "contrast": "--contrast", "n": "--n", "distractors": "--distractors", "template": "--template",
@@ -43,12 +42,7 @@ def reject_drawn_triplet_options(files: Sequence[Path], requested: dict[str, boo
 
 
 def read_triplet_materials(files: Sequence[Path], *, seed: int) -> "list[TripletSentences]":
-    """Read the triplets of each file.
-
-    Raises:
-        UsageError: two files have the same contrast.
-        FormatError: a file is damaged or lacks annotation.
-    """
+    """Read the triplets of each file; raise UsageError if two files have the same contrast."""
     from sentprobe.probes.geometry import triplet_reader as reader
 
     materials: dict[str, tuple[Path, TripletSentences]] = {}
@@ -82,11 +76,7 @@ def reject_triplet_options(given_options: Sequence[str], words: Sequence[str]) -
 def parse_sentence_targets(
     words: Sequence[str], tasks: Sequence[str], source: opt.TripletOptions, *, seed: int
 ) -> Targets:
-    """Return the targets that the words name: the suite compeval, or datasets.
-
-    Raises:
-        UsageError: a word names a corpus table; see also :func:`parse_targets`.
-    """
+    """Return the targets that the words name: compeval or datasets; raise UsageError for a corpus table."""
     names = tasks or (MIRROR_TASKS if [*words] == [COMPEVAL] else ())
     options = opt.CompevalOptions(vocabulary=source.vocabulary, lexicon=source.lexicon, held_out=source.held_out)
     given_options = ["held_out"] if source.held_out else []
@@ -102,12 +92,7 @@ def parse_sentence_targets(
 def build_mirror_materials(
     targets: Targets, lexicon: Lexicon, drawing: "TripletSampling", *, command: str
 ) -> "list[TripletSentences]":
-    """Return the mirror pairs of each dataset; report datasets without mirror pairs on stderr.
-
-    Raises:
-        UsageError: no dataset has mirror pairs.
-        SentprobeError: no dataset can be built or read.
-    """
+    """Return the mirror pairs of each dataset; report datasets without mirror pairs on stderr."""
     from sentprobe.probes.geometry.mirror_triplets import NoMirrorError, build_mirror_material
 
     with show_bars() as reporter:
@@ -129,10 +114,7 @@ def build_mirror_materials(
 def _pair_with_drawings(
     targets: Targets, datasets: "Sequence[ProbeDataset]", drawing: "TripletSampling"
 ) -> "Iterator[tuple[ProbeDataset, TripletSampling]]":
-    """Yield each dataset with the sampling that made it: this command's sampling, or the sampling in its card.
-
-    A dataset was built by this command if its card has this command line.
-    """
+    """Yield each dataset with its sampling: this command's if its card has this command line, else that of its card."""
     for data in datasets:
         built = bool(targets.built) and data.card.command == opt.format_command_line()
         templates = (COMPEVAL,) if built else ()

@@ -12,7 +12,6 @@ from sentprobe.specs import Spec
 
 if TYPE_CHECKING:
     from sentprobe.probes.encoders.resolve import EncoderSource
-    from sentprobe.probes.results.result import Condition
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,26 +21,20 @@ class MethodOptions:
     dims: Annotated[
         str | None,
         declare_option(
-            METHODS, "--dims", metavar="N,N,...", help="Also probe vectors cut to their first N dimensions: 64,128,256."
+            METHODS, metavar="N,N,...", help="Also probe vectors cut to their first N dimensions: 64,128,256."
         ),
     ] = None
     quantize: Annotated[
         str | None,
         declare_option(
-            METHODS,
-            "--quantize",
-            metavar="int8,binary",
-            help="Also probe vectors rounded to int8 or binary, at full and cut width.",
+            METHODS, metavar="int8,binary", help="Also probe vectors rounded to int8 or binary, at full and cut width."
         ),
     ] = None
 
     erase: Annotated[
         list[str] | None,
         declare_option(
-            METHODS,
-            "--erase",
-            metavar="DATASET",
-            help="Also probe vectors with the labels of this dataset erased; repeatable.",
+            METHODS, metavar="DATASET", help="Also probe vectors with the labels of this dataset erased; repeatable."
         ),
         INPUT,
     ] = None
@@ -53,28 +46,13 @@ class MethodOptions:
         list[str] | None,
         declare_option(
             METHODS,
-            "--method",
             help=f"Also apply a method: {names.enumerate_names(names.METHODS)}; repeatable.",
             autocompletion=complete_method,
         ),
     ] = None
 
-    def find_conditions(self) -> "tuple[Condition, ...]":
-        """Return the conditions that the methods train (a condition is the data that a probe is trained on).
-
-        Raises:
-            UsageError: unknown method.
-        """
-        from sentprobe.probes.runs.request.methods import find_methods
-
-        return find_methods(self.method or (), control_task=self.control_task)
-
     def resolve_encoders(self, specs: Sequence[Spec]) -> "list[EncoderSource]":
-        """Return the encoders and their variants.
-
-        Raises:
-            UsageError: an invalid width, rounding or dataset.
-        """
+        """Return the encoders and their variants."""
         from sentprobe.probes.encoders.resolve import expand_variants
         from sentprobe.probes.encoders.variants.cut_and_rounded import parse_storage
         from sentprobe.probes.encoders.variants.erasure import check_erasable

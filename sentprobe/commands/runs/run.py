@@ -25,7 +25,7 @@ from sentprobe.progress import show_bars
 from sentprobe.specs import GENERATED, Spec, parse_pair
 
 if TYPE_CHECKING:
-    from sentprobe.probes.runs.request.run_request import RunPlacement
+    from sentprobe.probes.runs.request.settings import Run
     from sentprobe.probes.runs.request.targets import Targets
     from sentprobe.probes.suites import PresetChoice
 
@@ -40,7 +40,7 @@ def run(
         list[str],
         typer.Argument(
             metavar="SUITE|PATH...",
-            help="compeval, structure, natural TABLE (from probe analyze), or datasets.",
+            help="compeval, structure, natural TABLE, or datasets.",
             autocompletion=completion.complete_suite,
         ),
         INPUT,
@@ -84,9 +84,8 @@ def run(
         opt.declare_option(
             opt.CLASSIFIER,
             metavar="one-hot|encoder|SPEC",
-            help="Vectors of probe words: one-hot; encoder (each encoder's own vector of the "
-            "word); or another encoder, such as bow:FILE. Default: encoder for the tasks of Adi et "
-            "al., else one-hot.",
+            help="Vectors of probe words: one-hot; encoder (each encoder's own vector of the word); or another "
+            "encoder, such as bow:FILE. Default: encoder for the tasks of Adi et al., else one-hot.",
             autocompletion=completion.complete_probe_vectors,
         ),
         INPUT_SPEC,
@@ -115,9 +114,7 @@ def run(
     ] = None,
     wait: Annotated[
         int,
-        opt.declare_option(
-            opt.MACHINE, "--wait", metavar="MINUTES", min=0, help="Wait for another process that locks --out."
-        ),
+        opt.declare_option(opt.MACHINE, metavar="MINUTES", min=0, help="Wait for another process that locks --out."),
     ] = 10,
     cache: opt.CacheOption = True,
     natural: opt.NaturalOptions,
@@ -131,6 +128,7 @@ def run(
     from sentprobe.probes.natural.selection import merge_scaled_notes
     from sentprobe.probes.runs.execution.word_source import parse_word_source
     from sentprobe.probes.runs.request.built_suites import build_failure_error
+    from sentprobe.probes.runs.request.methods import find_methods
 
     machines = where.find_machines(
         jobs=_choose_job_count(device, threads) if jobs is None else jobs, keeps_little_work_here=jobs is None
@@ -140,7 +138,7 @@ def run(
         check_installed((spec for spec in specs if isinstance(spec, Spec)), "torch")
     else:  # its workers make the encoders
         require_libraries("torch", "distributed")
-    conditions = methods.find_conditions()
+    conditions = find_methods(methods.method or (), control_task=methods.control_task)
     words = None if probe_vectors is None else parse_word_source(probe_vectors)
     parsed_targets = parse_targets(
         targets,
@@ -152,20 +150,25 @@ def run(
         given_options=list_given_options(context),
     )
     classifier = parse_classifier(preset, set_ or (), parsed_targets)
-    from sentprobe.probes.runs.request import run_request as req
+    from sentprobe.probes.runs.request.settings import RunRequest, make_run
 
-    request = req.RunRequest(
-        inputs=req.ProbeInputs(targets=parsed_targets, encoders=specs, probe_vectors=words),
-        training=req.ProbeTraining(
-            preset=classifier, seed=seed, seeds=seeds, draws=draws, controls=controls, methods=conditions
-        ),
-        placement=req.RunPlacement(
+    request = RunRequest(
+        targets=parsed_targets,
+        encoders=specs,
+        probe_vectors=words,
+        preset=classifier,
+        run=make_run(
+            seed=seed,
+            seeds=seeds,
+            draws=draws,
+            controls=controls,
+            methods=conditions,
             out=out,
             force=force,
             wait=60 * wait,
             cache=Cache(find_cache_directory()) if cache else None,
             command=opt.format_command_line(),
-            run_file=format_run_file(context, parsed_targets.suites),
+            text=format_run_file(context, parsed_targets.suites),
             device=device,
             threads=threads or 1,
             encoding_threads=threads,
@@ -185,10 +188,13 @@ def run(
     from sentprobe.probes.report.tables.short_notes import NoteStyle
     from sentprobe.probes.runs.run import execute_request
 
-    with report_interruption(lambda: _describe_stored_work(request.placement)), show_bars() as reporter:
+    with report_interruption(lambda: _describe_stored_work(request.run)), show_bars() as reporter:
         outcome = execute_request(request, reporter=reporter)
     style = CellStyle(intervals=intervals, sources=sources, all_rows=all_rows)
-    note_style = NoteStyle(complete=notes, command=_command_for_notes(out))
+    command = "add --notes (with --out, probe show can print them later)"
+    if out is not None:
+        command = f"probe show {shlex.quote(str(out))} --notes"
+    note_style = NoteStyle(complete=notes, command=command)
     print_tables(outcome.results, View(style=style, notes=note_style, items=outcome.items))
     for note in merge_scaled_notes(outcome.notes):
         print_text(f"note: {note}")
@@ -200,20 +206,12 @@ def run(
         raise build_failure_error(outcome.failures.values(), total=len(task_names))
 
 
-def _command_for_notes(out: Path | None) -> str:
-    """Return a hint for the command or option that prints all notes of a run."""
-    if out is None:
-        return "add --notes (with --out, probe show can print them later)"
-    return f"probe show {shlex.quote(str(out))} --notes"
-
-
-def _describe_stored_work(placement: "RunPlacement") -> str:
+def _describe_stored_work(run: "Run") -> str:
     """Describe the results or vectors that are kept after a run is stopped."""
-    if placement.out is not None and has_finished_work(Path(placement.out)):
-        return describe_resumption(Path(placement.out))
-    cached = placement.cache is not None
-    vectors = "only sentence vectors in the cache are kept" if cached else "nothing is kept"
-    if placement.out is not None:
+    if run.out is not None and has_finished_work(run.out):
+        return describe_resumption(run.out)
+    vectors = "only sentence vectors in the cache are kept" if run.cache is not None else "nothing is kept"
+    if run.out is not None:
         return f"no probe is finished, so {vectors}"
     return f"{vectors}; use --out to keep results and resume a run"
 
@@ -229,11 +227,7 @@ def _choose_job_count(device: str, threads: int | None) -> int:
 
 
 def parse_classifier(preset: str | None, overrides: Sequence[str], targets: "Targets") -> "PresetChoice":
-    """Return the choice of classifiers: *preset* or each task's own, with overridden values.
-
-    Raises:
-        UsageError: unknown preset or field, or a wrong value.
-    """
+    """Return the choice of classifiers: *preset* or each task's own, with overridden values."""
     from sentprobe.probes.suites import PresetChoice
 
     choice = PresetChoice(preset, tuple(parse_pair(text) for text in overrides))

@@ -20,7 +20,6 @@ from sentprobe.errors import FormatError, UsageError, path_error, suggest
 from sentprobe.values import parse_toml
 
 UNWRITTEN_KEYS = ("config", "force", "dry-run", "wait")
-"""The keys that a run file leaves out."""
 
 CONFIG_HELP = "Options from a file; the command line wins."
 
@@ -49,7 +48,6 @@ class Setting:
 
 
 KIND_NAMES: Mapping[type, str] = {bool: "true or false", int: "a whole number"}
-"""Names of the types of values in messages; any other type is a text."""
 
 
 def list_settings(context: typer.Context) -> dict[str, Setting]:
@@ -76,11 +74,7 @@ def _build_setting(parameter: inspect.Parameter) -> Setting:
 
 
 def read_run_file(context: typer.Context, path: Path | None) -> Path | None:
-    """Use the run file's values as the defaults of the command; a callback of Typer.
-
-    Raises:
-        UsageError: the file cannot be read or is no TOML; a key or value is wrong.
-    """
+    """Use the run file's values as the defaults of the command; a callback of Typer."""
     if path is not None:
         text = _read_text(path)
         settings = {key: setting for key, setting in list_settings(context).items() if key != "config"}

@@ -71,7 +71,6 @@ def train(
     objective: Annotated[
         str,
         typer.Option(
-            "--objective",
             help=f"{names.enumerate_names(names.OBJECTIVES)}.".replace(
                 "meaning", "meaning (predict the event notation)"
             ),
@@ -161,7 +160,8 @@ def _build_plan(architecture: str, objective: str, seed: int, choices: TrainChoi
 
     encoder = choices.encoder
     preset = find_training_preset(choices.length.preset)
-    vectors = encoder.vectors or choose_default_vectors(architecture, objective)
+    is_average = (architecture, objective) == ("cbow", "none")  # of Adi et al. 2017, who use skip-gram vectors
+    vectors = encoder.vectors or ("skip-gram" if is_average else "")
     inputs = _choose_inputs(vectors, encoder.inputs)
     options = _choose_objective_options(preset, choices, seed)
     return plans.TrainingPlan(
@@ -188,10 +188,7 @@ def _build_plan(architecture: str, objective: str, seed: int, choices: TrainChoi
 
 
 def _choose_objective_options(preset: "TrainingPreset", choices: TrainChoices, seed: int) -> ObjectiveOptions:
-    """Return the objective's options: the preset's values, overridden by the command's options.
-
-    An option of the command has the name of the objective's field.
-    """
+    """Return the objective's options: the preset's values, overridden by the command's options of the same name."""
     options: dict[str, Any] = {
         "batch": preset.batch,
         "dropout": preset.dropout,
@@ -256,14 +253,6 @@ def _choose_settings(
 def _find_first_value(*values: int | None) -> int:
     """Return the first value that is not None (0 is a value); the last value must not be None."""
     return next(value for value in values if value is not None)
-
-
-def choose_default_vectors(architecture: str, objective: str) -> str:
-    """Return the default word vectors of an encoder.
-
-    The average of Adi et al. 2017 uses skip-gram vectors and trains nothing else.
-    """
-    return "skip-gram" if (architecture, objective) == ("cbow", "none") else ""
 
 
 def _choose_inputs(vectors: str, requested_width: int | None) -> int | None:

@@ -20,13 +20,11 @@ class TextChoices:
 
     corpus: Annotated[
         list[Path] | None,
-        declare_option(TEXTS, "--corpus", metavar="FILE", help="Text file with a sentence on each line; repeatable."),
+        declare_option(TEXTS, metavar="FILE", help="Text file with a sentence on each line; repeatable."),
         INPUT,
     ] = None
     parallel: Annotated[
-        Path | None,
-        declare_option(TEXTS, "--parallel", metavar="FILE", help="For nmt: the translation, line by line."),
-        INPUT,
+        Path | None, declare_option(TEXTS, metavar="FILE", help="For nmt: the translation, line by line."), INPUT
     ] = None
     tokenised: Annotated[
         bool, declare_option(TEXTS, "--tokenised", help="The texts are tokenised, with spaces between tokens.")
@@ -44,27 +42,21 @@ class TextChoices:
         list[str] | None,
         declare_option(
             DETAILS,
-            "--column",
             metavar="NAME",
             help="Column of the sentences (default: text). For nmt, give it twice: two columns, or "
             "two languages of a TMX file.",
         ),
     ] = None
     document: Annotated[
-        str | None,
-        declare_option(DETAILS, "--document", metavar="NAME", help="Column that names the document of a sentence."),
+        str | None, declare_option(DETAILS, metavar="NAME", help="Column that names the document of a sentence.")
     ] = None
-    encoding: Annotated[str, declare_option(DETAILS, "--encoding", help="Encoding of the texts.")] = "utf-8"
+    encoding: Annotated[str, declare_option(DETAILS, help="Encoding of the texts.")] = "utf-8"
     punkt: Annotated[
         Path | None,
-        declare_option(
-            DETAILS, "--punkt", metavar="DIR", help="Parameters of the sentence splitter Punkt. Default: NLTK's."
-        ),
+        declare_option(DETAILS, metavar="DIR", help="Parameters of the sentence splitter Punkt. Default: NLTK's."),
         INPUT,
     ] = None
-    longest: Annotated[
-        int, declare_option(DETAILS, "--longest", metavar="N", help="Skip sentences with more than N tokens.")
-    ] = 50
+    longest: Annotated[int, declare_option(DETAILS, metavar="N", help="Skip sentences with more than N tokens.")] = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,52 +65,41 @@ class EncoderChoices:
 
     vectors: Annotated[
         str | None,
-        declare_option(
-            ENCODER, "--vectors", metavar="FILE|skip-gram", help="Initial word vectors; skip-gram trains them."
-        ),
+        declare_option(ENCODER, metavar="FILE|skip-gram", help="Initial word vectors; skip-gram trains them."),
     ] = None
     frozen: Annotated[
         bool | None, declare_option(ENCODER, "--frozen/--learned", help="Freeze word vectors (default with --vectors).")
     ] = None
     hidden: Annotated[
-        int, declare_option(ENCODER, "--hidden", help="Hidden units per direction (gated-conv: per convolution).")
+        int, declare_option(ENCODER, help="Hidden units per direction (gated-conv: per convolution).")
     ] = 512
     layers: Annotated[
-        int,
-        declare_option(ENCODER, "--layers", help="Number of layers. Default: 1; gated-conv: 8.", show_default=False),
+        int, declare_option(ENCODER, help="Number of layers. Default: 1; gated-conv: 8.", show_default=False)
     ] = 0
     inputs: Annotated[
-        int | None, declare_option(ENCODER, "--inputs", help="Width of word vectors. Default: 300, or the file's.")
+        int | None, declare_option(ENCODER, help="Width of word vectors. Default: 300, or the file's.")
     ] = None
-    words: Annotated[int, declare_option(DETAILS, "--words", help="Vocabulary size (most frequent words).")] = 50_000
+    words: Annotated[int, declare_option(DETAILS, help="Vocabulary size (most frequent words).")] = 50_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingChoices:
     """Options for the length of training, batches and presets."""
 
-    steps: Annotated[int | None, declare_option(TRAINING, "--steps", help="Stop after N steps.")] = None
-    epochs: Annotated[int | None, declare_option(TRAINING, "--epochs", help="Stop after N passes over the texts.")] = (
-        None
-    )
+    steps: Annotated[int | None, declare_option(TRAINING, help="Stop after N steps.")] = None
+    epochs: Annotated[int | None, declare_option(TRAINING, help="Stop after N passes over the texts.")] = None
     minutes: Annotated[
-        float | None,
-        declare_option(TRAINING, "--minutes", metavar="N", help="Stop after N minutes (machine-dependent)."),
+        float | None, declare_option(TRAINING, metavar="N", help="Stop after N minutes (machine-dependent).")
     ] = None
-    patience: Annotated[
-        int, declare_option(TRAINING, "--patience", help="Stop after N validations without improvement.")
-    ] = 5
-    validate_every: Annotated[
-        str, declare_option(DETAILS, "--validate-every", metavar="N|epoch", help="Steps between validations.")
-    ] = "epoch"
-    batch: Annotated[int | None, declare_option(TRAINING, "--batch", help="Batch size. Default: 256.")] = None
+    patience: Annotated[int, declare_option(TRAINING, help="Stop after N validations without improvement.")] = 5
+    validate_every: Annotated[str, declare_option(DETAILS, metavar="N|epoch", help="Steps between validations.")] = (
+        "epoch"
+    )
+    batch: Annotated[int | None, declare_option(TRAINING, help="Batch size. Default: 256.")] = None
     preset: Annotated[
         str | None,
         declare_option(
-            TRAINING,
-            "--preset",
-            metavar="adi",
-            help="As in Adi et al.: AdaGrad, batches of 32, one decoder layer, reversed input.",
+            TRAINING, metavar="adi", help="As in Adi et al.: AdaGrad, batches of 32, one decoder layer, reversed input."
         ),
     ] = None
 
@@ -128,14 +109,12 @@ class ProbingChoices:
     """Options for probing during training."""
 
     probe_every: Annotated[
-        str | None,
-        declare_option(PROBING, "--probe-every", metavar="N|epoch", help="Probe every N steps, into OUT/probes."),
+        str | None, declare_option(PROBING, metavar="N|epoch", help="Probe every N steps, into OUT/probes.")
     ] = None
     task: Annotated[
         list[str] | None,
         declare_option(
             PROBING,
-            "--task",
             metavar="NAME|PATH",
             help="Task or dataset; repeatable. Default: compeval.",
             autocompletion=completion.complete_task,
@@ -154,7 +133,7 @@ class ProbingChoices:
     items: Annotated[
         int | None,
         declare_option(
-            DETAILS, "--items", help="Training items of a probe. Default: 1000. Test items: a half; triplets: a fifth."
+            DETAILS, help="Training items of a probe. Default: 1000. Test items: a half; triplets: a fifth."
         ),
     ] = None
 
@@ -164,40 +143,35 @@ class DetailChoices:
     """Rarely used options for objectives and optimizers."""
 
     codes: Annotated[
-        int, declare_option(DETAILS, "--codes", help="Output vocabulary of a decoder; the paper's 40000 is slower.")
+        int, declare_option(DETAILS, help="Output vocabulary of a decoder; the paper's 40000 is slower.")
     ] = objective.CODES.default
-    classes_hidden: Annotated[
-        int, declare_option(DETAILS, "--classes-hidden", help="For nli: hidden units of the classifier.")
-    ] = objective.CLASSES_HIDDEN.default
+    classes_hidden: Annotated[int, declare_option(DETAILS, help="For nli: hidden units of the classifier.")] = (
+        objective.CLASSES_HIDDEN.default
+    )
     dropout: Annotated[
-        float | None,
-        declare_option(DETAILS, "--dropout", help="Dropout of decoder and classifier. Default: 0; preset adi: 0.1."),
+        float | None, declare_option(DETAILS, help="Dropout of decoder and classifier. Default: 0; preset adi: 0.1.")
     ] = None
     neighbours: Annotated[
         bool, declare_option(DETAILS, "--neighbours", help="For skipthought: also decode the previous sentence.")
     ] = objective.NEIGHBOURS.default
-    drop: Annotated[float, declare_option(DETAILS, "--drop", help="For denoising: share of words dropped.")] = (
+    drop: Annotated[float, declare_option(DETAILS, help="For denoising: share of words dropped.")] = (
         objective.DROP.default
     )
-    swap: Annotated[float, declare_option(DETAILS, "--swap", help="For denoising: share of word pairs swapped.")] = (
+    swap: Annotated[float, declare_option(DETAILS, help="For denoising: share of word pairs swapped.")] = (
         objective.SWAP.default
     )
-    events: Annotated[int, declare_option(DETAILS, "--events", help="For meaning: number of sampled events.")] = (
+    events: Annotated[int, declare_option(DETAILS, help="For meaning: number of sampled events.")] = (
         objective.EVENTS.default
     )
-    temperature: Annotated[float, declare_option(DETAILS, "--temperature", help="For contrastive.")] = (
-        objective.TEMPERATURE.default
+    temperature: Annotated[float, declare_option(DETAILS, help="For contrastive.")] = objective.TEMPERATURE.default
+    validation: Annotated[int, declare_option(DETAILS, help="Validation items, at most a tenth of all.")] = (
+        objective.VALIDATION.default
     )
-    validation: Annotated[
-        int, declare_option(DETAILS, "--validation", help="Validation items, at most a tenth of all.")
-    ] = objective.VALIDATION.default
     optimizer: Annotated[
-        str | None, declare_option(DETAILS, "--optimizer", help="adam, sgd or adagrad. Default: adam; gated-conv: sgd.")
+        str | None, declare_option(DETAILS, help="adam, sgd or adagrad. Default: adam; gated-conv: sgd.")
     ] = None
-    rate: Annotated[
-        float | None, declare_option(DETAILS, "--rate", help="Learning rate. Default: the optimizer's.")
-    ] = None
-    clip: Annotated[float | None, declare_option(DETAILS, "--clip", help="Gradient clipping: largest norm.")] = None
+    rate: Annotated[float | None, declare_option(DETAILS, help="Learning rate. Default: the optimizer's.")] = None
+    clip: Annotated[float | None, declare_option(DETAILS, help="Gradient clipping: largest norm.")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

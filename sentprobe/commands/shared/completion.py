@@ -1,7 +1,4 @@
-"""Shell completion of options and arguments whose values are names from a list.
-
-Names that only heavy modules know are looked up when the shell asks, not for ``--help``.
-"""
+"""Shell completion of names from a list; names of heavy modules are looked up when the shell asks."""
 
 from collections.abc import Callable, Iterable
 

@@ -21,17 +21,12 @@ from sentprobe.display.screen import wrap
 HELP_ALL = "--help-all"
 
 COLUMN_GAP = 2
-"""The spaces before each of the two columns of a panel."""
 
 VALUE_PLACEHOLDERS: Mapping[str, str] = {"str": "TEXT", "path": "PATH", "int": "N", "int range": "N"}
-"""The placeholder of a value in the help, by the type of the value."""
 
 
 def read_examples() -> dict[str, list[list[str]]]:
-    """Return the examples of each command: command lines with their meanings.
-
-    The commands of ``sentprobe`` have the examples of ``gen`` and ``probe``.
-    """
+    """Return the examples of each command, with meanings; ``sentprobe`` has those of ``gen`` and ``probe``."""
     text = files(__package__).joinpath("examples.toml").read_text("utf-8")
     examples_by_command: dict[str, list[list[str]]] = tomllib.loads(text)
     package_examples = {

@@ -16,15 +16,11 @@ class StoppedError(SentprobeError):
 
 
 SIGNAL_EXIT_CODES = (129, 143)
-"""The exit codes of SIGHUP and SIGTERM."""
 
 
 @contextmanager
 def report_interruption(resume_message: str | Callable[[], str]) -> Iterator[None]:
-    """Exit with *resume_message* when Ctrl-C or a signal stops the work.
-
-    The message is a text, or a function that is called when the work stops.
-    """
+    """Exit with *resume_message* (or the text that it returns) when Ctrl-C or a signal stops the work."""
     try:
         yield
     except KeyboardInterrupt:

@@ -86,7 +86,6 @@ TABLE_FORMATS = ("text", "markdown", "latex", "csv", "json")
 TableFormatOption = Annotated[str, build_format_option(TABLE_FORMATS)]
 
 DEFAULT_FORMAT_HELP = "Default: by the suffix of --out."
-"""The help of ``--format`` in commands that also have ``--out``."""
 
 AllRowsOption = Annotated[bool, typer.Option("--all-rows", help="Also show the rows of controls.")]
 
@@ -166,7 +165,6 @@ LexiconOption = Annotated[Path | None, declare_option(WHAT, "--lexicon", help="Y
 CONTRASTS = names.enumerate_names(names.CONTRASTS).replace(
     "negation, polarity", "negation (moved to the other verb), polarity (added or removed)"
 )
-"""The list of contrasts in the help."""
 
 _REMARKS = {"published": "published (Ettinger et al. 2018)", "splits": "splits (a file per split)"}
 
@@ -211,18 +209,13 @@ HeldOutOption = Annotated[
 class EngineOptions:
     """Options for local or cluster execution."""
 
-    engine: Annotated[str, declare_option(MACHINE, "--engine", help="local, or dask (needs --scheduler).")] = "local"
+    engine: Annotated[str, declare_option(MACHINE, help="local, or dask (needs --scheduler).")] = "local"
     scheduler: Annotated[
-        str | None,
-        declare_option(MACHINE, "--scheduler", metavar="tcp://HOST:PORT", help="Address of a Dask scheduler."),
+        str | None, declare_option(MACHINE, metavar="tcp://HOST:PORT", help="Address of a Dask scheduler.")
     ] = None
 
     def find_machines(self, *, jobs: int, keeps_little_work_here: bool = False) -> "EngineChoice":
-        """Return the machines of the work: *jobs* local processes or a Dask cluster.
-
-        Raises:
-            UsageError: unknown engine; see also :class:`~sentprobe.engines.EngineChoice`.
-        """
+        """Return the machines of the work: *jobs* local processes or a Dask cluster."""
         from sentprobe.engines import EngineChoice, EngineName
 
         engine = choose_member(EngineName, self.engine, what="engine")
@@ -364,7 +357,6 @@ class ItemViewOptions:
     by: Annotated[
         str | None,
         typer.Option(
-            "--by",
             metavar="COLUMN",
             help="Show accuracy by an item column: voice, clause, distance, attractors, length, label, template, ...",
             autocompletion=completion.complete_column,
@@ -372,14 +364,12 @@ class ItemViewOptions:
     ] = None
     wrong: Annotated[
         int | None,
-        typer.Option(
-            "--wrong", help="Show N wrongly answered test items of --encoder on --task; with --by, N for each value."
-        ),
+        typer.Option(help="Show N wrongly answered test items of --encoder on --task; with --by, N for each value."),
     ] = None
     encoder: Annotated[str | None, typer.Option("--encoder", "-e", help="For --by and --wrong: this encoder only.")] = (
         None
     )
-    task: Annotated[str | None, typer.Option("--task", help="For --by and --wrong: this task only.")] = None
+    task: Annotated[str | None, typer.Option(help="For --by and --wrong: this task only.")] = None
 
     @property
     def view_option(self) -> str:
@@ -403,8 +393,8 @@ class ItemViewOptions:
 class LatexOptions:
     """Caption and label of a LaTeX table."""
 
-    caption: Annotated[str | None, typer.Option("--caption", help="Caption of a floating LaTeX table.")] = None
-    label: Annotated[str | None, typer.Option("--label", help="Label of the LaTeX table, such as tab:results.")] = None
+    caption: Annotated[str | None, typer.Option(help="Caption of a floating LaTeX table.")] = None
+    label: Annotated[str | None, typer.Option(help="Label of the LaTeX table, such as tab:results.")] = None
 
 
 def expand_option_groups(command: Callable[..., None]) -> Callable[..., None]:

@@ -35,7 +35,6 @@ INPUT, INPUT_SPEC, OUTPUT_FILE, OUTPUT_FOLDER = PathRole
 INPUTS = (INPUT, INPUT_SPEC)
 
 ITEMS = "items"
-"""The subfolder of a results folder."""
 
 
 def find_path_roles(command: Any) -> dict[str, PathRole]:
@@ -50,11 +49,7 @@ def find_path_roles(command: Any) -> dict[str, PathRole]:
 
 
 def check_output_paths(command: Any, values: Mapping[str, Any]) -> None:
-    """Check the output paths among the values of a command's parameters.
-
-    Raises:
-        UsageError: an output is an input, or lies inside an input or a results folder; two outputs are the same.
-    """
+    """Raise UsageError if an output is or lies inside an input or a results folder, or is another output."""
     roles = find_path_roles(command)
     inputs = [path for name, role in roles.items() if role in INPUTS for path in _list_input_paths(values[name], role)]
     option_names = {parameter.name: find_longest_name(parameter) for parameter in command.params}

@@ -1,11 +1,14 @@
 """Format, caption and output file of the tables that commands write."""
 
 import sys
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from sentprobe.commands.shared.options import LatexOptions
 from sentprobe.disk.files import write_atomically
+from sentprobe.display import table_writers as tw
+from sentprobe.display.screen import print_table, print_text
 from sentprobe.display.table_writers import Caption, TableFormat, build_caption
 from sentprobe.errors import UsageError, format_count
 from sentprobe.specs import choose_member
@@ -17,7 +20,6 @@ SUFFIXES = {
     ".json": TableFormat.JSON,
     ".html": TableFormat.HTML,
 }
-"""The format of a file by its suffix; any other file is text."""
 
 
 MTEB = "mteb"
@@ -28,28 +30,19 @@ FLAT = (TableFormat.CSV, TableFormat.JSON)
 
 
 def find_format(name: str | None, out: Path | None, *, also: Sequence[str] = ()) -> TableFormat:
-    """Return the named format; without a name, the format for the suffix of *out*.
-
-    Raises:
-        UsageError: the format is unknown; the message lists the formats in *also*, too.
-    """
+    """Return the named format; without a name, that for the suffix of *out*. Errors also list the formats in *also*."""
     if name is not None:
         return choose_member(TableFormat, name, what="format", other_names=also)
     return TableFormat.TEXT if out is None else SUFFIXES.get(out.suffix.lower(), TableFormat.TEXT)
 
 
 NON_PAGE_FORMATS = tuple(table_format for table_format in TableFormat if table_format is not TableFormat.HTML)
-"""The formats of commands that write no HTML page."""
 
 
 def find_table_format(
     name: str | None, out: Path | None, *, subject: str, allowed: Collection[TableFormat] = NON_PAGE_FORMATS
 ) -> TableFormat:
-    """Return the format of a command that accepts only some formats.
-
-    Raises:
-        UsageError: the format is unknown, or the command does not write it; the message names *subject*.
-    """
+    """Return the format of a command that accepts only some formats; errors name the *subject*."""
     style = find_format(name, out)
     if style not in allowed:
         raise UsageError(f"{subject} has no format {style.value!r}; {', '.join(allowed)}")
@@ -57,15 +50,38 @@ def find_table_format(
 
 
 def find_caption(options: LatexOptions, style: TableFormat) -> Caption:
-    """Return the caption and label of a LaTeX table.
-
-    Raises:
-        UsageError: the table has another format; see also :func:`build_caption`.
-    """
+    """Return the caption and label of a LaTeX table; raise UsageError if the table has another format."""
     for name, text in (("--caption", options.caption), ("--label", options.label)):
         if text is not None and style is not TableFormat.LATEX:
             raise UsageError(f"{name} is for --format latex, not for {style.value}")
     return build_caption(options.caption, options.label, dashes="--")
+
+
+def print_tables(tables: Iterable[tuple[str, tw.Grid, str]]) -> None:
+    """Print tables in the terminal, each with its title and notes."""
+    for title, grid, notes in tables:
+        print_text(tw.format_title(title, TableFormat.TEXT), end="")
+        print_table(tw.build_rich_table(grid))
+        print_text(notes, end="")
+
+
+def write_tables(
+    tables: Iterable[tuple[str, tw.Grid, str]],
+    make_records: Callable[[], Sequence[Mapping[str, Any]]],
+    style: TableFormat,
+    *,
+    out: Path | None = None,
+    caption: Caption = tw.NO_CAPTION,
+) -> None:
+    """Print tables with titles and notes or, in the flat formats, records; with *out*, write them to a file."""
+    from sentprobe.probes.report.tables.view import to_text
+
+    if style in FLAT:
+        print_or_write(tw.format_records(make_records(), style), out)
+    elif style is TableFormat.TEXT and out is None:
+        print_tables(tables)
+    else:
+        print_or_write(to_text([*tables], style, caption=caption), out)
 
 
 def print_or_write(text: str, out: Path | None) -> None:

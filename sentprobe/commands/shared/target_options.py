@@ -18,13 +18,7 @@ from sentprobe.specs import choose_member
 def parse_compeval(
     suite: str, names: Sequence[str], options: opt.CompevalOptions, items: opt.ItemOptions, *, seed: int
 ) -> built.CompevalSuite:
-    """Return a suite of generated sentences (compeval or structure); without *names*, all its tasks.
-
-    Raises:
-        UsageError: an unknown task, sampling or vocabulary; a repeated task; a size that cannot be balanced; an empty
-            held-out set.
-        SentprobeError: the lexicon cannot be read.
-    """
+    """Return a suite of generated sentences; without *names*, all its tasks."""
     return built.make_compeval(
         names,
         suite=suite,
@@ -54,9 +48,6 @@ def parse_natural(
 
     - names: tasks or task groups; none means the ten tasks of Conneau et al. 2018
     - audit: whether to put the paper's baselines into the cards
-
-    Raises:
-        UsageError: an unknown task, or a wrong frequency band, number or range of depths.
     """
     settings = NaturalSettings(
         band=None if options.band is None else parse_band(options.band),
@@ -86,9 +77,6 @@ def parse_targets(
 
     - names: selected tasks; none means all
     - given_options: parameters that are set; a parameter that no target uses is rejected
-
-    Raises:
-        UsageError: a repeated or missing target; two tables; an unknown task; a wrong option.
     """
     kinds = classify_targets(words)
     reject_unused_options(given_options, [kind for _, kind in kinds if kind], data_name=", ".join(words))

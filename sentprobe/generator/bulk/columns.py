@@ -22,7 +22,7 @@ from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Group, Layo
 from sentprobe.generator.spaces.space import NumberedEvents
 from sentprobe.grammars.derivation import PARENT, Leaf
 from sentprobe.grammars.features import word_features
-from sentprobe.grammars.shapes import ClauseShape, NounShape, Shape, find_subject_role, load_english_shapes
+from sentprobe.grammars.shapes import UNTENSED, ClauseShape, NounShape, Shape, find_subject_role, load_english_shapes
 from sentprobe.lexicon import Form, Kind, Lexicon
 
 NumberArray: TypeAlias = NDArray[np.int64]
@@ -56,7 +56,7 @@ class WordTables:
 
     ``noun_forms`` is indexed by grammatical number and noun. ``verb_forms`` has a table for each frame, indexed by form
     (in the order of :data:`VERB_FORMS`) and verb. ``det_forms`` is indexed by determiner and by whether a vowel
-    follows.
+    follows, ``modal_forms`` by whether n't follows and by modal.
     """
 
     def __init__(self, space: NumberedEvents) -> None:
@@ -78,6 +78,9 @@ class WordTables:
         self.rel_forms = self.pool.numbers(next(iter(w.forms.values())) for w in rels)
         self.rel_tags = self.pool.numbers(next(iter(w.forms)).value for w in rels)
         self.rel_lemmas = self.pool.numbers(w.lemma for w in rels)
+        modals = [lexicon.get(lemma, Kind.MODAL) for lemma in words.modals]
+        self.modal_lemmas = self.pool.numbers(words.modals)
+        self.modal_forms = self._number_rows([w.forms.get(f, "") for w in modals] for f in (Form.MD, Form.MD_NEG))
         self.tenses = self.pool.numbers(tense.value for tense in Tense)
         cues = {negator.value for negator in Negator}
         self.negators = self.pool.numbers(n if n in cues else "" for n in NEGATIONS)
@@ -126,7 +129,7 @@ def find_variant_leaves(shape: Shape, at: int) -> tuple[Leaf, ...]:
     leaves = []
     for tense, number in TENSE_NUMBER_PAIRS:
         variant = shape
-        if isinstance(shape, ClauseShape):
+        if isinstance(shape, ClauseShape) and shape.tense != UNTENSED:
             variant = replace(shape, tense=tense.value, number=number.value)
         leaf = load_english_shapes().find_items(variant)[at].content
         assert isinstance(leaf, Leaf)
@@ -151,7 +154,7 @@ class FiniteTable:
         """Return the finite forms of the clause at *path*."""
         tokens = [t for t in plan.tokens if t.path == path and isinstance(t.origin[0], ClauseShape)]
         (verb,) = (t.origin for t in tokens if t.slot.endswith("verb"))
-        (finite,) = (t.origin for t in tokens if is_finite(*t.origin))
+        finite = next((t.origin for t in tokens if is_finite(*t.origin)), verb)
         if (verb, finite) not in self._cache:
             leaves = find_variant_leaves(*finite)
             self._cache[verb, finite] = FiniteForms(
@@ -211,11 +214,18 @@ class LayoutRows:
         return choices[self.find_numbers(path)]
 
     def find_variants(self, site: ClauseSite) -> NumberArray:
-        """Return each row's position in TENSE_NUMBER_PAIRS: tense, and number of the subject."""
+        """Return each row's position in TENSE_NUMBER_PAIRS: tense (any for a modal), and number of the subject."""
         voices = tuple(Voice) if site.voice is None else (site.voice,)
         by_voice = [self.find_numbers(find_subject_path(site, voice)) for voice in voices]
         numbers = by_voice[0] if site.voice else np.choose(self.values[f"{site.path}voice"], by_voice)
-        return 2 * self.values[f"{site.path}tense"] + numbers
+        tenses = self.values.get(f"{site.path}tense")
+        return numbers if tenses is None else 2 * tenses + numbers
+
+    def look_up_modals(self, path: str) -> NumberArray:
+        """Return the forms of the modal of the clause at *path*."""
+        is_contracted = self.values[f"{path}negation"] == NEGATIONS.index(Negator.CONTRACTED.value)
+        forms: NumberArray = self.tables.modal_forms[is_contracted.astype(np.int64), self.values[f"{path}modal"]]
+        return forms
 
     def look_up_verbs(self, site: ClauseSite) -> NumberArray:
         """Return the forms of the main verb of a clause."""
@@ -283,7 +293,11 @@ class LayoutColumns:
         for field, part in (("form", "auxiliary"), ("tag", "tag"), ("feats", "feats")):
             self.columns[f"{field}:{path}fin"] = partial(LayoutRows.look_up_finite, site=site, part=part)
         self._add_lookup("form", f"{path}negation", "negators")
-        self._add_lookup("value", f"{path}tense", "tenses")
+        if site.form.is_modal:
+            self.columns[f"form:{path}modal"] = partial(LayoutRows.look_up_modals, path=path)
+            self._add_lookup("lemma", f"{path}modal", "modal_lemmas")
+        else:
+            self._add_lookup("value", f"{path}tense", "tenses")
         for i in range(site.adverbs):
             self._add_lookup("form", f"{path}adverb{i}", "adverbs")
             self._add_lookup("lemma", f"{path}adverb{i}", "adverbs")
@@ -343,7 +357,9 @@ class LayoutColumns:
 
     def _mark_event(self, event: Event, path: str = "") -> Event:
         """Return *event* with marks in place of tense, negator and number."""
-        marked = replace(event, tense=cast(Tense, _Mark(self._marks[f"value:{path}tense"])))
+        marked = event
+        if event.tense is not None:
+            marked = replace(event, tense=cast(Tense, _Mark(self._marks[f"value:{path}tense"])))
         if event.negator is not None:
             marked = replace(marked, negator=cast(Negator, _Mark(self._marks[f"form:{path}negation"])))
         for role, person in iterate_participants(event):

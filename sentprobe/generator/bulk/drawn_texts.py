@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sentprobe.generator.bulk import columns
 from sentprobe.generator.events.event import Number, Tense, Voice
-from sentprobe.generator.sentences.realize import choose_determiner_form
+from sentprobe.generator.sentences.realize import SLOT_KINDS, choose_determiner_form
 from sentprobe.generator.sentences.sentence_plan import PlanToken, plan_sentence
 from sentprobe.generator.spaces import drawn_event
 from sentprobe.generator.spaces.constraints import Allowed
@@ -91,7 +91,8 @@ class _PhraseBuilder:
         if name in ("noun", "det"):
             return self._build_noun_phrase_lookup(f"{path}.", name)
         if name:
-            kind, form = (Kind.RELATIVIZER, None) if name == "rel" else (Kind.ADVERB, Form.RB)
+            kind = SLOT_KINDS.get(name, Kind.ADVERB)
+            form = None if name == "rel" else Form(token.leaf.form)
             return _make_lookup(self._get_forms(token.slot, kind, form), self._numbers[token.slot])
         if columns.is_finite(*token.origin):
             tense, subject, leaves = self._find_agreement(token)
@@ -121,6 +122,7 @@ class _PhraseBuilder:
         subject = self._numbers[f"{path}det"]
         leaves = dict(zip(columns.TENSE_NUMBER_PAIRS, columns.find_variant_leaves(*token.origin), strict=True))
         numbers = [Number(number) for number, _ in self._get_values(subject)]
+        assert clause.tense is not None
         return clause.tense, subject, [[leaves[tense, number] for number in numbers] for tense in Tense]
 
     def _get_forms(self, slot: str, kind: Kind, form: Form | None) -> Sequence[str]:
@@ -145,7 +147,7 @@ def _build_form_table(
 ) -> Sequence[str]:
     """Return a form of each used lemma; *form* None means the only form of the word."""
     words = [lexicon.get(lemma, kind) if i in used else None for i, lemma in enumerate(lemmas)]
-    return [word.forms[form or next(iter(word.forms))] if word else "" for word in words]
+    return [word.forms.get(form or next(iter(word.forms)), "") if word else "" for word in words]
 
 
 @lru_cache(maxsize=16)

@@ -22,7 +22,7 @@ from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import PARQUET, RECORD_FORMATS, TEXT, annotate_readings
 from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words
 from sentprobe.generator.spaces.counting import IndexArray
-from sentprobe.generator.spaces.layout import NEGATIONS, Layout, make_layout
+from sentprobe.generator.spaces.layout import NEGATIONS, ClauseForm, Layout, make_layout
 from sentprobe.generator.spaces.space import EventBatch
 from sentprobe.generator.spaces.templates import ClausePattern, find_pattern
 from sentprobe.grammars.shapes import ClauseShape, find_subject_role
@@ -113,6 +113,7 @@ class _ParsedEvents:
         self._adverbs = _number_values(self.words.adverbs)
         self._determiners = _number_values(self.words.determiners)
         self._relativizers = _number_values(self.words.relativizers)
+        self._modals = _number_values(self.words.modals)
         self._rows: dict[Layout, tuple[list[int], list[list[int]]]] = {}
         self._layouts: dict[object, Layout] = {}
 
@@ -127,7 +128,7 @@ class _ParsedEvents:
                 continue
             try:
                 layout = self._find_layout(clause)
-                values = self._list_values(clause, _number_features(clause.shape, is_main=True))
+                values = self._list_values(clause)
             except LookupError:
                 has_layout.append(False)
                 continue
@@ -151,31 +152,33 @@ class _ParsedEvents:
 
     def _find_layout(self, clause: ParsedClause) -> Layout:
         inner = [(role, phrase.clause) for role, phrase in sorted(clause.phrases) if phrase.clause]
+        forms = tuple(ClauseForm(bool(c.modal)) for c in (clause, *(c for _, c in inner)))
         parts = [(role, c.shape.frame, c.shape.gap, c.shape.voice, len(c.adverbs)) for role, c in inner]
-        key = (clause.shape.frame, len(clause.adverbs), *parts)
+        key = (clause.shape.frame, len(clause.adverbs), forms, *parts)
         if key not in self._layouts:
             where = tuple((ev.Role(role), _find_clause_pattern(c.shape)) for role, c in inner)
             adverbs = len(clause.adverbs), *(len(c.adverbs) for _, c in inner)
             pattern = find_pattern(ev.Frame(clause.shape.frame), where)
-            self._layouts[key] = make_layout(pattern, adverbs, self.words, tuple(ev.Negator))
+            self._layouts[key] = make_layout(pattern, adverbs, self.words, tuple(ev.Negator), forms)
         return self._layouts[key]
 
-    def _list_values(self, clause: ParsedClause, features: Sequence[int]) -> list[int]:
+    def _list_values(self, clause: ParsedClause) -> list[int]:
         """Return the value of each variable of the clause's layout, in the layout's order.
 
         Raises:
             LookupError: a relative clause has a relative clause.
         """
-        values = [*features, self._verbs[clause.verb], *(self._adverbs[adverb] for adverb in clause.adverbs)]
+        finite = self._modals[clause.modal] if clause.modal else [*ev.Tense].index(clause.shape.tense)
+        values = [*_number_features(clause.shape, finite), self._verbs[clause.verb]]
+        values += [self._adverbs[adverb] for adverb in clause.adverbs]
         inner: list[int] = []
         for _, phrase in sorted(clause.phrases):
             values += self._determiners[phrase.number, phrase.determiner], self._nouns[phrase.noun]
             if phrase.clause is not None:
                 if clause.shape.gap:
                     raise LookupError
-                features = _number_features(phrase.clause.shape, is_main=False)
                 inner.append(self._relativizers[phrase.clause.relativizer])
-                inner += self._list_values(phrase.clause, features)
+                inner += self._list_values(phrase.clause)
         return values + inner
 
 
@@ -187,16 +190,21 @@ def _list_words(lexicon: Lexicon) -> Words:
     """Return all words of a lexicon."""
     lemmas = {kind: tuple(word.lemma for word in lexicon.words(kind)) for kind in Kind}
     full_lexicon = Lexicon(lexicon.source, lexicon.entries, {"": Vocabulary("", lemmas)})
-    determiners, relativizers = lemmas[Kind.DETERMINER], lemmas[Kind.RELATIVIZER]
-    choices = Choices(determiners=determiners, relativizers=relativizers, allow=frozenset(Flag))
+    choices = Choices(
+        determiners=lemmas[Kind.DETERMINER],
+        relativizers=lemmas[Kind.RELATIVIZER],
+        modals=lemmas[Kind.MODAL],
+        allow=frozenset(Flag),
+    )
     return choose_words(full_lexicon, "", choices, Constraints())
 
 
 @cache
-def _number_features(shape: ClauseShape, *, is_main: bool) -> tuple[int, ...]:
-    """Return the values of voice (of a transitive main clause), tense, aspect and negation."""
-    values = ([*ev.Tense].index(shape.tense), [*ev.Aspect].index(shape.aspect), NEGATIONS.index(shape.negation))
-    return ([*ev.Voice].index(shape.voice), *values) if is_main and shape.frame == ev.Frame.TRANSITIVE else values
+def _number_features(shape: ClauseShape, finite: int) -> tuple[int, ...]:
+    """Return the values of voice (of a transitive main clause), tense or modal (*finite*), aspect and negation."""
+    values = (finite, [*ev.Aspect].index(shape.aspect), NEGATIONS.index(shape.negation))
+    has_voice = not shape.gap and shape.frame == ev.Frame.TRANSITIVE
+    return ([*ev.Voice].index(shape.voice), *values) if has_voice else values
 
 
 def _find_clause_pattern(shape: ClauseShape) -> ClausePattern:

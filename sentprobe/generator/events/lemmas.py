@@ -43,6 +43,8 @@ def check_lemmas(event: Event, lexicon: Lexicon) -> None:
     check_predicate(event, lexicon)
     for adverb in event.adverbs or ():
         lexicon.get(adverb, Kind.ADVERB)
+    if event.modal is not None:
+        lexicon.get(event.modal, Kind.MODAL)
     for _, person in iterate_participants(event):
         _check_participant(person, lexicon)
 

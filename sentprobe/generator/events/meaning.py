@@ -23,6 +23,8 @@ class Property(StrEnum):
     """The number of negated clauses differs."""
     TENSE = "tense"
     ASPECT = "aspect"
+    MODALITY = "modality"
+    """A clause has another modal, or a modal in place of a tense; no modal implies another."""
     NUMBER = "number"
     NOUN = "noun"
     VERB = "verb"
@@ -42,6 +44,7 @@ class ClauseMeaning:
     agent: str
     patient: str
     tense: ev.Tense | None
+    modal: str | None
     aspect: ev.Aspect | None
     negated: bool
     adverbs: tuple[str, ...]
@@ -80,7 +83,14 @@ def _compute_clause_meaning(clause: ev.Event, head: ev.Participant | None) -> Cl
         noun if filler is ev.GAP else getattr(filler, "noun", None) or "" for filler in (clause.agent, clause.patient)
     )
     return ClauseMeaning(
-        noun, agent, patient, clause.tense, clause.aspect, clause.polarity is ev.Polarity.NEGATIVE, clause.adverbs or ()
+        head=noun,
+        agent=agent,
+        patient=patient,
+        tense=clause.tense,
+        modal=clause.modal,
+        aspect=clause.aspect,
+        negated=clause.polarity is ev.Polarity.NEGATIVE,
+        adverbs=clause.adverbs or (),
     )
 
 
@@ -151,7 +161,9 @@ def _rename_word(meaning: EventMeaning, old: str, new: str) -> EventMeaning:
 
 
 def _compare_clauses(left: ClauseMeaning, right: ClauseMeaning) -> Iterator[Property]:
-    if left.tense is not right.tense:
+    if left.modal != right.modal:
+        yield Property.MODALITY
+    elif left.tense is not right.tense:
         yield Property.TENSE
     if left.aspect is not right.aspect:
         yield Property.ASPECT

@@ -9,7 +9,7 @@ from sentprobe.generator.pairs.contrasts import CONTRASTS, Contrast
 from sentprobe.generator.pairs.drafts import EventDraft
 from sentprobe.generator.pairs.replacements import find_irreplaceable_words
 from sentprobe.generator.pairs.triplets import TripletPart, TripletRows, TripletSet, TripletSide
-from sentprobe.generator.spaces.space import find_verbs_without_progressive
+from sentprobe.generator.spaces.rules import find_verbs_without_progressive
 from sentprobe.lexicon.sorts import restrict_to_one_sort
 
 MAX_DISTRACTORS = 8

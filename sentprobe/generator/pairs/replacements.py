@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from sentprobe.generator.spaces.constraints import Words
 from sentprobe.generator.spaces.layout import Layout
+from sentprobe.generator.spaces.rules import find_verbs_without_progressive
 from sentprobe.generator.spaces.sort_bans import find_sort_bans
-from sentprobe.generator.spaces.space import find_verbs_without_progressive
 from sentprobe.lexicon import Kind, Lexicon
 
 ReplacementTables: TypeAlias = Mapping[Kind, NDArray[np.bool_]]

@@ -23,7 +23,8 @@ from sentprobe.lexicon import Form, Kind, Lexicon
 class Trie:
     """A node of the trie: the next node for each input, and the shapes that end at this node.
 
-    ``tokens`` holds the nodes by function word, by form and frame of a verb ("VBD transitive"), or by RELATIVIZER.
+    ``tokens`` holds the nodes by function word, by form and frame of a verb ("VBD transitive"), by form of a modal
+    ("MD modal"), or by RELATIVIZER.
     ``phrases`` holds the nodes by role and grammatical number of a noun phrase ("" accepts both numbers). ``adverbs``
     holds at most the node after a list of adverbs. A step is its number among the steps of the node, and the next node.
     """
@@ -40,6 +41,8 @@ class Trie:
 
 RELATIVIZER = "a relativizer"
 """The input for a relativizer; function words have no spaces."""
+_NAMES = {shapes.VERB: "{form} {frame}", shapes.MODAL: "{form} modal", shapes.RELATIVIZER: RELATIVIZER}
+"""The input for a leaf by its placeholder lemma."""
 
 
 @cache
@@ -49,7 +52,8 @@ def load_english_tries() -> tuple[Trie, dict[str, Trie]]:
     relative = {number.value: Trie() for number in ev.Number}
     for shape in shapes.list_clause_shapes():
         is_subject_relative = shape.gap == shapes.find_subject_role(shape.voice)
-        tries = [relative[shape.number]] if is_subject_relative else relative.values() if shape.gap else [main]
+        agrees = is_subject_relative and shape.number
+        tries = [relative[shape.number]] if agrees else relative.values() if shape.gap else [main]
         for trie in tries:
             _insert_shape(trie, shape)
     return main, relative
@@ -60,8 +64,7 @@ def _insert_shape(trie: Trie, shape: shapes.ClauseShape) -> None:
         content = item.content
         if isinstance(content, Leaf):
             assert content.lemma != shapes.ADVERB
-            name = f"{content.form} {shape.frame}" if content.lemma == shapes.VERB else content.form
-            name = RELATIVIZER if content.lemma == shapes.RELATIVIZER else name
+            name = _NAMES.get(content.lemma, content.form).format(form=content.form, frame=shape.frame)
             _, trie = trie.tokens.setdefault(name, trie.make_step())
         elif content.category == "ADVP":
             trie.adverbs = trie.adverbs or [trie.make_step()]
@@ -83,6 +86,8 @@ _FORM_DESCRIPTIONS = {
     Form.VBG: "an -ing form",
     Form.VBN: "a past participle",
     Form.RB: "an adverb",
+    Form.MD: "a modal",
+    Form.MD_NEG: "a modal before n't",
 }
 
 
@@ -111,6 +116,7 @@ class ParsedClause(NamedTuple):
     adverbs: tuple[str, ...]
     relativizer: str
     phrases: tuple[tuple[str, ParsedPhrase], ...]
+    modal: str
 
 
 def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
@@ -148,7 +154,8 @@ def _has_adverb_site(clause: ParsedClause) -> bool:
     """Say whether several clauses can take an adverb (see :mod:`.attachments`)."""
     shape = clause.shape
     features = shape.aspect, shape.voice, shape.negation
-    has_adverb_first = clause.adverbs and features == (ev.Aspect.SIMPLE, ev.Voice.ACTIVE, shapes.POSITIVE)
+    has_auxiliary = features != (ev.Aspect.SIMPLE, ev.Voice.ACTIVE, shapes.POSITIVE) or clause.modal
+    has_adverb_first = clause.adverbs and not has_auxiliary
     return any(
         (has_adverb_first and role == shapes.find_subject_role(shape.voice)) or _has_adverb_site(phrase.clause)
         for role, phrase in clause.phrases
@@ -178,7 +185,8 @@ def build_event(clause: ParsedClause) -> ev.Event:
     arguments: dict[str, Any] = {role: _build_participant(phrase) for role, phrase in clause.phrases}
     if clause.shape.gap:
         arguments[clause.shape.gap] = ev.GAP
-    return ev.Event(predicate=clause.verb, adverbs=clause.adverbs, **_find_features(clause.shape), **arguments)
+    arguments |= _find_features(clause.shape)
+    return ev.Event(predicate=clause.verb, adverbs=clause.adverbs, modal=clause.modal or None, **arguments)
 
 
 @cache
@@ -187,7 +195,7 @@ def _find_features(shape: shapes.ClauseShape) -> Mapping[str, Any]:
     return {
         "frame": ev.Frame(shape.frame),
         "voice": ev.Voice(shape.voice),
-        "tense": ev.Tense(shape.tense),
+        "tense": None if shape.tense == shapes.UNTENSED else ev.Tense(shape.tense),
         "aspect": ev.Aspect(shape.aspect),
         "polarity": ev.Polarity.POSITIVE if is_positive else ev.Polarity.NEGATIVE,
         "negator": None if is_positive else ev.Negator(shape.negation),
@@ -237,12 +245,12 @@ def _find_function_words() -> frozenset[str]:
 class _TokenReadings(NamedTuple):
     """The readings of a token.
 
-    ``inputs`` holds inputs of a trie, each with the lemma of a verb or of a relativizer. ``determiners`` holds lemmas
-    and forms. ``nouns`` holds lemmas, grammatical numbers and the forms of the determiners that go with them.
+    ``inputs`` holds inputs of a trie, each with the lemma of a verb, a relativizer or a modal. ``determiners`` holds
+    lemmas and forms. ``nouns`` holds lemmas, grammatical numbers and the forms of the determiners that go with them.
     """
 
     text: str
-    inputs: tuple[tuple[str, str, str], ...] = ()
+    inputs: tuple[tuple[str, str, str, str], ...] = ()
     determiners: tuple[tuple[str, Form], ...] = ()
     nouns: tuple[tuple[str, str, Form], ...] = ()
     adverbs: tuple[str, ...] = ()
@@ -253,7 +261,7 @@ _END = _TokenReadings("")
 
 @lru_cache(maxsize=16_384)
 def _find_readings(token: str, lexicon: Lexicon) -> _TokenReadings:
-    inputs, determiners, nouns, adverbs = [(token, "", "")], [], [], []
+    inputs, determiners, nouns, adverbs = [(token, "", "", "")], [], [], []
     for word, form in lexicon.find(token):
         if word.kind is Kind.NOUN:
             number = ev.Number.SINGULAR if form is Form.NN else ev.Number.PLURAL
@@ -263,16 +271,17 @@ def _find_readings(token: str, lexicon: Lexicon) -> _TokenReadings:
         elif word.kind is Kind.ADVERB:
             adverbs.append(word.lemma)
         elif word.kind is Kind.RELATIVIZER:
-            inputs.append((RELATIVIZER, "", word.lemma))
+            inputs.append((RELATIVIZER, "", word.lemma, ""))
         else:
-            inputs.append((f"{form.value} {word.kind.value}", word.lemma, ""))
+            lemmas = ("", "", word.lemma) if word.kind is Kind.MODAL else (word.lemma, "", "")
+            inputs.append((f"{form.value} {word.kind.value}", *lemmas))
     return _TokenReadings(token, tuple(inputs), tuple(determiners), tuple(nouns), tuple(adverbs))
 
 
-_Match = tuple[str, tuple[str, ...], str, tuple[tuple[str, ParsedPhrase], ...]]
-"""The verb, adverbs, relativizer and noun phrases that a walk has collected so far."""
+_Match = tuple[str, tuple[str, ...], str, tuple[tuple[str, ParsedPhrase], ...], str]
+"""The verb, adverbs, relativizer, noun phrases and modal that a walk has collected so far."""
 
-_EMPTY_MATCH: _Match = ("", (), "", ())
+_EMPTY_MATCH: _Match = ("", (), "", (), "")
 
 _Step = tuple[int, Trie, int, _Match]
 """The number of a step among those of its node, the next node, the end of the input, and the match so far."""
@@ -322,32 +331,32 @@ class _Parser:
 
     def _find_steps(self, node: Trie, at: int, match: _Match) -> list[_Step]:
         """Return the steps that the input at *at* allows."""
-        verb, adverbs, relativizer, phrases = match
+        verb, adverbs, relativizer, phrases, modal = match
         steps: list[_Step] = []
-        for name, verb_lemma, link_lemma in self._readings[at].inputs:
+        for name, verb_lemma, link_lemma, modal_lemma in self._readings[at].inputs:
             step = node.tokens.get(name)
             if step is not None:
-                extended = verb_lemma or verb, adverbs, link_lemma or relativizer, phrases
+                extended = verb_lemma or verb, adverbs, link_lemma or relativizer, phrases, modal_lemma or modal
                 steps.append((*step, at + 1, extended))
         if node.adverbs or node.phrases:
             steps += self._find_constituent_steps(node, at, match)
         if self.expected is not None:
-            inputs = {name for name, _, _ in self._readings[at].inputs}
+            inputs = {row[0] for row in self._readings[at].inputs}
             for name in node.tokens.keys() - inputs:
                 self._record_failure(at, _describe_input(name))
         return steps
 
     def _find_constituent_steps(self, node: Trie, at: int, match: _Match) -> Iterator[_Step]:
         """Yield the steps for lists of adverbs and for noun phrases."""
-        verb, adverbs, relativizer, phrases = match
+        verb, adverbs, relativizer, phrases, modal = match
         for step in node.adverbs:
             for end, lemmas in self._parse_adverbs(at):
-                yield *step, end, (verb, lemmas, relativizer, phrases)
+                yield *step, end, (verb, lemmas, relativizer, phrases, modal)
         if node.phrases:
             for end, phrase in self._parse_noun_phrases(at):
                 for (role, number), step in node.phrases.items():
                     if number in ("", phrase.number):
-                        yield *step, end, (verb, adverbs, relativizer, (*phrases, (role, phrase)))
+                        yield *step, end, (verb, adverbs, relativizer, (*phrases, (role, phrase)), modal)
 
     def _parse_adverbs(self, at: int) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield the ends and lemmas of the adverb lists that begin at *at*, separated by commas."""

@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from sentprobe.errors import UsageError
 from sentprobe.generator.events.event import (
     Event,
+    Negator,
     Participant,
     RelativeClause,
     Role,
@@ -22,7 +23,7 @@ from sentprobe.grammars.derivation import PARENT
 from sentprobe.grammars.features import word_features
 from sentprobe.lexicon import Form, Kind, Lexicon, Word
 
-SLOT_KINDS = {"noun": Kind.NOUN, "det": Kind.DETERMINER, "rel": Kind.RELATIVIZER}
+SLOT_KINDS = {"noun": Kind.NOUN, "det": Kind.DETERMINER, "rel": Kind.RELATIVIZER, "modal": Kind.MODAL}
 
 
 def check_event(event: Event, lexicon: Lexicon) -> None:
@@ -30,7 +31,7 @@ def check_event(event: Event, lexicon: Lexicon) -> None:
 
     Raises:
         UsageError: a field is open, a gap stands outside a relative clause, a word is unknown, a determiner does not go
-            with its noun's number, or a noun has a sort that its verb does not take.
+            with its noun's number, a modal not with n't, or a noun has a sort that its verb does not take.
     """
     missing = list(find_open_fields(event))
     if missing:
@@ -41,9 +42,16 @@ def check_event(event: Event, lexicon: Lexicon) -> None:
         lexicon.get(clause.predicate or "", Kind(str(clause.frame)))
         for adverb in clause.adverbs or ():
             lexicon.get(adverb, Kind.ADVERB)
+        if clause.modal is not None:
+            _check_modal(clause, lexicon.get(clause.modal, Kind.MODAL))
         for _, person in iterate_participants(clause):
             _check_participant(person, lexicon)
     check_sorts(event, lexicon)
+
+
+def _check_modal(clause: Event, modal: Word) -> None:
+    if clause.negator is Negator.CONTRACTED and Form.MD_NEG not in modal.forms:
+        raise UsageError(f"the modal {modal.lemma!r} has no form before n't; use not")
 
 
 def _check_participant(person: Participant, lexicon: Lexicon) -> None:

@@ -2,7 +2,7 @@
 
 This is the fast path. The structure of an event determines its plan. Each slot in the plan is filled with an inflected
 form of a word of the event. Slots are named by their path in the event: ``verb``, ``adverb0``, ``agent.noun``,
-``agent.det``, ``agent.rel``, ``agent.clause.verb``, ...
+``agent.det``, ``agent.rel``, ``agent.clause.verb``, ``modal``, ...
 """
 
 from collections.abc import Callable
@@ -15,7 +15,13 @@ from sentprobe.generator.sentences.structure import ClauseStructure, extract_str
 from sentprobe.grammars import shapes
 from sentprobe.grammars.derivation import PARENT, FlatItem, Leaf
 
-_SLOT_NAMES = {shapes.VERB: "verb", shapes.NOUN: "noun", shapes.DETERMINER: "det", shapes.RELATIVIZER: "rel"}
+_SLOT_NAMES = {
+    shapes.VERB: "verb",
+    shapes.MODAL: "modal",
+    shapes.NOUN: "noun",
+    shapes.DETERMINER: "det",
+    shapes.RELATIVIZER: "rel",
+}
 CONSONANT = "consonant"
 
 
@@ -102,11 +108,13 @@ def _plan_clause(event: Event, path: str, head_number: str) -> SentencePlan:
 def _choose_clause_shape(event: Event, head_number: str) -> shapes.ClauseShape:
     subject = event.argument(event.subject)
     number = subject.number if isinstance(subject, Participant) else head_number
+    if event.modal is not None:
+        number = ""
     negation = event.negator if event.polarity is Polarity.NEGATIVE else event.polarity
     return shapes.ClauseShape(
         str(event.frame),
         str(event.voice),
-        str(event.tense),
+        shapes.UNTENSED if event.modal is not None else str(event.tense),
         str(event.aspect),
         str(negation),
         bool(event.adverbs),
@@ -198,6 +206,8 @@ def find_slots(event: Event, path: str = "", slots: dict[str, str] | None = None
     """Return the lemmas of *event* by slot, added to *slots*."""
     slots = {} if slots is None else slots
     slots[path + "verb"] = event.predicate or ""
+    if event.modal is not None:
+        slots[path + "modal"] = event.modal
     for i, lemma in enumerate(event.adverbs or ()):
         slots[f"{path}adverb{i}"] = lemma
     for name, person in (("agent.", event.agent), ("patient.", event.patient)):
@@ -217,7 +227,8 @@ def _add_participant_slots(person: Participant, path: str, slots: dict[str, str]
 def replace_words(event: Event, word: Callable[[str], str], path: str = "") -> Event:
     """Return *event* with ``word(slot)`` in place of the word of every slot."""
     adverbs = tuple(word(f"{path}adverb{i}") for i in range(len(event.adverbs or ())))
-    replaced = replace(event, predicate=word(f"{path}verb"), adverbs=adverbs)
+    modal = None if event.modal is None else word(f"{path}modal")
+    replaced = replace(event, predicate=word(f"{path}verb"), adverbs=adverbs, modal=modal)
     for role in ROLES:
         person = event.argument(role)
         if isinstance(person, Participant):

@@ -28,6 +28,7 @@ class Words:
     determiners: tuple[tuple[str, str], ...]
     """Pairs of a grammatical number and the lemma of a determiner that is possible with this number."""
     relativizers: tuple[str, ...]
+    modals: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,10 +53,11 @@ class Choices:
 
     ``main`` and ``clause`` are partial events that fix features of the main clause and of every relative clause. The
     other fields list the values to choose from, in every clause: the numbers of nouns, determiners and relativizers by
-    lemma, negation cues, and the number of adverbs before a verb (``clause_adverbs`` for relative clauses, if given).
-    Repeated values count once. ``allow`` admits verbs with a flag that are excluded by default: stative, punctual
-    and psych verbs in the progressive, and syncretic verbs ("the men hit"). ``ambiguous`` admits events whose sentence
-    has two readings, because two verbs can take an adverb (see :mod:`sentprobe.generator.sentences.attachments`).
+    lemma, negation cues, modals (None for a clause with a tense), and the number of adverbs before a verb
+    (``clause_adverbs`` for relative clauses, if given). Repeated values count once. ``allow`` admits verbs with a flag
+    that are excluded by default: stative, punctual and psych verbs in the progressive, and syncretic verbs ("the men
+    hit"). ``ambiguous`` admits events whose sentence has two readings, because two verbs can take an adverb (see
+    :mod:`sentprobe.generator.sentences.attachments`).
     """
 
     main: Event = field(default_factory=Event)
@@ -64,13 +66,14 @@ class Choices:
     determiners: tuple[str, ...] = ("the",)
     relativizers: tuple[str, ...] = ("that",)
     negators: tuple[Negator, ...] = (Negator.NOT,)
+    modals: tuple[str | None, ...] = (None,)
     adverbs: tuple[int, ...] = (0,)
     clause_adverbs: tuple[int, ...] | None = None
     allow: frozenset[Flag] = frozenset()
     ambiguous: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("numbers", "determiners", "relativizers", "negators", "adverbs", "clause_adverbs"):
+        for name in ("numbers", "determiners", "relativizers", "negators", "modals", "adverbs", "clause_adverbs"):
             values = getattr(self, name)
             if values is not None:
                 object.__setattr__(self, name, tuple(dict.fromkeys(values)))
@@ -85,8 +88,8 @@ def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraint
     """Return the words to choose from.
 
     Raises:
-        UsageError: an unknown vocabulary, determiner or relativizer; a required or forbidden word that is not in the
-            lexicon, or a required one not in the vocabulary; too many adverbs.
+        UsageError: an unknown vocabulary, determiner, relativizer or modal; a required or forbidden word that is not in
+            the lexicon, or a required one not in the vocabulary; too many adverbs.
     """
     lexicon.vocabulary(vocabulary)
     for count in (*choices.adverbs, *choices.adverbs_in_clauses):
@@ -98,6 +101,7 @@ def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraint
         choices.numbers,
         choices.determiners,
         choices.relativizers,
+        modals=tuple(lemma for lemma in choices.modals if lemma is not None),
         syncretic=Flag.SYNCRETIC in choices.allow,
     )
     _check_words(words, lexicon, vocabulary, constraints)
@@ -112,6 +116,7 @@ def _collect_words(
     determiners: tuple[str, ...],
     relativizers: tuple[str, ...],
     *,
+    modals: tuple[str, ...],
     syncretic: bool,
 ) -> Words:
     pairs = tuple(
@@ -139,13 +144,14 @@ def _collect_words(
         adverbs=vocabulary_words.words[Kind.ADVERB],
         determiners=pairs,
         relativizers=relatives,
+        modals=tuple(lexicon.get(lemma, Kind.MODAL).lemma for lemma in modals),
     )
 
 
 @lru_cache(maxsize=64)
 def _list_lemmas(words: Words) -> frozenset[str]:
     determiners = (lemma for _, lemma in words.determiners)
-    return frozenset((*words.nouns, *words.verbs, *words.adverbs, *words.relativizers, *determiners))
+    return frozenset((*words.nouns, *words.verbs, *words.adverbs, *words.relativizers, *words.modals, *determiners))
 
 
 def _check_words(words: Words, lexicon: Lexicon, vocabulary: str, constraints: Constraints) -> None:
@@ -161,8 +167,8 @@ def _check_words(words: Words, lexicon: Lexicon, vocabulary: str, constraints: C
 
 
 def _explain_unavailable(lemma: str, lexicon: Lexicon, vocabulary: str) -> str:
-    if {Kind.DETERMINER, Kind.RELATIVIZER} & set(lexicon.kinds_of(lemma)):
-        return "is not among the determiners and relativizers that were chosen"
+    if {Kind.DETERMINER, Kind.RELATIVIZER, Kind.MODAL} & set(lexicon.kinds_of(lemma)):
+        return "is not among the determiners, relativizers and modals that were chosen"
     if any(lemma in lemmas for lemmas in lexicon.vocabulary(vocabulary).words.values()):
         return f"is left out of vocabulary {vocabulary!r} (see --allow)"
     return f"is not in vocabulary {vocabulary!r}"
@@ -172,7 +178,7 @@ def collect_lemmas(event: Event) -> set[str]:
     """Return the lemmas of a partial event."""
     lemmas: set[str | None] = set()
     for clause, _ in iterate_clauses(event):
-        lemmas |= {clause.predicate, *(clause.adverbs or ())}
+        lemmas |= {clause.predicate, clause.modal, *(clause.adverbs or ())}
         for _, person in iterate_participants(clause):
             lemmas |= {person.noun, person.determiner}
             lemmas.add(getattr(person.clause, "relativizer", None))

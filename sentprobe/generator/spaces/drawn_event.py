@@ -47,7 +47,7 @@ class DrawnEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClauseParts:
-    """The variables of a clause; ``voice`` is None if ``site`` fixes it.
+    """The variables of a clause; ``voice`` is None if ``site`` fixes it, ``tense`` if the clause has a modal.
 
     ``roles`` holds the noun variable of each role; the gap has the variable of the noun that the clause modifies.
     """
@@ -56,7 +56,7 @@ class ClauseParts:
     verb: int
     negation: int
     aspect: int
-    tense: int
+    tense: int | None
     voice: int | None
     roles: Mapping[ev.Role, int]
 
@@ -113,7 +113,7 @@ def _find_clause_parts(site: ClauseSite, numbers: Mapping[str, int]) -> ClausePa
         verb=numbers[f"{path}verb"],
         negation=numbers[f"{path}negation"],
         aspect=numbers[f"{path}aspect"],
-        tense=numbers[f"{path}tense"],
+        tense=numbers.get(f"{path}tense"),
         voice=numbers.get(f"{path}voice"),
         roles={role: numbers[f"{owner}noun"] for role, owner in owners.items()},
     )

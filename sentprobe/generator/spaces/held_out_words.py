@@ -14,7 +14,7 @@ from sentprobe.generator.events.event import Frame
 from sentprobe.generator.spaces.templates import Pattern, find_patterns, list_template_names
 from sentprobe.lexicon import Kind, Lexicon
 
-DIVIDED_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE)
+DIVIDED_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIVE)
 """The kinds of words that are split; other words are on both sides."""
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.spaces.constraints import Allowed, Words
@@ -37,9 +37,18 @@ class Variable:
     group: Group | None = None
 
 
+class ClauseForm(NamedTuple):
+    """Whether the finite verb of a clause is a modal."""
+
+    is_modal: bool = False
+
+
+TENSED = ClauseForm()
+
+
 @dataclass(frozen=True, slots=True)
 class ClauseSite:
-    """A clause of the layout: its path, frame, voice and gap, and its number of adverbs.
+    """A clause of the layout: its path, frame, voice and gap, its number of adverbs and its form.
 
     ``owner`` is the path of the noun that the clause modifies ("" for the main clause).
     """
@@ -51,6 +60,7 @@ class ClauseSite:
     adverbs: int
     owner: str
     clause_pattern: "ClausePattern | None" = None
+    form: ClauseForm = TENSED
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -66,13 +76,24 @@ NEGATIONS = (ev.Polarity.POSITIVE.value, *(negator.value for negator in ev.Negat
 
 
 @lru_cache(maxsize=1024)  # a task makes thousands of spaces with few layouts
-def make_layout(pattern: Pattern, adverbs: tuple[int, ...], words: Words, negators: tuple[ev.Negator, ...]) -> Layout:
-    """Return the layout of *pattern*; *adverbs* is the number of adverbs of each clause, main clause first."""
+def make_layout(
+    pattern: Pattern,
+    adverbs: tuple[int, ...],
+    words: Words,
+    negators: tuple[ev.Negator, ...],
+    forms: tuple[ClauseForm, ...] = (),
+) -> Layout:
+    """Return the layout of *pattern*.
+
+    *adverbs* and *forms* hold the number of adverbs and the form of each clause, main clause first; by default, all
+    clauses are tensed.
+    """
     voice = ev.Voice.ACTIVE if pattern.frame is ev.Frame.INTRANSITIVE else None
-    sites = [ClauseSite("", pattern.frame, voice, None, adverbs[0], "")]
-    for (role, clause), count in zip(pattern.clauses, adverbs[1:], strict=True):
+    forms = forms or (TENSED,) * len(adverbs)
+    sites = [ClauseSite("", pattern.frame, voice, None, adverbs[0], "", form=forms[0])]
+    for (role, clause), count, form in zip(pattern.clauses, adverbs[1:], forms[1:], strict=True):
         owner = f"{role.value}."
-        sites.append(ClauseSite(f"{owner}clause.", clause.frame, clause.voice, clause.gap, count, owner, clause))
+        sites.append(ClauseSite(f"{owner}clause.", clause.frame, clause.voice, clause.gap, count, owner, clause, form))
     variables = [v for site in sites for v in _list_clause_variables(site, words, negators)]
     return Layout(pattern, tuple(sites), tuple(variables))
 
@@ -88,7 +109,10 @@ def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Ne
         yield _make_free_variable(f"{site.owner}rel", words.relativizers)
     if site.voice is None:
         yield _make_free_variable(f"{path}voice", [v.value for v in ev.Voice])
-    yield _make_free_variable(f"{path}tense", [t.value for t in ev.Tense])
+    if site.form.is_modal:
+        yield _make_free_variable(f"{path}modal", words.modals)
+    else:
+        yield _make_free_variable(f"{path}tense", [t.value for t in ev.Tense])
     yield _make_free_variable(f"{path}aspect", [a.value for a in ev.Aspect])
     allowed = {ev.Polarity.POSITIVE.value, *(n.value for n in negators)}
     negations = frozenset(i for i, n in enumerate(NEGATIONS) if n in allowed)
@@ -140,7 +164,8 @@ class _Matcher:
             self._require_value(f"{path}voice", partial.voice)
         else:
             self._require_fixed(partial.voice, site.voice)
-        self._require_value(f"{path}tense", partial.tense)
+        self._require_variable(f"{path}tense", partial.tense)
+        self._require_variable(f"{path}modal", partial.modal)
         self._require_value(f"{path}aspect", partial.aspect)
         self._require_value(f"{path}verb", partial.predicate)
         if partial.polarity is ev.Polarity.NEGATIVE and partial.negator is None:
@@ -184,6 +209,12 @@ class _Matcher:
         if required is not None:
             self._allow(name, lambda value: value == required)
 
+    def _require_variable(self, name: str, required: str | None) -> None:
+        """Require a value of a variable that the layout may lack."""
+        if required is not None and name not in self._variables:
+            raise _ImpossibleStructure
+        self._require_value(name, required)
+
     def _allow(self, name: str, test: Callable[[LayoutValue], bool]) -> None:
         variable = self._variables[name]
         allowed = frozenset(i for i in variable.domain if test(variable.values[i]))
@@ -217,7 +248,8 @@ def build_layout_event(values: Mapping[str, LayoutValue], layout: Layout, site: 
         predicate=str(values[f"{path}verb"]),
         frame=site.frame,
         voice=site.voice or _VOICES[str(values[f"{path}voice"])],
-        tense=_TENSES[str(values[f"{path}tense"])],
+        tense=None if site.form.is_modal else _TENSES[str(values[f"{path}tense"])],
+        modal=str(values[f"{path}modal"]) if site.form.is_modal else None,
         aspect=_ASPECTS[str(values[f"{path}aspect"])],
         polarity=polarity,
         negator=negator,
@@ -268,12 +300,15 @@ def _read_clause(event: ev.Event, site: ClauseSite, layout: Layout, values: dict
     path, adverbs = site.path, event.adverbs or ()
     if (event.frame, event.gap, len(adverbs)) != (site.frame, site.gap, site.adverbs):
         return False
+    if site.form != ClauseForm(event.modal is not None):
+        return False
     if site.voice not in (None, event.voice):
         return False
     negated = event.polarity is ev.Polarity.NEGATIVE
     values |= {
         f"{path}voice": str(event.voice),
         f"{path}tense": str(event.tense),
+        f"{path}modal": str(event.modal),
         f"{path}aspect": str(event.aspect),
         f"{path}negation": str(event.negator if negated else event.polarity),
         f"{path}verb": str(event.predicate),

@@ -5,9 +5,9 @@ and memory proportional to the sample.
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache, partial
+from functools import lru_cache
 from itertools import accumulate, chain, combinations, pairwise, product
 from typing import Any, Protocol
 
@@ -15,10 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
-from sentprobe.generator.events.event import Aspect, Contradiction, Event, Negator, Number
-from sentprobe.generator.events.notation import write_event
-from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY
-from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words, choose_words
+from sentprobe.generator.events.event import Contradiction, Event, Negator, Number
+from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words
 from sentprobe.generator.spaces.counting import (
     Box,
     Cell,
@@ -31,144 +29,14 @@ from sentprobe.generator.spaces.counting import (
     split_into_cells,
 )
 from sentprobe.generator.spaces.drawn_event import DrawnEvent
-from sentprobe.generator.spaces.layout import (
-    ClauseSite,
-    Layout,
-    Restriction,
-    Variable,
-    make_layout,
-    read_values,
-    restrict,
-)
+from sentprobe.generator.spaces.layout import ClauseForm, Layout, make_layout, read_values
 from sentprobe.generator.spaces.profile import Profile, SpaceStratum, find_strata, sample_strata
-from sentprobe.generator.spaces.sort_bans import find_sort_bans, find_sort_boxes
+from sentprobe.generator.spaces.rules import Rule, iterate_rules
 from sentprobe.generator.spaces.templates import find_patterns
-from sentprobe.lexicon import Flag, Kind, Lexicon
-from sentprobe.lexicon.words import NO_PROGRESSIVE
+from sentprobe.lexicon import Kind, Lexicon
 
 MAX_SENTENCES = 1_000_000_000
 """Maximum sample size; the indices of a larger sample would take more than 8 GB."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A constraint: its text, and the boxes of a layout whose union it requires or bans."""
-
-    text: str
-    find_boxes: Callable[[Layout], Sequence[Restriction]]
-    is_ban: bool = False
-
-
-def _iterate_rules(
-    words: Words, lexicon: Lexicon, choices: Choices, constraints: Constraints, *, is_detailed: bool = False
-) -> Iterator[Rule]:
-    """Yield the rules for choices and constraints; if *is_detailed*, a rule for each flag of verbs."""
-    if choices.main != Event():
-        text = f"the main clause {write_event(choices.main)}"
-        yield Rule(text, lambda layout: _restrict_clauses(choices.main, layout, layout.clauses[:1]))
-    if choices.clause != Event():
-        text = f"the relative clause {write_event(choices.clause)}"
-        yield Rule(text, lambda layout: _restrict_relatives(choices.clause, layout))
-    yield from _iterate_event_rules(constraints)
-    for lemma in constraints.required_words:
-        yield Rule(f"the required word {lemma!r}", partial(_find_word_boxes, lemma))
-    for lemma in constraints.forbidden_words:
-        yield Rule(f"the forbidden word {lemma!r}", partial(_find_word_boxes, lemma), is_ban=True)
-    yield from _iterate_language_rules(words, lexicon, choices, is_detailed=is_detailed)
-    if not choices.ambiguous and {*choices.adverbs} != {0}:
-        yield Rule("leaving out adverbs that two verbs can take", _find_ambiguous_boxes, is_ban=True)
-
-
-def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *, is_detailed: bool) -> Iterator[Rule]:
-    """Yield the rules for the classes of verbs and the sorts of nouns."""
-    flags = NO_PROGRESSIVE - choices.allow
-    for flag_set in [frozenset([flag]) for flag in sorted(flags)] if is_detailed else [flags]:
-        if verbs := find_verbs_without_progressive(words, lexicon, flag_set):
-            text = f"leaving out {' and '.join(sorted(flag_set))} verbs in the progressive (see --allow)"
-            yield Rule(text, partial(_find_progressive_boxes, verbs), is_ban=True)
-    if bans := find_sort_bans(words, lexicon):
-        text = "the sorts of nouns that verbs and relativizers take"
-        yield Rule(text, lambda layout: list(find_sort_boxes(bans, layout)), is_ban=True)
-
-
-def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
-    """Return the main clauses whose adverb follows a relative clause on the subject."""
-    main, *relatives = layout.clauses
-    has_site = main.adverbs and any(site.owner == f"{WITHOUT_AUXILIARY.subject.value}." for site in relatives)
-    return _restrict_clauses(WITHOUT_AUXILIARY, layout, [main]) if has_site else []
-
-
-def _iterate_event_rules(constraints: Constraints) -> Iterator[Rule]:
-    for event in constraints.required:
-        yield Rule(f"the required event {write_event(event)}", _make_event_boxes(event))
-    if constraints.required_any:
-        names = " or ".join(map(write_event, constraints.required_any))
-        yield Rule(f"the required event {names}", _make_event_boxes(*constraints.required_any))
-    for event in constraints.forbidden:
-        yield Rule(f"the forbidden event {write_event(event)}", _make_event_boxes(event), is_ban=True)
-
-
-def _restrict_clauses(event: Event, layout: Layout, sites: Iterable[ClauseSite]) -> list[Restriction]:
-    """Return, for each clause that can match *event*, the restriction under which it matches."""
-    restrictions = (restrict(event, site, layout) for site in sites)
-    return [restriction for restriction in restrictions if restriction is not None]
-
-
-def _make_event_boxes(*events: Event) -> Callable[[Layout], Sequence[Restriction]]:
-    return lambda layout: [box for event in events for box in _restrict_clauses(event, layout, layout.clauses)]
-
-
-def _restrict_relatives(event: Event, layout: Layout) -> list[Restriction]:
-    """Return one restriction that makes every relative clause match *event*."""
-    merged: dict[str, Allowed] = {}
-    for site in layout.clauses[1:]:
-        restriction = restrict(event, site, layout)
-        if restriction is None:
-            return []
-        for name, allowed in restriction.items():
-            merged[name] = merged.get(name, allowed) & allowed
-    return [merged] if all(merged.values()) else []
-
-
-@lru_cache(maxsize=4096)  # a task repeats the same words in the same layouts
-def _find_word_boxes(lemma: str, layout: Layout) -> tuple[Restriction, ...]:
-    return tuple(
-        {variable.name: allowed}
-        for variable in layout.variables
-        if (allowed := _find_word_positions(lemma, variable) & variable.domain)
-    )
-
-
-def _find_word_positions(lemma: str, variable: Variable) -> Allowed:
-    """Return the positions of *lemma* among the values of a variable; empty if the variable does not hold words."""
-    if variable.name.endswith("det"):  # a pair of number and lemma
-        return frozenset(i for i, pair in enumerate(variable.values) if pair[1] == lemma)
-    if variable.group is None and not variable.name.endswith("rel"):
-        return frozenset()
-    return frozenset(i for i, value in enumerate(variable.values) if value == lemma)
-
-
-@lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
-def find_verbs_without_progressive(
-    words: Words, lexicon: Lexicon, flags: frozenset[Flag] = NO_PROGRESSIVE
-) -> dict[Kind, Allowed]:
-    """Return the verbs with one of *flags*, such as stative verbs, of each kind that has some."""
-    flagged_by_kind: dict[Kind, Allowed] = {}
-    for frame, verbs in words.verbs_by_frame.items():
-        kind = Kind(frame.value)
-        words_by_number = {i: lexicon.get(words.verbs[i], kind) for i in verbs}
-        flagged_by_kind[kind] = frozenset(i for i, word in words_by_number.items() if flags & word.flags)
-    return {kind: flagged for kind, flagged in flagged_by_kind.items() if flagged}
-
-
-def _find_progressive_boxes(verbs: dict[Kind, Allowed], layout: Layout) -> list[Restriction]:
-    aspects = list(Aspect)
-    progressive = frozenset([aspects.index(Aspect.PROGRESSIVE)])
-    return [
-        {f"{site.path}verb": verbs[kind], f"{site.path}aspect": progressive}
-        for site in layout.clauses
-        if (kind := Kind(site.frame.value)) in verbs
-    ]
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,7 +98,7 @@ class Space:
         if self.choices.clause != Event() and all(len(x.clauses) == 1 for x in self._layouts):
             names = ", ".join(self.templates)
             raise Contradiction(f"the templates {names} have no relative clause to fix features of")
-        rules = _iterate_rules(self.words, lexicon, self.choices, self.constraints)
+        rules = iterate_rules(self.words, lexicon, self.choices, self.constraints)
         self.profile = profile
         self.strata: Sequence[SpaceStratum] = ()
         if profile is None:
@@ -355,7 +223,7 @@ class Space:
 
     def _explain(self) -> str:
         """Name the one or two constraints that leave no event."""
-        rules = [*_iterate_rules(self.words, self.lexicon, self.choices, self.constraints, is_detailed=True)]
+        rules = [*iterate_rules(self.words, self.lexicon, self.choices, self.constraints, is_detailed=True)]
         where = f"in the templates {', '.join(self.templates)}"
         if not self.words.determiners:
             return "none of the determiners goes with nouns of that number"
@@ -386,6 +254,7 @@ class Space:
             "determiners": tuple(w.lemma for w in self.lexicon.words(Kind.DETERMINER)),
             "relativizers": tuple(w.lemma for w in self.lexicon.words(Kind.RELATIVIZER)),
             "negators": tuple(Negator),
+            "modals": (None, *(w.lemma for w in self.lexicon.words(Kind.MODAL))),
             "adverbs": tuple(range(3)),
         }
         for name, values in all_values.items():
@@ -405,7 +274,8 @@ def join_batches(batches: Sequence[EventBatch]) -> EventBatch:
 
 def _build_layouts(templates: tuple[str, ...], words: Words, choices: Choices) -> tuple[Layout, ...]:
     counts = choices.adverbs, choices.adverbs_in_clauses
-    return _build_cached_layouts(templates, words, counts, choices.negators)
+    forms = tuple(dict.fromkeys(ClauseForm(modal is not None) for modal in choices.modals))
+    return _build_cached_layouts(templates, words, counts, choices.negators, forms)
 
 
 @lru_cache(maxsize=1024)  # number of layouts
@@ -414,13 +284,15 @@ def _build_cached_layouts(
     words: Words,
     adverbs: tuple[tuple[int, ...], tuple[int, ...]],
     negators: tuple[Negator, ...],
+    forms: tuple[ClauseForm, ...],
 ) -> tuple[Layout, ...]:
     """Return the layouts of templates; *adverbs* holds the possible numbers of adverbs of main and relative clauses."""
     main, inner = adverbs
     return tuple(
-        make_layout(pattern, counts, words, negators)
+        make_layout(pattern, counts, words, negators, clause_forms)
         for pattern in find_patterns(templates)
         for counts in product(main, *[inner] * len(pattern.clauses))
+        for clause_forms in product(forms, repeat=1 + len(pattern.clauses))
     )
 
 

@@ -15,12 +15,7 @@ from sentprobe.values import check_record, parse_json
 
 
 def read_audits(path: Path) -> tuple[Audit, ...]:
-    """Return the audits in a file.
-
-    Raises:
-        UsageError: the file cannot be read.
-        FormatError: it is not in the format of ``probe audit --format json``.
-    """
+    """Return the audits in a file; raise UsageError or FormatError if it cannot be read."""
     try:
         text = path.read_bytes()
     except OSError as error:
@@ -29,11 +24,7 @@ def read_audits(path: Path) -> tuple[Audit, ...]:
 
 
 def parse_audits(text: str | bytes, *, source: str) -> tuple[Audit, ...]:
-    """Parse audits; the inverse of ``render`` as JSON. *source* names them in errors.
-
-    Raises:
-        FormatError: the text is in another format.
-    """
+    """Parse audits rendered as JSON; raise FormatError, which names *source*, if the text is in another format."""
     try:
         records = parse_json(text)
         if not isinstance(records, list) or not records:
@@ -44,11 +35,7 @@ def parse_audits(text: str | bytes, *, source: str) -> tuple[Audit, ...]:
 
 
 def audit_from_json(value: Mapping[str, Any]) -> Audit:
-    """Return the audit that ``to_json`` wrote.
-
-    Raises:
-        FormatError, ValueError, TypeError, KeyError, AttributeError: the value is malformed.
-    """
+    """Return the audit that ``to_json`` wrote; raise one of several errors if the value is malformed."""
     if value["format"] != FORMAT:
         raise FormatError(f"the format is {value['format']!r}, not {FORMAT!r}")
     items = {Split(split): count for split, count in value["items"].items()}

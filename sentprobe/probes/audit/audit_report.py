@@ -1,8 +1,6 @@
 """An audit as text or JSON: a table of cues, the exact bounds, the verdict in sentences."""
 
-import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from enum import StrEnum
 from io import StringIO
 from typing import Any, TypeAlias
 
@@ -37,7 +35,10 @@ def to_json(audit: Audit) -> dict[str, Any]:
         **({"expect": [*map(str, audit.expect)], "not_found": [*map(str, audit.not_found)]} if audit.expect else {}),
         "cues": [_finding_to_json(finding_, probed=audit.probed) for finding_ in audit.findings],
         "bounds": {
-            str(cue): {str(split): _bound_to_json(bound_) for split, bound_ in bounds.items()}
+            str(cue): {
+                str(split): {"share": bound.share, "best": bound.best, "total": bound.total, "groups": bound.groups}
+                for split, bound in bounds.items()
+            }
             for cue, bounds in audit.bounds.items()
         },
         "structures": dict(audit.structures),
@@ -55,10 +56,6 @@ def _score_to_json(score: ModelScore) -> dict[str, Any]:
     }
 
 
-def _bound_to_json(bound: Bound) -> dict[str, Any]:
-    return {"share": bound.share, "best": bound.best, "total": bound.total, "groups": bound.groups}
-
-
 def _finding_to_json(finding: Finding, *, probed: bool) -> dict[str, Any]:
     return {
         "cue": str(finding.cue),
@@ -68,14 +65,6 @@ def _finding_to_json(finding: Finding, *, probed: bool) -> dict[str, Any]:
         "chosen": str(finding.trial.chosen),
         "scores": {str(kind): _score_to_json(score) for kind, score in finding.trial.scores.items()},
     }
-
-
-class AuditFormat(StrEnum):
-    """Output formats of audits."""
-
-    TEXT = "text"
-    MARKDOWN = "markdown"
-    JSON = "json"
 
 
 HEADER = ("cue", "accuracy", "95% interval", *Classifier, "verdict")
@@ -114,7 +103,7 @@ def _format_redundancy(audit: Audit) -> Iterator[str]:
         )
 
 
-def render(audits: Sequence[Audit], *, style: AuditFormat = AuditFormat.TEXT) -> str:
+def render(audits: Sequence[Audit], *, style: tw.TableFormat = tw.TableFormat.TEXT) -> str:
     """Return the audits as text in the given format."""
     return _RENDERERS[style](audits)
 
@@ -238,24 +227,17 @@ def _render_text(audits: Sequence[Audit]) -> str:
 
 
 def _render_markdown(audits: Sequence[Audit]) -> str:
-    return "\n".join(map(_render_audit_markdown, audits)) + tw.format_notes(
-        format_legend(audits), tw.TableFormat.MARKDOWN
-    )
+    parts = []
+    for audit in audits:
+        rows = ([tw.escape_markdown(text) for text in row] for row, _ in build_cue_rows(audit))
+        body = tw.format_markdown_table(HEADER, rows, left=[len(HEADER) - 1])
+        notes = tw.format_notes(format_notes(audit), tw.TableFormat.MARKDOWN)
+        parts.append(f"## {tw.escape_markdown(format_title(audit))}\n\n{body}{notes}")
+    return "\n".join(parts) + tw.format_notes(format_legend(audits), tw.TableFormat.MARKDOWN)
 
 
-def _render_audit_markdown(audit: Audit) -> str:
-    rows = ([tw.escape_markdown(text) for text in row] for row, _ in build_cue_rows(audit))
-    body = tw.format_markdown_table(HEADER, rows, left=[len(HEADER) - 1])
-    notes = tw.format_notes(format_notes(audit), tw.TableFormat.MARKDOWN)
-    return f"## {tw.escape_markdown(format_title(audit))}\n\n{body}{notes}"
-
-
-def _render_json(audits: Sequence[Audit]) -> str:
-    return json.dumps([to_json(audit) for audit in audits], indent=2, ensure_ascii=False) + "\n"
-
-
-_RENDERERS: Mapping[AuditFormat, Callable[[Sequence[Audit]], str]] = {
-    AuditFormat.TEXT: _render_text,
-    AuditFormat.MARKDOWN: _render_markdown,
-    AuditFormat.JSON: _render_json,
+_RENDERERS: Mapping[tw.TableFormat, Callable[[Sequence[Audit]], str]] = {
+    tw.TableFormat.TEXT: _render_text,
+    tw.TableFormat.MARKDOWN: _render_markdown,
+    tw.TableFormat.JSON: lambda audits: tw.format_records(list(map(to_json, audits)), tw.TableFormat.JSON),
 }

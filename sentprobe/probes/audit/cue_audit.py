@@ -38,10 +38,7 @@ from sentprobe.specs import choose_member
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """At most *best* of *total* items can be answered correctly from a cue, which has *groups* different values.
-
-    The items with one value form a group.
-    """
+    """At most *best* of *total* items can be right by a cue with *groups* values, each of a group of items."""
 
     best: int
     total: int
@@ -78,11 +75,9 @@ KEYS: Mapping[Cue, BoundKey] = {
     Cue.LENGTH: lambda tokens, probes: (len(tokens), probes),
     Cue.BAG: lambda tokens, probes: (tuple(sorted(tokens)), probes),
 }
-"""For each cue with a bound, the function that computes its value."""
 
 
 FORMAT = "sentprobe-audit 1"
-"""The first value of an audit in JSON."""
 
 RENDERER = "sentprobe.probes.audit.audit_report:render"
 """The renderer of audits, imported by name because its module imports this one."""
@@ -117,7 +112,6 @@ class Finding:
     trial: Trial
     verdict: Verdict
     reason: str = ""
-    """Why the cue may answer; for a cue below chance, why the relation may be reversed."""
 
     @property
     def score(self) -> ModelScore:
@@ -229,9 +223,6 @@ def audit_all(
 
     Only cues that a dataset has are tried: some need probe words. The verdict says whether the cues to *expect* were
     found.
-
-    Raises:
-        UsageError: the number of jobs is not positive, or a cue is unknown.
     """
     check_jobs(jobs)
     expected_cues = {choose_member(Cue, name, what="cue") for name in expect}
@@ -316,7 +307,7 @@ def _build_audit(
     data: ProbeDataset, trials: Mapping[Cue, _CueTrial], *, overlap: SplitOverlap, seed: int, expect: tuple[Cue, ...]
 ) -> Audit:
     reasons = dict.fromkeys(expect, USER_EXPECTED)
-    test = data.splits[Split.TEST]
+    test, units = data.splits[Split.TEST], data.units(Split.TEST)
     chance = max(Counter(test.targets.tolist()).values()) / len(test)
     return Audit(
         task=data.name,
@@ -324,10 +315,14 @@ def _build_audit(
         seed=seed,
         chance=chance,
         overlap=overlap,
-        majority=_score_majority(data, strict=_correct_confidence(trials)),
+        majority=score_answers(
+            np.full(len(test), np.bincount(data.splits[Split.TRAIN].targets).argmax()),  # the first of equally common
+            _select_items(data, Split.TEST, units),
+            strict=_correct_confidence(trials),
+        ),
         items={split: len(items) for split, items in data.splits.items()},
         probed=bool(data.slots),
-        units=len(np.unique(data.units(Split.TEST))),
+        units=len(np.unique(units)),
         findings=tuple(_judge_cue(data, cue, trials[cue].trial, chance, reason=reasons.get(cue, "")) for cue in trials),
         bounds={
             cue: {split: compute_bound(data, split, key) for split in data.splits}
@@ -355,10 +350,3 @@ def _judge_cue(data: ProbeDataset, cue: Cue, trial: Trial, chance: float, *, rea
     if trial.score.strict.high < chance and has_balanced_labels(chance, len(data.labels)):
         return Finding(cue, trial, Verdict.BELOW, explain_inverted_cue(data.name, cue))
     return Finding(cue, trial, Verdict.CHANCE, reason)
-
-
-def _score_majority(data: ProbeDataset, *, strict: float) -> ModelScore:
-    """Return the score of the most common training label (the first of equally common ones)."""
-    label = np.bincount(data.splits[Split.TRAIN].targets).argmax()
-    answers = np.full(len(data.splits[Split.TEST]), label)
-    return score_answers(answers, _select_items(data, Split.TEST, data.units(Split.TEST)), strict=strict)

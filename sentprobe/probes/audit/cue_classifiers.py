@@ -46,7 +46,6 @@ _TREE_SETTINGS: Mapping[str, object] = {
     "force_row_wise": True,  # otherwise LightGBM times both ways
     "verbosity": -1,
 }
-"""Settings of LightGBM; growing the trees involves no randomness."""
 
 _TOLERANCE = 1e-3
 """Gradient tolerance of the linear model: ten times scikit-learn's default, for a third of the iterations and nearly
@@ -89,10 +88,7 @@ class TrialItems:
 
     @property
     def unpredictable(self) -> bool:
-        """Whether every function of the features has chance accuracy.
-
-        This holds for mirror pairs whose two items have the same features.
-        """
+        """Whether features have chance accuracy, as those that both items of each mirror pair share."""
         if not self.mirrored:
             return False
         counts: dict[frozenset[tuple[str, float]], Counter[int]] = {}
@@ -123,10 +119,7 @@ class Trial:
 def try_classifiers(
     train: TrialItems, test: TrialItems, *, validation: TrialItems | None, seed: int, strict: float
 ) -> Trial:
-    """Train each classifier, choose between them, and score each on the test items.
-
-    *strict* is the confidence of the interval that the verdict uses.
-    """
+    """Train each classifier, choose one, and score each on the test items; *strict* is the verdict's confidence."""
     from threadpoolctl import threadpool_limits
 
     import_module_of_extra("sklearn.linear_model")  # only loaded libraries can be limited
@@ -150,11 +143,7 @@ def sample_units(part: TrialItems, *, limit: int, seed: int) -> TrialItems:
 
 
 def score_answers(answers: Indices, test: TrialItems, *, strict: float) -> ModelScore:
-    """Return the number of right answers, with the intervals.
-
-    A mirror pair counts as one item. Items that share a sentence count by their design effect: see
-    :func:`sentprobe.probes.statistics.design_effect`.
-    """
+    """Return the right answers, with the intervals; mirror pairs and shared sentences count by their design effect."""
     right = answers == test.targets
     low, high = (_compute_interval(right, test, confidence=level) for level in (0.95, strict))
     return ModelScore(int(right.sum()), len(right), low, high)
@@ -213,10 +202,7 @@ def _predict(
 
 
 def _build_matrices(parts: Sequence[TrialItems]) -> list[Any]:
-    """Return sparse float32 matrices, (n, features), with the features of the first part.
-
-    Columns are sorted by the number of its items that have the feature, most common first.
-    """
+    """Return sparse float32 matrices, (n, features), with the features of the first part, most common first."""
     names = sorted(set(chain.from_iterable(parts[0].features)))
     columns = {name: i for i, name in enumerate(names)}
     first, *rest_matrices = (_build_matrix(part, columns) for part in parts)
@@ -273,10 +259,7 @@ def _merge_equal_columns(matrix: Any) -> Any:
 
 
 def predict_with_boosting(train: Any, matrices: Sequence[Any], targets: Indices, _: int = 0) -> list[Indices]:
-    """Return labels for the rows of each sparse matrix, predicted by trees trained on *train*.
-
-    Without usable columns, the most common label is predicted.
-    """
+    """Return labels for the rows of each sparse matrix, by trees trained on *train*, else its most common label."""
     train_columns, *other_columns = (matrix[:, :BOOSTED_COLUMNS] for matrix in (train, *matrices))
     labels, label_numbers = np.unique(targets, return_inverse=True)
     if len(labels) == 1 or not train_columns.shape[1]:  # LightGBM refuses no columns
@@ -304,4 +287,3 @@ _PREDICTORS: Mapping[Classifier, Callable[[Any, Any, Indices, int], Any]] = {
     Classifier.LINEAR: predict_with_linear_model,
     Classifier.BOOSTING: predict_with_boosting,
 }
-"""For each classifier, the function that trains it and predicts the labels of matrices."""

@@ -21,7 +21,6 @@ from sentprobe.probes.dataset import Items, ProbeDataset
 from sentprobe.probes.known_task import Cue
 
 BLANK = "_"
-"""Mark of a content word in a skeleton."""
 
 
 class Structures:
@@ -51,7 +50,7 @@ class Structures:
 
 
 def _list_event_features(event: Event, path: str) -> Iterator[str]:
-    for name in ("frame", "voice", "tense", "aspect", "polarity", "negator"):
+    for name in ("frame", "voice", "tense", "aspect", "polarity", "negator", "modal", "mood"):
         yield f"{path} {name} {getattr(event, name)}"
     yield f"{path} adverbs {len(event.adverbs or ())}"
     for role in Role:
@@ -134,10 +133,7 @@ class CueKind:
 
 
 def build_cue_items(data: ProbeDataset, items: Items, lexicon: Lexicon) -> list[CueItem]:
-    """Return the items as input for the cues, in order.
-
-    A probe word is matched by its inflected forms if the lexicon has the lemma, else literally.
-    """
+    """Return the items as input for the cues; a probe word matches by its forms or, if unknown, literally."""
     forms = [_list_forms(word, lexicon) for word in data.probe_words]
     return [
         CueItem(
@@ -167,10 +163,7 @@ def _extract_probe(item: CueItem) -> Features:
 
 
 def _cross_with_probe(item: CueItem, features: Mapping[str, float]) -> Features:
-    """Return the features, and their products with each probe word.
-
-    A linear model can then weigh a word differently for each probe word.
-    """
+    """Return the features and their products with each probe word, for a linear model of both."""
     products = {
         f"{name} & probe {slot} is {word}": value
         for name, value in features.items()
@@ -193,10 +186,6 @@ def _extract_presence(item: CueItem) -> Features:
     counts_by_slot = [len(item.find_positions(slot)) for slot in range(len(item.probes))]
     counts = {f"probe {slot} occurs": float(count_) for slot, count_ in enumerate(counts_by_slot)}
     return counts | {f"probes occur {counts_by_slot}": 1.0}
-
-
-def _extract_bag(item: CueItem) -> Features:
-    return _extract_presence(item) | _cross_with_probe(item, _count_names(item.tokens))
 
 
 def _list_ngrams(tokens: Sequence[str], sizes: Sequence[int]) -> Iterator[str]:
@@ -223,10 +212,6 @@ def _list_marked_ngrams(item: CueItem) -> list[str]:
         next((f"<{slot}>" for slot, forms in enumerate(item.forms) if token in forms), token) for token in item.tokens
     ]
     return [ngram for ngram in _list_ngrams(marked_tokens, (2, 3)) if "<0>" in ngram or "<1>" in ngram]
-
-
-def _extract_sentence(item: CueItem) -> Features:
-    return _count_names(_list_ngrams(item.tokens, (1, 2, 3)))
 
 
 def _extract_position(item: CueItem) -> Features:
@@ -260,10 +245,6 @@ def _describe_position(slot: int, positions: Sequence[int], *, size: int) -> Fea
     }
 
 
-def _make_template_extractor(structures: Structures) -> FeatureExtractor:
-    return lambda item: dict.fromkeys(structures.find_features(item.tokens), 1.0)
-
-
 CUES: Mapping[Cue, CueKind] = {
     Cue.PROBE: CueKind("probe only", "the probe words", lambda _: _extract_probe, needs_probe=True),
     Cue.LENGTH: CueKind(
@@ -276,7 +257,7 @@ CUES: Mapping[Cue, CueKind] = {
     Cue.BAG: CueKind(
         "bag of words and probe",
         "how often each word occurs, whether a form of each probe word does, and the probe words",
-        lambda _: _extract_bag,
+        lambda _: lambda item: _extract_presence(item) | _cross_with_probe(item, _count_names(item.tokens)),
         plain_title="bag of words",
         plain_description="how often each word occurs",
     ),
@@ -296,12 +277,12 @@ CUES: Mapping[Cue, CueKind] = {
     Cue.TEMPLATE: CueKind(
         "template",
         "the structure of the sentence, or where the grammar does not parse it its function words",
-        _make_template_extractor,
+        lambda structures: lambda item: dict.fromkeys(structures.find_features(item.tokens), 1.0),
     ),
     Cue.SENTENCE: CueKind(
         "sentence alone",
         "which one to three words stand together, without the probe words",
-        lambda _: _extract_sentence,
+        lambda _: lambda item: _count_names(_list_ngrams(item.tokens, (1, 2, 3))),
         needs_probe=True,
     ),
 }

@@ -76,7 +76,6 @@ class Analysis:
     """Size of a chunk; it affects only how much work is lost when a run is stopped."""
     command: str = ""
     force: bool = False
-    """Replace a finished table."""
 
 
 def analyze(

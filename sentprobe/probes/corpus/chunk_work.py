@@ -1,7 +1,4 @@
-"""The work on a chunk: a pure function from pieces of a file to the bytes of its rows.
-
-It runs in a worker process, here or on another machine. A worker reads and writes no files.
-"""
+"""The work on a chunk in a worker: a pure function from pieces of a file to the bytes of its rows."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -14,8 +11,7 @@ from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe, Splitter, load_splitter, load_tokenizer
 from sentprobe.probes.corpus.sources import Chunk
 from sentprobe.probes.corpus.text_formats import FORMATS, RawText, ReadPiece, TextUnit
-from sentprobe.probes.syntax.parser import Parser, ParserOutcome
-from sentprobe.probes.syntax.parsers import NO_PARSER, load_parser
+from sentprobe.probes.syntax.parsers import NO_PARSER, Parser, ParserOutcome, load_parser
 from sentprobe.probes.syntax.rows import Row, RowError, build_row
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, shorten, unescape_word
 from sentprobe.probes.syntax.typography import restore_written_forms, straighten, straighten_word

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from hashlib import sha256
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -29,11 +28,9 @@ from sentprobe.probes.syntax.row_columns import SCHEMA
 from sentprobe.values import check_record, parse_json
 from sentprobe.versions import get_own_version
 
-if TYPE_CHECKING:
-    import pyarrow as pa
-
-
 Digests = NDArray[np.uint64]
+
+_CHECKSUM_DIGITS = 64
 
 MAX_DIGESTS = 8_000_000
 """Number of digests in memory at a time."""
@@ -93,24 +90,18 @@ def find_chunk_path(folder: Path, number: int) -> Path:
 
 
 def store_chunk(path: Path, content: bytes) -> None:
-    """Write the result of :func:`~sentprobe.probes.corpus.chunk_work.compute_chunk_rows`.
-
-    Its sha256 in 64 digits comes first, so that Arrow's data stay aligned.
-    """
+    """Write the rows of a chunk after their sha256 in 64 digits, so that the data of Arrow stay aligned."""
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         file.write(_compute_checksum(content))
         file.write(content)
 
 
-def _compute_checksum(content: "bytes | pa.Buffer") -> bytes:
+def _compute_checksum(content: bytes | pa.Buffer) -> bytes:
     return sha256(content).hexdigest().encode()
 
 
 def find_head(path: Path, key: str) -> ChunkHead | None:
-    """Return the head of a stored chunk; None if damaged or of another *key* or version.
-
-    The key depends on the version that requested the work; the head names the version that did it.
-    """
+    """Return the head of a stored chunk; None if it is damaged, or of another *key* or version."""
     if not path.is_file():
         return None
     try:
@@ -131,7 +122,7 @@ def read_head(path: Path) -> ChunkHead:
         raise _make_damaged_error(path) from error
 
 
-def read_rows(path: Path, *, columns: Sequence[str] | None = None) -> "pa.Table":
+def read_rows(path: Path, *, columns: Sequence[str] | None = None) -> pa.Table:
     """Return the rows of a stored chunk, or some of their columns. Raises SentprobeError if the file is damaged."""
     fields = None if columns is None else [SCHEMA.get_field_index(name) for name in columns]
     options = pa.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
@@ -143,7 +134,7 @@ def read_rows(path: Path, *, columns: Sequence[str] | None = None) -> "pa.Table"
 
 
 @contextmanager
-def _open_content(path: Path) -> "Iterator[pa.Buffer]":
+def _open_content(path: Path) -> Iterator[pa.Buffer]:
     with pa.memory_map(str(path)) as file:
         stored = file.read_buffer()
         content = stored.slice(min(_CHECKSUM_DIGITS, stored.size))
@@ -152,15 +143,11 @@ def _open_content(path: Path) -> "Iterator[pa.Buffer]":
         yield content
 
 
-_CHECKSUM_DIGITS = 64
-
-
 def _make_damaged_error(path: Path) -> SentprobeError:
     return SentprobeError(f"{path}: damaged; the same command makes it again")
 
 
 SHARD_ROWS = 20_000
-"""Rows in a shard."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -226,7 +213,7 @@ def _write_shard(kept_rows: KeptRows, folder: Path, number: int) -> Shard:
     return Shard(file=name, rows=table.num_rows, size=path.stat().st_size, sha256=compute_checksum(path))
 
 
-def _read_kept_rows(kept_rows: KeptRows, low: int, high: int) -> "pa.Table":
+def _read_kept_rows(kept_rows: KeptRows, low: int, high: int) -> pa.Table:
     """Return the kept rows from *low* up to *high*, with their ids."""
     parts = []
     number = bisect_right(kept_rows.kept_starts, low) - 1
@@ -241,7 +228,7 @@ def _read_kept_rows(kept_rows: KeptRows, low: int, high: int) -> "pa.Table":
     return pa.concat_tables(parts).combine_chunks()
 
 
-def _select_chunk_rows(chunk: StoredChunk, indices: NDArray[np.int64], *, first_id: int) -> "pa.Table":
+def _select_chunk_rows(chunk: StoredChunk, indices: NDArray[np.int64], *, first_id: int) -> pa.Table:
     """Return some rows of a chunk, with ids from *first_id* and places in the whole source."""
     table = read_rows(chunk.path)
     if len(indices) < table.num_rows:

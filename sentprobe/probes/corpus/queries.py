@@ -1,7 +1,4 @@
-"""DuckDB queries on a table: word counts, and pools of sentences in a random order.
-
-DuckDB processes all rows and returns numbers; only the texts of chosen sentences are read.
-"""
+"""DuckDB queries on a table: word counts, and pools of sentences in a random order."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -27,7 +24,6 @@ MEMORY = "2GB"
 THREADS = 2
 
 _FETCH_ROWS = 10_000
-"""Rows in a fetch."""
 
 HANDLE_SQL = "('0x' || digest)::UBIGINT"
 """A sentence's digest as a number, in SQL."""
@@ -82,10 +78,7 @@ class Corpus:
 
     @cached_property
     def frequency_table(self) -> str:
-        """Name of a table (word, n, rank): lower-case words, counts, and frequency ranks from 1.
-
-        Equally frequent words are ranked alphabetically, so that ranks are unique.
-        """
+        """Name of a table (word, n, rank): lower-case words, counts, and unique frequency ranks from 1."""
         self._execute(
             "CREATE TEMP TABLE frequencies AS "
             "SELECT word, n, row_number() OVER (ORDER BY n DESC, word) AS rank FROM ("

@@ -23,7 +23,6 @@ from sentprobe.probes.syntax.trees import Mistake
 Line = TypeVar("Line", str, bytes)
 
 STDIN = "-"
-"""Name of standard input."""
 
 MAX_LINE = 1 << 24
 """Longest line that is read, in bytes."""
@@ -54,10 +53,7 @@ class Source:
 
 
 def find_sources(patterns: Sequence[str], *, format: str | None = None) -> tuple[Source, ...]:
-    """Return the files that names and patterns match, each once, in the given order. Raises UsageError.
-
-    Matches of a pattern are sorted. Without *format*, the suffix of each file determines its format.
-    """
+    """Return the files that names and patterns match, each once, sorted within a pattern. Raises UsageError."""
     if format is not None and format not in FORMATS:
         near = suggest(format, FORMATS)
         raise UsageError(f"there is no format {format!r}{near}; known: {', '.join(FORMATS)}")

@@ -105,11 +105,7 @@ class Table:
         return connection
 
     def create_view(self, connection: "duckdb.DuckDBPyConnection", *, view: str) -> None:
-        """Create *view* with the rows of exactly these files, whatever their names.
-
-        DuckDB reads a path as a pattern, and some pattern characters cannot be quoted. Arrow reads files with such
-        characters in their paths.
-        """
+        """Create *view* with the rows of exactly these files; Arrow reads paths that are patterns to DuckDB."""
         paths = [to_local_path(Path(file)) for file in self.files]
         if not any(map(_PATTERN_CHARACTERS.search, paths)):
             # Without that, a folder named depth=3 would give all rows that depth.

@@ -1,7 +1,4 @@
-"""The formats of a corpus: how a file is split into pieces, and how a piece is read.
-
-Splitting is quick and happens where the files are; workers read the pieces.
-"""
+"""The formats of a corpus: how a file is split into pieces (where it is), and how workers read a piece."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -9,7 +6,7 @@ from enum import StrEnum
 from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
-from sentprobe.probes.syntax.conllu import read_conllu, read_head
+from sentprobe.probes.syntax.conllu import read_block, read_head
 from sentprobe.probes.syntax.tree_texts import TreeText, read_trees, split_trees
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, shorten
 from sentprobe.values import BadSyntaxError, parse_json
@@ -110,11 +107,7 @@ def _read_trees(piece: FilePiece, _: RecordFields) -> Iterator[ReadPiece]:
 
 
 def _read_conllu(piece: FilePiece, _: RecordFields) -> Iterator[ReadPiece]:
-    for sentence in read_conllu(piece.text.split("\n")):
-        if isinstance(sentence, Mistake):
-            yield Mistake(sentence.line + piece.line - 1, sentence.message, sentence.text)
-        else:
-            yield sentence
+    yield read_block([line.rstrip("\r") for line in piece.text.removesuffix("\n").split("\n")], piece.line)
 
 
 def _make_text_reader(holds: TextUnit) -> Callable[[FilePiece, RecordFields], Iterator[ReadPiece]]:

@@ -98,11 +98,7 @@ class Majority:
     """Predicts the most frequent training label; the first label wins a tie."""
 
     name: str = "majority"
-
-    @property
-    def fingerprint(self) -> str:
-        """A digest of the method."""
-        return digest("majority")
+    fingerprint: str = digest("majority")
 
     def predict(self, data: ProbeDataset, *, seed: int) -> Indices:
         """Return the same label for each test item, (n,) int64; *seed* changes nothing."""
@@ -116,11 +112,7 @@ class Length:
     """Logistic regression over the number of tokens, standardised, and the probe words one-hot."""
 
     name: str = "length"
-
-    @property
-    def fingerprint(self) -> str:
-        """A digest of the method."""
-        return digest("length")
+    fingerprint: str = digest("length")
 
     def predict(self, data: ProbeDataset, *, seed: int) -> Indices:
         """Return a label for each test item, (n,) int64; *seed* changes nothing."""
@@ -164,16 +156,10 @@ _Item = tuple[Sequence[str], Sequence[str]]
 """The tokens of a sentence and the probe words."""
 
 
-def build_majority(spec: Spec) -> Baseline:
-    """Return the baseline of ``majority``."""
+def build_plain_baseline(spec: Spec) -> Baseline:
+    """Return the baseline of ``majority`` or ``length``."""
     read_options(spec, NoOptions())
-    return Majority(spec.name)
-
-
-def build_length(spec: Spec) -> Baseline:
-    """Return the baseline of ``length``."""
-    read_options(spec, NoOptions())
-    return Length(spec.name)
+    return (Majority if spec.kind == "majority" else Length)(spec.name)
 
 
 def build_tfidf(spec: Spec) -> Baseline:

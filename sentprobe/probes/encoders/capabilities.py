@@ -1,8 +1,4 @@
-"""Optional properties of encoders, and the functions that read them.
-
-An encoder of this package has a property ``capabilities``, which mypy checks. For a user's object,
-:func:`read_attributes` reads the same properties from attributes.
-"""
+"""Optional properties of encoders: declared by those of this package, read from attributes of a user's object."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -29,9 +25,7 @@ class Capabilities:
     family: str = ""
     """The common name of the layers of a model, or of the checkpoints of a training."""
     step: int | None = None
-    """The training step of a checkpoint."""
     epoch: float | None = None
-    """The epoch of a checkpoint."""
     seed: int | None = None
     """The seed of random weights; None: the encoder has no random weights."""
     notes: tuple[str, ...] = ()
@@ -67,10 +61,7 @@ def get_capabilities(encoder: Encoder | Baseline) -> Capabilities:
 
 
 def read_attributes(encoder: object, *, cacheable: bool = True) -> Capabilities:
-    """Return the capabilities given by the attributes of a user's object.
-
-    - cacheable: the default for an object without the attribute ``cacheable``
-    """
+    """Return the capabilities in the attributes of a user's object; *cacheable* is the default of that attribute."""
     return Capabilities(
         cacheable=bool(getattr(encoder, "cacheable", cacheable)),
         needs_all_sentences=bool(getattr(encoder, "together", False)),

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from enum import Enum
+from enum import StrEnum
 from importlib import import_module
 from importlib.util import find_spec
 from itertools import chain
@@ -22,7 +22,7 @@ from sentprobe.probes.encoders.variants.erasure import ERASE, NO_ERASURE, make_e
 from sentprobe.specs import Spec, check_names, parse_spec
 
 
-class SpecArgument(Enum):
+class SpecArgument(StrEnum):
     """Whether a kind takes an argument after the colon."""
 
     NONE = "none"
@@ -59,11 +59,7 @@ class EncoderKind:
 
 
 def _load_builder(path: str, *, seeded: bool = False) -> Callable[[Spec, int], Sequence[Encoder | Baseline]]:
-    """Return a builder of encoders whose module is imported when it is called.
-
-    - path: the module below this package, a colon, and the function
-    - seeded: whether the function takes the seed
-    """
+    """Return a builder that imports its function, at ``module:function`` below this package, when it is called."""
 
     def build(spec: Spec, seed: int) -> Sequence[Encoder | Baseline]:
         module, _, name = path.partition(":")
@@ -176,14 +172,14 @@ ENCODERS = (
         "majority",
         "majority",
         "baseline: always the commonest label of training",
-        _load_builder("baselines:build_majority"),
+        _load_builder("baselines:build_plain_baseline"),
         SpecArgument.NONE,
     ),
     EncoderKind(
         "length",
         "length",
         "baseline: a linear classifier of the length of the sentence, and the probe words",
-        _load_builder("baselines:build_length"),
+        _load_builder("baselines:build_plain_baseline"),
         SpecArgument.NONE,
         extra="probe",
         module="sklearn",

@@ -53,10 +53,7 @@ def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[Encod
 def expand_variants(
     sources: Iterable[EncoderSource], storage: StorageOptions, *, erase: Sequence[str] = ()
 ) -> list[EncoderSource]:
-    """Return the encoders with their stored and erased variants; baselines have no variants.
-
-    - erase: paths of the datasets whose labels are erased
-    """
+    """Return the encoders with their stored variants, and those without the labels of the datasets at *erase*."""
     variants: list[EncoderSource] = []
     for source in sources:
         if isinstance(source, Spec):
@@ -77,10 +74,7 @@ def depends_on_order(source: EncoderSource) -> bool:
 
 
 def bind_to_sentence_order(encoders: Iterable[Bindable], texts: Iterable[Iterable[str]]) -> list[Bindable]:
-    """Return the encoders, bound to the order of the sentences where they depend on it. Raises EncoderError.
-
-    - texts: the sentences of each dataset; each distinct sentence counts once
-    """
+    """Return the encoders, bound to the order of all distinct sentences if they depend on it. Raises EncoderError."""
     unbound = list(encoders)
     if not any(map(depends_on_order, unbound)):
         return unbound
@@ -136,10 +130,7 @@ def _wrap_with_fingerprint(model: Any) -> PythonEncoder:
 
 
 def find_fingerprint(model: Any) -> str:
-    """Return the fingerprint of an object, or a digest of the weights of a PyTorch model.
-
-    Empty: the object has neither.
-    """
+    """Return the fingerprint of an object, or a digest of the weights of a PyTorch model; empty: neither."""
     stated = read_fingerprint(model)
     if stated or not callable(getattr(model, "state_dict", None)):
         return stated

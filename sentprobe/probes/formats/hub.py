@@ -46,10 +46,7 @@ def get_hub_facts(data: ProbeDataset) -> HubFacts:
 
 
 def write_split_files(data: ProbeDataset, folder: Path) -> None:
-    """Write a Parquet file for each split into *folder*; equal datasets give equal bytes.
-
-    The folder of an earlier dataset is replaced as a whole. Raises UsageError or DatasetError.
-    """
+    """Replace *folder* by a Parquet file for each split; equal data, equal bytes. Raises UsageError or DatasetError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -110,9 +107,13 @@ def _format_text(data: ProbeDataset) -> Iterator[str]:
     yield "A probing task: a small classifier predicts the label from the sentence vector."
     yield "Written by sentprobe, which reads this folder: `probe run`, `probe audit`."
     yield from format_facts(get_hub_facts(data))
+    yield from format_loading('load_dataset("PATH OF THIS FOLDER")["train"][0]')
+
+
+def format_loading(*calls: str) -> Iterator[str]:
+    """Yield an example of loading with ``datasets``."""
     yield from ("", "In Python, with Hugging Face `datasets`:", "")
-    yield from ("    from datasets import load_dataset", "")
-    yield '    load_dataset("PATH OF THIS FOLDER")["train"][0]'
+    yield from ("    from datasets import load_dataset", "", *(f"    {call}" for call in calls))
 
 
 def format_facts(facts: HubFacts) -> Iterator[str]:
@@ -184,10 +185,8 @@ def _find_split_files(out: Path, pattern: str) -> dict[Split, str]:
 def _format_folder_text(names: Sequence[str], all_name: str) -> Iterator[str]:
     yield from ("# Probing tasks", "")
     yield "Written by sentprobe, which reads this folder: `probe run`, `probe audit`."
-    yield from ("", *(f"- {escape_card_text(name)}" for name in names), "")
-    yield from ("In Python, with Hugging Face `datasets`:", "")
-    yield from ("    from datasets import load_dataset", "")
-    if names:
-        yield f'    load_dataset("PATH OF THIS FOLDER", {json.dumps(names[0])})    # one task'
+    yield from ("", *(f"- {escape_card_text(name)}" for name in names))
+    calls = [f'load_dataset("PATH OF THIS FOLDER", {json.dumps(name)})    # one task' for name in names[:1]]
     if all_name:
-        yield '    load_dataset("PATH OF THIS FOLDER")    # the items of all, with a column `task`'
+        calls.append('load_dataset("PATH OF THIS FOLDER")    # the items of all, with a column `task`')
+    yield from format_loading(*calls)

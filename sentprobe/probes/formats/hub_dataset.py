@@ -112,10 +112,7 @@ def check_licence(text: str) -> str:
 
 
 def write_hub_readme(out: Path, *, licence: str = UNKNOWN, get_question: Callable[[str], str] = lambda _: "") -> bool:
-    """Write the README of a folder of datasets; return False if another author wrote one. Raises DatasetError.
-
-    - get_question: returns the question of a task by name; empty if unknown
-    """
+    """Write the README of a folder of datasets; return False if another author wrote one. Raises DatasetError."""
     readme = out / hub.README
     if readme.exists() and not hub.is_sentprobe_readme(readme):
         return False
@@ -193,7 +190,7 @@ def _quote_yaml(text: str) -> str:
 
 def _format_dataset_text(facts: hub.HubFacts) -> Iterator[str]:
     yield from (f"# {hub.escape_card_text(facts.name)}", "", *_INTRODUCTION, *hub.format_facts(facts))
-    yield from _format_loading('load_dataset("PATH OF THIS FOLDER")["train"][0]')
+    yield from hub.format_loading('load_dataset("PATH OF THIS FOLDER")["train"][0]')
 
 
 def _format_folder_text(configs: Configs, licence: str, get_question: Callable[[str], str]) -> Iterator[str]:
@@ -205,7 +202,7 @@ def _format_folder_text(configs: Configs, licence: str, get_question: Callable[[
         yield from (("", f"Question: {hub.escape_card_text(question)} {_LETTERS_NOTE}") if question else ())
         yield from hub.format_facts(facts)
     name = json.dumps(next(iter(configs), "TASK"))
-    yield from _format_loading(f'load_dataset("PATH OF THIS FOLDER", {name})["train"][0]')
+    yield from hub.format_loading(f'load_dataset("PATH OF THIS FOLDER", {name})["train"][0]')
 
 
 _INTRODUCTION = (
@@ -217,8 +214,3 @@ _INTRODUCTION = (
 _LETTERS_NOTE = "(s is the sentence, n a noun, v a verb, w a word.)"
 
 _NO_LICENCE = " Before you publish sentences from texts of other authors, name their licence: `--license`."
-
-
-def _format_loading(line: str) -> Iterator[str]:
-    yield from ("", "In Python, with Hugging Face `datasets`:", "")
-    yield from ("    from datasets import load_dataset", "", f"    {line}")

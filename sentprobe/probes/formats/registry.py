@@ -127,10 +127,7 @@ def write_dataset(data: ProbeDataset, path: Path | str, *, format: str | None = 
 
 
 def read_datasets(path: Path | str, *, format: str | None = None) -> list[ProbeDataset]:
-    """Read all datasets in a directory, by name, or the single one at *path*. Raises UsageError or DatasetError.
-
-    Files that are not datasets are ignored.
-    """
+    """Read all datasets in a directory, by name, or the single one at *path*. Raises UsageError or DatasetError."""
     path = Path(path)
     if not path.is_dir() or recognise(path) is not None:
         return [read_dataset(path, format=format)]

@@ -1,7 +1,4 @@
-"""A folder with a file for each split: train.csv, test.csv, dev.jsonl.
-
-Each file is a table or JSONL (:mod:`.records`). sentprobe writes JSONL and a card.json.
-"""
+"""A folder with a file for each split, a table or JSONL: train.csv, test.csv, dev.jsonl."""
 
 import json
 from collections.abc import Iterator

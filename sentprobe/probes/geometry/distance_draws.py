@@ -1,7 +1,4 @@
-"""Tables of geometry results, and the estimates of a cell over several draws.
-
-A draw is the output of ``probe geometry`` with one ``--seed``: its triplets, and the weights of untrained encoders.
-"""
+"""Tables of geometry results, and estimates of a cell over draws: outputs of ``probe geometry`` with one ``--seed``."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
@@ -29,16 +26,12 @@ def build_geometry_tables(results: Iterable[GeometryResult]) -> tuple[GeometryTa
     and the weights of untrained encoders. Datasets that were read are the same in each draw.
     """
     tables = _split_draws(results)
-    for naming in (attrgetter("encoder"), _get_seedless_name):
+    for naming in (attrgetter("encoder"), lambda result: remove_run_seed(result.encoder, result.drawing.seed)):
         tables = _join_draws(tables, naming)
     return tuple(tables)
 
 
 EncoderNaming: TypeAlias = Callable[[GeometryResult], str]
-
-
-def _get_seedless_name(result: GeometryResult) -> str:
-    return remove_run_seed(result.encoder, result.drawing.seed)
 
 
 def _join_draws(tables: Sequence[GeometryTable], naming: EncoderNaming) -> list[GeometryTable]:
@@ -152,22 +145,9 @@ class TripletEstimate:
 
 
 def estimate_accuracy(
-    draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness
+    draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness, *, paired: bool = False
 ) -> TripletEstimate | None:
-    """Return the accuracy over draws; None if a draw did not measure it."""
-    return _estimate(draws, kind, nearness, paired=False)
-
-
-def estimate_paired_accuracy(
-    draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness
-) -> TripletEstimate | None:
-    """Return the share of triplets with both directions right, over draws."""
-    return _estimate(draws, kind, nearness, paired=True)
-
-
-def _estimate(
-    draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness, *, paired: bool
-) -> TripletEstimate | None:
+    """Return the accuracy (*paired*: with both directions right) over draws; None if a draw did not measure it."""
     all_scores = [measures.find_overall(kind, nearness) for measures in draws]
     scores = [score for score in all_scores if score is not None]
     if not scores or len(scores) < len(all_scores):

@@ -71,7 +71,6 @@ class GeometryResult:
     """Seed of the weights; None if they were not sampled."""
     dim: int
     contrast: str
-    """Contrast, or the task of the sentences."""
     material: str
     dataset: str = ""
     """Fingerprint of the dataset whose test sentences are the anchors; empty: no dataset."""
@@ -88,7 +87,6 @@ class GeometryResult:
     step: int | None = None
     """Training step of the encoder; None if it was not trained or the step is unknown."""
     epoch: float | None = None
-    """Number of passes over the training data."""
     source: str = field(default="", compare=False)
     """Folder that the result was read from; not written."""
 
@@ -129,11 +127,7 @@ def format_geometry(result: GeometryResult) -> str:
 
 
 def parse_geometry(text: str | bytes, *, source: str) -> GeometryResult:
-    """Parse a result; *source* names it in errors.
-
-    Raises:
-        ResultsError: the text is in another format.
-    """
+    """Parse a result; raise ResultsError, which names *source*, if the text is in another format."""
     try:
         value = parse_json(text)
         if value.pop("format") != GEOMETRY_FORMAT:
@@ -186,11 +180,7 @@ def _parse_score(value: Mapping[str, Any]) -> GeometryScore:
 
 
 def write_geometry(result: GeometryResult, out: Path) -> None:
-    """Write a result to its file in a results folder.
-
-    Raises:
-        UsageError: the folder cannot be written to.
-    """
+    """Write a result to its file in a results folder; raise UsageError if it is not writable."""
     folder = out / FOLDER
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -200,10 +190,7 @@ def write_geometry(result: GeometryResult, out: Path) -> None:
 
 
 def find_geometry(out: Path, *, encoder: str, fingerprint: str, contrast: str, material: str) -> GeometryResult | None:
-    """Return the matching result in a results folder; None if it is missing or damaged.
-
-    A file that was copied there, or whose digest collides, does not match.
-    """
+    """Return the matching result in a results folder; None if it is missing, damaged or another one."""
     key = (encoder, fingerprint, contrast, material)
     path = out / FOLDER / build_file_name(*key)
     try:
@@ -215,12 +202,7 @@ def find_geometry(out: Path, *, encoder: str, fingerprint: str, contrast: str, m
 
 
 def read_geometry(directory: Path) -> tuple[GeometryResult, ...]:
-    """Return all results in a results folder, by file name.
-
-    Raises:
-        UsageError: the folder cannot be read.
-        ResultsError: a file in it is damaged, or of another version.
-    """
+    """Return all results in a results folder, by file name; raise UsageError or ResultsError if one is unreadable."""
     try:
         paths = sorted((directory / FOLDER).glob("[!.]*.json"))
         results = [parse_geometry(path.read_bytes(), source=str(path)) for path in paths]
@@ -231,33 +213,32 @@ def read_geometry(directory: Path) -> tuple[GeometryResult, ...]:
 
 def to_geometry_records(results: Sequence[GeometryResult]) -> list[dict[str, Any]]:
     """Return a flat record for each score, with all digits."""
-    return [_build_record(result, score) for result in results for score in result.scores]
-
-
-def _build_record(result: GeometryResult, score: GeometryScore) -> dict[str, Any]:
-    measures = score.measured
-    return {
-        "run": result.source,
-        "encoder": result.encoder,
-        "contrast": result.contrast,
-        "kind": score.kind.value,
-        "nearness": score.nearness.value,
-        "by": score.by,
-        "group": score.group,
-        "accuracy": measures.accuracy,
-        "low": measures.accuracy_interval.low,
-        "high": measures.accuracy_interval.high,
-        "paired": measures.paired,
-        "paired_low": measures.paired_interval.low,
-        "paired_high": measures.paired_interval.high,
-        **{name: getattr(measures, name) for name in ("margin", "ties", "triplets", "units")},
-        "mean_rank": result.ranking.mean if result.ranking else None,
-        "first": result.ranking.first if result.ranking else None,
-        "vocabulary": result.drawing.vocabulary,
-        "templates": " ".join(result.drawing.templates),
-        "held_out": " ".join(result.drawing.held_out),
-        "seed": result.drawing.seed,
-        "material": result.material,
-        "dataset_fingerprint": result.dataset,
-        **{name: getattr(result, name) for name in ("encoder_fingerprint", "encoder_seed", "step", "epoch")},
-    }
+    return [
+        {
+            "run": result.source,
+            "encoder": result.encoder,
+            "contrast": result.contrast,
+            "kind": score.kind.value,
+            "nearness": score.nearness.value,
+            "by": score.by,
+            "group": score.group,
+            "accuracy": score.measured.accuracy,
+            "low": score.measured.accuracy_interval.low,
+            "high": score.measured.accuracy_interval.high,
+            "paired": score.measured.paired,
+            "paired_low": score.measured.paired_interval.low,
+            "paired_high": score.measured.paired_interval.high,
+            **{name: getattr(score.measured, name) for name in ("margin", "ties", "triplets", "units")},
+            "mean_rank": result.ranking.mean if result.ranking else None,
+            "first": result.ranking.first if result.ranking else None,
+            "vocabulary": result.drawing.vocabulary,
+            "templates": " ".join(result.drawing.templates),
+            "held_out": " ".join(result.drawing.held_out),
+            "seed": result.drawing.seed,
+            "material": result.material,
+            "dataset_fingerprint": result.dataset,
+            **{name: getattr(result, name) for name in ("encoder_fingerprint", "encoder_seed", "step", "epoch")},
+        }
+        for result in results
+        for score in result.scores
+    ]

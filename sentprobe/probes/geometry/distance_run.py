@@ -45,14 +45,7 @@ def measure_encoders(
     settings: GeometrySettings,
     reporter: Reporter | None = None,
 ) -> GeometryOutcome:
-    """Measure each encoder on each contrast.
-
-    Existing results in the results folder are reused; new ones are written there.
-
-    Raises:
-        EncoderError: an encoder failed.
-        UsageError: the folder cannot be written to.
-    """
+    """Measure each encoder on each contrast; reuse results in the results folder, and write new ones there."""
     reused = [[_find_result(encoder, material, settings) for material in materials] for encoder in encoders]
     results = [
         result
@@ -108,10 +101,7 @@ def _find_result(encoder: Encoder, material: TripletSentences, settings: Geometr
 def measure_encoder(
     encoder: Encoder, material: TripletSentences, vectors: Vectors, whitening: ms.Whitening | None, *, command: str = ""
 ) -> rs.GeometryResult:
-    """Return the result for the vectors of a contrast's sentences, (sentences, dim).
-
-    *whitening* whitens the vectors; without it, nothing is measured after whitening.
-    """
+    """Return the result for the vectors of a contrast's sentences, (sentences, dim), also whitened by *whitening*."""
     raw = ms.Sides(*(vectors[rows] for rows in material.rows))
     return rs.GeometryResult(
         encoder=encoder.name,

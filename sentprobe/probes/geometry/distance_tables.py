@@ -1,7 +1,6 @@
 """Tables of geometry results: a row for each encoder, a column for each contrast."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from statistics import mean
@@ -69,12 +68,12 @@ def list_encoders(results: Sequence[GeometryResult]) -> list[str]:
 def _list_sections(
     results: Sequence[GeometryResult], nearness: Nearness, *, intervals: bool, probe_cells: ProbeCells
 ) -> Iterator[tuple[str, CellFormatter]]:
-    for name, estimator in (("accuracy", drawn.estimate_accuracy), ("paired", drawn.estimate_paired_accuracy)):
+    for name, paired in (("accuracy", False), ("paired", True)):
         for kind, title in KIND_TITLES.items():
-            estimate = partial(estimator, kind=kind, nearness=nearness)
-            yield f"{name}, {title}", _ShareCell(estimate, intervals)
-        if probe_cells and estimator is drawn.estimate_accuracy:
-            yield PROBE_SECTION, partial(_format_probe_cell, probe_cells=probe_cells)
+            estimate = partial(drawn.estimate_accuracy, kind=kind, nearness=nearness, paired=paired)
+            yield f"{name}, {title}", partial(_format_estimate, estimate=estimate, intervals=intervals)
+        if probe_cells and not paired:
+            yield PROBE_SECTION, lambda draws: probe_cells.get(drawn.get_cell(draws[0]), NO_VALUE)
     for kind, title in KIND_TITLES.items():
         yield f"margin, {title}", partial(_format_margin, kind=kind, nearness=nearness)
     if nearness is Nearness.COSINE:
@@ -95,14 +94,11 @@ def _list_cosine_sections(results: Sequence[GeometryResult]) -> Iterator[tuple[s
 PROBE_SECTION = "accuracy, a probe on the same sentences"
 
 
-@dataclass(frozen=True, slots=True)
-class _ShareCell:
-    estimate: Callable[[CellDraws], drawn.TripletEstimate | None]
-    intervals: bool
-
-    def __call__(self, draws: CellDraws) -> str:
-        estimate = self.estimate(draws)
-        return NO_VALUE if estimate is None else format_share(estimate, intervals=self.intervals)
+def _format_estimate(
+    draws: CellDraws, estimate: Callable[[CellDraws], drawn.TripletEstimate | None], *, intervals: bool
+) -> str:
+    share = estimate(draws)
+    return NO_VALUE if share is None else format_share(share, intervals=intervals)
 
 
 def format_share(figure: drawn.TripletEstimate, *, intervals: bool) -> str:
@@ -110,10 +106,6 @@ def format_share(figure: drawn.TripletEstimate, *, intervals: bool) -> str:
     low, high = 100 * figure.interval.low, 100 * figure.interval.high
     spread = "" if figure.spread is None else f" ± {100 * figure.spread:.1f}"
     return f"{100 * figure.mean:.1f}{spread}" + (f" [{low:.1f}, {high:.1f}]" if intervals else "")
-
-
-def _format_probe_cell(draws: CellDraws, probe_cells: ProbeCells) -> str:
-    return probe_cells.get(drawn.get_cell(draws[0]), NO_VALUE)
 
 
 LEAST_TRIPLETS = 20
@@ -154,13 +146,9 @@ def _format_gap_left(draws: CellDraws, kind: NegativeKind) -> str:
     before, after = (
         drawn.estimate_accuracy(draws, kind, nearness) for nearness in (Nearness.COSINE, Nearness.WHITENED)
     )
-    gap = None if before is None or after is None else compute_gap_left(before.mean, after.mean)
-    return NO_VALUE if gap is None else f"{gap:.2f}"
-
-
-def compute_gap_left(before: float, after: float) -> float | None:
-    """Return the share of the gap to 100% that remains; None if there was no gap before whitening."""
-    return None if before == 1 else (1 - after) / (1 - before)
+    if before is None or after is None or before.mean == 1:
+        return NO_VALUE
+    return f"{(1 - after.mean) / (1 - before.mean):.2f}"
 
 
 def _format_mean_rank(draws: CellDraws) -> str:
@@ -215,11 +203,7 @@ def _build_group_rows(
 
 
 def check_group_nearness(nearness: Nearness) -> None:
-    """Check that groups are measured by this nearness.
-
-    Raises:
-        UsageError: the nearness is not cosine.
-    """
+    """Raise UsageError if the nearness is not cosine, by which groups are measured."""
     if nearness is not Nearness.COSINE:
         raise UsageError(f"groups are measured by cosine only: --by goes without --nearness {nearness.value}")
 
@@ -291,11 +275,7 @@ def _describe_intervals(results: Sequence[GeometryResult]) -> Iterator[str]:
 
 
 def check_nearness(results: Sequence[GeometryResult], nearness: Nearness) -> None:
-    """Check that a result has this nearness.
-
-    Raises:
-        UsageError: no result has this nearness.
-    """
+    """Raise UsageError if no result has this nearness."""
     if not any(result.find_by_group(NegativeKind.FORM, nearness) for result in results):
         raise UsageError(
             f"no result has {nearness.value}: there are more dimensions than sentences to estimate whitening from"

@@ -1,7 +1,4 @@
-"""Measures of triplets of vectors: accuracy, margin and rank.
-
-Vectors are (n, dim) float32, one row per triplet; results are float64.
-"""
+"""Measures of triplets of vectors, (n, dim) float32, a row per triplet: accuracy, margin and rank, float64."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -54,7 +51,7 @@ class Sides:
         """Return the dot products of two sides, given their indices, (n,) float64."""
         key = (min(first, second), max(first, second))
         if key not in self._dots:
-            self._dots[key] = compute_dots(self._vectors[first], self._vectors[second])
+            self._dots[key] = np.einsum("ij,ij->i", self._vectors[first], self._vectors[second])
         return self._dots[key]
 
     def compute_nearness(self, first: int, second: int, nearness: Nearness) -> Floats:
@@ -79,12 +76,6 @@ DIRECTIONS: Mapping[NegativeKind, tuple[tuple[int, int, int], ...]] = {
     NegativeKind.ANCHOR: ((ANCHOR, POSITIVE, HARD), (HARD, NEGATIVE, ANCHOR)),
 }
 """Anchor, nearer side and farther side, by kind of negative: of a triplet, and of its mirror (meanings exchanged)."""
-
-
-def compute_dots(left: Floats, right: Floats) -> Floats:
-    """Return the dot product of corresponding rows, (n,) float64."""
-    products: Floats = np.einsum("ij,ij->i", left, right)
-    return products
 
 
 def _compute_cosine(dot: Floats, left: Floats, right: Floats) -> Floats:
@@ -154,10 +145,7 @@ class TripletScores:
 
 
 def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearness) -> TripletScores:
-    """Return the scores and margins of each triplet and its mirror; ties are found in *raw*, the unwhitened vectors.
-
-    Whitening amplifies rounding errors, so ties are detected before it.
-    """
+    """Return scores and margins of each triplet and its mirror; ties are found in *raw*, before whitening."""
     margins = np.array(
         [
             sides.compute_nearness(anchor, nearer, nearness) - sides.compute_nearness(anchor, farther, nearness)
@@ -169,10 +157,7 @@ def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearn
 
 
 def rank_positives(sides: Sides) -> tuple[Floats, Floats]:
-    """Return the rank of each positive among the distractors, from 1, and its probability to be first.
-
-    Ranks are by cosine. A tie counts half a rank; tied nearest sides are first with equal probability.
-    """
+    """Return each positive's rank by cosine among the distractors, from 1 (a tie: a half), and its chance of rank 1."""
     positive_nearness = sides.compute_nearness(ANCHOR, POSITIVE, Nearness.COSINE)
     distractors = range(HARD + 1, len(sides))
     margins = (positive_nearness - sides.compute_nearness(ANCHOR, side, Nearness.COSINE) for side in distractors)
@@ -200,11 +185,7 @@ class Whitening:
 
 
 def fit_whitening(vectors: Vectors) -> Whitening | None:
-    """Return the whitening of these vectors, without directions of zero variance.
-
-    Return None if there are not more vectors than dimensions, since all whitened vectors would then be equally far from
-    each other.
-    """
+    """Return the whitening of these vectors without directions of zero variance; None if there are too few vectors."""
     if len(vectors) <= vectors.shape[1] + 1:
         return None
     mean = vectors.mean(axis=0, dtype=np.float64)

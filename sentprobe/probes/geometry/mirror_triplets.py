@@ -52,9 +52,6 @@ def build_mirror_material(data: ProbeDataset, lexicon: Lexicon, drawing: Triplet
 
     Pairs are left out if the grammar does not parse them, or if no clause can change its voice so that both sentences
     still have the same words.
-
-    Raises:
-        NoMirrorError: no pairs are left.
     """
     triplets = find_mirror_triplets(data, lexicon)
     if not triplets:

@@ -40,10 +40,7 @@ def is_triplet_file(path: Path) -> bool:
 
 
 def is_pairs_file(path: Path) -> bool:
-    """Check whether ``gen pairs`` may have written a file, even without annotation.
-
-    A single Parquet file is never a dataset.
-    """
+    """Check whether ``gen pairs`` may have written a file; a single Parquet file is never a dataset."""
     try:
         is_known = path.suffix == ".parquet" or not _PAIR_FIELDS.isdisjoint(_read_fields(path))
     except SentprobeError:
@@ -52,16 +49,11 @@ def is_pairs_file(path: Path) -> bool:
 
 
 def check_annotation(path: Path) -> None:
-    """Check that a file has the fields needed to measure triplets.
-
-    Raises:
-        FormatError: the file lacks a field, or is damaged.
-    """
+    """Raise FormatError if a file lacks a field that triplets need, or is damaged."""
     if missing := [name for name in _FIELDS if name not in _read_fields(path)]:
         raise FormatError(
-            f"{path}: not triplets that can be measured: {', '.join(missing)} "
-            f"{'is' if len(missing) == 1 else 'are'} missing; gen pairs writes them with their "
-            "annotation, as JSONL or Parquet, without --for training"
+            f"{path}: not triplets that can be measured: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} "
+            "missing; gen pairs writes them with their annotation, as JSONL or Parquet, without --for training"
         )
 
 
@@ -74,12 +66,7 @@ def _read_fields(path: Path) -> set[str]:
 
 
 def read_triplets(path: Path, *, seed: int = 0) -> TripletSentences:
-    """Read triplets of one contrast, from JSONL or Parquet; *seed* is the seed of the encoders.
-
-    Raises:
-        FormatError: the file is damaged, or has several contrasts; the message says where.
-        UsageError: there is no such contrast.
-    """
+    """Read JSONL or Parquet triplets of one contrast; raise FormatError, which says where, if they are damaged."""
     triplets = list(_read_rows(path))
     contrasts = sorted({triplet.contrast for triplet in triplets})
     if len(contrasts) != 1:

@@ -114,10 +114,7 @@ BACKGROUND_SIZE = 2000
 
 
 def sample_background(lexicon: Lexicon, drawing: TripletSampling) -> list[str]:
-    """Return sentences of all structures of the triplets, in all their forms.
-
-    The sentences do not depend on the measured contrasts, so the result of a contrast does not depend on the others.
-    """
+    """Return sentences of all structures of the triplets, in all their forms, whatever contrasts are measured."""
     space = tr.TripletSpace(
         lexicon, "tense", vocabulary=drawing.vocabulary, templates=drawing.templates, side=drawing.side
     )
@@ -186,10 +183,7 @@ def _compute_layout_distance(layout: Layout, values: tuple[tuple[str, int], ...]
 
 
 def compute_distance(event: Event, place: str) -> int:
-    """Return the distance, in tokens, from the verb to the farther participant of a clause.
-
-    - place: the path of the clause, or of a noun in the clause
-    """
+    """Return the tokens from the verb to the farther participant of a clause, given its path or that of its noun."""
     positions = {token.slot: position for position, token in enumerate(plan_sentence(event).tokens) if token.slot}
     clause = place if f"{place}verb" in positions else _get_clause_path(place)
     nouns = [f"{clause}{role}.noun" for role in ("agent", "patient")]

@@ -2,7 +2,6 @@
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
@@ -14,33 +13,27 @@ from sentprobe.probes.compeval.tasks import CompevalTask
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.geometry.triplet_sentences import TripletSentences
 from sentprobe.probes.known_task import KnownTask
-from sentprobe.probes.mteb.names import make_geometry_name, to_file_name
-from sentprobe.probes.mteb.scores import MAIN_SCORE
+from sentprobe.probes.mteb.scores import MAIN_SCORE, make_geometry_name, to_file_name
 from sentprobe.probes.suites import find_known_task
 
 GENERATED = {"domains": ["Constructed", "Written"], "sample_creation": "created"}
 NATURAL_TEXT = {"domains": ["Written"], "sample_creation": "found"}
 
 
-@dataclass(frozen=True, slots=True)
-class MtebPaper:
-    """A paper, as MTEB cites it."""
-
-    reference: str
-    bibtex: str
-
-
 @cache
-def read_papers() -> Mapping[str, MtebPaper]:
-    """Return the papers of the tasks, by the name of their classifier preset."""
+def read_papers() -> Mapping[str, Mapping[str, str]]:
+    """Return reference and bibtex_citation of each paper, by the name of the classifier preset of its tasks."""
     text = files(__package__).joinpath("papers.toml").read_text("utf-8")
-    return {name: MtebPaper(paper["reference"], paper["bibtex"].strip()) for name, paper in tomllib.loads(text).items()}
+    return {
+        name: {"reference": paper["reference"], "bibtex_citation": paper["bibtex"].strip()}
+        for name, paper in tomllib.loads(text).items()
+    }
 
 
 def make_probing_metadata(data: ProbeDataset, path: Path) -> Any:
     """Return the MTEB ``TaskMetadata`` of the dataset in *path*."""
     task = find_known_task(data.card.task, data.name)
-    paper = None if task is None else read_papers().get(task.preset)
+    no_paper = {"reference": None, "bibtex_citation": ""}
     return _make_metadata(
         name=to_file_name(data.name),
         description=_describe_question(data, task),
@@ -48,8 +41,7 @@ def make_probing_metadata(data: ProbeDataset, path: Path) -> Any:
         revision=data.fingerprint(),
         type="Classification",
         category="t2c",
-        reference=paper and paper.reference,
-        bibtex_citation=paper.bibtex if paper else "",
+        **(read_papers().get(task.preset, no_paper) if task else no_paper),
         **(GENERATED if isinstance(task, CompevalTask) else NATURAL_TEXT),
     )
 
@@ -65,7 +57,6 @@ def _describe_question(data: ProbeDataset, task: KnownTask | None) -> str:
 
 def make_geometry_metadata(material: TripletSentences, path: Path) -> Any:
     """Return the MTEB ``TaskMetadata`` of the triplets in *path*."""
-    paper = read_papers()["ettinger"]  # contrasts are made of events of this paper
     summary = find_contrast(material.contrast).summary
     return _make_metadata(
         name=make_geometry_name(material.contrast),
@@ -75,17 +66,13 @@ def make_geometry_metadata(material: TripletSentences, path: Path) -> Any:
         revision=material.fingerprint,
         type="STS",
         category="t2t",
-        reference=paper.reference,
-        bibtex_citation=paper.bibtex,
+        **read_papers()["ettinger"],  # contrasts are made of events of this paper
         **GENERATED,
     )
 
 
 def _make_metadata(*, path: Path, revision: str, **fields: Any) -> Any:
-    """Return the metadata, completed with the fields that all tasks share.
-
-    The date is the modification date of the file.
-    """
+    """Return the metadata, completed with the fields that all tasks share, and the file's modification date."""
     from mteb.abstasks.task_metadata import TaskMetadata
 
     date = datetime.fromtimestamp(path.stat().st_mtime, tz=UTC).date().isoformat()

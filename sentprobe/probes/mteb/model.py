@@ -13,22 +13,17 @@ from sentprobe.probes.encoders.capabilities import Capabilities
 from sentprobe.probes.encoders.protocol import check_vectors
 
 BATCH = 32
-"""Default batch size for encoding, in sentences."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MtebModel:
-    """An encoder that wraps a model from MTEB.
-
-    Sentences are ordered and chunked as in any run, so that the vectors are the same.
-    """
+    """An encoder that wraps a model from MTEB, with sentences ordered and chunked as in any run."""
 
     model: Any = field(repr=False)
     task: Any = field(repr=False)
     """The metadata of the task, from which models choose prompts."""
     subset: str
     options: Mapping[str, Any]
-    """The ``encode_kwargs`` of ``mteb.evaluate``."""
     fingerprint: str = ""
     """Empty, since it is unknown on which files and settings the vectors depend."""
 
@@ -43,11 +38,7 @@ class MtebModel:
         return str(self.model.mteb_model_meta.name)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the model's vectors, (n, dim) float32.
-
-        Raises:
-            EncoderError: the model did not return a finite vector for each sentence.
-        """
+        """Return the model's vectors, (n, dim) float32; raise EncoderError unless each is finite."""
         from datasets import Dataset
 
         rows: Any = Dataset.from_dict({"text": list(sentences)})

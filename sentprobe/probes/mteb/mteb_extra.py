@@ -5,16 +5,10 @@ from importlib.metadata import PackageNotFoundError, version
 from sentprobe.extras import MissingError, UnusableError, format_install
 
 MINIMUM_VERSION = (2, 26)
-"""The oldest supported version of MTEB."""
 
 
 def need_mteb() -> None:
-    """Check the installed version of MTEB without importing it, which is slow.
-
-    Raises:
-        MissingError: MTEB is not installed.
-        UnusableError: the installed version is too old.
-    """
+    """Raise MissingError or UnusableError for a missing or old MTEB, without importing it, which is slow."""
     minimum = ".".join(map(str, MINIMUM_VERSION))
     install = format_install("mteb")
     try:

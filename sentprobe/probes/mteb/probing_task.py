@@ -77,10 +77,7 @@ class ProbingTask:
 
 
 def make_probing_task(data: ProbeDataset, path: Path, *, run: Run, preset: Preset | None) -> Any:
-    """Return the MTEB task of the dataset in *path*; each task gets a new class, as in MTEB.
-
-    The task declares that it uses all items of each label.
-    """
+    """Return the MTEB task, of a new class, of the dataset in *path*; it declares that all items are used."""
     from mteb.abstasks import AbsTaskClassification
 
     metadata = make_probing_metadata(data, path)

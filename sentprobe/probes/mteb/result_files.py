@@ -1,7 +1,4 @@
-"""Result files in MTEB's layout: ``results/MODEL/REVISION/TASK.json`` and ``model_meta.json``.
-
-Writing them does not need MTEB.
-"""
+"""Result files in MTEB's layout, written without it: ``results/MODEL/REVISION/TASK.json``, ``model_meta.json``."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -13,17 +10,21 @@ from sentprobe.disk.files import describe_folder, write_atomically
 from sentprobe.errors import UsageError, path_error
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.geometry.distance_results import GeometryResult
-from sentprobe.probes.mteb.names import make_geometry_name, to_file_name
-from sentprobe.probes.mteb.scores import MAIN_SCORE, MtebScores, make_geometry_scores, make_probing_scores
+from sentprobe.probes.mteb.scores import (
+    MAIN_SCORE,
+    MtebScores,
+    make_geometry_name,
+    make_geometry_scores,
+    make_probing_scores,
+    to_file_name,
+)
 from sentprobe.probes.report.findings.comparisons import EncoderResults
 from sentprobe.probes.report.findings.downstream import MODEL_META, to_mteb_name
 from sentprobe.probes.results.result import Result
 
 SUBSET = "default"
-"""MTEB's name of the only subset of a dataset."""
 
 NO_REVISION = "no_revision_available"
-"""MTEB's revision of a model without one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,11 +58,7 @@ class MtebModelResults:
 
 
 def make_mteb_results(sides: Sequence[EncoderResults], distances: Sequence[GeometryResult]) -> list[MtebModelResults]:
-    """Return the probing and geometry results of each encoder.
-
-    Raises:
-        UsageError: two encoders map to one MTEB name, or an encoder has two results on a contrast.
-    """
+    """Return the results of each encoder; raise UsageError for two of one MTEB name, or two results on a contrast."""
     probing_results = {side.encoder: [*make_probing_results(side)] for side in sides}
     first_results: dict[str, Result | GeometryResult] = {result.encoder: result for result in distances}
     for side in sides:
@@ -121,11 +118,7 @@ def make_geometry_results(encoder: str, distances: Sequence[GeometryResult]) -> 
 
 
 def write_mteb_results(models: Sequence[MtebModelResults], directory: Path) -> None:
-    """Write result files into a folder; other files there stay.
-
-    Raises:
-        UsageError: the folder holds sentprobe results or a table, or is not writable.
-    """
+    """Write result files into a folder where other files stay; raise UsageError for a folder of results or a table."""
     if kind := describe_folder(directory):
         raise UsageError(f"{directory}: is {kind}; write results for MTEB to another folder")
     for model in models:
@@ -160,18 +153,8 @@ def format_task_file(result: MtebTaskResult) -> dict[str, Any]:
 
 
 _UNKNOWN_FIELDS = (
-    "loader",
-    "release_date",
-    "languages",
-    "n_parameters",
-    "memory_usage_mb",
-    "max_tokens",
-    "license",
-    "open_weights",
-    "public_training_code",
-    "public_training_data",
-    "similarity_fn_name",
-    "use_instructions",
+    *("loader", "release_date", "languages", "n_parameters", "memory_usage_mb", "max_tokens", "license"),
+    *("open_weights", "public_training_code", "public_training_data", "similarity_fn_name", "use_instructions"),
     "training_datasets",
 )
 """The required fields of MTEB's ``ModelMeta`` whose values a run does not know."""

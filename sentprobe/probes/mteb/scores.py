@@ -1,5 +1,6 @@
-"""Scores of results by name, as in MTEB's results."""
+"""Names of tasks in MTEB, and scores of results by name."""
 
+import re
 from typing import Any, TypeAlias
 
 from sentprobe.probes.geometry.distance_results import ALL_TRIPLETS, GeometryResult
@@ -7,10 +8,8 @@ from sentprobe.probes.geometry.measures import Nearness, NegativeKind
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result
 
 MAIN_SCORE = "accuracy"
-"""The score by which MTEB compares models."""
 
 MtebScores: TypeAlias = dict[str, Any]
-"""Scores and other JSON values by name."""
 
 
 def make_probing_scores(result: Result) -> MtebScores:
@@ -65,3 +64,21 @@ def make_geometry_scores(result: GeometryResult) -> MtebScores:
                     f"{name}_margin": score.measured.margin,
                 }
     return scores
+
+
+def to_file_name(text: str) -> str:
+    """Return the name of a task in a form that is also a file name.
+
+    >>> to_file_name("SemRole"), to_file_name("my/own task")
+    ('SemRole', 'my_own_task')
+    """
+    return re.sub(r"[^\w.+=-]+", "_", text).strip("._") or "task"
+
+
+def make_geometry_name(contrast: str) -> str:
+    """Return the task name of a contrast, distinct from probing tasks such as Tense.
+
+    >>> make_geometry_name("tense")
+    'GeometryTense'
+    """
+    return f"Geometry{to_file_name(contrast[:1].upper() + contrast[1:])}"

@@ -75,10 +75,7 @@ def change_sentences(texts: Sequence[str], request: selection.SelectionRequest, 
 def select_word_items(
     request: selection.SelectionRequest, question: AdiQuestion, change: Change
 ) -> selection.Selection:
-    """Return the items of a task about words; validation and test ask about words of training. Raises TooFewError.
-
-    As published there are two items of each sentence.
-    """
+    """Return the items of a task about words; validation and test ask about words of training. Raises TooFewError."""
     pool = request.select_pool(
         "SELECT digest, 0 AS label, 0 AS form FROM sentences "
         f"WHERE length BETWEEN {ADI_BINS[0][0]} AND {ADI_BINS[-1][1]}",
@@ -135,10 +132,7 @@ def sample_corpus_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
 
 
 def sample_dictionary_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Return, for each sentence, random types of all sentences (equally likely), as many as it has tokens.
-
-    Adi et al. 2017, section 7. The dictionary consists of the drawn sentences.
-    """
+    """Return as many random types of all sentences for each sentence (Adi et al. 2017, section 7)."""
     types = sorted({token for text in texts for token in text.split(" ")})
     return _change_distinctly(texts, lambda text: " ".join(rng.choices(types, k=text.count(" ") + 1)))
 
@@ -157,7 +151,6 @@ def _change_distinctly(texts: Sequence[str], change: Callable[[str], str]) -> di
 
 
 CHANGES: Mapping[str, Change] = {"permuted": permute_tokens, "random": sample_corpus_words}
-"""The controls of each task."""
 
 
 def make_adi_tasks(
@@ -196,10 +189,7 @@ def make_adi_tasks(
 
 
 def select_adi_length(request: selection.SelectionRequest, change: Change) -> selection.Selection:
-    """Return the items of AdiLength: 8 classes by the number of tokens, from 5 to 70.
-
-    With sampling as published, classes are as frequent as in the corpus; otherwise they are equally frequent.
-    """
+    """Return the items of AdiLength: 8 classes by number of tokens, equally frequent unless sampled as published."""
     items = select_length_classes(request, ADI_BINS, balanced=not request.as_published)
     texts = change_sentences([entry.sentence for entry in items.entries], request, change)
     entries = (entry for entry in items.entries if entry.sentence in texts)
@@ -267,10 +257,7 @@ def _sample_word(text: str, trained_words: set[str], rng: Random) -> str:
 
 
 def _assign_absent_words(texts: Sequence[str], words: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield each sentence with a word that is not in it; each word is used at most once.
-
-    A word that is in the sentence waits for the next sentence; waiting words go first.
-    """
+    """Yield each sentence with a word that is not in it, each word at most once; words that had to wait go first."""
     waiting: list[str] = []
     remaining = iter(words)
     for text in texts:

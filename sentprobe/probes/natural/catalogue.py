@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.known_task import find_task_name
 from sentprobe.probes.natural.adi_tasks import ADI_CONTENT, ADI_LENGTH, ADI_ORDER
-from sentprobe.probes.natural.conneau import bshift, coordinv, main_clause, sentlen, somo, topconst, treedepth, wc
+from sentprobe.probes.natural.conneau import inversions, main_clause, sentlen, somo, topconst, treedepth, wc
 from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
 
 _ADI_TASKS = (ADI_LENGTH, ADI_CONTENT, ADI_ORDER)
@@ -17,17 +17,16 @@ TASKS: dict[str, NaturalTask] = {
         wc.TASK,
         treedepth.TASK,
         topconst.TASK,
-        bshift.TASK,
+        inversions.BSHIFT,
         main_clause.TENSE,
         main_clause.SUBJECT,
         main_clause.OBJECT,
         somo.TASK,
-        coordinv.TASK,
+        inversions.COORDINV,
         *(tasks[0] for tasks in _ADI_TASKS),
         *(control for tasks in _ADI_TASKS for control in tasks[1:]),
     )
 }
-"""All tasks by name."""
 
 
 def find_tasks(names: Iterable[str] = ()) -> list[NaturalTask]:

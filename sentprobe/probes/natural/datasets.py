@@ -110,10 +110,7 @@ def add_audit(data: ProbeDataset) -> ProbeDataset:
 
 
 def compute_baseline_scores(data: ProbeDataset) -> dict[str, float]:
-    """Return the test accuracies of the baselines of Conneau et al. 2018, table 2.
-
-    Majority; length alone; Naive Bayes on tf-idf of words, and of words and bigrams.
-    """
+    """Return the test accuracies of the baselines of Conneau et al. 2018, table 2."""
     from sentprobe.probes.encoders.baselines import Length, Majority, Tfidf
 
     targets = data.splits[Split.TEST].targets

@@ -60,7 +60,6 @@ class NaturalSettings:
     band: FrequencyBand | None = None
     """Frequencies for Tense, SubjNum and ObjNum."""
     odd_band: FrequencyBand | None = None
-    """Frequencies for SOMO."""
     first_rank: int | None = None
     words: int | None = None
     sequences: int | None = None

@@ -22,11 +22,8 @@ class AgreementCounts:
     """Counts of sentences on which two analyses, A and B, agree or disagree about a label."""
 
     neither: int = 0
-    """Neither has the label."""
     same: int = 0
-    """Both label the sentence, equally."""
     different: int = 0
-    """Both label the sentence, differently."""
     only_a: int = 0
     only_b: int = 0
     chance: float | None = None
@@ -69,20 +66,14 @@ class AgreementCounts:
 
     @property
     def kappa(self) -> float | None:
-        """Cohen's kappa (1960, equation 1) over the sentences with a label in both.
-
-        None without classes, without such sentences, or if all have the same class.
-        """
+        """Cohen's kappa (1960, equation 1) over the sentences with a label in both; None if undefined."""
         if self.chance is None or not self.both or self.chance == 1:
             return None
         return (self.rate_of_both - self.chance) / (1 - self.chance)
 
 
 def compute_chance_agreement(agreeing: int, both: int) -> float:
-    """Return the expected agreement: *agreeing* pairs out of the pairs of *both* sentences.
-
-    *agreeing* is the sum over classes of A's count times B's count. The result is 1 without sentences.
-    """
+    """Return the expected agreement; *agreeing* is the sum over classes of A's count times B's, of *both* sentences."""
     return agreeing / both**2 if both else 1.0
 
 
@@ -129,11 +120,9 @@ class TableAgreement:
     """The common sentences of two tables, A and B, and the agreement of their labels."""
 
     both: int
-    """Sentences in both tables."""
     only_a: int
     only_b: int
     tags: AgreementCounts
-    """Agreement of the tokens' tags."""
     tallies: Mapping[AgreementMeasure, AgreementCounts]
     """Agreement by measure, without those for which a table lacks constituents."""
 
@@ -208,10 +197,7 @@ class TablePairs:
         return int(pair_count)
 
     def list_disagreements(self) -> Iterator[dict[str, Any]]:
-        """Yield a record of each disagreement, by measure, then in the order of table A.
-
-        A value is null if its table gives no label. Positions come with their words.
-        """
+        """Yield a record of each disagreement, by measure, then in the order of table A; null: no label."""
         for number, measure in enumerate(self._measures):
             a, b = f"a{number}", f"b{number}"
             rows = self._corpus.stream(

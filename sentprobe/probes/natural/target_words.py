@@ -45,10 +45,7 @@ def build_askable_sql(role: str) -> str:
 def select_target_words(
     request: selection.SelectionRequest, role: str, *, answer: str, labels: tuple[str, ...], redundancy: Redundancy
 ) -> selection.Selection:
-    """Return items about the words in a role; the SQL expression *answer* gives the label. Raises TooFewError.
-
-    *redundancy* names the other words of a sentence that may agree with the target.
-    """
+    """Return items about the words in a role; the SQL expression *answer* gives the label. Raises TooFewError."""
     band = request.settings.band or compute_target_band(request.corpus.token_count)
     cases = " ".join(f"WHEN '{label}' THEN {n}" for n, label in enumerate(labels))
     pool = request.select_pool(

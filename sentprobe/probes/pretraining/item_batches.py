@@ -89,10 +89,7 @@ def prepare_items(
     options: ObjectiveOptions,
     columns: Mapping[str, torch.Tensor] | None = None,
 ) -> PreparedObjective:
-    """Return the objective over items; each item has one sentence in each of *sides*.
-
-    - columns: further values of all items, which become tensors of the batches
-    """
+    """Return the objective over items with a sentence in each of *sides*, and with further values in *columns*."""
     split = hold_out(*sides, count=options.validation, seed=options.seed)
     token_rows = [collect_rows(map(learner.encoder.vocabulary.find_ids, side)) for side in sides]
     train = ItemBatches(split.train, options.batch, options.seed, partial(_make_batch, token_rows, columns or {}))
@@ -100,10 +97,7 @@ def prepare_items(
 
 
 def _make_batch(parts: Sequence[TokenRows], columns: Mapping[str, torch.Tensor], places: Places) -> Batch:
-    """Return a batch: the sentences of the first part for all items, then those of the next part.
-
-    ``ids`` are (parts * b, time) int64 and ``lengths`` (parts * b,) int64.
-    """
+    """Return a batch: ``ids`` (parts * b, time) and ``lengths`` of the sentences, those of the first part first."""
     rows = [part[place] for part in parts for place in places]
     tensors = {"ids": pad_rows(rows), "lengths": torch.tensor([len(row) for row in rows])}
     tensors |= {name: column[places] for name, column in columns.items()}

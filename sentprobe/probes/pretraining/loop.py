@@ -21,8 +21,7 @@ from sentprobe.probes.pretraining import checkpoint, devices_and_precision
 from sentprobe.probes.pretraining.interrupts import InterruptHandler
 from sentprobe.probes.pretraining.objective import Batch, PreparedObjective
 from sentprobe.probes.pretraining.optimizers import OptimizerSettings, make_optimizer
-from sentprobe.probes.pretraining.schedule import Limits, StepInterval, TrainingState, ValidationPoint
-from sentprobe.probes.pretraining.training_speed import TrainingPace
+from sentprobe.probes.pretraining.schedule import Limits, StepInterval, TrainingPace, TrainingState, ValidationPoint
 from sentprobe.versions import find_versions
 
 

@@ -21,10 +21,7 @@ class Batch:
     """Number of predicted targets: tokens of a decoder, or one per item."""
 
     def to(self, device: torch.device) -> "Batch":
-        """Return the batch on a device.
-
-        Tensors whose names end in ``lengths`` stay on the CPU, where networks need them.
-        """
+        """Return the batch on a device; tensors named ``...lengths`` stay on the CPU, where networks need them."""
         moved = {
             name: tensor.cpu() if name.endswith("lengths") else tensor.to(device, non_blocking=True)
             for name, tensor in self.tensors.items()
@@ -79,10 +76,7 @@ class Validation:
         return f"{self.metric} {self.value:{_METRIC_FORMATS.get(self.metric, ',.4g')}}"
 
     def is_better_than(self, previous: "Validation | None") -> bool:
-        """Return whether this validation is better than *previous*, or is the first; the loss breaks ties.
-
-        Ties occur at the beginning, where BLEU and accuracy stay 0 although the loss falls.
-        """
+        """Return whether this validation is better than *previous*, or is the first; the loss breaks ties."""
         if previous is None:
             return True
         if self.value == previous.value:

@@ -26,7 +26,6 @@ class OptimizerSettings:
 
     kind: OptimizerKind
     rate: float
-    """Learning rate."""
     momentum: float = 0.0
     clip: float
     """Maximum norm of the gradient."""

@@ -43,9 +43,6 @@ def save_result(
 
     The files *redone* are replaced unless they have changed. See :func:`lock_directory` for
     *wait* and *command*.
-
-    Raises:
-        UsageError, ResultsError: the file cannot be written.
     """
     with lock_directory(directory, wait=wait, command=command):
         path = directory / make_file_name(result)
@@ -79,10 +76,7 @@ def add_scores(result: Result, new_scores: Mapping[Condition, Iterable[SeedScore
 
 
 def _drop_shared_provenance(result: Result, score: SeedScore) -> SeedScore:
-    """Remove the provenance from a score if it equals that of the result.
-
-    Only packages that both provenances list are compared, since encoders differ in their packages.
-    """
+    """Remove a score's provenance if it equals that of the result, of the packages that both list."""
     provenance = score.made
     if provenance is None or (provenance.command, provenance.device) != (result.command, result.device):
         return score

@@ -89,11 +89,7 @@ def collect_data_facts(data: ProbeDataset, *, origin: str = "") -> DataFacts:
 
 
 def parse_data_facts(value: Mapping[str, Any] | None) -> DataFacts | None:
-    """Read facts from a JSON value; None stays None.
-
-    Raises:
-        TypeError, ValueError: the value has another form.
-    """
+    """Read facts from a JSON value (None stays None); raise TypeError or ValueError for another form."""
     if value is None:
         return None
     facts = DataFacts(**value)

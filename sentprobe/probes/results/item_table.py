@@ -20,10 +20,8 @@ from sentprobe.probes.results.result import Condition, Result
 from sentprobe.values import BadSyntaxError, parse_json
 
 FOLDER = "items"
-"""The subfolder of item tables in a results folder."""
 
 FORMAT = "sentprobe-test-items 1"
-"""The format in the header of each file."""
 
 LABEL, LENGTH = "label", "length"
 """The columns that every dataset has."""
@@ -58,12 +56,7 @@ def find_item_table(directory: Path, *, task: str, fingerprint: str) -> Path:
 
 
 def write_item_table(table: ItemTable, directory: Path) -> Path:
-    """Write an item table into a results folder.
-
-    Raises:
-        UsageError: the folder is not writable.
-        ResultsError: writing failed.
-    """
+    """Write an item table into a results folder; raise UsageError or ResultsError if that is not possible."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -106,12 +99,7 @@ _HEADER_KEY, _COLUMN_PREFIX = "sentprobe", "column"
 
 
 def read_item_table(directory: Path, *, task: str, fingerprint: str) -> ItemTable | None:
-    """Return the item table of a dataset in a results folder; None: missing.
-
-    Raises:
-        UsageError: the file is not readable.
-        ResultsError: the file is damaged or of another version.
-    """
+    """Return a dataset's item table in a results folder, or None; raise ResultsError if it is damaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 

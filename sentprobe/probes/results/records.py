@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import mean
 from typing import Any
 
-from sentprobe.probes.results.result import Condition, Result, Results, Score, SeedScore
+from sentprobe.probes.results.result import Condition, Result, Results, SeedScore
 from sentprobe.probes.trainer.codelength import compute_codelength, compute_compression, compute_curve_area
 
 
@@ -13,22 +13,6 @@ def compute_probe_accuracy(result: Result, seed: SeedScore) -> float:
     """Return the accuracy on the task itself of the probe of the same seed."""
     seeds = result.scores[Condition.PROBE].seeds
     return next((probe for probe in seeds if probe.seed == seed.seed), seeds[0]).accuracy
-
-
-def _compute_selectivity(result: Result, control: SeedScore) -> float:
-    return compute_probe_accuracy(result, control) - control.accuracy
-
-
-def _compute_codelength(result: Result, seed: SeedScore) -> float:
-    return compute_codelength(seed.readings, labels=result.labels or 2)
-
-
-def _compute_compression(result: Result, seed: SeedScore) -> float:
-    return compute_compression(seed.readings, labels=result.labels or 2)
-
-
-def _compute_gap(result: Result, widths: SeedScore) -> float:
-    return compute_probe_accuracy(result, widths) - widths.readings[0].correct / widths.total
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +27,6 @@ class MethodFigure:
     scale: float = 1.0
     """The factor from a record to a table."""
     decimals: int = 2
-    """The decimals in a table."""
 
     def compute_mean(self, result: Result, condition: Condition) -> float | None:
         """Return the mean over the probes; None under another condition."""
@@ -55,7 +38,7 @@ class MethodFigure:
 SELECTIVITY = MethodFigure(
     key="selectivity",
     condition=Condition.CONTROL_TASK,
-    compute=_compute_selectivity,
+    compute=lambda result, control: compute_probe_accuracy(result, control) - control.accuracy,
     heading="selectivity",
     scale=100,
     decimals=1,
@@ -65,11 +48,16 @@ PORTION_FIGURES = (
     MethodFigure(
         key="description_length",
         condition=Condition.PORTIONS,
-        compute=_compute_codelength,
+        compute=lambda result, seed: compute_codelength(seed.readings, labels=result.labels or 2),
         heading="kbit",
         scale=1 / 1000,
     ),
-    MethodFigure(key="compression", condition=Condition.PORTIONS, compute=_compute_compression, heading="compression"),
+    MethodFigure(
+        key="compression",
+        condition=Condition.PORTIONS,
+        compute=lambda result, seed: compute_compression(seed.readings, labels=result.labels or 2),
+        heading="compression",
+    ),
     MethodFigure(
         key="information",
         condition=Condition.PORTIONS,
@@ -86,55 +74,56 @@ PORTION_FIGURES = (
     ),
 )
 
-GAP = MethodFigure(key="gap", condition=Condition.WIDTHS, compute=_compute_gap, heading="gap", scale=100, decimals=1)
+GAP = MethodFigure(
+    key="gap",
+    condition=Condition.WIDTHS,
+    compute=lambda result, seed: compute_probe_accuracy(result, seed) - seed.readings[0].correct / seed.total,
+    heading="gap",
+    scale=100,
+    decimals=1,
+)
 
 METHOD_FIGURES = (SELECTIVITY, *PORTION_FIGURES, GAP)
-"""The figures in a record, in order."""
 
 
 def make_records(results: Results) -> list[dict[str, Any]]:
     """Return a flat dictionary for each encoder, task and condition, all with the same keys."""
     return [
-        _make_record(result, condition, score)
+        {
+            "run": result.source,
+            "encoder": result.encoder,
+            "task": result.task,
+            "condition": condition.value,
+            "accuracy": score.accuracy,
+            "spread": score.spread,
+            "low": score.interval.low,
+            "high": score.interval.high,
+            "seeds": len(score.seeds),
+            "total": score.total,
+            "majority": result.majority,
+            "mirrored": result.mirrored,
+            "dim": result.dim,
+            "family": result.family,
+            "layer": result.layer,
+            "step": result.step,
+            "epoch": result.epoch,
+            "probe_vectors": result.probe_vectors,
+            "preset": result.preset.name,
+            "seed": result.seed,
+            "precision": "+".join(sorted({seed_score.precision for seed_score in score.seeds})),
+            "epochs": mean(seed_score.epochs for seed_score in score.seeds),
+            "converged": all(seed_score.converged for seed_score in score.seeds),
+            "seconds": result.seconds.get(condition.value),
+            "device": result.device,
+            "dataset_fingerprint": result.dataset_fingerprint,
+            "encoder_fingerprint": result.encoder_fingerprint,
+            "encoder_seed": result.encoder_seed,
+            **{figure.key: figure.compute_mean(result, condition) for figure in METHOD_FIGURES},
+            **{f"data_{name}": getattr(result.data, name, None) for name in _DATA_FACTS},
+        }
         for result in results.records
         for condition, score in result.scores.items()
     ]
 
 
-def _make_record(result: Result, condition: Condition, score: Score) -> dict[str, Any]:
-    return {
-        "run": result.source,
-        "encoder": result.encoder,
-        "task": result.task,
-        "condition": condition.value,
-        "accuracy": score.accuracy,
-        "spread": score.spread,
-        "low": score.interval.low,
-        "high": score.interval.high,
-        "seeds": len(score.seeds),
-        "total": score.total,
-        "majority": result.majority,
-        "mirrored": result.mirrored,
-        "dim": result.dim,
-        "family": result.family,
-        "layer": result.layer,
-        "step": result.step,
-        "epoch": result.epoch,
-        "probe_vectors": result.probe_vectors,
-        "preset": result.preset.name,
-        "seed": result.seed,
-        "precision": "+".join(sorted({seed_score.precision for seed_score in score.seeds})),
-        "epochs": mean(seed_score.epochs for seed_score in score.seeds),
-        "converged": all(seed_score.converged for seed_score in score.seeds),
-        "seconds": result.seconds.get(condition.value),
-        "device": result.device,
-        "dataset_fingerprint": result.dataset_fingerprint,
-        "encoder_fingerprint": result.encoder_fingerprint,
-        "encoder_seed": result.encoder_seed,
-        **{figure.key: figure.compute_mean(result, condition) for figure in METHOD_FIGURES},
-        **{f"data_{name}": getattr(result.data, name, None) for name in _DATA_FACTS},
-    }
-
-
 _DATA_FACTS = ("train", "validation", "word_types", "vocabulary", "sampling", "seed")
-"""The facts about the data in a record."""

@@ -61,7 +61,6 @@ class Provenance:
 
     command: str
     versions: Mapping[str, str] = field(hash=False)
-    """The version of each package, by name."""
     device: str
 
 
@@ -87,7 +86,6 @@ class SeedScore:
     chosen: Mapping[str, float] = field(default_factory=dict, hash=False)
     """The values that were chosen by validation accuracy; empty: none."""
     validation: float | None = None
-    """Validation accuracy, if there is a validation split."""
     precision: str = "float32"
     made: Provenance | None = None
     """The provenance, if it differs from the result's: from a later run, or another encoder's result."""
@@ -201,7 +199,6 @@ class Norm:
 
 
 EncoderOnTask: TypeAlias = tuple[str, str]
-"""The names of an encoder and a task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,13 +217,11 @@ class Result:
     recipe: str = ""
     """A digest of everything that decides the result (:mod:`.finished_runs`); empty: unknown."""
     notes: tuple[str, ...] = ()
-    """The notes of the dataset's card."""
     data: DataFacts | None = None
     """Facts about the dataset; None: unknown."""
     majority: float
     """Chance: the share of the most frequent label in the test items."""
     labels: int | None = None
-    """The number of labels; None: unknown."""
     mirrored: bool
     """Whether the test items are mirror pairs (see :attr:`ProbeDataset.mirrored`)."""
     units: tuple[int, ...] = ()
@@ -257,7 +252,6 @@ class Result:
     """The version of each package, by name."""
     device: str = "cpu"
     layer: int | None = None
-    """The layer of the model, if the encoder is one layer."""
     family: str = ""
     """The common name of encoders that are layers of one model or steps of one training."""
     step: int | None = None
@@ -316,7 +310,7 @@ class Results:
         return str(self)
 
     def __rich__(self) -> "RenderableType":
-        render: Callable[[Results], RenderableType] = resolve_name(f"{VIEW}:render_results")
+        render: Callable[[Results], RenderableType] = resolve_name(f"{VIEW}:RenderedResults")
         return render(self)
 
     def _repr_html_(self) -> str:

@@ -15,7 +15,6 @@ class SplitOverlap:
     """Numbers of test items whose sentence occurs in training."""
 
     items: int
-    """All test items."""
     repeated: int
     """Test items whose sentence occurs in training verbatim."""
     inflected: int
@@ -54,10 +53,7 @@ class SplitOverlap:
 
 
 def find_overlap(data: ProbeDataset, lexicon: Lexicon | None = None) -> SplitOverlap:
-    """Count the test items whose sentence training has.
-
-    Lemmas are those of the lexicon, by default the built-in one. Words that it lacks count by their Snowball stem.
-    """
+    """Count the test items whose sentence training has; unknown lemmas count by their Snowball stem."""
     lexicon = lexicon or english()
     lemmas = {token: find_lemma(token, lexicon) for sentence in data.sentences for token in sentence.split()}
     lemmatised = [tuple(lemmas[token] for token in sentence.split() if lemmas[token]) for sentence in data.sentences]

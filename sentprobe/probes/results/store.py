@@ -33,7 +33,6 @@ from sentprobe.probes.trainer.codelength import CurvePoint
 from sentprobe.values import BadSyntaxError, check_record, parse_json
 
 RESULT_FORMAT = "sentprobe-result 2"
-"""The format in each result file."""
 
 
 def format_result(result: Result) -> str:
@@ -185,14 +184,11 @@ def _readings_from_json(value: Mapping[str, str]) -> tuple[CurvePoint, ...]:
 log = logging.getLogger(__name__)
 
 MARKER = RESULTS_MARKER
-"""The file that marks a results folder."""
 
 OWN_FILES = (MARKER, RUN_FILE)
-"""The files in a results folder other than results."""
 
 
 RUN_FORMAT = "sentprobe-run 1"
-"""The format in the marker."""
 
 
 def make_file_name(result: Result) -> str:
@@ -232,11 +228,7 @@ def prepare_directory(path: Path, run_file: str = "") -> None:
 
 
 def check_directory(path: Path) -> None:
-    """Check that *path* can become a results folder; nothing is written.
-
-    Raises:
-        UsageError, ResultsError: see :func:`prepare_directory`.
-    """
+    """Raise UsageError or ResultsError if *path* cannot become a results folder; write nothing."""
     with _convert_read_errors(path, "cannot write results here"):
         if path.exists():
             _check_ownership(path)
@@ -248,11 +240,7 @@ def check_directory(path: Path) -> None:
 
 
 def write_run_file(path: Path, text: str) -> None:
-    """Write the run file of the last run; without a text, remove the existing one.
-
-    Raises:
-        UsageError: it is not writable.
-    """
+    """Write the run file of the last run; without a text, remove the existing one."""
     run_file = path / RUN_FILE
     with _convert_read_errors(path, "cannot write results here"):
         _reject_links(path)
@@ -339,10 +327,7 @@ def write_result(result: Result, directory: Path) -> Path:
 
 
 def find_result(result: Result, directory: Path) -> Result | None:
-    """Return the stored result of an earlier run with the identity of *result*.
-
-    A damaged file, or one of another identity, is reported and not used.
-    """
+    """Return the stored result with the identity of *result*; report a damaged file, or one of another identity."""
     path = directory / make_file_name(result)
     if not path.exists():
         return None
@@ -371,11 +356,7 @@ def read_sound_result(path: Path) -> Result | None:
 
 
 def read_results_by_recipe(directory: Path) -> dict[str, Result]:
-    """Return the readable results in a results folder, by recipe.
-
-    Raises:
-        UsageError: the folder is not readable.
-    """
+    """Return the readable results in a results folder, by recipe; raise UsageError if the folder is not readable."""
     with _convert_read_errors(directory, "cannot read results"):
         results = read_sound_results(directory) if (directory / MARKER).is_file() else ()
         return {result.recipe: result for result in results}

@@ -1,7 +1,4 @@
-"""Training curves: scores of an encoder on its own training objective, stored beside probe results.
-
-Conneau et al. 2018 (figure 1) plot BLEU or perplexity by epoch beside probe accuracies.
-"""
+"""Training curves: scores of an encoder on its own objective, by epoch, stored beside probe results."""
 
 import json
 from collections.abc import Iterable
@@ -14,13 +11,11 @@ from sentprobe.errors import ResultsError, SentprobeError, path_error
 from sentprobe.values import check_record, parse_json
 
 LEARNING_FORMAT = "sentprobe-learned 1"
-"""The format in the file."""
 
 ACCURACY = "accuracy"
 """The metric whose value is a share, shown in percent."""
 
 CURVE_FILE = Path("learned", "held_out.json")
-"""The path of the file in a results folder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,13 +33,11 @@ class TrainingCurve:
     """The validations of a training, in order of their steps."""
 
     family: str
-    """The name in results of the encoder in training."""
     seed: int
     metric: str
     """BLEU, perplexity or ACCURACY."""
     points: tuple[LearningPoint, ...] = ()
     command: str = field(default="", compare=False)
-    """The training command of the last validation."""
     source: str = field(default="", compare=False)
     """The results folder; not stored."""
 
@@ -68,11 +61,7 @@ class TrainingCurve:
 
 
 def write_learning_curve(curve: TrainingCurve, folder: Path) -> None:
-    """Write a curve into a results folder.
-
-    Raises:
-        UsageError: the folder is not writable.
-    """
+    """Write a curve into a results folder; raise UsageError if it is not writable."""
     path = folder / CURVE_FILE
     stored = {"format": LEARNING_FORMAT, **asdict(curve)}
     del stored["source"]
@@ -88,11 +77,7 @@ def add_point(curve: TrainingCurve, point: LearningPoint, folder: Path) -> None:
 
 
 def read_learning_curve(folder: Path) -> TrainingCurve | None:
-    """Return the curve in a results folder; None: missing.
-
-    Raises:
-        ResultsError: the file is damaged.
-    """
+    """Return the curve in a results folder, or None; raise ResultsError if it is damaged."""
     path = folder / CURVE_FILE
     try:
         return _parse(path.read_bytes(), source=str(folder))

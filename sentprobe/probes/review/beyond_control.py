@@ -12,10 +12,7 @@ from sentprobe.probes.suites import explain_expected_cue
 
 
 def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
-    """Find the encoders that are not significantly better than the bag of words of their width.
-
-    The finding is severe, unless the task asks which words are in the sentence.
-    """
+    """Find encoders not significantly better than their bag of words; severe, unless the task asks for words."""
     for task, compared in _find_not_better(table, Condition.BAG_OF_WORDS):
         about_words = explain_expected_cue(task, Cue.BAG) == ABOUT_WORDS
         yield ClaimFinding(

@@ -17,10 +17,7 @@ from sentprobe.probes.review.power import (
 
 
 def find_near_chance(table: Results) -> Iterator[ClaimFinding]:
-    """Find the encoders that look better than chance but are not significantly so.
-
-    Tasks that words alone may solve are left out: there the bag of words is the control.
-    """
+    """Find encoders that look better than chance but are not significantly so, on tasks that words cannot solve."""
     findings = find_table(table)
     solvable = findings.find_solvable_tasks()
     near = [

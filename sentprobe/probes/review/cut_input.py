@@ -3,8 +3,7 @@
 from collections.abc import Iterator
 
 from sentprobe.probes.report.findings.draws import group_by_cell
-from sentprobe.probes.report.findings.encoder_specs import find_requested_spec
-from sentprobe.probes.report.findings.encoder_variants import find_reductions
+from sentprobe.probes.report.findings.encoder_variants import find_reductions, find_requested_spec
 from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 

@@ -13,10 +13,7 @@ from sentprobe.probes.trainer.presets import format_preset_name
 
 
 def find_version_differences(results: Results) -> Iterator[ClaimFinding]:
-    """Find the tasks whose encoders have results on different versions of the data or classifiers.
-
-    Such results stand in different tables of ``probe show``.
-    """
+    """Find tasks with results on different data or classifiers, which stand in different tables of ``probe show``."""
     tables = split_settings(results)
     for task in results.tasks:
         by_table = [[record for record in table.records if record.task == task] for table in tables]

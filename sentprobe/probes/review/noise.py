@@ -13,10 +13,7 @@ from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 
 
 def find_ties_with_best(table: Results) -> Iterator[ClaimFinding]:
-    """Find on each task the encoders that are not significantly worse than the best.
-
-    Variants of one model are not compared.
-    """
+    """Find on each task the encoders that are not significantly worse than the best, without variants of one model."""
     comparisons = find_table(table).comparisons
     for task in table.tasks:
         task_comparisons = [comparison for comparison in comparisons if comparison.first.task == task]

@@ -35,8 +35,7 @@ from sentprobe.probes.runs.execution.task import make_tasks
 from sentprobe.probes.runs.execution.word_source import make_word_source
 from sentprobe.probes.runs.request.built_suites import ItemCounts, warn_left_out
 from sentprobe.probes.runs.request.methods import find_methods
-from sentprobe.probes.runs.request.run_request import ProbeInputs, ProbeTraining, RunPlacement, RunRequest
-from sentprobe.probes.runs.request.settings import Run
+from sentprobe.probes.runs.request.settings import Run, RunRequest, make_run
 from sentprobe.probes.runs.request.targets import DatasetsArgument, Targets, find_datasets, find_targets
 from sentprobe.probes.suites import ClassifierChoice
 from sentprobe.probes.trainer.presets import find_preset
@@ -51,11 +50,8 @@ class Outcome:
     results: Results
     notes: tuple[str, ...]
     failures: Mapping[str, TooFewError]
-    """Why tasks were left out, by name."""
     reused: int
-    """The number of results that existed already, complete."""
     items: tuple[ItemTable, ...] = ()
-    """The item tables of datasets with a held-out structure."""
 
 
 def run(
@@ -147,16 +143,16 @@ def run(
         resolve_encoders(encoders), make_storage_options(dims, quantize), erase=[*map(str, erase)]
     )
     request = RunRequest(
-        inputs=ProbeInputs(targets=targets, encoders=sources, probe_vectors=probe_vectors),
-        training=ProbeTraining(
-            preset=find_preset(preset) if isinstance(preset, str) else preset,
+        targets=targets,
+        encoders=sources,
+        probe_vectors=probe_vectors,
+        preset=find_preset(preset) if isinstance(preset, str) else preset,
+        run=make_run(
             seed=seed,
             seeds=seeds,
             draws=draws,
             controls=controls,
             methods=find_methods(methods, control_task=control_task),
-        ),
-        placement=RunPlacement(
             out=out,
             force=force,
             cache=cache,
@@ -174,15 +170,8 @@ def run(
 
 
 def execute_request(request: RunRequest, *, reporter: Reporter | None = None) -> Outcome:
-    """Run the encoders on all datasets of the targets, in each draw.
-
-    Raises:
-        UsageError: see :func:`.targets.find_datasets` and :meth:`.request.RunRequest.make_run`; *out* is no results
-            folder, or workers of a cluster cannot build an encoder.
-        SentprobeError: an encoder or a dataset could not be made; the cluster does not answer.
-    """
-    run, inputs, preset = request.make_run(), request.inputs, request.training.preset
-    targets, encoders, words = inputs.targets, inputs.encoders, inputs.probe_vectors
+    """Run the encoders on all datasets of the targets, in each draw."""
+    run, targets, encoders, words = request.run, request.targets, request.encoders, request.probe_vectors
     check_sendable(encoders, words, run=run)
     outcomes: list[Outcome] = []
     results = missing_jobs.find_results_by_recipe(run)
@@ -191,7 +180,9 @@ def execute_request(request: RunRequest, *, reporter: Reporter | None = None) ->
         start = functools.cache(lambda: stack.enter_context(make_engine(run.machines)))
         for draw in prepare_draws(encoders, targets=targets, run=run):
             drawn = targets.replace_seed(draw.run.seed)
-            requests = finished_runs.find_requests(drawn, draw.encoders, run=draw.run, preset=preset, words=words)
+            requests = finished_runs.find_requests(
+                drawn, draw.encoders, run=draw.run, preset=request.preset, words=words
+            )
             finished = find_finished_outcome(requests, results, run=draw.run)
             outcomes.append(
                 finished
@@ -206,16 +197,10 @@ class DrawnRun(NamedTuple):
     run: Run
     encoders: list[EncoderSource]
     specs: Mapping[str, Spec]
-    """The spec that an encoder was built from, by the name of the encoder."""
 
 
 def prepare_draws(encoders: Sequence[EncoderSource], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:
-    """Yield each draw with its encoders.
-
-    Raises:
-        UsageError: two encoders have the same name; vectors in sentence order cannot serve several draws.
-        SentprobeError: an encoder could not be made.
-    """
+    """Yield each draw with its encoders; raise UsageError for equal names, or stored vectors in several draws."""
     specs: dict[str, Spec] = {}
     sources = list(encoders)
     for draw in run.iterate_draws():
@@ -236,17 +221,13 @@ def _reject_ordered_vectors(encoders: Iterable[EncoderSource]) -> None:
     for encoder in encoders:
         if depends_on_order(encoder):
             raise UsageError(
-                f"{encoder.name}: its vectors are of the sentences of one draw, in their order, "
-                "and each of several draws has others; say which sentences they are of "
-                "(file:VECTORS?sentences=FILE), or make one draw"
+                f"{encoder.name}: its vectors are of the sentences of one draw, in their order, and each of several "
+                "draws has others; say which sentences they are of (file:VECTORS?sentences=FILE), or make one draw"
             )
 
 
 def _select_reusable(source: EncoderSource, encoders: Sequence[EncoderSource]) -> Sequence[EncoderSource]:
-    """Return the encoders of a source if all draws share them, so that a model is loaded once.
-
-    Return the source itself if each draw needs encoders of its own.
-    """
+    """Return the encoders of a source if all draws share them (a model is loaded once), else the source itself."""
     is_random = (isinstance(encoder, Spec) or get_capabilities(encoder).seed is not None for encoder in encoders)
     return [source] if any(is_random) else encoders
 
@@ -271,7 +252,7 @@ def _run_draw(
     start: Callable[[], Engine],
 ) -> Outcome:
     """Return the outcome of a draw; *start* returns the engine."""
-    run, words = draw.run, request.inputs.probe_vectors
+    run, words = draw.run, request.probe_vectors
     engine = start()
     unbound = build_encoders(draw.encoders, seed=run.seed)
     if run.out is not None:
@@ -281,7 +262,7 @@ def _run_draw(
     tasks = make_tasks(
         data.datasets,
         run=run,
-        preset=request.training.preset,
+        preset=request.preset,
         words=None if words is None else make_word_source(words, seed=run.seed),
         origins=finished_runs.digest_origins(targets),
         lexicons=finished_runs.collect_lexicons(targets),
@@ -309,10 +290,7 @@ def _run_draw(
 def find_finished_outcome(
     requests: Sequence[finished_runs.ResultRequest], results: Mapping[str, Result], *, run: Run
 ) -> Outcome | None:
-    """Return the outcome of the run if its results exist already; no dataset is built.
-
-    - results: the existing results, by recipe
-    """
+    """Return the outcome of the run if *results*, by recipe, has it already; no dataset is built."""
     if run.out is None or not requests:
         return None
     existing = [results.get(request.recipe) for request in requests]

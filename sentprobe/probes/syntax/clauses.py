@@ -74,7 +74,6 @@ CONJUNCTIONS = frozenset(("and", "&"))
 
 
 NOUN_PHRASES = frozenset(("NP", "NX", "NML", "NAC", "WHNP"))
-"""The categories of noun phrases."""
 
 _PRONOUNS = frozenset(("PRP", "EX", "WP"))
 _CONJUNCTION_CATEGORIES = frozenset(("CC", "CONJP"))
@@ -204,7 +203,6 @@ class _Clause:
     predicate: int
     verb: int
     host: int
-    """The parent of the verb."""
     question: int | None
     """The WHNP before the clause, in a question."""
 
@@ -268,10 +266,7 @@ def _find_first(tree: Tree, nodes: Sequence[int], categories: frozenset[str]) ->
 
 
 def _find_leading_verb(tree: Tree, node: int, *, host: int) -> tuple[int | None, int]:
-    """Return the first verb of the verb phrase *node*, and its parent.
-
-    The verb is None in an infinitive with *to*. If *node* is a verb, return *node*.
-    """
+    """Return the first verb of *node* (or *node* itself), None in an infinitive with *to*, and its parent."""
     while tree.categories[node] == "VP":
         below = list_children(tree, node)
         first = _find_first(tree, below, _VERB_OR_TO)
@@ -304,10 +299,7 @@ def _is_existential(tree: Tree, node: int) -> bool:
 
 
 def _find_existential_subject(tree: Tree, clause: _Clause, *, existential: int) -> int:
-    """Return the noun phrase that *there* announces: after the verb, or a question phrase.
-
-    A temporal noun phrase counts only if no other noun phrase is there: *there were times*.
-    """
+    """Return the noun phrase that *there* announces, a temporal one if it is the only one: *there were times*."""
     verb, host = _find_lexical_verb(tree, clause)
     after = [] if verb is None else [node for node in _list_noun_phrases_after(tree, verb, host) if node != existential]
     candidates = [node for node in after if not _is_temporal(tree, node)]

@@ -9,8 +9,7 @@ Ranges (``1-2``) and empty nodes (``8.1``) are skipped. Penn tags are those of X
 which ``gen`` writes, has the constituents.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from collections.abc import Sequence
 
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, shorten
@@ -29,26 +28,15 @@ class _LineError(SentprobeError):
         self.offset = offset
 
 
-def read_conllu(lines: Iterable[str], *, trees: bool = True) -> Iterator[ParsedSentence | Mistake]:
-    """Yield the sentences of *lines* in order, and a mistake for each faulty one.
-
-    Without *trees*, trees in comments are ignored, so that labels come from dependencies.
-    """
-    for has_text, group in groupby(enumerate(lines, 1), key=lambda entry: bool(entry[1].strip())):
-        if has_text:
-            block = list(group)
-            yield _read_block([line.rstrip("\r\n") for _, line in block], block[0][0], trees=trees)
-
-
-def _read_block(block: Sequence[str], first: int, *, trees: bool) -> ParsedSentence | Mistake:
+def read_block(block: Sequence[str], first: int) -> ParsedSentence | Mistake:
+    """Return the sentence in the lines of *block*, or its mistake; *first* is the number of the first line."""
     try:
-        return _parse_block(block, trees=trees)
+        return _parse_block(block)
     except _LineError as error:
-        line = block[error.offset]
-        return Mistake(first + error.offset, str(error), shorten(line))
+        return Mistake(first + error.offset, str(error), shorten(block[error.offset]))
 
 
-def _parse_block(block: Sequence[str], *, trees: bool) -> ParsedSentence:
+def _parse_block(block: Sequence[str]) -> ParsedSentence:
     tree = next((line.removeprefix(_TREE) for line in block if line.startswith(_TREE)), None)
     rows = []
     for offset, line in enumerate(block):
@@ -60,7 +48,7 @@ def _parse_block(block: Sequence[str], *, trees: bool) -> ParsedSentence:
     if not rows:
         raise _LineError("a block without a token", 0)
     tokens, tags, heads, relations = zip(*rows, strict=True)
-    return ParsedSentence(tokens=tokens, tags=tags, tree=tree if trees else None, heads=heads, relations=relations)
+    return ParsedSentence(tokens=tokens, tags=tags, tree=tree, heads=heads, relations=relations)
 
 
 def _is_token(cells: Sequence[str], offset: int) -> bool:

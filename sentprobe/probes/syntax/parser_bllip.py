@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.syntax.parser import ParserError, ParserOutcome, find_model
+from sentprobe.probes.syntax.parsers import ParserError, ParserOutcome
 from sentprobe.probes.syntax.trees import ParsedSentence
 from sentprobe.specs import Spec, replace_options
 from sentprobe.versions import describe_package, digest_folder
@@ -61,7 +62,7 @@ def load_bllip(spec: Spec) -> BllipParser:
     from bllipparser import RerankingParser
 
     options = replace_options(BllipOptions(), spec.options, owner="bllip")
-    folder = find_model(spec.argument, owner="bllip", how=HOW_TO_INSTALL)
+    folder = _find_model(spec.argument)
     models = [model_folder for model_folder in (folder / "parser", folder) if (model_folder / "pSgT.txt").is_file()]
     if not models:
         raise UsageError(f"{folder}: not a model of bllipparser (no pSgT.txt in it); {HOW_TO_INSTALL}")
@@ -79,3 +80,10 @@ def load_bllip(spec: Spec) -> BllipParser:
     rerank = options.rerank and (folder / "reranker").is_dir()
     fingerprint = f"{describe_package('bllipparser')} {digest_folder(folder)} {settings} rerank={rerank}"
     return BllipParser(fingerprint, rerank, parser)
+
+
+def _find_model(folder: str) -> Path:
+    if not folder or not Path(folder).is_dir():
+        problem = f"{folder}: the folder does not exist" if folder else "bllip: the spec names no model"
+        raise UsageError(f"{problem}; {HOW_TO_INSTALL}")
+    return Path(folder)

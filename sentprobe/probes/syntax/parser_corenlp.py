@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from sentprobe.probes.syntax.parser import ParserError, ParserOutcome
+from sentprobe.probes.syntax.parsers import ParserError, ParserOutcome
 from sentprobe.probes.syntax.trees import ParsedSentence, escape_word
 from sentprobe.specs import Spec, replace_options
 from sentprobe.versions import describe_package

@@ -6,7 +6,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sentprobe.probes.syntax.parser import ParserError, ParserOutcome
+from sentprobe.probes.syntax.parsers import ParserError, ParserOutcome
 from sentprobe.probes.syntax.trees import ParsedSentence, unescape_word
 from sentprobe.specs import Spec, replace_options
 from sentprobe.versions import describe_package, digest_folder
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
 
 
 SPLITTERS = frozenset(("parser", "senter", "sentencizer"))
-"""Components that set sentence boundaries."""
 
 RELATIONS: Mapping[str, str] = {
     "ROOT": "root",

@@ -6,7 +6,7 @@ from enum import Enum
 from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from sentprobe.probes.syntax.parser import ParserError, ParserOutcome
+from sentprobe.probes.syntax.parsers import ParserError, ParserOutcome
 from sentprobe.probes.syntax.trees import ParsedSentence, unescape_word
 from sentprobe.specs import Spec, replace_options
 from sentprobe.versions import describe_package

@@ -1,20 +1,46 @@
-"""The list of parsers.
+"""The protocol and the list of parsers; a spec such as ``stanza:en?package=default_accurate`` names one."""
 
-A spec such as ``bllip:MODEL`` or ``stanza:en?package=default_accurate`` names a parser, in the grammar of encoder
-specs.
-"""
-
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib import import_module
 from importlib.util import find_spec
 from threading import Lock
+from typing import Protocol, TypeAlias
 
-from sentprobe.errors import UsageError, suggest
+from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.extras import format_install
-from sentprobe.probes.syntax.parser import Parser, ParserError
+from sentprobe.probes.syntax.trees import ParsedSentence
 from sentprobe.specs import Spec, parse_spec
+
+ParserOutcome: TypeAlias = ParsedSentence | str
+"""A parsed sentence, or the reason why it has no parse."""
+
+
+class ParserError(SentprobeError):
+    """A parser cannot be used: it is not installed, it has no model, or its server does not answer."""
+
+
+class Parser(Protocol):
+    """A constituency or dependency parser; an exception other than ParserError is the failure of one sentence."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Library, version and model: the parses depend on them."""
+
+    @property
+    def splits(self) -> bool:
+        """Whether the parser splits running text into sentences."""
+
+    def parse(self, sentences: Sequence[Sequence[str]]) -> Sequence[ParserOutcome]:
+        """Return a parse of each tokenised sentence, or the reason why it has none."""
+
+    def tokenize(self, sentence: str) -> Sequence[str]:
+        """Return the tokens of a sentence, as the parser's models know them; empty if it has no tokenizer."""
+
+    def parse_text(self, text: str) -> Sequence[ParserOutcome]:
+        """Split a running text and parse its sentences; only for parsers that split."""
+
 
 NO_PARSER = "none"
 """Spec for no parser: sentences have tokens only."""
@@ -84,7 +110,6 @@ PARSERS = (
         constituents=False,
     ),
 )
-"""All kinds of parser."""
 
 
 def find_parser(spec: str) -> ParserKind:

@@ -1,7 +1,4 @@
-"""The schema of the table, and the conversion of rows to record batches.
-
-This module imports pyarrow, so import it only where a table is written or read.
-"""
+"""The schema of the table, and the conversion of rows to record batches; importing it loads pyarrow."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain

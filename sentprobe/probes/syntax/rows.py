@@ -21,10 +21,7 @@ class RowError(SentprobeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """The data of a sentence that the tasks need. Tokens count from 0.
-
-    Fields that need constituents are None without a tree; the main clause is None without tree and dependencies.
-    """
+    """The data of a sentence that the tasks need, None where trees or dependencies are missing; tokens count from 0."""
 
     source: str
     place: int

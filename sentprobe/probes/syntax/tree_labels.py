@@ -1,8 +1,4 @@
-"""Labels of a constituent tree: depth, top constituents, coordination (Conneau et al. 2018, section 2).
-
-All functions depend on a :class:`~sentprobe.probes.syntax.trees.Tree` alone. The main clause is in
-:mod:`sentprobe.probes.syntax.clauses`.
-"""
+"""Labels of a constituent tree: depth, top constituents, coordination (Conneau et al. 2018, section 2)."""
 
 from dataclasses import dataclass
 from typing import TypeAlias

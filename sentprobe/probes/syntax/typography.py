@@ -38,15 +38,11 @@ class StraightText:
 
     text: str
     written: str
-    """The original text."""
     starts: Sequence[int]
     """For each character of *text*, and for its end, the offset in the original: (characters + 1,)."""
 
     def restore_form(self, start: int, end: int) -> str:
-        """Return the original form of the characters from *start* to *end* of the straight text.
-
-        A part of a mark, such as two dots of an ellipsis, stays straight.
-        """
+        """Return the original form of a part of the straight text; a part of a mark stays straight."""
         if self._is_inside_mark(start) or self._is_inside_mark(end):
             return self.text[start:end]
         return _REMOVED.sub("", self.written[self.starts[start] : self.starts[end]])

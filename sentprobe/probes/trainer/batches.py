@@ -8,9 +8,8 @@ import torch
 from torch import Tensor
 
 from sentprobe.probes.dataset import Items
-from sentprobe.probes.trainer.bank import BatchInputs, Masks
+from sentprobe.probes.trainer.bank import BatchInputs, Masks, ProbeWords
 from sentprobe.probes.trainer.devices import send_to_device
-from sentprobe.probes.trainer.one_hot import ProbeWords
 from sentprobe.probes.trainer.presets import BankShape, GridPoint
 
 DROPOUT_STEPS = 2**16
@@ -18,11 +17,7 @@ DROPOUT_STEPS = 2**16
 
 
 class Dropout:
-    """Sampler of a bank's dropout masks, on the CPU.
-
-    Probes of one seed and width share random numbers, whatever probes are trained beside them. Training a probe alone
-    therefore gives the same result.
-    """
+    """Sampler of a bank's dropout masks, on the CPU; probes of one seed and width share random numbers."""
 
     def __init__(self, points: Sequence[GridPoint], device: torch.device) -> None:
         self._device = device
@@ -92,9 +87,6 @@ def prepare_items(table: Tensor, items: Items, shape: BankShape, *, lexicon: Ten
 def generate_passes(
     count: int, *, size: int, generator: np.random.Generator, device: torch.device
 ) -> Iterator[tuple[Tensor, ...]]:
-    """Yield passes without end, each a tuple of batches of item numbers in random order.
-
-    Item numbers are sent to the device once per pass.
-    """
+    """Yield passes without end, each a tuple of batches of item numbers in random order, on the device."""
     while True:
         yield torch.split(torch.from_numpy(generator.permutation(count)).to(device), size)

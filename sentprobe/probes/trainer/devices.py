@@ -56,10 +56,7 @@ FAST_INSTRUCTIONS = {"amx_bf16", "avx512_bf16"}
 
 @cache
 def has_fast_bfloat16() -> bool:
-    """Return whether the processor has fast bfloat16 and PyTorch uses it (known on Linux only).
-
-    The environment may forbid it, for example ``ONEDNN_MAX_CPU_ISA=AVX2``.
-    """
+    """Return whether the processor has fast bfloat16 and PyTorch may use it (known on Linux only)."""
     info = Path("/proc/cpuinfo")
     has_instructions = info.exists() and bool(FAST_INSTRUCTIONS & set(info.read_text(encoding="utf-8").split()))
     return has_instructions and uses_bfloat16_instructions()
@@ -80,10 +77,7 @@ def has_bfloat16_gpu() -> bool:
 
 
 def choose_precision(precision: Precision, *, device: torch.device) -> Precision:
-    """Return FLOAT32 or BFLOAT16, by the processor's instructions and never by a timing.
-
-    AUTO is FLOAT32 on a GPU.
-    """
+    """Return FLOAT32 or BFLOAT16, by the processor's instructions and never by a timing. AUTO is FLOAT32 on a GPU."""
     uses_cpu = device.type == "cpu"
     is_fast = has_fast_bfloat16() if uses_cpu else device.type == "cuda" and has_bfloat16_gpu()
     if precision is Precision.BFLOAT16 and not is_fast:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from statistics import mean
 from types import MappingProxyType
+from typing import Any
 
 import numpy as np
 import torch
@@ -73,29 +74,17 @@ class Fit:
 def fit(
     vectors: Vectors,
     *,
-    train: Items,
-    test: Items,
-    validation: Items | None = None,
-    words: int,
-    labels: int,
     preset: Preset,
     seeds: Sequence[int],
-    device: str = "cpu",
     threads: int | None = 1,
-    word_vectors: Vectors | None = None,
     pass_limits: Mapping[int, int] | None = None,
+    **arguments: Any,
 ) -> tuple[Fit, ...]:
-    """Train a probe for each seed on *train* and predict *test*; return a Fit per seed, in order.
+    """Train a probe for each seed and predict the test items; return a Fit per seed, in order.
 
-    - vectors: (sentences, dim) float32, a row per distinct sentence
-    - word_vectors: (words, word_dim) float32, a row per probe word, put beside the sentence vector
-      (Adi et al. 2017, section 3). Their scaling is learned from the training words. Without them,
-      probe words are one-hot
-    - validation: needed if ``preset.needs_validation``
-    - words, labels: number of probe words and of labels
-    - device: a device that :func:`sentprobe.probes.trainer.devices.check_device` accepts
     - threads: PyTorch's threads during training; None leaves the number unchanged
     - pass_limits: the maximum number of passes by seed, if it is below the preset's; L-BFGS ignores it
+    - arguments: those of :func:`prepare_problem`
 
     All seeds and grid points are trained side by side, in the same batches. A seed decides initial weights and dropout.
     The same seed gives the same numbers; other seeds beside it change rounding only. ``preset.average`` probes, of the
@@ -105,17 +94,7 @@ def fit(
     """
     start = time.perf_counter()
     with limit_threads(threads), torch.inference_mode():
-        problem = prepare_problem(
-            vectors,
-            train=train,
-            test=test,
-            validation=validation,
-            words=words,
-            labels=labels,
-            preset=preset,
-            device=device,
-            word_vectors=word_vectors,
-        )
+        problem = prepare_problem(vectors, preset=preset, **arguments)
         fits = [probe.predict_test(problem) for probe in problem.train_probes(seeds, pass_limits or {})]
     return share_time(fits, time.perf_counter() - start)
 
@@ -130,14 +109,22 @@ def prepare_problem(
     *,
     train: Items,
     test: Items,
-    validation: Items | None,
+    validation: Items | None = None,
     words: int,
     labels: int,
     preset: Preset,
-    device: str,
-    word_vectors: Vectors | None,
+    device: str = "cpu",
+    word_vectors: Vectors | None = None,
 ) -> "TrainingProblem":
-    """Put the data of a fit on its device; arguments as in :func:`fit`."""
+    """Put the data of a fit on its device.
+
+    - vectors: (sentences, dim) float32, a row per distinct sentence
+    - word_vectors: (words, word_dim) float32, a row per probe word, put beside the sentence vector (Adi et al. 2017,
+      section 3). Their scaling is learned from the training words. Without them, probe words are one-hot
+    - validation: needed if ``preset.needs_validation``
+    - words, labels: number of probe words and of labels
+    - device: a device that :func:`sentprobe.probes.trainer.devices.check_device` accepts
+    """
     if preset.needs_validation and validation is None:
         raise UsageError(f"preset {preset.name} needs validation items, and there are none")
     torch_device = torch.device(device)

@@ -7,10 +7,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from sentprobe.probes.trainer.bank import Bank, BankDesign
+from sentprobe.probes.trainer.bank import Bank, BankDesign, add_word_contributions, compute_word_gradients
 from sentprobe.probes.trainer.batches import PreparedItems
 from sentprobe.probes.trainer.classifier import Penalty, Precision, Preset
-from sentprobe.probes.trainer.one_hot import add_word_contributions, compute_word_gradients
 from sentprobe.probes.trainer.presets import BankShape, GridPoint
 from sentprobe.probes.trainer.scaling import Doubles
 

@@ -223,10 +223,7 @@ def remove_hidden_layer(preset: Preset) -> Preset:
 
 
 def set_hidden_widths(preset: Preset) -> Preset:
-    """Return the preset with a grid of hidden widths (HIDDEN_WIDTHS).
-
-    The hidden layer is kept for any number of labels.
-    """
+    """Return the preset with a grid of hidden widths, for any number of labels."""
     if preset.activation is Activation.NONE:
         raise UsageError(f"preset {preset.name} has no hidden layer that could be wider; use another, such as ettinger")
     return replace(preset, hidden=HIDDEN_WIDTHS, linear_from=0)
@@ -282,10 +279,7 @@ class GridPoint:
 def list_grid_points(
     preset: Preset, shape: BankShape, *, seed: int, max_epochs: int | None = None
 ) -> tuple[GridPoint, ...]:
-    """Return the grid points in order.
-
-    Linear probes vary only ``l2`` and, with ``scaling=chosen``, whether vectors are whitened.
-    """
+    """Return the grid points in order; linear probes vary ``l2`` and, with ``scaling=chosen``, whitening only."""
     if shape.is_linear(preset):
         halves = (False, True) if preset.scaling is Scaling.CHOSEN else (None,)
         return tuple(

@@ -1,7 +1,4 @@
-"""Scaling of sentence vectors, learned from the training sentences, each counted once.
-
-Float64 copies exist of a few rows at a time, so that memory stays near that of the vectors and the result.
-"""
+"""Scaling of sentence vectors, learned from the training sentences, each counted once; in float64 by parts."""
 
 from collections.abc import Callable, Mapping
 
@@ -43,11 +40,7 @@ def scale_vectors(vectors: Vectors, rows: Indices, *, scaling: Scaling) -> Vecto
 def scale_to_tensor(
     vectors: Vectors, rows: Indices, *, scaling: Scaling, device: torch.device = CPU, dtype: torch.dtype = torch.float32
 ) -> Tensor:
-    """Return the scaled vectors on *device*, contiguous (sentences, dim), rounded from float32 to *dtype*.
-
-    - vectors: (sentences, dim) float32
-    - rows: (n,) int64, the sentences of the training items
-    """
+    """Return the scaled vectors on *device*, (sentences, dim); *rows* (n,) int64 are the training sentences."""
     scale_part = SCALINGS[scaling](vectors, np.unique(rows))
     table = torch.empty(vectors.shape, device=device, dtype=dtype)
     for first in range(0, len(vectors), ROWS_PER_PART):
@@ -76,10 +69,7 @@ def _learn_unit_variance(vectors: Vectors, rows: Indices) -> ScalePart:
 def _compute_mean(
     vectors: Vectors, rows: Indices, transform: Callable[[Doubles], Doubles] = lambda part: part
 ) -> Doubles:
-    """Return the mean of each column of the transformed rows, (dim,).
-
-    Rows are added one after the other, so that the result does not depend on the size of the parts.
-    """
+    """Return the mean of each column of the transformed rows, (dim,), whatever the size of the parts."""
     total = np.zeros((1, vectors.shape[1]))
     for row_part in _split_rows(rows):
         part = transform(vectors[row_part].astype(np.float64))

@@ -211,10 +211,7 @@ def train_points(
     items: PreparedItems,
     validation: PreparedItems | None,
 ) -> list[TrainedBank]:
-    """Train a probe at each grid point; each stops independently.
-
-    The result for a point does not depend on the other points, except for rounding.
-    """
+    """Train a probe at each grid point; each stops independently of the others."""
     device = items.table.device
     bank = make_bank(points, design, start=preset.start, device=device)
     active_probes = _ActiveProbes(BankUpdater(bank, preset, items=len(items)), preset)
@@ -264,10 +261,7 @@ def evaluate_probes(bank: Bank, validation: PreparedItems | None) -> list[Valida
 
 
 def predict(banks: Sequence[Bank], items: PreparedItems) -> Indices:
-    """Return the predicted label of each item, (n,) int64.
-
-    The prediction has the largest mean probability over the first probe of each bank.
-    """
+    """Return the predicted label of each item, (n,) int64: the largest mean probability over the banks."""
     logits_by_bank = [_compute_first_logits(bank, items) for bank in banks]
     if len(logits_by_bank) > 1:  # a softmax may round nearly equal scores to equal ones
         logits_by_bank = [torch.softmax(scores.double(), dim=1) for scores in logits_by_bank]

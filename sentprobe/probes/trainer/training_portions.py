@@ -18,16 +18,12 @@ from sentprobe.probes.trainer.training import compute_label_costs
 from sentprobe.processes import limit_threads
 
 INFORMATION_DECIMALS = 4
-"""Decimal places of an item's V-information."""
 
 
 def fit_portions(
     vectors: Vectors, *, preset: Preset, seeds: Sequence[int], threads: int | None, **arguments: Any
 ) -> tuple[fitting.Fit, ...]:
-    """Train a probe on each portion for each seed; return the Fits of the last portion, all items.
-
-    Other arguments are those of :func:`.fit.fit`. Portions take the training items in their order.
-    """
+    """Train a probe on each portion for each seed; return the Fits of the last. See :func:`.fit.fit`."""
     start = time.perf_counter()
     with limit_threads(threads), torch.inference_mode():
         problem = fitting.prepare_problem(vectors, preset=calibrate_stopping(preset), **arguments)
@@ -66,10 +62,7 @@ def _compute_information(probe: fitting.TrainedProbe, problem: fitting.TrainingP
 def fit_widths(
     vectors: Vectors, *, preset: Preset, seeds: Sequence[int], threads: int | None, **arguments: Any
 ) -> tuple[fitting.Fit, ...]:
-    """Train a probe of each width for each seed; return the Fits of the widest.
-
-    Other arguments are those of :func:`.fit.fit`. The rest of the preset's grid is searched for each width.
-    """
+    """Train a probe of each width for each seed; return the Fits of the widest. See :func:`.fit.fit`."""
     start = time.perf_counter()
     with limit_threads(threads), torch.inference_mode():
         problem = fitting.prepare_problem(vectors, preset=preset, **arguments)

@@ -7,7 +7,7 @@ import sys
 import pytest
 from in_process import Command
 
-from sentprobe.commands.data.encoders import describe_extra, list_encoders
+from sentprobe.commands.data.encoders import describe_extra
 from sentprobe.probes.encoders import ENCODERS
 
 
@@ -39,7 +39,7 @@ def test_json(command: Command) -> None:
 
 def test_a_missing_extra_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sentence_transformers", None)
-    rows = {row.name: row for row in list_encoders()}
+    rows = {row.name: row for row in ENCODERS}
     assert describe_extra(rows["st"]) == "sentence-transformers: not installed"
     assert describe_extra(rows["file"]) == "none needed"
 

@@ -179,6 +179,17 @@ def test_words_that_vary(gen: Gen) -> None:
     assert not {"the", "that", "not", ","} & tokens
 
 
+def test_modals_stand_in_place_of_tense(gen: Gen) -> None:
+    both = gen("--modal", "may", "--modal", "must", "--modal", "none", "-t", "intransitive-rc", "-n", "100").out
+    assert {"may", "must", "is", "were"} <= set(both.split())
+    small = ("-v", "compeval", "-t", "intransitive", "--count")
+    tenses, modals, each = (
+        int(gen(*small, *(f"--modal={name}" for name in names)).out)
+        for names in ((), ("can", "will", "might"), ("none", "can", "will", "might"))
+    )
+    assert (modals, each) == (tenses * 3 // 2, tenses + modals)
+
+
 def test_allow(gen: Gen) -> None:
     base = ("-v", "published", "-t", "transitive", "--count")
     plain, stative, both = (

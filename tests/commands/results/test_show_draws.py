@@ -3,6 +3,7 @@
 import json
 from importlib.resources import files
 from pathlib import Path
+from typing import Any
 
 import pytest
 from in_process import Command
@@ -10,6 +11,8 @@ from probe_strategies import CountingEncoder, make_learnable_dataset
 from shown_runs import split_rows
 
 import sentprobe
+from sentprobe.lexicon import Lexicon
+from sentprobe.probes import compeval
 from sentprobe.probes.compeval import CompevalTask
 from sentprobe.probes.dataset import ProbeDataset, TooFewError
 from sentprobe.probes.encoders import make_encoder
@@ -18,7 +21,7 @@ from sentprobe.probes.report.findings.draws import list_seeds
 from sentprobe.probes.report.tables.main_table import sort_results, split_settings
 from sentprobe.probes.results.result import Condition, Results
 from sentprobe.probes.results.store import read_results
-from sentprobe.probes.runs.request.built_suites import CompevalSuite
+from sentprobe.probes.runs.request import built_suites
 from sentprobe.probes.trainer.presets import find_preset, override
 
 TINY = ("--train", "56", "--test", "28", "--set", "max_epochs=2", "--jobs", "1", "--no-cache")
@@ -90,14 +93,14 @@ def test_other_words_under_one_name_are_no_other_draw(tmp_path: Path, command: C
 
 def test_a_task_that_fails_in_each_draw_is_counted_once(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it lacks may be said otherwise in each draw."""
-    build = CompevalSuite._build
+    build = compeval.build
 
-    def fail(suite: CompevalSuite, task: CompevalTask, text: str) -> ProbeDataset:
+    def fail(task: CompevalTask, lexicon: Lexicon, **options: Any) -> ProbeDataset:
         if task.name == "Order":
-            raise TooFewError(f"Order: too few with seed {suite.seed}")
-        return build(suite, task, text)
+            raise TooFewError(f"Order: too few with seed {options['seed']}")
+        return build(task, lexicon, **options)
 
-    monkeypatch.setattr(CompevalSuite, "_build", fail)
+    monkeypatch.setattr(built_suites, "build", fail)
     run = ("run", "compeval", "--task", "Order", "--task", "SemRole", *TINY, "-e", "majority")
     code, _, err = command(*run, "--draws", 3)
     assert code == 1

@@ -181,7 +181,7 @@ def test_damaged_items_are_refused_only_where_they_are_needed(
         ),
         (
             "run x.csv --hold-out-structure past",
-            "--hold-out-structure is for the suites compeval and structure, not for x.csv",
+            "--hold-out-structure is for the suite compeval or structure, not for x.csv",
         ),
     ],
 )

@@ -24,8 +24,7 @@ from sentprobe.probes.results.result import METHODS, Condition
 from sentprobe.probes.runs.forecast import forecast, measured_speed, planned_fits
 from sentprobe.probes.runs.forecast.planned_fits import EncoderFacts, PlannedFit
 from sentprobe.probes.runs.forecast.unloaded_model import UnloadedModel, read_unloaded_model
-from sentprobe.probes.runs.request.run_request import ProbeInputs, ProbeTraining, RunRequest
-from sentprobe.probes.runs.request.settings import Run, make_run
+from sentprobe.probes.runs.request.settings import Run, RunRequest, make_run
 from sentprobe.probes.runs.run import execute_request
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.fit import TrainingProblem
@@ -113,9 +112,9 @@ TASKS = ("Order", "Negation")
 def make_request(*encoders: str, train: int = 56, preset: str = "ettinger", **training: Any) -> RunRequest:
     items = ItemOptions(train=train, test=28)
     targets = parse_targets(["compeval"], list(TASKS), items=items)
-    inputs = ProbeInputs(targets=targets, encoders=[parse_spec(encoder) for encoder in encoders])
+    specs = [parse_spec(encoder) for encoder in encoders]
     quick = override(find_preset(preset), [("max_epochs", "1")])
-    return RunRequest(inputs=inputs, training=ProbeTraining(preset=quick, **training))
+    return RunRequest(targets=targets, encoders=specs, preset=quick, run=make_run(**training))
 
 
 def list_forecast_fits(request: RunRequest, monkeypatch: pytest.MonkeyPatch) -> list[PlannedFit]:

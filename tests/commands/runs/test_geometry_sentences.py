@@ -21,7 +21,7 @@ from sentprobe.probes.dataset import ProbeDataset, Size, Split
 from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.geometry.distance_results import read_geometry
-from sentprobe.probes.report.tables.distance_report import select_items
+from sentprobe.probes.report.tables.distance_report import select_items_with_probe
 from sentprobe.probes.results.result import Condition, Result, make_score, renumber_units
 from sentprobe.probes.results.store import read_results, write_result
 from sentprobe.probes.trainer.presets import find_preset
@@ -116,12 +116,12 @@ def test_the_probe_counts_on_the_anchors_alone(
 
 def test_units_and_answers_of_some_items(tasks: dict[str, ProbeDataset]) -> None:
     result = make_sample_result("bow", "Order", 500, mirrored=True, seeds=2)
-    some = select_items(result, [998, 999, 0, 1])
+    some = select_items_with_probe(result, [998, 999, 0, 1])
     score = some.scores[Condition.PROBE]
-    assert (score.total, score.accuracy, some.units) == (4, 0.5, (499, 499, 0, 0))
+    assert (score.total, score.accuracy, some.units) == (4, 0.5, (0, 0, 1, 1))
     assert [seed.seed for seed in score.seeds] == [0, 1]
-    assert select_items(result, []) is result
-    assert select_items(result, [1000]) is result
+    assert select_items_with_probe(result, []) is result
+    assert select_items_with_probe(result, [1000]) is result
     assert tasks["SemRole"].units(Split.TEST).tolist() == np.repeat(range(28), 2).tolist()
 
 

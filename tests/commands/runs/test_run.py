@@ -22,7 +22,7 @@ from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.results.result import USUAL_CONDITIONS
 from sentprobe.probes.results.store import MARKER, read_results
-from sentprobe.probes.runs.request.run_request import ProbeInputs, ProbeTraining, RunPlacement, RunRequest
+from sentprobe.probes.runs.request.settings import RunRequest, make_run
 from sentprobe.probes.runs.run import execute_request
 from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.specs import parse_spec
@@ -113,9 +113,10 @@ def test_several_processes_give_the_same_numbers() -> None:
     preset = override(find_preset("ettinger"), [("max_epochs", "3")])
     requests = (
         RunRequest(
-            inputs=ProbeInputs(targets=targets, encoders=[parse_spec("bow?dim=8")]),
-            training=ProbeTraining(seeds=2, preset=preset),
-            placement=RunPlacement(machines=EngineChoice(jobs=jobs)),
+            targets=targets,
+            encoders=[parse_spec("bow?dim=8")],
+            preset=preset,
+            run=make_run(seeds=2, machines=EngineChoice(jobs=jobs)),
         )
         for jobs in (1, 2)
     )

@@ -102,7 +102,7 @@ def test_a_word_that_was_not_chosen() -> None:
         Constraints(required_words=("that",)),
         Constraints(required=(read_event("help(agent: man that *)"),)),
     ):
-        with pytest.raises(UsageError, match="not among the determiners and relativizers"):
+        with pytest.raises(UsageError, match="not among the determiners, relativizers and modals"):
             Space(english(), choices=choices, constraints=constraints)
 
 

@@ -24,6 +24,7 @@ EVERYTHING = Choices(
     determiners=tuple(word.lemma for word in LEXICON.words(Kind.DETERMINER)),
     relativizers=tuple(word.lemma for word in LEXICON.words(Kind.RELATIVIZER)),
     negators=tuple(Negator),
+    modals=(None, *(word.lemma for word in LEXICON.words(Kind.MODAL))),
     adverbs=(0, 1, 2),
 )
 

@@ -51,7 +51,9 @@ def test_subject_and_finite_verb_agree(event: Event) -> None:
     for predicate in sentence.predicates:
         noun = subject(sentence, predicate.verb)
         assert noun.upos == "NOUN"
-        assert number_of(noun) is number_of(find_finite(sentence, predicate.verb)) is not None
+        finite = find_finite(sentence, predicate.verb)
+        agrees = number_of(noun) is number_of(finite) is not None
+        assert agrees is (finite.xpos != "MD")
 
 
 @given(st.one_of(compeval_events, english_events))

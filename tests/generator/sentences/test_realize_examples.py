@@ -67,6 +67,22 @@ EXAMPLES = [
         "det nsubj:pass aux advmod aux:pass root case det obl:agent",
     ),
     Example(
+        "sleep[intransitive, prog, n't, modal(can), adv(really)](agent: the doctor[pl, bare])",
+        "the doctors ca n't really be sleeping",
+        "(S (NP (DT the) (NNS doctors)) (VP (MD ca) (RB n't) (ADVP (RB really)) (VP (VB be) (VP (VBG sleeping)))))",
+        (2, 7, 7, 7, 7, 7, 0),
+        "det nsubj aux advmod advmod aux root",
+    ),
+    Example(
+        "help[passive, prog, not, modal(must), adv()](agent: the man[sg] that sleep[intransitive, simple, pos, "
+        "modal(may), adv()](agent: _), patient: the doctor[sg, bare])",
+        "the doctor must not be being helped by the man that may sleep",
+        "(S (NP (DT the) (NN doctor)) (VP (MD must) (RB not) (VP (VB be) (VP (VBG being) (VP (VBN helped) (PP (IN by) "
+        "(NP (NP (DT the) (NN man)) (SBAR (WHNP (WDT that)) (S (VP (MD may) (VP (VB sleep))))))))))))",
+        (2, 7, 7, 7, 7, 7, 0, 10, 10, 7, 13, 13, 10),
+        "det nsubj:pass aux advmod aux aux:pass root case det obl:agent nsubj aux acl:relcl",
+    ),
+    Example(
         "sleep[intransitive, pres, simple, not, adv(really)](agent: the lawyer[sg, bare])",
         "the lawyer does not really sleep",
         "(S (NP (DT the) (NN lawyer)) (VP (VBZ does) (RB not) (ADVP (RB really)) (VP (VB sleep))))",

@@ -27,6 +27,10 @@ NOT_REALIZED = {
         "unknown intransitive 'help' (the lexicon has it as transitive)"
     ),
     "sleep[intransitive, past, simple, pos, adv(man)](agent: the man[sg, bare])": ("unknown adverb 'man'"),
+    "sleep[intransitive, simple, n't, modal(may), adv()](agent: the man[sg, bare])": (
+        "the modal 'may' has no form before n't; use not"
+    ),
+    "sleep[intransitive, simple, pos, modal(shal), adv()](agent: the man[sg, bare])": "unknown modal 'shal'",
     "sleep[intransitive, past, simple, pos, adv()](agent: a man[pl, bare])": (
         "the determiner 'a' does not go with a plural noun"
     ),
@@ -54,6 +58,11 @@ NOT_PARSED = {
     "a men sleep": (2, "a noun that goes with 'a'"),
     "the man helps": (4, "ends after token 3, expected a determiner"),
     "the man was slept by the woman": (4, "expected"),
+    "the man ca sleep": (4, "not 'sleep'"),
+    "the man can n't sleep": (4, 'not "n\'t"'),
+    "the man wo not sleep": (4, "not 'not'"),
+    "the man may n't sleep": (4, 'not "n\'t"'),
+    "the man must sleeps": (4, "the plain form of a verb, not 'sleeps'"),
     "the man is not": (5, "ends after token 4, expected"),
     "the man that the women helps sleeps": (6, "not 'helps'"),
 }

@@ -142,13 +142,13 @@ def test_a_space_has_exactly_the_events_of_the_right_sorts(words: RandomWords, t
     except SentprobeError as error:
         assert "L012" in str(error)
         return
-    taken = {verb: takes for by_verb in verbs.values() for verb, takes in by_verb.items()}
-    taken |= {word: {"": [*accepted]} for word, accepted in RELATIVIZERS.items()}
+    accepted_sorts = {verb: takes for by_verb in verbs.values() for verb, takes in by_verb.items()}
+    accepted_sorts |= {word: {"": [*accepted]} for word, accepted in RELATIVIZERS.items()}
     full_space = make_space(read_lexicon_text(write_lexicon(words, has_sorts=False), "plain.toml"), template)
     expected = {
         event
         for event in (list_events(full_space) if full_space else ())
-        if all(is_accepted(taken[word][role], sorts[noun]) for word, role, noun in list_roles(event))
+        if all(is_accepted(accepted_sorts[word][role], sorts[noun]) for word, role, noun in list_roles(event))
     }
     space = make_space(lexicon, template)
     events = list_events(space) if space else []
@@ -231,7 +231,20 @@ def test_negatives_have_the_right_sorts(contrast: str) -> None:
 def test_compeval_has_the_nouns_of_one_sort() -> None:
     data = build(TASKS["SemRole"], operations(), vocabulary="all", size=Size(train=48, test=24))
     assert not {"server", "firewall", "router", "laptop"} & {word for text in data.sentences for word in text.split()}
-    kept = restrict_to_one_sort(operations(), "all").vocabulary("all").words
-    assert kept[Kind.NOUN] == ("admin", "operator", "user", "intruder")
-    assert kept[Kind.TRANSITIVE] == ("help", "warn", "meet", "block", "stop")
-    assert kept[Kind.INTRANSITIVE] == ("sleep",)
+    usable = restrict_to_one_sort(operations(), "all").vocabulary("all").words
+    assert usable[Kind.NOUN] == ("admin", "operator", "user", "intruder")
+    assert usable[Kind.TRANSITIVE] == ("help", "warn", "meet", "block", "stop")
+    assert usable[Kind.INTRANSITIVE] == ("sleep",)
+
+
+def test_every_noun_and_verb_of_everyday_can_be_drawn_with_its_sorts() -> None:
+    space = Space(english(), vocabulary="everyday", templates=["intransitive", "transitive"])
+    drawn_words: set[str] = set()
+    for event in space.events(space.sample(8000, seed=0)):
+        check_sorts(event, english())
+        drawn_words |= {str(event.predicate), *(str(person.noun) for _, person in iterate_participants(event))}
+    words = english().vocabulary("everyday").words
+    assert {*words[Kind.NOUN], *words[Kind.TRANSITIVE]} <= drawn_words
+    for verb in words[Kind.INTRANSITIVE]:
+        constraints = Constraints(required_words=(verb,))
+        assert Space(english(), vocabulary="everyday", templates=["intransitive"], constraints=constraints).count()

@@ -30,8 +30,10 @@ FUNCTION_WORDS: Final = {
     "be_pl": {"are", "were"},
     "do_sg": {"does", "did"},
     "do_pl": {"do", "did"},
+    "be": {"be"},
     "being": {"being"},
-    "neg": {"not", "n't"},
+    "not": {"not"},
+    "nt": {"n't"},
     "by": {"by"},
     "rel": {"that", "who"},
     "comma": {","},
@@ -61,6 +63,8 @@ class Words:
     i_vbd: Set[str] = frozenset()
     i_vbg: Set[str] = frozenset()
     rb: Set[str] = frozenset()
+    md: Set[str] = frozenset()
+    md_neg: Set[str] = frozenset()
 
     def group_by_class(self) -> dict[str, Set[str]]:
         """Return every class that ``oracle.lark`` uses, function words included."""
@@ -98,6 +102,8 @@ def collect_words(lexicon: Lexicon) -> Words:
         i_vbd=collect_forms(Kind.INTRANSITIVE, Form.VBD),
         i_vbg=collect_forms(Kind.INTRANSITIVE, Form.VBG),
         rb=collect_forms(Kind.ADVERB, Form.RB),
+        md=collect_forms(Kind.MODAL, Form.MD),
+        md_neg=collect_forms(Kind.MODAL, Form.MD_NEG),
     )
 
 

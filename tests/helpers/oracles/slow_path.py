@@ -64,7 +64,7 @@ def event_to_features(event: Event) -> FeatStruct:
     negation = event.negator if event.polarity is Polarity.NEGATIVE else event.polarity
     return FeatStruct(
         {
-            "TENSE": _get_value(event.tense),
+            "TENSE": FeatStruct({"MODAL": event.modal}) if event.modal else _get_value(event.tense),
             "ASPECT": _get_value(event.aspect),
             "VOICE": _get_value(event.voice),
             "NEG": _get_value(negation),
@@ -82,11 +82,13 @@ def event_from_features(meaning: FeatStruct) -> Event:
     core = meaning["CORE"]
     negation = meaning["NEG"]
     positive = negation == Polarity.POSITIVE.value
+    finite = meaning["TENSE"]
     return Event(
         predicate=core["PRED"],
         frame=Frame(core["FRAME"]),
         voice=Voice(meaning["VOICE"]),
-        tense=Tense(meaning["TENSE"]),
+        tense=Tense(finite) if isinstance(finite, str) else None,
+        modal=None if isinstance(finite, str) else finite["MODAL"],
         aspect=Aspect(meaning["ASPECT"]),
         polarity=Polarity.POSITIVE if positive else Polarity.NEGATIVE,
         negator=None if positive else Negator(negation),

@@ -139,14 +139,19 @@ def iterate_events(case: Case, frame: Frame, gap: Role | None, kind: ClauseKind 
         subject = Role.AGENT if voice is Voice.ACTIVE else Role.PATIENT
         if kind is not None and (gap is subject) != (kind is SRC):
             continue
-        for verb, tense, aspect, (polarity, negator), adverbs in product(
-            VERBS[frame], Tense, Aspect, negations, sequences
+        for verb, finite, aspect, (polarity, negator), adverbs in product(
+            VERBS[frame], list_finite(choices), Aspect, negations, sequences
         ):
+            tense = finite if isinstance(finite, Tense) else None
+            modal = None if tense else str(finite)
+            if modal == "may" and str(negator) == "n't":
+                continue
             bare = Event(
                 predicate=verb,
                 frame=frame,
                 voice=voice,
                 tense=tense,
+                modal=modal,
                 aspect=aspect,
                 polarity=polarity,
                 negator=negator,
@@ -156,6 +161,12 @@ def iterate_events(case: Case, frame: Frame, gap: Role | None, kind: ClauseKind 
                 continue
             for agent, patient in product(arguments[Role.AGENT], arguments[Role.PATIENT]):
                 yield replace(bare, agent=agent, patient=patient)
+
+
+def list_finite(choices: Choices) -> list[Tense | str]:
+    """Return the tenses and modals that a clause can have."""
+    modals = [modal for modal in choices.modals if modal is not None]
+    return [*(Tense if None in choices.modals else ()), *modals]
 
 
 def iterate_participants_by_loops(case: Case, clause: tuple[Frame, ClauseKind] | None) -> Iterator[Participant]:
@@ -191,6 +202,7 @@ def has_distinct_words(event: Event) -> bool:
 def list_words(event: Event) -> set[str | None]:
     words = {word for _, word in list_content_words(event)}
     for clause, _ in iterate_clauses(event):
+        words |= {clause.modal} - {None}
         for _, person in iterate_participants(clause):
             words.add(person.determiner)
             if isinstance(person.clause, RelativeClause):
@@ -244,6 +256,8 @@ CASES = [
         "two", ("intransitive",), Choices(determiners=("the", "a", "that"), negators=tuple(Negator), adverbs=(0, 1, 2))
     ),
     Case("two", ("transitive",)),
+    Case("two", ("intransitive",), Choices(modals=("may", None, "must"), negators=tuple(Negator))),
+    Case("two", ("intransitive-rc",), Choices(main=replace(PLAINEST, tense=None), clause=PLAIN, modals=("can", None))),
     Case("two", ("transitive",), Choices(main=PAST, adverbs=(1,), allow=frozenset(Flag))),
     Case("two", ("transitive", "intransitive"), Choices(main=PASSIVE, determiners=("a", "some"))),
     Case("two", ("intransitive-rc.agent.intransitive",), Choices(relativizers=("that", "who"))),

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from sentprobe.display.table_writers import TableFormat
 from sentprobe.probes import audit as au
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.results.split_overlap import SplitOverlap
@@ -42,5 +43,5 @@ def make_audit(task: str = "Order", fingerprint: str = "0", *, leaks: bool = Fal
 
 
 def write_audit_file(path: Path, *audits: au.Audit) -> Path:
-    path.write_text(au.render(audits, style=au.AuditFormat.JSON), "utf-8")
+    path.write_text(au.render(audits, style=TableFormat.JSON), "utf-8")
     return path

@@ -64,6 +64,7 @@ def spaces(draw: st.DrawFn) -> Space:
         determiners=("the", *draw(_some([d for d in determiners if d != "the"]))),
         relativizers=draw(_some([word.lemma for word in lexicon.words(Kind.RELATIVIZER)])),
         negators=draw(_some(list(Negator))),
+        modals=draw(_some([None, *(word.lemma for word in lexicon.words(Kind.MODAL))])),
         adverbs=draw(st.sampled_from(((0,), (1,), (0, 2)))),
     )
     templates = draw(st.lists(st.sampled_from(list_template_names(deep=True)), min_size=1, max_size=3))

@@ -181,14 +181,18 @@ def full_events(
     polarity = draw(sample_from(*Polarity))
     negators = sample_from(*Negator) if polarity is Polarity.NEGATIVE else st.none()
     adverbs = st.lists(sample_from(*words[Kind.ADVERB]), max_size=2, unique=True)
+    negator = draw(negators)
+    form = Form.MD_NEG if negator is Negator.CONTRACTED else Form.MD
+    modal = draw(sample_or_none(*(word.lemma for word in lexicon.words(Kind.MODAL) if form in word.forms)))
     return Event(
         predicate=draw(sample_from(*words[Kind(frame.value)])),
         frame=frame,
         voice=draw(sample_from(*Voice)) if transitive else Voice.ACTIVE,
-        tense=draw(sample_from(*Tense)),
+        tense=draw(sample_from(*Tense)) if modal is None else None,
+        modal=modal,
         aspect=draw(sample_from(*Aspect)),
         polarity=polarity,
-        negator=draw(negators),
+        negator=negator,
         adverbs=tuple(draw(adverbs)),
         **arguments,
     )

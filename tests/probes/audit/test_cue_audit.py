@@ -13,11 +13,11 @@ from probe_strategies import datasets, make_learnable_dataset, to_items
 from shared import SHARED, needs_shared
 from thoroughness import examples
 
+from sentprobe.display.table_writers import TableFormat
 from sentprobe.errors import UsageError
 from sentprobe.probes.audit import (
     KEYS,
     Audit,
-    AuditFormat,
     Classifier,
     Cue,
     Verdict,
@@ -334,7 +334,7 @@ def test_no_processes_are_too_few() -> None:
 
 def test_the_report_says_what_was_found_in_each_format() -> None:
     audits = [audit_task("Order"), audit_task("Content1Probe")]
-    text, markdown = (render(audits, style=s) for s in (AuditFormat.TEXT, AuditFormat.MARKDOWN))
+    text, markdown = (render(audits, style=s) for s in (TableFormat.TEXT, TableFormat.MARKDOWN))
     for report in (text, markdown):
         assert "bound, bag of words and probe: train exactly 50.0%" in report
         assert "Order: no leak found" in report
@@ -368,7 +368,7 @@ def test_a_bound_that_is_nearly_everything_is_not_rounded_to_it() -> None:
         bounds={Cue.BAG: {split: compute_bound(data, split, KEYS[Cue.BAG]) for split in data.splits}},
         structures={"parsed": 0, "skeleton": 4000},
     )
-    text = render([result], style=AuditFormat.MARKDOWN)
+    text = render([result], style=TableFormat.MARKDOWN)
     assert "train under 100% (4000 groups); test 100% (excludes nothing)" in text
     assert text.startswith("## a\\_toy\\|\\[x] (4001 train, 20 test items; chance 50.0%)\n\n| cue |")
 

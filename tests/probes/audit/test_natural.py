@@ -8,7 +8,8 @@ import pytest
 from in_process import Command
 from probe_strategies import make_learnable_dataset, to_items
 
-from sentprobe.probes.audit import Audit, AuditFormat, Cue, Verdict, audit, format_verdict_lines, render, to_json
+from sentprobe.display.table_writers import TableFormat
+from sentprobe.probes.audit import Audit, Cue, Verdict, audit, format_verdict_lines, render, to_json
 from sentprobe.probes.audit.audit_reader import audit_from_json
 from sentprobe.probes.dataset import Card, ProbeDataset, Split
 from sentprobe.probes.formats import read_dataset, write_dataset
@@ -114,11 +115,11 @@ def test_what_is_turned_round_is_said_with_its_reason() -> None:
 
 def test_without_probe_words_the_report_speaks_of_none() -> None:
     result = audit(make_dataset("SOMO", predictive=True), cues=PLAIN_CUES)
-    for style in AuditFormat:
+    for style in (TableFormat.TEXT, TableFormat.MARKDOWN, TableFormat.JSON):
         text = render([result], style=style)
         assert "probe word" not in text
         assert "and probe" not in text
-    text = render([result], style=AuditFormat.MARKDOWN)
+    text = render([result], style=TableFormat.MARKDOWN)
     assert "- length: a classifier sees the number of tokens.\n" in text
     assert "| bag of words | 100.0 |" in text
     assert "SOMO: no leak found" in text
@@ -128,7 +129,7 @@ def test_a_report_about_both_kinds_explains_both() -> None:
     both = [
         audit(data, cues=[Cue.BAG]) for data in (make_dataset("mine", predictive=True), make_learnable_dataset(size=60))
     ]
-    text = render(both, style=AuditFormat.MARKDOWN)
+    text = render(both, style=TableFormat.MARKDOWN)
     assert "- bag of words: a classifier sees how often each word occurs.\n" in text
     assert "- bag of words and probe: a classifier sees how often each word occurs, whether" in text
 

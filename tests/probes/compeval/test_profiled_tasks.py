@@ -136,6 +136,6 @@ def test_the_commands(command: Command, tmp_path: Path) -> None:
     listed = command("sentences", "compeval", "--task", "Order", *TINY, "--profile", "published")
     assert listed[1].splitlines() == [*data.sentences]
     code, _, error = command("build", "natural", str(tmp_path), "--profile", "published", "-o", str(tmp_path / "x"))
-    assert (code, "--profile is for the suites compeval and structure, not for natural" in error) == (2, True)
+    assert (code, "--profile is for the suite compeval or structure, not for natural" in error) == (2, True)
     code, _, error = command("run", "compeval", "--profile", "publishd")
     assert (code, "there is no profile 'publishd'" in error) == (2, True)

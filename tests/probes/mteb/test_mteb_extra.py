@@ -65,9 +65,9 @@ def test_what_has_no_tasks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> N
 def test_every_paper_is_described() -> None:
     assert {task.preset for task in list_known_tasks()} == {*read_papers()}
     for paper in read_papers().values():
-        assert paper.reference.startswith("https://")
-        assert paper.bibtex.startswith("@inproceedings{")
-        assert paper.bibtex.count("{") == paper.bibtex.count("}")
+        assert paper["reference"].startswith("https://")
+        assert paper["bibtex_citation"].startswith("@inproceedings{")
+        assert paper["bibtex_citation"].count("{") == paper["bibtex_citation"].count("}")
 
 
 def test_naming_it_imports_neither_mteb_nor_pytorch() -> None:

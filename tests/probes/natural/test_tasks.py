@@ -15,8 +15,7 @@ from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import ProbeDataset, Size, Split, TooFewError
 from sentprobe.probes.natural.catalogue import TASKS, find_tasks
-from sentprobe.probes.natural.conneau.bshift import _swap_neighbours
-from sentprobe.probes.natural.conneau.coordinv import LongerClause, divide_sentence, render_sentence
+from sentprobe.probes.natural.conneau.inversions import LongerClause, _swap_neighbours, divide_sentence, render_sentence
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_datasets
 from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.natural.selection import FrequencyBand, NaturalSettings, parse_band

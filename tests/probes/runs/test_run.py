@@ -16,7 +16,7 @@ from sentprobe.probes.encoders import EncoderError, Vectors, digest, make_encode
 from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition
 from sentprobe.probes.results.store import format_result, read_results
-from sentprobe.probes.runs.execution.controls import CONDITIONS, ProbeItems
+from sentprobe.probes.runs.execution.controls import CHANGES, ProbeItems
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.statistics import wilson
 from sentprobe.probes.trainer import fit as trainer
@@ -162,7 +162,7 @@ def test_random_probes_are_words_of_their_slot_in_training() -> None:
     train = Items(np.arange(4), probes, np.array([0, 1, 0, 1]))
     test = Items(np.arange(300) % 4, probes[np.arange(300) % 4], np.arange(300) % 2)
     material = ProbeItems(name="", train=train, validation=test, test=test, words=4, labels=2)
-    change = CONDITIONS[Condition.RANDOM_PROBES]
+    change = CHANGES[Condition.RANDOM_PROBES]
     _, changed = change(np.zeros((4, 2), np.float32), material, np.random.default_rng(0))
     assert changed.validation is not None
     for items in (changed.test, changed.validation):

@@ -20,8 +20,7 @@ from sentprobe.probes.corpus import chunk_work
 from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe, make_recipe
 from sentprobe.probes.corpus.text_formats import RecordFields
 from sentprobe.probes.syntax import parsers
-from sentprobe.probes.syntax.parser import ParserError, ParserOutcome
-from sentprobe.probes.syntax.parsers import PARSERS, ParserKind, find_parser, load_parser
+from sentprobe.probes.syntax.parsers import PARSERS, ParserError, ParserKind, ParserOutcome, find_parser, load_parser
 from sentprobe.probes.syntax.trees import ParsedSentence
 from sentprobe.specs import Spec, parse_spec
 

@@ -9,6 +9,7 @@ from hashlib import sha256
 from typing import Any
 
 import pytest
+from conllu_files import read_conllu
 from hypothesis import given
 from hypothesis import strategies as st
 from nltk.tree import Tree as NltkTree
@@ -24,7 +25,6 @@ from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence_records import write_conllu, write_tree
 from sentprobe.lexicon import english
 from sentprobe.probes.syntax.clauses import find_head_noun, find_main_clause
-from sentprobe.probes.syntax.conllu import read_conllu
 from sentprobe.probes.syntax.row_columns import SCHEMA, make_record_batch
 from sentprobe.probes.syntax.rows import Row, RowError, build_row
 from sentprobe.probes.syntax.tree_labels import compute_depth, find_coordination, list_top_constituents
@@ -64,8 +64,9 @@ def test_generated_sentences_get_the_labels_of_their_events(event: Event) -> Non
 @given(st.lists(full_events(english()), min_size=1, max_size=4))
 def test_trees_and_dependencies_of_generated_sentences_agree(events: list[Event]) -> None:
     text = "".join(write_conllu(realize(event, english())) for event in events)
-    tree_rows = [build_row(_require_parsed(sentence)) for sentence in read_conllu(io.StringIO(text))]
-    dependency_rows = [build_row(_require_parsed(sentence)) for sentence in read_conllu(io.StringIO(text), trees=False)]
+    sentences = [_require_parsed(sentence) for sentence in read_conllu(io.StringIO(text))]
+    tree_rows = [build_row(sentence) for sentence in sentences]
+    dependency_rows = [build_row(replace(sentence, tree=None)) for sentence in sentences]
     agreements = compare_rows(zip(tree_rows, dependency_rows, strict=True))
     for label in (Label.VERB, Label.SUBJECT, Label.OBJECT, Label.OBJECT_NUMBER, Label.TENSE):
         assert agreements[label].rate == 1

@@ -13,11 +13,10 @@ from thoroughness import examples
 
 from sentprobe.probes.dataset import Indices, Items
 from sentprobe.probes.encoders import Vectors
-from sentprobe.probes.trainer.bank import Bank, BankDesign, BatchInputs, compute_logits, make_bank
+from sentprobe.probes.trainer.bank import Bank, BankDesign, BatchInputs, ProbeWords, compute_logits, make_bank
 from sentprobe.probes.trainer.batches import prepare_items
 from sentprobe.probes.trainer.classifier import Activation, Masking, Precision, Preset, WeightInitialization
 from sentprobe.probes.trainer.fit import Fit, derive_member_seeds, fit
-from sentprobe.probes.trainer.one_hot import ProbeWords
 from sentprobe.probes.trainer.presets import BankShape, GridPoint, find_preset
 from sentprobe.probes.trainer.training import predict
 

@@ -18,7 +18,6 @@ from sentprobe.probes.encoders.cache.vector_cache import (
 )
 
 DAY = 24 * 60 * 60
-"""One day in seconds."""
 
 HOUR = 60 * 60
 """One hour in seconds. A partial file that is older was left by a killed process."""
@@ -86,10 +85,7 @@ def clear_vectors(directory: Path, *, encoder: str | None = None, older_than: fl
 
 
 def clear_inflected_forms(directory: Path, *, older_than: float | None = None) -> list[int]:
-    """Remove the cached inflected forms of lexicons; return the size of each file. Raises SentprobeError.
-
-    - older_than: selects files written more than this many days ago
-    """
+    """Remove the cached inflected forms of lexicons (older than some days); return the size of each file."""
     limit = time.time() - DAY * (older_than or 0)
     with _report_failures(directory, "cannot read the cache"):
         paths = find_kept_files(directory)

@@ -79,10 +79,7 @@ class _VectorTable:
         self._missing[part.places] = False
 
     def iterate_missing(self, size: int) -> Iterator[Indices]:
-        """Yield the positions of missing sentences in batches, the longest sentences first.
-
-        Ties are sorted by text, so that batches do not depend on the order of the sentences.
-        """
+        """Yield the positions of missing sentences in batches, the longest sentences first, ties by text."""
         places = np.flatnonzero(self._missing).tolist()
         places.sort(key=lambda place: (-len(self._sentences[place]), self._sentences[place]))
         for first in range(0, len(places), size):

@@ -213,10 +213,7 @@ class Cache:
         self._is_writable = True
 
     def read(self, encoder: Encoder, sentences: Sequence[str]) -> Iterator[CachedVectors]:
-        """Yield the cached vectors of *sentences* (all distinct), each at most once.
-
-        Damaged files are removed and skipped.
-        """
+        """Yield the cached vectors of *sentences* (all distinct), each at most once; remove damaged files."""
         missing = {compute_sentence_key(text): place for place, text in enumerate(sentences)}
         for path in self._list_files(encoder):
             if not missing:

@@ -1,7 +1,4 @@
-"""The content of a file of sentence vectors, its check, and the look-up format of Ettinger et al. 2018.
-
-A look-up file has a sentence per line; it is plain, gzip or xz.
-"""
+"""The content of a file of sentence vectors, its check, and the look-up format of Ettinger et al. 2018."""
 
 import gzip
 import lzma
@@ -26,7 +23,6 @@ UNREADABLE = (
     EOFError, ValueError, RuntimeError, MemoryError, OverflowError, LookupError, TypeError,
     SyntaxError, SystemError, TokenError, lzma.LZMAError, zlib.error, BadZipFile,
 )  # fmt: skip
-"""Exceptions that damaged files cause."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -139,10 +139,7 @@ def write_safetensors(temporary: Path, content: VectorFile, path: Path) -> None:
 
 
 def _sort_header(content: bytes) -> tuple[bytes, int]:
-    """Return the header with sorted entries, and the offset at which the old header ends.
-
-    The package safetensors writes metadata in an order that differs between processes.
-    """
+    """Return the header with sorted entries (safetensors writes any order), and the end of the old header."""
     end = 8 + int.from_bytes(content[:8], "little")
     header = json.dumps(json.loads(content[8:end]), sort_keys=True).encode()
     header += b" " * (-len(header) % 8)  # the numbers after it stay aligned
@@ -272,7 +269,6 @@ SUFFIXES: Mapping[str, VectorFormat] = {
     ".txt": VectorFormat.LOOKUP,
     ".tsv": VectorFormat.LOOKUP,
 }
-"""The format of each suffix."""
 
 FORMATS: Mapping[VectorFormat, tuple[Callable[[Path], VectorFile], Callable[[Path, VectorFile, Path], None]]] = {
     VectorFormat.NPZ: (read_npz, write_npz),

@@ -138,10 +138,7 @@ def _read_fasttext(path: Path) -> Any:
 
 
 def _check_fasttext(content: mmap) -> int:
-    """Check the model up to the end of its word vectors, and return their width.
-
-    The layout is that of ``FastText::saveModel``.
-    """
+    """Check the model (layout of ``FastText::saveModel``) up to the end of its word vectors; return their width."""
     (version,) = struct.unpack_from("<i", content, 4)
     if version != FASTTEXT_VERSION:
         raise DamagedWordFileError(f"fastText's format in version {version}; {FASTTEXT_VERSION} is wanted")

@@ -40,11 +40,7 @@ class WordVectors:
     _seen: _LookupHistory = field(default_factory=_LookupHistory, repr=False, compare=False)
 
     def look_up(self, sentences: Sequence[str]) -> list[Vectors]:
-        """Return the vectors of the known words of each sentence, one (words, dim) array each.
-
-        The first unknown words cause one warning; :attr:`notes` reports later ones. Raises EncoderError if a sentence
-        has no known words.
-        """
+        """Return the vectors of the known words of each sentence, (words, dim) each; warn once. Raises EncoderError."""
         rows = self._seen.rows
         new = {word for sentence in sentences for word in sentence.split()} - rows.keys()
         rows.update((word, self.find(word)) for word in new)
@@ -54,10 +50,7 @@ class WordVectors:
         return [self._stack_vectors(sentence) for sentence in sentences]
 
     def average_words(self, texts: Sequence[str]) -> Vectors:
-        """Return the average of the word vectors of each text, (n, dim) float32.
-
-        Unknown words are left out; a text without known words gets zeros. Words are summed as in :class:`Bow`.
-        """
+        """Return the average of the known words of each text, (n, dim) float32; zeros for a text without any."""
         out = np.zeros((len(texts), self.dim), dtype=np.float32)
         for row, text in enumerate(texts):
             vectors = [vector for vector in map(self.find, sorted(text.split())) if vector is not None]
@@ -118,11 +111,7 @@ class Bow:
         )
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the averages, (n, dim) float32, which do not depend on word order.
-
-        Words are summed in sorted order and in float64, so that sentences with the same words have exactly the same
-        vector.
-        """
+        """Return the averages, (n, dim) float32, exactly equal for equal words: summed in sorted order, in float64."""
         out = np.empty((len(sentences), self.words.dim), dtype=np.float32)
         sorted_words = [" ".join(sorted(sentence.split())) for sentence in sentences]
         for row, matrix in enumerate(self.words.look_up(sorted_words)):

@@ -1,8 +1,4 @@
-"""A lower bound on the parameters that a model's configuration declares, compared with its files.
-
-A configuration is a few lines of untrusted text, and a library builds whatever it asks for before it looks at the
-weights. An honest model has its parameters in its files.
-"""
+"""A lower bound on the parameters that a model's configuration, an untrusted text, declares beside its files."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

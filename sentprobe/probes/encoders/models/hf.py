@@ -1,7 +1,4 @@
-"""Encoders from transformers: a layer of a model, pooled over the tokens.
-
-One forward pass computes all layers, which the encoders of ``layer=all`` share.
-"""
+"""Encoders from transformers: a layer of a model, or all from one forward pass, pooled over the tokens."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,12 +17,12 @@ from sentprobe.probes.encoders.models import model_loading
 from sentprobe.probes.encoders.models.declared_size import check_declared_size
 from sentprobe.probes.encoders.models.model_loading import (
     ModelPrecision,
+    count_truncated,
     find_model,
     move_to_device,
     report_encoding_errors,
     report_loading_errors,
 )
-from sentprobe.probes.encoders.models.truncation import count_truncated
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest, missing_extra
 from sentprobe.specs import Spec, read_options
 
@@ -40,10 +37,7 @@ class Pooling(StrEnum):
 
 
 def pool_states(states: Tensor, mask: Tensor, *, pooling: Pooling) -> Tensor:
-    """Pool states (batch, time, dim) with a mask (batch, time) to (batch, dim) float32.
-
-    The mask is 1 for tokens and 0 for padding on either side; each row has a token.
-    """
+    """Pool states (batch, time, dim) to (batch, dim) float32; the mask (batch, time) is 1 for tokens, 0 for padding."""
     return POOLINGS[pooling](states.float(), mask.bool())
 
 
@@ -229,10 +223,7 @@ class HfEncoder:
 
 
 def load_hf(spec: Spec) -> list[HfEncoder]:
-    """Return the encoder of ``hf:MODEL?...``, or an encoder per layer for ``layer=all``.
-
-    Custom code of a model is not run. Raises UsageError or EncoderError.
-    """
+    """Return the encoder of ``hf:MODEL?...``, or several for ``layer=all``. Raises UsageError or EncoderError."""
     options = read_options(spec, HfOptions())
     requested_layer = _parse_layer(options.layer)
     if find_spec("transformers") is None:

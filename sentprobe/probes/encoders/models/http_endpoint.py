@@ -99,10 +99,7 @@ class Endpoint:
     pool: urllib3.PoolManager = field(repr=False, compare=False)
 
     def post(self, content: Mapping[str, object], *, group: RequestGroup, max_bytes: int) -> bytes:
-        """Return the body of the response, after retries if necessary; warn before each retry. Raises EncoderError.
-
-        - max_bytes: of the decompressed body; no more than this is read
-        """
+        """Return the body of the response, at most *max_bytes*, after retries if necessary. Raises EncoderError."""
         tries = Retrying(
             retry=retry_if_result(lambda outcome: isinstance(outcome, _Failure) and outcome.may_retry),
             stop=stop_after_attempt(self.retries + 1),
@@ -131,11 +128,7 @@ class Endpoint:
             raise self.make_error("stopped")
 
     def _compute_wait(self, state: RetryCallState) -> float:
-        """Return the seconds to wait before the next attempt.
-
-        The exponential backoff is partly random so that clients spread out; it is never shorter than the server's
-        ``Retry-After``.
-        """
+        """Return the seconds to wait: a random share of the backoff, and at least the server's ``Retry-After``."""
         backoff = wait_exponential(multiplier=self.backoff, max=MAX_WAIT)(state)
         jitter = random.SystemRandom().uniform(0.5, 1.0)
         return max(_get_last_failure(state).retry_after, backoff * jitter)

@@ -46,9 +46,7 @@ class OpenAIOptions:
     dim: int = 0
     """Requested width (``dimensions`` of the API); 0: the default of the model."""
     batch: int = 64
-    """Sentences per request."""
     concurrency: int = 4
-    """Number of concurrent requests."""
     timeout: float = 60.0
     """Seconds that an answer may take in all."""
     retries: int = 6
@@ -164,10 +162,7 @@ def _check_options(options: OpenAIOptions) -> None:
 
 
 def _parse_rows(body: bytes, *, count: int, key: str) -> list[object]:
-    """Return the embeddings in the order of their sentences.
-
-    The body is ``{"data": [{"index": 0, "embedding": [0.1, ...]}, ...]}``, in any order.
-    """
+    """Return the embeddings of ``{"data": [{"index": 0, "embedding": [0.1, ...]}, ...]}`` in order of index."""
     try:
         data = parse_json(body)["data"]
         rows = {entry.get("index", place): entry["embedding"] for place, entry in enumerate(data)}

@@ -16,12 +16,14 @@ import numpy as np
 
 from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.probes.encoders.capabilities import Capabilities, read_attributes, read_fingerprint
-from sentprobe.probes.encoders.models.truncation import find_truncation_counter
+from sentprobe.probes.encoders.models.model_loading import find_truncation_counter
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, check_vectors, digest
 from sentprobe.specs import Natural, Spec, read_options
 
 EncodeFunction = Callable[[Sequence[str]], object]
 """A function from sentences to vectors of any array type."""
+
+BATCH = 128
 
 
 class CallStyle(StrEnum):
@@ -147,10 +149,7 @@ def _make_mteb_caller(model: Any, *, batch: int) -> EncodeFunction:
 
 
 def convert_to_array(result: Any) -> Any:
-    """Convert an encoder's output to an array: a tensor, an array, or a list of either.
-
-    Tensors in bfloat16, which NumPy lacks, become float32.
-    """
+    """Convert an encoder's output (a tensor, an array, or a list of either) to an array, bfloat16 to float32."""
     if isinstance(result, list | tuple) and result and hasattr(result[0], "detach"):
         return np.stack([convert_to_array(part) for part in result])
     if hasattr(result, "detach"):
@@ -166,7 +165,7 @@ class PythonOptions:
     """Options of ``python:``."""
 
     style: CallStyle = CallStyle.AUTO
-    batch: int = 128
+    batch: int = BATCH
     """Sentences per batch, in call styles with batches."""
     version: str = ""
     """A version of the encoder, stated by the user; it enables the cache."""
@@ -223,9 +222,7 @@ def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
     )
 
 
-def wrap(
-    model: Any, *, name: str, fingerprint: str = "", cacheable: bool | None = None, batch: int = 128
-) -> PythonEncoder:
+def wrap(model: Any, *, name: str, fingerprint: str = "", cacheable: bool | None = None) -> PythonEncoder:
     """Wrap a function or an object as an encoder. Raises EncoderError if no call style fits.
 
     Without a fingerprint, results are identified by the source file of the function or class; without such a file (an
@@ -239,7 +236,7 @@ def wrap(
     return PythonEncoder(
         name=name,
         fingerprint=digest("wrapped", name, style, fingerprint or _digest_source(_find_module(model)) or token_hex()),
-        call=make_caller(model, style, batch=batch, seed=0),
+        call=make_caller(model, style, batch=BATCH, seed=0),
         capabilities=Capabilities(
             cacheable=bool(fingerprint) if cacheable is None else cacheable,
             needs_all_sentences=style is CallStyle.SENTEVAL,

@@ -14,12 +14,12 @@ from sentprobe.probes.encoders.models.declared_size import check_declared_size
 from sentprobe.probes.encoders.models.model_loading import (
     ModelFiles,
     ModelPrecision,
+    count_truncated,
     find_model,
     move_to_device,
     report_encoding_errors,
     report_loading_errors,
 )
-from sentprobe.probes.encoders.models.truncation import count_truncated
 from sentprobe.probes.encoders.protocol import Vectors, check_vectors, digest, missing_extra
 from sentprobe.specs import Spec, read_options
 from sentprobe.values import BadSyntaxError, parse_json
@@ -87,10 +87,7 @@ class SentenceTransformerEncoder:
 
 
 def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
-    """Load the model of ``st:MODEL?...`` from a directory, the hub's cache or the hub.
-
-    Custom code of a model is not run. Raises UsageError or EncoderError.
-    """
+    """Load the model of ``st:MODEL?...`` from a directory, the cache or the hub. Raises UsageError or EncoderError."""
     options = read_options(spec, SentenceTransformerOptions())
     if find_spec("sentence_transformers") is None:
         raise missing_extra("an encoder st:...", "sentence-transformers")

@@ -19,10 +19,7 @@ from sentprobe.probes.encoders.networks.architecture import Architecture
 
 
 class Network(nn.Module, ABC):
-    """Computes a sentence vector from word vectors.
-
-    A network is created without weights (on the device ``meta``); :meth:`sample_weights` or a file sets the weights.
-    """
+    """Computes a sentence vector from word vectors; :meth:`sample_weights` or a file sets its weights."""
 
     dim: int
     """Width of a sentence's vector."""
@@ -59,10 +56,7 @@ def make_word_mask(vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor
 
 
 def reverse_sentences(vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-    """Return each sentence reversed, (b, time, n), with its padding still at the end.
-
-    Applied twice, it returns its input.
-    """
+    """Return each sentence reversed, (b, time, n), with its padding still at the end."""
     time = vectors.shape[1]
     if bool((lengths == time).all()):
         return vectors.flip(1)
@@ -79,7 +73,6 @@ def max_over_time(states: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
 
 
 CellMaker: TypeAlias = Callable[..., nn.RNNBase]
-"""``nn.LSTM`` or ``nn.GRU``."""
 
 
 class RecurrentLayer(nn.Module):
@@ -148,10 +141,7 @@ class Recurrent(Network):
         return vectors
 
     def select_last_states(self, states: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Return the final state of each direction, (b, dim).
-
-        The final forward state is at the last word, the final backward state at the first.
-        """
+        """Return the final states, (b, dim): forward at the last word, backward at the first."""
         rows = torch.arange(len(states), device=states.device)
         forth = states[rows, lengths.to(states.device) - 1, : self.hidden]
         return torch.cat((forth, states[:, 0, self.hidden :]), dim=1)
@@ -303,7 +293,6 @@ NETWORKS: Mapping[str, type[Network]] = {
     "gru-bi": GruBi,
     "cbow": Average,
 }
-"""The network class of each architecture."""
 
 
 def make_network(architecture: Architecture, *, generator: torch.Generator) -> Network:

@@ -13,7 +13,7 @@ from torch.nn.utils import rnn
 from sentprobe.probes.encoders.capabilities import Capabilities
 from sentprobe.probes.encoders.files.word_vectors import WordVectors
 from sentprobe.probes.encoders.models import model_loading
-from sentprobe.probes.encoders.models.truncation import count_none_truncated
+from sentprobe.probes.encoders.models.model_loading import count_none_truncated
 from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.encoders.published import sentence_words, weight_files
 
@@ -27,7 +27,6 @@ class PublishedOptions:
     words: sentence_words.Tokenization = sentence_words.Tokenization.OWN
     """The tokenizer: that of the model, or spaces."""
     batch: int = 64
-    """Maximum number of sentences per batch."""
     device: str = ""
     """A PyTorch device; empty: a GPU where there is one."""
 
@@ -75,10 +74,7 @@ def pack_matrices(matrices: Sequence[Vectors], network: torch.nn.LSTM | torch.nn
 
 
 def compute_last_states(gru: torch.nn.GRU, matrices: Sequence[Vectors]) -> torch.Tensor:
-    """Return the last states of all directions, concatenated: (n, units) or (n, 2 * units).
-
-    The last backward state is at the first word.
-    """
+    """Return the last states of all directions, concatenated: (n, units) or (n, 2 * units)."""
     _, last = gru(pack_matrices(matrices, gru))  # (directions, n, units)
     return torch.cat(tuple(last), dim=1)
 

@@ -73,10 +73,7 @@ class _SkipThoughtModel:
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SkipThought(recurrent_encoder.PublishedEncoder):
-    """The last states of one or both models, uni before bi, each of length 1.
-
-    Unknown words have the vector of ``UNK``.
-    """
+    """The last states of one or both models, uni before bi, each of length 1; unknown words are ``UNK``."""
 
     words: sentence_words.NumberedWords
     models: tuple[_SkipThoughtModel, ...]

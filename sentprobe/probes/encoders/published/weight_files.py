@@ -34,8 +34,7 @@ def read_state_dict(
 ) -> dict[str, torch.Tensor]:
     """Return the tensors of a PyTorch state dictionary as float32; raise EncoderError for names other than *names*.
 
-    - prefix: prefix of the names if the model is part of a larger network
-    - ignored_prefix: prefix of the other names of that network
+    - prefix, ignored_prefix: prefixes of the model's and of other names in a larger network
     - convert: how to convert a pickle, for the error message
     """
     with _report_damage(path, "PyTorch state dictionary"):

@@ -14,10 +14,8 @@ from sentprobe.values import parse_json
 CONFIG_FILE = "config.json"
 
 FORMAT = "sentprobe sentence model 1"
-"""The value of ``format`` in config.json."""
 
 MAX_SIZE = 10**9
-"""Upper limit of all sizes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +24,6 @@ class ModelConfig:
 
     architecture: Architecture
     words: int
-    """Number of words in words.txt."""
     lower: bool
     reverse: bool
     frozen: bool

@@ -31,10 +31,7 @@ MAX_HEADER_BYTES = 2**20
 
 
 def write_sentence_model(model: models.SentenceModel, folder: Path, record: Mapping[str, object]) -> None:
-    """Write the three files into an existing folder.
-
-    - record: JSON; its ``family``, ``step`` and ``epoch`` place the encoder in a training curve
-    """
+    """Write the three files into an existing folder; *record*, JSON, places the encoder in a training curve."""
     vocabulary = model.vocabulary
     config = configs.ModelConfig(
         architecture=model.architecture,

@@ -61,10 +61,7 @@ class ModelVocabulary:
 
 
 class SentenceModel(nn.Module):
-    """Word vectors and a network that compute sentence vectors.
-
-    A model is created without weights on the device ``meta``; see :func:`make_sentence_model`.
-    """
+    """Word vectors and a network that compute sentence vectors; see :func:`make_sentence_model`."""
 
     def __init__(self, vocabulary: ModelVocabulary, architecture: Architecture, *, frozen: bool) -> None:
         super().__init__()

@@ -12,7 +12,7 @@ from sentprobe.errors import FormatError
 from sentprobe.probes.encoders.capabilities import Capabilities
 from sentprobe.probes.encoders.files.word_vectors import MAX_WORDS_SHOWN, WordVectors
 from sentprobe.probes.encoders.models import model_loading
-from sentprobe.probes.encoders.models.truncation import count_none_truncated
+from sentprobe.probes.encoders.models.model_loading import count_none_truncated
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
 from sentprobe.probes.encoders.trained import model_config, model_folder
 from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
@@ -26,7 +26,6 @@ class TrainedOptions:
     """Options of ``trained``."""
 
     batch: int = 256
-    """Maximum number of sentences per batch."""
     device: str = ""
     """A PyTorch device; empty: a GPU where there is one."""
 
@@ -42,10 +41,7 @@ class TrainingPoint:
 
 
 class TrainedEncoder:
-    """A sentence model as an encoder.
-
-    Sentences of one length are encoded together, without padding. Unknown words share one vector.
-    """
+    """A sentence model as an encoder; sentences of one length are encoded together, without padding."""
 
     def __init__(self, model: SentenceModel, options: TrainedOptions, *, name: str, point: TrainingPoint) -> None:
         self.name = name

@@ -28,7 +28,6 @@ class UntrainedOptions:
     layers: int = 0
     """Number of stacked layers; 0: the default of the kind."""
     batch: int = 256
-    """Maximum number of sentences per batch."""
     seed: Natural
     """Seed of weights and random word vectors; default: the seed of the run."""
 
@@ -43,10 +42,7 @@ class EncoderInputs:
 
 
 class UntrainedEncoder:
-    """A network with random weights over word vectors.
-
-    Sentences of one length are encoded together, without padding.
-    """
+    """A network with random weights over word vectors; sentences of one length are encoded together."""
 
     def __init__(self, inputs: EncoderInputs, *, kind: str) -> None:
         architecture = _make_architecture(inputs, kind)
@@ -114,10 +110,7 @@ def _make_network(inputs: EncoderInputs, architecture: Architecture) -> network.
 
 
 class RandomPositions(torch.nn.Module):
-    """Random position vectors without a maximum position; each depends on position and seed alone.
-
-    They are Gaussian, with the mean scale of the word vectors.
-    """
+    """Gaussian position vectors of the scale of the word vectors, by position and seed, without a maximum position."""
 
     def __init__(self, inputs: EncoderInputs) -> None:
         super().__init__()

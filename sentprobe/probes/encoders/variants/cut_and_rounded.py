@@ -1,7 +1,4 @@
-"""Variants of encoders: vectors that are cut to leading dimensions, rounded, or both.
-
-The unchanged vectors are encoded once for all variants and cached.
-"""
+"""Variants of encoders: vectors that are cut to leading dimensions, rounded, or both."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -20,7 +17,6 @@ class Rounding(StrEnum):
     """Rounding methods, with the names of sentence-transformers."""
 
     FLOAT32 = "float32"
-    """No rounding."""
     INT8 = "int8"
     """One of 256 equal steps between minimum and maximum of the dimension."""
     BINARY = "binary"
@@ -125,7 +121,6 @@ class StoredEncoder:
     """An encoder whose vectors are cut or rounded."""
 
     base: Encoder
-    """The encoder of the unchanged vectors."""
     storage: Storage
     name: str
     family: str = ""
@@ -168,10 +163,7 @@ class StoredEncoder:
 
 
 def make_stored_encoders(encoder: Encoder | Baseline, options: StorageOptions, *, label: str) -> Iterator[Encoder]:
-    """Yield the variants of an encoder, and itself if asked for. Raises UsageError for a baseline.
-
-    - label: the label of the encoder; empty: its name is a spec
-    """
+    """Yield the variants of an encoder, named by spec unless it has a *label*. Raises UsageError for a baseline."""
     if not isinstance(encoder, Encoder):
         raise UsageError(f"{encoder.name} is a baseline, which has no vectors to cut or to round")
     family = get_capabilities(encoder).family
@@ -182,23 +174,20 @@ def make_stored_encoders(encoder: Encoder | Baseline, options: StorageOptions, *
         yield StoredEncoder(
             encoder,
             storage,
-            name=f"{encoder.name}, {storage}" if label else _format_spec(encoder.name, storage),
+            name=f"{encoder.name}, {storage}" if label else add_options(encoder.name, *storage.to_options()),
             family=f"{family}, {storage}" if family else "",
             base_is_probed=UNCHANGED in options.variants,
         )
 
 
-def _format_spec(name: str, storage: Storage) -> str:
+def add_options(name: str, *options: OptionPair) -> str:
+    """Return the spec *name* with further options."""
     spec = parse_spec(name)
-    return str(replace(spec, options=(*spec.options, *storage.to_options())))
+    return str(replace(spec, options=(*spec.options, *options)))
 
 
 def round_vectors(vectors: Vectors, rounding: Rounding, *, scale: Vectors) -> Vectors:
-    """Return rounded vectors, (n, dim) float32.
-
-    - scale: (m, dim) float32; its minima and maxima are the ends of the int8 steps, and numbers
-      outside are clipped
-    """
+    """Return rounded vectors, (n, dim) float32; the minima and maxima of *scale*, (m, dim), are the ends of int8."""
     if rounding is Rounding.FLOAT32:
         return vectors
     if rounding is Rounding.BINARY:

@@ -13,8 +13,9 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Indices, ProbeDataset, Split
 from sentprobe.probes.encoders.capabilities import Capabilities, get_capabilities
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, Vectors, digest
+from sentprobe.probes.encoders.variants.cut_and_rounded import add_options
 from sentprobe.probes.statistics import Floats
-from sentprobe.specs import Spec, parse_spec
+from sentprobe.specs import Spec
 
 ERASE = "erase"
 """The option of a spec whose value is the path of a dataset."""
@@ -42,11 +43,7 @@ class Eraser:
 
 
 def find_eraser(vectors: Vectors, targets: Indices) -> Eraser:
-    """Fit the eraser of the labels.
-
-    - vectors: (n, dim) float32, of the training items
-    - targets: (n,) int64
-    """
+    """Fit the eraser of the labels *targets*, (n,) int64, to the training vectors, (n, dim) float32."""
     mean = vectors.mean(axis=0, dtype=np.float64)
     centred = vectors - mean
     labels = np.eye(int(targets.max()) + 1)[targets]
@@ -74,7 +71,6 @@ class ErasedEncoder:
     """An encoder without the property that the labels of a dataset express."""
 
     base: Encoder
-    """The encoder of the unchanged vectors."""
     data: ProbeDataset = field(repr=False)
     """The dataset whose labels are the property."""
     name: str
@@ -126,11 +122,7 @@ def make_erased_encoder(
 def make_erased_encoders(
     encoders: Sequence[Encoder | Baseline], paths: Sequence[str], *, label: str
 ) -> Iterator[ErasedEncoder]:
-    """Yield each encoder without the property of each dataset. Raises UsageError as :func:`make_erased_encoder` does.
-
-    - paths: paths of the datasets; NO_ERASURE is skipped
-    - label: if empty, an erased encoder is named by its spec; else by its name and the dataset
-    """
+    """Yield each encoder without the property of each dataset in *paths*, except NO_ERASURE. Raises UsageError."""
     from sentprobe.probes.formats import read_dataset
 
     for path in paths:
@@ -142,14 +134,9 @@ def make_erased_encoders(
             yield make_erased_encoder(
                 encoder,
                 data,
-                name=name if label else _format_spec(encoder.name, path),
+                name=name if label else add_options(encoder.name, (ERASE, path)),
                 base_is_probed=NO_ERASURE in paths,
             )
-
-
-def _format_spec(name: str, path: str) -> str:
-    spec = parse_spec(name)
-    return str(replace(spec, options=(*spec.options, (ERASE, path))))
 
 
 def split_erase_option(spec: Spec) -> tuple[Spec, tuple[str, ...]]:

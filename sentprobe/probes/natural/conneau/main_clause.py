@@ -19,11 +19,7 @@ _REDUNDANCY = Redundancy(feature="tense of its verbs", tags={PRESENT: ("VBP", "V
 
 
 def select_tense(request: SelectionRequest) -> Selection:
-    """Return the items of Tense: the main verb is VBP or VBZ (PRES), or VBD (PAST).
-
-    The main verb is the finite verb of the main clause. Its form has a corpus frequency in the band, and is in one
-    split only.
-    """
+    """Return the items of Tense: the main clause's finite verb is VBP or VBZ (PRES), or VBD (PAST)."""
     return select_target_words(request, "verb", answer=TENSE_ANSWER_SQL, labels=(PRESENT, PAST), redundancy=_REDUNDANCY)
 
 
@@ -46,10 +42,9 @@ NUMBER_TAGS = ("NN", "NNS")
 
 
 def select_noun_number(request: SelectionRequest, role: str, *, redundancy: Redundancy) -> Selection:
-    """Return items: the head of the main clause's subject or direct object is NN or NNS.
+    """Return items: the head of the main clause's subject or direct object is NN or NNS, and in the frequency band.
 
-    Common nouns in the band only; each form is in one split. A phrase whose number differs from that of its head, as in
-    *a cat and a dog*, is excluded.
+    A phrase whose number differs from that of its head, as in *a cat and a dog*, is excluded.
     """
     return select_target_words(request, role, answer=_build_answer_sql(role), labels=NUMBER_TAGS, redundancy=redundancy)
 

@@ -8,7 +8,6 @@ from sentprobe.probes.natural import selection
 from sentprobe.probes.natural.natural_task import NaturalTask
 
 BINS = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
-"""The classes of SentLen, in tokens."""
 
 ABOUT_LENGTH = give_reason(
     "the task is about the length of the sentence", *(Cue.LENGTH, Cue.BAG, Cue.NGRAMS, Cue.TEMPLATE, Cue.SENTENCE)
@@ -31,10 +30,7 @@ def list_bins(bins: Sequence[tuple[int, int]]) -> str:
 def select_length_classes(
     request: selection.SelectionRequest, bins: Sequence[tuple[int, int]], *, balanced: bool = True
 ) -> selection.Selection:
-    """Return items whose classes are the consecutive length *bins*. Raises TooFewError.
-
-    - balanced: equally large classes; otherwise as frequent as in the corpus
-    """
+    """Return items whose classes are the consecutive length *bins*, equally large if *balanced*. Raises TooFewError."""
     labels = format_bins(bins)
     cases = " ".join(f"WHEN length <= {high} THEN {n}" for n, (_, high) in enumerate(bins))
     pool = request.select_pool(

@@ -59,10 +59,7 @@ class DepthTarget:
     length_mean: float
 
     def compute_quotas(self, size: Mapping[Split, int], cells: Indices) -> dict[Split, Indices]:
-        """Return how many of *cells* each split takes by depth and length, (d, 17) int64.
-
-        At each depth, lengths are dealt to the splits in turn, so that their distributions agree.
-        """
+        """Return how many of *cells* each split takes by depth and length, (d, 17) int64, in turn at each depth."""
         requested = np.stack([self._count_depths(number) for number in size.values()])
         rows = np.stack([apportion_items(self.lengths, int(total)) for total in requested.sum(axis=0)])
         available = np.minimum(rows, cells)
@@ -132,10 +129,7 @@ def _deal_to_splits(row: Indices, requested: Indices) -> Indices:
 
 
 def find_best_target(cells: Indices, size: Mapping[Split, int]) -> tuple[DepthTarget, dict[Split, Indices]] | None:
-    """Return the widest target that the corpus meets in full, or the one with most items.
-
-    The quotas of each split are returned, too. None if not even an item of each depth fits each split.
-    """
+    """Return the widest target that the corpus meets in full, or that with most items, and its quotas; or None."""
     best: tuple[DepthTarget, dict[Split, Indices]] | None = None
     best_count = 0
     for target in _iterate_targets(len(cells)):

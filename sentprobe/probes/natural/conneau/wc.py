@@ -12,10 +12,8 @@ from sentprobe.probes.natural import selection
 from sentprobe.probes.natural.natural_task import BAG_AND_ORDER, CORRELATED_IN_TEXT, NaturalTask
 
 FIRST_RANK = 2001
-"""Frequency rank of the first word."""
 
 WORDS = 1000
-"""Number of words."""
 
 
 def select_word_content(request: selection.SelectionRequest) -> selection.Selection:

@@ -45,10 +45,7 @@ class VectorDecoder(nn.Module):
         self.out = nn.Linear(size.hidden, size.codes)
 
     def forward(self, vectors: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        """Return the loss summed over the target codes, in nats.
-
-        *vectors* are (b, vector), *targets* (b, time) from START to END, padded with PADDING.
-        """
+        """Return the loss summed over the codes of *targets* (b, time), START to END and padded, in nats."""
         states, _ = self._compute_states(vectors, targets[:, :-1])  # (b, time - 1, hidden)
         is_target = targets[:, 1:] != PADDING
         logits = self.out(self.dropout(states[is_target]))  # (n, codes): none for padding
@@ -68,10 +65,7 @@ class VectorDecoder(nn.Module):
 
     @torch.no_grad()
     def generate(self, vectors: torch.Tensor, *, max_length: int) -> torch.Tensor:
-        """Return greedily decoded codes, (b, time), with PADDING after END.
-
-        *max_length* counts END, too.
-        """
+        """Return greedily decoded codes, (b, time), with PADDING after END. *max_length* counts END, too."""
         last_codes = torch.full((len(vectors), 1), START, device=vectors.device)
         ended = torch.zeros_like(last_codes, dtype=torch.bool)
         previous_state = None

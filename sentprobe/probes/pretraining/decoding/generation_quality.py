@@ -98,10 +98,7 @@ class GeneratedText(NamedTuple):
 
 
 def compute_bleu(texts: Sequence[GeneratedText]) -> float:
-    """Return BLEU, from 0 to 100, over words separated by spaces.
-
-    It equals the paper's multi-bleu script of Moses with one reference per text.
-    """
+    """Return BLEU (0 to 100) over words separated by spaces, as the paper's multi-bleu script of Moses does."""
     import sacrebleu
 
     generated, references = [text.generated for text in texts], [text.reference for text in texts]

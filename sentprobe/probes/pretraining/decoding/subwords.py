@@ -37,10 +37,7 @@ class Subwords:
         return SPECIAL_CODES + int(self._tokenizer.get_vocab_size())
 
     def encode(self, texts: Sequence[str]) -> TokenRows:
-        """Return the codes of each text, without START and END.
-
-        Each distinct word is encoded once.
-        """
+        """Return the codes of each text, without START and END; each distinct word is encoded once."""
         distinct_words = dict.fromkeys(word for text in texts for word in _split_words(text))
         encodings = self._tokenizer.encode_batch_fast([*distinct_words], add_special_tokens=False)
         codes_by_word = {
@@ -50,10 +47,7 @@ class Subwords:
         return collect_rows(chain.from_iterable(codes_by_word[word] for word in _split_words(text)) for text in texts)
 
     def decode(self, rows: Iterable[Iterable[int]]) -> list[str]:
-        """Return the text of each row of codes, without special codes.
-
-        Invalid UTF-8 becomes the replacement character.
-        """
+        """Return the text of each row of codes, without special codes; invalid UTF-8 is replaced."""
         plain = [[int(code) - SPECIAL_CODES for code in row if code >= SPECIAL_CODES] for row in rows]
         return [str(text) for text in self._tokenizer.decode_batch(plain)]
 

@@ -90,10 +90,7 @@ def find_objective(name: str) -> ObjectiveKind:
 
 
 def reject_unused_options(kind: ObjectiveKind, written_options: Mapping[str, str]) -> None:
-    """Reject options that have no effect on an objective.
-
-    - written_options: options by name, as the user wrote them
-    """
+    """Reject *written_options*, as the user wrote them by name, that have no effect on an objective."""
     for name, written in written_options.items():
         users = [user.name for user in _KINDS if user.uses(name)]
         if not users or kind.uses(name):

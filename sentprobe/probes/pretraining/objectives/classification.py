@@ -15,11 +15,7 @@ CLASSES = tuple(label.name.lower() for label in NliLabel)
 
 
 class NliLearner(ItemLearner):
-    """A classifier with one hidden layer over (u, v, |u - v|, u * v) of two sentences.
-
-    Conneau et al. 2018 take the task from Conneau et al. 2017, section 3.1. The classifier has 100 units
-    in the 2018 paper (appendix) and 512 in the 2017 paper.
-    """
+    """A classifier with one hidden layer over (u, v, |u - v|, u * v) (Conneau et al. 2017, section 3.1)."""
 
     def __init__(self, encoder: SentenceModel, options: ObjectiveOptions) -> None:
         super().__init__(encoder)
@@ -58,10 +54,7 @@ def prepare_nli(texts: NliPairs, model: SentenceModel, options: ObjectiveOptions
 
 
 class ContrastiveLearner(ItemLearner):
-    """Classifier of an anchor's positive among all positives and negatives of the batch, by cosine.
-
-    Cosines are divided by a temperature before the softmax (van den Oord et al. 2018).
-    """
+    """Classifier of an anchor's positive among all of the batch, by cosine (van den Oord et al. 2018)."""
 
     def __init__(self, encoder: SentenceModel, options: ObjectiveOptions) -> None:
         super().__init__(encoder)

@@ -26,7 +26,6 @@ class SequenceTask:
 
     sources: Sequence[str]
     targets: Sequence[Sequence[str]]
-    """Target texts of each decoder."""
     metric: Metric
     noise: Noise | None = None
     targets_are_sentences: bool = True

@@ -17,10 +17,7 @@ SUFFIXES = {**parses.SUFFIXES, **text_files.SUFFIXES}
 
 
 def read_trees(*paths: Path | str, options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS) -> corpora.Trees:
-    """Read trees; their words are the sentences, without tokenisation.
-
-    A folder is a corpus table. Files with columns have trees in the column ``tree``.
-    """
+    """Read trees, whose words are the sentences; a folder is a corpus table, and columns are called ``tree``."""
     text_filter = text_filters.TextFilter(options)
     names = text_files.find_files(paths)
     pairs: list[tuple[str, str]] = []

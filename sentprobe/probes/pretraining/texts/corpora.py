@@ -18,15 +18,10 @@ class Omissions:
     """
 
     empty: int = 0
-    """A text has no token."""
     long: int = 0
-    """A text has too many tokens."""
     unlabelled: int = 0
-    """Annotators did not agree on a label."""
     untranslated: int = 0
-    """A language is missing, or the translation is marked as unsure."""
     unparsed: int = 0
-    """The sentence has no tree."""
 
     @property
     def total(self) -> int:

@@ -59,7 +59,6 @@ def _parse_label(where: str, value: object) -> NliLabel | None:
 
 
 TRIPLET_COLUMNS = tuple(map(str, training_files.COLUMNS))
-"""Columns that ``gen pairs`` writes."""
 
 
 def read_triplets(

@@ -1,7 +1,4 @@
-"""Text files: their formats, lines and named columns.
-
-Files may be compressed (gzip, xz, zstd, bzip2). Errors in a file say where they are.
-"""
+"""Text files, compressed or not: their formats, lines and named columns."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,7 +11,6 @@ from sentprobe.probes.corpus import sources
 from sentprobe.values import BadSyntaxError, parse_json
 
 Cells: TypeAlias = tuple[Any, ...]
-"""Values of the requested columns."""
 
 SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".tsv": "tsv"}
 

@@ -1,7 +1,4 @@
-"""TMX, the exchange format of translation memories: units with a variant per language.
-
-Files are untrusted XML, so entities, which can expand to gigabytes, are refused.
-"""
+"""TMX, the exchange format of translation memories; entities, which can expand to gigabytes, are refused."""
 
 import codecs
 import re

@@ -93,13 +93,7 @@ class Comparison(TestedDifference):
 def group_by_encoder(
     results: Results, source: str, *, hint: str = "compare results with one of each"
 ) -> list[EncoderResults]:
-    """Return the encoders of a run, each with its results by task.
-
-    - hint: the end of the error message
-
-    Raises:
-        UsageError: an encoder has two results on one task that are not draws of one run.
-    """
+    """Return the encoders with results by task; raise UsageError (ends with *hint*) for two that are not draws."""
     encoders: dict[str, dict[str, tuple[Result, ...]]] = {}
     for record in results.records:
         by_task = encoders.setdefault(record.encoder, {})
@@ -114,11 +108,7 @@ def group_by_encoder(
 
 
 def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, source: str) -> EncoderResults:
-    """Return the encoder with this name; without a name, the only encoder.
-
-    Raises:
-        UsageError: no encoder has the name; no name is given, and there are several encoders.
-    """
+    """Return the encoder with this name, or the only encoder; raise UsageError if there is none, or a choice."""
     names = [side.encoder for side in encoders]
     if encoder is None:
         if len(encoders) == 1:
@@ -137,11 +127,7 @@ def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, s
 def compare_pairs(
     pairs: Sequence[tuple[EncoderResults, EncoderResults]], *, correction: Correction = Correction.HOLM
 ) -> tuple[Comparison, ...]:
-    """Compare each pair of encoders on each task that both have results on.
-
-    Raises:
-        ResultsError: two encoders were tested on different data, or have no task in common.
-    """
+    """Compare pairs of encoders on their common tasks; raise ResultsError if there is none, or the data differ."""
     return compare_results([matched for pair in pairs for matched in _match_tasks(*pair)], correction=correction)
 
 
@@ -151,10 +137,7 @@ def compare_results(
     correction: Correction = Correction.HOLM,
     conditions: Sequence[ConditionPair] | None = None,
 ) -> tuple[Comparison, ...]:
-    """Compare matched results (:mod:`.paired_tests`) and correct the p-values for their number.
-
-    - conditions: the conditions to compare in each match; None: the probes
-    """
+    """Compare matched results under pairs of conditions (default: the probes), with corrected p-values."""
     condition_pairs = conditions or [PROBES] * len(results)
     paired = compare_matched_results(results, condition_pairs)
     corrected = correct_tests(paired, [len(matched) for matched in results], correction)
@@ -177,10 +160,7 @@ def compare_results(
 def correct_tests(
     tests: Sequence[PairedComparison], draws: Sequence[int], correction: Correction
 ) -> Iterator[tuple[float, float]]:
-    """Yield both p-values of each test, corrected; those that decide are corrected together.
-
-    - draws: the number of draws of each test
-    """
+    """Yield both corrected p-values of each test, over *draws*; those that decide are corrected together."""
     by_kind = [[test.sign_p for test in tests], [test.t_p for test in tests]]
     deciding = [values[count > 1] for *values, count in zip(*by_kind, draws, strict=True)]
     corrected = [correct_p_values(values, correction) for values in (*by_kind, deciding)]
@@ -191,10 +171,7 @@ def correct_tests(
 def list_pairs(
     encoders: Sequence[EncoderResults], *, baseline: str | None = None, source: str
 ) -> list[tuple[EncoderResults, EncoderResults]]:
-    """Return every pair of encoders or, with *baseline*, the pairs of the baseline and another encoder.
-
-    Variants of one model are paired only if all encoders are variants of one model (:mod:`.encoder_variants`).
-    """
+    """Return every pair of models (of one model: of its variants) or, with *baseline*, its pair with each other."""
     if len(encoders) < 2:
         raise UsageError(f"{source} has {len(encoders)} encoders; a comparison needs two")
     if baseline is None:

@@ -98,10 +98,7 @@ class ControlRun:
 
     @property
     def strain(self) -> float:
-        """The distance from chance, as a share of the distance to the end of the interval.
-
-        All intervals of a table have one confidence level, so this compares distances in standard errors.
-        """
+        """The distance from chance, as a share of that to the end of the interval: it compares standard errors."""
         chance, accuracy = self.result.majority, self.score.accuracy
         edge = self.expected.high if accuracy > chance else self.expected.low
         return (accuracy - chance) / (edge - chance) if edge != chance else 0.0

@@ -1,8 +1,4 @@
-"""Correlations of probing accuracies with other scores, over encoders.
-
-As in Conneau et al. 2018, figure 2: Spearman's correlation for each probing task and each other task, corrected for the
-number of pairs.
-"""
+"""Spearman's correlations of probing accuracies with other scores, over encoders (Conneau et al. 2018, figure 2)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -69,15 +65,11 @@ def correlate_tasks(
     correction: Correction = Correction.HOLM,
     seed: int = 0,
 ) -> Correlations:
-    """Correlate each probing task with each score over the encoders that have both.
-
-    - encoders: the encoders with their results by task
-    - source, scores_source: names of the results and of the scores in an error
-
-    Raises:
-        UsageError: fewer than three encoders have scores.
-    """
-    probed = {side.encoder: _compute_accuracies(side) for side in encoders}
+    """Correlate each probing task with each score; raise UsageError, with both sources, for few encoders."""
+    probed: dict[str, dict[str, float]] = {}
+    for side in encoders:
+        figures = {task: compute_figure(draws, Condition.PROBE) for task, draws in side.by_task.items()}
+        probed[side.encoder] = {task: figure.accuracy for task, figure in figures.items() if figure is not None}
     names = match_names(list(probed), list(scores))
     if len(names) < ranks.MIN_VALUES:
         matched_names = f" ({', '.join(names)})" if names else ""
@@ -99,11 +91,6 @@ def correlate_tasks(
         left_out=tuple(name for name in probed if name not in names),
         seed=seed,
     )
-
-
-def _compute_accuracies(side: EncoderResults) -> dict[str, float]:
-    figures = {task: compute_figure(draws, Condition.PROBE) for task, draws in side.by_task.items()}
-    return {task: figure.accuracy for task, figure in figures.items() if figure is not None}
 
 
 def _correlate_pairs(
@@ -174,18 +161,16 @@ def _describe_lines(correlations: Correlations, correction: Correction) -> Itera
 
 def to_correlation_records(correlations: Correlations) -> list[dict[str, Any]]:
     """Return a flat dictionary for each pair, all with the same keys."""
-    return [_to_record(pair) for pair in correlations.pairs]
-
-
-def _to_record(pair: Correlation) -> dict[str, Any]:
-    estimate = pair.estimate
-    return {
-        "task": pair.task,
-        "score": pair.score,
-        "rho": estimate and estimate.rho,
-        "low": estimate and estimate.interval.low,
-        "high": estimate and estimate.interval.high,
-        "p": pair.p,
-        "uncorrected_p": estimate and estimate.p,
-        "encoders": estimate and estimate.n,
-    }
+    return [
+        {
+            "task": pair.task,
+            "score": pair.score,
+            "rho": pair.estimate and pair.estimate.rho,
+            "low": pair.estimate and pair.estimate.interval.low,
+            "high": pair.estimate and pair.estimate.interval.high,
+            "p": pair.p,
+            "uncorrected_p": pair.estimate and pair.estimate.p,
+            "encoders": pair.estimate and pair.estimate.n,
+        }
+        for pair in correlations.pairs
+    ]

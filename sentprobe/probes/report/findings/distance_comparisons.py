@@ -67,14 +67,10 @@ def _get_overall_score(result: GeometryResult, kind: NegativeKind, nearness: Nea
 
 
 EncoderPair: TypeAlias = tuple[GeometryTable, GeometryTable]
-"""The results of two encoders."""
 
 
 def list_table_pairs(table: GeometryTable, *, against: str | None = None) -> list[EncoderPair]:
-    """Return every pair of encoders or, with *against*, the pairs of that encoder and another.
-
-    Variants of one model are paired only if all encoders are variants of one model (:mod:`.encoder_variants`).
-    """
+    """Return every pair of models (of one model: of its variants) or, with *against*, its pair with each other."""
     names = list_encoders(table)
     pairs = encoder_variants.list_pairs_to_compare(names)
     if against is not None:

@@ -1,7 +1,4 @@
-"""Draws: independent repetitions of one run, joined into one table.
-
-A run with one ``--seed`` is one draw: its data, untrained weights, random vectors and words, and its probes.
-"""
+"""Draws, joined into one table: the data, untrained weights, random vectors and probes of a run with one ``--seed``."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace

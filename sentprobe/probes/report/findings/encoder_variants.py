@@ -1,17 +1,20 @@
-"""Variants of an encoder: its whole vectors, and the same vectors cut, rounded or erased.
+"""Specs of encoders in results, and variants: the same vectors cut, rounded or erased.
 
 Comparing encoders asks which one is better; comparing variants asks how much was lost. So the
 p-values of encoders are not corrected for pairs of variants.
 """
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from itertools import chain, combinations
 
-from sentprobe.probes.report.findings.encoder_specs import parse_known_spec
-from sentprobe.specs import OptionPair, Spec
+from sentprobe.errors import UsageError
+from sentprobe.probes.encoders.kinds import ENCODERS
+from sentprobe.probes.results.result import Result
+from sentprobe.specs import OptionPair, Spec, parse_spec
 
 REDUCING_OPTIONS: Mapping[str, tuple[str, ...]] = {"dims": (), "quantize": (), "erase": (), "dim": ("st", "openai")}
 """Options that reduce vectors, and the kinds of encoders that have them; (): all kinds."""
@@ -80,3 +83,32 @@ def describe_excluded_pairs(compared: Iterable[tuple[str, str]]) -> str:
 EXCLUDED_PAIRS_NOTE = (
     "Not compared here: an encoder with its own vectors cut, rounded or without a property (--against ENCODER does)."
 )
+
+
+KINDS = frozenset(encoder_kind.name for encoder_kind in ENCODERS)
+
+
+def find_requested_spec(record: Result) -> Spec | None:
+    """Return the spec by which an encoder was requested: its name or one in the command; None if neither is a spec."""
+    for text in (record.encoder, *_split_command(record.command)):
+        spec = parse_known_spec(text)
+        is_layer = spec and spec.label is not None and record.encoder.startswith(f"{spec.label}, ")
+        if spec and (is_layer or spec.name == record.encoder):
+            return spec
+    return None
+
+
+def _split_command(command: str) -> list[str]:
+    try:
+        return [word.removeprefix("--encoder=") for word in shlex.split(command)]
+    except ValueError:  # no command line of ours
+        return []
+
+
+def parse_known_spec(text: str) -> Spec | None:
+    """Return a text as a spec of a known kind, or None."""
+    try:
+        spec = parse_spec(text)
+    except UsageError:
+        return None
+    return spec if spec.kind in KINDS else None

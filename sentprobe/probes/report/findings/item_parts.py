@@ -1,7 +1,4 @@
-"""Parts of the test items by the values of a column, and results on each part.
-
-A part of a result is again a result, on fewer items: figures and intervals are computed from it in the same way.
-"""
+"""Parts of the test items by the values of a column, and the results on each part: again results, on fewer items."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,16 +18,13 @@ from sentprobe.probes.results.result import Condition, Result, SeedScore, make_s
 from sentprobe.probes.statistics import Interval, compare_draws, difference_interval
 
 UNKNOWN_PART = "not known"
-"""The part of the items without a value in the column."""
 
 MAX_PARTS = 12
 """Columns with more distinct numbers are divided into bins."""
 
 BIN_COUNT = 6
-"""The number of bins, of about equal size."""
 
 ItemTables: TypeAlias = Mapping[str, ItemTable]
-"""Test items by the fingerprint of their dataset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,11 +90,7 @@ def _bin_numbers(values: Sequence[str], numbers: Mapping[str, float]) -> dict[st
 
 
 def check_column(items: Iterable[ItemTable], column: str) -> None:
-    """Check that test items have this column and that its values form parts.
-
-    Raises:
-        UsageError: no items have the column; its values are all different texts.
-    """
+    """Raise UsageError if no items have the column, or its values are all different texts."""
     tables = [*items]
     known_columns = [*dict.fromkeys(name for table in tables for name in table.columns)]
     if column not in known_columns:
@@ -117,11 +107,7 @@ def check_column(items: Iterable[ItemTable], column: str) -> None:
 
 
 def select_items(result: Result, chosen: NDArray[np.bool_], *, majority: float) -> Result:
-    """Return a result on some of its test items.
-
-    - chosen: (n,) bool
-    - majority: the share of the most frequent label among these items
-    """
+    """Return a result on *chosen* items, (n,) bool; *majority* is the share of their most frequent label."""
     units = renumber_units(np.array(result.units)[chosen]) if result.units else ()
     scores = {
         condition: make_score((_select_seed_items(seed, chosen) for seed in score.seeds), units)
@@ -171,7 +157,6 @@ class PartAccuracy:
     items: int
     accuracy: float
     spread: float | None
-    """The sample standard deviation over seeds; None for one seed."""
     interval: Interval
     majority: float
     """The share of the most frequent label of the part: chance."""

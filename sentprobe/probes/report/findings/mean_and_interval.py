@@ -41,17 +41,13 @@ class Figure:
     half_width: float | None
     """Half the width of the interval before it is cut at 0 or 1; None for a single probe."""
     items: int
-    """The number of test items; the smallest of several draws."""
     chance: float
     """The share of the most frequent label; the mean over draws."""
     chance_p: float
-    """The uncorrected p-value of the difference from chance."""
     between_draws: float | None = None
-    """The standard deviation between draws; None for one draw."""
     between_probes: float | None = None
     """The standard deviation between the probes of one draw; None if it cannot be estimated."""
     test: GainTest | None = None
-    """The test of several draws against chance; None for one draw."""
 
 
 ConditionCell: TypeAlias = tuple[Sequence[Result], Condition]

@@ -20,13 +20,11 @@ class WrongItem:
     """A test item that at least one probe answers wrong."""
 
     place: int
-    """The position among the test items, from 0."""
     sentence: str
     marks: tuple[int, ...]
     """The positions of the probe words in the sentence, from 0."""
     probes: tuple[str, ...]
     event: str
-    """The event of the sentence, in text notation; empty if not known."""
     answer: str
     prediction: str | None
     """The most frequent wrong prediction of the probes; None if not stored."""
@@ -51,10 +49,8 @@ class WrongItems:
 
     result: Result
     part: str
-    """The part of the items; empty: all."""
     items: int
     wrong: int
-    """The number of items that at least one probe answers wrong."""
     shown: tuple[WrongItem, ...]
 
     @property
@@ -69,10 +65,7 @@ class WrongItems:
 
 
 def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str | None = None) -> tuple[WrongItems, ...]:
-    """Return at most *count* wrongly answered items of a result or, with a *column*, of each part.
-
-    Items that most probes answer wrong come first, then the order of the test items.
-    """
+    """Return at most *count* wrong answers of a result, or of each part by *column*; those of most probes first."""
     seeds = result.scores[Condition.PROBE].seeds
     wrong = np.sum([~seed.items() for seed in seeds], axis=0)  # (items,)
     order = np.argsort(-wrong, kind="stable")
@@ -126,11 +119,7 @@ def _find_prediction(result: Result, table: ItemTable, index: int) -> str | None
 
 
 def select_results(results: Results, *, encoder: str | None, task: str | None) -> Results:
-    """Return the results of one encoder on one task; None stands for all.
-
-    Raises:
-        UsageError: there are no such results; the message suggests the nearest name.
-    """
+    """Return the results of one encoder on one task (None: all); raise UsageError if there are none."""
     task_name = None if task is None else to_own_name(task)
     _check_name("encoder", encoder, results.encoders)
     _check_name("task", task_name, [to_own_name(name) for name in results.tasks])
@@ -155,11 +144,7 @@ def _check_name(kind: str, name: str | None, known_names: Sequence[str]) -> None
 def find_all_mistakes(
     results: Results, items: ItemTables, count: int, *, column: str | None = None
 ) -> list[WrongItems]:
-    """Return at most *count* mistakes of each result or, with a *column*, of each part.
-
-    Raises:
-        UsageError: see :func:`check_column`.
-    """
+    """Return at most *count* mistakes of each result or, with a *column*, of each part (see :func:`check_column`)."""
     if column is not None:
         check_column(items.values(), column)
     return [
@@ -220,24 +205,24 @@ def build_mistake_grid(mistakes: WrongItems) -> Grid:
 def to_mistake_records(mistakes: Sequence[WrongItems]) -> list[dict[str, Any]]:
     """Return a flat dictionary for each mistake, all with the same keys."""
     names = dict.fromkeys(n for mistakes_part in mistakes for item in mistakes_part.shown for n in item.columns)
-    return [_to_record(mistakes_part, item, names) for mistakes_part in mistakes for item in mistakes_part.shown]
-
-
-def _to_record(mistakes: WrongItems, item: WrongItem, names: Mapping[str, None]) -> dict[str, Any]:
-    return {
-        "run": mistakes.result.source,
-        "encoder": mistakes.result.encoder,
-        "task": mistakes.result.task,
-        "seed": mistakes.result.seed,
-        "part": mistakes.part,
-        "item": item.place,
-        "sentence": item.sentence,
-        "marked": item.mark_probe_words(),
-        "probes": ", ".join(item.probes),
-        "answer": item.answer,
-        "prediction": item.prediction,
-        "wrong": item.wrong,
-        "probes_trained": item.seeds,
-        "event": item.event,
-        **{f"column_{name}": item.columns.get(name) for name in names},
-    }
+    return [
+        {
+            "run": mistakes_part.result.source,
+            "encoder": mistakes_part.result.encoder,
+            "task": mistakes_part.result.task,
+            "seed": mistakes_part.result.seed,
+            "part": mistakes_part.part,
+            "item": item.place,
+            "sentence": item.sentence,
+            "marked": item.mark_probe_words(),
+            "probes": ", ".join(item.probes),
+            "answer": item.answer,
+            "prediction": item.prediction,
+            "wrong": item.wrong,
+            "probes_trained": item.seeds,
+            "event": item.event,
+            **{f"column_{name}": item.columns.get(name) for name in names},
+        }
+        for mistakes_part in mistakes
+        for item in mistakes_part.shown
+    ]

@@ -36,7 +36,6 @@ MatchedResults = tuple[tuple[Result, Result], ...]
 """The results of two encoders on one task, in each draw that both have."""
 
 ConditionPair = tuple[Condition, Condition]
-"""The conditions of two sides: both probes, or a probe and a control."""
 
 PROBES: ConditionPair = (Condition.PROBE, Condition.PROBE)
 
@@ -111,10 +110,7 @@ def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> DrawGain
 
 
 def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
-    """Return the name of an encoder or control; None if its answers are the same in each unit and each draw.
-
-    A bag of words is such a constant on mirror pairs: it is right on one item of each.
-    """
+    """Return the name of an encoder or control; None if its answers are constant (words on mirror pairs)."""
     if are_constant(draws, condition):
         return None
     return (

@@ -39,10 +39,7 @@ class RankCorrelation:
 
 
 def compute_rank_correlation(first: ArrayLike, second: ArrayLike, *, seed: int) -> RankCorrelation | None:
-    """Return Spearman's correlation of two sequences, (n,).
-
-    None if there are fewer than three values, or all values of one sequence are equal.
-    """
+    """Return Spearman's correlation of two sequences, (n,); None for fewer than three values or constant ones."""
     first_values, second_values = (np.asarray(values, np.float64) for values in (first, second))
     if len(first_values) < MIN_VALUES or np.ptp(first_values) == 0 or np.ptp(second_values) == 0:
         return None
@@ -57,10 +54,7 @@ def compute_rank_correlation(first: ArrayLike, second: ArrayLike, *, seed: int) 
 
 
 def bootstrap_interval(first: Floats, second: Floats, *, seed: int) -> Interval:
-    """Return the percentile interval (95%) of the correlation over resampled values.
-
-    Resamples in which all values of one sequence are equal do not count; if none is left, the interval is from -1 to 1.
-    """
+    """Return the 95% percentile interval over resamples without constant sequences (-1 to 1 if there are none)."""
     n = len(first)
     drawn = np.random.default_rng([seed, n]).integers(0, n, (RESAMPLE_COUNT, n))
     correlations = np.einsum("ij,ij->i", _standardize_ranks(first[drawn]), _standardize_ranks(second[drawn]))

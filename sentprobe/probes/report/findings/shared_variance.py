@@ -27,7 +27,6 @@ class DrawGains:
     item_variance: float
     """The mean over draws of the variance of one draw's gain due to its test items."""
     items: int
-    """The smallest number of test items of a draw."""
     task: Hashable
     sides: tuple[Hashable, Hashable]
     """The names of both encoders, or of an encoder and its control; None for a constant, such as chance."""
@@ -40,9 +39,7 @@ class GainTest:
     mean: float
     draws: int
     deviation: float
-    """The standard deviation of the gain in one draw."""
     prior_freedom: float
-    """The degrees of freedom that the other gains add."""
 
     @property
     def freedom(self) -> float:
@@ -86,9 +83,6 @@ def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
     """Test the gains of one table, each over at least two draws.
 
     The variance of a gain, and that of its items, is taken to be at least that of one item, 1 / items squared.
-
-    Raises:
-        UsageError: a gain has fewer than two draws.
     """
     if not gains:
         return ()

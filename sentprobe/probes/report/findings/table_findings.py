@@ -71,9 +71,7 @@ class TableFindings:
     free_controls: tuple[ChanceTest, ...]
     """The controls that may know the answer: one for each task and width."""
     comparisons: tuple[Comparison, ...]
-    """Every two models on each task."""
     variant_comparisons: tuple[Comparison, ...]
-    """Every two variants of one model on each task."""
     control_comparisons: tuple[Comparison, ...]
     """Each encoder on each task with each control that may know the answer."""
 
@@ -122,12 +120,15 @@ def find_table(results: Results) -> TableFindings:
         ChanceTest(draws=tuple(draws), condition=condition, figure=figure, p=p)
         for (draws, condition), figure, p in zip(figure_cells, figures, p_values, strict=True)
     ]
-    matches = [*_match_cells(cells)]
+    matches: tuple[list[MatchedResults], list[MatchedResults]] = [], []
+    for matched in _match_cells(cells):
+        first, second = matched[0]
+        matches[is_same_model(first.encoder, second.encoder)].append(matched)
     return TableFindings(
         cells={test.draws[0].cell: test for test in tests[: len(cells)]},
         free_controls=tuple(tests[len(cells) :]),
-        comparisons=compare_results([matched for matched in matches if not _are_variants(*matched[0])]),
-        variant_comparisons=compare_results([matched for matched in matches if _are_variants(*matched[0])]),
+        comparisons=compare_results(matches[False]),
+        variant_comparisons=compare_results(matches[True]),
         control_comparisons=_compare_with_controls(results, cells),
     )
 
@@ -156,10 +157,6 @@ def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:
         matched = match_draws(first, second) if first[0].task == second[0].task else ()
         if matched and all(a.dataset_fingerprint == b.dataset_fingerprint for a, b in matched):
             yield matched
-
-
-def _are_variants(first: Result, second: Result) -> bool:
-    return is_same_model(first.encoder, second.encoder)
 
 
 def _compare_with_controls(results: Results, cells: Sequence[Sequence[Result]]) -> tuple[Comparison, ...]:
@@ -197,13 +194,13 @@ def find_bag_of_words(result: Result, results: Results) -> Iterator[Result]:
     if Condition.BAG_OF_WORDS in result.scores:
         yield result
     else:
-        draw = [candidate for candidate in results.records if candidate.seed == result.seed]
-        bags = _list_bags_of_words(draw, result.task)
+        bags = [
+            candidate
+            for candidate in results.records
+            if (candidate.seed, candidate.task) == (result.seed, result.task)
+            and Condition.BAG_OF_WORDS in candidate.scores
+        ]
         yield from sorted(bags, key=lambda bag: bag.scores[Condition.BAG_OF_WORDS].accuracy)[-1:]
-
-
-def _list_bags_of_words(records: Sequence[Result], task: str) -> Iterator[Result]:
-    return (r for r in records if r.task == task and Condition.BAG_OF_WORDS in r.scores)
 
 
 def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:

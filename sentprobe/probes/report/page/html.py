@@ -35,7 +35,6 @@ from sentprobe.probes.trainer.presets import format_preset_name
 
 if TYPE_CHECKING:
     from sentprobe.probes.audit.cue_audit import Audit
-    from sentprobe.probes.report.page.page_audits import PageAudits
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,9 +48,7 @@ class ReportSection:
     tied: tuple[str, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
-    """Reasons not to trust the table."""
     at_chance: tuple[str, ...]
-    """The line with the number of controls at chance; empty if no control must be at chance."""
     verdicts: tuple[str, ...]
     runs: tuple[ControlRun, ...]
     pictures: tuple[ResultPicture, ...]
@@ -85,6 +82,8 @@ def build_report_page(
     - by: how sentence lengths are grouped in plots
     - audits: audits of the datasets of the results; a line names audits of other datasets
     """
+    from sentprobe.probes.report.page.page_audits import build_page_audits
+
     style = style or main_table.CellStyle()
     settings = [*divide_by_setting(results)]
     missing_cells = find_missing_cells([table for _, table, _ in settings])
@@ -100,20 +99,12 @@ def build_report_page(
         gaps=tuple(build_structure_tables(results, stored_items, style)),
         mistakes=tuple(build_page_mistakes(results, stored_items)),
         methods=tuple(build_method_tables(results)),
-        audits=_build_audits(results, audits),
+        audits=build_page_audits(results, audits) if audits else None,
         classifiers=tuple(complete_notes.describe_classifiers(results)),
         redo=describe_reproduction(results, distances, curves),
         script=Markup(script),  # a file of the package, into which nothing is put
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
-
-
-def _build_audits(results: Results, audits: "Sequence[Audit]") -> "PageAudits | None":
-    if not audits:
-        return None
-    from sentprobe.probes.report.page.page_audits import build_page_audits
-
-    return build_page_audits(results, audits)
 
 
 def _build_distance_sections(

@@ -26,6 +26,7 @@ VERDICT_NAMES = {
 }
 """The verdicts in the legend, in the order of their shapes and colours."""
 
+MARKS = [*VERDICT_NAMES]
 BEST_NAME, BEST_MARK = "best encoder", 6
 
 TITLE = "What surface cues achieve"
@@ -42,7 +43,6 @@ class PageAudit:
     """The audit of one dataset."""
 
     verdict: str
-    """The line that is visible while the audit is folded."""
     is_leaky: bool
     title: str
     grid: Grid
@@ -138,7 +138,7 @@ def _draw_audits(results: Results, audits: Sequence[Audit], names: Mapping[str, 
         for audit, audit_rows in zip(audits, rows, strict=True)
     )
     verdicts = {finding.verdict for audit in audits for finding in audit.findings}
-    verdict_marks = [(name, _get_mark(verdict)) for verdict, name in VERDICT_NAMES.items() if verdict in verdicts]
+    verdict_marks = [(name, MARKS.index(verdict)) for verdict, name in VERDICT_NAMES.items() if verdict in verdicts]
     return pn.ResultPicture(
         title="",
         caption=CAPTION,
@@ -148,14 +148,10 @@ def _draw_audits(results: Results, audits: Sequence[Audit], names: Mapping[str, 
     )
 
 
-def _get_mark(verdict: Verdict) -> int:
-    return list(VERDICT_NAMES).index(verdict)
-
-
 def _build_cue_rows(audit: Audit) -> Iterator[pn.DotRow]:
     for finding in audit.findings:
         percents = pn.to_percent(finding.score.accuracy, finding.score.interval)
-        dot = pn.Dot(*percents, name=VERDICT_NAMES[finding.verdict], mark=_get_mark(finding.verdict))
+        dot = pn.Dot(*percents, name=VERDICT_NAMES[finding.verdict], mark=MARKS.index(finding.verdict))
         yield pn.DotRow(finding.cue.value, (dot,), 100 * audit.chance, is_encoder=False)
 
 

@@ -10,7 +10,6 @@ from sentprobe.probes.results.result import Result, Results
 TEMPLATE = "template"
 
 ITEMS_WITHOUT_STRUCTURES = 3
-"""The number of items shown if there are no structures."""
 
 MAX_ENCODERS = 6
 
@@ -31,10 +30,7 @@ class PageMistakes:
 
 
 def build_page_mistakes(results: Results, items: ItemTables) -> Iterator[PageMistakes]:
-    """Yield the mistakes of the first encoders on each task whose items are stored.
-
-    With several draws, the mistakes of the first draw are shown. Layers of a model are left out.
-    """
+    """Yield the mistakes of the first encoders (no layers) on each task with stored items, in the first draw."""
     records = [record for record in results.records if record.layer is None]
     encoders = [*dict.fromkeys(record.encoder for record in records)][:MAX_ENCODERS]
     first = {record.cell: record for record in reversed(records) if record.encoder in encoders}

@@ -49,10 +49,7 @@ class PageTable:
 
 
 def build_page_table(grid: Grid, standings: Standings, *, intervals: bool) -> PageTable:
-    """Return the table of a grid, with the standings of its encoders.
-
-    - intervals: whether the texts of the grid contain the intervals
-    """
+    """Return the table of a grid, whose texts may contain *intervals*, with the standings of its encoders."""
     tasks = grid.header[1:]
     parts = (rows for _, rows in groupby(grid.rows, key=lambda row: row.section))
     return PageTable(

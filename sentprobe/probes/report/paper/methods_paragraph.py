@@ -1,16 +1,18 @@
-"""The methods paragraph of a run, built from its results, with citations."""
+"""The methods paragraphs of a run, built from its results, with their references."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+from sentprobe.display.table_writers import TableFormat, format_title
 from sentprobe.errors import format_count
 from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
-from sentprobe.probes.report.cited_text import Citation, Piece
+from sentprobe.probes.report.cited_text import Citation, Piece, list_keys, write_with_citations
 from sentprobe.probes.report.findings import control_verdicts
 from sentprobe.probes.report.findings.draws import list_seeds
-from sentprobe.probes.report.findings.encoder_specs import find_requested_spec
-from sentprobe.probes.report.references import SOFTWARE
+from sentprobe.probes.report.findings.encoder_variants import find_requested_spec
+from sentprobe.probes.report.references import SOFTWARE, write_bibliography
 from sentprobe.probes.report.tables.classifier_description import PRESET_PAPERS, describe_classifier, join_words
 from sentprobe.probes.report.tables.complete_notes import describe_chance, list_presets
+from sentprobe.probes.report.tables.main_table import describe_differences, split_settings
 from sentprobe.probes.report.tables.spread_notes import count_probes, describe_resampled_parts, has_shared_items
 from sentprobe.probes.results.result import METHODS, Condition, Result, Results, find_provenances
 from sentprobe.probes.suites import find_known_task
@@ -246,3 +248,28 @@ def _format_packages(all_versions: Sequence[Mapping[str, str]]) -> list[str]:
         for name, version in versions.items():
             by_package.setdefault(name, {})[version] = None
     return [f"{name} {join_words([*package_versions], last='or')}" for name, package_versions in by_package.items()]
+
+
+def write_methods_text(results: Results, style: TableFormat) -> str:
+    """Return a paragraph for each table of ``probe show``."""
+    tables = split_settings(results)
+    return "\n".join(
+        format_title(title, style) + write_with_citations(write_methods_paragraph(table), style) + "\n"
+        for title, table in zip(describe_differences(tables), tables, strict=True)
+    )
+
+
+def write_references_text(results: Results) -> str:
+    """Return the BibTeX of all references in the paragraphs."""
+    pieces = [piece for table in split_settings(results) for piece in write_methods_paragraph(table)]
+    all_makings = (making for record in results.records for making in find_provenances(record))
+    versions = dict.fromkeys(making.versions.get("sentprobe", "") for making in all_makings)
+    return write_bibliography(list_keys(pieces), version=" and ".join(filter(None, versions)))
+
+
+BIBTEX_FORMATS: Mapping[TableFormat, Callable[[str], str]] = {
+    TableFormat.TEXT: str,
+    TableFormat.MARKDOWN: "```bibtex\n{}```\n".format,
+    TableFormat.LATEX: lambda text: "".join(f"% {line}".rstrip() + "\n" for line in text.splitlines()),
+}
+"""The format of BibTeX below the paragraphs: comments in LaTeX."""

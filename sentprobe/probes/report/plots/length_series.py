@@ -1,7 +1,4 @@
-"""Series over sentence length: accuracy and the norm of the vectors, as values and as tables.
-
-As in Adi et al. 2017: the norm explains how an average of word vectors can reveal the length of its sentence.
-"""
+"""Series over sentence length: accuracy and the norm of the vectors (Adi et al. 2017), as values and as tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -30,7 +27,6 @@ class SeriesPoint:
     deviation: float | None
     """The standard deviation of an accuracy over the seeds (None for one seed), or of a norm over the sentences."""
     interval: Interval | None = None
-    """The 95% interval of an accuracy."""
 
 
 def accuracy_by_length(
@@ -117,11 +113,7 @@ SERIES_NOTES = (
 
 
 def check_lengths(results: Results) -> None:
-    """Check that some results have sentence lengths.
-
-    Raises:
-        UsageError: no result has them.
-    """
+    """Raise UsageError if no result has sentence lengths."""
     if not any(record.lengths for record in results.records):
         raise UsageError("these results have no sentence lengths; run the same command again with --force")
 

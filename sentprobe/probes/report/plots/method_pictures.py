@@ -1,7 +1,4 @@
-"""Pictures of methods: accuracy by size of the probe, by training items, by width of vectors.
-
-All three have logarithmic axes.
-"""
+"""Pictures of methods, with logarithmic axes: accuracy by size of probe, by training items, by width of vectors."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -64,10 +61,7 @@ def _draw_readings(
 
 
 def _average_readings(records: Sequence[Result], condition: Condition) -> Points:
-    """Return mean accuracy and its standard deviation at each point of the curve.
-
-    Probes with fewer or more points than the first are left out.
-    """
+    """Return mean accuracy and standard deviation at each point of the curves that have as many as the first."""
     seeds = [seed for record in records for seed in record.scores[condition].seeds]
     alike = [seed for seed in seeds if len(seed.readings) == len(seeds[0].readings)]
     points = {}
@@ -135,11 +129,15 @@ def _draw_lines(
     for task, levels in chance_levels.items():
         by_name = {name: line for (t, name), line in points.items() if t == task}
         ats = sorted({at for line in by_name.values() for at in line})
+        lines = []
+        for name, line in by_name.items():
+            line_points = (pn.LinePoint(_locate(at, least), *percents) for at, percents in sorted(line.items()))
+            lines.append(pn.Line(name=escape_control_characters(name), mark=marks[name], points=tuple(line_points)))
         panels.append(
             pn.LinePanel(
                 title=escape_control_characters(task),
                 x_label=x_label,
-                lines=tuple(_draw_line(n, line, marks[n], least) for n, line in by_name.items()),
+                lines=tuple(lines),
                 low=low,
                 named=len(marks) <= pn.MAX_NAMED_LINES,
                 references=levels,
@@ -152,8 +150,3 @@ def _draw_lines(
 def _locate(number: int, least: int) -> float:
     """Return the binary logarithm of a number; 0 is drawn at a quarter of the least number."""
     return log2(number) if number else log2(least) - 2
-
-
-def _draw_line(name: str, points: Points, mark: int, least: int) -> pn.Line:
-    line_points = (pn.LinePoint(_locate(at, least), *percents) for at, percents in sorted(points.items()))
-    return pn.Line(name=escape_control_characters(name), mark=mark, points=tuple(line_points))

@@ -130,14 +130,9 @@ def compute_chance_levels(records: Iterable[Result]) -> tuple[float, ...]:
     return tuple(sorted({round(100 * record.majority, 2) for record in records}))
 
 
-def find_tasks_with_lengths(results: Results) -> list[str]:
-    """Return the tasks whose results have test items of more than one length."""
-    return list(dict.fromkeys(record.task for record in results.records if len(set(record.lengths)) > 1))
-
-
 def draw_length_pictures(results: Results, by: Lengths) -> Iterator[pn.ResultPicture]:
     """Yield the picture of accuracies and norms by sentence length, if lengths differ."""
-    tasks = find_tasks_with_lengths(results)
+    tasks = [*dict.fromkeys(record.task for record in results.records if len(set(record.lengths)) > 1)]
     if not tasks:
         return
     marks = pn.number_marks(select_best((r.encoder, r.accuracy) for r in results.records))
@@ -255,10 +250,7 @@ def _make_contrast_rows(table: GeometryTable, contrast: str, nearness: Nearness)
 
 
 def draw_training_picture(curve: Curve) -> pn.ResultPicture:
-    """Return the picture of a training: a panel for probes, and one for each kind of negative.
-
-    The last panel shows the training objective, if it is known.
-    """
+    """Return the panels of a training: probes, each kind of negative and, if known, the training objective."""
     try:
         axis = find_axis(curve)
     except UsageError as error:

@@ -75,7 +75,6 @@ class Dot:
     high: float
     name: str = ""
     mark: int = 0
-    """Number of its shape and colour."""
     hollow: bool = False
 
     @property
@@ -158,7 +157,6 @@ class Line:
 
     name: str
     mark: int
-    """Number of the marker and colour: the same in all panels of a picture."""
     points: tuple[LinePoint, ...]
 
     @property
@@ -276,7 +274,6 @@ class HeatPanel:
     columns: tuple[str, ...]
     cells: tuple[tuple[HeatCell, ...], ...]
     colours: tuple[tuple[str, str], ...]
-    """Values and colours of the bar at the right, from the top."""
     kind: ClassVar = "cells"
     cell_width: ClassVar = 54
     cell_height: ClassVar = 28

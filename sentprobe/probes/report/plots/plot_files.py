@@ -22,13 +22,10 @@ COLOURS = {"ink": "#1b1b1b", "soft": "#5c5c5c", "paper": "#fff", "line": "#c9c9c
 
 MAX_COLUMNS = 3
 PANEL_GAP = 26
-"""Distance between panels, and from the edge, in units of SVG."""
 TITLE_HEIGHT = 24
 LEGEND_HEIGHT = 18
 NAME_LIMIT = 60
-"""Number of letters of a name in a legend or beside a row."""
 PIXELS = 2
-"""Pixels of a PNG per unit of SVG."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,21 +54,13 @@ class PlacedName:
 
 
 def check_suffix(path: Path) -> None:
-    """Check that the suffix of a plot file is a known format.
-
-    Raises:
-        UsageError: an unknown suffix.
-    """
+    """Raise UsageError if the suffix of a plot file is no known format."""
     if path.suffix.lower() not in SUFFIXES:
         raise UsageError(f"{path}: a plot is written to {', '.join(SUFFIXES)}")
 
 
 def write_plot(picture: ResultPicture, path: Path) -> None:
-    """Write a picture to a file in the format of its suffix.
-
-    Raises:
-        UsageError: an unknown suffix; the extra for PNG and PDF is not installed; there is nothing to draw.
-    """
+    """Write a picture in the format of its suffix; raise UsageError for an unknown one or a missing extra."""
     check_suffix(path)
     if picture.missing:
         raise UsageError(picture.missing)
@@ -81,11 +70,7 @@ def write_plot(picture: ResultPicture, path: Path) -> None:
 
 
 def convert_svg(svg: str, suffix: str) -> bytes:
-    """Return a picture in the format of a suffix.
-
-    Raises:
-        UsageError: the extra for PNG and PDF is not installed.
-    """
+    """Return a picture in the format of a suffix; raise UsageError if the extra for PNG and PDF is not installed."""
     if suffix == ".svg":
         return svg.encode()
     try:
@@ -107,6 +92,8 @@ def render_svg(picture: ResultPicture) -> str:
     names = tuple(_place_names(picture.legend, width, top))
     top = names[-1].y + LEGEND_HEIGHT + 4 if names else top
     panels = tuple(_place_panels(rows, top))
+    css = load_template("panels.css").render()
+    style = re.sub(r"var\(--(\w+)\)", lambda variable: COLOURS[variable[1]], css)
     return load_template("plot.svg.j2").render(
         picture=picture,
         names=names,
@@ -114,7 +101,7 @@ def render_svg(picture: ResultPicture) -> str:
         width=round(width, 1),
         height=round(max(placed.y + placed.panel.height for placed in panels) + PANEL_GAP, 1),
         margin=PANEL_GAP,
-        style=_render_style(),
+        style=Markup(style),  # our own file
         colours=COLOURS,
     )
 
@@ -158,9 +145,3 @@ def _place_panels(rows: Sequence[Sequence[Panel]], top: float) -> Iterator[Place
             yield PlacedPanel(panel, round(x, 1), top + TITLE_HEIGHT)
             x += panel.width + PANEL_GAP
         top += TITLE_HEIGHT + max(panel.height for panel in row) + PANEL_GAP / 2
-
-
-def _render_style() -> Markup:
-    """Return the style of the page's pictures, with colours in place of CSS variables."""
-    css = load_template("panels.css").render()
-    return Markup(re.sub(r"var\(--(\w+)\)", lambda variable: COLOURS[variable[1]], css))  # our own file

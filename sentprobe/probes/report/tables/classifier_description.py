@@ -79,9 +79,8 @@ def _describe_training(preset: Preset) -> Iterator[Piece]:
     if any(preset.dropout):
         yield f" and dropout of {_format_values(preset.dropout)}"
     yield (
-        f", until {STOPS[preset.stop]} has not improved by more than {preset.tolerance:g} in more "
-        f"than {preset.patience} checks{' in a row' if preset.patience_resets else ''}, one after "
-        f"every {passes}"
+        f", until {STOPS[preset.stop]} has not improved by more than {preset.tolerance:g} in more than "
+        f"{preset.patience} checks{' in a row' if preset.patience_resets else ''}, one after every {passes}"
     )
     if preset.enough:
         yield f", or the training loss is below {preset.enough:g}"

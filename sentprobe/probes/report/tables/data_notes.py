@@ -11,10 +11,7 @@ DIGEST_LENGTH = 12
 
 
 def describe_datasets(results: Results) -> Iterator[str]:
-    """Yield a line for each group of datasets that were built alike.
-
-    Word types and data digest are given for each dataset. The line says so if the origin was not recorded.
-    """
+    """Yield a line for each group of datasets that were built alike, with word types and digest of each."""
     groups: dict[str, list[str]] = {}
     for record in results.records:
         digest = record.dataset_fingerprint[:DIGEST_LENGTH]

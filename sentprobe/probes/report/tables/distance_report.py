@@ -5,6 +5,8 @@ from dataclasses import replace
 from statistics import mean
 from typing import Any
 
+import numpy as np
+
 from sentprobe.probes.geometry.distance_draws import GeometryTable, build_geometry_tables, get_cell, list_seeds
 from sentprobe.probes.geometry.distance_results import GeometryResult, to_geometry_records
 from sentprobe.probes.geometry.distance_tables import (
@@ -15,10 +17,11 @@ from sentprobe.probes.geometry.distance_tables import (
     list_encoders,
 )
 from sentprobe.probes.geometry.measures import Nearness
+from sentprobe.probes.report.findings.item_parts import select_items
 from sentprobe.probes.report.findings.mean_and_interval import compute_figure
 from sentprobe.probes.report.tables.main_table import format_figure
 from sentprobe.probes.report.tables.view import ShownTable
-from sentprobe.probes.results.result import Condition, Result, Results, SeedScore, make_score, pack_bits
+from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.results.store import find_identity
 from sentprobe.probes.suites import list_known_tasks
 from sentprobe.probes.trainer.presets import format_preset_name
@@ -36,36 +39,25 @@ def sort_by_task(results: Iterable[GeometryResult]) -> tuple[GeometryResult, ...
 def describe_probe_accuracies(
     results: Sequence[GeometryResult], probed: Sequence[Result], *, intervals: bool
 ) -> ProbeCells:
-    """Return the accuracy of probes on the anchor sentences themselves, by encoder and task.
-
-    Encoder and dataset are matched by fingerprint. Several draws are averaged.
-    """
+    """Return the mean accuracy of probes on the anchor sentences themselves (by fingerprints), by encoder and task."""
     by_cell: dict[tuple[str, str], dict[tuple[str, ...], Result]] = {}
     for result in results:
         key = (result.encoder_fingerprint, result.dataset)
         for record in probed if all(key) else ():
             is_same = (record.encoder_fingerprint, record.dataset_fingerprint) == key
             if is_same and Condition.PROBE in record.scores:
-                selected = select_items(record, result.items)
+                selected = select_items_with_probe(record, result.items)
                 by_cell.setdefault(get_cell(result), {})[find_identity(record)] = selected
     return {cell: _format_accuracies([*records.values()], intervals=intervals) for cell, records in by_cell.items()}
 
 
-def select_items(record: Result, items: Sequence[int]) -> Result:
-    """Return a result with the probe's score on some of the test items."""
+def select_items_with_probe(record: Result, items: Sequence[int]) -> Result:
+    """Return a result on some of the test items, without controls."""
     score = record.scores[Condition.PROBE]
     if not items or max(items) >= score.total:
         return record
-    units = tuple(record.units[item] for item in items) if record.units else ()
-    seeds = (_select_seed_items(seed, items) for seed in score.seeds)
-    return replace(record, scores={Condition.PROBE: make_score(seeds, units)}, units=units)
-
-
-def _select_seed_items(score: SeedScore, items: Sequence[int]) -> SeedScore:
-    right = score.items()[list(items)]
-    return replace(
-        score, accuracy=float(right.mean()), correct=int(right.sum()), total=len(right), right=pack_bits(right)
-    )
+    probe_only = replace(record, scores={Condition.PROBE: score})
+    return select_items(probe_only, np.isin(np.arange(score.total), items), majority=record.majority)
 
 
 def _format_accuracies(records: Sequence[Result], *, intervals: bool) -> str:
@@ -80,10 +72,7 @@ def _format_accuracies(records: Sequence[Result], *, intervals: bool) -> str:
 
 
 def describe_semrole_accuracies(results: Sequence[GeometryResult], probed: Iterable[Result]) -> Iterator[str]:
-    """Yield a line with the accuracies of probes of the same encoders on SemRole's own sentences.
-
-    Several results, such as those of other draws or presets, are averaged.
-    """
+    """Yield a line with the mean accuracies of probes of the same encoders on SemRole's own sentences."""
     encoders = {(result.encoder, result.encoder_fingerprint) for result in results if not result.dataset}
     accuracies: dict[str, list[float]] = {}
     for record in probed:

@@ -23,10 +23,8 @@ class CellStyle:
 
     intervals: bool = False
     sources: bool = False
-    """Whether to show the standard deviations between draws and between probes."""
     published: bool = False
     all_rows: bool = False
-    """Whether to show rows of controls, instead of a note."""
 
 
 def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:
@@ -141,10 +139,7 @@ def _sort_key(record: Result, ranks: Mapping[str, int]) -> tuple[object, ...]:
 
 
 def split_settings(results: Results) -> tuple[Results, ...]:
-    """Divide results into tables of comparable results, in order of appearance.
-
-    Runs that differ only in their draw are one table (:func:`.draws.join_draws`).
-    """
+    """Divide results into tables of comparable results; draws of one run are one table (:func:`.draws.join_draws`)."""
     return join_draws(split_single_draws(results))
 
 

@@ -11,7 +11,6 @@ from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.probes.report.tables.main_table import describe_differences, split_settings
 from sentprobe.probes.results.records import GAP, PORTION_FIGURES, SELECTIVITY, MethodFigure, compute_probe_accuracy
 from sentprobe.probes.results.result import METHODS, Condition, Result, Results, SeedScore
-from sentprobe.probes.trainer.codelength import CurvePoint
 
 LARGE_GAP = 3.0
 """A large gain of a hidden layer, in points (Conneau et al. 2018)."""
@@ -162,25 +161,21 @@ TABLES = (
 def to_method_records(results: Results) -> list[dict[str, Any]]:
     """Return a flat dictionary for each probe of each method, all with the same keys."""
     return [
-        _to_record(result, condition, seed, reading)
+        {
+            "run": result.source,
+            "encoder": result.encoder,
+            "task": result.task,
+            "condition": condition.value,
+            "seed": seed.seed,
+            "at": reading.at,
+            "accuracy": reading.correct / seed.total,
+            "bits": reading.bits if condition is Condition.PORTIONS else None,
+            "total": seed.total,
+            "preset": result.preset.name,
+        }
         for result in results.records
         for condition in METHODS
         if condition in result.scores
         for seed in result.scores[condition].seeds
         for reading in seed.readings
     ]
-
-
-def _to_record(result: Result, condition: Condition, seed: SeedScore, reading: CurvePoint) -> dict[str, Any]:
-    return {
-        "run": result.source,
-        "encoder": result.encoder,
-        "task": result.task,
-        "condition": condition.value,
-        "seed": seed.seed,
-        "at": reading.at,
-        "accuracy": reading.correct / seed.total,
-        "bits": reading.bits if condition is Condition.PORTIONS else None,
-        "total": seed.total,
-        "preset": result.preset.name,
-    }

@@ -43,13 +43,7 @@ def index_by_fingerprint(items: Iterable[ItemTable]) -> division.ItemTables:
 def build_part_tables(
     results: Results, items: division.ItemTables, column: str, style: CellStyle
 ) -> Iterator[ShownTable]:
-    """Yield a table for each task, setting by setting, with its title and notes.
-
-    Tasks whose items lack the column have no table, and a note names them.
-
-    Raises:
-        UsageError: see :func:`check_column`.
-    """
+    """Yield a table for each task and setting, with title and notes; a note names tasks whose items lack the column."""
     division.check_column(items.values(), column)
     tables = split_settings(results)
     for title, setting in zip(describe_differences(tables), tables, strict=True):
@@ -146,13 +140,7 @@ def _name_column(record: Result, condition: Condition) -> str:
 
 
 def to_part_records(results: Results, items: division.ItemTables, column: str) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each result, condition and part, all with the same keys.
-
-    A held-out structure has one more record, whose part is ``gap``: its accuracy is the difference.
-
-    Raises:
-        UsageError: see :func:`check_column`.
-    """
+    """Return a flat record for each result, condition and part, and for the ``gap`` of a held-out structure."""
     division.check_column(items.values(), column)
     with_column = (r for r in results.records if column in items[r.dataset_fingerprint].columns)
     return [record for result in with_column for record in _to_records(result, items, column)]

@@ -47,7 +47,6 @@ class PublishedTable:
     reference: Reference
     where: str
     classifier: str
-    """The preset that follows the paper."""
     items: Mapping[str, int] = field(hash=False)
     """Split to number of items, where the paper gives it."""
     chance: Mapping[str, float] = field(hash=False)
@@ -104,9 +103,11 @@ def _describe_table(table: PublishedTable, tasks: Sequence[str]) -> str:
     sizes = " and ".join(f"{count:,} {split}" for split, count in table.items.items())
     citation = table.reference.citation
     items = f", {sizes} items" if sizes else ""
+    bounds = " and ".join(row.name for row in table.rows if row.kind is PublishedKind.BOUND)
+    bounds_text = f"; {bounds} is human accuracy, an upper bound" if bounds else ""
     return (
         f"Published rows: {citation}, {table.where}; its classifier is that of the preset {table.classifier}{items}, "
-        f"chance {_describe_chance(table, tasks)}. Data and encoders are the paper's{_describe_bounds(table)}."
+        f"chance {_describe_chance(table, tasks)}. Data and encoders are the paper's{bounds_text}."
     )
 
 
@@ -115,11 +116,6 @@ def _describe_chance(table: PublishedTable, tasks: Sequence[str]) -> str:
     if len(set(shares.values())) == 1:
         return f"{shares[tasks[0]]} on all"
     return ", ".join(f"{share} on {task}" for task, share in shares.items())
-
-
-def _describe_bounds(table: PublishedTable) -> str:
-    bounds = [row.name for row in table.rows if row.kind is PublishedKind.BOUND]
-    return f"; {' and '.join(bounds)} is human accuracy, an upper bound" if bounds else ""
 
 
 def to_published_records(results: Results) -> list[dict[str, Any]]:

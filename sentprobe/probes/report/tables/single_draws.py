@@ -13,13 +13,9 @@ class _DrawTable:
 
     records: dict[EncoderOnTask, Result] = field(default_factory=dict)
     probe_words: set[tuple[str, str]] = field(default_factory=set)
-    """Sources of probe word vectors."""
     datasets: dict[str, str] = field(default_factory=dict)
-    """Dataset fingerprints by task."""
     vectors: dict[str, str] = field(default_factory=dict)
-    """Encoder fingerprints by encoder."""
     words: dict[str, str] = field(default_factory=dict)
-    """Fingerprints of probe word vectors by encoder."""
 
     def add(self, record: Result) -> bool:
         """Add a result, or keep the one with more seeds of two in a cell; return False if it does not belong here."""

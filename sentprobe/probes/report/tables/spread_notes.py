@@ -52,9 +52,8 @@ def describe_spread(results: Results) -> Iterator[str]:
     elif max(count_probes(results)) > 1:
         yield (
             f"Each figure is the mean over probes that differ only in their seed ({_format_seeds(results)}), on the "
-            "same data and vectors. ± is half the 95% Wilson interval, for the choice of test items only "
-            "(--intervals shows each). Other data or untrained weights may change a figure by more: --draws 3 measures "
-            "this."
+            "same data and vectors. ± is half the 95% Wilson interval, for the choice of test items only (--intervals "
+            "shows each). Other data or untrained weights may change a figure by more: --draws 3 measures this."
         )
     else:
         yield (
@@ -132,7 +131,8 @@ def describe_resampled_parts(results: Results) -> str:
     """Return the parts of the run that are new in each draw, and those that are the same."""
     tasks, encoders = results.tasks, results.encoders
     stored = [task for task in tasks if has_shared_items(results, task)]
-    fixed = [name for name in encoders if _has_same_vectors(results, name)]
+    fingerprints = {name: {r.encoder_fingerprint for r in results.records if r.encoder == name} for name in encoders}
+    fixed = [name for name in encoders if len(fingerprints[name]) == 1]
     new = [
         *_name_parts("data", [task for task in tasks if task not in stored], tasks),
         *_name_parts("untrained weights", [name for name in encoders if name not in fixed], encoders),
@@ -157,10 +157,6 @@ def _describe_draw_intervals(results: Results) -> str:
         "± is half the 95% interval (--intervals shows each): Student's t over the draws, with a variance that "
         f"all figures of the table share{wilson}."
     )
-
-
-def _has_same_vectors(results: Results, encoder: str) -> bool:
-    return len({r.encoder_fingerprint for r in results.records if r.encoder == encoder}) == 1
 
 
 def _name_parts(kind: str, names: Sequence[str], all_names: Sequence[str]) -> list[str]:

@@ -31,7 +31,6 @@ class CurveSeries:
     """Distinguishes curves of one name: the data, and the classifier."""
     chance: float
     measured: str
-    """The measure and the number of items."""
 
 
 TrainingMoment: TypeAlias = tuple[int | None, float | None]
@@ -62,7 +61,6 @@ class Curve:
     source: str
     lines: dict[CurveSeries, list[StepAccuracy]]
     learned: TrainingCurve | None = None
-    """The curve of the training objective, if it is known."""
     versions: tuple[Mapping[str, str], ...] = ()
 
     @property
@@ -95,28 +93,17 @@ def _find_curve_keys(results: Iterable[Result | GeometryResult]) -> frozenset[Cu
     return frozenset(key for key, distinct_moments in moments.items() if len(distinct_moments) > 1)
 
 
-@dataclass(frozen=True, slots=True)
-class SeparatedResults:
-    """Results, divided into training curves and others."""
-
-    untracked: Results
-    untracked_distances: tuple[GeometryResult, ...]
-    curves: "tuple[Curve, ...]"
-
-
 def separate_training_curves(
     results: Results, distances: Sequence[GeometryResult] = (), learned: Sequence[TrainingCurve] = ()
-) -> SeparatedResults:
-    """Separate the results of encoders in training, as curves, from other results."""
+) -> tuple[Results, tuple[GeometryResult, ...], tuple[Curve, ...]]:
+    """Separate encoders in training: return the other results, their geometry, and the training curves."""
     keys = _find_curve_keys([*results.records, *distances])
     divided: tuple[list[Result], list[Result]] = ([], [])
     for record in results.records:
         divided[_get_curve_key(record) in keys].append(record)
-    return SeparatedResults(
-        untracked=Results(tuple(divided[0])),
-        untracked_distances=tuple(result for result in distances if _get_curve_key(result) not in keys),
-        curves=build_curves(divided[1], [result for result in distances if _get_curve_key(result) in keys], learned),
-    )
+    untracked_distances = tuple(result for result in distances if _get_curve_key(result) not in keys)
+    tracked_distances = [result for result in distances if _get_curve_key(result) in keys]
+    return Results(tuple(divided[0])), untracked_distances, build_curves(divided[1], tracked_distances, learned)
 
 
 def build_curves(
@@ -125,7 +112,9 @@ def build_curves(
     """Return the curves of results in training, of probes and of geometry, in order of name."""
     curves: dict[CurveKey, dict[CurveSeries, list[StepAccuracy]]] = {}
     versions: dict[CurveKey, list[Mapping[str, str]]] = {}
-    results: list[Result | GeometryResult] = [*probed, *sorted(distances, key=_rank_contrast)]
+    ranks = {contrast: rank for rank, contrast in enumerate(CONTRASTS)}
+    ranked = sorted(distances, key=lambda result: ranks.get(result.contrast, len(ranks)))
+    results: list[Result | GeometryResult] = [*probed, *ranked]
     for result in results:
         key = _get_curve_key(result)
         lines = curves.setdefault(key, {})
@@ -148,12 +137,7 @@ def build_curves(
     )
 
 
-def _rank_contrast(result: GeometryResult) -> int:
-    return [*CONTRASTS, result.contrast].index(result.contrast)
-
-
 Measurement: TypeAlias = tuple[CurveSeries, tuple[float, Interval]]
-"""The series that a result has a point of, and its accuracy with the interval."""
 
 
 def _measure_probe(record: Result) -> Measurement:
@@ -180,15 +164,11 @@ def _measure_distances(result: GeometryResult) -> Iterator[Measurement]:
 
 def build_curve_tables(curves: Sequence[Curve], *, intervals: bool) -> Iterator[ShownTable]:
     """Yield a table for each curve: a row for each step, a column for each task and contrast."""
+    seeds = len({curve.seed for curve in curves}) > 1
+    folders = len({curve.source for curve in curves}) > 1
     for curve in curves:
-        yield (describe_curve(curve, curves), build_curve_grid(curve, intervals=intervals), describe_figures(curve))
-
-
-def describe_curve(curve: Curve, curves: Sequence[Curve]) -> str:
-    """Return the title of a curve: its name and, where curves differ, its seed and folder."""
-    seeds = len({other_curve.seed for other_curve in curves}) > 1
-    folders = len({other_curve.source for other_curve in curves}) > 1
-    return f"{curve.name} in training{f', seed {curve.seed}' * seeds}{f', from {curve.source}' * folders}"
+        title = f"{curve.name} in training{f', seed {curve.seed}' * seeds}{f', from {curve.source}' * folders}"
+        yield title, build_curve_grid(curve, intervals=intervals), describe_figures(curve)
 
 
 def build_curve_grid(curve: Curve, *, intervals: bool = False) -> Grid:
@@ -202,10 +182,7 @@ def build_curve_grid(curve: Curve, *, intervals: bool = False) -> Grid:
 
 
 def group_columns(curve: Curve) -> dict[str, list[CurveSeries]]:
-    """Return the columns: lines of one name, with a number if there are several of a kind.
-
-    Lines of one name differ in data or classifier.
-    """
+    """Return the columns: lines of one name, numbered if there are several of a kind (in data or classifier)."""
     columns: dict[str, list[CurveSeries]] = {}
     for line in curve.lines:
         names = chain([line.name], (f"{line.name} ({number})" for number in count(2)))
@@ -215,11 +192,7 @@ def group_columns(curve: Curve) -> dict[str, list[CurveSeries]]:
 
 
 def find_axis(curve: Curve) -> str:
-    """Return the axis of a curve: the step or, if some steps are unknown, the epoch.
-
-    Raises:
-        UsageError: neither is known of all points.
-    """
+    """Return the axis of a curve: the step or, if some are unknown, the epoch; raise UsageError if neither is known."""
     for axis, values in zip(("step", "epoch"), zip(*curve.moments, strict=True), strict=True):
         if None not in values:
             return axis

@@ -63,11 +63,12 @@ def show_results(
     """Return the tables of results as text, Markdown, LaTeX, or HTML for a notebook."""
     style = CellStyle(intervals=intervals, all_rows=all_rows)
     if fmt is tw.TableFormat.HTML:
-        return _render_notebook(results, style)
+        shown = [(title, grid, notes.splitlines()) for title, grid, notes in _build_all_tables(results, style)]
+        return load_template("notebook.html.j2").render(sections=shown, nothing=EMPTY_TEXT)
     if fmt is tw.TableFormat.TEXT:
         return _render_plain_text(results)
-    shown = _build_all_tables(results, style, choose_notes(fmt, SHORT if not notes else COMPLETE))
-    return to_text(list(shown), fmt, caption=caption)
+    tables = _build_all_tables(results, style, choose_notes(fmt, SHORT if not notes else COMPLETE))
+    return to_text(list(tables), fmt, caption=caption)
 
 
 def _build_all_tables(results: Results, style: CellStyle, notes: NoteStyle = SHORT) -> Iterator[ShownTable]:
@@ -121,23 +122,13 @@ def _render_parts(results: Results, width: int) -> "Iterator[Table | str]":
         yield notes.rstrip("\n")
 
 
-def render_results(results: Results) -> RenderedResults:
-    """Return results as an object that the library Rich prints."""
-    return RenderedResults(results)
-
-
 def _render_plain_text(results: Results) -> str:
     from rich.console import Console
 
     width = shutil.get_terminal_size((WIDTH, 1)).columns
     page = StringIO()
-    Console(file=page, width=width, color_system=None).print(render_results(results))
+    Console(file=page, width=width, color_system=None).print(RenderedResults(results))
     return "\n".join(line.rstrip() for line in page.getvalue().splitlines())
-
-
-def _render_notebook(results: Results, style: CellStyle) -> str:
-    shown = [(title, grid, notes.splitlines()) for title, grid, notes in _build_all_tables(results, style)]
-    return load_template("notebook.html.j2").render(sections=shown, nothing=EMPTY_TEXT)
 
 
 def load_template(name: str) -> Template:

@@ -25,15 +25,10 @@ from sentprobe.progress import Reporter
 from sentprobe.specs import Spec
 
 ResultKey: TypeAlias = tuple[str, str]
-"""The names of an encoder and a task, which identify a result."""
 
 
 def check_sendable(encoders: Sequence[EncoderSource], words: EncoderSource | str | None, *, run: Run) -> None:
-    """Check that workers of a cluster can build all encoders themselves.
-
-    Raises:
-        UsageError: an encoder is an object of this process, not a spec.
-    """
+    """Raise UsageError if an encoder is an object of this process, which workers of a cluster cannot build."""
     if run.machines.engine is EngineName.DASK:
         for source in (*encoders, words):
             if not isinstance(source, Spec | str | None):
@@ -50,17 +45,12 @@ class DaskCluster:
 
     engine: engines.Engine
     specs: Mapping[str, Spec]
-    """The spec of each encoder, by name."""
     words: Spec | str | None
 
     def run_jobs(
         self, queue: Iterator[worker_jobs.WorkerJob], shared_state: worker_jobs.SharedState, *, kept_note: str
     ) -> Iterator[tuple[worker_jobs.WorkerJob, worker_jobs.JobResult]]:
-        """Yield each job with its result, as it finishes.
-
-        Raises:
-            EngineError: workers are killed repeatedly, or have another version.
-        """
+        """Yield each job with its result; raise EngineError if workers are often killed, or have another version."""
         shared_values = (self.engine.share(shared_state),)
         function: Callable[..., worker_jobs.JobResult] = worker_jobs.run_job
         finished = engines.run_tasks_on_engine(
@@ -81,13 +71,7 @@ def run_on_cluster(
     recipes: Recipes,
     cluster: DaskCluster,
 ) -> CompletedTasks:
-    """Encode and train the missing jobs on the cluster, and return all results.
-
-    - recipes: the known recipes, by encoder and task name
-
-    Raises:
-        SentprobeError: see :func:`run`.
-    """
+    """Encode and train the missing jobs on the cluster, and return all results."""
     store = ResultStore(tasks, run, recipes)
     scheduler = _JobScheduler(run, store, reporter)
     for encoder in encoders:

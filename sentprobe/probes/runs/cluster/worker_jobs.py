@@ -56,7 +56,6 @@ class JobRequest:
 
     encoder: str
     results: Mapping[str, Result]
-    """The existing results of the encoder, by task."""
     conditions: tuple[RequestedCondition, ...]
 
 
@@ -91,7 +90,6 @@ class SharedProbeJob:
     condition: RequestedCondition
     dim: int
     key: Hashable
-    """The identity of the job."""
     pass_limits: Mapping[int, int]
 
     def execute(self, shared_state: SharedState) -> "JobResult":
@@ -118,7 +116,6 @@ class JobResult:
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
     version: str = ""
-    """The worker's version of sentprobe."""
 
 
 WorkerJob = EncodeAndTrainJob | SharedProbeJob
@@ -127,11 +124,7 @@ _PROCESS_LOCK = threading.Lock()
 
 
 def run_job(job: WorkerJob, shared_state: SharedState) -> JobResult:
-    """Execute a job; one at a time in a process, since PyTorch's thread count is global.
-
-    Raises:
-        SentprobeError: the worker lacks a file or model, or the encoder failed.
-    """
+    """Execute a job; one at a time in a process, since PyTorch's thread count is global."""
     with _PROCESS_LOCK:
         if shared_state.run.device != CPU:
             from sentprobe.probes.trainer.devices import find_device

@@ -14,7 +14,6 @@ from sentprobe.probes.runs.execution.task import Task
 from sentprobe.probes.runs.request.settings import Run
 
 Recipes: TypeAlias = Mapping[tuple[str, str], str]
-"""The known recipes of results, by the names of encoder and task."""
 
 
 class CompletedTasks(NamedTuple):
@@ -22,9 +21,7 @@ class CompletedTasks(NamedTuple):
 
     results: Results
     reused: int
-    """The number of results that existed already."""
     notes: tuple[str, ...] = ()
-    """Notes of encoders on workers."""
 
 
 class ResultStore:
@@ -47,7 +44,9 @@ class ResultStore:
         jobs: list[missing_jobs.Job] = []
         for task in self._tasks:
             stored = missing_jobs.load_result(task, encoder, run=self._run)
-            results[task.name] = self._add_recipe(stored, task, encoder)
+            # A stored result has the same data, encoder and classifier: its recipe stays valid.
+            recipe = self._recipes.get((encoder.name, task.name)) or stored.recipe
+            results[task.name] = replace(stored, recipe=recipe, notes=task.data.card.notes)
             missing = missing_jobs.find_missing_jobs(task, encoder, stored, run=self._run)
             jobs += missing
             if missing:
@@ -77,12 +76,6 @@ class ResultStore:
             task.data, self._run.out, fingerprint=task.fingerprint, lexicon=task.lexicon, anew=self._run.force
         )
         self._tasks_with_items.add(task.name)
-
-    def _add_recipe(self, result: Result, task: Task, encoder: Encoder | Baseline) -> Result:
-        """Return the result with its recipe, by which a finished run is recognized."""
-        # A stored result has the same data, encoder and classifier: its recipe stays valid.
-        recipe = self._recipes.get((encoder.name, task.name)) or result.recipe
-        return replace(result, recipe=recipe, notes=task.data.card.notes)
 
     def reuse_shared_scores(
         self, result: Result, jobs: Iterable[missing_jobs.Job], *, dim: int

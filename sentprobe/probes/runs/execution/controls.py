@@ -1,6 +1,7 @@
 """Training data of each condition: the items themselves, a control, or a method."""
 
 import hashlib
+import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +16,6 @@ from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.encoders.files.word_vectors import Bow, sample_word_vectors
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition
-from sentprobe.probes.runs.execution.control_task import sample_labels
 from sentprobe.probes.trainer.classifier import Preset
 
 if TYPE_CHECKING:
@@ -127,14 +127,10 @@ def list_conditions(*, probe_words: bool, controls: bool) -> tuple[Condition, ..
 
 
 PROBE_WORD_CONDITIONS = (Condition.RANDOM_PROBES, Condition.NO_SENTENCE)
-"""The conditions that need probe words."""
 
 
 def make_probe_items(data: ProbeDataset, *, preset: Preset, seed: int) -> ProbeItems:
-    """Return the items for the trainer, with validation items if the preset needs them.
-
-    Without a validation split, a tenth of the training items is used: whole units, drawn by *seed*.
-    """
+    """Return the items for the trainer; if its preset needs validation items, a tenth of training units by *seed*."""
     train, validation = data.splits[Split.TRAIN], data.splits.get(Split.VALIDATION)
     if not preset.needs_validation:
         validation = None
@@ -188,10 +184,13 @@ def train_under_condition(
     """
     # By name, since PyTorch is slow to import.
     fit: Callable[..., tuple[Fit, ...]] = resolve_name(TRAINING_FUNCTIONS.get(condition, USUAL_TRAINING_FUNCTION))
-    generator = np.random.default_rng(_derive_seed(seed, material.name, condition))
-    changed_vectors, material = CONDITIONS[condition](_load_vectors(vectors), material, generator)
+    digest = hashlib.sha256(f"{seed} {condition} {material.name}".encode()).digest()
+    generator = np.random.default_rng(int.from_bytes(digest[:8]))
+    inputs = _load_vectors(vectors)
+    if condition in CHANGES:
+        inputs, material = CHANGES[condition](inputs, material, generator)
     return fit(
-        changed_vectors,
+        inputs,
         train=material.train,
         test=material.test,
         validation=material.validation,
@@ -212,7 +211,6 @@ TRAINING_FUNCTIONS = {
     Condition.PORTIONS: "sentprobe.probes.trainer.training_portions:fit_portions",
     Condition.WIDTHS: "sentprobe.probes.trainer.training_portions:fit_widths",
 }
-"""The training functions for several probes per seed."""
 
 
 def _load_vectors(vectors: Vectors | Path) -> Vectors:
@@ -222,25 +220,13 @@ def _load_vectors(vectors: Vectors | Path) -> Vectors:
 TrainingInputs = tuple[Vectors, ProbeItems]
 
 
-def _keep_inputs(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
-    del generator
-    return vectors, material
-
-
 def _randomize_sentences(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
-    """Draw a standard Gaussian vector of the same width for each distinct sentence.
-
-    The published code draws a vector per item. A vector per sentence keeps repeated sentences recognizable, so that
-    the control has the structure of the data.
-    """
+    """Draw a Gaussian vector for each distinct sentence (published: each item), so that repeated ones stay equal."""
     return generator.standard_normal(vectors.shape, dtype=np.float32), material
 
 
 def _randomize_probe_words(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
-    """Put a random probe word into every slot of every item, in every split.
-
-    Words are drawn uniformly from those of the same slot in training.
-    """
+    """Put a random probe word, uniformly from those of the slot in training, into every slot of every item."""
     words_by_slot = [np.unique(column) for column in material.train.probes.T]
 
     def randomize(items: Items) -> Items:
@@ -248,12 +234,6 @@ def _randomize_probe_words(vectors: Vectors, material: ProbeItems, generator: np
         return replace(items, probes=np.stack(word_columns, axis=1))
 
     return vectors, _change_splits(material, randomize)
-
-
-def _remove_sentences(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
-    """Replace every sentence vector by the same vector: a single 0."""
-    del generator
-    return np.zeros((len(vectors), 1), dtype=np.float32), material
 
 
 def _replace_labels(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
@@ -275,18 +255,52 @@ def _shuffle_training(vectors: Vectors, material: ProbeItems, generator: np.rand
     return vectors, replace(material, train=shuffled)
 
 
-CONDITIONS: Mapping[Condition, Callable[[Vectors, ProbeItems, np.random.Generator], TrainingInputs]] = {
-    Condition.PROBE: _keep_inputs,
+CHANGES: Mapping[Condition, Callable[[Vectors, ProbeItems, np.random.Generator], TrainingInputs]] = {
     Condition.RANDOM_SENTENCES: _randomize_sentences,
     Condition.RANDOM_PROBES: _randomize_probe_words,
-    Condition.BAG_OF_WORDS: _keep_inputs,
-    Condition.NO_SENTENCE: _remove_sentences,
+    Condition.NO_SENTENCE: lambda vectors, material, _: (np.zeros((len(vectors), 1), dtype=np.float32), material),
     Condition.CONTROL_TASK: _replace_labels,
     Condition.PORTIONS: _shuffle_training,
-    Condition.WIDTHS: _keep_inputs,
 }
-"""The change of each condition to sentence vectors and items."""
 
 
-def _derive_seed(seed: int, task: str, condition: Condition) -> int:
-    return int.from_bytes(hashlib.sha256(f"{seed} {condition} {task}".encode()).digest()[:8])
+WORD = re.compile(r"\w")
+
+
+def find_word_types(data: ProbeDataset) -> Indices:
+    """Return the number of the word type of each sentence for the control task, (sentences,) int64.
+
+    The type is the last word. If all test sentences are in training too, as with held-out probe words, each sentence is
+    its own type.
+    """
+    train, test = (data.splits[split].rows for split in (Split.TRAIN, Split.TEST))
+    if np.isin(test, train).all():
+        return np.arange(len(data.sentences), dtype=np.int64)
+    words = [find_last_word(sentence) for sentence in data.sentences]
+    return np.unique(words, return_inverse=True)[1].astype(np.int64)
+
+
+def find_last_word(sentence: str) -> str:
+    """Return the last token with a letter or digit, else the last token, in lower case.
+
+    >>> find_last_word("the man slept ."), find_last_word("! ?")
+    ('slept', '?')
+    """
+    tokens = sentence.lower().split()
+    return next((token for token in reversed(tokens) if WORD.search(token)), tokens[-1])
+
+
+def sample_labels(types: Indices, train: Items, labels: int, generator: np.random.Generator) -> Indices:
+    """Return a random label for each sentence, (sentences,) int64, equal within a type (Hewitt & Liang 2019).
+
+    Each type in random order gets the label that lacks most training items, so that label frequencies approximate those
+    of the task. A type that is not in training gets a random label.
+    """
+    type_counts = np.bincount(types[train.rows], minlength=int(types.max()) + 1)
+    counts = np.bincount(train.targets, minlength=labels)
+    type_labels = generator.choice(labels, size=len(type_counts), p=counts / counts.sum())
+    missing_counts = counts + generator.random(labels) / 2  # ties are broken at random
+    for word_type in generator.permutation(np.flatnonzero(type_counts)):
+        type_labels[word_type] = missing_counts.argmax()
+        missing_counts[type_labels[word_type]] -= type_counts[word_type]
+    return np.asarray(type_labels[types], np.int64)

@@ -31,7 +31,6 @@ from sentprobe.specs import Spec
 from sentprobe.versions import digest_code, find_versions
 
 PACKAGES = ("duckdb", "lark", "lemminflect", "nltk", "numpy", "pyarrow")
-"""The packages that draw data."""
 
 BuildableTask: TypeAlias = CompevalTask | NaturalTask
 
@@ -75,10 +74,7 @@ def find_requests(
     preset: ClassifierChoice | None,
     words: EncoderSource | str | None,
 ) -> list[ResultRequest]:
-    """Return the requested results by encoder, if all their recipes are known; else an empty list.
-
-    Recipes are unknown for datasets from files, and for classifiers chosen by a function of the data.
-    """
+    """Return the requested results by encoder, if all their recipes are known (files have none); else an empty list."""
     choice = USUAL_PRESET if preset is None else preset
     suites = targets.built
     known_names = {*TaskGroup, *(task.name for _, task in _list_suite_tasks(suites))}

@@ -14,10 +14,7 @@ from sentprobe.probes.results.item_table import LABEL, LENGTH, ItemTable, find_i
 
 
 def make_item_table(data: ProbeDataset, *, fingerprint: str = "", lexicon: Lexicon | None = None) -> ItemTable:
-    """Return the test items of a dataset, annotated if the grammar can parse their sentences.
-
-    - lexicon: the lexicon of the sentences; by default the built-in one
-    """
+    """Return the test items of a dataset, annotated if the grammar with this (or the built-in) lexicon parses them."""
     items = data.splits[Split.TEST]
     sentences = tuple(data.sentences[row] for row in items.rows)
     probes = tuple(tuple(data.probe_words[word] for word in words) for words in items.probes)
@@ -40,10 +37,7 @@ def make_item_table(data: ProbeDataset, *, fingerprint: str = "", lexicon: Lexic
 def _parse_events(
     sentences: Sequence[str], probes: Sequence[Sequence[str]], lexicon: Lexicon | None
 ) -> list[ProbedEvent | None]:
-    """Return the event of each sentence with its probe words; None: not parsed.
-
-    If none of the first few sentences can be parsed, the others are skipped.
-    """
+    """Return the event of each sentence with its probe words, or None; after some failures, the others are skipped."""
     used_lexicon = lexicon or english()
     pairs = zip(sentences, probes, strict=True)
     first_events = [_parse_event(*pair, used_lexicon) for pair in islice(pairs, _TRIAL_SENTENCES)]
@@ -82,13 +76,7 @@ def _find_marks(sentence: str, probes: Sequence[str], event: ProbedEvent | None)
 def ensure_item_table(
     data: ProbeDataset, directory: Path, *, fingerprint: str, lexicon: Lexicon | None, anew: bool
 ) -> None:
-    """Write the item table of a dataset unless it exists; with *anew*, write it always.
-
-    A dataset with columns is always written, since the fingerprint does not cover columns.
-
-    Raises:
-        UsageError: the folder is not writable.
-    """
+    """Write the item table of a dataset if it is missing, *anew*, or has columns, which no fingerprint covers."""
     path = find_item_table(directory, task=data.name, fingerprint=fingerprint)
     if anew or data.columns or not path.exists():
         write_item_table(make_item_table(data, fingerprint=fingerprint, lexicon=lexicon), directory)

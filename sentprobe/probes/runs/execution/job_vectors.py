@@ -60,9 +60,7 @@ class EncodedTexts:
     encoder: Encoder
     sentences: Embedding
     norms: NDArray[np.float64]
-    """The norms of the vectors of *sentences*."""
     words: Embedding | None
-    """The probe words' vectors; None: no task needs any."""
     bow: Bow
     """The encoder of the bag-of-words control, of the same width."""
 
@@ -106,11 +104,7 @@ def has_word_vectors(task: Task, encoder: Encoder) -> bool:
 def arrange_vectors(
     jobs: Mapping[Hashable, Job], vectors: EncodedTexts, *, run: Run, other_processes: bool
 ) -> Iterator[TrainingWork]:
-    """Yield the training functions of the jobs, by key.
-
-    For other processes the vectors are written to files and memory-mapped; otherwise they are computed when a job
-    starts.
-    """
+    """Yield the training functions of the jobs, by key; for other processes the vectors are memory-mapped files."""
     if not other_processes:
         yield {key: partial(_train_job, job, vectors, run) for key, job in jobs.items()}
         return

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from sentprobe.probes.trainer.fit import Fit
 
 PACKAGES = ("sentprobe", "torch", "numpy", "scikit-learn")
-"""The packages whose versions every result lists."""
 
 ENCODER_PACKAGES: Mapping[str, tuple[str, ...]] = {
     "sentence_transformer": ("sentence-transformers", "transformers"),
@@ -47,10 +46,7 @@ class Job:
 
 
 def load_result(task: Task, encoder: Encoder | Baseline, *, run: Run, update: bool = True) -> Result:
-    """Return the stored result of an earlier run, else a result without scores.
-
-    Missing facts about the data are added to the result and, with *update*, to its file.
-    """
+    """Return the stored result, or one without scores; add missing facts about the data, with *update* to its file."""
     blank_result = _make_blank_result(task, encoder, run=run)
     if run.out is None or run.force or (stored := find_result(blank_result, run.out)) is None:
         return blank_result
@@ -113,7 +109,6 @@ SharedKey = tuple[Condition, int, str, str, Preset]
 """Condition, width, fingerprints of dataset and probe word vectors, and classifier."""
 
 SharedScores = Mapping[SharedKey, Mapping[int, SeedScore]]
-"""The scores under conditions of SHARED, by key and seed."""
 
 
 def make_shared_key(condition: Condition, result: Result, *, dim: int) -> SharedKey:

@@ -54,13 +54,7 @@ def run_tasks(
     recipes: Recipes,
     engine: Engine = INLINE_ENGINE,
 ) -> CompletedTasks:
-    """Encode in this process, train missing probes on the engine, and return all results.
-
-    - recipes: the known recipes, by the names of encoder and task
-
-    Raises:
-        SentprobeError: see :func:`run`.
-    """
+    """Encode in this process, train missing probes on the engine, and return all results."""
     store = ResultStore(tasks, run, recipes)
     runner = Runner(tasks, run=run, engine=engine, reporter=reporter, store=store)
     results = [result for encoder in encoders for result in runner.find_results(encoder)]
@@ -159,10 +153,7 @@ class Runner:
         self._shared_fits.update((key, finished_fits[key]) for key in shared)
 
     def _save_unfinished_results(self, results: Iterable[Result]) -> None:
-        """Write the results of stopped work, unless they would replace finished ones (--force).
-
-        A result without a score of the probe itself cannot be stored.
-        """
+        """Write the results of stopped work that have a probe's score and replace no finished ones (--force)."""
         for result in results if not self._run.force else ():
             if Condition.PROBE in result.scores:
                 self._store.save_result(result)

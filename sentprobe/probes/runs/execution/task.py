@@ -11,8 +11,7 @@ from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset, Split
 from sentprobe.probes.results.data_facts import DataFacts, collect_data_facts
 from sentprobe.probes.results.result import Condition, renumber_units
-from sentprobe.probes.runs.execution.control_task import find_word_types
-from sentprobe.probes.runs.execution.controls import ProbeItems, make_probe_items
+from sentprobe.probes.runs.execution.controls import ProbeItems, find_word_types, make_probe_items
 from sentprobe.probes.runs.execution.word_source import WordSource
 from sentprobe.probes.runs.request.settings import Run
 from sentprobe.probes.suites import USUAL_PRESET, ClassifierChoice, find_usual_words
@@ -28,7 +27,6 @@ class Task:
     data: ProbeDataset
     preset: Preset
     words: WordSource
-    """The source of probe word vectors."""
     items: ProbeItems
     fingerprint: str
     facts: DataFacts
@@ -40,7 +38,6 @@ class Task:
     lexicon: Lexicon | None = None
     """The lexicon of its sentences; None: the built-in one, if any."""
     portion_items: ProbeItems | None = None
-    """The items that portions are taken from; None: no portions."""
 
     @property
     def name(self) -> str:
@@ -88,11 +85,7 @@ def make_tasks(
 def make_task(
     data: ProbeDataset, *, run: Run, preset: Preset, words: WordSource, origin: str = "", lexicon: Lexicon | None = None
 ) -> Task:
-    """Return the task of a dataset, with the facts that its results store.
-
-    Raises:
-        UsageError: the dataset is too small for a method, or the preset has no hidden layer for it.
-    """
+    """Return a dataset's task, with the facts that its results store; raise UsageError if a method does not fit."""
     test = data.splits[Split.TEST]
     targets = test.targets
     items = make_probe_items(data, preset=preset, seed=run.seed)

@@ -1,7 +1,4 @@
-"""Sources of probe word vectors: one-hot, or the vector by which an encoder reads the word.
-
-An encoder without known input word vectors encodes the word alone, as a sentence.
-"""
+"""Sources of probe word vectors: one-hot, or the vector by which an encoder reads the word or encodes it alone."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -24,10 +21,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class WordSource:
-    """The source of probe word vectors: ``one-hot``, ``encoder``, or another encoder.
-
-    Adi et al. 2017, section 3, concatenate the vector of the word to that of the sentence.
-    """
+    """The source of probe word vectors: ``one-hot``, ``encoder``, or another encoder (Adi et al. 2017, section 3)."""
 
     name: str = ONE_HOT
     other_encoder: encoders.Encoder | None = None
@@ -65,11 +59,7 @@ def find_base_encoder(encoder: encoders.Encoder) -> encoders.Encoder:
 
 
 def parse_word_source(text: str) -> Spec | str:
-    """Parse ``one-hot``, ``encoder``, or the spec of an encoder.
-
-    Raises:
-        UsageError: unknown source; the message suggests similar names.
-    """
+    """Parse ``one-hot``, ``encoder`` or the spec of an encoder; raise UsageError for another source."""
     if text in (ONE_HOT, ENCODER_WORDS):
         return text
     kinds = [ONE_HOT, ENCODER_WORDS, *(kind.name for kind in encoders.ENCODERS)]
@@ -85,11 +75,7 @@ def parse_word_source(text: str) -> Spec | str:
 
 
 def make_word_source(source: encoders.Encoder | Spec | str, *, seed: int) -> WordSource:
-    """Return the source of a name, a spec (built with *seed*) or an encoder.
-
-    Raises:
-        UsageError: see :func:`parse_word_source`; a spec of a baseline, or of several encoders.
-    """
+    """Return the source of a name, a spec (built with *seed*) or an encoder; see :func:`parse_word_source`."""
     if isinstance(source, str) and source not in (ONE_HOT, ENCODER_WORDS):
         source = parse_word_source(source)
     if isinstance(source, str):

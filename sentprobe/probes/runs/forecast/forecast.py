@@ -10,11 +10,11 @@ from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sentprobe.lengths import count_tokens
-from sentprobe.probes.dataset import ENCODER_WORDS, ProbeDataset, Size, Split
+from sentprobe.probes.dataset import ENCODER_WORDS, ProbeDataset, Split
 from sentprobe.probes.encoders import Baseline, Encoder
 from sentprobe.probes.encoders.capabilities import get_capabilities
 from sentprobe.probes.encoders.files.word_vectors import Bow
-from sentprobe.probes.encoders.resolve import EncoderSource, bind_to_sentence_order, build_encoders
+from sentprobe.probes.encoders.resolve import bind_to_sentence_order, build_encoders
 from sentprobe.probes.encoders.variants.cut_and_rounded import StoredEncoder
 from sentprobe.probes.results.result import Condition
 from sentprobe.probes.results.store import check_directory
@@ -29,8 +29,7 @@ from sentprobe.probes.runs.forecast.planned_fits import EncoderFacts, PlannedFit
 from sentprobe.probes.runs.forecast.planned_work import PlannedResult, Planner, plan_all
 from sentprobe.probes.runs.forecast.unloaded_model import UnloadedModel
 from sentprobe.probes.runs.request.built_suites import CompevalSuite
-from sentprobe.probes.runs.request.run_request import RunRequest
-from sentprobe.probes.runs.request.settings import Run
+from sentprobe.probes.runs.request.settings import Run, RunRequest
 from sentprobe.probes.runs.request.targets import Targets, find_datasets
 from sentprobe.probes.runs.run import prepare_draws
 from sentprobe.progress import Reporter
@@ -42,7 +41,6 @@ GROWTH = 0.5
 """Building time grows with the number of items to this power (measured on compeval)."""
 
 TIMED_SENTENCES = 64
-"""Maximum number of sentences that time an encoder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +54,6 @@ class Forecast:
     encode: float = 0.0
     train: float = 0.0
     unloaded: tuple[str, ...] = ()
-    """The names of the encoders whose speed is assumed."""
 
     @property
     def seconds(self) -> float:
@@ -65,21 +62,16 @@ class Forecast:
 
 
 def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
-    """Plan the results of all draws, and estimate their duration.
-
-    Natural-text tasks are built in full, and datasets are read.
-
-    Raises:
-        SentprobeError: the run itself would fail.
-    """
-    run, inputs, preset = request.make_run(), request.inputs, request.training.preset
-    targets, words = inputs.targets, inputs.probe_vectors
+    """Plan the results of all draws, and estimate their duration; datasets are read, natural-text tasks built."""
+    run, targets, preset, words = request.run, request.targets, request.preset, request.probe_vectors
     if run.out is not None:
         check_directory(run.out)
     has_results = run.out is not None and not run.force and any(run.out.glob("*.json"))
     begin = time.process_time()
     # Only a loaded model can be compared with existing results.
-    sources = inputs.encoders if has_results else [_leave_unloaded(source) for source in inputs.encoders]
+    sources = request.encoders
+    if not has_results:
+        sources = [unloaded_model.read_unloaded_model(source) or source for source in sources]
     draws = list(prepare_draws(sources, targets=targets, run=run))
     unbound = build_encoders(draws[0].encoders, seed=run.seed)
     source = None if words is None else make_word_source(words, seed=run.seed)
@@ -120,33 +112,27 @@ def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
         facts[encoder.name] = _measure_encoder(encoder, tasks, run)
         reporter.advance()
     unfinished = sum(any(plan.values()) for plan in plans)
+    # Items in the run itself, relative to the small build.
+    growths = (sum(sizes[dataset.name].values()) / sum(map(len, dataset.splits.values())) for dataset in data)
     fits = list_missing_fits(planned, {task.name: task for task in tasks}, facts)
     return Forecast(
         planned=planned,
         start=start,
-        build=build * _compute_growth(sizes, data) ** GROWTH * unfinished,
+        build=build * max(growths, default=1.0) ** GROWTH * unfinished,
         encode=_estimate_encoding(planned, facts, data),
         train=measure_training(fits, run) / run.machines.jobs,
         unloaded=unloaded,
     )
 
 
-def _leave_unloaded(source: EncoderSource) -> EncoderSource:
-    return unloaded_model.read_unloaded_model(source) or source
-
-
 def _reduce_sizes(targets: Targets) -> Targets:
     """Return the targets with a small size of compeval's tasks."""
-    reduced = tuple(
-        replace(target, size=_reduce_size(target.size)) if isinstance(target, CompevalSuite) else target
-        for target in targets.items
-    )
-    return replace(targets, items=reduced)
-
-
-def _reduce_size(size: Size) -> Size:
-    counts = {split.value: min(count, size.count_items(split)) for split, count in BUILT_SIZES.items()}
-    return replace(size, **counts)
+    items = [*targets.items]
+    for place, target in enumerate(items):
+        if isinstance(target, CompevalSuite):
+            counts = {split.value: min(count, target.size.count_items(split)) for split, count in BUILT_SIZES.items()}
+            items[place] = replace(target, size=replace(target.size, **counts))
+    return replace(targets, items=tuple(items))
 
 
 def _find_sizes(targets: Targets, data: ProbeDataset) -> dict[Split, int]:
@@ -155,12 +141,6 @@ def _find_sizes(targets: Targets, data: ProbeDataset) -> dict[Split, int]:
         if isinstance(target, CompevalSuite) and data.name in {task.name for task in target.tasks}:
             return {split: count for split in Split if (count := target.size.count_items(split))}
     return {split: len(items) for split, items in data.splits.items()}
-
-
-def _compute_growth(sizes: Mapping[str, Mapping[Split, int]], data: Sequence[ProbeDataset]) -> float:
-    """Return the ratio of the numbers of items in the run itself and in the small build."""
-    growths = (sum(sizes[dataset.name].values()) / sum(map(len, dataset.splits.values())) for dataset in data)
-    return max(growths, default=1.0)
 
 
 def _measure_encoder(encoder: Encoder | Baseline, tasks: Sequence[Task], run: Run) -> EncoderFacts:

@@ -17,10 +17,8 @@ from sentprobe.probes.trainer.presets import BankShape
 from sentprobe.processes import limit_threads
 
 MAX_BATCHES = 3
-"""Batches in a pass of a short fit."""
 
 LBFGS_ITEMS = 500
-"""Items of a short fit by L-BFGS."""
 
 TIMED_PASSES = 3
 

@@ -29,11 +29,9 @@ class PlannedFit:
     shape: BankShape
     preset: Preset
     items: int
-    """The number of training items."""
     validation: int
     probes: int
     passes: float
-    """The assumed number of passes."""
 
     @property
     def operations(self) -> float:
@@ -52,10 +50,8 @@ class EncoderFacts:
     dim: int = 0
     """The width of its vectors; 0: a baseline."""
     word_dim: int = 0
-    """The width of its vectors of probe words."""
     is_pretrained: bool = False
     is_control_bow: bool = False
-    """Whether it equals the encoder of the bag-of-words control."""
     seconds: float = 0.0
     """The seconds for each sentence; 0: its vectors are those of another encoder. For a baseline, for each item."""
 
@@ -99,10 +95,7 @@ def list_fits(
 
 
 def assume_passes(preset: Preset, condition: Condition, encoder: EncoderFacts) -> float:
-    """Return the assumed number of passes of a probe.
-
-    Wider vectors need fewer passes. A control takes at most the passes of its probe.
-    """
+    """Return the assumed passes of a probe: fewer for wider vectors, and for a control at most those of its probe."""
     if preset.optimizer is Optimizer.LBFGS:
         passes = LBFGS_ITERATIONS
     elif preset.stop is StopCriterion.TRAINING_LOSS:

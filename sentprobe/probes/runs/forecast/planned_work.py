@@ -18,7 +18,6 @@ from sentprobe.progress import Reporter
 from sentprobe.specs import Spec
 
 MissingSeeds: TypeAlias = Mapping[Condition, tuple[int, ...]]
-"""The missing seeds of each condition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +45,6 @@ class PlannedResult:
 
 
 Plan: TypeAlias = Mapping[tuple[str, str], MissingSeeds]
-"""The missing seeds in a draw, by the names of encoder and task."""
 
 
 def plan_all(encoders: Sequence[Encoder | Baseline], tasks: Sequence[Task], *, run: Run) -> Plan:
@@ -62,17 +60,13 @@ def plan_all(encoders: Sequence[Encoder | Baseline], tasks: Sequence[Task], *, r
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Planner:
-    """Finds the missing seeds of a draw, if there are results.
-
-    Datasets without known recipes are built.
-    """
+    """Finds the missing seeds of a draw, if there are results; datasets without known recipes are built."""
 
     targets: Targets
     preset: ClassifierChoice | None
     words: Encoder | Spec | str | None
     reporter: Reporter
     stored_results: Mapping[str, Result]
-    """The existing results, by recipe."""
 
     def plan_draw(self, encoders: Sequence[EncoderSource], *, run: Run) -> Plan:
         """Return the missing seeds in the draw *run*: by recipe if it is known, else by data."""

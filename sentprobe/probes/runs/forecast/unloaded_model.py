@@ -21,7 +21,6 @@ LOADING_SECONDS = 8.0
 TOKENS_PER_WORD = 1.1
 
 WIDTH_KEYS = ("out_features", "word_embedding_dimension", "embedding_dimension")
-"""The keys of the width of vectors, in the configuration of a module."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +30,6 @@ class UnloadedModel:
     name: str
     dim: int
     weights: int
-    """The number of weights that multiply each token."""
     fingerprint: str = ""
 
     def count_multiplications(self, words: float) -> float:
@@ -44,11 +42,7 @@ class UnloadedModel:
 
 
 def read_unloaded_model(source: EncoderSource) -> UnloadedModel | None:
-    """Return the model that a spec asks for; None: it must be loaded to know its size.
-
-    Raises:
-        UsageError, EncoderError: the options are wrong, or there is no such model.
-    """
+    """Return the model that a spec asks for; None: it must be loaded to know its size."""
     if not isinstance(source, Spec) or source.kind != "st" or not has_unchanged_vectors(source):
         return None
     options = read_options(source, SentenceTransformerOptions())

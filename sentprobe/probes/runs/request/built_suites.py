@@ -28,10 +28,8 @@ from sentprobe.specs import COMPEVAL, NATURAL, check_distinct, choose_member
 log = logging.getLogger(__name__)
 
 Names: TypeAlias = Sequence[str]
-"""Task names; empty: all."""
 
 BuildResult: TypeAlias = ProbeDataset | TooFewError
-"""A dataset, or the reason why it cannot be built."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +47,6 @@ class CompevalSuite:
     side: SplitSide | None = None
     """The side of a split whose words and structures are used; None: all."""
     structure: Structure | None = None
-    """The structure that is held out of training."""
     profile: Profile | None = None
     """The weights of structures and features; None: uniform."""
 
@@ -57,27 +54,25 @@ class CompevalSuite:
         """Yield each task's name with its dataset, or the reason why it cannot be built."""
         for task in self.tasks:
             try:
-                yield task.name, self._build(task, command)
+                dataset = build(
+                    task,
+                    self.lexicon,
+                    vocabulary=self.vocabulary,
+                    size=self.size,
+                    seed=self.seed,
+                    sampling=self.sampling,
+                    structure=self.structure,
+                    command=command,
+                    side=self.side,
+                    profile=self.profile,
+                )
+                yield task.name, dataset
             except TooFewError as error:
                 yield task.name, error
 
     def replace_seed(self, seed: int) -> "CompevalSuite":
         """Return the suite with another seed."""
         return replace(self, seed=seed)
-
-    def _build(self, task: CompevalTask, command: str) -> ProbeDataset:
-        return build(
-            task,
-            self.lexicon,
-            vocabulary=self.vocabulary,
-            size=self.size,
-            seed=self.seed,
-            sampling=self.sampling,
-            structure=self.structure,
-            command=command,
-            side=self.side,
-            profile=self.profile,
-        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,11 +86,7 @@ class NaturalSuite:
     recipe: NaturalRecipe
 
     def build(self, *, command: str) -> Iterator[tuple[str, BuildResult]]:
-        """Yield each task's name with its dataset, or the reason why it cannot be built.
-
-        Raises:
-            TableError: the table is damaged.
-        """
+        """Yield each task's name with its dataset, or the reason why it cannot be built."""
         self.table.check_shards()
         for task, built in build_datasets(self.tasks, self.table, recipe=self.recipe, command=command):
             yield task.name, built
@@ -118,10 +109,7 @@ def build_all(suite: AnySuite, *, command: str, reporter: Reporter) -> Iterator[
 
 
 def build_failure_error(failures: Collection[TooFewError], *, total: int) -> SentprobeError:
-    """Return the error that names the tasks, of *total*, that could not be built.
-
-    It is a UsageError if all tasks failed because too few items were requested.
-    """
+    """Return the error for tasks, of *total*, that failed: a UsageError if the request made all of them fail."""
     is_wrong_request = len(failures) == total and all(isinstance(failure, UsageError) for failure in failures)
     count = f"{len(failures)} of {total} tasks could not be built"
     return (UsageError if is_wrong_request else SentprobeError)("\n".join([f"{count}:", *map(str, failures)]))
@@ -129,11 +117,7 @@ def build_failure_error(failures: Collection[TooFewError], *, total: int) -> Sen
 
 @dataclass(frozen=True, slots=True)
 class ItemCounts:
-    """The number of items of each task; None: the default of its suite.
-
-    Raises:
-        ArgumentTypeError: a number is not whole.
-    """
+    """The number of items of each task; None: the default of its suite."""
 
     train: int | None = None
     test: int | None = None
@@ -161,14 +145,7 @@ def make_compeval(
     seed: int = 0,
     side: SplitSide | None = None,
 ) -> CompevalSuite:
-    """Return the suite compeval or structure with these tasks; no *names*: all tasks.
-
-    The lexicon is loaded after all other arguments are checked.
-
-    Raises:
-        UsageError: an unknown task, structure or vocabulary, a repeated task, a size that does not balance; a side of a
-            split without words or without a task's structures.
-    """
+    """Return a suite with these tasks (default: all); the lexicon is loaded after all other checks."""
     held_out = None if structure is None else find_structure(structure)
     tasks = tuple(find_task(name, suite) for name in names or SUITE_TASKS[suite])
     check_distinct("task", [task.name for task in tasks])
@@ -203,11 +180,7 @@ def make_natural(
     seed: int = 0,
     audit: bool = False,
 ) -> NaturalSuite:
-    """Return the natural-text tasks of these names or groups, from a table.
-
-    Raises:
-        UsageError: an unknown task, or a number out of range.
-    """
+    """Return the natural-text tasks of these names or groups, from a table; raise UsageError for a wrong value."""
     tasks = tuple(find_tasks(names))
     size = counts.apply_to(NaturalRecipe().size)
     require_libraries(*(("duckdb", "sklearn") if audit else ("duckdb",)))
@@ -217,11 +190,7 @@ def make_natural(
 
 
 def check_sampling(tasks: Iterable[NaturalTask], sampling: Sampling) -> None:
-    """Check that a task supports the sampling method.
-
-    Raises:
-        UsageError: *sampling* is PAPER, and all tasks are of Conneau et al.
-    """
+    """Raise UsageError if *sampling* is PAPER, and all tasks are of Conneau et al."""
     if sampling is Sampling.PAPER and all(task.suite is TaskGroup.CONNEAU for task in tasks):
         raise UsageError(
             "sampling paper is for the tasks of Adi et al. (task adi), none of which is asked for; "
@@ -230,12 +199,7 @@ def check_sampling(tasks: Iterable[NaturalTask], sampling: Sampling) -> None:
 
 
 def open_table_unchecked(path: Path) -> Table:
-    """Return the corpus table; its shards are not read.
-
-    Raises:
-        UsageError: the path is missing, or not a table.
-        TableError: the table is unfinished or damaged.
-    """
+    """Return the corpus table without reading its shards; raise UsageError or TableError if it cannot be used."""
     if not path.exists():
         raise UsageError(f"there is no table {path}; make one of a corpus with probe analyze")
     if not is_table(path) and (kind := describe_folder(path)):

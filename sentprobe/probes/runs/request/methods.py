@@ -34,9 +34,6 @@ def find_methods(names: Iterable[str], *, control_task: bool) -> tuple[Condition
 
     >>> find_methods(["mdl", "v-information"], control_task=False)
     (<Condition.PORTIONS: 'portions'>,)
-
-    Raises:
-        UsageError: unknown method; the message suggests the nearest name.
     """
     method_conditions = {METHOD_CONDITIONS[choose_member(MethodName, name, what="method")] for name in names}
     requested = method_conditions | ({Condition.CONTROL_TASK} if control_task else set())

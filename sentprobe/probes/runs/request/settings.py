@@ -1,4 +1,4 @@
-"""The settings of a run, shared by all its encoders and tasks."""
+"""The request of a run, and its settings, which all encoders and tasks share."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -7,15 +7,19 @@ from pathlib import Path
 from sentprobe.engines import KEPT_MESSAGE, EngineChoice
 from sentprobe.errors import UsageError, check_seed, check_whole
 from sentprobe.extras import require_libraries
+from sentprobe.probes.encoders import Encoder
 from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.probes.encoders.resolve import EncoderSource
 from sentprobe.probes.results.result import METHODS, Condition
 from sentprobe.probes.results.store import WAIT_SECONDS
+from sentprobe.probes.runs.request.targets import Targets
+from sentprobe.probes.suites import ClassifierChoice
 from sentprobe.processes import check_count
+from sentprobe.specs import Spec
 
 DRAW_SEED_STEP = 10
 """The distance between the seeds of two draws, and the maximum number of probe seeds in a draw."""
 CPU = "cpu"
-"""The device that always exists."""
 
 ONE_PROCESS = EngineChoice(jobs=1)
 
@@ -27,25 +31,17 @@ class Run:
     seed: int = 0
     """The seed of random vectors and words, and of the split of validation items."""
     seeds: tuple[int, ...] = (0,)
-    """The seeds of the probes: one probe for each, under each condition."""
     draws: int = 1
-    """The number of independent draws of built data, untrained weights and probes."""
     controls: bool = True
     methods: tuple[Condition, ...] = ()
-    """The methods of METHODS to measure besides accuracy."""
     out: Path | None = None
     force: bool = False
-    """Whether existing results are replaced."""
     wait: float = WAIT_SECONDS
-    """Seconds to wait for another process that has locked the results folder."""
     cache: Cache | None = field(default=None, compare=False)
     command: str = ""
     text: str = ""
-    """The text of the run file that is stored beside the results; empty: none."""
     device: str = "cpu"
-    """The device on which probes are trained."""
     threads: int | None = 1
-    """PyTorch's threads in each training process; None: unchanged."""
     encoding_threads: int | None = None
     """PyTorch's threads for encoding sentences, before training."""
     machines: EngineChoice = ONE_PROCESS
@@ -65,6 +61,19 @@ class Run:
         for offset in range(0, self.draws * DRAW_SEED_STEP, DRAW_SEED_STEP):
             seeds = tuple(seed + offset for seed in self.seeds)
             yield replace(self, seed=self.seed + offset, seeds=seeds, draws=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunRequest:
+    """Everything that decides a run: the command ``probe run`` and the function ``sentprobe.run`` both make one."""
+
+    targets: Targets
+    encoders: Sequence[EncoderSource]
+    probe_vectors: Encoder | Spec | str | None = None
+    """The vectors of probe words; None: as the paper of each task has them."""
+    preset: ClassifierChoice | None = None
+    """None: the classifier of the paper of each task."""
+    run: Run = field(default_factory=Run)
 
 
 def make_run(

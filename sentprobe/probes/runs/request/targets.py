@@ -43,7 +43,6 @@ class Targets:
     words: tuple[str, ...]
     items: tuple[Target, ...]
     names: tuple[str, ...] = ()
-    """The requested tasks; empty: all."""
 
     @property
     def description(self) -> str:
@@ -75,19 +74,18 @@ class SuiteMakers:
 
 
 ClassifiedTarget: TypeAlias = tuple[TargetWord, str | None]
-"""A requested target with the suite it names; None: datasets."""
 
 
 def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
-    """Return each requested target with the suite it names; ``natural`` itself is left out.
-
-    Raises:
-        UsageError: a repeated or missing target; two tables, or none for ``natural``.
-    """
+    """Return each requested target with the suite it names; ``natural`` itself is left out."""
     written_words = [word for word in words if isinstance(word, str)]
     if written_words or not words:
         check_distinct("target", written_words)
-    kinds = [(word, _find_suite(word)) for word in words if word != NATURAL]
+    kinds: list[ClassifiedTarget] = []
+    for word in words:
+        if word != NATURAL:
+            text = word if isinstance(word, str) else ""
+            kinds.append((word, text if text in GENERATED else NATURAL if text and is_table(Path(text)) else None))
     _check_tables([word for word, kind in kinds if kind == NATURAL], written_words)
     for word, kind in kinds:
         if isinstance(word, str) and kind is None and not Path(word).exists():
@@ -98,11 +96,7 @@ def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
 def make_targets(
     words: Sequence[TargetWord], names: built.Names, *, kinds: Sequence[ClassifiedTarget], makers: SuiteMakers
 ) -> Targets:
-    """Return the requested targets; *kinds* are those of :func:`classify_targets`.
-
-    Raises:
-        UsageError: an unknown task, or a wrong setting of a suite.
-    """
+    """Return the requested targets; *kinds* are those of :func:`classify_targets`."""
     targets: list[Target] = []
     for word, kind in kinds:
         own_names = _select_suite_names(names, kind) if len(kinds) > 1 else tuple(names)
@@ -139,10 +133,6 @@ def find_targets(
     - tasks: only these; by default all
     - counts: numbers of items of tasks that are built
     - structure: the structure held out of the training items of generated sentences
-
-    Raises:
-        ArgumentTypeError: a value is no dataset.
-        UsageError: see :func:`classify_targets` and :func:`make_targets`; counts without a suite.
     """
     words = [_to_target_word(dataset) for dataset in _as_list(datasets)]
     if not words:
@@ -154,7 +144,7 @@ def find_targets(
             "the datasets given are there already"
         )
     if structure is not None and not any(kind in GENERATED for _, kind in kinds):
-        raise UsageError("hold_out_structure is for the suites compeval and structure; neither is asked for")
+        raise UsageError("hold_out_structure is for the suite compeval or structure, which is not asked for")
     makers = SuiteMakers(
         lambda suite, names: built.make_compeval(names, suite=suite, counts=counts, structure=structure, seed=seed),
         lambda table, names: built.make_natural(table, names, counts=counts, seed=seed),
@@ -193,13 +183,6 @@ def _check_tables(tables: Sequence[TargetWord], written_words: Sequence[str]) ->
         )
 
 
-def _find_suite(word: TargetWord) -> str | None:
-    """Return the suite that a requested target names; None: datasets."""
-    if isinstance(word, str) and word in GENERATED:
-        return word
-    return NATURAL if isinstance(word, str) and is_table(Path(word)) else None
-
-
 def _select_suite_names(names: Sequence[str], kind: str | None) -> tuple[str, ...]:
     """Return the task names that may be of a suite; a stored dataset may have any name."""
     if kind in GENERATED:
@@ -219,12 +202,7 @@ class FoundDatasets:
 
 
 def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> FoundDatasets:
-    """Build and read the datasets of all targets, in order.
-
-    Raises:
-        UsageError: an unknown task, or two datasets of one name.
-        SentprobeError: none of the tasks could be built.
-    """
+    """Build and read the datasets of all targets, in order; raise UsageError for two datasets of one name."""
     datasets: list[ProbeDataset] = []
     failures: dict[str, TooFewError] = {}
     for target in targets.items:

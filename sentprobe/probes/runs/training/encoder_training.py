@@ -36,7 +36,6 @@ from sentprobe.probes.runs.training.training_plan import TextPlan, TrainingPlan,
 UNTRAINED = "saved as it was drawn; --objective none trains nothing"
 
 PROBES = "probes"
-"""The results folder in the folder of an encoder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,33 +47,23 @@ class TrainingReport:
     """The last state; None: the objective trains nothing."""
     why: str
     was_finished: bool
-    """Whether the training was finished by an earlier command."""
 
 
 def run_training(
     plan: TrainingPlan, reporter: progress.Reporter, *, report: Callable[[str], None] = lambda _: None
 ) -> TrainingReport:
-    """Train an encoder, resuming from its folder; *report* receives progress messages.
-
-    Raises:
-        UsageError: the folder holds something else; the texts do not fit the objective.
-        SentprobeError: see :func:`sentprobe.probes.pretraining.loop.train`.
-    """
+    """Train an encoder, resuming from its folder; *report* receives progress messages."""
     check_texts(plan)
     with files.making_folder(plan.out):
-        return _train_in_folder(plan, reporter, report)
-
-
-def _train_in_folder(plan: TrainingPlan, reporter: progress.Reporter, report: Callable[[str], None]) -> TrainingReport:
-    _check_folder(plan.out)
-    identity = identify_training(plan)
-    try:
-        with hold_lock(plan.out, command=plan.command) as is_locked:
-            if not is_locked and devices_and_precision.is_first_process():
-                raise SentprobeError(f"{plan.out}: another process trains there")
-            return _find_finished_training(plan, identity) or _train_encoder(plan, identity, reporter, report)
-    except OSError as error:
-        raise path_error(plan.out, "cannot write there", error) from error
+        _check_folder(plan.out)
+        identity = identify_training(plan)
+        try:
+            with hold_lock(plan.out, command=plan.command) as is_locked:
+                if not is_locked and devices_and_precision.is_first_process():
+                    raise SentprobeError(f"{plan.out}: another process trains there")
+                return _find_finished_training(plan, identity) or _train_encoder(plan, identity, reporter, report)
+        except OSError as error:
+            raise path_error(plan.out, "cannot write there", error) from error
 
 
 def _check_folder(folder: Path) -> None:
@@ -89,21 +78,20 @@ def _check_folder(folder: Path) -> None:
 
 
 def identify_training(plan: TrainingPlan) -> checkpoint.Identity:
-    """Return the values that decide the weights, by name.
-
-    Raises:
-        UsageError: a file is missing, or bfloat16 is not supported.
-    """
+    """Return the values that decide the weights, by name."""
     machine, texts, model = plan.settings.machine, plan.texts, plan.model
     sources = (*texts.corpus, *([texts.parallel] if texts.parallel else []))
     paths = (Path(name) for source in sources for name in text_files.find_files([source]))
+    vectors = model.vectors or "drawn"
+    if model.vectors not in ("", SKIP_GRAM):
+        vectors = _digest_path(Path(model.vectors))
     return (
         _flatten_fields(model.architecture, kind="architecture")
         | {"objective": plan.objective, "corpus": " ".join(map(_digest_path, paths))}
         | _flatten_fields(texts.options)
         | _flatten_fields(texts, excluded=("corpus", "parallel", "options"))
         | _flatten_fields(model, excluded=("architecture",))
-        | {"vectors": _identify_vectors(model.vectors)}
+        | {"vectors": vectors}
         | _flatten_fields(plan.settings.optimizer, kind="optimizer")
         | {"devices": machine.devices, "precision": devices_and_precision.choose_precision(machine).value}
         | _flatten_fields(plan.options)
@@ -134,10 +122,6 @@ def _to_plain_value(value: Any) -> Value:
     return plain_value
 
 
-def _identify_vectors(vectors: str) -> str:
-    return _digest_path(Path(vectors)) if vectors not in ("", SKIP_GRAM) else vectors or "drawn"
-
-
 def _digest_path(path: Path) -> str:
     try:
         if path.is_dir():
@@ -149,11 +133,7 @@ def _digest_path(path: Path) -> str:
 
 
 def _find_finished_training(plan: TrainingPlan, identity: checkpoint.Identity) -> TrainingReport | None:
-    """Return the report of a finished training in the folder; None: not finished.
-
-    Raises:
-        OtherTrainingError: the folder holds another training.
-    """
+    """Return the report of a finished training in the folder, or None; raise OtherTrainingError for another one."""
     stored = checkpoint.read_state(plan.out)
     if stored is not None:
         checkpoint.check_same_training(plan.out, stored.identity, identity)
@@ -205,11 +185,7 @@ def _train_encoder(
 
 
 def read_texts(kind: ObjectiveKind, plan: TextPlan, *, seed: int) -> Any:
-    """Return the training texts of an objective.
-
-    Raises:
-        UsageError, SentprobeError: a file is missing, damaged or too small.
-    """
+    """Return the training texts of an objective."""
     if kind.texts is TextKind.EVENTS:
         return sample_meanings(plan.events, seed=seed)
     reader_options: dict[str, Any] = {}
@@ -240,11 +216,7 @@ _INPUT_FIELDS: Mapping[TextKind, tuple[str, ...]] = {
 
 
 def make_model(plan: TrainingPlan, texts: Any) -> models.SentenceModel:
-    """Return the untrained model.
-
-    Raises:
-        UsageError: the word vectors are of another width.
-    """
+    """Return the untrained model; raise UsageError if the word vectors are of another width."""
     model, lower = plan.model, plan.texts.options.lower
     sentences = [*chain.from_iterable(getattr(texts, name) for name in _INPUT_FIELDS[plan.kind.texts])]
     return models.make_sentence_model(
@@ -278,13 +250,7 @@ def save_model(
     model: models.SentenceModel,
     state: TrainingState | None,
 ) -> None:
-    """Write the model into its folder, beside the other files.
-
-    - texts: a description of the training texts
-
-    Raises:
-        SentprobeError: it cannot be written; the existing model stays.
-    """
+    """Write the model into its folder, beside the other files; *texts* describes the training texts."""
     record = {
         "family": plan.name,
         "step": state.step if state else 0,
@@ -309,10 +275,7 @@ def save_model(
 
 
 def _make_point_scorer(plan: TrainingPlan, report: Callable[[str], None]) -> Callable[[loop.ProbingPoint], None]:
-    """Return a function that probes the model and writes results beside it.
-
-    Unknown probe words are reported once.
-    """
+    """Return a function that probes the model, writes results beside it, and reports unknown probe words once."""
     if plan.probing is None:
         return lambda point: None  # noqa: ARG005
     scorer = Scorer(

@@ -23,9 +23,7 @@ class ProbingPlan:
     tasks: tuple[ProbedTask, ...]
     contrasts: tuple[str, ...]
     triplets: int
-    """Number of triplets per contrast."""
     train: int
-    """Number of training items of each built task."""
     test: int
 
     @property

@@ -36,10 +36,8 @@ from sentprobe.progress import SilentReporter
 from sentprobe.specs import COMPEVAL, check_distinct
 
 USUAL_CONTRASTS = ("role", "modifier", "negation", "tense", "number")
-"""The default contrasts."""
 
 MEAN = "mean"
-"""The key of the mean over contrasts or tasks."""
 
 EncodeArgument: TypeAlias = Callable[..., Any] | object
 """A function of a list of sentences, or an object with ``encode``."""
@@ -93,7 +91,6 @@ class ScoreMaterial:
     geometry: tuple[SampledTriplets, ...]
     tasks: tuple[Task, ...]
     places: Mapping[str, int]
-    """The index of each distinct text among the encoded texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,18 +125,11 @@ class VectorsAt:
     """The vectors of an encoder at one moment of its training, as an encoder."""
 
     name: str
-    family: str
-    step: int | None
-    epoch: float | None
+    capabilities: Capabilities
     places: Mapping[str, int] = field(repr=False)
     vectors: enc.Vectors = field(repr=False)
     fingerprint: str = ""
     """Empty: the dependencies of the vectors are unknown."""
-
-    @property
-    def capabilities(self) -> Capabilities:
-        """The family, step and epoch."""
-        return Capabilities(cacheable=False, family=self.family, step=self.step, epoch=self.epoch)
 
     def encode(self, sentences: Sequence[str]) -> enc.Vectors:
         """Return the stored vectors of sentences, (n, dim) float32."""
@@ -250,9 +240,9 @@ class Scorer:
         self._dim = dim
         return VectorsAt(
             name=f"{name} {moment.label}".strip(),
-            family=name if moment.label else "",
-            step=moment.step,
-            epoch=moment.epoch,
+            capabilities=Capabilities(
+                cacheable=False, family=name if moment.label else "", step=moment.step, epoch=moment.epoch
+            ),
             places=self._material.places,
             vectors=vectors,
         )
@@ -260,9 +250,9 @@ class Scorer:
     def _measure_geometry(self, vectors: VectorsAt, material: SampledTriplets) -> GeometryResult:
         result = replace(
             measure_encoder(vectors, material, vectors.encode(material.sentences), None),
-            family=vectors.family,
-            step=vectors.step,
-            epoch=vectors.epoch,
+            family=vectors.capabilities.family,
+            step=vectors.capabilities.step,
+            epoch=vectors.capabilities.epoch,
         )
         if self._run.out is not None:
             write_geometry(result, self._run.out)
@@ -375,10 +365,7 @@ def _append_mean(shares: Sequence[float]) -> list[float]:
 
 @contextmanager
 def restore_training_modes(encode: object) -> Iterator[None]:
-    """Restore the training mode of each module of a PyTorch model at the end.
-
-    *encode* is the model itself, or a bound method such as ``model.encode``.
-    """
+    """Restore the training mode of each module of the PyTorch model behind *encode* at the end."""
     modules = getattr(getattr(encode, "__self__", encode), "modules", None)
     trained_modules = [m for m in (modules() if callable(modules) else ()) if hasattr(m, "training")]
     modes = [(module, module.training) for module in trained_modules]

@@ -1,7 +1,4 @@
-"""The scorer as an evaluator of sentence-transformers, which its trainer calls during training.
-
-The package is imported when an evaluator is made.
-"""
+"""The scorer as an evaluator of sentence-transformers, which is imported when an evaluator is made."""
 
 import csv
 import io
@@ -19,7 +16,6 @@ else:
     BaseEvaluator = object  # the real base class is added when an evaluator is made
 
 NOT_GIVEN = -1
-"""The value of sentence-transformers for an unknown epoch or step."""
 
 
 class SentenceTransformersEvaluator(BaseEvaluator):

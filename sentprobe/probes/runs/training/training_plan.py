@@ -22,14 +22,11 @@ class TextPlan:
     parallel: Path | None = None
     """The translation of the corpus, line by line."""
     format: str | None = None
-    """The format of sentence files; None: by file suffix."""
     columns: tuple[str, ...] = ()
     """The column of sentences, or the two columns of a translation (in TMX: the languages)."""
     document: str | None = None
-    """The column with the document of a sentence."""
     options: TextOptions = field(default_factory=TextOptions)
     events: int = EVENTS.default
-    """Number of generated events, for objectives without texts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,7 +47,6 @@ class TrainingPlan:
     """The complete plan of a training; it can be sent to another process."""
 
     name: str
-    """The encoder's name in results."""
     objective: str
     texts: TextPlan
     model: ModelPlan
@@ -62,11 +58,7 @@ class TrainingPlan:
 
     @property
     def kind(self) -> objectives.ObjectiveKind:
-        """The objective.
-
-        Raises:
-            UsageError: unknown objective.
-        """
+        """The objective; raises UsageError for an unknown one."""
         return objectives.find_objective(self.objective)
 
 
@@ -80,11 +72,7 @@ _EXPECTED_TEXTS: Mapping[TextKind, str] = {
 
 
 def check_texts(plan: TrainingPlan) -> None:
-    """Check that the texts fit the objective, before any is read.
-
-    Raises:
-        UsageError: they do not fit, or the objective is unknown.
-    """
+    """Raise UsageError if the texts do not fit the objective, before any is read."""
     kind, texts = plan.kind, plan.texts
     option = f"--objective {kind.name}"
     if kind.texts is TextKind.EVENTS:

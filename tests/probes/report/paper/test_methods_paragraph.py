@@ -13,8 +13,11 @@ from thoroughness import examples
 
 from sentprobe.display.table_writers import TableFormat
 from sentprobe.probes.report.cited_text import list_keys, write_with_citations
-from sentprobe.probes.report.paper.methods_paragraph import write_methods_paragraph
-from sentprobe.probes.report.paper.methods_text import write_methods_text, write_references_text
+from sentprobe.probes.report.paper.methods_paragraph import (
+    write_methods_paragraph,
+    write_methods_text,
+    write_references_text,
+)
 from sentprobe.probes.report.references import SOFTWARE, read_references
 from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.results.result import Condition, Result, Results

@@ -15,7 +15,7 @@ from thoroughness import examples
 from sentprobe.probes.dataset import Card, Indices, ProbeDataset, Split
 from sentprobe.probes.results.result import Condition, Results
 from sentprobe.probes.results.store import format_result
-from sentprobe.probes.runs.execution.control_task import find_word_types, sample_labels
+from sentprobe.probes.runs.execution.controls import find_word_types, sample_labels
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.trainer.presets import find_preset
 

@@ -16,7 +16,7 @@ from sentprobe.probes.report.findings.control_verdicts import ControlVerdict, fi
 from sentprobe.probes.report.tables.complete_notes import describe_all
 from sentprobe.probes.report.tables.main_table import CellStyle, build_grid
 from sentprobe.probes.results.result import Condition, Result, Results
-from sentprobe.probes.runs.execution.controls import CONDITIONS, ProbeItems
+from sentprobe.probes.runs.execution.controls import CHANGES, ProbeItems
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.trainer.presets import find_preset
 
@@ -42,7 +42,7 @@ def test_the_sentence_is_one_and_the_same(rows: int, dim: int) -> None:
         name="", train=to_items([(0, [0], 0)]), validation=None, test=to_items([(0, [0], 0)]),
         words=1, labels=2,
     )  # fmt: skip
-    change = CONDITIONS[Condition.NO_SENTENCE]
+    change = CHANGES[Condition.NO_SENTENCE]
     changed, same = change(vectors, material, np.random.default_rng(0))
     assert changed.shape == (rows, 1)
     assert not changed.any()

@@ -24,7 +24,7 @@ from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.results.result import Condition, Provenance, Result, Results, find_provenances
 from sentprobe.probes.results.store import MARKER, make_file_name, read_results
 from sentprobe.probes.runs.execution import missing_jobs
-from sentprobe.probes.runs.request.run_request import ProbeInputs, ProbeTraining, RunPlacement, RunRequest
+from sentprobe.probes.runs.request.settings import RunRequest, make_run
 from sentprobe.probes.runs.run import execute_request, run
 from sentprobe.probes.trainer import fit as trainer
 from sentprobe.probes.trainer.presets import find_preset, override
@@ -230,9 +230,7 @@ def run_here(out: Path | None) -> Results:
     targets = parse_targets(["compeval"], items=ItemOptions(train=56, test=28))
     preset = override(find_preset("ettinger"), [parse_pair(text) for text in OVERRIDES])
     request = RunRequest(
-        inputs=ProbeInputs(targets=targets, encoders=[parse_spec("bow?dim=30")]),
-        training=ProbeTraining(seeds=2, preset=preset),
-        placement=RunPlacement(out=out),
+        targets=targets, encoders=[parse_spec("bow?dim=30")], preset=preset, run=make_run(seeds=2, out=out)
     )
     return execute_request(request).results
 

@@ -1,12 +1,13 @@
-"""CoordInv of Conneau et al. 2018, section 2: two coordinated clauses, in their order or inverted.
+"""CoordInv and BShift of Conneau et al. 2018, section 2: two clauses or two neighbouring tokens, inverted or not.
 
-The same function renders originals and inverted sentences. An original is used only if its rendering equals the
-sentence of the corpus. So neither case nor punctuation tells the two apart.
+In CoordInv, the same function renders originals and inverted sentences. An original is used only if its rendering
+equals the sentence of the corpus. So neither case nor punctuation tells the two apart.
 """
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from random import Random
 
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.formats.entries import Entry
@@ -32,10 +33,7 @@ class LongerClause(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class CoordinatedSentence:
-    """A sentence in five parts: before, first clause, between, second clause, after.
-
-    The clauses begin as within a sentence: in lower case, unless with a name or *I*.
-    """
+    """A sentence in five parts; the clauses begin in lower case, unless with a name or *I*."""
 
     before: tuple[str, ...]
     first: tuple[str, ...]
@@ -168,7 +166,7 @@ def _decapitalize(token: str, tag: str) -> str:
     return token if is_uppercase else token[:1].lower() + token[1:]
 
 
-TASK = NaturalTask(
+COORDINV = NaturalTask(
     name="CoordInv",
     published="coordination_inversion",
     question_text="were the two coordinated clauses of s inverted?",
@@ -179,4 +177,44 @@ TASK = NaturalTask(
     answer=ParseLabel(ANSWER_SQL, classes=False),
     may_answer=give_reason("the task is about the order of clauses", Cue.NGRAMS, Cue.TEMPLATE)
     | give_reason("the capital letter says which word is first; beat this figure", Cue.BAG),
+)
+
+
+def select_bigram_shift(request: selection.SelectionRequest) -> selection.Selection:
+    """Return the items of BShift: two neighbouring tokens swapped (I) or not (O).
+
+    The first token is never swapped, nor punctuation, nor tokens that differ in case only. Sentences with double quotes
+    are excluded, and sentences that a swap turns into another sentence of the corpus.
+    """
+    return pairing.select_changed_sentences(
+        request,
+        "SELECT digest, 0 AS label, 0 AS form FROM sentences "
+        f"WHERE {selection.LENGTHS_SQL} AND {pairing.NO_QUOTES_SQL}",
+        labels=(pairing.ORIGINAL, pairing.INVERTED),
+        change=_swap_neighbours,
+    )
+
+
+def _swap_neighbours(text: str, rng: Random) -> str | None:
+    tokens = text.split(" ")
+    places = [place for place in range(1, len(tokens) - 1) if _can_swap(tokens, place)]
+    if not places:
+        return None
+    place = rng.choice(places)
+    tokens[place : place + 2] = tokens[place + 1], tokens[place]
+    return " ".join(tokens)
+
+
+def _can_swap(tokens: Sequence[str], place: int) -> bool:
+    left, right = tokens[place : place + 2]
+    return pairing.is_word(left) and pairing.is_word(right) and left.casefold() != right.casefold()
+
+
+BSHIFT = NaturalTask(
+    name="BShift",
+    published="bigram_shift",
+    question_text="were two neighbouring tokens of s swapped?",
+    classes="O (no), I (yes)",
+    select_items=select_bigram_shift,
+    may_answer=give_reason("the task is about words that stand together", Cue.NGRAMS, Cue.TEMPLATE),
 )

@@ -1,0 +1,155 @@
+"""Rules: choices and constraints as boxes of the layouts that they require or ban."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache, partial
+
+from sentprobe.generator.events.event import Aspect, Event, Negator
+from sentprobe.generator.events.notation import write_event
+from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY
+from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words
+from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Layout, Restriction, Variable, restrict
+from sentprobe.generator.spaces.sort_bans import find_sort_bans, find_sort_boxes
+from sentprobe.lexicon import Flag, Form, Kind, Lexicon
+from sentprobe.lexicon.words import NO_PROGRESSIVE
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A constraint: its text, and the boxes of a layout whose union it requires or bans."""
+
+    text: str
+    find_boxes: Callable[[Layout], Sequence[Restriction]]
+    is_ban: bool = False
+
+
+def iterate_rules(
+    words: Words, lexicon: Lexicon, choices: Choices, constraints: Constraints, *, is_detailed: bool = False
+) -> Iterator[Rule]:
+    """Yield the rules for choices and constraints; if *is_detailed*, a rule for each flag of verbs."""
+    if choices.main != Event():
+        text = f"the main clause {write_event(choices.main)}"
+        yield Rule(text, lambda layout: _restrict_clauses(choices.main, layout, layout.clauses[:1]))
+    if choices.clause != Event():
+        text = f"the relative clause {write_event(choices.clause)}"
+        yield Rule(text, lambda layout: _restrict_relatives(choices.clause, layout))
+    yield from _iterate_event_rules(constraints)
+    for lemma in constraints.required_words:
+        yield Rule(f"the required word {lemma!r}", partial(_find_word_boxes, lemma))
+    for lemma in constraints.forbidden_words:
+        yield Rule(f"the forbidden word {lemma!r}", partial(_find_word_boxes, lemma), is_ban=True)
+    yield from _iterate_language_rules(words, lexicon, choices, is_detailed=is_detailed)
+    if not choices.ambiguous and {*choices.adverbs} != {0}:
+        yield Rule("leaving out adverbs that two verbs can take", _find_ambiguous_boxes, is_ban=True)
+
+
+def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *, is_detailed: bool) -> Iterator[Rule]:
+    """Yield the rules for the classes of verbs and the sorts of nouns."""
+    flags = NO_PROGRESSIVE - choices.allow
+    for flag_set in [frozenset([flag]) for flag in sorted(flags)] if is_detailed else [flags]:
+        if verbs := find_verbs_without_progressive(words, lexicon, flag_set):
+            text = f"leaving out {' and '.join(sorted(flag_set))} verbs in the progressive (see --allow)"
+            yield Rule(text, partial(_find_progressive_boxes, verbs), is_ban=True)
+    lacking = frozenset(
+        i for i, lemma in enumerate(words.modals) if Form.MD_NEG not in lexicon.get(lemma, Kind.MODAL).forms
+    )
+    if lacking and Negator.CONTRACTED in choices.negators:
+        names = ", ".join(words.modals[i] for i in sorted(lacking))
+        yield Rule(f"no n't after {names}", lambda layout: _find_contraction_boxes(lacking, layout), is_ban=True)
+    if bans := find_sort_bans(words, lexicon):
+        text = "the sorts of nouns that verbs and relativizers take"
+        yield Rule(text, lambda layout: list(find_sort_boxes(bans, layout)), is_ban=True)
+
+
+def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
+    """Return the main clauses whose adverb follows a relative clause on the subject."""
+    main, *relatives = layout.clauses
+    has_site = (
+        main.adverbs
+        and not main.form.is_modal
+        and any(site.owner == f"{WITHOUT_AUXILIARY.subject.value}." for site in relatives)
+    )
+    return _restrict_clauses(WITHOUT_AUXILIARY, layout, [main]) if has_site else []
+
+
+def _iterate_event_rules(constraints: Constraints) -> Iterator[Rule]:
+    for event in constraints.required:
+        yield Rule(f"the required event {write_event(event)}", _make_event_boxes(event))
+    if constraints.required_any:
+        names = " or ".join(map(write_event, constraints.required_any))
+        yield Rule(f"the required event {names}", _make_event_boxes(*constraints.required_any))
+    for event in constraints.forbidden:
+        yield Rule(f"the forbidden event {write_event(event)}", _make_event_boxes(event), is_ban=True)
+
+
+def _restrict_clauses(event: Event, layout: Layout, sites: Iterable[ClauseSite]) -> list[Restriction]:
+    """Return, for each clause that can match *event*, the restriction under which it matches."""
+    restrictions = (restrict(event, site, layout) for site in sites)
+    return [restriction for restriction in restrictions if restriction is not None]
+
+
+def _make_event_boxes(*events: Event) -> Callable[[Layout], Sequence[Restriction]]:
+    return lambda layout: [box for event in events for box in _restrict_clauses(event, layout, layout.clauses)]
+
+
+def _restrict_relatives(event: Event, layout: Layout) -> list[Restriction]:
+    """Return one restriction that makes every relative clause match *event*."""
+    merged: dict[str, Allowed] = {}
+    for site in layout.clauses[1:]:
+        restriction = restrict(event, site, layout)
+        if restriction is None:
+            return []
+        for name, allowed in restriction.items():
+            merged[name] = merged.get(name, allowed) & allowed
+    return [merged] if all(merged.values()) else []
+
+
+@lru_cache(maxsize=4096)  # a task repeats the same words in the same layouts
+def _find_word_boxes(lemma: str, layout: Layout) -> tuple[Restriction, ...]:
+    return tuple(
+        {variable.name: allowed}
+        for variable in layout.variables
+        if (allowed := _find_word_positions(lemma, variable) & variable.domain)
+    )
+
+
+def _find_word_positions(lemma: str, variable: Variable) -> Allowed:
+    """Return the positions of *lemma* among the values of a variable; empty if the variable does not hold words."""
+    if variable.name.endswith("det"):  # a pair of number and lemma
+        return frozenset(i for i, pair in enumerate(variable.values) if pair[1] == lemma)
+    if variable.group is None and not variable.name.endswith(("rel", "modal")):
+        return frozenset()
+    return frozenset(i for i, value in enumerate(variable.values) if value == lemma)
+
+
+@lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
+def find_verbs_without_progressive(
+    words: Words, lexicon: Lexicon, flags: frozenset[Flag] = NO_PROGRESSIVE
+) -> dict[Kind, Allowed]:
+    """Return the verbs with one of *flags*, such as stative verbs, of each kind that has some."""
+    flagged_by_kind: dict[Kind, Allowed] = {}
+    for frame, verbs in words.verbs_by_frame.items():
+        kind = Kind(frame.value)
+        words_by_number = {i: lexicon.get(words.verbs[i], kind) for i in verbs}
+        flagged_by_kind[kind] = frozenset(i for i, word in words_by_number.items() if flags & word.flags)
+    return {kind: flagged for kind, flagged in flagged_by_kind.items() if flagged}
+
+
+def _find_progressive_boxes(verbs: dict[Kind, Allowed], layout: Layout) -> list[Restriction]:
+    aspects = list(Aspect)
+    progressive = frozenset([aspects.index(Aspect.PROGRESSIVE)])
+    return [
+        {f"{site.path}verb": verbs[kind], f"{site.path}aspect": progressive}
+        for site in layout.clauses
+        if (kind := Kind(site.frame.value)) in verbs
+    ]
+
+
+def _find_contraction_boxes(modals: Allowed, layout: Layout) -> list[Restriction]:
+    """Return the boxes in which one of *modals* has n't."""
+    contracted = frozenset([NEGATIONS.index(Negator.CONTRACTED.value)])
+    return [
+        {f"{site.path}modal": modals, f"{site.path}negation": contracted}
+        for site in layout.clauses
+        if site.form.is_modal
+    ]

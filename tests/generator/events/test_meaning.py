@@ -1,0 +1,36 @@
+"""Differences in meaning, by hand."""
+
+import pytest
+
+from sentprobe.generator.events.meaning import Property, find_differences, has_same_meaning
+from sentprobe.generator.sentences.parse import parse
+from sentprobe.lexicon import english
+
+LEXICON = english()
+
+SAME = [
+    ("the man must help the doctor", "the doctor must be helped by the man"),
+    ("the man ca n't sleep", "the man can not sleep"),
+    ("the man that may sleep danced", "the man who may sleep danced"),
+]
+
+DIFFERENT = [
+    ("the man must sleep", "the man can sleep", [Property.MODALITY]),
+    ("the man must sleep", "the man sleeps", [Property.MODALITY]),
+    ("the man must sleep", "the man must not sleep", [Property.POLARITY]),
+    ("the man must sleep", "the man might be sleeping", [Property.MODALITY, Property.ASPECT]),
+    ("the man that may sleep dances", "the man that sleeps may dance", [Property.MODALITY]),
+    ("the man could help the doctor", "the man could be helped by the doctor", [Property.ROLE]),
+]
+
+
+@pytest.mark.parametrize(("first", "second"), SAME)
+def test_forms_of_one_meaning(first: str, second: str) -> None:
+    assert has_same_meaning(*(parse(text, LEXICON)[0] for text in (first, second)))
+
+
+@pytest.mark.parametrize(("first", "second", "properties"), DIFFERENT)
+def test_each_difference_is_found(first: str, second: str, properties: list[Property]) -> None:
+    events = [parse(text, LEXICON)[0] for text in (first, second)]
+    assert list(find_differences(*events)) == properties
+    assert list(find_differences(*events[::-1])) == properties
