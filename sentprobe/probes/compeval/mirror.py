@@ -162,7 +162,6 @@ def sample_with_adverbs(
     drawer: Drawer,
     features: Sequence[tuple[ev.Event, ev.Event]],
     *,
-    required: tuple[ev.Event, ...] = (),
     accept: Callable[[DrawnEvent], bool] | None = None,
     ambiguous: bool = False,
 ) -> Iterator[DrawnEvent]:
@@ -177,7 +176,7 @@ def sample_with_adverbs(
         for i, (n, m) in enumerate(adverb_counts)
         for main, clause in [features[(i + turn) % len(features)]]
     ]
-    sources = [filter(accept, drawer.sample_events(required=required, choices=choice)) for choice in choices]
+    sources = [filter(accept, drawer.sample_events(choices=choice)) for choice in choices]
     return (event for events in zip_longest(*sources) for event in events if event is not None)
 
 

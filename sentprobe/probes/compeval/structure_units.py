@@ -34,11 +34,10 @@ def is_past(sentence: ProbedSentence, probe: Probe) -> bool | None:
 def is_agent_plural(sentence: ProbedSentence, probe: Probe) -> bool | None:
     """Answer whether the agent of the verb is plural (NumberOf)."""
     clause = sentence.verbs.get(probe[0])
-    return None if clause is None else _get_number(sentence.event, clause.roles[ev.Role.AGENT]) == ev.Number.PLURAL
-
-
-def _get_number(event: DrawnEvent, noun: int) -> object:
-    return event.get_value(find_layout_parts(event.layout).determiners[noun])[0]
+    if clause is None:
+        return None
+    determiner = find_layout_parts(sentence.event.layout).determiners[clause.roles[ev.Role.AGENT]]
+    return sentence.event.get_value(determiner)[0] == ev.Number.PLURAL
 
 
 def make_attachment_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
@@ -87,19 +86,18 @@ def _swap_tenses(_: Drawer, probed: ProbedSentence, __: Probe) -> Iterator[Drawn
 
 
 def make_number_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the verb's agent is plural. The mirror exchanges it with a singular noun."""
-    plural_agent = ev.Event(predicate=probe[0], agent=ev.Participant(number=ev.Number.PLURAL))
+    """Yield units that ask whether the verb's agent is plural. The mirror exchanges the agents of both clauses."""
+    plural = ev.Event(predicate=probe[0], agent=ev.Participant(number=ev.Number.PLURAL))
+    singular = ev.Event(agent=ev.Participant(number=ev.Number.SINGULAR))
     past = drawer.exclude(ev.Event(tense=ev.Tense.PRESENT))
-    events = sample_with_adverbs(past, ((ev.Event(), ev.Event()),), required=(plural_agent,))
-    return make_mirror_pairs(drawer, probe, is_agent_plural, events, _keep_words(_swap_agent))
+    events = sample_with_adverbs(past, ((plural, singular), (singular, plural)))
+    return make_mirror_pairs(drawer, probe, is_agent_plural, events, _keep_words(_swap_agents))
 
 
-def _swap_agent(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterator[DrawnEvent]:
-    event, parts = probed.event, find_layout_parts(probed.event.layout)
-    agent = probed.verbs[probe[0]].roles[ev.Role.AGENT]
-    for noun in drawer.shuffle(parts.nouns):
-        if _get_number(event, noun) != _get_number(event, agent):
-            yield event.swap_values(agent, noun).swap_values(parts.determiners[agent], parts.determiners[noun])
+def _swap_agents(_: Drawer, probed: ProbedSentence, __: Probe) -> Iterator[DrawnEvent]:
+    parts = find_layout_parts(probed.event.layout)
+    main, inner = (clause.roles[ev.Role.AGENT] for clause in parts.clauses)
+    yield probed.event.swap_values(main, inner).swap_values(parts.determiners[main], parts.determiners[inner])
 
 
 def _keep_words(find_mirrors: MirrorFinder) -> MirrorFinder:

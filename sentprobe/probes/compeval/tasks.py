@@ -129,10 +129,11 @@ STRUCTURE_TASKS = {
         ),
         CompevalTask(
             name="NumberOf",
-            question_text="v occurs in s; is the agent of v plural?",
+            question_text="v and another verb occur in s, one of their agents is plural; is that of v?",
             has_noun=False,
             make_units=structure_units.make_number_units,
             held_out=HeldOut.ADVERBS,
+            templates=_CLAUSE_TEMPLATES,
             question=structure_units.is_agent_plural,
             may_answer=give_reason("word order is what marks the agent; beat this figure", *_ORDER_CUES),
             source="sentprobe",

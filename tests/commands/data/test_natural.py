@@ -197,7 +197,7 @@ def test_a_run_on_a_table(table: str, tmp_path: Path, command: Command) -> None:
         (("build", "compeval", "--words", "9"), 2, "--words is for the suite natural, not for"),
         (("build", "natural", "TABLE", "--sampling", "paper"), 2, "sampling paper is for the tasks"),
         (("build", "natural", "TABLE", "-v", "english"), 2, "--vocabulary is for the suite comp"),
-        (("build", "natural", "TABLE", "--lexicon", "x"), 2, "compeval, not for natural"),
+        (("build", "natural", "TABLE", "--lexicon", "x"), 2, "compeval or structure, not for natural"),
         (("run", "TABLE", "--sampling", "paper"), 2, "sampling paper is for the tasks of Adi"),
         (("run", "natural", "TABLE", "--lexicon", "x"), 2, "--lexicon is for the suite compeval or structure"),
         (("run", "natural"), 2, "the suite natural needs the table of a corpus"),

@@ -127,15 +127,20 @@ ONE_NOUN = "intransitive-rc.agent.intransitive.src"
 NO_ORDER = {ONE_NOUN, "intransitive-rc.agent.transitive.orc"}
 """Order: nothing to swap; both nouns come before both verbs."""
 
+SAME_AGENT = {
+    ONE_NOUN,
+    "intransitive-rc.agent.transitive.src",
+    "transitive-rc.agent.intransitive.src",
+    "transitive-rc.agent.transitive.src",
+}
+"""NumberOf: both verbs have the same agent, or the mirror has *was* for *were*."""
+
 IMPOSSIBLE = {
     ("Content1Probe", "compeval"): {ONE_NOUN},  # with one of its two verbs, but not with the other
     ("Content2Probe", "compeval"): {ONE_NOUN},
     **{("Order", vocabulary): NO_ORDER for vocabulary in ("compeval", "english", "own")},
-    **{
-        (name, vocabulary): {ONE_NOUN}
-        for name in ("SemRole", "NumberOf")
-        for vocabulary in ("compeval", "english", "own")
-    },
+    **{("SemRole", vocabulary): {ONE_NOUN} for vocabulary in ("compeval", "english", "own")},
+    **{("NumberOf", vocabulary): SAME_AGENT for vocabulary in ("compeval", "english", "own")},
 }
 """The structures in which a task has no items."""
 
