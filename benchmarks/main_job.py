@@ -28,7 +28,7 @@ from sentprobe.probes.runs.run import run  # noqa: E402
 from sentprobe.probes.trainer.devices import choose_precision, multiply  # noqa: E402
 from sentprobe.probes.trainer.fit import fit  # noqa: E402
 from sentprobe.probes.trainer.presets import find_preset  # noqa: E402
-from sentprobe.probes.trainer.scaling import scale_vectors  # noqa: E402
+from sentprobe.probes.trainer.scaling import scale_to_tensor  # noqa: E402
 
 PRESET = find_preset("ettinger")
 CPU = torch.device("cpu")
@@ -98,7 +98,7 @@ def measure_beside_sklearn(seeds: int) -> str:
     data = build_task("Order")
     vectors = np.asarray(make_encoder("bilstm-max", seed=0).encode(data.sentences), np.float32)
     train, test = (data.splits[split] for split in (Split.TRAIN, Split.TEST))
-    scaled = scale_vectors(vectors, train.rows, scaling=PRESET.scaling)
+    scaled = scale_to_tensor(vectors, train.rows, scaling=PRESET.scaling).numpy()
     timings: dict[str, list[tuple[float, float]]] = {"sentprobe": [], "scikit-learn": []}
     for seed in range(seeds):
         start = time.process_time()

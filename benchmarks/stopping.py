@@ -40,7 +40,7 @@ from sentprobe.probes.trainer.devices import choose_precision
 from sentprobe.probes.trainer.early_stopping import TrainingProgress, ValidationCheck
 from sentprobe.probes.trainer.fit import MAX_WEIGHTS
 from sentprobe.probes.trainer.presets import BankShape, GridPoint, find_preset, list_grid_points, override
-from sentprobe.probes.trainer.scaling import scale_vectors
+from sentprobe.probes.trainer.scaling import scale_to_tensor
 from sentprobe.probes.trainer.training import ITEM_ORDER_SEED, BankUpdater, evaluate_probes
 from sentprobe.processes import limit_threads
 
@@ -196,7 +196,7 @@ def _train_all(data: ProbeDataset, vectors: Vectors, preset: Preset, seeds: Sequ
         masking=preset.masking,
         precision=choose_precision(preset.precision, device=torch.device("cpu")),
     )
-    scaled_vectors = torch.from_numpy(scale_vectors(vectors, train_items.rows, scaling=preset.scaling))
+    scaled_vectors = scale_to_tensor(vectors, train_items.rows, scaling=preset.scaling)
 
     def prepare_scaled_items(items: Items) -> PreparedItems:
         return prepare_items(scaled_vectors, items, shape)

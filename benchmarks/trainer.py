@@ -28,7 +28,7 @@ from sentprobe.probes.encoders import Vectors, make_encoder
 from sentprobe.probes.trainer.classifier import Preset, Scaling
 from sentprobe.probes.trainer.fit import Fit, fit
 from sentprobe.probes.trainer.presets import find_preset, override
-from sentprobe.probes.trainer.scaling import scale_vectors
+from sentprobe.probes.trainer.scaling import scale_to_tensor
 
 PUBLISHED = Path(__file__).resolve().parents[2] / "shared/data/compeval/published/sr"
 
@@ -111,7 +111,7 @@ def read_published() -> Data:
         return Items(np.array(rows), np.array(probes), np.array([x[0] == "TRUE" for x in lines]) * 1)
 
     train_items = items(train)
-    vectors = scale_vectors(encoder.encode(sentences), train_items.rows, scaling=Scaling.UNIT)
+    vectors = scale_to_tensor(encoder.encode(sentences), train_items.rows, scaling=Scaling.UNIT).numpy()
     return Data(vectors, train_items, None, items(test), len(words))
 
 
@@ -201,7 +201,7 @@ def measure_case_b(request: Request) -> str:
 
 def _time_grid(data: Data, request: Request, seed: int) -> list[tuple[str, ...]]:
     seconds, fits = time_fit(data, find_preset("conneau"), seeds=1, device=request.device)
-    chosen = fits[0].chosen
+    chosen = fits[0].grid_values
     note = f"chosen: {_format_settings(chosen)}; {fits[0].precision}"
     rows = [Timing(seconds, list_percentages(fits), note).row(f"seed {seed}: sentprobe, 45 fits")]
     print(rows[-1], file=sys.stderr, flush=True)

@@ -27,5 +27,5 @@ Path("table.tex").write_text(table, encoding="utf-8")
 for comparison in sentprobe.compare_encoders(results):
     first, second = (100 * accuracy for accuracy in comparison.accuracies)
     names = f"{comparison.first.encoder} {first:.1f}, {comparison.second.encoder} {second:.1f}"
-    verdict = "differ" if comparison.significant else "may be equal"
+    verdict = "differ" if comparison.is_significant else "may be equal"
     print(f"{comparison.first.task}: {names}: {verdict} (p = {comparison.t_p:.3f})")

@@ -30,7 +30,7 @@ for event in space.events(space.sample(3, seed=1)):
     forms = ["", *(token.form for token in sentence.tokens)]  # tokens are counted from 1
     print(sentence.text)
     for predicate in sentence.predicates:
-        patient = forms[predicate.patient or 0]
-        print(f"  {forms[predicate.verb]}: agent {forms[predicate.agent]}, patient {patient}")
+        agent, patient = forms[predicate.agent or 0], forms[predicate.patient or 0]
+        print(f"  {forms[predicate.verb]}: agent {agent}, patient {patient}")
 
 sentprobe.write_file(space, space.sample(100, seed=1), "lawyers.conllu")

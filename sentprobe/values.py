@@ -10,7 +10,7 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
@@ -174,7 +174,7 @@ def _find_field_types(record: type) -> Mapping[str, Any]:
 
 
 def _check_type(kind: Any, value: object, place: str) -> None:
-    if kind in (Any, object):
+    if kind in (Any, object) or (kind in _TYPE_NAMES and _has_type(kind, value)):  # the most frequent, without origin
         return
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
@@ -199,8 +199,17 @@ def _check_union(kinds: tuple[Any, ...], value: object, place: str) -> None:
 def _check_parts(kinds: tuple[Any, ...], value: object, place: str) -> None:
     if not isinstance(value, tuple | list):
         raise FormatError(f"{place} must be a list")
+    if kinds[0] in (int, float) and _are_plain_numbers(kinds[0], value):
+        return
     for number, part in enumerate(value):
         _check_type(kinds[0], part, f"{place}[{number}]")
+
+
+def _are_plain_numbers(kind: type[int] | type[float], values: Sequence[Any]) -> bool:
+    """Return whether all values are of this type and in range, in fewer steps than a check of each."""
+    if {*map(type, values)} - {kind}:
+        return False
+    return not values or (_has_type(kind, min(values)) and _has_type(kind, max(values)) and not math.isnan(sum(values)))
 
 
 def _check_mapping(kinds: tuple[Any, ...], value: object, place: str) -> None:

@@ -17,6 +17,9 @@ from pathlib import Path
 LOCK = ".lock"
 """File in a folder that a writer locks to exclude other writers; removed when the lock is released."""
 
+WAIT_MINUTES = 10
+"""Default for the time that a command waits for a lock."""
+
 _UNSUPPORTED = {EBADF, EINVAL, ENOLCK, ENOSYS, ENOTSUP}
 """Error numbers of file systems without locks, or without locks of folders (NFS)."""
 

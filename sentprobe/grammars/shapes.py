@@ -9,7 +9,7 @@ to another grammar, are derived on demand.
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple, dataclass
 from functools import cache
 from importlib.resources import files
@@ -28,6 +28,12 @@ VERB, NOUN, DETERMINER, RELATIVIZER, ADVERB, MODAL = "@verb", "@noun", "@det", "
 POSITIVE = "pos"
 UNTENSED = "modal"
 """The tense of a clause with a modal, whose verb does not agree in number."""
+IMPERATIVE = "imp"
+"""The tense of an order."""
+TENSES = ("past", "pres")
+STATEMENT, QUESTION, ORDER = "statement", "question", "order"
+ASKED = "who"
+"""The lemma of the question word in shapes; other question words have the same shapes."""
 MAX_ADVERBS = 6
 """Length of the longest list of adverbs in the packaged shapes; shapes of longer lists are derived on demand."""
 
@@ -36,8 +42,8 @@ MAX_ADVERBS = 6
 class ClauseShape:
     """The features that determine the shape of a clause, with the values that the grammar uses.
 
-    ``gap`` is the role of the gap ("" in a main clause). ``number`` is the grammatical number of the subject, "" where
-    the verb does not agree.
+    ``gap`` is the role of the gap in a relative clause, and the role that a wh-question asks for, else "". ``number``
+    is the grammatical number of the subject, "" where the verb does not agree.
     """
 
     frame: str
@@ -48,6 +54,12 @@ class ClauseShape:
     adverbs: bool
     gap: str
     number: str
+    mood: str = STATEMENT
+
+    @property
+    def is_relative(self) -> bool:
+        """Whether the clause is a relative clause."""
+        return bool(self.gap) and self.mood == STATEMENT
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +136,9 @@ def _build_clause_goal(shape: ClauseShape) -> Any:
     for role in ("agent",) if shape.frame == "intransitive" else ("agent", "patient"):
         number = f", NUM={shape.number}" if role == subject and shape.number else ""
         core[role.upper()] = "gap" if role == shape.gap else FeatStruct(f"[LEM={role}{number}]")
-    goal = FeatStructNonterminal("SBAR[]" if shape.gap else "S[GAP=none]")
+    if shape.mood == ORDER:
+        core["AGENT"] = "listener"
+    goal = FeatStructNonterminal("SBAR[]" if shape.is_relative else "root[]")
     goal["SEM"] = FeatStruct(
         {
             "TENSE": FeatStruct({"MODAL": MODAL}) if shape.tense == UNTENSED else shape.tense,
@@ -135,7 +149,9 @@ def _build_clause_goal(shape: ClauseShape) -> Any:
             "CORE": FeatStruct(core),
         }
     )
-    if shape.gap:
+    if not shape.is_relative:
+        goal["MOOD"], goal["ASKED"] = shape.mood, ASKED if shape.gap else "none"
+    else:
         goal["LINK"] = RELATIVIZER
         if shape.gap == subject and shape.number:
             goal["NUM"] = shape.number
@@ -168,10 +184,25 @@ def list_clause_shapes() -> Iterator[ClauseShape]:
     ]
     features = list(product(("simple", "prog"), (POSITIVE, "not", "n't"), (False, True)))
     for frame, voice, gaps in structures:
-        for gap, tense, feature, number in product(gaps, ("past", "pres"), features, ("sg", "pl")):
+        for gap, tense, feature, number in product(gaps, TENSES, features, ("sg", "pl")):
             yield ClauseShape(frame, voice, tense, *feature, gap, number)
         for gap, feature in product(gaps, features):
             yield ClauseShape(frame, voice, UNTENSED, *feature, gap, "")
+    yield from _list_sentence_shapes(structures, features)
+
+
+def _list_sentence_shapes(
+    structures: Iterable[tuple[str, str, tuple[str, ...]]], features: Sequence[tuple[str, str, bool]]
+) -> Iterator[ClauseShape]:
+    """Yield the shapes of questions and orders."""
+    for frame, voice, gaps in structures:
+        for gap, feature in product(gaps, features):
+            numbers = ("sg",) if gap == find_subject_role(voice) else ("sg", "pl")
+            for tense, number in (*product(TENSES, numbers), (UNTENSED, "")):
+                yield ClauseShape(frame, voice, tense, *feature, gap, number, QUESTION)
+        if voice == "active":
+            for feature in features[: len(features) // 2]:  # those in the simple aspect
+                yield ClauseShape(frame, voice, IMPERATIVE, *feature, "", "", ORDER)
 
 
 def list_all_shapes() -> Iterator[Shape]:

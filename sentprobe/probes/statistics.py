@@ -6,6 +6,7 @@ Item-level statistics are computed per unit, since items of one unit are not ind
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from math import hypot, sqrt
 from statistics import NormalDist
 
@@ -110,9 +111,15 @@ def sum_by_unit(values: ArrayLike, units: Sequence[int]) -> tuple[Floats, Floats
     array = np.asarray(values, dtype=np.float64)
     if not len(units):
         return array, np.ones(len(array))
-    _, unit_numbers = np.unique(np.asarray(units), return_inverse=True)
-    sums = np.bincount(unit_numbers, weights=array).astype(np.float64)
-    return sums, np.bincount(unit_numbers).astype(np.float64)
+    unit_numbers, sizes = _number_units(tuple(units))
+    return np.bincount(unit_numbers, weights=array).astype(np.float64), sizes.copy()
+
+
+@lru_cache(maxsize=16)  # a table has few datasets, and many results on each
+def _number_units(units: tuple[int, ...]) -> tuple[NDArray[np.int64], Floats]:
+    """Return the number of each item's unit, from 0, and the sizes of the units."""
+    _, unit_numbers = np.unique(np.array(units), return_inverse=True)
+    return unit_numbers, np.bincount(unit_numbers).astype(np.float64)
 
 
 def design_effect(scores: ArrayLike, units: Sequence[int]) -> float:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 from sentprobe.commands.shared.options import FIX, VARY, declare_option
 from sentprobe.commands.shared.output_paths import INPUT
-from sentprobe.generator.events.event import Aspect, Number, Polarity, Tense, Voice
+from sentprobe.generator.events.event import Aspect, Mood, Number, Polarity, Role, Tense, Voice
 from sentprobe.lexicon import Flag
 
 MUST = "Required and forbidden content"
@@ -28,9 +28,7 @@ class ContentOptions:
     require_word: Annotated[list[str] | None, declare_option(MUST, help="Required lemma.")] = None
     forbid_word: Annotated[list[str] | None, declare_option(MUST, help="Forbidden lemma.")] = None
     config: Annotated[
-        Path | None,
-        declare_option(MUST, help="Constraint file in the format of the generator of Ettinger et al."),
-        INPUT,
+        Path | None, declare_option(MUST, help="Constraint file of the generator of Ettinger et al."), INPUT
     ] = None
 
 
@@ -38,6 +36,8 @@ class ContentOptions:
 class FeatureOptions:
     """Fixed features of main clauses, relative clauses and nouns."""
 
+    mood: Annotated[Mood | None, declare_option(FIX, help="Statements by default.")] = None
+    ask: Annotated[Role | None, declare_option(FIX, help="Role that questions ask for; yes/no by default.")] = None
     tense: Annotated[Tense | None, declare_option(FIX)] = None
     voice: Annotated[Voice | None, declare_option(FIX)] = None
     aspect: Annotated[Aspect | None, declare_option(FIX)] = None

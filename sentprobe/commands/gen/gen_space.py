@@ -9,7 +9,7 @@ from sentprobe.disk.files import make_parent_folder
 from sentprobe.errors import UsageError, format_message, suggest
 from sentprobe.generator.bulk.generate import read_known_event
 from sentprobe.generator.bulk.sentence_files import write_file, write_sentences
-from sentprobe.generator.events.event import Event, Negator, Number
+from sentprobe.generator.events.event import Event, Mood, Negator, Number
 from sentprobe.generator.sentences.sentence_records import PARQUET, find_record_format
 from sentprobe.generator.spaces.constraints import Choices, Constraints
 from sentprobe.generator.spaces.profile import Profile
@@ -46,6 +46,8 @@ def make_space(
 
 
 def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
+    if features.ask is not None and features.mood not in (None, Mood.QUESTION):
+        raise UsageError("--ask is for questions; leave out --mood")
     return Choices(
         main=Event(tense=features.tense, voice=features.voice, aspect=features.aspect, polarity=features.polarity),
         clause=Event(
@@ -55,6 +57,8 @@ def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
         determiners=tuple(words.determiner or ("the",)),
         relativizers=tuple(words.relativizer or ("that",)),
         negators=tuple(_parse_negator(name) for name in words.negator or ("not",)),
+        moods=(features.mood or (Mood.STATEMENT if features.ask is None else Mood.QUESTION),),
+        asked=(features.ask,),
         modals=tuple(None if name == "none" else name for name in words.modal or ("none",)),
         adverbs=parse_range(words.adverbs),
         allow=frozenset(words.allow or ()),

@@ -26,7 +26,7 @@ def parse(
     sentences: Annotated[list[str] | None, typer.Argument(help="Sentences, with spaces between tokens.")] = None,
     file: Annotated[Path | None, typer.Option(help="File with a sentence on each line."), INPUT] = None,
     lexicon: LexiconOption = None,
-    strict: Annotated[bool, typer.Option("--strict", help="Reject capitals and a final stop.")] = False,
+    strict: Annotated[bool, typer.Option("--strict", help="Reject capitals and a final . ? !")] = False,
     out: InsteadOfStdoutOption = None,
     format: Annotated[
         str | None, build_format_option(("conllu (default)", "jsonl", "trees", "text", "parquet"))
@@ -34,7 +34,7 @@ def parse(
 ) -> None:
     """Annotate your own sentences (arguments, file or standard input).
 
-    Tokens are separated by spaces (did n't). Capitals become lower case and a final stop is dropped; stderr reports
+    Tokens are separated by spaces (did n't). Capitals become lower case and a final . ? ! is dropped; stderr reports
     this. Each reading of an ambiguous sentence has a record (text: the sentence once).
 
     Sentences that the grammar does not cover are reported on stderr, with the token where parsing stopped. The exit

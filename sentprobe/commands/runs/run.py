@@ -18,6 +18,7 @@ from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC
 from sentprobe.commands.shared.table_output import print_reuse
 from sentprobe.commands.shared.task_list import CommandWithTaskList
 from sentprobe.disk.files import find_cache_directory
+from sentprobe.disk.locks import WAIT_MINUTES
 from sentprobe.display.screen import print_text
 from sentprobe.extras import require_libraries
 from sentprobe.processes import choose_jobs
@@ -115,7 +116,7 @@ def run(
     wait: Annotated[
         int,
         opt.declare_option(opt.MACHINE, metavar="MINUTES", min=0, help="Wait for another process that locks --out."),
-    ] = 10,
+    ] = WAIT_MINUTES,
     cache: opt.CacheOption = True,
     natural: opt.NaturalOptions,
     methods: MethodOptions,

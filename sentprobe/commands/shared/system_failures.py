@@ -13,6 +13,9 @@ _HANDLE_ERRORS = {errno.EMFILE, errno.ENFILE}
 _MEMORY_TEXT = re.compile("an(no|')t allocate memory|failed to map segment|an't start new thread|bad_alloc")
 """Texts of errors by which libraries say that memory is exhausted."""
 
+_LIBRARY_ERRORS = (RuntimeError, OSError, ImportError)
+"""Errors of libraries that may have such a text; that of others may quote a file or an argument."""
+
 
 def open_missing_streams() -> None:
     """Open the null device for each standard stream that the caller closed (``gen 2>&-``).
@@ -36,7 +39,8 @@ def describe_failure(error: BaseException) -> str | None:
     'standard output: No space left on device'
     >>> describe_failure(KeyError("a"))
     """
-    if isinstance(error, MemoryError) or getattr(error, "errno", 0) == errno.ENOMEM or _MEMORY_TEXT.search(str(error)):
+    says_memory = isinstance(error, _LIBRARY_ERRORS) and _MEMORY_TEXT.search(str(error))
+    if isinstance(error, MemoryError) or getattr(error, "errno", 0) == errno.ENOMEM or says_memory:
         return "not enough memory; reduce the size of the work"
     if not isinstance(error, OSError):
         return None

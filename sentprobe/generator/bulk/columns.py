@@ -14,15 +14,32 @@ from typing import TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.generator.events.event import Event, Negator, Number, RelativeClause, Tense, Voice, iterate_participants
+from sentprobe.generator.events.event import (
+    Event,
+    Mood,
+    Negator,
+    Number,
+    RelativeClause,
+    Tense,
+    Voice,
+    iterate_participants,
+)
 from sentprobe.generator.sentences.realize import choose_determiner_form, list_negations, list_predicates, render_tree
 from sentprobe.generator.sentences.sentence import Sentence, Token
 from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, plan_sentence, replace_words
-from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Group, Layout, LayoutValue, build_layout_event
+from sentprobe.generator.spaces.layout import (
+    NEGATIONS,
+    ClauseSite,
+    Group,
+    Layout,
+    LayoutValue,
+    Variable,
+    build_layout_event,
+)
 from sentprobe.generator.spaces.space import NumberedEvents
 from sentprobe.grammars.derivation import PARENT, Leaf
 from sentprobe.grammars.features import word_features
-from sentprobe.grammars.shapes import UNTENSED, ClauseShape, NounShape, Shape, find_subject_role, load_english_shapes
+from sentprobe.grammars.shapes import TENSES, ClauseShape, NounShape, Shape, find_subject_role, load_english_shapes
 from sentprobe.lexicon import Form, Kind, Lexicon
 
 NumberArray: TypeAlias = NDArray[np.int64]
@@ -129,8 +146,9 @@ def find_variant_leaves(shape: Shape, at: int) -> tuple[Leaf, ...]:
     leaves = []
     for tense, number in TENSE_NUMBER_PAIRS:
         variant = shape
-        if isinstance(shape, ClauseShape) and shape.tense != UNTENSED:
-            variant = replace(shape, tense=tense.value, number=number.value)
+        if isinstance(shape, ClauseShape) and shape.tense in TENSES:
+            asks_for_subject = not shape.is_relative and shape.gap == find_subject_role(shape.voice)
+            variant = replace(shape, tense=tense.value, number=shape.number if asks_for_subject else number.value)
         leaf = load_english_shapes().find_items(variant)[at].content
         assert isinstance(leaf, Leaf)
         leaves.append(leaf)
@@ -197,8 +215,11 @@ class LayoutRows:
         return entries
 
     def find_numbers(self, path: str) -> NumberArray:
-        """Return the grammatical number of the noun phrase at *path*."""
-        return self.tables.det_numbers[self.values[f"{path}det"]]
+        """Return the grammatical number of the noun phrase at *path*; a question word and a listener are singular."""
+        determiners = self.values.get(f"{path}det")
+        if determiners is None:
+            return np.zeros(len(self.shapes), dtype=np.int64)
+        return self.tables.det_numbers[determiners]
 
     def look_up_nouns(self, path: str) -> NumberArray:
         """Return the forms of the noun at *path*."""
@@ -214,7 +235,7 @@ class LayoutRows:
         return choices[self.find_numbers(path)]
 
     def find_variants(self, site: ClauseSite) -> NumberArray:
-        """Return each row's position in TENSE_NUMBER_PAIRS: tense (any for a modal), and number of the subject."""
+        """Return each row's position in TENSE_NUMBER_PAIRS: tense (any if it has none), and number of the subject."""
         voices = tuple(Voice) if site.voice is None else (site.voice,)
         by_voice = [self.find_numbers(find_subject_path(site, voice)) for voice in voices]
         numbers = by_voice[0] if site.voice else np.choose(self.values[f"{site.path}voice"], by_voice)
@@ -293,10 +314,10 @@ class LayoutColumns:
         for field, part in (("form", "auxiliary"), ("tag", "tag"), ("feats", "feats")):
             self.columns[f"{field}:{path}fin"] = partial(LayoutRows.look_up_finite, site=site, part=part)
         self._add_lookup("form", f"{path}negation", "negators")
-        if site.form.is_modal:
+        if f"{path}modal" in self._domains:
             self.columns[f"form:{path}modal"] = partial(LayoutRows.look_up_modals, path=path)
             self._add_lookup("lemma", f"{path}modal", "modal_lemmas")
-        else:
+        if f"{path}tense" in self._domains:
             self._add_lookup("value", f"{path}tense", "tenses")
         for i in range(site.adverbs):
             self._add_lookup("form", f"{path}adverb{i}", "adverbs")
@@ -323,17 +344,23 @@ class LayoutColumns:
         """Return the key of each row's shape."""
         key = np.zeros(len(values["verb"]), dtype=np.int64)
         for variable in self._structural:
-            value = values[variable.name]
-            if variable.name.endswith("negation"):
-                value = np.minimum(value, 1)  # the cue is a column
-            key = key * 2 + value
+            value, size = values[variable.name], self._count_values(variable)
+            key = key * size + np.minimum(value, size - 1)
         return key
+
+    def _count_values(self, variable: Variable) -> int:
+        """Return how many values of a structural variable have shapes of their own; a cue is a column.
+
+        The cues of a question stand at different places.
+        """
+        is_question = self._layout.clauses[0].form.mood is Mood.QUESTION
+        return len(NEGATIONS) if is_question and variable.name == "negation" else 2
 
     def _build_event(self, shape: int) -> Event:
         """Return an event of the shape with arbitrary words; inverse of :meth:`compute_shape_keys`."""
         values: dict[str, LayoutValue] = {v.name: v.values[0] for v in self._layout.variables}
         for variable in reversed(self._structural):
-            shape, at = divmod(shape, 2)
+            shape, at = divmod(shape, self._count_values(variable))
             values[variable.name] = variable.values[at]
         return build_layout_event(values, self._layout)
 

@@ -119,10 +119,12 @@ class _PhraseBuilder:
         """Return the variables of a finite verb's tense and of its subject's determiner, and the leaf for each pair."""
         clause = self._clauses[token.path]
         path = columns.find_subject_path(clause.site, Voice(clause.find_voice(self._event)))
-        subject = self._numbers[f"{path}det"]
-        leaves = dict(zip(columns.TENSE_NUMBER_PAIRS, columns.find_variant_leaves(*token.origin), strict=True))
-        numbers = [Number(number) for number, _ in self._get_values(subject)]
         assert clause.tense is not None
+        subject = self._numbers.get(f"{path}det", clause.tense)
+        leaves = dict(zip(columns.TENSE_NUMBER_PAIRS, columns.find_variant_leaves(*token.origin), strict=True))
+        numbers = [Number.SINGULAR] * len(Tense)  # of a question word
+        if subject != clause.tense:
+            numbers = [Number(number) for number, _ in self._get_values(subject)]
         return clause.tense, subject, [[leaves[tense, number] for number in numbers] for tense in Tense]
 
     def _get_forms(self, slot: str, kind: Kind, form: Form | None) -> Sequence[str]:

@@ -98,6 +98,7 @@ class _ParsedRenderer:
                 yield from map(self._write, sentence.annotate(self._lexicon))
 
 
+_TENSES = {tense.value: number for number, tense in enumerate(ev.Tense)}
 _RECORD_END = "\ue002"
 """A character, beside the marks of columns, that no word has."""
 
@@ -152,7 +153,7 @@ class _ParsedEvents:
 
     def _find_layout(self, clause: ParsedClause) -> Layout:
         inner = [(role, phrase.clause) for role, phrase in sorted(clause.phrases) if phrase.clause]
-        forms = tuple(ClauseForm(bool(c.modal)) for c in (clause, *(c for _, c in inner)))
+        forms = tuple(_read_form(c) for c in (clause, *(c for _, c in inner)))
         parts = [(role, c.shape.frame, c.shape.gap, c.shape.voice, len(c.adverbs)) for role, c in inner]
         key = (clause.shape.frame, len(clause.adverbs), forms, *parts)
         if key not in self._layouts:
@@ -168,14 +169,14 @@ class _ParsedEvents:
         Raises:
             LookupError: a relative clause has a relative clause.
         """
-        finite = self._modals[clause.modal] if clause.modal else [*ev.Tense].index(clause.shape.tense)
+        finite = self._modals[clause.modal] if clause.modal else _TENSES.get(clause.shape.tense)
         values = [*_number_features(clause.shape, finite), self._verbs[clause.verb]]
         values += [self._adverbs[adverb] for adverb in clause.adverbs]
         inner: list[int] = []
         for _, phrase in sorted(clause.phrases):
             values += self._determiners[phrase.number, phrase.determiner], self._nouns[phrase.noun]
             if phrase.clause is not None:
-                if clause.shape.gap:
+                if clause.shape.is_relative:
                     raise LookupError
                 inner.append(self._relativizers[phrase.clause.relativizer])
                 inner += self._list_values(phrase.clause)
@@ -200,11 +201,20 @@ def _list_words(lexicon: Lexicon) -> Words:
 
 
 @cache
-def _number_features(shape: ClauseShape, finite: int) -> tuple[int, ...]:
+def _number_features(shape: ClauseShape, finite: int | None) -> tuple[int, ...]:
     """Return the values of voice (of a transitive main clause), tense or modal (*finite*), aspect and negation."""
-    values = (finite, [*ev.Aspect].index(shape.aspect), NEGATIONS.index(shape.negation))
-    has_voice = not shape.gap and shape.frame == ev.Frame.TRANSITIVE
-    return ([*ev.Voice].index(shape.voice), *values) if has_voice else values
+    values = ([*ev.Aspect].index(shape.aspect), NEGATIONS.index(shape.negation))
+    if finite is None:  # an order
+        return values
+    has_voice = not shape.is_relative and shape.frame == ev.Frame.TRANSITIVE
+    return ([*ev.Voice].index(shape.voice), finite, *values) if has_voice else (finite, *values)
+
+
+def _read_form(clause: ParsedClause) -> ClauseForm:
+    shape = clause.shape
+    asks = shape.mood == ev.Mood.QUESTION and shape.gap
+    asked = (ev.Role(shape.gap), ev.Asked(clause.relativizer)) if asks else None
+    return ClauseForm(bool(clause.modal), ev.Mood(shape.mood), asked)
 
 
 def _find_clause_pattern(shape: ClauseShape) -> ClausePattern:

@@ -266,6 +266,11 @@ class Event:
         return next((role for role in ROLES if self.argument(role) is GAP), None)
 
     @property
+    def asked(self) -> Role | None:
+        """The role that a wh-question asks for, or None."""
+        return next((role for role in ROLES if isinstance(self.argument(role), Asked)), None)
+
+    @property
     def roles(self) -> tuple[Role, ...]:
         """The roles that are expressed (by default those of a transitive frame); the agent of an order is not."""
         roles = FRAME_ROLES[self.frame or Frame.TRANSITIVE]

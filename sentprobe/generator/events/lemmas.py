@@ -6,6 +6,7 @@ from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.events.event import (
     GAP,
     Argument,
+    Asked,
     Contradiction,
     Event,
     Frame,
@@ -62,11 +63,19 @@ def check_sorts(event: Event, lexicon: Lexicon) -> None:
             for role in Role:
                 filler = clause.argument(role)
                 _check_sort(head if filler is GAP else filler, verb, role.value, lexicon)
+                if isinstance(filler, Asked) and not accepts_asked(filler, verb, role, lexicon):
+                    raise Contradiction(f"no {role.value} of {verb.lemma!r} is asked for by {filler.value!r}")
         for _, person in iterate_participants(clause):
             for adjective in person.adjectives:
                 _check_sort(replace(person, conjunct=None), lexicon.get(adjective, Kind.ADJECTIVE), MODIFIED, lexicon)
             if isinstance(person.clause, RelativeClause) and person.clause.relativizer:
                 _check_sort(person, lexicon.get(person.clause.relativizer, Kind.RELATIVIZER), MODIFIED, lexicon)
+
+
+def accepts_asked(asked: Asked, verb: Word, role: Role, lexicon: Lexicon) -> bool:
+    """Say whether *asked* can stand for a noun in a role of *verb*: "who" for persons, "what" for other sorts."""
+    sorts = {PERSON, *(noun.sort for noun in lexicon.words(Kind.NOUN))}
+    return any(verb.accepts(sort, role.value) for sort in sorts if (sort == PERSON) is (asked is Asked.WHO))
 
 
 def _check_sort(person: Argument | None, word: Word, role: str, lexicon: Lexicon) -> None:

@@ -29,6 +29,7 @@ class Property(StrEnum):
     NOUN = "noun"
     VERB = "verb"
     ADVERB = "adverb"
+    MOOD = "mood"
     STRUCTURE = "structure"
     """The number of clauses or nouns differs, or a different clause is the main clause."""
 
@@ -37,7 +38,8 @@ class Property(StrEnum):
 class ClauseMeaning:
     """The meaning of a clause; *head* is the noun that it modifies, "" for the main clause.
 
-    Agent and patient are nouns; for the gap, the noun is *head*. An intransitive clause has no patient.
+    Agent and patient are nouns or question words; for the gap, the noun is *head*. An intransitive clause has no
+    patient.
     """
 
     head: str
@@ -45,6 +47,7 @@ class ClauseMeaning:
     patient: str
     tense: ev.Tense | None
     modal: str | None
+    mood: ev.Mood
     aspect: ev.Aspect | None
     negated: bool
     adverbs: tuple[str, ...]
@@ -80,7 +83,8 @@ def compute_meaning(event: ev.Event) -> EventMeaning:
 def _compute_clause_meaning(clause: ev.Event, head: ev.Participant | None) -> ClauseMeaning:
     noun = (head.noun or "") if head else ""
     agent, patient = (
-        noun if filler is ev.GAP else getattr(filler, "noun", None) or "" for filler in (clause.agent, clause.patient)
+        noun if filler is ev.GAP else getattr(filler, "noun", filler and f"{filler}?") or ""
+        for filler in (clause.agent, clause.patient)
     )
     return ClauseMeaning(
         head=noun,
@@ -88,6 +92,7 @@ def _compute_clause_meaning(clause: ev.Event, head: ev.Participant | None) -> Cl
         patient=patient,
         tense=clause.tense,
         modal=clause.modal,
+        mood=clause.mood,
         aspect=clause.aspect,
         negated=clause.polarity is ev.Polarity.NEGATIVE,
         adverbs=clause.adverbs or (),
@@ -161,6 +166,8 @@ def _rename_word(meaning: EventMeaning, old: str, new: str) -> EventMeaning:
 
 
 def _compare_clauses(left: ClauseMeaning, right: ClauseMeaning) -> Iterator[Property]:
+    if left.mood is not right.mood:
+        yield Property.MOOD
     if left.modal != right.modal:
         yield Property.MODALITY
     elif left.tense is not right.tense:

@@ -24,7 +24,7 @@ class Trie:
     """A node of the trie: the next node for each input, and the shapes that end at this node.
 
     ``tokens`` holds the nodes by function word, by form and frame of a verb ("VBD transitive"), by form of a modal
-    ("MD modal"), or by RELATIVIZER.
+    ("MD modal"), or by RELATIVIZER or QUESTION_WORD.
     ``phrases`` holds the nodes by role and grammatical number of a noun phrase ("" accepts both numbers). ``adverbs``
     holds at most the node after a list of adverbs. A step is its number among the steps of the node, and the next node.
     """
@@ -41,7 +41,13 @@ class Trie:
 
 RELATIVIZER = "a relativizer"
 """The input for a relativizer; function words have no spaces."""
-_NAMES = {shapes.VERB: "{form} {frame}", shapes.MODAL: "{form} modal", shapes.RELATIVIZER: RELATIVIZER}
+QUESTION_WORD = "a question word"
+_NAMES = {
+    shapes.VERB: "{form} {frame}",
+    shapes.MODAL: "{form} modal",
+    shapes.RELATIVIZER: RELATIVIZER,
+    shapes.ASKED: QUESTION_WORD,
+}
 """The input for a leaf by its placeholder lemma."""
 
 
@@ -51,9 +57,9 @@ def load_english_tries() -> tuple[Trie, dict[str, Trie]]:
     main = Trie()
     relative = {number.value: Trie() for number in ev.Number}
     for shape in shapes.list_clause_shapes():
-        is_subject_relative = shape.gap == shapes.find_subject_role(shape.voice)
-        agrees = is_subject_relative and shape.number
-        tries = [relative[shape.number]] if agrees else relative.values() if shape.gap else [main]
+        agrees = shape.gap == shapes.find_subject_role(shape.voice) and shape.number
+        tries = [relative[shape.number]] if agrees else relative.values()
+        tries = tries if shape.is_relative else [main]
         for trie in tries:
             _insert_shape(trie, shape)
     return main, relative
@@ -87,7 +93,7 @@ _FORM_DESCRIPTIONS = {
     Form.VBN: "a past participle",
     Form.RB: "an adverb",
     Form.MD: "a modal",
-    Form.MD_NEG: "a modal before n't",
+    Form.MD_NEG: "a modal",
 }
 
 
@@ -109,7 +115,10 @@ class ParsedPhrase(NamedTuple):
 
 
 class ParsedClause(NamedTuple):
-    """The shape of a clause, its lemmas, and its noun phrases with their roles: an event that is not yet built."""
+    """The shape of a clause, its lemmas, and its noun phrases with their roles: an event that is not yet built.
+
+    ``relativizer`` is the question word in a wh-question.
+    """
 
     shape: shapes.ClauseShape
     verb: str
@@ -154,8 +163,10 @@ def _has_adverb_site(clause: ParsedClause) -> bool:
     """Say whether several clauses can take an adverb (see :mod:`.attachments`)."""
     shape = clause.shape
     features = shape.aspect, shape.voice, shape.negation
-    has_auxiliary = features != (ev.Aspect.SIMPLE, ev.Voice.ACTIVE, shapes.POSITIVE) or clause.modal
-    has_adverb_first = clause.adverbs and not has_auxiliary
+    follows_subject = features == (ev.Aspect.SIMPLE, ev.Voice.ACTIVE, shapes.POSITIVE) and not clause.modal
+    if shape.mood == shapes.QUESTION:
+        follows_subject = shape.negation != ev.Negator.NOT
+    has_adverb_first = clause.adverbs and follows_subject
     return any(
         (has_adverb_first and role == shapes.find_subject_role(shape.voice)) or _has_adverb_site(phrase.clause)
         for role, phrase in clause.phrases
@@ -184,7 +195,7 @@ def build_event(clause: ParsedClause) -> ev.Event:
     """Return the event of a derivation."""
     arguments: dict[str, Any] = {role: _build_participant(phrase) for role, phrase in clause.phrases}
     if clause.shape.gap:
-        arguments[clause.shape.gap] = ev.GAP
+        arguments[clause.shape.gap] = ev.GAP if clause.shape.is_relative else ev.Asked(clause.relativizer)
     arguments |= _find_features(clause.shape)
     return ev.Event(predicate=clause.verb, adverbs=clause.adverbs, modal=clause.modal or None, **arguments)
 
@@ -195,7 +206,8 @@ def _find_features(shape: shapes.ClauseShape) -> Mapping[str, Any]:
     return {
         "frame": ev.Frame(shape.frame),
         "voice": ev.Voice(shape.voice),
-        "tense": None if shape.tense == shapes.UNTENSED else ev.Tense(shape.tense),
+        "tense": ev.Tense(shape.tense) if shape.tense in shapes.TENSES else None,
+        "mood": ev.Mood(shape.mood),
         "aspect": ev.Aspect(shape.aspect),
         "polarity": ev.Polarity.POSITIVE if is_positive else ev.Polarity.NEGATIVE,
         "negator": None if is_positive else ev.Negator(shape.negation),
@@ -213,12 +225,13 @@ def _build_participant(phrase: ParsedPhrase) -> ev.Participant:
 
 
 def normalize_sentence(sentence: str) -> str:
-    """Return a sentence in generated form: without capitals and a final stop.
+    """Return a sentence in generated form: without capitals and a final stop, question mark or exclamation mark.
 
-    >>> normalize_sentence("The man sleeps."), normalize_sentence("the man sleeps .")
-    ('the man sleeps', 'the man sleeps')
+    >>> normalize_sentence("The man sleeps."), normalize_sentence("does the man sleep ?")
+    ('the man sleeps', 'does the man sleep')
     """
-    return sentence.strip().lower().removesuffix(".").rstrip()
+    plain = sentence.strip().lower()
+    return (plain[:-1] if plain.endswith((".", "?", "!")) else plain).rstrip()
 
 
 def _build_error(parser: "_Parser", lexicon: Lexicon) -> ParseError:
@@ -257,11 +270,15 @@ class _TokenReadings(NamedTuple):
 
 
 _END = _TokenReadings("")
+_QUESTION_WORDS = frozenset(asked.value for asked in ev.Asked)
+_AUXILIARIES = frozenset({"is", "are", "was", "were", "do", "does", "did"})
 
 
 @lru_cache(maxsize=16_384)
 def _find_readings(token: str, lexicon: Lexicon) -> _TokenReadings:
     inputs, determiners, nouns, adverbs = [(token, "", "", "")], [], [], []
+    if token in _QUESTION_WORDS:
+        inputs.append((QUESTION_WORD, "", token, ""))
     for word, form in lexicon.find(token):
         if word.kind is Kind.NOUN:
             number = ev.Number.SINGULAR if form is Form.NN else ev.Number.PLURAL
@@ -398,7 +415,9 @@ class _Parser:
 
 
 def _describe_input(name: str) -> str:
-    if name == RELATIVIZER:
+    if name in (RELATIVIZER, QUESTION_WORD):
         return name
+    if name in _AUXILIARIES:
+        return "an auxiliary"
     form, space, _ = name.partition(" ")
     return _FORM_DESCRIPTIONS[Form(form)] if space else repr(name)

@@ -148,7 +148,7 @@ def list_predicates(plan: SentencePlan) -> tuple[Predicate, ...]:
     return tuple(
         Predicate(
             verb=clause.verb + 1,
-            agent=clause.positions[Role.AGENT] + 1,
+            agent=clause.positions[Role.AGENT] + 1 if Role.AGENT in clause.positions else None,
             patient=clause.positions[Role.PATIENT] + 1 if Role.PATIENT in clause.positions else None,
         )
         for clause in plan.clauses

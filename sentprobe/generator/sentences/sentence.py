@@ -26,11 +26,11 @@ class Token:
 class Predicate:
     """A verb and its participants' nouns, as token numbers from 1.
 
-    In a relative clause, the modified noun fills the gap. An intransitive verb has no patient.
+    In a relative clause, the modified noun fills the gap. An intransitive verb has no patient, an order no agent.
     """
 
     verb: int
-    agent: int
+    agent: int | None
     patient: int | None
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate
 
-from sentprobe.generator.events.event import ROLES, Event, Participant, Polarity, RelativeClause, Role
+from sentprobe.generator.events.event import ROLES, Event, Mood, Number, Participant, Polarity, RelativeClause, Role
 from sentprobe.generator.sentences.structure import ClauseStructure, extract_structure
 from sentprobe.grammars import shapes
 from sentprobe.grammars.derivation import PARENT, FlatItem, Leaf
@@ -85,7 +85,7 @@ def plan_sentence(event: Event) -> SentencePlan:
 
 @lru_cache(maxsize=8192)  # events of two clauses have about 4,000 structures
 def _plan_structure(key: _StructureKey) -> SentencePlan:
-    return _plan_clause(key.event, "", "")
+    return _plan_clause(key.event, "", Number.SINGULAR)  # the number of "who" and "what"
 
 
 def _plan_clause(event: Event, path: str, head_number: str) -> SentencePlan:
@@ -98,6 +98,8 @@ def _plan_clause(event: Event, path: str, head_number: str) -> SentencePlan:
         if isinstance(item.content, Leaf):
             if item.content.lemma == shapes.VERB:
                 plan.clauses[0].verb = starts[i]
+            elif item.content.lemma == shapes.ASKED and event.asked is not None:
+                plan.clauses[0].positions[event.asked] = starts[i]
             elif item.content.pos == "PART":
                 plan.clauses[0].cue = starts[i]
         elif item.content.category == "NP":
@@ -108,18 +110,20 @@ def _plan_clause(event: Event, path: str, head_number: str) -> SentencePlan:
 def _choose_clause_shape(event: Event, head_number: str) -> shapes.ClauseShape:
     subject = event.argument(event.subject)
     number = subject.number if isinstance(subject, Participant) else head_number
-    if event.modal is not None:
-        number = ""
+    tense = str(event.tense)
+    if event.modal is not None or event.mood is Mood.ORDER:
+        tense, number = shapes.IMPERATIVE if event.modal is None else shapes.UNTENSED, ""
     negation = event.negator if event.polarity is Polarity.NEGATIVE else event.polarity
     return shapes.ClauseShape(
         str(event.frame),
         str(event.voice),
-        shapes.UNTENSED if event.modal is not None else str(event.tense),
+        tense,
         str(event.aspect),
         str(negation),
         bool(event.adverbs),
-        str(event.gap or ""),
+        str(event.gap or event.asked or ""),
         str(number),
+        str(event.mood),
     )
 
 
@@ -128,6 +132,9 @@ def _plan_clause_part(shape: shapes.ClauseShape, at: int, event: Event, path: st
     if isinstance(content, Leaf):
         # A clause's relativizer belongs to the participant that the clause modifies.
         owner = path.removesuffix("clause.") if content.lemma == shapes.RELATIVIZER else path
+        if content.lemma == shapes.ASKED and event.asked is not None:
+            word = str(event.argument(event.asked))
+            content = replace(content, form=word, lemma=word)
         return _plan_leaf(content, owner, (shape, at))
     if content.category == "ADVP":
         return _plan_adverbs(len(event.adverbs or ()), path)

@@ -151,9 +151,9 @@ def write_conllu(sentence: Sentence) -> str:
     """Return *sentence* in CoNLL-U.
 
     Comments hold the event, tree, template and index. MISC holds Agent and Patient of a verb and Negates of a cue, as
-    token numbers.
+    token numbers; the agent of an order is 0.
     """
-    misc = {p.verb: f"Agent={p.agent}" for p in sentence.predicates}
+    misc = {p.verb: f"Agent={p.agent or 0}" for p in sentence.predicates}
     for p in sentence.predicates:
         if p.patient is not None:
             misc[p.verb] += f"|Patient={p.patient}"
@@ -228,7 +228,7 @@ def _build_predicates(rows: list[list[str]], misc: list[dict[str, str]]) -> list
     predicates_by_verb = {
         verb: {
             "verb": verb,
-            "agent": int(items["Agent"]),
+            "agent": int(items["Agent"]) or None,
             "patient": int(items["Patient"]) if "Patient" in items else None,
         }
         for verb, items in enumerate(misc, 1)

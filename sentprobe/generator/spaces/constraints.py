@@ -1,12 +1,21 @@
 """Constraints on sentences, and the words that sentences are made of."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import lru_cache
 from typing import TypeAlias
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.generator.events.event import Event, Frame, Negator, Number, iterate_clauses, iterate_participants
+from sentprobe.generator.events.event import (
+    Event,
+    Frame,
+    Mood,
+    Negator,
+    Number,
+    Role,
+    iterate_clauses,
+    iterate_participants,
+)
 from sentprobe.generator.sentences.realize import choose_determiner_form
 from sentprobe.grammars.shapes import MAX_ADVERBS
 from sentprobe.lexicon import Flag, Kind, Lexicon
@@ -54,7 +63,8 @@ class Choices:
     ``main`` and ``clause`` are partial events that fix features of the main clause and of every relative clause. The
     other fields list the values to choose from, in every clause: the numbers of nouns, determiners and relativizers by
     lemma, negation cues, modals (None for a clause with a tense), and the number of adverbs before a verb
-    (``clause_adverbs`` for relative clauses, if given). Repeated values count once. ``allow`` admits verbs with a flag
+    (``clause_adverbs`` for relative clauses, if given). ``moods`` lists the moods of main clauses, ``asked`` the roles
+    that questions ask for (None: a yes/no question). Repeated values count once. ``allow`` admits verbs with a flag
     that are excluded by default: stative, punctual and psych verbs in the progressive, and syncretic verbs ("the men
     hit"). ``ambiguous`` admits events whose sentence has two readings, because two verbs can take an adverb (see
     :mod:`sentprobe.generator.sentences.attachments`).
@@ -67,16 +77,18 @@ class Choices:
     relativizers: tuple[str, ...] = ("that",)
     negators: tuple[Negator, ...] = (Negator.NOT,)
     modals: tuple[str | None, ...] = (None,)
+    moods: tuple[Mood, ...] = (Mood.STATEMENT,)
+    asked: tuple[Role | None, ...] = (None,)
     adverbs: tuple[int, ...] = (0,)
     clause_adverbs: tuple[int, ...] | None = None
     allow: frozenset[Flag] = frozenset()
     ambiguous: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("numbers", "determiners", "relativizers", "negators", "modals", "adverbs", "clause_adverbs"):
-            values = getattr(self, name)
-            if values is not None:
-                object.__setattr__(self, name, tuple(dict.fromkeys(values)))
+        for field_of in fields(self):
+            values = getattr(self, field_of.name)
+            if isinstance(values, tuple):
+                object.__setattr__(self, field_of.name, tuple(dict.fromkeys(values)))
 
     @property
     def adverbs_in_clauses(self) -> tuple[int, ...]:

@@ -12,14 +12,7 @@ from typing import NamedTuple
 
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.sentences.sentence_plan import find_slots
-from sentprobe.generator.spaces.layout import (
-    ClauseSite,
-    Group,
-    Layout,
-    LayoutValue,
-    build_layout_event,
-    list_frame_roles,
-)
+from sentprobe.generator.spaces.layout import ClauseSite, Group, Layout, LayoutValue, build_layout_event
 
 
 class DrawnEvent(NamedTuple):
@@ -47,7 +40,7 @@ class DrawnEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClauseParts:
-    """The variables of a clause; ``voice`` is None if ``site`` fixes it, ``tense`` if the clause has a modal.
+    """The variables of a clause; ``voice`` is None if ``site`` fixes it, ``tense`` if the clause has none.
 
     ``roles`` holds the noun variable of each role; the gap has the variable of the noun that the clause modifies.
     """
@@ -107,7 +100,10 @@ def number_variables(layout: Layout) -> dict[str, int]:
 
 def _find_clause_parts(site: ClauseSite, numbers: Mapping[str, int]) -> ClauseParts:
     path = site.path
-    owners = {role: site.owner if role is site.gap else f"{path}{role.value}." for role in list_frame_roles(site.frame)}
+    owners = {role: f"{path}{role.value}." for role in site.overt_roles}
+    if site.gap is not None:
+        owners[site.gap] = site.owner
+    owners = {role: owners[role] for role in ev.ROLES if role in owners}
     return ClauseParts(
         site=site,
         verb=numbers[f"{path}verb"],

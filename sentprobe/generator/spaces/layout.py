@@ -38,9 +38,11 @@ class Variable:
 
 
 class ClauseForm(NamedTuple):
-    """Whether the finite verb of a clause is a modal."""
+    """Whether the finite verb of a clause is a modal; its mood; and the open participant of a wh-question."""
 
     is_modal: bool = False
+    mood: ev.Mood = ev.Mood.STATEMENT
+    asked: tuple[ev.Role, ev.Asked] | None = None
 
 
 TENSED = ClauseForm()
@@ -61,6 +63,14 @@ class ClauseSite:
     owner: str
     clause_pattern: "ClausePattern | None" = None
     form: ClauseForm = TENSED
+
+    @property
+    def overt_roles(self) -> tuple[ev.Role, ...]:
+        """The roles that have a noun in the clause."""
+        absent = {self.gap, self.form.asked and self.form.asked[0]}
+        if self.form.mood is ev.Mood.ORDER:
+            absent.add(ev.Role.AGENT)
+        return tuple(role for role in list_frame_roles(self.frame) if role not in absent)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -88,14 +98,24 @@ def make_layout(
     *adverbs* and *forms* hold the number of adverbs and the form of each clause, main clause first; by default, all
     clauses are tensed.
     """
-    voice = ev.Voice.ACTIVE if pattern.frame is ev.Frame.INTRANSITIVE else None
     forms = forms or (TENSED,) * len(adverbs)
+    is_active = pattern.frame is ev.Frame.INTRANSITIVE or forms[0].mood is ev.Mood.ORDER
+    voice = ev.Voice.ACTIVE if is_active else None
     sites = [ClauseSite("", pattern.frame, voice, None, adverbs[0], "", form=forms[0])]
     for (role, clause), count, form in zip(pattern.clauses, adverbs[1:], forms[1:], strict=True):
         owner = f"{role.value}."
         sites.append(ClauseSite(f"{owner}clause.", clause.frame, clause.voice, clause.gap, count, owner, clause, form))
     variables = [v for site in sites for v in _list_clause_variables(site, words, negators)]
     return Layout(pattern, tuple(sites), tuple(variables))
+
+
+def can_have_form(pattern: Pattern, form: ClauseForm) -> bool:
+    """Say whether the main clause of a pattern can have a form: each relative clause has its noun."""
+    main = ClauseSite("", pattern.frame, None, None, 0, "", form=form)
+    asked = () if form.asked is None else form.asked[:1]
+    return {*asked} <= {*list_frame_roles(pattern.frame)} and {role for role, _ in pattern.clauses} <= {
+        *main.overt_roles
+    }
 
 
 def list_frame_roles(frame: ev.Frame) -> tuple[ev.Role, ...]:
@@ -111,19 +131,20 @@ def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Ne
         yield _make_free_variable(f"{path}voice", [v.value for v in ev.Voice])
     if site.form.is_modal:
         yield _make_free_variable(f"{path}modal", words.modals)
-    else:
+    elif site.form.mood is not ev.Mood.ORDER:
         yield _make_free_variable(f"{path}tense", [t.value for t in ev.Tense])
-    yield _make_free_variable(f"{path}aspect", [a.value for a in ev.Aspect])
+    aspects = [a.value for a in ev.Aspect]
+    is_order = site.form.mood is ev.Mood.ORDER
+    yield Variable(f"{path}aspect", aspects, frozenset(range(1 if is_order else len(aspects))))  # an order is simple
     allowed = {ev.Polarity.POSITIVE.value, *(n.value for n in negators)}
     negations = frozenset(i for i, n in enumerate(NEGATIONS) if n in allowed)
     yield Variable(f"{path}negation", NEGATIONS, negations)
     yield Variable(f"{path}verb", words.verbs, words.verbs_by_frame[site.frame], Group.VERB)
     for i in range(site.adverbs):
         yield _make_free_variable(f"{path}adverb{i}", words.adverbs, Group.ADVERB)
-    for role in list_frame_roles(site.frame):
-        if role is not site.gap:
-            yield _make_free_variable(f"{path}{role.value}.det", words.determiners)
-            yield _make_free_variable(f"{path}{role.value}.noun", words.nouns, Group.NOUN)
+    for role in site.overt_roles:
+        yield _make_free_variable(f"{path}{role.value}.det", words.determiners)
+        yield _make_free_variable(f"{path}{role.value}.noun", words.nouns, Group.NOUN)
 
 
 def _make_free_variable(name: str, values: Sequence[LayoutValue], group: Group | None = None) -> Variable:
@@ -166,6 +187,8 @@ class _Matcher:
             self._require_fixed(partial.voice, site.voice)
         self._require_variable(f"{path}tense", partial.tense)
         self._require_variable(f"{path}modal", partial.modal)
+        if partial.mood is not ev.Mood.STATEMENT:
+            self._require_fixed(partial.mood, site.form.mood)
         self._require_value(f"{path}aspect", partial.aspect)
         self._require_value(f"{path}verb", partial.predicate)
         if partial.polarity is ev.Polarity.NEGATIVE and partial.negator is None:
@@ -182,7 +205,9 @@ class _Matcher:
     def _match_argument(self, partial: ev.Argument | None, role: ev.Role, site: ClauseSite) -> None:
         if partial is None:
             return
-        if role not in list_frame_roles(site.frame) or (partial is ev.GAP and role is not site.gap):
+        if isinstance(partial, ev.Asked):
+            self._require_fixed((role, partial), site.form.asked)
+        elif role not in ((site.gap,) if partial is ev.GAP else (site.gap, *site.overt_roles)):
             raise _ImpossibleStructure
         if isinstance(partial, ev.Participant):
             self._match_participant(partial, site.owner if role is site.gap else f"{site.path}{role.value}.")
@@ -241,21 +266,26 @@ def build_layout_event(values: Mapping[str, LayoutValue], layout: Layout, site: 
     path = site.path
     polarity, negator = _NEGATIONS[str(values[f"{path}negation"])]
     arguments: dict[ev.Role, ev.Argument] = {
-        role: ev.GAP if role is site.gap else _build_participant(f"{path}{role.value}.", values, layout)
-        for role in list_frame_roles(site.frame)
+        role: _build_participant(f"{path}{role.value}.", values, layout) for role in site.overt_roles
     }
+    if site.gap is not None:
+        arguments[site.gap] = ev.GAP
+    if site.form.asked is not None:
+        arguments |= [site.form.asked]
+    tense = values.get(f"{path}tense")
     return ev.Event(
         predicate=str(values[f"{path}verb"]),
         frame=site.frame,
         voice=site.voice or _VOICES[str(values[f"{path}voice"])],
-        tense=None if site.form.is_modal else _TENSES[str(values[f"{path}tense"])],
+        tense=None if tense is None else _TENSES[str(tense)],
         modal=str(values[f"{path}modal"]) if site.form.is_modal else None,
         aspect=_ASPECTS[str(values[f"{path}aspect"])],
         polarity=polarity,
         negator=negator,
         adverbs=tuple(str(values[f"{path}adverb{i}"]) for i in range(site.adverbs)),
-        agent=arguments[ev.Role.AGENT],
+        agent=arguments.get(ev.Role.AGENT),
         patient=arguments.get(ev.Role.PATIENT),
+        mood=site.form.mood,
     )
 
 
@@ -300,7 +330,7 @@ def _read_clause(event: ev.Event, site: ClauseSite, layout: Layout, values: dict
     path, adverbs = site.path, event.adverbs or ()
     if (event.frame, event.gap, len(adverbs)) != (site.frame, site.gap, site.adverbs):
         return False
-    if site.form != ClauseForm(event.modal is not None):
+    if site.form != read_form(event):
         return False
     if site.voice not in (None, event.voice):
         return False
@@ -315,10 +345,16 @@ def _read_clause(event: ev.Event, site: ClauseSite, layout: Layout, values: dict
         **{f"{path}adverb{i}": lemma for i, lemma in enumerate(adverbs)},
     }
     return all(
-        _read_participant(event.argument(role), f"{path}{role.value}.", layout, values)
-        for role in list_frame_roles(site.frame)
-        if role is not site.gap
+        _read_participant(event.argument(role), f"{path}{role.value}.", layout, values) for role in site.overt_roles
     )
+
+
+def read_form(event: ev.Event) -> ClauseForm:
+    """Return the form of an event's main clause."""
+    asked = event.asked
+    filler = None if asked is None else event.argument(asked)
+    open_participant = (asked, filler) if asked is not None and isinstance(filler, ev.Asked) else None
+    return ClauseForm(event.modal is not None, event.mood, open_participant)
 
 
 def _read_participant(person: object, path: str, layout: Layout, values: dict[str, LayoutValue]) -> bool:

@@ -4,12 +4,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
 
-from sentprobe.generator.events.event import Aspect, Event, Negator
+from sentprobe.generator.events.event import Aspect, Event, Mood, Negator, Polarity, Voice
 from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY
 from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words
 from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Layout, Restriction, Variable, restrict
-from sentprobe.generator.spaces.sort_bans import find_sort_bans, find_sort_boxes
+from sentprobe.generator.spaces.sort_bans import find_asked_boxes, find_sort_bans, find_sort_boxes
 from sentprobe.lexicon import Flag, Form, Kind, Lexicon
 from sentprobe.lexicon.words import NO_PROGRESSIVE
 
@@ -56,6 +56,8 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
     if lacking and Negator.CONTRACTED in choices.negators:
         names = ", ".join(words.modals[i] for i in sorted(lacking))
         yield Rule(f"no n't after {names}", lambda layout: _find_contraction_boxes(lacking, layout), is_ban=True)
+    if {*choices.asked} != {None}:
+        yield Rule("who for persons, what for things", partial(find_asked_boxes, words, lexicon), is_ban=True)
     if bans := find_sort_bans(words, lexicon):
         text = "the sorts of nouns that verbs and relativizers take"
         yield Rule(text, lambda layout: list(find_sort_boxes(bans, layout)), is_ban=True)
@@ -64,12 +66,20 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
 def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
     """Return the main clauses whose adverb follows a relative clause on the subject."""
     main, *relatives = layout.clauses
-    has_site = (
-        main.adverbs
-        and not main.form.is_modal
-        and any(site.owner == f"{WITHOUT_AUXILIARY.subject.value}." for site in relatives)
-    )
-    return _restrict_clauses(WITHOUT_AUXILIARY, layout, [main]) if has_site else []
+    patterns = _AMBIGUOUS_QUESTIONS if main.form.mood is Mood.QUESTION else (WITHOUT_AUXILIARY,)
+    if not main.adverbs or (main.form.is_modal and main.form.mood is Mood.STATEMENT):
+        return []
+    owners = {site.owner for site in relatives}
+    patterns = tuple(event for event in patterns if f"{event.subject.value}." in owners)
+    return [box for event in patterns for box in _restrict_clauses(event, layout, [main])]
+
+
+_AMBIGUOUS_QUESTIONS = tuple(
+    Event(voice=voice, polarity=polarity, negator=negator)
+    for voice in Voice
+    for polarity, negator in ((Polarity.POSITIVE, None), (Polarity.NEGATIVE, Negator.CONTRACTED))
+)
+"""Subsume the questions whose adverbs directly follow the subject."""
 
 
 def _iterate_event_rules(constraints: Constraints) -> Iterator[Rule]:

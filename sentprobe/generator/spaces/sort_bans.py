@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from itertools import product
 
+from sentprobe.generator.events.lemmas import accepts_asked
 from sentprobe.generator.spaces.constraints import Allowed, Words
 from sentprobe.generator.spaces.layout import Layout, Restriction
 from sentprobe.lexicon import Kind, Lexicon
@@ -37,6 +38,18 @@ def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
                 nouns = frozenset(i for i, sort in enumerate(sorts) if not word.accepts(sort, role))
                 bans.setdefault((kind, role, nouns), []).append(number)
     return tuple(SortBan(kind, role, frozenset(same), nouns) for (kind, role, nouns), same in bans.items() if nouns)
+
+
+def find_asked_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> list[Restriction]:
+    """Return the boxes of verbs whose open participant the question word does not ask for."""
+    main = layout.clauses[0]
+    if main.form.asked is None:
+        return []
+    role, asked = main.form.asked
+    kind = Kind(main.frame.value)
+    verbs = words.verbs_by_frame[main.frame]
+    others = (i for i in verbs if not accepts_asked(asked, lexicon.get(words.verbs[i], kind), role, lexicon))
+    return [{"verb": banned}] if (banned := frozenset(others)) else []
 
 
 def find_sort_boxes(bans: Iterable[SortBan], layout: Layout) -> Iterator[Restriction]:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
-from sentprobe.generator.events.event import Contradiction, Event, Negator, Number
+from sentprobe.generator.events.event import Asked, Contradiction, Event, Mood, Negator, Number
 from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words
 from sentprobe.generator.spaces.counting import (
     Box,
@@ -29,7 +29,7 @@ from sentprobe.generator.spaces.counting import (
     split_into_cells,
 )
 from sentprobe.generator.spaces.drawn_event import DrawnEvent
-from sentprobe.generator.spaces.layout import ClauseForm, Layout, make_layout, read_values
+from sentprobe.generator.spaces.layout import ClauseForm, Layout, can_have_form, make_layout, read_values
 from sentprobe.generator.spaces.profile import Profile, SpaceStratum, find_strata, sample_strata
 from sentprobe.generator.spaces.rules import Rule, iterate_rules
 from sentprobe.generator.spaces.templates import find_patterns
@@ -95,6 +95,9 @@ class Space:
         self.constraints = constraints or Constraints()
         self.words = choose_words(lexicon, vocabulary, self.choices, self.constraints)
         self._layouts = _build_layouts(self.templates, self.words, self.choices)
+        if not self._layouts:
+            moods = " or ".join(mood.value for mood in self.choices.moods)
+            raise Contradiction(f"the templates {', '.join(self.templates)} have no such {moods}")
         if self.choices.clause != Event() and all(len(x.clauses) == 1 for x in self._layouts):
             names = ", ".join(self.templates)
             raise Contradiction(f"the templates {names} have no relative clause to fix features of")
@@ -274,8 +277,20 @@ def join_batches(batches: Sequence[EventBatch]) -> EventBatch:
 
 def _build_layouts(templates: tuple[str, ...], words: Words, choices: Choices) -> tuple[Layout, ...]:
     counts = choices.adverbs, choices.adverbs_in_clauses
-    forms = tuple(dict.fromkeys(ClauseForm(modal is not None) for modal in choices.modals))
+    is_modal = tuple(dict.fromkeys(modal is not None for modal in choices.modals))
+    forms = tuple(_iterate_main_forms(choices, is_modal)), tuple(map(ClauseForm, is_modal))
     return _build_cached_layouts(templates, words, counts, choices.negators, forms)
+
+
+def _iterate_main_forms(choices: Choices, is_modal: tuple[bool, ...]) -> Iterator[ClauseForm]:
+    """Yield the forms of main clauses; an order has no modal."""
+    for mood in choices.moods:
+        if mood is Mood.ORDER:
+            yield ClauseForm(mood=mood)
+            continue
+        for role, modal in product(choices.asked if mood is Mood.QUESTION else (None,), is_modal):
+            for asked in (None,) if role is None else tuple((role, word) for word in Asked):
+                yield ClauseForm(modal, mood, asked)
 
 
 @lru_cache(maxsize=1024)  # number of layouts
@@ -284,15 +299,17 @@ def _build_cached_layouts(
     words: Words,
     adverbs: tuple[tuple[int, ...], tuple[int, ...]],
     negators: tuple[Negator, ...],
-    forms: tuple[ClauseForm, ...],
+    forms: tuple[tuple[ClauseForm, ...], tuple[ClauseForm, ...]],
 ) -> tuple[Layout, ...]:
-    """Return the layouts of templates; *adverbs* holds the possible numbers of adverbs of main and relative clauses."""
+    """Return the layouts of templates; *adverbs* and *forms* hold those of main and of relative clauses."""
     main, inner = adverbs
+    main_forms, inner_forms = forms
     return tuple(
         make_layout(pattern, counts, words, negators, clause_forms)
         for pattern in find_patterns(templates)
         for counts in product(main, *[inner] * len(pattern.clauses))
-        for clause_forms in product(forms, repeat=1 + len(pattern.clauses))
+        for clause_forms in product(main_forms, *[inner_forms] * len(pattern.clauses))
+        if can_have_form(pattern, clause_forms[0])
     )
 
 

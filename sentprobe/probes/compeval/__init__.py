@@ -2,14 +2,14 @@
 
 from sentprobe.probes.compeval.assemble import build
 from sentprobe.probes.compeval.item_counts import count_templates
-from sentprobe.probes.compeval.tasks import SUITE_TASKS, TASKS, CompevalTask, HeldOut, check_size, find_task
+from sentprobe.probes.compeval.tasks import SUITE_TASKS, TASKS, CompevalTask, HeldOutKind, check_size, find_task
 from sentprobe.probes.dataset import Sampling, Size
 
 __all__ = [
     "SUITE_TASKS",
     "TASKS",
     "CompevalTask",
-    "HeldOut",
+    "HeldOutKind",
     "Sampling",
     "Size",
     "build",

@@ -35,7 +35,7 @@ from sentprobe.probes.compeval.sampling import (
     check_sentence_count,
     choose_split_words,
 )
-from sentprobe.probes.compeval.tasks import CompevalTask, HeldOut, check_size, find_task
+from sentprobe.probes.compeval.tasks import CompevalTask, HeldOutKind, check_size, find_task
 from sentprobe.probes.dataset import STRUCTURE, Card, Items, ProbeDataset, Sampling, Size, Split, TooFewError
 from sentprobe.specs import choose_member
 from sentprobe.versions import find_versions
@@ -122,8 +122,8 @@ def _describe_structure(structure: Structure | None) -> tuple[str, ...]:
 
 def _describe_shared_words(task: CompevalTask, words: SplitWords) -> tuple[str, ...]:
     shared = {
-        HeldOut.PAIRS: words.probes[Split.VALIDATION] == words.probes[Split.TRAIN],
-        HeldOut.ADVERBS: words.lexicons[Split.VALIDATION] is words.lexicons[Split.TRAIN],
+        HeldOutKind.PAIRS: words.probes[Split.VALIDATION] == words.probes[Split.TRAIN],
+        HeldOutKind.ADVERBS: words.lexicons[Split.VALIDATION] is words.lexicons[Split.TRAIN],
     }
     if not shared.get(task.held_out):
         return ()

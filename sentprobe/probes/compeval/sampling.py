@@ -14,7 +14,7 @@ from sentprobe.probes.compeval.held_out_structures import Structure, get_trained
 from sentprobe.probes.compeval.items import ALL_SENTENCES, Drawer, Part, Probe, Unit
 from sentprobe.probes.compeval.mirror import ADVERB_COUNTS, take_units, take_weighted_units
 from sentprobe.probes.compeval.paper import PaperQuestion, check_probe_words_trained, sample_paper_items
-from sentprobe.probes.compeval.tasks import CompevalTask, HeldOut
+from sentprobe.probes.compeval.tasks import CompevalTask, HeldOutKind
 from sentprobe.probes.dataset import Sampling, Split, TooFewError
 from sentprobe.processes import find_memory_size
 
@@ -59,7 +59,7 @@ def choose_split_words(
             words, rng=rng, task=task.name, absent=task.absent_probes, validation=validation
         )
     lexicons: Mapping[Split, Lexicon] = dict.fromkeys(Split, lexicon)
-    if task.held_out is HeldOut.ADVERBS:
+    if task.held_out is HeldOutKind.ADVERBS:
         lexicons = held_out_pairs.split_adverbs(lexicon, vocabulary, rng=rng, task=task.name, validation=validation)
     return SplitWords(lexicons=lexicons, probes=probes)
 
@@ -98,7 +98,7 @@ def check_sentence_count(task: CompevalTask, words: SplitWords, request: DrawReq
 
 def _count_sentences(task: CompevalTask, drawer: Drawer, probes: Sequence[Probe]) -> int:
     """Count the sentences with all words of a probe; a sentence counts for each such probe."""
-    choices = Choices(adverbs=ADVERB_COUNTS if task.held_out is HeldOut.ADVERBS else (0,))
+    choices = Choices(adverbs=ADVERB_COUNTS if task.held_out is HeldOutKind.ADVERBS else (0,))
     drawers = [replace(drawer, template=name) for name in task.templates]
     spaces = [drawer.make_space(words=probe, choices=choices) for drawer in drawers for probe in probes]
     return sum(space.count() for space in spaces if space is not None)

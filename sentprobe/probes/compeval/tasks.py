@@ -13,7 +13,7 @@ from sentprobe.probes.known_task import ABOUT_ORDER, ABOUT_WORDS, Cue, KnownTask
 from sentprobe.specs import COMPEVAL, STRUCTURE
 
 
-class HeldOut(StrEnum):
+class HeldOutKind(StrEnum):
     """The kind of words or pairs that test items have and training items lack."""
 
     NOTHING = "nothing"
@@ -40,7 +40,7 @@ class CompevalTask(KnownTask):
     has_noun: bool = True
     make_units: mirror.UnitMaker
     unit: int = 2
-    held_out: HeldOut = HeldOut.PAIRS
+    held_out: HeldOutKind = HeldOutKind.PAIRS
     templates: tuple[str, ...] = _NOUN_TEMPLATES
     question: questions.Question
     sample_events: Callable[[Drawer], Iterator[DrawnEvent]] = Drawer.sample_events
@@ -61,7 +61,7 @@ TASKS = {
             question_text="does v occur in s?",
             has_noun=False,
             make_units=mirror.make_content1_units,
-            held_out=HeldOut.NOTHING,
+            held_out=HeldOutKind.NOTHING,
             question=questions.does_verb_occur,
             may_answer=_WORD_REASONS,
         ),
@@ -94,7 +94,7 @@ TASKS = {
             question_text="v and another verb occur in s, one of them negated; is v positive?",
             has_noun=False,
             make_units=mirror.make_negation_units,
-            held_out=HeldOut.ADVERBS,
+            held_out=HeldOutKind.ADVERBS,
             templates=_CLAUSE_TEMPLATES,
             question=questions.is_positive,
             sample_events=mirror.sample_negations,
@@ -121,7 +121,7 @@ STRUCTURE_TASKS = {
             question_text="v and another verb occur in s, one past and one present; is v past?",
             has_noun=False,
             make_units=structure_units.make_tense_units,
-            held_out=HeldOut.ADVERBS,
+            held_out=HeldOutKind.ADVERBS,
             templates=_CLAUSE_TEMPLATES,
             question=structure_units.is_past,
             may_answer=give_reason("an auxiliary stands near its verb; beat this figure", *_ORDER_CUES),
@@ -132,7 +132,7 @@ STRUCTURE_TASKS = {
             question_text="v and another verb occur in s, one of their agents is plural; is that of v?",
             has_noun=False,
             make_units=structure_units.make_number_units,
-            held_out=HeldOut.ADVERBS,
+            held_out=HeldOutKind.ADVERBS,
             templates=_CLAUSE_TEMPLATES,
             question=structure_units.is_agent_plural,
             may_answer=give_reason("word order is what marks the agent; beat this figure", *_ORDER_CUES),

@@ -59,7 +59,7 @@ def merge_seeds(result: Result, stored: Result) -> Result:
         own_seeds = result.scores[condition].seeds if condition in result.scores else ()
         own_numbers = {seed_score.seed for seed_score in own_seeds}
         additional_scores[condition] = [
-            replace(s, made=s.made or stored.provenance) for s in score.seeds if s.seed not in own_numbers
+            replace(s, provenance=s.provenance or stored.provenance) for s in score.seeds if s.seed not in own_numbers
         ]
     return add_scores(result, additional_scores)
 
@@ -77,9 +77,9 @@ def add_scores(result: Result, new_scores: Mapping[Condition, Iterable[SeedScore
 
 def _drop_shared_provenance(result: Result, score: SeedScore) -> SeedScore:
     """Remove a score's provenance if it equals that of the result, of the packages that both list."""
-    provenance = score.made
+    provenance = score.provenance
     if provenance is None or (provenance.command, provenance.device) != (result.command, result.device):
         return score
     shared_packages = provenance.versions.keys() & result.versions.keys()
     differ = any(provenance.versions[name] != result.versions[name] for name in shared_packages)
-    return score if differ else replace(score, made=None)
+    return score if differ else replace(score, provenance=None)

@@ -49,13 +49,16 @@ class DataFacts:
         The numbers of items of natural-text datasets may differ by up to a quarter: the number of balanced items in a
         corpus depends on the draw. Datasets of unknown origin never match, since two vocabularies may share a name.
         """
-        is_known = None not in (self.seed, facts.seed) and "" not in (self.origin, facts.origin)
-        own_origin = (self.vocabulary, self.sampling, self.source, self.origin, self.held_out)
-        other_origin = (facts.vocabulary, facts.sampling, facts.source, facts.origin, facts.held_out)
+        if None in (self.seed, facts.seed) or "" in (self.origin, facts.origin) or self.seed == facts.seed:
+            return False
+        if self._source() != facts._source():
+            return False
         allowed_ratio = 1.25 if self.sampling.startswith(NATURAL) else 1.0
         sizes = zip(self._sizes(), facts._sizes(), strict=True)
-        has_similar_sizes = all(max(pair) <= allowed_ratio * min(pair) for pair in sizes)
-        return is_known and self.seed != facts.seed and own_origin == other_origin and has_similar_sizes
+        return all(max(pair) <= allowed_ratio * min(pair) for pair in sizes)
+
+    def _source(self) -> tuple[str, ...]:
+        return self.vocabulary, self.sampling, self.source, self.origin, self.held_out
 
     def _sizes(self) -> tuple[int, int, int]:
         return self.train, self.validation, self.test

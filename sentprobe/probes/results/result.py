@@ -74,7 +74,7 @@ class SeedScore:
     total: int
     right: str
     """One bit per test item, in order, for a correct answer; packed into hexadecimal bytes."""
-    instead: tuple[int, ...] = ()
+    wrong_answers: tuple[int, ...] = ()
     """The predicted labels of the incorrectly answered items, in order. Empty for controls, and for two labels, where
     the prediction is the other label."""
     epochs: int
@@ -83,11 +83,11 @@ class SeedScore:
     """Whether training ended before the preset's ``max_epochs``."""
     pass_limit: int | None = None
     """The passes of the probe that this is a control of, if they ended its training."""
-    chosen: Mapping[str, float] = field(default_factory=dict, hash=False)
+    grid_values: Mapping[str, float] = field(default_factory=dict, hash=False)
     """The values that were chosen by validation accuracy; empty: none."""
     validation: float | None = None
     precision: str = "float32"
-    made: Provenance | None = None
+    provenance: Provenance | None = None
     """The provenance, if it differs from the result's: from a later run, or another encoder's result."""
     readings: tuple[CurvePoint, ...] = ()
     """The points of a method's curve, the last for the probe of this score; empty: a single probe."""
@@ -105,10 +105,10 @@ class SeedScore:
         - labels: the number of labels
         """
         is_wrong = ~self.items()
-        if labels != 2 and len(self.instead) != is_wrong.sum():
+        if labels != 2 and len(self.wrong_answers) != is_wrong.sum():
             return None
         labels_given = np.array(targets)
-        labels_given[is_wrong] = 1 - targets[is_wrong] if labels == 2 else self.instead
+        labels_given[is_wrong] = 1 - targets[is_wrong] if labels == 2 else self.wrong_answers
         return labels_given
 
 
@@ -142,7 +142,7 @@ class Score:
 
 def find_provenances(result: "Result") -> tuple[Provenance, ...]:
     """Return the distinct provenances of a result's probes, its own first."""
-    provenances = (seed_score.made for score in result.scores.values() for seed_score in score.seeds)
+    provenances = (seed_score.provenance for score in result.scores.values() for seed_score in score.seeds)
     return tuple(dict.fromkeys([result.provenance, *filter(None, provenances)]))
 
 
@@ -243,12 +243,12 @@ class Result:
     """The fingerprint of the probe words' vectors; empty: none."""
     input_words: bool = False
     """Whether probe word vectors are the encoder's input word vectors; false: it encoded each word alone."""
-    scores: Mapping[Condition, Score] = field(hash=False)
+    scores: Mapping[Condition, Score]
     seed: int
     """The run's seed, for random vectors and words; the seeds of probes count up from it."""
-    preset: Preset = field(hash=False)
+    preset: Preset
     command: str
-    versions: Mapping[str, str] = field(hash=False)
+    versions: Mapping[str, str]
     """The version of each package, by name."""
     device: str = "cpu"
     layer: int | None = None
@@ -258,7 +258,7 @@ class Result:
     """The training step of the encoder; None: unknown, or not in training."""
     epoch: float | None = None
     """The number of passes of the encoder over its training data."""
-    seconds: Mapping[str, float] = field(default_factory=dict, hash=False)
+    seconds: Mapping[str, float] = field(default_factory=dict)
     """Wall-clock time of each stage; a stage that encoders share counts in full for each."""
     source: str = field(default="", compare=False)
     """The folder it was read from; not stored."""
@@ -277,6 +277,10 @@ class Result:
     def accuracy(self) -> float:
         """The accuracy of the probe itself."""
         return self.scores[Condition.PROBE].accuracy
+
+    def __hash__(self) -> int:
+        """Return a hash of a few fields: tables of thousands of results are keys of caches."""
+        return hash((self.encoder, self.task, self.seed, self.dataset_fingerprint))
 
     def __repr__(self) -> str:
         """Return task, encoder and accuracy only."""
@@ -341,12 +345,12 @@ class Results:
         show: Callable[..., str] = resolve_name(f"{VIEW}:show_results")
         return show(self, fmt, **choices)
 
-    @property
+    @cached_property
     def encoders(self) -> tuple[str, ...]:
         """The distinct encoders, in order."""
         return tuple(dict.fromkeys(record.encoder for record in self.records))
 
-    @property
+    @cached_property
     def tasks(self) -> tuple[str, ...]:
         """The distinct tasks, in order."""
         return tuple(dict.fromkeys(record.task for record in self.records))

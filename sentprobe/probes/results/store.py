@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, fields, replace
+from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 from sentprobe.disk.files import RESULTS_MARKER, RUN_FILE, write_atomically
-from sentprobe.disk.locks import LOCK, hold_lock, read_holder
+from sentprobe.disk.locks import LOCK, WAIT_MINUTES, hold_lock, read_holder
 from sentprobe.errors import ResultsError, SentprobeError, UsageError, format_count, format_message, path_error
 from sentprobe.probes.results.data_facts import parse_data_facts
 from sentprobe.probes.results.result import (
@@ -32,7 +33,7 @@ from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.codelength import CurvePoint
 from sentprobe.values import BadSyntaxError, check_record, parse_json
 
-RESULT_FORMAT = "sentprobe-result 2"
+RESULT_FORMAT = "sentprobe-result 3"
 
 
 def format_result(result: Result) -> str:
@@ -66,12 +67,12 @@ def _score_to_json(score: Score) -> dict[str, Any]:
 
 def _seed_to_json(score: SeedScore) -> dict[str, Any]:
     value = {entry.name: getattr(score, entry.name) for entry in fields(score)}
-    value["made"] = score.made and asdict(score.made)
-    del value["readings"], value["information"], value["instead"]  # omitted if empty
+    value["provenance"] = score.provenance and asdict(score.provenance)
+    del value["readings"], value["information"], value["wrong_answers"]  # omitted if empty
     if score.pass_limit is None:
         del value["pass_limit"]
-    if score.instead:
-        value["instead"] = _format_numbers(score.instead)
+    if score.wrong_answers:
+        value["wrong_answers"] = _format_numbers(score.wrong_answers)
     if score.readings:
         value["readings"] = _columns_to_json(CurvePoint, score.readings)
     if score.information:
@@ -110,6 +111,7 @@ def _check_texts(values: Iterable[Any]) -> tuple[str, ...]:
     return tuple(values)
 
 
+@lru_cache(maxsize=64)  # many results have the same units and lengths
 def _parse_numbers(line: str) -> tuple[int, ...]:
     return tuple(map(int, line.split()))
 
@@ -140,7 +142,7 @@ def _check_seeds(result: Result) -> None:
         for seed_score in score.seeds:
             if condition in MULTI_PROBE_CONDITIONS:
                 _check_readings(condition, seed_score)
-            if seed_score.instead and len(seed_score.instead) != seed_score.total - seed_score.correct:
+            if seed_score.wrong_answers and len(seed_score.wrong_answers) != seed_score.total - seed_score.correct:
                 raise ValueError("the incorrect answers do not match the incorrect items")
 
 
@@ -167,13 +169,13 @@ def _score_from_json(value: Mapping[str, Any]) -> Score:
 
 
 def _seed_from_json(value: Mapping[str, Any]) -> SeedScore:
-    provenance = value["made"]
+    provenance = value["provenance"]
     parsed_fields = {
-        "instead": _parse_numbers(value.get("instead", "")),
+        "wrong_answers": _parse_numbers(value.get("wrong_answers", "")),
         "readings": _readings_from_json(value.get("readings", {})),
         "information": tuple(map(float, value.get("information", "").split())),
     }
-    return SeedScore(**{**value, **parsed_fields, "made": provenance and Provenance(**provenance)})
+    return SeedScore(**{**value, **parsed_fields, "provenance": provenance and Provenance(**provenance)})
 
 
 def _readings_from_json(value: Mapping[str, str]) -> tuple[CurvePoint, ...]:
@@ -291,7 +293,7 @@ def _is_half_written(path: Path) -> bool:
     return path.name == LOCK or (is_own_name and path.name.endswith(".part"))
 
 
-WAIT_SECONDS = 600.0
+WAIT_SECONDS = 60.0 * WAIT_MINUTES
 """Default for the time that a run waits for another process that has locked the results folder."""
 
 
@@ -305,7 +307,8 @@ def lock_directory(directory: Path, *, wait: float = WAIT_SECONDS, command: str 
         UsageError: it is not writable.
         ResultsError: it is not writable, or another process still holds the lock.
     """
-    limit = f"{format_count(round(wait / 60), 'minute')} (--wait) for its lock, held by"
+    duration = format_count(round(wait / 60), "minute") if wait >= 60 else format_count(round(wait), "second")
+    limit = f"{duration} (--wait) for its lock, held by"
 
     def report(holder: str) -> None:
         log.warning("%s", format_message(f"{directory}: waiting at most {limit} {holder}"))

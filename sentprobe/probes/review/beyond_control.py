@@ -30,7 +30,9 @@ def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
 
 def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
     """Find tasks whose probe words alone are above chance, and encoders not better than these words."""
-    tests = [test for test in find_table(table).free_controls if test.condition is Condition.NO_SENTENCE and test.above]
+    tests = [
+        test for test in find_table(table).free_controls if test.condition is Condition.NO_SENTENCE and test.is_above
+    ]
     for task in dict.fromkeys(test.draws[0].task for test in tests):
         yield ClaimFinding(
             severity=Severity.NOTE,
@@ -58,13 +60,13 @@ def _find_not_better(table: Results, control: Condition) -> Iterator[tuple[str, 
     comparisons = find_table(table).compare_with_control(control)
     for task in dict.fromkeys(comparison.first.task for comparison in comparisons):
         on_task = [comparison for comparison in comparisons if comparison.first.task == task]
-        yield from [(task, worse)] if (worse := [c for c in on_task if c.worse]) else []
-        yield from [(task, tied)] if (tied := [c for c in on_task if not c.significant]) else []
+        yield from [(task, worse)] if (worse := [c for c in on_task if c.is_worse]) else []
+        yield from [(task, tied)] if (tied := [c for c in on_task if not c.is_significant]) else []
 
 
 def _describe_outcome(compared: Sequence[Comparison]) -> str:
     """Describe a control beside the encoders that are worse, or not significantly different."""
-    return "significantly better" if compared[0].worse else "not significantly worse"
+    return "significantly better" if compared[0].is_worse else "not significantly worse"
 
 
 def describe_chance_test(test: ChanceTest) -> str:

@@ -23,7 +23,7 @@ def find_near_chance(table: Results) -> Iterator[ClaimFinding]:
     near = [
         test
         for (_, task), test in findings.cells.items()
-        if task not in solvable and test.figure.accuracy - test.figure.chance >= SMALLEST_SHOWN and not test.above
+        if task not in solvable and test.figure.accuracy - test.figure.chance >= SMALLEST_SHOWN and not test.is_above
     ]
     level = LEVEL / (len(findings.cells) + len(findings.free_controls))
     for task in dict.fromkeys(test.draws[0].task for test in near):

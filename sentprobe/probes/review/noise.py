@@ -16,25 +16,21 @@ def find_ties_with_best(table: Results) -> Iterator[ClaimFinding]:
     """Find on each task the encoders that are not significantly worse than the best, without variants of one model."""
     comparisons = find_table(table).comparisons
     for task in table.tasks:
-        task_comparisons = [comparison for comparison in comparisons if comparison.first.task == task]
         ties = [
             comparison
-            for comparison in task_comparisons
-            if comparison.first.encoder == task_comparisons[0].first.encoder
-            and not comparison.significant
-            and comparison.paired.difference >= power.SMALLEST_SHOWN
+            for comparison in comparisons.compare_best(task)
+            if not comparison.is_significant and comparison.paired.difference >= power.SMALLEST_SHOWN
         ]
         if ties:
-            yield _build_finding(ties, task_comparisons, len(comparisons))
+            yield _build_finding(ties, comparisons.count_significant(task), len(comparisons))
 
 
-def _build_finding(ties: Sequence[Comparison], task_comparisons: Sequence[Comparison], count: int) -> ClaimFinding:
+def _build_finding(ties: Sequence[Comparison], task_counts: tuple[int, int], count: int) -> ClaimFinding:
     best = ties[0].first
-    significant = sum(comparison.significant for comparison in task_comparisons)
     return ClaimFinding(
         severity=Severity.WARNING,
         problem=f"{best.encoder} has the best figure, but is not significantly better than all others: "
-        f"{_describe_significance(significant, len(task_comparisons))} significant at {LEVEL:g} (corrected for "
+        f"{_describe_significance(*task_counts)} significant at {LEVEL:g} (corrected for "
         f"the table's {format_count(count, 'comparison')}).",
         figures=tuple(_describe_figure(tie, level=LEVEL / count) for tie in ties),
         advice="Say that the difference is not significant, which does not mean that they are equal. With the numbers "

@@ -51,7 +51,7 @@ class Fit:
     """The lower limit of passes that ended training; None: none did."""
     seconds: float
     """Total time of all fits divided by their number."""
-    chosen: Mapping[str, float] = field(default_factory=dict)
+    grid_values: Mapping[str, float] = field(default_factory=dict)
     """Grid values chosen on validation, by preset field; empty without a grid."""
     validation: float | None = None
     """Validation accuracy, if there are validation items."""
@@ -232,7 +232,7 @@ class TrainedProbe:
             converged=self.converged,
             pass_limit=self.pass_limit,
             seconds=0.0,
-            chosen=self.banks[0].points[0].select_grid_values(problem.preset),
+            grid_values=self.banks[0].points[0].select_grid_values(problem.preset),
             validation=self.validation,
             precision=self.banks[0].design.precision,
             gradient=self.gradient,

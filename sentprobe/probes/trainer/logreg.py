@@ -140,9 +140,9 @@ def solve_logreg(point: GridPoint, design: BankDesign, preset: Preset, *, items:
 
 
 def _find_columns(point: GridPoint, dim: int) -> slice:
-    if point.whitened is None:
+    if point.is_whitened is None:
         return slice(0, dim)
-    return slice(dim // 2, dim) if point.whitened else slice(0, dim // 2)
+    return slice(dim // 2, dim) if point.is_whitened else slice(0, dim // 2)
 
 
 def _to_bank(objective: LogregObjective, flat: Tensor, point: GridPoint, design: BankDesign) -> Bank:

@@ -267,12 +267,12 @@ class GridPoint:
     l2: float
     max_epochs: int | None = None
     """Maximum number of passes, if it is below the preset's."""
-    whitened: bool | None = None
+    is_whitened: bool | None = None
     """Whether the probe uses the whitened half of the vectors; None: there are no halves."""
 
     def select_grid_values(self, preset: Preset) -> dict[str, float]:
         """Return the values of the fields that have several values in the preset."""
-        scaling = {} if self.whitened is None else {"whitened": float(self.whitened)}
+        scaling = {} if self.is_whitened is None else {"whitened": float(self.is_whitened)}
         return {name: getattr(self, name) for name in GRID_FIELDS if len(getattr(preset, name)) > 1} | scaling
 
 
@@ -283,7 +283,7 @@ def list_grid_points(
     if shape.is_linear(preset):
         halves = (False, True) if preset.scaling is Scaling.CHOSEN else (None,)
         return tuple(
-            GridPoint(seed=seed, hidden=0, dropout=0.0, l2=l2, max_epochs=max_epochs, whitened=half)
+            GridPoint(seed=seed, hidden=0, dropout=0.0, l2=l2, max_epochs=max_epochs, is_whitened=half)
             for half in halves
             for l2 in preset.l2
         )

@@ -32,11 +32,6 @@ ROWS_PER_PRODUCT = 512
 CPU = torch.device("cpu")
 
 
-def scale_vectors(vectors: Vectors, rows: Indices, *, scaling: Scaling) -> Vectors:
-    """Return the scaled vectors, contiguous (sentences, dim) float32; arguments as in :func:`scale_to_tensor`."""
-    return scale_to_tensor(vectors, rows, scaling=scaling).numpy()
-
-
 def scale_to_tensor(
     vectors: Vectors, rows: Indices, *, scaling: Scaling, device: torch.device = CPU, dtype: torch.dtype = torch.float32
 ) -> Tensor:

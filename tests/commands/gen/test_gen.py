@@ -190,6 +190,15 @@ def test_modals_stand_in_place_of_tense(gen: Gen) -> None:
     assert (modals, each) == (tenses * 3 // 2, tenses + modals)
 
 
+def test_moods(gen: Gen) -> None:
+    small = ("-v", "compeval", "-t", "transitive", "--tense", "past", "-n", "30")
+    asking = {text.split()[0] for text in gen(*small, "--mood", "question").out.splitlines()}
+    assert asking == {"did", "was", "were"}
+    assert {text.split()[0] for text in gen(*small, "--ask", "patient").out.splitlines()} == {"who"}
+    orders = gen("--mood", "order", "-v", "compeval", "-t", "transitive", "-n", "20", "-f", "conllu").out
+    assert "Mood=Imp|Person=2|VerbForm=Fin" in orders and "Agent=0|Patient=" in orders
+
+
 def test_allow(gen: Gen) -> None:
     base = ("-v", "published", "-t", "transitive", "--count")
     plain, stative, both = (

@@ -138,7 +138,7 @@ def test_commands_and_versions_of_later_seeds_are_in_the_report(tmp_path: Path, 
     result = replace(make_sample_result("bow", "Order", 600, seeds=2), command="probe run one")
     score = result.scores[Condition.PROBE]
     built = Provenance("probe run two", {"numpy": "9.9"}, "cpu")
-    later = replace(score, seeds=(score.seeds[0], replace(score.seeds[1], made=built)))
+    later = replace(score, seeds=(score.seeds[0], replace(score.seeds[1], provenance=built)))
     run = write_run(tmp_path / "run", replace(result, scores={Condition.PROBE: later}))
     page = TagChecker()
     page.feed(command("show", run, "-f", "html")[1])

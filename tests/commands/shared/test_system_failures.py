@@ -54,7 +54,9 @@ def test_the_message_of_a_failure(error: Exception, message: str) -> None:
     assert described.startswith(message)
 
 
-@pytest.mark.parametrize("error", [RuntimeError("shapes differ"), ImportError("no module named a"), ValueError()])
+@pytest.mark.parametrize(
+    "error", [RuntimeError("shapes differ"), ImportError("no module named a"), ValueError("bad_alloc.txt")]
+)
 def test_other_errors_are_left_to_python(error: Exception) -> None:
     assert describe_failure(error) is None
 

@@ -11,6 +11,8 @@ LEXICON = english()
 SAME = [
     ("the man must help the doctor", "the doctor must be helped by the man"),
     ("the man ca n't sleep", "the man can not sleep"),
+    ("did n't the man sleep", "did the man not sleep"),
+    ("who did the man help", "who was helped by the man"),
     ("the man that may sleep danced", "the man who may sleep danced"),
 ]
 
@@ -20,6 +22,12 @@ DIFFERENT = [
     ("the man must sleep", "the man must not sleep", [Property.POLARITY]),
     ("the man must sleep", "the man might be sleeping", [Property.MODALITY, Property.ASPECT]),
     ("the man that may sleep dances", "the man that sleeps may dance", [Property.MODALITY]),
+    ("did the man sleep", "the man slept", [Property.MOOD]),
+    ("did the man sleep", "could the man sleep", [Property.MODALITY]),
+    ("who helped the man", "who did the man help", [Property.ROLE]),
+    ("who helped the man", "the doctor helped the man", [Property.STRUCTURE]),
+    ("help the man", "do n't help the man", [Property.POLARITY]),
+    ("help the man", "the doctor helps the man", [Property.STRUCTURE]),
     ("the man could help the doctor", "the man could be helped by the doctor", [Property.ROLE]),
 ]
 

@@ -8,7 +8,7 @@ from random import Random
 import pytest
 from oracle import Oracle, collect_words
 
-from sentprobe.generator.events.event import Negator
+from sentprobe.generator.events.event import ROLES, Mood, Negator
 from sentprobe.generator.sentences.parse import ParseError, parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence import Sentence
@@ -25,6 +25,8 @@ EVERYTHING = Choices(
     relativizers=tuple(word.lemma for word in LEXICON.words(Kind.RELATIVIZER)),
     negators=tuple(Negator),
     modals=(None, "will", "may"),
+    moods=tuple(Mood),
+    asked=(None, *ROLES[:2]),
     adverbs=(0, 1, 2),
     allow=frozenset(Flag),
 )
@@ -115,7 +117,22 @@ def cut(tokens: list[str], _: Sentence, rng: Random) -> list[str]:
 
 
 def insert(tokens: list[str], _: Sentence, rng: Random) -> list[str]:
-    words = (*OTHER_AUXILIARY, "that", "who", "not", "n't", "by", "be", "being", "can", "ca", ",", "really", "the")
+    words = (
+        *OTHER_AUXILIARY,
+        "that",
+        "who",
+        "not",
+        "n't",
+        "by",
+        "be",
+        "being",
+        "can",
+        "what",
+        "ca",
+        ",",
+        "really",
+        "the",
+    )
     tokens.insert(rng.randrange(len(tokens) + 1), rng.choice(words))
     return tokens
 

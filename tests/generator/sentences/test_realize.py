@@ -10,7 +10,7 @@ from slow_path import chart_parse, chart_readings, derive
 from strategies import full_events, maybe
 from thoroughness import examples
 
-from sentprobe.generator.events.event import Event, Negator, iterate_clauses
+from sentprobe.generator.events.event import ROLES, Event, Mood, Negator, iterate_clauses
 from sentprobe.generator.sentences.attachments import list_readings
 from sentprobe.generator.sentences.parse import ParseError, normalize_sentence, parse
 from sentprobe.generator.sentences.realize import realize
@@ -25,6 +25,8 @@ EVERYTHING = Choices(
     relativizers=tuple(word.lemma for word in LEXICON.words(Kind.RELATIVIZER)),
     negators=tuple(Negator),
     modals=(None, *(word.lemma for word in LEXICON.words(Kind.MODAL))),
+    moods=tuple(Mood),
+    asked=(None, *ROLES[:2]),
     adverbs=(0, 1, 2),
 )
 
@@ -39,7 +41,7 @@ briefly = examples(60)
 @briefly
 def test_a_plain_sentence_is_as_it_is_generated(event: Event) -> None:
     text = realize(event, LEXICON).text
-    written = (text, f"{text}.", f"{text.capitalize()} . ", f"{text.upper()}.")
+    written = (text, f"{text}.", f"{text.capitalize()} . ", f"{text.upper()}.", f"{text}?", f"{text} ! ")
     assert {normalize_sentence(sentence) for sentence in written} == {text}
 
 

@@ -6,7 +6,7 @@ from nltk import Tree
 from strategies import full_events
 from thoroughness import examples
 
-from sentprobe.generator.events.event import GAP, Event, Number, Participant, Role, iterate_clauses
+from sentprobe.generator.events.event import GAP, Asked, Event, Mood, Number, Participant, Role, iterate_clauses
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence import Sentence, Token
 from sentprobe.lexicon import english
@@ -39,9 +39,10 @@ def find_finite(sentence: Sentence, verb: int) -> Token:
 
 
 def subject(sentence: Sentence, verb: int) -> Token:
-    """Return the subject noun of a verb; a relativizer counts as the noun before it."""
+    """Return the subject noun or question word of a verb; a relativizer counts as the noun before it."""
     (subject_token,) = [t for t in sentence.tokens if t.head == verb and t.deprel in SUBJECTS]
-    return sentence.tokens[sentence.tokens[verb - 1].head - 1] if subject_token.upos == "PRON" else subject_token
+    is_relative = "PronType=Rel" in subject_token.feats
+    return sentence.tokens[sentence.tokens[verb - 1].head - 1] if is_relative else subject_token
 
 
 @given(st.one_of(compeval_events, english_events))
@@ -49,10 +50,13 @@ def subject(sentence: Sentence, verb: int) -> Token:
 def test_subject_and_finite_verb_agree(event: Event) -> None:
     sentence = realize(event, LEXICON)
     for predicate in sentence.predicates:
-        noun = subject(sentence, predicate.verb)
-        assert noun.upos == "NOUN"
         finite = find_finite(sentence, predicate.verb)
-        agrees = number_of(noun) is number_of(finite) is not None
+        if predicate.agent is None:
+            assert "Mood=Imp" in finite.feats
+            continue
+        noun = subject(sentence, predicate.verb)
+        number = number_of(noun) if noun.upos == "NOUN" else Number.SINGULAR
+        agrees = number is number_of(finite) is not None
         assert agrees is (finite.xpos != "MD")
 
 
@@ -78,7 +82,7 @@ def test_the_dependencies_are_a_tree(event: Event) -> None:
 def test_the_constituency_tree_is_over_the_tokens(event: Event) -> None:
     sentence = realize(event, LEXICON)
     tree = Tree.fromstring(sentence.tree)
-    assert tree.label() == "S"
+    assert tree.label() == ("S" if event.mood is not Mood.QUESTION else "SQ" if event.asked is None else "SBARQ")
     assert tree.pos() == [(token.form, token.xpos) for token in sentence.tokens]
     assert " ".join(sentence.tree.split()) == " ".join(str(tree).split())
 
@@ -87,8 +91,10 @@ def test_the_constituency_tree_is_over_the_tokens(event: Event) -> None:
 
 
 def noun_of(clause: Event, role: Role, head: Participant | None) -> str | None:
-    """Return the lemma of a role's noun; the gap's is that of the noun that is modified."""
+    """Return the lemma of a role's noun or question word; the gap's is that of the noun that is modified."""
     filler = clause.argument(role)
+    if isinstance(filler, Asked):
+        return filler.value
     person = head if filler is GAP else filler
     return person.noun if isinstance(person, Participant) else None
 
@@ -98,7 +104,7 @@ def noun_of(clause: Event, role: Role, head: Participant | None) -> str | None:
 def test_predicates_point_to_their_words(event: Event) -> None:
     sentence = realize(event, LEXICON)
     lemma = {at: token.lemma for at, token in enumerate(sentence.tokens, 1)}
-    predicates = [(lemma[p.verb], lemma[p.agent], lemma[p.patient] if p.patient else None) for p in sentence.predicates]
+    predicates = [(lemma[p.verb], lemma.get(p.agent or 0), lemma.get(p.patient or 0)) for p in sentence.predicates]
     stated = [
         (clause.predicate, noun_of(clause, Role.AGENT, head), noun_of(clause, Role.PATIENT, head))
         for clause, head in iterate_clauses(event)
@@ -109,7 +115,7 @@ def test_predicates_point_to_their_words(event: Event) -> None:
     assert inner == sorted(inner)
     for predicate in sentence.predicates:
         assert sentence.tokens[predicate.verb - 1].upos == "VERB"
-        assert sentence.tokens[predicate.agent - 1].upos == "NOUN"
+        assert predicate.agent is None or sentence.tokens[predicate.agent - 1].upos in ("NOUN", "PRON")
 
 
 @given(st.one_of(compeval_events, english_events))

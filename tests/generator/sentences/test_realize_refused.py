@@ -30,6 +30,9 @@ NOT_REALIZED = {
     "sleep[intransitive, simple, n't, modal(may), adv()](agent: the man[sg, bare])": (
         "the modal 'may' has no form before n't; use not"
     ),
+    "help[active, past, simple, pos, adv()](agent: the man[sg, bare], patient: what?)": (
+        "no patient of 'help' is asked for by 'what'"
+    ),
     "sleep[intransitive, simple, pos, modal(shal), adv()](agent: the man[sg, bare])": "unknown modal 'shal'",
     "sleep[intransitive, past, simple, pos, adv()](agent: a man[pl, bare])": (
         "the determiner 'a' does not go with a plural noun"
@@ -58,6 +61,15 @@ NOT_PARSED = {
     "a men sleep": (2, "a noun that goes with 'a'"),
     "the man helps": (4, "ends after token 3, expected a determiner"),
     "the man was slept by the woman": (4, "expected"),
+    "did not the man sleep": (2, "or a determiner, not 'not'"),
+    "did the man n't sleep": (4, 'not "n\'t"'),
+    "does the men sleep": (4, "not 'sleep'"),
+    "did the man slept": (4, "not 'slept'"),
+    "who help the man": (2, "not 'help'"),
+    "who did the lawyer help the man": (6, "the end of the sentence"),
+    "helps the man": (1, "the plain form of a verb"),
+    "do help the man": (2, "not 'help'"),
+    "be sleeping": (1, "not 'be'"),
     "the man ca sleep": (4, "not 'sleep'"),
     "the man can n't sleep": (4, 'not "n\'t"'),
     "the man wo not sleep": (4, "not 'not'"),

@@ -50,7 +50,7 @@ def sample_sentences(space: Space, count: int = 400) -> list[Sentence]:
 
 
 def find_agents(sentence: Sentence) -> list[str]:
-    return [sentence.tokens[p.agent - 1].form for p in sentence.predicates]
+    return [sentence.tokens[p.agent - 1].form for p in sentence.predicates if p.agent]
 
 
 # ------------------------------------------------------------------ required events
@@ -172,6 +172,7 @@ def test_forbidding_works_by_sense() -> None:
     assert not any(contains(sentence.event, forbidden) for sentence in sentences)
     for sentence in sentences:
         for p in sentence.predicates:
+            assert p.agent
             pair = sentence.tokens[p.verb - 1].lemma, sentence.tokens[p.agent - 1].lemma
             assert pair != ("dance", "lawyer")
     lemmas = [{t.lemma for t in sentence.tokens} for sentence in sentences]

@@ -14,13 +14,13 @@ from sentprobe.generator.events.event import Tense, iterate_clauses
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import annotate_text
 from sentprobe.lexicon import Lexicon, english, read_lexicon
-from sentprobe.probes.compeval import SUITE_TASKS, HeldOut, build
+from sentprobe.probes.compeval import SUITE_TASKS, HeldOutKind, build
 from sentprobe.probes.dataset import ProbeDataset, Size, Split
 
 OWN = DATA / "compeval" / "own.toml"
 TASKS = {name: task for tasks in SUITE_TASKS.values() for name, task in tasks.items()}
 MIRRORED = ("Order", "SemRole", "Negation", *SUITE_TASKS["structure"])
-WITH_PAIRS = tuple(task.name for task in TASKS.values() if task.held_out is HeldOut.PAIRS)
+WITH_PAIRS = tuple(task.name for task in TASKS.values() if task.held_out is HeldOutKind.PAIRS)
 SIZE = Size(train=336, test=112)
 OWN_SIZE = Size(train=336, test=64)
 """In a larger test split, our own few words leave one aspect to nearly all main clauses."""
@@ -149,7 +149,7 @@ def is_agent(sentence: Sentence, probe: tuple[str, ...]) -> bool:
     (agent,) = (
         sentence.tokens[predicate.agent - 1].lemma
         for predicate in sentence.predicates
-        if sentence.tokens[predicate.verb - 1].lemma == verb
+        if predicate.agent and sentence.tokens[predicate.verb - 1].lemma == verb
     )
     return agent == noun
 

@@ -30,6 +30,8 @@ FUNCTION_WORDS: Final = {
     "be_pl": {"are", "were"},
     "do_sg": {"does", "did"},
     "do_pl": {"do", "did"},
+    "do_imp": {"do"},
+    "ask": {"who", "what"},
     "be": {"be"},
     "being": {"being"},
     "not": {"not"},

@@ -16,9 +16,11 @@ from sentprobe.generator.events.event import (
     BARE,
     GAP,
     Argument,
+    Asked,
     Aspect,
     Event,
     Frame,
+    Mood,
     Negator,
     Number,
     Participant,
@@ -35,7 +37,7 @@ from sentprobe.grammars.derivation import PARENT, FlatItem, Leaf, flatten
 from sentprobe.grammars.grammar import FORM_NAMES, load_english_grammar
 from sentprobe.lexicon import Lexicon
 
-MATRIX_CLAUSE = "S[GAP=none]"
+SENTENCE = "root[]"
 
 ATTACHMENT_RULES = """
 S[SEM=[BASE=?e, LATE=?d], GAP=subj, NUM=?n, FREL=?r] -> fin[SEM=?e, SUBJ=gap, NUM=?n, SREL=?r, GAP=none] ADVP[SEM=?d]
@@ -46,25 +48,30 @@ S[SEM=[BASE=?e, LATE=?d], GAP=arg, FREL=?f] -> NP[SEM=?x, NUM=?n, REL=?r] \
 
 _GAP = "gap"
 _NONE = "none"
+_LISTENER = "listener"
 
 
 def build_goal(event: Event) -> FeatStructNonterminal:
     """Return the category to derive for a fully specified *event*."""
-    goal = FeatStructNonterminal(MATRIX_CLAUSE)
+    goal = FeatStructNonterminal(SENTENCE)
     goal["SEM"] = event_to_features(event)
+    asked = [_get_value(filler) for filler in (event.agent, event.patient) if isinstance(filler, Asked)]
+    goal["MOOD"], goal["ASKED"] = _get_value(event.mood), (*asked, _NONE)[0]
     return goal
 
 
 def event_to_features(event: Event) -> FeatStruct:
     """Return the meaning (SEM) of a fully specified *event*."""
     core: dict[str, Any] = {"PRED": event.predicate, "FRAME": _get_value(event.frame)}
-    core["AGENT"] = _argument_to_features(event.agent)
+    is_order = event.mood is Mood.ORDER
+    core["AGENT"] = _LISTENER if is_order else _argument_to_features(event.agent)
+    tense = "imp" if is_order else event.tense and _get_value(event.tense)
     if event.frame is Frame.TRANSITIVE:
         core["PATIENT"] = _argument_to_features(event.patient)
     negation = event.negator if event.polarity is Polarity.NEGATIVE else event.polarity
     return FeatStruct(
         {
-            "TENSE": FeatStruct({"MODAL": event.modal}) if event.modal else _get_value(event.tense),
+            "TENSE": FeatStruct({"MODAL": event.modal}) if event.modal else tense,
             "ASPECT": _get_value(event.aspect),
             "VOICE": _get_value(event.voice),
             "NEG": _get_value(negation),
@@ -87,13 +94,13 @@ def event_from_features(meaning: FeatStruct) -> Event:
         predicate=core["PRED"],
         frame=Frame(core["FRAME"]),
         voice=Voice(meaning["VOICE"]),
-        tense=Tense(finite) if isinstance(finite, str) else None,
+        tense=Tense(finite) if finite in [*Tense] else None,
         modal=None if isinstance(finite, str) else finite["MODAL"],
         aspect=Aspect(meaning["ASPECT"]),
         polarity=Polarity.POSITIVE if positive else Polarity.NEGATIVE,
         negator=None if positive else Negator(negation),
         adverbs=tuple(_list_from_features(meaning["ADV"])),
-        agent=_argument_from_features(core["AGENT"]),
+        agent=None if core["AGENT"] == _LISTENER else _argument_from_features(core["AGENT"]),
         patient=_argument_from_features(core["PATIENT"]) if "PATIENT" in core else None,
     )
 
@@ -103,7 +110,7 @@ def _get_value(value: Any) -> str:
 
 
 def _argument_to_features(argument: Argument | None) -> FeatStruct | str:
-    if not isinstance(argument, Participant):
+    if not isinstance(argument, Participant):  # also the open participant of a question
         return _GAP
     features: dict[str, Any] = {
         "LEM": argument.noun,
@@ -185,11 +192,11 @@ def _read_predicates(tokens: tuple[Token, ...]) -> tuple[Predicate, ...]:
     for verb, token in enumerate(tokens, 1):
         if token.upos == "VERB":
             roles = {
-                _ROLE_OF_RELATION[child.deprel]: token.head if child.upos == "PRON" else at
+                _ROLE_OF_RELATION[child.deprel]: token.head if "PronType=Rel" in child.feats else at
                 for at, child in enumerate(tokens, 1)
                 if child.head == verb and child.deprel in _ROLE_OF_RELATION
             }
-            predicates.append(Predicate(verb=verb, agent=roles["agent"], patient=roles.get("patient")))
+            predicates.append(Predicate(verb=verb, agent=roles.get("agent"), patient=roles.get("patient")))
     return tuple(sorted(predicates, key=lambda p: tokens[p.verb - 1].deprel != "root"))
 
 
@@ -224,14 +231,21 @@ def chart_parse(tokens: list[str], lexicon: Lexicon, rules: str = "") -> list[Ev
     if not known_forms.issuperset(tokens):
         return []
     ordered = sorted(words, key=lambda word: (word.kind, word.lemma))
-    start = FeatStructNonterminal(MATRIX_CLAUSE)
+    start = FeatStructNonterminal(SENTENCE)
     grammar = FeatureGrammar(start, [*list_syntax_productions(rules), *load_english_grammar().lexicalize(ordered)])
     chart = FeatureBottomUpLeftCornerChartParser(grammar).chart_parse(tokens)
-    meanings: list[FeatStruct] = []
+    roots: list[FeatStruct] = []
     for tree in chart.parses(start):
-        if (meaning := tree.label()["SEM"]) not in meanings:
-            meanings.append(meaning)
-    return [event_from_features(meaning) for meaning in meanings]
+        if tree.label() not in roots:
+            roots.append(tree.label())
+    return [_event_from_root(root) for root in roots]
+
+
+def _event_from_root(root: FeatStruct) -> Event:
+    event = replace(event_from_features(root["SEM"]), mood=Mood.STATEMENT)
+    if event.gap is not None:
+        event = event.with_argument(event.gap, Asked(root["ASKED"]))
+    return replace(event, mood=Mood(root["MOOD"]))
 
 
 def chart_readings(tokens: list[str], lexicon: Lexicon) -> list[Event]:

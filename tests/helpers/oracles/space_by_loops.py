@@ -15,11 +15,13 @@ from sentprobe.generator.events.event import (
     FRAME_ROLES,
     GAP,
     Argument,
+    Asked,
     Aspect,
     Bare,
     ClauseKind,
     Event,
     Frame,
+    Mood,
     Negator,
     Number,
     Participant,
@@ -127,14 +129,10 @@ def iterate_events(case: Case, frame: Frame, gap: Role | None, kind: ClauseKind 
     negations = [(Polarity.POSITIVE, None)]
     negations += [(Polarity.NEGATIVE, negator) for negator in choices.negators]  # type: ignore[misc]
     sequences = [seq for count in choices.adverbs for seq in permutations(ADVERBS, count)]
-    arguments: dict[Role, list[Argument | None]] = {
-        Role.AGENT: [GAP] if gap is Role.AGENT else list(iterate_participants_by_loops(case, on.get(Role.AGENT))),
-        Role.PATIENT: [None],
-    }
-    if frame is T:
-        arguments[Role.PATIENT] = (
-            [GAP] if gap is Role.PATIENT else list(iterate_participants_by_loops(case, on.get(Role.PATIENT)))
-        )
+    arguments = list_arguments(case, frame, gap, on)
+    if kind is None:
+        yield from iterate_orders(case, frame, arguments[Role.PATIENT], {*on} - {Role.PATIENT})
+        arguments |= {role: [*fillers, Asked.WHO] for role, fillers in arguments.items() if role in FRAME_ROLES[frame]}
     for voice in Voice if frame is T else (Voice.ACTIVE,):
         subject = Role.AGENT if voice is Voice.ACTIVE else Role.PATIENT
         if kind is not None and (gap is subject) != (kind is SRC):
@@ -159,8 +157,53 @@ def iterate_events(case: Case, frame: Frame, gap: Role | None, kind: ClauseKind 
             )
             if not subsumes(fixed, bare):
                 continue
-            for agent, patient in product(arguments[Role.AGENT], arguments[Role.PATIENT]):
-                yield replace(bare, agent=agent, patient=patient)
+            for people in product(arguments[Role.AGENT], arguments[Role.PATIENT]):
+                yield from iterate_moods(case, bare, kind, {*on}, people)
+
+
+def list_arguments(case: Case, frame: Frame, gap: Role | None, on: Clauses) -> dict[Role, list[Argument | None]]:
+    """Return the fillers of each role."""
+    fillers: dict[Role, list[Argument | None]] = {Role.PATIENT: [None]}
+    for role in FRAME_ROLES[frame]:
+        fillers[role] = [GAP] if role is gap else list(iterate_participants_by_loops(case, on.get(role)))
+    return fillers
+
+
+def iterate_moods(
+    case: Case,
+    bare: Event,
+    kind: ClauseKind | None,
+    modified: set[Role],
+    people: tuple[Argument | None, Argument | None],
+) -> Iterator[Event]:
+    """Yield the statement and the question of these participants, as far as the choices allow them."""
+    agent, patient = people
+    asked = [role for role, filler in ((Role.AGENT, agent), (Role.PATIENT, patient)) if isinstance(filler, Asked)]
+    if len(asked) > 1 or modified & {*asked}:
+        return
+    if not asked and (kind is not None or Mood.STATEMENT in case.choices.moods):
+        yield replace(bare, agent=agent, patient=patient)
+    if kind is None and Mood.QUESTION in case.choices.moods and (*asked, None)[0] in case.choices.asked:
+        yield replace(bare, agent=agent, patient=patient, mood=Mood.QUESTION)
+
+
+def iterate_orders(case: Case, frame: Frame, patients: list[Argument | None], modified: set[Role]) -> Iterator[Event]:
+    if Mood.ORDER not in case.choices.moods or modified:
+        return
+    sequences = [seq for count in case.choices.adverbs for seq in permutations(ADVERBS, count)]
+    for verb, negator, adverbs, patient in product(VERBS[frame], (None, *case.choices.negators), sequences, patients):
+        polarity = Polarity.NEGATIVE if negator else Polarity.POSITIVE
+        order = Event(
+            predicate=verb,
+            frame=frame,
+            polarity=polarity,
+            negator=negator,
+            adverbs=adverbs,
+            patient=patient,
+            mood=Mood.ORDER,
+        )
+        if subsumes(case.choices.main, order):
+            yield order
 
 
 def list_finite(choices: Choices) -> list[Tense | str]:
@@ -222,6 +265,10 @@ def is_chosen(event: Event, choices: Choices) -> bool:
 
 def has_adverb_of_two_verbs(event: Event) -> bool:
     """Say whether the main verb's adverb follows a relative clause."""
+    if event.mood is Mood.QUESTION:
+        person = event.argument(event.subject)
+        follows = isinstance(person, Participant) and person.clause is not BARE and event.negator is not Negator.NOT
+        return follows and bool(event.adverbs)
     form = event.voice, event.aspect, event.polarity
     is_modified = isinstance(event.agent, Participant) and event.agent.clause is not BARE
     return is_modified and bool(event.adverbs) and form == (Voice.ACTIVE, Aspect.SIMPLE, Polarity.POSITIVE)
@@ -256,6 +303,18 @@ CASES = [
         "two", ("intransitive",), Choices(determiners=("the", "a", "that"), negators=tuple(Negator), adverbs=(0, 1, 2))
     ),
     Case("two", ("transitive",)),
+    Case("two", ("transitive", "intransitive"), Choices(moods=(Mood.ORDER,), negators=tuple(Negator), adverbs=(0, 1))),
+    Case(
+        "two",
+        ("transitive",),
+        Choices(main=PAST, moods=tuple(Mood), asked=(Role.PATIENT, None), numbers=(Number.PLURAL,)),
+    ),
+    Case("two", ("intransitive-rc",), Choices(main=PLAINEST, clause=PLAINEST, moods=(Mood.QUESTION,), adverbs=(0, 1))),
+    Case(
+        "three",
+        ("transitive-rc",),
+        Choices(main=PLAINEST, clause=PLAINEST, moods=(Mood.QUESTION,), asked=tuple(Role), numbers=(Number.SINGULAR,)),
+    ),
     Case("two", ("intransitive",), Choices(modals=("may", None, "must"), negators=tuple(Negator))),
     Case("two", ("intransitive-rc",), Choices(main=replace(PLAINEST, tense=None), clause=PLAIN, modals=("can", None))),
     Case("two", ("transitive",), Choices(main=PAST, adverbs=(1,), allow=frozenset(Flag))),

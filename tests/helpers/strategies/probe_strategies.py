@@ -172,7 +172,7 @@ def results(draw: st.DrawFn) -> Result:
         seed_score = make_seed_score(draw(rights), seed=number)
         wrong = seed_score.total - seed_score.correct
         answers = st.just(()) | st.tuples(*[st.integers(0, 5)] * wrong)
-        return replace(seed_score, instead=draw(answers))
+        return replace(seed_score, wrong_answers=draw(answers))
 
     def add_readings(seed_score: SeedScore) -> SeedScore:
         positions = (1, 2, total + 2)

@@ -6,7 +6,7 @@ from typing import TypeVar
 from hypothesis import reject
 from hypothesis import strategies as st
 
-from sentprobe.generator.events.event import Contradiction, Event, Negator, Number, Tense
+from sentprobe.generator.events.event import Contradiction, Event, Mood, Negator, Number, Role, Tense
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.space import Space
 from sentprobe.generator.spaces.templates import list_template_names
@@ -65,6 +65,8 @@ def spaces(draw: st.DrawFn) -> Space:
         relativizers=draw(_some([word.lemma for word in lexicon.words(Kind.RELATIVIZER)])),
         negators=draw(_some(list(Negator))),
         modals=draw(_some([None, *(word.lemma for word in lexicon.words(Kind.MODAL))])),
+        moods=draw(_some([*Mood])),
+        asked=draw(_some([None, Role.AGENT, Role.PATIENT])),
         adverbs=draw(st.sampled_from(((0,), (1,), (0, 2)))),
     )
     templates = draw(st.lists(st.sampled_from(list_template_names(deep=True)), min_size=1, max_size=3))

@@ -168,6 +168,7 @@ def full_events(
     clauses: bool = True,
     gap: Role | None = None,
     frame: Frame | None = None,
+    moods: tuple[Mood, ...] = (Mood.STATEMENT, Mood.STATEMENT, *Mood),
 ) -> Event:
     """Fully specified events, in the words of a vocabulary, that *lexicon* can realize.
 
@@ -183,14 +184,20 @@ def full_events(
     adverbs = st.lists(sample_from(*words[Kind.ADVERB]), max_size=2, unique=True)
     negator = draw(negators)
     form = Form.MD_NEG if negator is Negator.CONTRACTED else Form.MD
+    mood = Mood.STATEMENT if gap is not None else draw(sample_from(*moods))
+    if mood is Mood.ORDER:
+        del arguments[Role.AGENT.value]
+    if mood is Mood.QUESTION and draw(st.booleans()):
+        arguments[draw(sample_from(*arguments))] = Asked.WHO
     modal = draw(sample_or_none(*(word.lemma for word in lexicon.words(Kind.MODAL) if form in word.forms)))
     return Event(
         predicate=draw(sample_from(*words[Kind(frame.value)])),
         frame=frame,
-        voice=draw(sample_from(*Voice)) if transitive else Voice.ACTIVE,
-        tense=draw(sample_from(*Tense)) if modal is None else None,
-        modal=modal,
-        aspect=draw(sample_from(*Aspect)),
+        voice=draw(sample_from(*Voice)) if transitive and mood is not Mood.ORDER else Voice.ACTIVE,
+        tense=draw(sample_from(*Tense)) if modal is None and mood is not Mood.ORDER else None,
+        modal=None if mood is Mood.ORDER else modal,
+        aspect=Aspect.SIMPLE if mood is Mood.ORDER else draw(sample_from(*Aspect)),
+        mood=mood,
         polarity=polarity,
         negator=negator,
         adverbs=tuple(draw(adverbs)),

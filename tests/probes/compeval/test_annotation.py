@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from strategies import full_events
 from thoroughness import examples
 
-from sentprobe.generator.events.event import Event
+from sentprobe.generator.events.event import Event, Mood
 from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.realize import realize
@@ -81,7 +81,7 @@ def get_number(token: Token) -> str:
 
 
 @examples(100)
-@given(full_events(LEXICON), st.data())
+@given(full_events(LEXICON, moods=(Mood.STATEMENT,)), st.data())
 def test_the_sentence_s_own_annotation_says_the_same(event: Event, choice: st.DataObject) -> None:
     sentence = realize(event, LEXICON)
     words = [token.lemma for token in sentence.tokens if token.upos in ("NOUN", "VERB")]
@@ -108,7 +108,7 @@ def test_the_sentence_s_own_annotation_says_the_same(event: Event, choice: st.Da
 
 
 @examples(100)
-@given(full_events(LEXICON))
+@given(full_events(LEXICON, moods=(Mood.STATEMENT,)))
 def test_without_probe_words_the_main_clause_and_its_subject_are_asked_about(event: Event) -> None:
     sentence = realize(event, LEXICON)
     probed = ProbedEvent(sentence.event)

@@ -11,12 +11,12 @@ from compeval_checks import DEFINITIONS, MIRRORED, annotated_in, items, lexicon_
 from shared import SHARED, needs_shared
 
 from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.probes.compeval import TASKS, HeldOut, Sampling, build
+from sentprobe.probes.compeval import TASKS, HeldOutKind, Sampling, build
 from sentprobe.probes.dataset import ProbeDataset, Size, Split
 from sentprobe.probes.formats import read_dataset
 
 SIZE = Size(train=400, test=100, validation=50)
-PAIR_TASKS = tuple(task.name for task in TASKS.values() if task.held_out is HeldOut.PAIRS)
+PAIR_TASKS = tuple(task.name for task in TASKS.values() if task.held_out is HeldOutKind.PAIRS)
 
 every_task = pytest.mark.parametrize("name", TASKS)
 

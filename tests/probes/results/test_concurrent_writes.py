@@ -76,9 +76,9 @@ def test_what_is_done_anew_replaces_what_was_there_and_not_what_came_since(
     assert read_seeds(tmp_path) == [[0, 1]] * 5
     (result,) = read_results(tmp_path).records
     first, second = result.scores[Condition.PROBE].seeds
-    assert (result.command, first.made) == ("anew", None)
-    assert second.made is not None
-    assert second.made.command == ""
+    assert (result.command, first.provenance) == ("anew", None)
+    assert second.provenance is not None
+    assert second.provenance.command == ""
 
 
 def test_many_writers_at_one_file(tmp_path: Path) -> None:
@@ -93,7 +93,7 @@ def test_ones_own_seeds_count() -> None:
     own_result = replace(make_result_with_seeds(0, 1), command="mine")
     stored_result = replace(make_result_with_seeds(1, 2), command="theirs")
     provenances = {
-        seed_score.seed: seed_score.made
+        seed_score.seed: seed_score.provenance
         for seed_score in merge_seeds(own_result, stored_result).scores[Condition.PROBE].seeds
     }
     assert provenances == {0: None, 1: None, 2: Provenance("theirs", stored_result.versions, stored_result.device)}

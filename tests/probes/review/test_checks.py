@@ -241,7 +241,7 @@ def test_devices_and_versions() -> None:
     assert finding.figures == ("torch 2.13.0: good", "torch 2.14.0: poor")
     later = Provenance("", {"torch": "2.14.0"}, "cpu")
     added = change_encoder(
-        lambda e: change_probes(e, lambda s: replace(s, made=later), Condition.PROBE), encoder="good"
+        lambda e: change_probes(e, lambda s: replace(s, provenance=later), Condition.PROBE), encoder="good"
     )
     assert find_by("machines", added)[0].figures[1] == "torch 2.14.0: good"
 

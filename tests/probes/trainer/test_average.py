@@ -118,7 +118,7 @@ def test_the_members_choose_one_point_of_a_grid_together() -> None:
     widths = [fits(replace(preset, hidden=(width,)), [0], validate=True)[0] for width in (2, 7)]
     best = max(widths, key=lambda probe: probe.validation or 0)
     assert result.validation == pytest.approx(best.validation)
-    assert result.chosen == {"hidden": 2 if best is widths[0] else 7}
+    assert result.grid_values == {"hidden": 2 if best is widths[0] else 7}
     assert result.accuracy == pytest.approx(best.accuracy, abs=0.01)
 
 

@@ -210,8 +210,8 @@ def test_presets_that_use_validation(name: str) -> None:
     fits = fit(vectors, train=learn, test=test, validation=test, words=10, labels=2, preset=preset, seeds=[3, 1])
     for result in fits:
         assert result.validation == result.accuracy > 0.55
-        assert set(result.chosen) == {n for n in GRID_FIELDS if len(getattr(preset, n)) > 1}
-        assert all(value in getattr(preset, n) for n, value in result.chosen.items())
+        assert set(result.grid_values) == {n for n in GRID_FIELDS if len(getattr(preset, n)) > 1}
+        assert all(value in getattr(preset, n) for n, value in result.grid_values.items())
 
 
 def test_validation_that_is_missing() -> None:

@@ -16,7 +16,7 @@ from sentprobe.probes.trainer.classifier import Penalty, Preset, Scaling, StopCr
 from sentprobe.probes.trainer.codelength import compute_compression
 from sentprobe.probes.trainer.fit import Fit, fit
 from sentprobe.probes.trainer.presets import find_preset, override
-from sentprobe.probes.trainer.scaling import scale_vectors
+from sentprobe.probes.trainer.scaling import scale_to_tensor
 from sentprobe.probes.trainer.training_portions import fit_portions
 
 CHOSEN = find_preset("logreg")
@@ -46,7 +46,7 @@ def test_is_that_of_scikit_learn(slots: int, labels: int, strength: float) -> No
     metrics = pytest.importorskip("sklearn.metrics")
     vectors, items = make_data(slots=slots, labels=labels)
     result = fit_logreg(vectors, items, labels=labels, preset=replace(EXACT, l2=(strength,)))
-    white = scale_vectors(vectors, items.rows, scaling=Scaling.WHITEN)
+    white = scale_to_tensor(vectors, items.rows, scaling=Scaling.WHITEN).numpy()
     inputs = np.hstack([white[items.rows], *(np.eye(4)[column] for column in items.probes.T)])
     theirs = linear_model.LogisticRegression(C=1 / strength, tol=1e-6, max_iter=1000)
     theirs.fit(inputs, items.targets)
@@ -76,7 +76,7 @@ def test_strength_may_be_chosen() -> None:
     vectors, items = make_data(slots=1, labels=2)
     preset = replace(LOGREG, l2=(1e4, 1.0), penalty=Penalty.DECAY)
     (result,) = fit(vectors, train=items, test=items, validation=items, words=4, labels=2, preset=preset, seeds=[0])
-    assert result.chosen == {"l2": 1.0}
+    assert result.grid_values == {"l2": 1.0}
     assert result.validation == result.accuracy
 
 
@@ -88,7 +88,7 @@ def test_whitened_columns_are_uncorrelated(dim: int, exponent: float, shift: flo
     turn = np.linalg.qr(generator.standard_normal((dim, dim)))[0]
     vectors = (plain @ (turn * np.geomspace(1, 10**-exponent, dim) @ turn.T)).astype(np.float32)
     rows = np.arange(250)
-    white = scale_vectors(vectors + np.float32(shift / 50), rows, scaling=Scaling.WHITEN)[rows]
+    white = scale_to_tensor(vectors + np.float32(shift / 50), rows, scaling=Scaling.WHITEN).numpy()[rows]
     assert white.dtype == np.float32
     np.testing.assert_allclose(white.mean(axis=0), 0, atol=0.02)
     np.testing.assert_allclose(np.cov(white.T, bias=True), np.eye(dim), atol=0.02)
@@ -98,10 +98,10 @@ def test_whitening_drops_what_does_not_vary() -> None:
     generator = np.random.default_rng(0)
     plain = generator.standard_normal((100, 2), dtype=np.float32)
     vectors = np.hstack([plain, plain[:, :1] * 3 + 1, np.full((100, 1), 7, np.float32)])
-    white = scale_vectors(vectors, np.arange(100), scaling=Scaling.WHITEN)
+    white = scale_to_tensor(vectors, np.arange(100), scaling=Scaling.WHITEN).numpy()
     values = np.linalg.eigvalsh(np.cov(white.T, bias=True))
     np.testing.assert_allclose(values, [0, 0, 1, 1], atol=1e-3)
-    still = scale_vectors(np.ones((3, 2), np.float32), np.arange(3), scaling=Scaling.WHITEN)
+    still = scale_to_tensor(np.ones((3, 2), np.float32), np.arange(3), scaling=Scaling.WHITEN).numpy()
     assert (still == 0).all()
 
 
@@ -143,13 +143,15 @@ def test_scaling_and_penalty_are_chosen_on_validation(stop: StopCriterion, *, fl
     (same,) = fit(
         vectors,
         preset=replace(
-            CHOSEN, l2=(chosen.chosen["l2"],), scaling=Scaling.WHITEN if chosen.chosen["whitened"] else Scaling.UNIT
+            CHOSEN,
+            l2=(chosen.grid_values["l2"],),
+            scaling=Scaling.WHITEN if chosen.grid_values["whitened"] else Scaling.UNIT,
         ),
         **data,
     )
     assert (chosen.predictions == same.predictions).mean() > 0.98
     assert chosen.loss == pytest.approx(same.loss, rel=1e-3)
-    assert chosen.chosen["whitened"] == (not flat)
+    assert chosen.grid_values["whitened"] == (not flat)
     assert chosen.accuracy >= fit(vectors, preset=LOGREG, **data)[0].accuracy - 0.02
 
 

@@ -11,7 +11,7 @@ from thoroughness import examples
 
 from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.trainer.classifier import Scaling
-from sentprobe.probes.trainer.scaling import ROWS_PER_PART, SCALINGS, scale_to_tensor, scale_vectors
+from sentprobe.probes.trainer.scaling import ROWS_PER_PART, SCALINGS, scale_to_tensor
 
 
 def sample_vectors(count: int, dim: int, seed: int = 0) -> Vectors:
@@ -32,14 +32,14 @@ def test_parts_give_the_same_bits_as_all_rows_at_once(count: int, dim: int, scal
     scale = lengths.mean() if scaling is Scaling.UNIT else training_vectors.std(axis=0)
     expected = (vectors - training_vectors.mean(axis=0)) / (scale if count > 1 else 1.0)
     repeated_rows = np.concatenate([rows, rows[:5]])
-    assert (scale_vectors(vectors, repeated_rows, scaling=scaling) == expected.astype(np.float32)).all()
+    assert (scale_to_tensor(vectors, repeated_rows, scaling=scaling).numpy() == expected.astype(np.float32)).all()
 
 
 @pytest.mark.parametrize("scaling", SCALINGS)
 def test_table_is_rounded_from_float32(scaling: Scaling) -> None:
     vectors, rows = sample_vectors(300, 20), np.arange(200)
     rounded = scale_to_tensor(vectors, rows, scaling=scaling, dtype=torch.bfloat16)
-    assert torch.equal(rounded, torch.from_numpy(scale_vectors(vectors, rows, scaling=scaling)).bfloat16())
+    assert torch.equal(rounded, scale_to_tensor(vectors, rows, scaling=scaling).bfloat16())
 
 
 @pytest.mark.parametrize("scaling", SCALINGS)
@@ -60,6 +60,6 @@ def test_vectors_are_left_as_they_are(scaling: Scaling) -> None:
     vectors = sample_vectors(50, 4)
     vectors.flags.writeable = False
     copied = vectors.copy()
-    scaled = scale_vectors(vectors, np.arange(40), scaling=scaling)
+    scaled = scale_to_tensor(vectors, np.arange(40), scaling=scaling).numpy()
     scaled += 1
     assert (vectors == copied).all()

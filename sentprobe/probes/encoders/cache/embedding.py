@@ -9,7 +9,7 @@ from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.cache.vector_cache import Cache, CachedVectors
 from sentprobe.probes.encoders.capabilities import get_capabilities
 from sentprobe.probes.encoders.protocol import Encoder, EncoderError, Vectors, check_vectors
-from sentprobe.probes.encoders.variants.cut_and_rounded import StoredEncoder
+from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
 from sentprobe.progress import Reporter, SilentReporter, shorten
 
@@ -31,7 +31,7 @@ def embed(
     """
     if not sentences:
         raise UsageError("there are no sentences to encode")
-    if isinstance(encoder, StoredEncoder):
+    if isinstance(encoder, ReducedEncoder):
         return encoder.apply_storage(embed(encoder.base, sentences, cache=cache, reporter=reporter))
     if isinstance(encoder, ErasedEncoder):
         texts = [*sentences, *encoder.training_sentences]

@@ -135,11 +135,11 @@ class Endpoint:
 
     def _request_in_time(self, body: bytes, max_bytes: int) -> bytes | _Failure:
         """Make one request, and leave it behind if it outlasts the timeout, whatever it waits for."""
-        key = read_key(self.key_env)
+        key, limit = read_key(self.key_env), CONNECT_TIMEOUT + self.timeout
         try:
-            return call_in_time(partial(self._request_once, body, key, max_bytes), CONNECT_TIMEOUT + self.timeout)
+            return call_in_time(partial(self._request_once, body, key, max_bytes), limit)
         except TimeoutError:
-            return self._make_slow_failure()
+            return self._make_slow_failure(limit)
 
     def _request_once(self, body: bytes, key: str, max_bytes: int) -> bytes | _Failure:
         headers = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -163,14 +163,14 @@ class Endpoint:
         except exceptions.HTTPError as error:
             return self._make_connection_failure(error)
         except TimeoutError:
-            return self._make_slow_failure()
+            return self._make_slow_failure(self.timeout)
         if len(content) > max_bytes:
             text = f"the server's answer is longer than {max_bytes:,} bytes, the most that this request can need"
             return _Failure(text, may_retry=False)
         return content
 
-    def _make_slow_failure(self) -> _Failure:
-        return _Failure(f"{self.url} did not finish its answer within {self.timeout:g} seconds", may_retry=True)
+    def _make_slow_failure(self, limit: float) -> _Failure:
+        return _Failure(f"{self.url} did not finish its answer within {limit:g} seconds", may_retry=True)
 
     def _make_connection_failure(self, error: exceptions.HTTPError) -> _Failure:
         if isinstance(error, exceptions.ReadTimeoutError):

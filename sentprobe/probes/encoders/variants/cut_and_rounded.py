@@ -117,7 +117,7 @@ def add_storage_options(spec: Spec, options: StorageOptions) -> Spec:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredEncoder:
+class ReducedEncoder:
     """An encoder whose vectors are cut or rounded."""
 
     base: Encoder
@@ -144,7 +144,7 @@ class StoredEncoder:
         """Return the cut and rounded vectors, (n, dim) float32; the range of int8 is that of these sentences."""
         return self.apply_storage(self.base.encode(sentences))
 
-    def bind_to_order(self, sentences: Sequence[str]) -> "StoredEncoder":
+    def bind_to_order(self, sentences: Sequence[str]) -> "ReducedEncoder":
         """Return the encoder with its base bound to these sentences."""
         bind = get_capabilities(self.base).bind_to_order
         return self if bind is None else replace(self, base=bind(sentences))
@@ -171,7 +171,7 @@ def make_stored_encoders(encoder: Encoder | Baseline, options: StorageOptions, *
         if storage == UNCHANGED:
             yield encoder
             continue
-        yield StoredEncoder(
+        yield ReducedEncoder(
             encoder,
             storage,
             name=f"{encoder.name}, {storage}" if label else add_options(encoder.name, *storage.to_options()),

@@ -51,19 +51,19 @@ class TestedDifference:
         return self.t_p if self.draws > 1 else self.sign_p
 
     @property
-    def significant(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether the difference is significant."""
         return self.p < LEVEL
 
     @property
-    def better(self) -> bool:
+    def is_better(self) -> bool:
         """Whether the first is significantly better."""
-        return self.significant and self.paired.difference > 0
+        return self.is_significant and self.paired.difference > 0
 
     @property
-    def worse(self) -> bool:
+    def is_worse(self) -> bool:
         """Whether the first is significantly worse."""
-        return self.significant and self.paired.difference < 0
+        return self.is_significant and self.paired.difference < 0
 
     @property
     def accuracies(self) -> tuple[float, float]:
@@ -234,7 +234,7 @@ def build_figure_cells(comparison: TestedDifference) -> tuple[GridCell, ...]:
     interval = f"[{format_points(paired.interval.low)}, {format_points(paired.interval.high)}]"
     return (
         *(GridCell(f"{100 * accuracy:.1f}") for accuracy in comparison.accuracies),
-        GridCell(f"{format_points(paired.difference)} {interval}", best=comparison.significant),
+        GridCell(f"{format_points(paired.difference)} {interval}", best=comparison.is_significant),
         GridCell(f"{paired.wins}/{paired.losses}"),
         *(GridCell(format_p_value(value)) for value in (comparison.sign_p, comparison.t_p)),
     )
@@ -344,7 +344,7 @@ def describe_tests(
         ),
         *([note] if note else []),
     ]
-    significant_count = sum(comparison.significant for comparison in comparisons)
+    significant_count = sum(comparison.is_significant for comparison in comparisons)
     verb = "is" if significant_count == 1 else "are"
     over_draws = [comparison.draws > 1 for comparison in comparisons]
     test = f"p (t-test) < {LEVEL:g}" if all(over_draws) else f"p (sign) < {LEVEL:g}"

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import lru_cache
 
 from sentprobe.probes.dataset import ENCODER_WORDS
 from sentprobe.probes.results.result import Condition, Result, Results, Score
@@ -124,6 +125,7 @@ class ControlRun:
         return f"{self.name}: {100 * self.score.accuracy:.1f}, {self.verdict} ({self.format_expected()} expected)"
 
 
+@lru_cache(maxsize=8)
 def find_controls(results: Results) -> tuple[ControlRun, ...]:
     """Return the controls among the results, each with its interval around chance.
 

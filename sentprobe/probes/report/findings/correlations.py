@@ -30,7 +30,7 @@ class Correlation:
     p: float | None = None
 
     @property
-    def significant(self) -> bool:
+    def is_significant(self) -> bool:
         """Whether the corrected p-value is below the level."""
         return self.p is not None and self.p < LEVEL
 
@@ -120,7 +120,7 @@ def _build_cell(pair: Correlation) -> GridCell:
     if pair.estimate is None:
         return GridCell("")
     low, high = pair.estimate.interval.low, pair.estimate.interval.high
-    return GridCell(f"{pair.estimate.rho:.2f} [{low:.2f}, {high:.2f}]", best=pair.significant)
+    return GridCell(f"{pair.estimate.rho:.2f} [{low:.2f}, {high:.2f}]", best=pair.is_significant)
 
 
 def describe_correlations(correlations: Correlations, *, correction: Correction) -> str:

@@ -1,10 +1,11 @@
 """Draws, joined into one table: the data, untrained weights, random vectors and probes of a run with one ``--seed``."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, product
+from itertools import chain
 
 from sentprobe.probes.results.result import EncoderOnTask, Result, Results
+from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.specs import remove_run_seed
 
 
@@ -41,7 +42,10 @@ def _join_by_name(tables: Sequence[Results], naming: Naming) -> tuple[Results, .
 
 
 def _rename_encoders(table: Results, naming: Naming) -> Results:
-    return Results(tuple(replace(record, encoder=naming(record)) for record in table.records))
+    names = [*map(naming, table.records)]
+    if names == [record.encoder for record in table.records]:
+        return table
+    return Results(tuple(replace(record, encoder=n) for record, n in zip(table.records, names, strict=True)))
 
 
 def _concatenate_draws(tables: Sequence[Results], naming: Naming) -> Results:
@@ -51,13 +55,12 @@ def _concatenate_draws(tables: Sequence[Results], naming: Naming) -> Results:
 
 def _are_draws(first: Results, second: Results) -> bool:
     """Return whether two tables have the same cells in different draws."""
-    cells = [{(r.seed, r.encoder, r.task) for r in table.records} for table in (first, second)]
-    if any(len(c) < len(t.records) for c, t in zip(cells, (first, second), strict=True)):
+    if any(len({(r.seed, *r.cell) for r in table.records}) < len(table.records) for table in (first, second)):
         return False  # without their seeds, two encoders have one name
-    if {cell[1:] for cell in cells[0]} != {cell[1:] for cell in cells[1]}:
+    if first.records_by_cell.keys() != second.records_by_cell.keys():
         return False
-    pairs = product(first.records, second.records)
-    return all(differ_in_draw(a, b) for a, b in pairs if a.cell == b.cell)
+    pairs = ((a, b) for a in first.records for b in second.records_by_cell[a.cell])
+    return all(differ_in_draw(a, b) for a, b in pairs)
 
 
 def differ_in_draw(first: Result, second: Result) -> bool:
@@ -87,11 +90,14 @@ def _list_probe_seeds(record: Result) -> set[int]:
 
 def find_missing_cells(tables: Sequence[Results]) -> tuple[tuple[EncoderOnTask, ...], ...]:
     """Return, for each table, the encoders and tasks that only other draws of the same run have."""
+    by_preset: dict[Preset, list[Results]] = {}  # draws of one run share it
+    for table in tables:
+        by_preset.setdefault(table.records[0].preset, []).append(table)
     return tuple(
         tuple(
             dict.fromkeys(
                 record.cell
-                for candidate in tables
+                for candidate in by_preset[table.records[0].preset]
                 if _are_other_draws(table, candidate)
                 for record in candidate.records
                 if not _list_cells(record) & own_cells
@@ -111,17 +117,27 @@ def _are_other_draws(first: Results, second: Results) -> bool:
     """Return whether two tables have tasks in common, and differ in their draws and cells only."""
     if {*list_seeds(first)} & {*list_seeds(second)}:
         return False
-    pairs = [(a, b) for a, b in product(first.records, second.records) if a.task == b.task]
-    return bool(pairs) and all(
-        differ_in_draw(a, b) if a.encoder == b.encoder else _have_same_questions(a, b) for a, b in pairs
+    questions = _group_questions(second)
+    pairs = [(a, b) for task, asked in _group_questions(first).items() for a in asked for b in questions.get(task, ())]
+    return (
+        bool(pairs)
+        and all(_have_same_questions(a, b) for a, b in pairs)
+        and all(differ_in_draw(a, b) for a in first.records for b in second.records_by_cell.get(a.cell, ()))
     )
 
 
+def _group_questions(table: Results) -> Mapping[str, Collection[Result]]:
+    """Return a result of each dataset, by task."""
+    datasets: dict[str, dict[object, Result]] = {}
+    for record in table.records:
+        datasets.setdefault(record.task, {})[record.dataset_fingerprint, record.data] = record
+    return {task: by_dataset.values() for task, by_dataset in datasets.items()}
+
+
 def _have_same_questions(first: Result, second: Result) -> bool:
-    """Return whether two results have one classifier, and the same dataset or draws of one."""
-    same_data = first.dataset_fingerprint == second.dataset_fingerprint
+    """Return whether two results have the same dataset, or draws of one."""
     is_drawn = first.data is not None and second.data is not None and first.data.is_other_draw(second.data)
-    return first.preset == second.preset and (same_data or is_drawn)
+    return first.dataset_fingerprint == second.dataset_fingerprint or is_drawn
 
 
 def list_seeds(results: Results) -> list[int]:

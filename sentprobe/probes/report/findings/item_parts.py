@@ -120,14 +120,14 @@ def select_items(result: Result, chosen: NDArray[np.bool_], *, majority: float) 
 def _select_seed_items(score: SeedScore, chosen: NDArray[np.bool_]) -> SeedScore:
     right = score.items()
     correct, total = int(right[chosen].sum()), int(chosen.sum())
-    predictions = np.array(score.instead, np.int64)[chosen[~right]] if score.instead else ()
+    predictions = np.array(score.wrong_answers, np.int64)[chosen[~right]] if score.wrong_answers else ()
     return replace(
         score,
         accuracy=correct / total,
         correct=correct,
         total=total,
         right=pack_bits(right[chosen]),
-        instead=tuple(map(int, predictions)),
+        wrong_answers=tuple(map(int, predictions)),
         readings=(),  # they are of all items
         information=tuple(compress(score.information, chosen)),
     )

@@ -53,7 +53,7 @@ def compute_standings(results: Results) -> Standings:
     findings = find_table(results)
     solvable = findings.find_solvable_tasks()
     groups = rank_groups(results)
-    group_counts = {task: max(g for (_, t), g in groups.items() if t == task) for task in results.tasks}
+    group_counts = {task: max(groups[cell] for cell in column) for task, column in findings.columns.items()}
     by_cell = {}
     for cell, test in findings.cells.items():
         bags = [
@@ -76,12 +76,11 @@ def rank_groups(results: Results) -> dict[EncoderOnTask, int]:
     """Return the group of each cell in its column, from 1, the best first."""
     findings = find_table(results)
     significant = findings.significant_pairs
-    ranked = sorted(findings.cells, key=lambda cell: findings.cells[cell].figure.accuracy, reverse=True)
-    columns = ([cell for cell in ranked if cell[1] == task] for task in results.tasks)
     return {
         cell: number
-        for column in columns
-        for number, group in enumerate(_split_into_groups(column, significant), 1)
+        for column in findings.columns.values()
+        for ranked in [sorted(column, key=lambda cell: findings.cells[cell].figure.accuracy, reverse=True)]
+        for number, group in enumerate(_split_into_groups(ranked, significant), 1)
         for cell in group
     }
 
@@ -92,9 +91,9 @@ def _split_into_groups(
     """Yield the cells not significantly different from the best, then repeat with the others."""
     remaining = list(ranked)
     while remaining:
-        group = [cell for cell in remaining if frozenset((remaining[0], cell)) not in significant]
-        yield group
-        remaining = [cell for cell in remaining if cell not in group]
+        pairs = [(cell, frozenset((remaining[0], cell)) in significant) for cell in remaining]
+        yield [cell for cell, differs in pairs if not differs]
+        remaining = [cell for cell, differs in pairs if differs]
 
 
 def describe_groups(standings: Standings) -> Iterator[str]:

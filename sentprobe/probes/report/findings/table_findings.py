@@ -13,8 +13,8 @@ model. The control is the bag of words of the encoder's width if that is above c
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
-from itertools import combinations
+from functools import cached_property, lru_cache
+from itertools import chain, combinations
 from statistics import fmean
 from typing import TypeAlias
 
@@ -32,6 +32,7 @@ from sentprobe.probes.report.findings.draws import group_by_cell
 from sentprobe.probes.report.findings.encoder_variants import is_same_model
 from sentprobe.probes.report.findings.mean_and_interval import ConditionCell, Figure, compute_figure, compute_figures
 from sentprobe.probes.report.findings.paired_tests import LEVEL, MatchedResults
+from sentprobe.probes.report.findings.table_comparisons import TableComparisons
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results
 from sentprobe.probes.statistics import Correction, correct_p_values
 
@@ -50,44 +51,51 @@ class ChanceTest:
     """Corrected for all figures of the table, and for the controls that may know the answer."""
 
     @property
-    def above(self) -> bool:
+    def is_above(self) -> bool:
         """Whether the figure is significantly above chance."""
         return self.p < LEVEL and self.figure.accuracy > self.figure.chance
 
     @property
     def verdict(self) -> ControlVerdict:
         """The decision in words; below the share of the most frequent label is at chance if labels are unbalanced."""
-        if self.above:
+        if self.is_above:
             return ControlVerdict.ABOVE
         is_below = self.p < LEVEL and is_balanced(self.draws[0])
         return ControlVerdict.BELOW if is_below else ControlVerdict.AT_CHANCE
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class TableFindings:
     """The figures of a table and all decisions about them."""
 
     cells: Mapping[EncoderOnTask, ChanceTest]
     free_controls: tuple[ChanceTest, ...]
     """The controls that may know the answer: one for each task and width."""
-    comparisons: tuple[Comparison, ...]
-    variant_comparisons: tuple[Comparison, ...]
+    comparisons: TableComparisons
+    """Every two models on each task."""
+    variant_comparisons: TableComparisons
+    """Every two variants of one model on each task."""
     control_comparisons: tuple[Comparison, ...]
     """Each encoder on each task with each control that may know the answer."""
 
-    @property
+    @cached_property
+    def columns(self) -> Mapping[str, Sequence[EncoderOnTask]]:
+        """The cells of each task."""
+        columns: dict[str, list[EncoderOnTask]] = {}
+        for cell in self.cells:
+            columns.setdefault(cell[1], []).append(cell)
+        return columns
+
+    @cached_property
     def significant_pairs(self) -> frozenset[frozenset[EncoderOnTask]]:
         """The pairs of cells whose difference is significant."""
-        return frozenset(
-            frozenset((comparison.first.cell, comparison.second.cell))
-            for comparison in (*self.comparisons, *self.variant_comparisons)
-            if comparison.significant
-        )
+        families = (self.comparisons, self.variant_comparisons)
+        return frozenset(chain.from_iterable(family.list_significant_pairs() for family in families))
 
     def find_solvable_tasks(self, condition: Condition = Condition.BAG_OF_WORDS) -> frozenset[str]:
         """Return the tasks on which a control that may know the answer is above chance."""
         return frozenset(
-            test.draws[0].task for test in self.free_controls if test.condition is condition and test.above
+            test.draws[0].task for test in self.free_controls if test.condition is condition and test.is_above
         )
 
     def find_figure(self, draws: Sequence[Result], condition: Condition) -> Figure | None:
@@ -127,8 +135,8 @@ def find_table(results: Results) -> TableFindings:
     return TableFindings(
         cells={test.draws[0].cell: test for test in tests[: len(cells)]},
         free_controls=tuple(tests[len(cells) :]),
-        comparisons=compare_results(matches[False]),
-        variant_comparisons=compare_results(matches[True]),
+        comparisons=TableComparisons(matches[False]),
+        variant_comparisons=TableComparisons(matches[True]),
         control_comparisons=_compare_with_controls(results, cells),
     )
 
@@ -152,9 +160,11 @@ def identify_control(result: Result, condition: Condition) -> ControlKey:
 
 def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:
     """Yield every two encoders on a task, the better first, if they have the same test items in some draws."""
-    ranked = sorted(cells, key=lambda draws: fmean(result.accuracy for result in draws), reverse=True)
-    for first, second in combinations(ranked, 2):
-        matched = match_draws(first, second) if first[0].task == second[0].task else ()
+    by_task: dict[str, list[Sequence[Result]]] = {}
+    for draws in sorted(cells, key=lambda draws: fmean(result.accuracy for result in draws), reverse=True):
+        by_task.setdefault(draws[0].task, []).append(draws)
+    for first, second in chain.from_iterable(combinations(ranked, 2) for ranked in by_task.values()):
+        matched = match_draws(first, second)
         if matched and all(a.dataset_fingerprint == b.dataset_fingerprint for a, b in matched):
             yield matched
 
@@ -215,7 +225,7 @@ def _find_leader(
     findings: TableFindings, task: str, significant: Collection[frozenset[EncoderOnTask]]
 ) -> EncoderOnTask | None:
     """Return the best cell of a column, unless it is tied with another model."""
-    column = [cell for cell in findings.cells if cell[1] == task]
+    column = findings.columns[task]
     best = max(column, key=lambda cell: findings.cells[cell].figure.accuracy)
     competitors = (cell for cell in column if not is_same_model(best[0], cell[0]))
     return best if all(frozenset((best, cell)) in significant for cell in competitors) else None
@@ -228,10 +238,10 @@ def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Res
     """
     if cell[1] in findings.find_solvable_tasks():
         comparisons = findings.compare_with_control(Condition.BAG_OF_WORDS)
-        return any(comparison.better for comparison in comparisons if comparison.first.cell == cell)
+        return any(comparison.is_better for comparison in comparisons if comparison.first.cell == cell)
     test = findings.cells[cell]
-    if not test.above or test.draws[0].mirrored:
-        return test.above
+    if not test.is_above or test.draws[0].mirrored:
+        return test.is_above
     bags = [bag.scores[Condition.BAG_OF_WORDS] for draw in test.draws for bag in find_bag_of_words(draw, results)]
     return bool(bags) and round(test.figure.accuracy, 3) > round(fmean(bag.accuracy for bag in bags), 3)
 

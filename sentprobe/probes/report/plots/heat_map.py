@@ -42,7 +42,7 @@ def _make_cell(pair: Correlation) -> HeatCell:
     red, green, blue = (math.pow(part / 255, 2.2) for part in _mix_colour(rho))
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     ink = "#fff" if luminance < _DARK else "#000"
-    return HeatCell(f"{rho:.2f}", _format_colour(rho), ink, pair.significant)
+    return HeatCell(f"{rho:.2f}", _format_colour(rho), ink, pair.is_significant)
 
 
 def _mix_colour(rho: float) -> tuple[float, ...]:

@@ -40,10 +40,10 @@ def accuracy_by_length(
     if score is None or not result.lengths:
         return ()
     right = np.stack([seed.items() for seed in score.seeds])  # (seeds, items)
-    units = np.array(result.units)
+    units, lengths = np.array(result.units), np.array(result.lengths)
     points = []
     for length_bin in find_bins(result.lengths, by):
-        chosen = np.array([length in length_bin for length in result.lengths])
+        chosen = np.isin(lengths, [length for length in set(result.lengths) if length in length_bin])
         means = right[:, chosen].mean(axis=1, dtype=np.float64)
         chosen_units = units[chosen].tolist() if len(units) else ()
         interval = accuracy_interval(right[:, chosen].mean(axis=0, dtype=np.float64), chosen_units)

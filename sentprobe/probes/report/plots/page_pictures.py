@@ -195,10 +195,9 @@ def _compute_lowest_norm(values: Sequence[float]) -> float:
 def _pool_draws(results: Results, encoder: str, task: str, by: Lengths, *, norms: bool) -> list[SeriesPoint]:
     compute = norm_by_length if norms else accuracy_by_length
     points: dict[Bin, list[SeriesPoint]] = {}
-    for record in results.records:
-        if record.cell == (encoder, task):
-            for point in compute(record, by=by):
-                points.setdefault(point.bin, []).append(point)
+    for record in results.records_by_cell.get((encoder, task), ()):
+        for point in compute(record, by=by):
+            points.setdefault(point.bin, []).append(point)
     return [_compute_mean_point(points[lengths]) for lengths in sorted(points, key=attrgetter("shortest"))]
 
 

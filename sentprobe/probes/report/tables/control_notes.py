@@ -157,6 +157,6 @@ def _judge_free_controls(results: Results) -> Iterator[tuple[str, Condition, boo
     for test in find_table(results).free_controls:
         by_task.setdefault((test.draws[0].task, test.condition), []).append(test)
     for (task, condition), tests in by_task.items():
-        above = [test for test in tests if test.above]
+        above = [test for test in tests if test.is_above]
         shown = sorted({f"{100 * test.figure.accuracy:.1f}" for test in above or tests}, key=float)
         yield task, condition, bool(above), " to ".join(dict.fromkeys((shown[0], shown[-1])))

@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
@@ -140,6 +141,11 @@ def _sort_key(record: Result, ranks: Mapping[str, int]) -> tuple[object, ...]:
 
 def split_settings(results: Results) -> tuple[Results, ...]:
     """Divide results into tables of comparable results; draws of one run are one table (:func:`.draws.join_draws`)."""
+    return _split_settings(results, tuple(record.source for record in results.records))
+
+
+@lru_cache(maxsize=8)
+def _split_settings(results: Results, sources: tuple[str, ...]) -> tuple[Results, ...]:  # noqa: ARG001 - part of the key
     return join_draws(split_single_draws(results))
 
 

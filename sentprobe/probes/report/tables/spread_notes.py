@@ -175,7 +175,7 @@ def count_probes(results: Results) -> list[int]:
 
 
 def _format_seeds(results: Results) -> str:
-    """Return the seeds of the probes and, if it is not the first of them, the seed of the run."""
+    """Return the seeds of the probes and, if it is not the first seed, that of the run."""
     (draw,) = split_draws(results)
     scores = [result.scores[Condition.PROBE] for result in draw.records]
     seeds = sorted({probe.seed for score in scores for probe in score.seeds})

@@ -59,13 +59,12 @@ class ResultStore:
             write_run_file(self._run.out, self._run.text)
         return results, jobs
 
-    def save_result(self, result: Result) -> None:
-        """Write a result into the results folder, if there is one."""
+    def save_result(self, result: Result, *, wait: float | None = None) -> None:
+        """Write a result into the results folder, if there is one; *wait* replaces that of the run."""
         run = self._run
         if run.out is not None:
-            concurrent_writes.save_result(
-                result, run.out, redone=self._replaced_files, wait=run.wait, command=run.command
-            )
+            wait = run.wait if wait is None else wait
+            concurrent_writes.save_result(result, run.out, redone=self._replaced_files, wait=wait, command=run.command)
             self._save_items(next(task for task in self._tasks if task.name == result.task))
 
     def _save_items(self, task: Task) -> None:

@@ -16,7 +16,7 @@ from sentprobe.lengths import count_tokens
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.encoders.files.word_vectors import Bow
 from sentprobe.probes.encoders.protocol import Encoder, Vectors
-from sentprobe.probes.encoders.variants.cut_and_rounded import StoredEncoder, round_vectors
+from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder, round_vectors
 from sentprobe.probes.results.result import Condition, Norm, Result, summarize_norms
 from sentprobe.probes.runs.execution.controls import train_under_condition
 from sentprobe.probes.runs.execution.missing_jobs import SHARED, Job, make_shared_key
@@ -78,7 +78,7 @@ class EncodedTexts:
         if job.condition is Condition.BAG_OF_WORDS:
             return self.bow.encode(texts)
         vectors = self.sentences.select(texts)
-        if not isinstance(self.encoder, StoredEncoder):
+        if not isinstance(self.encoder, ReducedEncoder):
             return vectors
         training_vectors = vectors[np.unique(job.task.items.train.rows)]
         return round_vectors(vectors, self.encoder.storage.rounding, scale=training_vectors)

@@ -10,7 +10,7 @@ from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.capabilities import get_capabilities
 from sentprobe.probes.encoders.kinds import SpecArgument, find_kind
 from sentprobe.probes.encoders.protocol import Baseline, Encoder
-from sentprobe.probes.encoders.variants.cut_and_rounded import StoredEncoder
+from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
 from sentprobe.probes.results.concurrent_writes import save_result
 from sentprobe.probes.results.result import Condition, Provenance, Result, SeedScore, pack_bits
@@ -93,7 +93,7 @@ def add_methods(encoder: Encoder | Baseline | Spec, usual: Sequence[Condition], 
     If unchanged vectors are probed too, cut, rounded or erased vectors have only the probe and the bag of words. A
     baseline has no methods.
     """
-    if isinstance(encoder, StoredEncoder | ErasedEncoder) and encoder.base_is_probed:
+    if isinstance(encoder, ReducedEncoder | ErasedEncoder) and encoder.base_is_probed:
         return tuple(condition for condition in usual if condition in (Condition.PROBE, Condition.BAG_OF_WORDS))
     if isinstance(encoder, Spec):
         has_vectors = find_kind(encoder).argument is not SpecArgument.NONE
@@ -127,7 +127,7 @@ def read_shared_scores(run: Run) -> SharedScores:
             if result.seed == run.seed and condition in result.scores:
                 scores = shared_scores.setdefault(make_shared_key(condition, result, dim=result.dim), {})
                 for score in result.scores[condition].seeds:
-                    scores[score.seed] = replace(score, made=score.made or result.provenance)
+                    scores[score.seed] = replace(score, provenance=score.provenance or result.provenance)
     return shared_scores
 
 
@@ -165,7 +165,7 @@ def find_pass_limits(
 
 def make_provenance(encoder: Encoder | Baseline, *, run: Run) -> Provenance:
     """Return the provenance of probes that this run trains for an encoder."""
-    base = encoder.base if isinstance(encoder, StoredEncoder | ErasedEncoder) else encoder
+    base = encoder.base if isinstance(encoder, ReducedEncoder | ErasedEncoder) else encoder
     module = type(base).__module__.rpartition(".")[2]
     packages = find_versions(*PACKAGES, *ENCODER_PACKAGES.get(module, ()))
     return Provenance(run.command, packages, run.device)
@@ -222,15 +222,15 @@ def make_trained_scores(job: Job, fits: "Iterable[Fit]", *, provenance: Provenan
             correct=fit.correct,
             total=fit.total,
             right=pack_bits(fit.right),
-            instead=find_wrong_answers(job, fit.predictions),
+            wrong_answers=find_wrong_answers(job, fit.predictions),
             epochs=fit.epochs,
             loss=fit.loss,
             converged=fit.converged,
             pass_limit=fit.pass_limit,
-            chosen=dict(fit.chosen),
+            grid_values=dict(fit.grid_values),
             validation=fit.validation,
             precision=fit.precision,
-            made=provenance,
+            provenance=provenance,
             readings=fit.readings,
             information=fit.information,
         )
@@ -260,12 +260,12 @@ def score_baseline(job: Job, encoder: Baseline, *, provenance: Provenance) -> li
                 correct=correct,
                 total=len(targets),
                 right=pack_bits(is_correct),
-                instead=find_wrong_answers(job, answers),
+                wrong_answers=find_wrong_answers(job, answers),
                 epochs=0,
                 loss=0.0,
                 converged=True,
                 precision="",
-                made=provenance,
+                provenance=provenance,
             )
         )
     return scores

@@ -1,7 +1,8 @@
 """The execution of a run: each encoder in turn completes all tasks."""
 
+import logging
 import time
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
 from functools import partial
@@ -9,12 +10,13 @@ from itertools import chain
 
 from sentprobe import engines
 from sentprobe.engines import INLINE_ENGINE, Engine
+from sentprobe.errors import SentprobeError
 from sentprobe.probes.encoders import Baseline, Encoder
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.capabilities import count_truncated_sentences
 from sentprobe.probes.encoders.files.word_vectors import Bow
 from sentprobe.probes.encoders.protocol import Vectors
-from sentprobe.probes.encoders.variants.cut_and_rounded import StoredEncoder
+from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
 from sentprobe.probes.results import concurrent_writes
 from sentprobe.probes.results.result import Condition, Result
@@ -35,8 +37,13 @@ from sentprobe.probes.runs.request.settings import Run
 from sentprobe.processes import limit_threads
 from sentprobe.progress import Reporter, shorten
 
+log = logging.getLogger(__name__)
+
 ENCODING = "encoding"
 """The key of the encoding time among the seconds of a result."""
+
+STOPPED_WAIT_SECONDS = 2.0
+"""Seconds that a stopped run waits for another process that has locked the results folder."""
 
 LITTLE_WORK = 3e9
 """The number of weights times training items, over all probes, that justifies another process.
@@ -86,14 +93,18 @@ class Runner:
     def find_results(self, encoder: Encoder | Baseline) -> list[Result]:
         """Return the result of each task, in order; existing results are reused."""
         results, jobs = self._store.find_missing_jobs(encoder)
-        for result in self.execute_jobs(encoder, jobs, results) if jobs else ():
-            self._store.save_result(result)
+        finished = self.execute_jobs(encoder, jobs, results)
+        for result in finished if jobs else ():
+            try:
+                self._store.save_result(result)
+            except (KeyboardInterrupt, SystemExit) as stop:
+                finished.throw(stop)  # saves this result and the finished probes of others
             results[result.task] = result
         return list(results.values())
 
     def execute_jobs(
         self, encoder: Encoder | Baseline, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result]
-    ) -> Iterator[Result]:
+    ) -> Generator[Result]:
         """Execute the jobs of an encoder, and yield the updated result of each task."""
         if isinstance(encoder, Encoder):
             return self._train_probes(encoder, jobs, results)
@@ -101,7 +112,7 @@ class Runner:
 
     def _run_baseline(
         self, encoder: Baseline, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result]
-    ) -> Iterator[Result]:
+    ) -> Generator[Result]:
         """Yield each result of a baseline."""
         self._reporter.begin(f"learn with {shorten(encoder.name)}", len(jobs))
         provenance = missing_jobs.make_provenance(encoder, run=self._run)
@@ -116,7 +127,7 @@ class Runner:
 
     def _train_probes(
         self, encoder: Encoder, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result]
-    ) -> Iterator[Result]:
+    ) -> Generator[Result]:
         """Encode the sentences, and yield each result as soon as all its probes are trained."""
         start = time.perf_counter()
         vectors = self._encode(encoder, jobs)
@@ -143,8 +154,8 @@ class Runner:
                         finished_fits[key] = fits
                     unfinished_tasks = {job.task for key, job in keyed_jobs if key not in finished_fits}
                     for task in [task for task in tasks if task not in unfinished_tasks]:
-                        tasks.remove(task)
                         yield make_result(task)
+                        tasks.remove(task)
             except (Exception, KeyboardInterrupt, SystemExit):
                 started_tasks = {job.task for key, job in keyed_jobs if key in finished_fits}
                 self._save_unfinished_results(make_result(task) for task in tasks if task in started_tasks)
@@ -153,10 +164,16 @@ class Runner:
         self._shared_fits.update((key, finished_fits[key]) for key in shared)
 
     def _save_unfinished_results(self, results: Iterable[Result]) -> None:
-        """Write the results of stopped work that have a probe's score and replace no finished ones (--force)."""
+        """Write the results of stopped work that have a probe's score and replace no finished ones (--force).
+
+        An error is logged, so that the reason of the stop is not lost.
+        """
         for result in results if not self._run.force else ():
             if Condition.PROBE in result.scores:
-                self._store.save_result(result)
+                try:
+                    self._store.save_result(result, wait=STOPPED_WAIT_SECONDS)
+                except SentprobeError as error:
+                    log.warning("finished probes of %s on %s are not kept: %s", result.encoder, result.task, error)
 
     def _choose_engine(self, jobs: Iterable[missing_jobs.Job], *, dim: int) -> Engine:
         """Return the engine; this process alone, as long as the work so far is little."""
@@ -218,7 +235,7 @@ class Runner:
 
     def _embed(self, encoder: Encoder, texts: tuple[str, ...]) -> Vectors:
         """Return vectors of texts; an encoder and its variants share those of the base encoder."""
-        if isinstance(encoder, StoredEncoder):
+        if isinstance(encoder, ReducedEncoder):
             return encoder.cut_dims(self._embed(encoder.base, texts))
         if isinstance(encoder, ErasedEncoder):
             training = encoder.training_sentences

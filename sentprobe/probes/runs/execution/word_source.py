@@ -53,7 +53,7 @@ def find_input_word_vectors(encoder: encoders.Encoder) -> Callable[[Sequence[str
 
 def find_base_encoder(encoder: encoders.Encoder) -> encoders.Encoder:
     """Return the encoder whose vectors are neither cut, rounded nor erased."""
-    while isinstance(encoder, cut_and_rounded.StoredEncoder | erasure.ErasedEncoder):
+    while isinstance(encoder, cut_and_rounded.ReducedEncoder | erasure.ErasedEncoder):
         encoder = encoder.base
     return encoder
 
@@ -102,7 +102,7 @@ def encode_words(encoder: encoders.Encoder, words: Sequence[str], *, cache: Cach
     vectors = encoders.check_vectors(read_words(words), sentences=words, encoder=encoder.name)
     has_vector = np.asarray(vectors.any(axis=1))
     _warn_unknown_words(encoder, [words[place] for place in np.flatnonzero(~has_vector).tolist()], words)
-    if not isinstance(encoder, cut_and_rounded.StoredEncoder):
+    if not isinstance(encoder, cut_and_rounded.ReducedEncoder):
         return vectors
     storage = replace(encoder.storage, dims=min(encoder.storage.dims, vectors.shape[1]))  # narrower ones are not cut
     stored = replace(encoder, storage=storage).apply_storage(vectors[has_vector])

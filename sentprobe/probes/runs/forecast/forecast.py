@@ -15,7 +15,7 @@ from sentprobe.probes.encoders import Baseline, Encoder
 from sentprobe.probes.encoders.capabilities import get_capabilities
 from sentprobe.probes.encoders.files.word_vectors import Bow
 from sentprobe.probes.encoders.resolve import bind_to_sentence_order, build_encoders
-from sentprobe.probes.encoders.variants.cut_and_rounded import StoredEncoder
+from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.results.result import Condition
 from sentprobe.probes.results.store import check_directory
 from sentprobe.probes.runs.execution import missing_jobs
@@ -160,7 +160,7 @@ def _measure_encoder(encoder: Encoder | Baseline, tasks: Sequence[Task], run: Ru
     word_task = next((task for task in tasks if has_word_vectors(task, encoder)), None)
     return EncoderFacts(
         name=encoder.name,
-        dim=min(dim, encoder.storage.dims or dim) if isinstance(encoder, StoredEncoder) else dim,
+        dim=min(dim, encoder.storage.dims or dim) if isinstance(encoder, ReducedEncoder) else dim,
         word_dim=0 if word_task is None else _find_word_width(word_task, encoder, dim),
         is_pretrained=get_capabilities(base).seed is None and not isinstance(base, Bow),
         is_control_bow=encoder.fingerprint == make_control_bow(seed=run.seed, dim=dim).fingerprint,

@@ -230,7 +230,7 @@ def test_encoders_are_compared_over_draws() -> None:
     ]
     table = join_one_table(*DRAWS, *more_records)
     (comparisons,) = compare_encoders(table)
-    assert (comparisons.draws, comparisons.paired.wins, comparisons.significant) == (3, 3, True)
+    assert (comparisons.draws, comparisons.paired.wins, comparisons.is_significant) == (3, 3, True)
     assert comparisons.accuracies == pytest.approx((0.8613, 0.485), abs=1e-3)
     mirrored = Results(tuple(replace(record, mirrored=True) for record in table.records))
     assert [row.cells[0].best for row in build_grid(mirrored).rows[:2]] == [True, False]

@@ -66,7 +66,7 @@ def test_parts_add_up_to_the_whole(result: Result, choice: st.DataObject) -> Non
             seed_parts = [part.seeds[index] for part in part_scores]
             assert {part.seed for part in seed_parts} == {seed.seed}
             assert sum(part.correct for part in seed_parts) == seed.correct
-            assert sum(len(part.instead) for part in seed_parts) == len(seed.instead)
+            assert sum(len(part.wrong_answers) for part in seed_parts) == len(seed.wrong_answers)
         accuracies = accuracy_by(result, "part", condition=condition, items=table)
         total_accuracy = sum(part.items * part.accuracy for part in accuracies) / score.total
         assert total_accuracy == pytest.approx(score.accuracy)

@@ -58,7 +58,7 @@ def make_three_label_result() -> tuple[Result, ItemTable]:
     for number, answers in enumerate(predictions):
         sample = make_seed_score((np.array(answers) == targets).tolist(), seed=number)
         wrong = tuple(a for a, t in zip(answers, targets, strict=True) if a != t)
-        seeds.append(replace(sample, instead=wrong))
+        seeds.append(replace(sample, wrong_answers=wrong))
     score = make_score(seeds, ())
     result = replace(make_sample_result("bow", "Tense", 5), scores={Condition.PROBE: score})
     return result, make_table(result, ("past", "present", "none"))
@@ -88,7 +88,7 @@ def test_predictions_of_several_labels() -> None:
 
 def test_answers_that_were_not_kept() -> None:
     result, table = make_three_label_result()
-    seeds = (replace(e, instead=()) for e in result.scores[Condition.PROBE].seeds)
+    seeds = (replace(e, wrong_answers=()) for e in result.scores[Condition.PROBE].seeds)
     older = replace(result, scores={Condition.PROBE: make_score(seeds, ())})
     (mistakes_found,) = mistakes.find_mistakes(older, table, 1)
     assert mistakes_found.shown[0].prediction is None

@@ -90,7 +90,7 @@ def test_what_is_marked_is_what_compare_tells_apart(rights: list[int]) -> None:
     results = make_table(*(sample(f"e{n}", "Order", right, 500, mirrored=True) for n, right in enumerate(rights)))
     for encoder, _ in find_marked_cells(results):
         comparisons = [comparison for comparison in compare_encoders(results) if encoder in list_encoders(comparison)]
-        assert all(comparison.significant for comparison in comparisons)
+        assert all(comparison.is_significant for comparison in comparisons)
         assert encoder == f"e{int(np.argmax(rights))}"
 
 
@@ -155,7 +155,7 @@ def test_more_draws_of_the_same_effect_keep_a_difference_significant(records: li
     }
     assert before.significant_pairs & large <= after.significant_pairs
     for cell, test in before.cells.items():
-        assert after.cells[cell].above or not test.above or test.figure.accuracy < 0.7
+        assert after.cells[cell].is_above or not test.is_above or test.figure.accuracy < 0.7
 
 
 @examples(30)
@@ -164,11 +164,11 @@ def test_intervals_agree_with_the_tests(records: list[Result]) -> None:
     """A figure whose 95% interval contains chance is not above chance, nor is a difference whose interval has 0."""
     findings = find_table(Results(tuple(records)))
     for test in findings.cells.values():
-        assert not (test.above and test.figure.chance in test.figure.interval)
+        assert not (test.is_above and test.figure.chance in test.figure.interval)
         assert test.figure.half_width is not None
         assert test.figure.interval.high - test.figure.interval.low <= 2 * test.figure.half_width + 1e-9
     for comparison in findings.comparisons:
-        assert not (comparison.significant and 0 in comparison.paired.interval)
+        assert not (comparison.is_significant and 0 in comparison.paired.interval)
 
 
 @examples(30)
@@ -183,8 +183,8 @@ def test_no_figure_is_above_its_control_here_and_at_chance_there(records: list[R
     findings = find_table(results)
     assert not find_marked_cells(results)
     assert not findings.control_comparisons
-    verdicts = {(test.draws[0].cell, test.figure, test.above) for test in findings.free_controls}
-    assert verdicts <= {(cell, test.figure, test.above) for cell, test in findings.cells.items()}
+    verdicts = {(test.draws[0].cell, test.figure, test.is_above) for test in findings.free_controls}
+    assert verdicts <= {(cell, test.figure, test.is_above) for cell, test in findings.cells.items()}
 
 
 def test_three_draws_tell_large_differences() -> None:
@@ -219,7 +219,7 @@ def test_a_bag_of_words_on_mirror_pairs_is_a_constant() -> None:
     assert findings.cells["bow", "Order"].p == 1
     ((comparison,), chance) = findings.comparisons, findings.cells["a", "Order"]
     assert comparison.first.encoder == "a"
-    assert (comparison.p < 0.05) is chance.above
+    assert (comparison.p < 0.05) is chance.is_above
 
 
 @pytest.mark.parametrize("draws", [1, 3])
@@ -235,7 +235,7 @@ def test_draws_of_the_same_items_are_no_new_items(draws: int) -> None:
 def test_a_control_that_is_better_is_significantly_better() -> None:
     findings = find_table(make_table(sample("a", "Tense", 600, *CONTROLS, 700)))
     (comparison,) = findings.compare_with_control(Condition.BAG_OF_WORDS)
-    assert (comparison.worse, comparison.better) == (True, False)
+    assert (comparison.is_worse, comparison.is_better) == (True, False)
     assert comparison.accuracies == (0.6, 0.7)
 
 

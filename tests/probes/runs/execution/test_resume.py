@@ -99,12 +99,12 @@ def test_each_probe_says_how_it_was_made(tmp_path: Path) -> None:
     later = run_with("bow", seeds=3, command="two")
     assert later.command == "one"
     for score in later.scores.values():
-        provenances = [seed_score.made for seed_score in score.seeds]
+        provenances = [seed_score.provenance for seed_score in score.seeds]
         assert provenances == [None, None, Provenance("two", first.versions, "cpu")]
     assert [provenance.command for provenance in find_provenances(later)] == ["one", "two"]
     # Another encoder of this width takes over what is the same for both.
     other_result = run_with("other", seeds=3, command="three")
-    commands = {c: [e.made and e.made.command for e in s.seeds] for c, s in other_result.scores.items()}
+    commands = {c: [e.provenance and e.provenance.command for e in s.seeds] for c, s in other_result.scores.items()}
     assert commands[Condition.PROBE] == commands[Condition.RANDOM_PROBES] == [None] * 3
     assert commands[Condition.BAG_OF_WORDS] == commands[Condition.RANDOM_SENTENCES] == ["one", "one", "two"]
 
@@ -115,9 +115,9 @@ def test_versions_that_changed_are_kept_with_the_seed(tmp_path: Path, monkeypatc
     run([DATASETS[0]], [make_counting_encoder()], preset=FAST, out=tmp_path, seeds=2, controls=False)
     (result,) = read_results(tmp_path).records
     first, second = result.scores[Condition.PROBE].seeds
-    assert (first.made, result.versions["numpy"] == "9") == (None, False)
-    assert second.made is not None
-    assert second.made.versions["numpy"] == "9"
+    assert (first.provenance, result.versions["numpy"] == "9") == (None, False)
+    assert second.provenance is not None
+    assert second.provenance.versions["numpy"] == "9"
 
 
 def test_fewer_seeds_are_taken_from_what_is_there(tmp_path: Path, seeds_trained: list[tuple[int, ...]]) -> None:

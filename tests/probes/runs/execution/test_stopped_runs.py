@@ -7,10 +7,12 @@ from typing import Any
 import pytest
 from probe_strategies import make_learnable_dataset
 
+from sentprobe.disk.locks import hold_lock
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.results import concurrent_writes
 from sentprobe.probes.results.result import Condition, Result
-from sentprobe.probes.results.store import read_results
+from sentprobe.probes.results.store import read_results, write_result
 from sentprobe.probes.runs.execution import runner
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.trainer.presets import find_preset
@@ -68,3 +70,30 @@ def test_a_stopped_run_that_replaces_results_keeps_the_old_ones(
     with pytest.raises(KeyboardInterrupt):
         run_in_folder(tmp_path, force=True)
     assert {path.name: path.read_bytes() for path in tmp_path.glob("*.json")} == before
+
+
+def test_an_interrupt_while_a_result_is_saved_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write, stops = write_result, iter([KeyboardInterrupt()])
+
+    def write_after_stop(result: Result, directory: Path) -> Path:
+        for stop in stops:
+            raise stop
+        return write(result, directory)
+
+    monkeypatch.setattr(concurrent_writes, "write_result", write_after_stop)
+    with pytest.raises(KeyboardInterrupt):
+        run_in_folder(tmp_path)
+    assert len(list_stored_conditions(tmp_path)) == 5
+
+
+def test_a_stopped_run_does_not_wait_for_a_lock(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The reason of the stop is raised, and the error of saving is logged."""
+    monkeypatch.setattr(runner, "STOPPED_WAIT_SECONDS", 0.0)
+    stop_after(2, KeyboardInterrupt(), monkeypatch)
+    with hold_lock(tmp_path, command="other"), pytest.raises(KeyboardInterrupt):
+        run_in_folder(tmp_path)
+    assert list_stored_conditions(tmp_path) == []
+    assert "are not kept" in caplog.text
+    assert "waited 0 seconds" in caplog.text
