@@ -28,7 +28,7 @@ def is_modified(sentence: ProbedSentence, probe: Probe) -> bool | None:
 def is_past(sentence: ProbedSentence, probe: Probe) -> bool | None:
     """Answer whether the verb is in the past tense (TenseOf)."""
     clause = sentence.verbs.get(probe[0])
-    return None if clause is None else sentence.event.get_value(clause.tense) == ev.Tense.PAST
+    return None if clause is None or clause.tense is None else sentence.event.get_value(clause.tense) == ev.Tense.PAST
 
 
 def is_agent_plural(sentence: ProbedSentence, probe: Probe) -> bool | None:
@@ -82,7 +82,8 @@ def make_tense_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 def _swap_tenses(_: Drawer, probed: ProbedSentence, __: Probe) -> Iterator[DrawnEvent]:
     main, inner = find_layout_parts(probed.event.layout).clauses
-    yield probed.event.swap_values(main.tense, inner.tense)
+    if main.tense is not None and inner.tense is not None:
+        yield probed.event.swap_values(main.tense, inner.tense)
 
 
 def make_number_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:

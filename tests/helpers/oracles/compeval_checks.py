@@ -177,7 +177,7 @@ def is_past(sentence: Sentence, probe: tuple[str, ...]) -> bool:
 
 def has_plural_agent(sentence: Sentence, probe: tuple[str, ...]) -> bool:
     assert {clause.tense for clause, _ in iterate_clauses(sentence.event)} == {Tense.PAST}
-    agents = (sentence.tokens[predicate.agent - 1].feats for predicate in sentence.predicates)
+    agents = (sentence.tokens[(predicate.agent or 0) - 1].feats for predicate in sentence.predicates)
     plurals = dict(zip(verbs(sentence), ("Number=Plur" in feats for feats in agents), strict=True))
     assert {*plurals.values()} == {True, False}
     return plurals[probe[0]]
