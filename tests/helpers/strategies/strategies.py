@@ -146,14 +146,20 @@ def relative_clauses(
 
 @st.composite
 def generalizations(draw: st.DrawFn, value: Any) -> Any:
-    """Values that subsume *value*: any of its fields, at any depth, opened."""
+    """Values that subsume *value*: any of its fields, at any depth, opened.
+
+    Ditransitive events keep what tells them from transitive ones, which other fields imply.
+    """
     changes = {}
+    is_gift = getattr(value, "frame", None) is Frame.DITRANSITIVE
     for field in fields(value):
         old = getattr(value, field.name)
         unstated = None if field.default is MISSING else field.default
         if isinstance(old, Event | Participant | RelativeClause):
             new = draw(generalizations(old))
             changes[field.name] = new if field.name == "event" or draw(st.booleans()) else unstated
+        elif is_gift and (field.name in ("frame", "dative") or old is GAP):
+            changes[field.name] = old
         else:
             changes[field.name] = old if draw(st.booleans()) else unstated
     return type(value)(**changes)
