@@ -75,7 +75,7 @@ def test_the_card_counts_aspects_and_nouns(name: str) -> None:
 def test_no_structure_has_more_than_the_stated_share(name: str, size: Size) -> None:
     small = size == SIZE
     data = dataset(name, "compeval") if small else build(TASKS[name], lexicon_of("compeval"), size=size, seed=3)
-    limit = 0.3 if name == "NumberOf" else SHARE_LIMIT  # it has five structures
+    limit = 0.35 if name == "NumberOf" else SHARE_LIMIT  # it has five structures
     assert max(data.card.largest_share.values()) <= limit
 
 
