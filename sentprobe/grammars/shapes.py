@@ -22,8 +22,12 @@ from sentprobe.grammars import read_english_source
 from sentprobe.grammars.derivation import FlatItem, Hole, Leaf, Node, flatten
 from sentprobe.lexicon import Form, Kind, Word
 
-VERB, NOUN, DETERMINER, RELATIVIZER, ADVERB, MODAL = "@verb", "@noun", "@det", "@rel", "@adverb", "@modal"
+VERB, NOUN, DETERMINER, RELATIVIZER = "@verb", "@noun", "@det", "@rel"
+ADVERB, ADJECTIVE, MODAL = "@adverb", "@adjective", "@modal"
 """Placeholder lemmas of the items that are filled with words of the lexicon."""
+
+FIRST, SECOND = "first", "second"
+"""The names of the holes of a coordination."""
 
 POSITIVE = "pos"
 UNTENSED = "modal"
@@ -69,6 +73,12 @@ class NounShape:
     number: str
     onset: str
     clause: bool
+    adjectives: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PairShape:
+    """The shape of two coordinated noun phrases: its holes are named FIRST and SECOND."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +88,7 @@ class AdverbShape:
     count: int
 
 
-Shape: TypeAlias = ClauseShape | NounShape | AdverbShape
+Shape: TypeAlias = ClauseShape | NounShape | PairShape | AdverbShape
 FlatItems: TypeAlias = tuple[FlatItem, ...]
 
 
@@ -108,23 +118,26 @@ def _build_goal(shape: Shape) -> tuple[Any, frozenset[str]]:
 
     if isinstance(shape, AdverbShape):
         goal = FeatStructNonterminal("ADVP[]")
-        goal["SEM"] = _build_adverb_list(shape.count)
+        goal["SEM"] = _build_lemma_list(ADVERB, shape.count)
         return goal, frozenset()
     if isinstance(shape, NounShape):
         goal = FeatStructNonterminal("NP[]")
         goal["SEM"] = FeatStruct(f"[LEM='{NOUN}', DET='{DETERMINER}', NUM={shape.number}]")
         goal["SEM"]["RC"] = FeatStruct("[LINK='@rel', EVENT=[]]") if shape.clause else "bare"
+        goal["SEM"]["ADJ"] = _build_lemma_list(ADJECTIVE, shape.adjectives)
         return goal, frozenset({"SBAR"})
+    if isinstance(shape, PairShape):
+        return FeatStructNonterminal(f"NP[SEM=[RC=and, FIRST=[LEM={FIRST}], SECOND=[LEM={SECOND}]]]"), frozenset({"NP"})
     return _build_clause_goal(shape), frozenset({"NP", "ADVP"})
 
 
-def _build_adverb_list(count: int) -> Any:
+def _build_lemma_list(lemma: str, count: int) -> Any:
     from nltk.featstruct import FeatStruct
 
-    adverbs: Any = "none"
+    lemmas: Any = "none"
     for _ in range(count):
-        adverbs = FeatStruct({"FIRST": ADVERB, "REST": adverbs})
-    return adverbs
+        lemmas = FeatStruct({"FIRST": lemma, "REST": lemmas})
+    return lemmas
 
 
 def _build_clause_goal(shape: ClauseShape) -> Any:
@@ -145,7 +158,7 @@ def _build_clause_goal(shape: ClauseShape) -> Any:
             "ASPECT": shape.aspect,
             "VOICE": shape.voice,
             "NEG": shape.negation,
-            "ADV": _build_adverb_list(int(shape.adverbs)),
+            "ADV": _build_lemma_list(ADVERB, int(shape.adverbs)),
             "CORE": FeatStruct(core),
         }
     )
@@ -168,6 +181,7 @@ def _make_placeholder_words(shape: Shape) -> tuple[Word, ...]:
         (DETERMINER, Kind.DETERMINER, tuple(f for f in Form if f.startswith("DT"))),
         (RELATIVIZER, Kind.RELATIVIZER, (Form.WDT,)),
         (ADVERB, Kind.ADVERB, (Form.RB,)),
+        (ADJECTIVE, Kind.ADJECTIVE, (Form.JJ,)),
         (MODAL, Kind.MODAL, (Form.MD, Form.MD_NEG)),
     )
     return tuple(
@@ -208,8 +222,9 @@ def _list_sentence_shapes(
 def list_all_shapes() -> Iterator[Shape]:
     """Yield all shapes that the package carries."""
     yield from list_clause_shapes()
-    for number, onset, clause in product(("sg", "pl"), ("consonant", "vowel"), (False, True)):
-        yield NounShape(number, onset, clause)
+    for number, onset, clause, adjectives in product(("sg", "pl"), ("consonant", "vowel"), (False, True), (0, 1)):
+        yield NounShape(number, onset, clause, adjectives)
+    yield PairShape()
     for count in range(1, MAX_ADVERBS + 1):
         yield AdverbShape(count)
 
@@ -256,7 +271,7 @@ def load_shapes(text: str, *, source: str) -> ShapeTable:
     if data["grammar"] != _compute_digest(source):
         return ShapeTable()
     contents = [_read_content(row) for row in data["contents"]]
-    types = {cls.__name__: cls for cls in (ClauseShape, NounShape, AdverbShape)}
+    types = {cls.__name__: cls for cls in (ClauseShape, NounShape, PairShape, AdverbShape)}
     return ShapeTable(
         (types[name](*values), tuple(_read_item(contents, row) for row in rows))
         for name, values, rows in data["shapes"]

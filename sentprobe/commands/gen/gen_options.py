@@ -51,13 +51,17 @@ class FeatureOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordOptions:
-    """Function words and adverbs that sentences may contain."""
+    """Function words, and numbers of adverbs, adjectives and coordinations."""
 
     determiner: Annotated[list[str] | None, declare_option(VARY, help="the, a, some, no, this, that.")] = None
     relativizer: Annotated[list[str] | None, declare_option(VARY, help="that, who.")] = None
     negator: Annotated[list[str] | None, declare_option(VARY, help="not, n't.")] = None
     modal: Annotated[list[str] | None, declare_option(VARY, help="can, must, ...; none: a clause with a tense.")] = None
     adverbs: Annotated[str, declare_option(VARY, help="Number of adverbs before a verb: 2, or 0-2.")] = "0"
+    adjectives: Annotated[str, declare_option(VARY, help="Number of adjectives before a noun: 1, or 0-1.")] = "0"
+    coordinations: Annotated[
+        str, declare_option(VARY, help="Number of pairs such as 'the man and the woman' in a sentence: 1, or 0-1.")
+    ] = "0"
     allow: Annotated[
         list[Flag] | None,
         declare_option(

@@ -60,7 +60,9 @@ def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
         moods=(features.mood or (Mood.STATEMENT if features.ask is None else Mood.QUESTION),),
         asked=(features.ask,),
         modals=tuple(None if name == "none" else name for name in words.modal or ("none",)),
-        adverbs=parse_range(words.adverbs),
+        adverbs=parse_range(words.adverbs, "adverbs"),
+        adjectives=parse_range(words.adjectives, "adjectives"),
+        coordinations=parse_range(words.coordinations, "coordinations"),
         allow=frozenset(words.allow or ()),
     )
 
@@ -95,15 +97,15 @@ def _parse_negator(name: str) -> Negator:
     return Negator(name)
 
 
-def parse_range(text: str) -> tuple[int, ...]:
-    """Return the numbers of a range.
+def parse_range(text: str, name: str) -> tuple[int, ...]:
+    """Return the numbers of a range; *name* says what they count.
 
-    >>> parse_range("2"), parse_range("0-2")
+    >>> parse_range("2", "adverbs"), parse_range("0-2", "adverbs")
     ((2,), (0, 1, 2))
     """
     first, dash, last = text.partition("-")
     if not first.isdecimal() or (dash and not last.isdecimal()) or len(text) > 40:
-        raise UsageError(f"expected a number of adverbs, or a range such as 0-2, not {text!r}")
+        raise UsageError(f"expected a number of {name}, or a range such as 0-2, not {text!r}")
     least, most = int(first), int(last if dash else first)
     capped_most = min(most, max(least, MAX_ADVERBS + 1))  # one number above the limit is enough for the error
     numbers = tuple(range(least, capped_most + 1))

@@ -19,6 +19,7 @@ from sentprobe.generator.events.event import (
     Mood,
     Negator,
     Number,
+    Participant,
     RelativeClause,
     Tense,
     Voice,
@@ -47,6 +48,7 @@ NumberArray: TypeAlias = NDArray[np.int64]
 
 VERB_FORMS = tuple(form for form in Form if form.value.startswith("VB"))
 _NUMBERS = list(Number)
+_PLURAL = _NUMBERS.index(Number.PLURAL)
 
 
 class StringPool:
@@ -89,6 +91,10 @@ class WordTables:
         }
         self.verb_lemmas = self.pool.numbers(words.verbs)
         self._add_determiners(space)
+        adjectives = [lexicon.get(lemma, Kind.ADJECTIVE) for lemma in words.adjectives]
+        self.adjective_forms = self.pool.numbers(w.forms[Form.JJ] for w in adjectives)
+        self.adjective_lemmas = self.pool.numbers(words.adjectives)
+        self.adjective_vowels = np.array([w.vowel for w in adjectives], dtype=np.int64)
         self.adverbs = self.pool.numbers(words.adverbs)
         self.adverb_feats = self.pool.numbers(word_features("ADV", a) for a in words.adverbs)
         rels = [lexicon.get(lemma, Kind.RELATIVIZER) for lemma in words.relativizers]
@@ -221,13 +227,21 @@ class LayoutRows:
             return np.zeros(len(self.shapes), dtype=np.int64)
         return self.tables.det_numbers[determiners]
 
+    def find_agreement(self, path: str) -> NumberArray:
+        """Return the grammatical number of a verb with the participant at *path* as its subject."""
+        numbers = self.find_numbers(path)
+        return np.full_like(numbers, _PLURAL) if f"{path}conjunct.noun" in self.values else numbers
+
     def look_up_nouns(self, path: str) -> NumberArray:
         """Return the forms of the noun at *path*."""
         return self.tables.noun_forms[self.find_numbers(path), self.values[f"{path}noun"]]
 
     def look_up_determiners(self, path: str) -> NumberArray:
         """Return the forms of the determiner at *path*."""
-        vowels = self.tables.vowels[self.values[f"{path}noun"]]
+        if f"{path}adjective0" in self.values:
+            vowels = self.look_up("adjective_vowels", f"{path}adjective0")
+        else:
+            vowels = self.look_up("vowels", f"{path}noun")
         return self.tables.det_forms[self.values[f"{path}det"], vowels]
 
     def choose_by_number(self, path: str, choices: NumberArray) -> NumberArray:
@@ -237,7 +251,7 @@ class LayoutRows:
     def find_variants(self, site: ClauseSite) -> NumberArray:
         """Return each row's position in TENSE_NUMBER_PAIRS: tense (any if it has none), and number of the subject."""
         voices = tuple(Voice) if site.voice is None else (site.voice,)
-        by_voice = [self.find_numbers(find_subject_path(site, voice)) for voice in voices]
+        by_voice = [self.find_agreement(find_subject_path(site, voice)) for voice in voices]
         numbers = by_voice[0] if site.voice else np.choose(self.values[f"{site.path}voice"], by_voice)
         tenses = self.values.get(f"{site.path}tense")
         return numbers if tenses is None else 2 * tenses + numbers
@@ -287,6 +301,9 @@ class LayoutColumns:
         for variable in layout.variables:
             if variable.group is Group.NOUN:
                 self._add_noun(variable.name.removesuffix("noun"))
+            elif variable.group is Group.ADJECTIVE:
+                self._add_lookup("form", variable.name, "adjective_forms")
+                self._add_lookup("lemma", variable.name, "adjective_lemmas")
         for site in layout.clauses:
             self._add_clause(site)
         self._marks = {name: format_mark(i) for i, name in enumerate(self.columns, FIRST)} | self._constants
@@ -390,13 +407,17 @@ class LayoutColumns:
         if event.negator is not None:
             marked = replace(marked, negator=cast(Negator, _Mark(self._marks[f"form:{path}negation"])))
         for role, person in iterate_participants(event):
-            role_path = f"{path}{role.value}."
-            number = cast(Number, _Mark(self._marks[f"value:{role_path}number"]))
-            clause = person.clause
-            if isinstance(clause, RelativeClause):
-                clause = replace(clause, event=self._mark_event(clause.event, f"{role_path}clause."))
-            marked = marked.with_argument(role, replace(person, number=number, clause=clause))
+            marked = marked.with_argument(role, self._mark_participant(person, f"{path}{role.value}."))
         return marked
+
+    def _mark_participant(self, person: Participant, path: str) -> Participant:
+        clause, conjunct = person.clause, person.conjunct
+        if isinstance(clause, RelativeClause):
+            clause = replace(clause, event=self._mark_event(clause.event, f"{path}clause."))
+        if conjunct is not None:
+            conjunct = self._mark_participant(conjunct, f"{path}conjunct.")
+        number = cast(Number, _Mark(self._marks[f"value:{path}number"]))
+        return replace(person, number=number, clause=clause, conjunct=conjunct)
 
     def _mark_token(self, token: PlanToken) -> Token:
         leaf, marks, slot = token.leaf, self._marks, token.slot

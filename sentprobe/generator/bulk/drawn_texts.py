@@ -91,7 +91,7 @@ class _PhraseBuilder:
         if name in ("noun", "det"):
             return self._build_noun_phrase_lookup(f"{path}.", name)
         if name:
-            kind = SLOT_KINDS.get(name, Kind.ADVERB)
+            kind = SLOT_KINDS[name.rstrip("0123456789")]
             form = None if name == "rel" else Form(token.leaf.form)
             return _make_lookup(self._get_forms(token.slot, kind, form), self._numbers[token.slot])
         if columns.is_finite(*token.origin):
@@ -111,9 +111,13 @@ class _PhraseBuilder:
 
     def _build_noun_phrase_lookup(self, path: str, name: str) -> WordLookup:
         determiner, noun = self._numbers[f"{path}det"], self._numbers[f"{path}noun"]
-        build_table = _build_noun_table if name == "noun" else _build_determiner_table
-        pairs, nouns = self._get_values(determiner), self._get_values(noun)
-        return _make_pair_lookup(build_table(self._lexicon, pairs, nouns), determiner, noun)
+        pairs = self._get_values(determiner)
+        if name == "noun":
+            return _make_pair_lookup(_build_noun_table(self._lexicon, pairs, self._get_values(noun)), determiner, noun)
+        adjective = self._numbers.get(f"{path}adjective0")
+        following, kind = (noun, Kind.NOUN) if adjective is None else (adjective, Kind.ADJECTIVE)
+        table = _build_determiner_table(self._lexicon, pairs, self._get_values(following), kind)
+        return _make_pair_lookup(table, determiner, following)
 
     def _find_agreement(self, token: PlanToken) -> tuple[int, int, list[list[Leaf]]]:
         """Return the variables of a finite verb's tense and of its subject's determiner, and the leaf for each pair."""
@@ -124,7 +128,8 @@ class _PhraseBuilder:
         leaves = dict(zip(columns.TENSE_NUMBER_PAIRS, columns.find_variant_leaves(*token.origin), strict=True))
         numbers = [Number.SINGULAR] * len(Tense)  # of a question word
         if subject != clause.tense:
-            numbers = [Number(number) for number, _ in self._get_values(subject)]
+            is_pair = f"{path}conjunct.noun" in self._numbers
+            numbers = [Number.PLURAL if is_pair else Number(number) for number, _ in self._get_values(subject)]
         return clause.tense, subject, [[leaves[tense, number] for number in numbers] for tense in Tense]
 
     def _get_forms(self, slot: str, kind: Kind, form: Form | None) -> Sequence[str]:
@@ -164,8 +169,9 @@ def _build_noun_table(
 
 @lru_cache(maxsize=16)
 def _build_determiner_table(
-    lexicon: Lexicon, pairs: tuple[tuple[str, str], ...], nouns: tuple[str, ...]
+    lexicon: Lexicon, pairs: tuple[tuple[str, str], ...], following: tuple[str, ...], kind: Kind
 ) -> Sequence[Sequence[str]]:
-    vowels = [lexicon.get(noun, Kind.NOUN).vowel for noun in nouns]
+    """Return the form of each determiner before each of the words that may follow it."""
+    vowels = [lexicon.get(lemma, kind).vowel for lemma in following]
     words = [(number, lexicon.get(lemma, Kind.DETERMINER)) for number, lemma in pairs]
     return [[word.forms[choose_determiner_form(n, vowel=v)] for v in vowels] for n, word in words]

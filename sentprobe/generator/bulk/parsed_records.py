@@ -17,12 +17,12 @@ from sentprobe.generator.bulk.columns import INDEX_MARKER
 from sentprobe.generator.bulk.generation import PART_SIZE, Renderer
 from sentprobe.generator.bulk.sentence_files import write_annotated
 from sentprobe.generator.events import event as ev
-from sentprobe.generator.sentences.parse import ParsedClause, find_only_reading
+from sentprobe.generator.sentences.parse import ParsedClause, ParsedPhrase, find_only_reading
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import PARQUET, RECORD_FORMATS, TEXT, annotate_readings
 from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words
 from sentprobe.generator.spaces.counting import IndexArray
-from sentprobe.generator.spaces.layout import NEGATIONS, ClauseForm, Layout, make_layout
+from sentprobe.generator.spaces.layout import NEGATIONS, ClauseForm, Layout, PhraseForm, make_layout
 from sentprobe.generator.spaces.space import EventBatch
 from sentprobe.generator.spaces.templates import ClausePattern, find_pattern
 from sentprobe.grammars.shapes import ClauseShape, find_subject_role
@@ -112,6 +112,7 @@ class _ParsedEvents:
         self._nouns = _number_values(self.words.nouns)
         self._verbs = _number_values(self.words.verbs)
         self._adverbs = _number_values(self.words.adverbs)
+        self._adjectives = _number_values(self.words.adjectives)
         self._determiners = _number_values(self.words.determiners)
         self._relativizers = _number_values(self.words.relativizers)
         self._modals = _number_values(self.words.modals)
@@ -155,12 +156,16 @@ class _ParsedEvents:
         inner = [(role, phrase.clause) for role, phrase in sorted(clause.phrases) if phrase.clause]
         forms = tuple(_read_form(c) for c in (clause, *(c for _, c in inner)))
         parts = [(role, c.shape.frame, c.shape.gap, c.shape.voice, len(c.adverbs)) for role, c in inner]
-        key = (clause.shape.frame, len(clause.adverbs), forms, *parts)
+        phrases = (
+            *_list_phrase_forms(clause),
+            *(f for role, c in inner for f in _list_phrase_forms(c, f"{role}.clause.")),
+        )
+        key = (clause.shape.frame, len(clause.adverbs), forms, phrases, *parts)
         if key not in self._layouts:
             where = tuple((ev.Role(role), _find_clause_pattern(c.shape)) for role, c in inner)
             adverbs = len(clause.adverbs), *(len(c.adverbs) for _, c in inner)
             pattern = find_pattern(ev.Frame(clause.shape.frame), where)
-            self._layouts[key] = make_layout(pattern, adverbs, self.words, tuple(ev.Negator), forms)
+            self._layouts[key] = make_layout(pattern, adverbs, self.words, tuple(ev.Negator), forms, phrases=phrases)
         return self._layouts[key]
 
     def _list_values(self, clause: ParsedClause) -> list[int]:
@@ -174,13 +179,30 @@ class _ParsedEvents:
         values += [self._adverbs[adverb] for adverb in clause.adverbs]
         inner: list[int] = []
         for _, phrase in sorted(clause.phrases):
-            values += self._determiners[phrase.number, phrase.determiner], self._nouns[phrase.noun]
+            values += self._list_noun_values(phrase)
+            if phrase.conjunct is not None:
+                values += self._list_noun_values(phrase.conjunct)
             if phrase.clause is not None:
                 if clause.shape.is_relative:
                     raise LookupError
                 inner.append(self._relativizers[phrase.clause.relativizer])
                 inner += self._list_values(phrase.clause)
         return values + inner
+
+    def _list_noun_values(self, phrase: ParsedPhrase) -> list[int]:
+        adjectives = [self._adjectives[adjective] for adjective in phrase.adjectives]
+        return [self._determiners[phrase.number, phrase.determiner], *adjectives, self._nouns[phrase.noun]]
+
+
+def _list_phrase_forms(clause: ParsedClause, path: str = "") -> tuple[PhraseForm, ...]:
+    """Return the forms of the participants that have adjectives or a conjunct."""
+    return tuple(
+        PhraseForm(
+            f"{path}{role}.", len(phrase.adjectives), len(phrase.conjunct.adjectives) if phrase.conjunct else None
+        )
+        for role, phrase in sorted(clause.phrases)
+        if phrase.adjectives or phrase.conjunct
+    )
 
 
 def _number_values(values: Iterable[ValueT]) -> dict[ValueT, int]:

@@ -167,6 +167,16 @@ class Participant:
         if self.conjunct.clause is None:
             object.__setattr__(self, "conjunct", replace(self.conjunct, clause=BARE))
 
+    @property
+    def conjuncts(self) -> "tuple[Participant, ...]":
+        """The participant, and the second noun of a coordination."""
+        return (self,) if self.conjunct is None else (self, self.conjunct)
+
+    @property
+    def agreement(self) -> Number | None:
+        """The number of a verb whose subject this is: plural for a coordination."""
+        return self.number if self.conjunct is None else Number.PLURAL
+
 
 Argument: TypeAlias = Participant | Gap | Asked
 

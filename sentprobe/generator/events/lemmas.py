@@ -47,7 +47,8 @@ def check_lemmas(event: Event, lexicon: Lexicon) -> None:
     if event.modal is not None:
         lexicon.get(event.modal, Kind.MODAL)
     for _, person in iterate_participants(event):
-        _check_participant(person, lexicon)
+        for conjunct in person.conjuncts:
+            _check_participant(conjunct, lexicon)
 
 
 def check_sorts(event: Event, lexicon: Lexicon) -> None:
@@ -66,10 +67,15 @@ def check_sorts(event: Event, lexicon: Lexicon) -> None:
                 if isinstance(filler, Asked) and not accepts_asked(filler, verb, role, lexicon):
                     raise Contradiction(f"no {role.value} of {verb.lemma!r} is asked for by {filler.value!r}")
         for _, person in iterate_participants(clause):
-            for adjective in person.adjectives:
-                _check_sort(replace(person, conjunct=None), lexicon.get(adjective, Kind.ADJECTIVE), MODIFIED, lexicon)
+            for conjunct in person.conjuncts:
+                _check_adjective_sorts(conjunct, lexicon)
             if isinstance(person.clause, RelativeClause) and person.clause.relativizer:
                 _check_sort(person, lexicon.get(person.clause.relativizer, Kind.RELATIVIZER), MODIFIED, lexicon)
+
+
+def _check_adjective_sorts(person: Participant, lexicon: Lexicon) -> None:
+    for adjective in person.adjectives:
+        _check_sort(replace(person, conjunct=None), lexicon.get(adjective, Kind.ADJECTIVE), MODIFIED, lexicon)
 
 
 def accepts_asked(asked: Asked, verb: Word, role: Role, lexicon: Lexicon) -> bool:
@@ -134,6 +140,8 @@ def _check_participant(person: Participant, lexicon: Lexicon) -> None:
         lexicon.get(person.noun, Kind.NOUN)
     if person.determiner is not None:
         _check_determiner(person, lexicon)
+    for adjective in person.adjectives:
+        lexicon.get(adjective, Kind.ADJECTIVE)
     if isinstance(person.clause, RelativeClause):
         check_clause(person.clause, lexicon)
 

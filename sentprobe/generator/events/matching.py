@@ -74,7 +74,7 @@ def contains(event: Event, partial: Event) -> bool:
     """Say whether *partial* subsumes *event* or one of its relative clauses, with gaps resolved.
 
     The gap of a relative clause counts as the modified noun, so ``shout(agent: lawyer)`` is contained in "the lawyer
-    that shouts dances". A gap in *partial* matches only a gap.
+    that shouts dances". A gap in *partial* matches only a gap. The order of coordinated nouns does not matter.
     """
     return any(_matches_clause(partial, clause, head) for clause, head in iterate_clauses(event))
 
@@ -93,6 +93,9 @@ def _matches_argument(partial: Argument | None, filler: Argument | None, head: P
     person = head if filler is GAP else filler
     if not isinstance(person, Participant):
         return False
+    if person.conjunct is not None:
+        mirrored = replace(person.conjunct, conjunct=replace(person, conjunct=None))
+        return subsumes(partial, person) or subsumes(partial, mirrored)
     partial_clause, clause = partial.clause, person.clause
     if not isinstance(partial_clause, RelativeClause) or not isinstance(clause, RelativeClause):
         return subsumes(partial, person)

@@ -1,12 +1,14 @@
 """The meaning of events, independent of their form, and differences between two meanings.
 
 The semantics is that of ``docs/geometry.md``: definite, uniquely referring nouns, and presupposed relative clauses. All
-nouns of a sentence differ and all verbs differ, so words identify participants and clauses.
+nouns of a sentence differ and all verbs differ, so words identify participants and clauses. The order of coordinated
+nouns and of adjectives is form.
 """
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import chain
 from typing import TypeAlias
 
 from sentprobe.generator.events import event as ev
@@ -29,6 +31,9 @@ class Property(StrEnum):
     NOUN = "noun"
     VERB = "verb"
     ADVERB = "adverb"
+    ADJECTIVE = "adjective"
+    BINDING = "binding"
+    """The same adjectives belong to other nouns."""
     MOOD = "mood"
     STRUCTURE = "structure"
     """The number of clauses or nouns differs, or a different clause is the main clause."""
@@ -38,13 +43,13 @@ class Property(StrEnum):
 class ClauseMeaning:
     """The meaning of a clause; *head* is the noun that it modifies, "" for the main clause.
 
-    Agent and patient are nouns or question words; for the gap, the noun is *head*. An intransitive clause has no
-    patient.
+    Agent and patient are one or two nouns, or a question word; for the gap, the noun is *head*. An intransitive clause
+    has no patient.
     """
 
     head: str
-    agent: str
-    patient: str
+    agent: tuple[str, ...]
+    patient: tuple[str, ...]
     tense: ev.Tense | None
     modal: str | None
     mood: ev.Mood
@@ -55,11 +60,11 @@ class ClauseMeaning:
     @property
     def gap(self) -> str:
         """The role of the modified noun in the clause, "" for the main clause."""
-        return "" if not self.head else "agent" if self.agent == self.head else "patient"
+        return "" if not self.head else "agent" if self.agent == (self.head,) else "patient"
 
 
-NounMeaning: TypeAlias = tuple[ev.Number | None, str | None]
-"""Number and determiner of a noun."""
+NounMeaning: TypeAlias = tuple[ev.Number | None, str | None, tuple[str, ...]]
+"""Number, determiner and adjectives of a noun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,16 +81,15 @@ def compute_meaning(event: ev.Event) -> EventMeaning:
     for clause, head in ev.iterate_clauses(event):
         clauses[clause.predicate or ""] = _compute_clause_meaning(clause, head)
         for _, person in ev.iterate_participants(clause):
-            nouns[person.noun or ""] = (person.number, person.determiner)
+            for conjunct in person.conjuncts:
+                adjectives = tuple(sorted(conjunct.adjectives))
+                nouns[conjunct.noun or ""] = (conjunct.number, conjunct.determiner, adjectives)
     return EventMeaning(clauses, nouns)
 
 
 def _compute_clause_meaning(clause: ev.Event, head: ev.Participant | None) -> ClauseMeaning:
     noun = (head.noun or "") if head else ""
-    agent, patient = (
-        noun if filler is ev.GAP else getattr(filler, "noun", filler and f"{filler}?") or ""
-        for filler in (clause.agent, clause.patient)
-    )
+    agent, patient = (_list_nouns(head if filler is ev.GAP else filler) for filler in (clause.agent, clause.patient))
     return ClauseMeaning(
         head=noun,
         agent=agent,
@@ -97,6 +101,13 @@ def _compute_clause_meaning(clause: ev.Event, head: ev.Participant | None) -> Cl
         negated=clause.polarity is ev.Polarity.NEGATIVE,
         adverbs=clause.adverbs or (),
     )
+
+
+def _list_nouns(filler: ev.Argument | None) -> tuple[str, ...]:
+    if isinstance(filler, ev.Asked):
+        return (f"{filler}?",)
+    conjuncts = filler.conjuncts if isinstance(filler, ev.Participant) else ()
+    return tuple(sorted(person.noun or "" for person in conjuncts))
 
 
 def has_same_meaning(first: ev.Event, second: ev.Event) -> bool:
@@ -133,8 +144,7 @@ def _find_differences(left: EventMeaning, right: EventMeaning) -> Iterator[Prope
     if set(left.clauses) != set(right.clauses) or next(iter(left.clauses)) != next(iter(right.clauses)):
         yield Property.STRUCTURE
         return
-    if left.nouns != right.nouns:
-        yield Property.NUMBER
+    yield from _compare_nouns(left.nouns, right.nouns)
     negated = [{verb for verb, c in m.clauses.items() if c.negated} for m in (left, right)]
     if negated[0] != negated[1]:
         moved = len(negated[0]) == len(negated[1])
@@ -152,13 +162,25 @@ def _find_replaced_words(left: EventMeaning, right: EventMeaning) -> Iterator[tu
             yield difference, removed.pop(), added.pop()
 
 
+def _compare_nouns(left: Mapping[str, NounMeaning], right: Mapping[str, NounMeaning]) -> Iterator[Property]:
+    if any(left[noun][:2] != right[noun][:2] for noun in left.keys() & right.keys()):
+        yield Property.NUMBER
+    adjectives = [{noun: meaning[2] for noun, meaning in nouns.items()} for nouns in (left, right)]
+    if adjectives[0] != adjectives[1]:
+        same_words = sorted(chain(*adjectives[0].values())) == sorted(chain(*adjectives[1].values()))
+        yield Property.BINDING if same_words else Property.ADJECTIVE
+
+
 def _rename_word(meaning: EventMeaning, old: str, new: str) -> EventMeaning:
     def rename(word: str) -> str:
         return new if word == old else word
 
+    def rename_all(words: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(sorted(map(rename, words)))
+
     clauses = {
         rename(verb): replace(
-            clause, head=rename(clause.head), agent=rename(clause.agent), patient=rename(clause.patient)
+            clause, head=rename(clause.head), agent=rename_all(clause.agent), patient=rename_all(clause.patient)
         )
         for verb, clause in meaning.clauses.items()
     }
@@ -179,8 +201,8 @@ def _compare_clauses(left: ClauseMeaning, right: ClauseMeaning) -> Iterator[Prop
     if left.head != right.head:
         yield Property.MODIFIER
         # The role of the modified noun does not count as a second difference.
-        head = right.head
-        left = replace(left, head=head, agent=head) if left.gap == "agent" else replace(left, head=head, patient=head)
+        head, nouns = right.head, (right.head,)
+        left = replace(left, head=head, agent=nouns) if left.gap == "agent" else replace(left, head=head, patient=nouns)
     if (left.agent, left.patient) != (right.agent, right.patient):
         swapped = (left.patient, left.agent) == (right.agent, right.patient)
         yield Property.ROLE if swapped else Property.STRUCTURE

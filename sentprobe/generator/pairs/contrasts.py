@@ -12,7 +12,7 @@ from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.matching import unify
 from sentprobe.generator.pairs import drafts
 from sentprobe.generator.pairs.drafts import MAIN, Edit, format_clause_path, parse_owner_role, swap_role
-from sentprobe.generator.spaces.layout import list_frame_roles
+from sentprobe.generator.spaces.layout import list_participant_paths
 from sentprobe.generator.spaces.templates import Pattern
 
 
@@ -75,14 +75,6 @@ def _constrain_clause(pattern: Pattern, path: str, clause_event: ev.Event) -> ev
 
 def _build_structure_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:  # noqa: ARG001 - the table calls it
     yield build_structure_event(pattern)
-
-
-def _find_noun_places(pattern: Pattern) -> Iterator[str]:
-    for path in find_clause_paths(pattern):
-        gap = None if path == MAIN else dict(pattern.clauses)[parse_owner_role(path)].gap
-        for role in list_frame_roles(_find_frame(pattern, path)):
-            if role is not gap:
-                yield f"{path}{role.value}."
 
 
 def _build_equal_number_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
@@ -184,7 +176,7 @@ _ROWS = (
         name="number",
         summary="one noun is in the other number",
         requirement="a noun",
-        find_places=_find_noun_places,
+        find_places=list_participant_paths,
         edit=drafts.toggle_number,
         build_conditions=_build_structure_condition,
     ),
@@ -192,7 +184,7 @@ _ROWS = (
         name="noun",
         summary="one noun is replaced by another",
         requirement="a noun",
-        find_places=_find_noun_places,
+        find_places=list_participant_paths,
         edit=drafts.replace_noun,
         build_conditions=_build_structure_condition,
         replaced_slot="noun",

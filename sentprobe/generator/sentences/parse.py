@@ -7,6 +7,7 @@ shapes. The parser calls itself for constituents inside a clause. The result equ
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
+from itertools import product
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -39,6 +40,7 @@ class Trie:
         return len(self.tokens) + len(self.phrases) + len(self.adverbs), Trie()
 
 
+CONJUNCTION = "and"
 RELATIVIZER = "a relativizer"
 """The input for a relativizer; function words have no spaces."""
 QUESTION_WORD = "a question word"
@@ -106,12 +108,14 @@ class ParseError(SentprobeError):
 
 
 class ParsedPhrase(NamedTuple):
-    """The lemmas of a noun phrase, its grammatical number, and its relative clause."""
+    """The lemmas of a noun phrase, its grammatical number, and its relative clause or its conjunct."""
 
     noun: str
     number: str
     determiner: str
-    clause: "ParsedClause | None"
+    clause: "ParsedClause | None" = None
+    adjectives: tuple[str, ...] = ()
+    conjunct: "ParsedPhrase | None" = None
 
 
 class ParsedClause(NamedTuple):
@@ -221,7 +225,14 @@ def _build_participant(phrase: ParsedPhrase) -> ev.Participant:
     clause: ev.RelativeClause | ev.Bare = ev.BARE
     if phrase.clause is not None:
         clause = ev.RelativeClause(relativizer=phrase.clause.relativizer, event=build_event(phrase.clause))
-    return ev.Participant(noun=phrase.noun, number=_NUMBERS[phrase.number], determiner=phrase.determiner, clause=clause)
+    return ev.Participant(
+        noun=phrase.noun,
+        number=_NUMBERS[phrase.number],
+        determiner=phrase.determiner,
+        clause=clause,
+        adjectives=phrase.adjectives,
+        conjunct=None if phrase.conjunct is None else _build_participant(phrase.conjunct),
+    )
 
 
 def normalize_sentence(sentence: str) -> str:
@@ -260,6 +271,7 @@ class _TokenReadings(NamedTuple):
 
     ``inputs`` holds inputs of a trie, each with the lemma of a verb, a relativizer or a modal. ``determiners`` holds
     lemmas and forms. ``nouns`` holds lemmas, grammatical numbers and the forms of the determiners that go with them.
+    ``adjectives`` holds lemmas, and whether they begin with a vowel.
     """
 
     text: str
@@ -267,6 +279,7 @@ class _TokenReadings(NamedTuple):
     determiners: tuple[tuple[str, Form], ...] = ()
     nouns: tuple[tuple[str, str, Form], ...] = ()
     adverbs: tuple[str, ...] = ()
+    adjectives: tuple[tuple[str, bool], ...] = ()
 
 
 _END = _TokenReadings("")
@@ -276,7 +289,7 @@ _AUXILIARIES = frozenset({"is", "are", "was", "were", "do", "does", "did"})
 
 @lru_cache(maxsize=16_384)
 def _find_readings(token: str, lexicon: Lexicon) -> _TokenReadings:
-    inputs, determiners, nouns, adverbs = [(token, "", "", "")], [], [], []
+    inputs, determiners, nouns, adverbs, adjectives = [(token, "", "", "")], [], [], [], []
     if token in _QUESTION_WORDS:
         inputs.append((QUESTION_WORD, "", token, ""))
     for word, form in lexicon.find(token):
@@ -287,12 +300,14 @@ def _find_readings(token: str, lexicon: Lexicon) -> _TokenReadings:
             determiners.append((word.lemma, form))
         elif word.kind is Kind.ADVERB:
             adverbs.append(word.lemma)
+        elif word.kind is Kind.ADJECTIVE:
+            adjectives.append((word.lemma, word.vowel))
         elif word.kind is Kind.RELATIVIZER:
             inputs.append((RELATIVIZER, "", word.lemma, ""))
         else:
             lemmas = ("", "", word.lemma) if word.kind is Kind.MODAL else (word.lemma, "", "")
             inputs.append((f"{form.value} {word.kind.value}", *lemmas))
-    return _TokenReadings(token, tuple(inputs), tuple(determiners), tuple(nouns), tuple(adverbs))
+    return _TokenReadings(token, tuple(inputs), tuple(determiners), tuple(nouns), tuple(adverbs), tuple(adjectives))
 
 
 _Match = tuple[str, tuple[str, ...], str, tuple[tuple[str, ParsedPhrase], ...], str]
@@ -372,7 +387,7 @@ class _Parser:
         if node.phrases:
             for end, phrase in self._parse_noun_phrases(at):
                 for (role, number), step in node.phrases.items():
-                    if number in ("", phrase.number):
+                    if number in ("", phrase.number if phrase.conjunct is None else ev.Number.PLURAL):
                         yield *step, end, (verb, adverbs, relativizer, (*phrases, (role, phrase)), modal)
 
     def _parse_adverbs(self, at: int) -> Iterator[tuple[int, tuple[str, ...]]]:
@@ -397,21 +412,48 @@ class _Parser:
         return self._phrases[at]
 
     def _find_noun_phrases(self, at: int) -> list[tuple[int, ParsedPhrase]]:
+        phrases = []
+        for end, phrase in self._find_bare_phrases(at):
+            phrases.append((end, phrase))
+            if self._readings[end].text == CONJUNCTION:
+                for last, conjunct in self._find_bare_phrases(end + 1):
+                    phrases.append((last, phrase._replace(conjunct=conjunct)))
+            elif end < len(self.tokens):
+                ends: list[tuple[int, ParsedClause]] = []
+                self._walk_trie(self._relative[phrase.number], end, _EMPTY_MATCH, ends)
+                phrases += [(last, phrase._replace(clause=clause)) for last, clause in ends]
+        return phrases
+
+    def _find_bare_phrases(self, at: int) -> Iterator[tuple[int, ParsedPhrase]]:
+        """Yield the noun phrases without relative clauses and conjuncts that begin at *at*, each with its end."""
         determiners = self._readings[at].determiners
         if not determiners:
             self._record_failure(at, "a determiner")
-        phrases = []
         for determiner, form in determiners:
-            nouns = [(noun, number) for noun, number, noun_form in self._readings[at + 1].nouns if noun_form is form]
-            if not nouns:
-                self._record_failure(at + 1, f"a noun that goes with {self.tokens[at]!r}")
-            for noun, number in nouns:
-                phrases.append((at + 2, ParsedPhrase(noun, number, determiner, None)))
-                if at + 2 < len(self.tokens):
-                    ends: list[tuple[int, ParsedClause]] = []
-                    self._walk_trie(self._relative[number], at + 2, _EMPTY_MATCH, ends)
-                    phrases += [(end, ParsedPhrase(noun, number, determiner, clause)) for end, clause in ends]
-        return phrases
+            nouns = [*self._find_nouns(at + 1)]
+            fitting = [noun for noun in nouns if noun[-1] is form]
+            for end, noun, number, adjectives, _ in fitting:
+                yield end, ParsedPhrase(noun, number, determiner, None, adjectives)
+            if not fitting:
+                place = at + 1
+                while not nouns and self._readings[place].adjectives:
+                    place += 1
+                self._record_failure(place, f"a noun that goes with {self.tokens[at]!r}")
+
+    def _find_nouns(self, at: int) -> Iterator[tuple[int, str, str, tuple[str, ...], Form]]:
+        """Yield the nouns with their adjectives that begin at *at*: the end, the lemmas, and the form of a determiner.
+
+        The first word determines that form: "an old man".
+        """
+        for noun, number, form in self._readings[at].nouns:
+            yield at + 1, noun, number, (), form
+        starts: list[tuple[tuple[str, ...], bool]] = [((), False)]
+        while self._readings[at].adjectives:
+            pairs = self._readings[at].adjectives
+            starts = [((*s, lemma), first if s else vowel) for s, first in starts for lemma, vowel in pairs]
+            at += 1
+            for (adjectives, vowel), (noun, number, _) in product(starts, self._readings[at].nouns):
+                yield at + 1, noun, number, adjectives, choose_determiner_form(number, vowel=vowel)
 
 
 def _describe_input(name: str) -> str:

@@ -23,7 +23,14 @@ from sentprobe.grammars.derivation import PARENT
 from sentprobe.grammars.features import word_features
 from sentprobe.lexicon import Form, Kind, Lexicon, Word
 
-SLOT_KINDS = {"noun": Kind.NOUN, "det": Kind.DETERMINER, "rel": Kind.RELATIVIZER, "modal": Kind.MODAL}
+SLOT_KINDS = {
+    "noun": Kind.NOUN,
+    "det": Kind.DETERMINER,
+    "rel": Kind.RELATIVIZER,
+    "adjective": Kind.ADJECTIVE,
+    "adverb": Kind.ADVERB,
+    "modal": Kind.MODAL,
+}
 
 
 def check_event(event: Event, lexicon: Lexicon) -> None:
@@ -45,7 +52,8 @@ def check_event(event: Event, lexicon: Lexicon) -> None:
         if clause.modal is not None:
             _check_modal(clause, lexicon.get(clause.modal, Kind.MODAL))
         for _, person in iterate_participants(clause):
-            _check_participant(person, lexicon)
+            for conjunct in person.conjuncts:
+                _check_participant(conjunct, lexicon)
     check_sorts(event, lexicon)
 
 
@@ -57,7 +65,8 @@ def _check_modal(clause: Event, modal: Word) -> None:
 def _check_participant(person: Participant, lexicon: Lexicon) -> None:
     noun = lexicon.get(person.noun or "", Kind.NOUN)
     determiner = lexicon.get(person.determiner or "", Kind.DETERMINER)
-    if choose_determiner_form(str(person.number), vowel=noun.vowel) not in determiner.forms:
+    next_word, *_ = (*(lexicon.get(lemma, Kind.ADJECTIVE) for lemma in person.adjectives), noun)
+    if choose_determiner_form(str(person.number), vowel=next_word.vowel) not in determiner.forms:
         number = "singular" if person.number == "sg" else "plural"
         raise UsageError(f"the determiner {determiner.lemma!r} does not go with a {number} noun")
     if isinstance(person.clause, RelativeClause):
@@ -65,7 +74,7 @@ def _check_participant(person: Participant, lexicon: Lexicon) -> None:
 
 
 def choose_determiner_form(number: str, *, vowel: bool) -> Form:
-    """Return the form of a determiner before a noun of *number*; *vowel* says whether the noun begins with a vowel."""
+    """Return the form of a determiner with a noun of *number*; *vowel* says whether a vowel follows."""
     return Form(f"DT.{number}{'.vowel' if vowel else ''}")
 
 
@@ -75,7 +84,7 @@ def find_words(event: Event, lexicon: Lexicon) -> dict[str, Word]:
     words = {}
     for slot, lemma in find_slots(event).items():
         path, _, name = slot.rpartition(".")
-        kind = Kind(frames[path]) if name == "verb" else SLOT_KINDS.get(name, Kind.ADVERB)
+        kind = Kind(frames[path]) if name == "verb" else SLOT_KINDS[name.rstrip("0123456789")]
         words[slot] = lexicon.get(lemma, kind)
     return words
 
@@ -136,8 +145,9 @@ def choose_form(token: PlanToken, words: dict[str, Word]) -> Form:
     """Return the inflected form that a slot takes."""
     name = token.slot.rpartition(".")[2]
     if name == "det":
-        noun = words[token.slot.removesuffix("det") + "noun"]
-        return choose_determiner_form(token.leaf.form.removeprefix("DT."), vowel=noun.vowel)
+        path = token.slot.removesuffix("det")
+        next_word = words.get(f"{path}adjective0") or words[f"{path}noun"]
+        return choose_determiner_form(token.leaf.form.removeprefix("DT."), vowel=next_word.vowel)
     if name == "rel":
         return next(iter(words[token.slot].forms))
     return Form(token.leaf.form)

@@ -2,7 +2,7 @@
 
 This is the fast path. The structure of an event determines its plan. Each slot in the plan is filled with an inflected
 form of a word of the event. Slots are named by their path in the event: ``verb``, ``adverb0``, ``agent.noun``,
-``agent.det``, ``agent.rel``, ``agent.clause.verb``, ``modal``, ...
+``agent.det``, ``agent.adjective0``, ``agent.conjunct.noun``, ``agent.rel``, ``agent.clause.verb``, ``modal``, ...
 """
 
 from collections.abc import Callable
@@ -109,7 +109,7 @@ def _plan_clause(event: Event, path: str, head_number: str) -> SentencePlan:
 
 def _choose_clause_shape(event: Event, head_number: str) -> shapes.ClauseShape:
     subject = event.argument(event.subject)
-    number = subject.number if isinstance(subject, Participant) else head_number
+    number = subject.agreement if isinstance(subject, Participant) else head_number
     tense = str(event.tense)
     if event.modal is not None or event.mood is Mood.ORDER:
         tense, number = shapes.IMPERATIVE if event.modal is None else shapes.UNTENSED, ""
@@ -140,7 +140,7 @@ def _plan_clause_part(shape: shapes.ClauseShape, at: int, event: Event, path: st
         return _plan_adverbs(len(event.adverbs or ()), path)
     person = event.argument(Role(content.name))
     assert isinstance(person, Participant)
-    return _plan_noun_phrase(person, f"{path}{content.name}.")
+    return _plan_participant(person, f"{path}{content.name}.")
 
 
 def _plan_leaf(leaf: Leaf, path: str, origin: tuple[shapes.Shape, int]) -> SentencePlan:
@@ -154,15 +154,37 @@ def _plan_adverbs(count: int, path: str) -> SentencePlan:
     leaves = [item.content for item in items if isinstance(item.content, Leaf)]
     plan, _ = _join_parts(items, [_plan_leaf(leaf, path, (shape, i)) for i, leaf in enumerate(leaves)])
     plan.clauses.clear()
-    adverbs = (token for token in plan.tokens if token.leaf.lemma == shapes.ADVERB)
-    for number, token in enumerate(adverbs):
-        token.slot = f"{path}adverb{number}"
+    _number_slots(plan, shapes.ADVERB, path)
+    return plan
+
+
+def _number_slots(plan: SentencePlan, lemma: str, path: str) -> None:
+    """Name the slots of the placeholder *lemma* at *path*, such as ``adverb0``."""
+    tokens = (token for token in plan.tokens if token.leaf.lemma == lemma and token.path == path)
+    for number, token in enumerate(tokens):
+        token.slot = f"{path}{lemma.removeprefix('@')}{number}"
+
+
+def _plan_participant(person: Participant, path: str) -> SentencePlan:
+    if person.conjunct is None:
+        return _plan_noun_phrase(person, path)
+    holes = {shapes.FIRST: (person, path), shapes.SECOND: (person.conjunct, f"{path}conjunct.")}
+    shape = shapes.PairShape()
+    items = shapes.load_english_shapes().find_items(shape)
+    parts = [
+        _plan_leaf(item.content, path, (shape, i))
+        if isinstance(item.content, Leaf)
+        else _plan_noun_phrase(*holes[item.content.name])
+        for i, item in enumerate(items)
+    ]
+    plan, _ = _join_parts(items, parts)
+    plan.clauses.clear()
     return plan
 
 
 def _plan_noun_phrase(person: Participant, path: str) -> SentencePlan:
     clause = person.clause if isinstance(person.clause, RelativeClause) else None
-    shape = shapes.NounShape(str(person.number), CONSONANT, clause is not None)
+    shape = shapes.NounShape(str(person.number), CONSONANT, clause is not None, len(person.adjectives))
     items = shapes.load_english_shapes().find_items(shape)
     parts = [
         _plan_leaf(item.content, path, (shape, i))
@@ -172,6 +194,7 @@ def _plan_noun_phrase(person: Participant, path: str) -> SentencePlan:
     ]
     plan, _ = _join_parts(items, parts)
     plan.clauses.pop(0)
+    _number_slots(plan, shapes.ADJECTIVE, path)
     if clause is not None and clause.event.gap is not None:
         plan.clauses[0].positions[clause.event.gap] = plan.head
     return plan
@@ -226,6 +249,9 @@ def find_slots(event: Event, path: str = "", slots: dict[str, str] | None = None
 def _add_participant_slots(person: Participant, path: str, slots: dict[str, str]) -> None:
     slots[path + "noun"] = person.noun or ""
     slots[path + "det"] = person.determiner or ""
+    slots |= {f"{path}adjective{i}": lemma for i, lemma in enumerate(person.adjectives)}
+    if person.conjunct is not None:
+        _add_participant_slots(person.conjunct, path + "conjunct.", slots)
     if isinstance(person.clause, RelativeClause):
         slots[path + "rel"] = person.clause.relativizer or ""
         find_slots(person.clause.event, path + "clause.", slots)
@@ -244,8 +270,17 @@ def replace_words(event: Event, word: Callable[[str], str], path: str = "") -> E
 
 
 def _replace_participant_words(person: Participant, word: Callable[[str], str], path: str) -> Participant:
-    clause = person.clause
+    clause, conjunct = person.clause, person.conjunct
+    if conjunct is not None:
+        conjunct = _replace_participant_words(conjunct, word, f"{path}conjunct.")
     if isinstance(clause, RelativeClause):
         inner = replace_words(clause.event, word, f"{path}clause.")
         clause = replace(clause, relativizer=word(f"{path}rel"), event=inner)
-    return replace(person, noun=word(f"{path}noun"), determiner=word(f"{path}det"), clause=clause)
+    return Participant(
+        noun=word(f"{path}noun"),
+        number=person.number,
+        determiner=word(f"{path}det"),
+        clause=clause,
+        adjectives=tuple(word(f"{path}adjective{i}") for i in range(len(person.adjectives))),
+        conjunct=conjunct,
+    )

@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.events.event import (
+    Contradiction,
     Event,
     Frame,
     Mood,
@@ -34,6 +35,7 @@ class Words:
     verbs: tuple[str, ...]
     verbs_by_frame: Mapping[Frame, Allowed]
     adverbs: tuple[str, ...]
+    adjectives: tuple[str, ...]
     determiners: tuple[tuple[str, str], ...]
     """Pairs of a grammatical number and the lemma of a determiner that is possible with this number."""
     relativizers: tuple[str, ...]
@@ -62,12 +64,13 @@ class Choices:
 
     ``main`` and ``clause`` are partial events that fix features of the main clause and of every relative clause. The
     other fields list the values to choose from, in every clause: the numbers of nouns, determiners and relativizers by
-    lemma, negation cues, modals (None for a clause with a tense), and the number of adverbs before a verb
-    (``clause_adverbs`` for relative clauses, if given). ``moods`` lists the moods of main clauses, ``asked`` the roles
-    that questions ask for (None: a yes/no question). Repeated values count once. ``allow`` admits verbs with a flag
-    that are excluded by default: stative, punctual and psych verbs in the progressive, and syncretic verbs ("the men
-    hit"). ``ambiguous`` admits events whose sentence has two readings, because two verbs can take an adverb (see
-    :mod:`sentprobe.generator.sentences.attachments`).
+    lemma, negation cues, modals (None for a clause with a tense), the number of adverbs before a verb
+    (``clause_adverbs`` for relative clauses, if given), the number of adjectives before a noun, and the number of
+    coordinated participants ("the man and the woman") in a sentence. ``moods`` lists the moods of main clauses,
+    ``asked`` the roles that questions ask for (None: a yes/no question). Repeated values count once. ``allow`` admits
+    verbs with a flag that are excluded by default: stative, punctual and psych verbs in the progressive, and syncretic
+    verbs ("the men hit"). ``ambiguous`` admits events whose sentence has two readings, because two verbs can take an
+    adverb (see :mod:`sentprobe.generator.sentences.attachments`).
     """
 
     main: Event = field(default_factory=Event)
@@ -81,6 +84,8 @@ class Choices:
     asked: tuple[Role | None, ...] = (None,)
     adverbs: tuple[int, ...] = (0,)
     clause_adverbs: tuple[int, ...] | None = None
+    adjectives: tuple[int, ...] = (0,)
+    coordinations: tuple[int, ...] = (0,)
     allow: frozenset[Flag] = frozenset()
     ambiguous: bool = False
 
@@ -101,12 +106,18 @@ def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraint
 
     Raises:
         UsageError: an unknown vocabulary, determiner, relativizer or modal; a required or forbidden word that is not in
-            the lexicon, or a required one not in the vocabulary; too many adverbs.
+            the lexicon, or a required one not in the vocabulary; too many adverbs or adjectives.
+        Contradiction: adjectives from a vocabulary without adjectives.
     """
     lexicon.vocabulary(vocabulary)
     for count in (*choices.adverbs, *choices.adverbs_in_clauses):
         if not 0 <= count <= MAX_ADVERBS:
             raise UsageError(f"a verb takes from 0 to {MAX_ADVERBS} adverbs, not {count}")
+    for count in choices.adjectives:
+        if not 0 <= count <= 1:
+            raise UsageError(f"a drawn noun has at most one adjective, not {count}")
+    if any(choices.adjectives) and not lexicon.vocabulary(vocabulary).words[Kind.ADJECTIVE]:
+        raise Contradiction(f"vocabulary {vocabulary!r} has no adjective")
     words = _collect_words(
         lexicon,
         vocabulary,
@@ -154,6 +165,7 @@ def _collect_words(
         verbs=verbs,
         verbs_by_frame={frame: frozenset(verbs.index(lemma) for lemma in lemmas) for frame, lemmas in by_frame.items()},
         adverbs=vocabulary_words.words[Kind.ADVERB],
+        adjectives=vocabulary_words.words[Kind.ADJECTIVE],
         determiners=pairs,
         relativizers=relatives,
         modals=tuple(lexicon.get(lemma, Kind.MODAL).lemma for lemma in modals),
@@ -163,7 +175,8 @@ def _collect_words(
 @lru_cache(maxsize=64)
 def _list_lemmas(words: Words) -> frozenset[str]:
     determiners = (lemma for _, lemma in words.determiners)
-    return frozenset((*words.nouns, *words.verbs, *words.adverbs, *words.relativizers, *words.modals, *determiners))
+    open_words = (*words.nouns, *words.verbs, *words.adverbs, *words.adjectives)
+    return frozenset((*open_words, *words.relativizers, *words.modals, *determiners))
 
 
 def _check_words(words: Words, lexicon: Lexicon, vocabulary: str, constraints: Constraints) -> None:
@@ -191,7 +204,8 @@ def collect_lemmas(event: Event) -> set[str]:
     lemmas: set[str | None] = set()
     for clause, _ in iterate_clauses(event):
         lemmas |= {clause.predicate, clause.modal, *(clause.adverbs or ())}
-        for _, person in iterate_participants(clause):
-            lemmas |= {person.noun, person.determiner}
+        persons = (conjunct for _, person in iterate_participants(clause) for conjunct in person.conjuncts)
+        for person in persons:
+            lemmas |= {person.noun, person.determiner, *person.adjectives}
             lemmas.add(getattr(person.clause, "relativizer", None))
     return {lemma for lemma in lemmas if lemma is not None}

@@ -42,7 +42,7 @@ class DrawnEvent(NamedTuple):
 class ClauseParts:
     """The variables of a clause; ``voice`` is None if ``site`` fixes it, ``tense`` if the clause has none.
 
-    ``roles`` holds the noun variable of each role; the gap has the variable of the noun that the clause modifies.
+    ``roles`` holds the noun variables of each role; the gap has the variable of the noun that the clause modifies.
     """
 
     site: ClauseSite
@@ -51,7 +51,7 @@ class ClauseParts:
     aspect: int
     tense: int | None
     voice: int | None
-    roles: Mapping[ev.Role, int]
+    roles: Mapping[ev.Role, tuple[int, ...]]
 
     def find_voice(self, drawn: DrawnEvent) -> str:
         """Return the voice that this clause has in an event."""
@@ -111,5 +111,8 @@ def _find_clause_parts(site: ClauseSite, numbers: Mapping[str, int]) -> ClausePa
         aspect=numbers[f"{path}aspect"],
         tense=numbers.get(f"{path}tense"),
         voice=numbers.get(f"{path}voice"),
-        roles={role: numbers[f"{owner}noun"] for role, owner in owners.items()},
+        roles={
+            role: tuple(numbers[name] for name in (f"{owner}noun", f"{owner}conjunct.noun") if name in numbers)
+            for role, owner in owners.items()
+        },
     )

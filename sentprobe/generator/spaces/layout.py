@@ -1,13 +1,15 @@
 """Layouts: the variables of a structure, whose values make an event.
 
-A layout lists, for one pattern and given numbers of adverbs, every variable with all its values. A *box* allows each
-variable some of its values; a constraint is a set of boxes. Sets of values are sets of indices.
+A layout lists, for one pattern with given numbers of adverbs and adjectives and given coordinations, every variable
+with all its values. A *box* allows each variable some of its values; a constraint is a set of boxes. Sets of values are
+sets of indices.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
+from itertools import chain, combinations, count, product, takewhile
 from typing import NamedTuple, TypeAlias
 
 from sentprobe.generator.events import event as ev
@@ -25,6 +27,15 @@ class Group(StrEnum):
     NOUN = "noun"
     VERB = "verb"
     ADVERB = "adverb"
+    ADJECTIVE = "adjective"
+
+
+class PhraseForm(NamedTuple):
+    """The numbers of adjectives of a noun, by the path of its participant, and of its conjunct if it has one."""
+
+    path: str
+    adjectives: int = 0
+    conjunct_adjectives: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +61,7 @@ TENSED = ClauseForm()
 
 @dataclass(frozen=True, slots=True)
 class ClauseSite:
-    """A clause of the layout: its path, frame, voice and gap, its number of adverbs and its form.
+    """A clause of the layout: its path, frame, voice and gap, its number of adverbs, its form and its participants.
 
     ``owner`` is the path of the noun that the clause modifies ("" for the main clause).
     """
@@ -63,6 +74,7 @@ class ClauseSite:
     owner: str
     clause_pattern: "ClausePattern | None" = None
     form: ClauseForm = TENSED
+    phrases: tuple[PhraseForm, ...] = ()
 
     @property
     def overt_roles(self) -> tuple[ev.Role, ...]:
@@ -81,6 +93,12 @@ class Layout:
     clauses: tuple[ClauseSite, ...]
     variables: tuple[Variable, ...]
 
+    @property
+    def coordinations(self) -> tuple[str, ...]:
+        """The paths of the coordinated participants."""
+        phrases = (phrase for site in self.clauses for phrase in site.phrases)
+        return tuple(phrase.path for phrase in phrases if phrase.conjunct_adjectives is not None)
+
 
 NEGATIONS = (ev.Polarity.POSITIVE.value, *(negator.value for negator in ev.Negator))
 
@@ -92,19 +110,25 @@ def make_layout(
     words: Words,
     negators: tuple[ev.Negator, ...],
     forms: tuple[ClauseForm, ...] = (),
+    *,
+    phrases: tuple[PhraseForm, ...] = (),
 ) -> Layout:
     """Return the layout of *pattern*.
 
     *adverbs* and *forms* hold the number of adverbs and the form of each clause, main clause first; by default, all
-    clauses are tensed.
+    clauses are tensed. *phrases* lists the participants with adjectives or a conjunct.
     """
     forms = forms or (TENSED,) * len(adverbs)
     is_active = pattern.frame is ev.Frame.INTRANSITIVE or forms[0].mood is ev.Mood.ORDER
     voice = ev.Voice.ACTIVE if is_active else None
     sites = [ClauseSite("", pattern.frame, voice, None, adverbs[0], "", form=forms[0])]
-    for (role, clause), count, form in zip(pattern.clauses, adverbs[1:], forms[1:], strict=True):
+    for (role, clause), number, form in zip(pattern.clauses, adverbs[1:], forms[1:], strict=True):
         owner = f"{role.value}."
-        sites.append(ClauseSite(f"{owner}clause.", clause.frame, clause.voice, clause.gap, count, owner, clause, form))
+        sites.append(ClauseSite(f"{owner}clause.", clause.frame, clause.voice, clause.gap, number, owner, clause, form))
+    phrases_by_path = {phrase.path: phrase for phrase in phrases}
+    for i, site in enumerate(sites):
+        paths = (f"{site.path}{role.value}." for role in site.overt_roles)
+        sites[i] = replace(site, phrases=tuple(phrases_by_path.get(path, PhraseForm(path)) for path in paths))
     variables = [v for site in sites for v in _list_clause_variables(site, words, negators)]
     return Layout(pattern, tuple(sites), tuple(variables))
 
@@ -121,6 +145,32 @@ def can_have_form(pattern: Pattern, form: ClauseForm) -> bool:
 def list_frame_roles(frame: ev.Frame) -> tuple[ev.Role, ...]:
     """Return the roles of a frame."""
     return ev.FRAME_ROLES[frame]
+
+
+def list_participant_paths(pattern: Pattern) -> tuple[str, ...]:
+    """Return the paths of the overt participants of a pattern."""
+    paths = [f"{role.value}." for role in list_frame_roles(pattern.frame)]
+    for owner, clause in pattern.clauses:
+        roles = (role for role in list_frame_roles(clause.frame) if role is not clause.gap)
+        paths += [f"{owner.value}.clause.{role.value}." for role in roles]
+    return tuple(paths)
+
+
+def list_phrase_forms(
+    pattern: Pattern, form: ClauseForm, adjectives: tuple[int, ...], coordinations: tuple[int, ...]
+) -> Iterator[tuple[PhraseForm, ...]]:
+    """Yield the forms of the participants of a pattern, with these numbers of adjectives and coordinations.
+
+    *form* is the form of the main clause.
+    """
+    overt_roles = ClauseSite("", pattern.frame, None, None, 0, "", form=form).overt_roles
+    absent_paths = {f"{role.value}." for role in ev.Role if role not in overt_roles}
+    paths = [path for path in list_participant_paths(pattern) if path not in absent_paths]
+    bare_paths = [path for path in paths if path not in {f"{role.value}." for role, _ in pattern.clauses}]
+    for pairs in chain.from_iterable(combinations(bare_paths, number) for number in coordinations):
+        for numbers in product(adjectives, repeat=len(paths) + len(pairs)):
+            conjuncts = dict(zip(pairs, numbers[len(paths) :], strict=True))
+            yield tuple(PhraseForm(path, n, conjuncts.get(path)) for path, n in zip(paths, numbers, strict=False))
 
 
 def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Negator, ...]) -> Iterator[Variable]:
@@ -142,9 +192,17 @@ def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Ne
     yield Variable(f"{path}verb", words.verbs, words.verbs_by_frame[site.frame], Group.VERB)
     for i in range(site.adverbs):
         yield _make_free_variable(f"{path}adverb{i}", words.adverbs, Group.ADVERB)
-    for role in site.overt_roles:
-        yield _make_free_variable(f"{path}{role.value}.det", words.determiners)
-        yield _make_free_variable(f"{path}{role.value}.noun", words.nouns, Group.NOUN)
+    for phrase in site.phrases:
+        yield from _list_noun_variables(phrase.path, phrase.adjectives, words)
+        if phrase.conjunct_adjectives is not None:
+            yield from _list_noun_variables(f"{phrase.path}conjunct.", phrase.conjunct_adjectives, words)
+
+
+def _list_noun_variables(path: str, adjectives: int, words: Words) -> Iterator[Variable]:
+    yield _make_free_variable(f"{path}det", words.determiners)
+    for i in range(adjectives):
+        yield _make_free_variable(f"{path}adjective{i}", words.adjectives, Group.ADJECTIVE)
+    yield _make_free_variable(f"{path}noun", words.nouns, Group.NOUN)
 
 
 def _make_free_variable(name: str, values: Sequence[LayoutValue], group: Group | None = None) -> Variable:
@@ -155,25 +213,28 @@ class _ImpossibleStructure(Exception):  # noqa: N818 - not an error but the outc
     """The structure contradicts a partial event."""
 
 
-def restrict(partial: ev.Event, site: ClauseSite, layout: Layout) -> Restriction | None:
-    """Return the values with which *partial* subsumes the clause at *site*.
+def list_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> Iterator[Restriction]:
+    """Yield sets of values with which *partial* subsumes the clause at *site*: none if the structure rules this out.
 
-    Returns None if the structure rules this out. The gap of a relative clause counts as the noun that the clause
-    modifies (see :func:`sentprobe.generator.events.matching.contains`).
+    There is one for each order of the coordinated nouns. The gap of a relative clause counts as the noun that the
+    clause modifies (see :func:`sentprobe.generator.events.matching.contains`).
     """
-    matcher = _Matcher(layout)
-    try:
-        matcher.match_event(partial, site)
-    except _ImpossibleStructure:
-        return None
-    return matcher.restriction
+    paths = layout.coordinations
+    for reversed_paths in chain.from_iterable(combinations(paths, size) for size in range(len(paths) + 1)):
+        matcher = _Matcher(layout, reversed_paths)
+        try:
+            matcher.match_event(partial, site)
+        except _ImpossibleStructure:
+            continue
+        yield matcher.restriction
 
 
 class _Matcher:
     """Collects the values that a partial event requires of the variables of a layout."""
 
-    def __init__(self, layout: Layout) -> None:
+    def __init__(self, layout: Layout, reversed_paths: tuple[str, ...]) -> None:
         self._layout = layout
+        self._reversed = reversed_paths
         self._variables = {variable.name: variable for variable in layout.variables}
         self.restriction: dict[str, Allowed] = {}
 
@@ -213,9 +274,11 @@ class _Matcher:
             self._match_participant(partial, site.owner if role is site.gap else f"{site.path}{role.value}.")
 
     def _match_participant(self, partial: ev.Participant, path: str) -> None:
-        self._require_value(f"{path}noun", partial.noun)
-        number, determiner = partial.number, partial.determiner
-        self._allow(f"{path}det", lambda value: number in (None, value[0]) and determiner in (None, value[1]))
+        paths = [path, f"{path}conjunct."]
+        first, second = paths[::-1] if path in self._reversed else paths
+        self._match_noun(partial, first)
+        if partial.conjunct is not None:
+            self._match_noun(partial.conjunct, second)
         site = next((c for c in self._layout.clauses if c.owner == path), None)
         if partial.clause is ev.BARE and site is not None:
             raise _ImpossibleStructure
@@ -225,6 +288,18 @@ class _Matcher:
             self._require_fixed(partial.clause.kind, site.clause_pattern.kind)
             self._require_value(f"{path}rel", partial.clause.relativizer)
             self.match_event(partial.clause.event, site)
+
+    def _match_noun(self, partial: ev.Participant, path: str) -> None:
+        if f"{path}noun" not in self._variables:
+            raise _ImpossibleStructure
+        self._require_value(f"{path}noun", partial.noun)
+        number, determiner = partial.number, partial.determiner
+        self._allow(f"{path}det", lambda value: number in (None, value[0]) and determiner in (None, value[1]))
+        if partial.adjectives:
+            count = sum(name.startswith(f"{path}adjective") for name in self._variables)
+            self._require_fixed(len(partial.adjectives), count)
+        for i, lemma in enumerate(partial.adjectives):
+            self._require_value(f"{path}adjective{i}", lemma)
 
     def _require_fixed(self, required: object, actual: object) -> None:
         if required is not None and required != actual:
@@ -306,7 +381,14 @@ def _build_participant(path: str, values: Mapping[str, LayoutValue], layout: Lay
         clause=ev.BARE
         if site is None
         else ev.RelativeClause(relativizer=str(values[f"{path}rel"]), event=build_layout_event(values, layout, site)),
+        adjectives=_list_adjectives(path, values),
+        conjunct=_build_participant(f"{path}conjunct.", values, layout) if f"{path}conjunct.noun" in values else None,
     )
+
+
+def _list_adjectives(path: str, values: Mapping[str, LayoutValue]) -> tuple[str, ...]:
+    names = takewhile(values.__contains__, (f"{path}adjective{i}" for i in count()))
+    return tuple(str(values[name]) for name in names)
 
 
 def read_values(event: ev.Event, layout: Layout) -> dict[str, int] | None:
@@ -316,6 +398,8 @@ def read_values(event: ev.Event, layout: Layout) -> dict[str, int] | None:
     """
     values: dict[str, LayoutValue] = {}
     if not _read_clause(event, layout.clauses[0], layout, values):
+        return None
+    if values.keys() != {variable.name for variable in layout.variables}:
         return None
     indices = {}
     for variable in layout.variables:
@@ -335,10 +419,11 @@ def _read_clause(event: ev.Event, site: ClauseSite, layout: Layout, values: dict
     if site.voice not in (None, event.voice):
         return False
     negated = event.polarity is ev.Polarity.NEGATIVE
+    if site.voice is None:
+        values[f"{path}voice"] = str(event.voice)
+    if event.mood is not ev.Mood.ORDER:
+        values[f"{path}modal" if site.form.is_modal else f"{path}tense"] = str(event.modal or event.tense)
     values |= {
-        f"{path}voice": str(event.voice),
-        f"{path}tense": str(event.tense),
-        f"{path}modal": str(event.modal),
         f"{path}aspect": str(event.aspect),
         f"{path}negation": str(event.negator if negated else event.polarity),
         f"{path}verb": str(event.predicate),
@@ -362,6 +447,9 @@ def _read_participant(person: object, path: str, layout: Layout, values: dict[st
         return False
     values[f"{path}det"] = (str(person.number), str(person.determiner))
     values[f"{path}noun"] = str(person.noun)
+    values |= {f"{path}adjective{i}": lemma for i, lemma in enumerate(person.adjectives)}
+    if person.conjunct is not None and not _read_participant(person.conjunct, f"{path}conjunct.", layout, values):
+        return False
     site = next((clause for clause in layout.clauses if clause.owner == path), None)
     clause = person.clause
     if not isinstance(clause, ev.RelativeClause):

@@ -3,12 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache, partial
+from itertools import product
 
 from sentprobe.generator.events.event import Aspect, Event, Mood, Negator, Polarity, Voice
 from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY
 from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words
-from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Layout, Restriction, Variable, restrict
+from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Layout, Restriction, Variable, list_restrictions
 from sentprobe.generator.spaces.sort_bans import find_asked_boxes, find_sort_bans, find_sort_boxes
 from sentprobe.lexicon import Flag, Form, Kind, Lexicon
 from sentprobe.lexicon.words import NO_PROGRESSIVE
@@ -94,8 +95,7 @@ def _iterate_event_rules(constraints: Constraints) -> Iterator[Rule]:
 
 def _restrict_clauses(event: Event, layout: Layout, sites: Iterable[ClauseSite]) -> list[Restriction]:
     """Return, for each clause that can match *event*, the restriction under which it matches."""
-    restrictions = (restrict(event, site, layout) for site in sites)
-    return [restriction for restriction in restrictions if restriction is not None]
+    return [restriction for site in sites for restriction in list_restrictions(event, site, layout)]
 
 
 def _make_event_boxes(*events: Event) -> Callable[[Layout], Sequence[Restriction]]:
@@ -103,15 +103,12 @@ def _make_event_boxes(*events: Event) -> Callable[[Layout], Sequence[Restriction
 
 
 def _restrict_relatives(event: Event, layout: Layout) -> list[Restriction]:
-    """Return one restriction that makes every relative clause match *event*."""
-    merged: dict[str, Allowed] = {}
+    """Return the restrictions that make every relative clause match *event*."""
+    merged: list[dict[str, Allowed]] = [{}]
     for site in layout.clauses[1:]:
-        restriction = restrict(event, site, layout)
-        if restriction is None:
-            return []
-        for name, allowed in restriction.items():
-            merged[name] = merged.get(name, allowed) & allowed
-    return [merged] if all(merged.values()) else []
+        pairs = product(merged, list_restrictions(event, site, layout))
+        merged = [old | {name: old.get(name, new[name]) & new[name] for name in new} for old, new in pairs]
+    return [restriction for restriction in merged if all(restriction.values())]
 
 
 @lru_cache(maxsize=4096)  # a task repeats the same words in the same layouts

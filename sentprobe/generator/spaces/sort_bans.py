@@ -1,4 +1,4 @@
-"""The nouns that verbs and relativizers do not go with, by the sorts of the lexicon."""
+"""The nouns that verbs, adjectives and relativizers do not go with, by the sorts of the lexicon."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -7,14 +7,14 @@ from itertools import product
 
 from sentprobe.generator.events.lemmas import accepts_asked
 from sentprobe.generator.spaces.constraints import Allowed, Words
-from sentprobe.generator.spaces.layout import Layout, Restriction
+from sentprobe.generator.spaces.layout import Group, Layout, Restriction
 from sentprobe.lexicon import Kind, Lexicon
 from sentprobe.lexicon.words import MODIFIED, ROLES
 
 
 @dataclass(frozen=True, slots=True)
 class SortBan:
-    """Words of one kind, and the nouns that they do not go with in a role; relativizers have the role MODIFIED."""
+    """Words of one kind, and the nouns that they do not go with in a role (MODIFIED unless they are verbs)."""
 
     kind: Kind
     role: str
@@ -30,6 +30,7 @@ def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
         Kind(frame.value): {i: words.verbs[i] for i in sorted(verbs)} for frame, verbs in words.verbs_by_frame.items()
     }
     lemmas[Kind.RELATIVIZER] = dict(enumerate(words.relativizers))
+    lemmas[Kind.ADJECTIVE] = dict(enumerate(words.adjectives))
     bans: dict[tuple[Kind, str, Allowed], list[int]] = {}
     for kind, lemmas_by_number in lemmas.items():
         for number, lemma in lemmas_by_number.items():
@@ -53,15 +54,26 @@ def find_asked_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> list[Res
 
 
 def find_sort_boxes(bans: Iterable[SortBan], layout: Layout) -> Iterator[Restriction]:
-    """Yield the boxes of a layout that sorts ban; a gap stands for the noun that its clause modifies."""
+    """Yield the boxes of a layout that sorts ban."""
     names = {variable.name for variable in layout.variables}
-    for site, ban in product(layout.clauses, bans):
-        if ban.kind is Kind.RELATIVIZER:
-            word, noun = f"{site.owner}rel", f"{site.owner}noun"
-        elif ban.kind is Kind(site.frame.value):
-            is_gap = site.gap is not None and site.gap.value == ban.role
-            word, noun = f"{site.path}verb", f"{site.owner if is_gap else f'{site.path}{ban.role}.'}noun"
-        else:
-            continue
-        if {word, noun} <= names:
+    for (kind, role, word, noun), ban in product(_list_sort_pairs(layout), bans):
+        if (ban.kind, ban.role) == (kind, role) and {word, noun} <= names:
             yield {word: ban.words, noun: ban.nouns}
+
+
+def _list_sort_pairs(layout: Layout) -> Iterator[tuple[Kind, str, str, str]]:
+    """Yield kind, role and variables of words and nouns that go together.
+
+    A gap stands for the noun that its clause modifies.
+    """
+    for site in layout.clauses:
+        kind = Kind(site.frame.value)
+        yield Kind.RELATIVIZER, MODIFIED, f"{site.owner}rel", f"{site.owner}noun"
+        for role in ROLES[kind]:
+            is_gap = site.gap is not None and site.gap.value == role
+            owner = site.owner if is_gap else f"{site.path}{role}."
+            yield kind, role, f"{site.path}verb", f"{owner}noun"
+            yield kind, role, f"{site.path}verb", f"{owner}conjunct.noun"
+    for variable in layout.variables:
+        if variable.group is Group.ADJECTIVE:
+            yield Kind.ADJECTIVE, MODIFIED, variable.name, f"{variable.name.rpartition('.')[0]}.noun"

@@ -29,7 +29,14 @@ from sentprobe.generator.spaces.counting import (
     split_into_cells,
 )
 from sentprobe.generator.spaces.drawn_event import DrawnEvent
-from sentprobe.generator.spaces.layout import ClauseForm, Layout, can_have_form, make_layout, read_values
+from sentprobe.generator.spaces.layout import (
+    ClauseForm,
+    Layout,
+    can_have_form,
+    list_phrase_forms,
+    make_layout,
+    read_values,
+)
 from sentprobe.generator.spaces.profile import Profile, SpaceStratum, find_strata, sample_strata
 from sentprobe.generator.spaces.rules import Rule, iterate_rules
 from sentprobe.generator.spaces.templates import find_patterns
@@ -97,7 +104,8 @@ class Space:
         self._layouts = _build_layouts(self.templates, self.words, self.choices)
         if not self._layouts:
             moods = " or ".join(mood.value for mood in self.choices.moods)
-            raise Contradiction(f"the templates {', '.join(self.templates)} have no such {moods}")
+            note = "" if 0 in self.choices.coordinations else " with as many bare nouns to coordinate"
+            raise Contradiction(f"the templates {', '.join(self.templates)} have no such {moods}{note}")
         if self.choices.clause != Event() and all(len(x.clauses) == 1 for x in self._layouts):
             names = ", ".join(self.templates)
             raise Contradiction(f"the templates {names} have no relative clause to fix features of")
@@ -259,6 +267,7 @@ class Space:
             "negators": tuple(Negator),
             "modals": (None, *(w.lemma for w in self.lexicon.words(Kind.MODAL))),
             "adverbs": tuple(range(3)),
+            "adjectives": (0, 1) if self.words.adjectives else (0,),
         }
         for name, values in all_values.items():
             choices = replace(self.choices, **{name: values})
@@ -276,7 +285,7 @@ def join_batches(batches: Sequence[EventBatch]) -> EventBatch:
 
 
 def _build_layouts(templates: tuple[str, ...], words: Words, choices: Choices) -> tuple[Layout, ...]:
-    counts = choices.adverbs, choices.adverbs_in_clauses
+    counts = choices.adverbs, choices.adverbs_in_clauses, choices.adjectives, choices.coordinations
     is_modal = tuple(dict.fromkeys(modal is not None for modal in choices.modals))
     forms = tuple(_iterate_main_forms(choices, is_modal)), tuple(map(ClauseForm, is_modal))
     return _build_cached_layouts(templates, words, counts, choices.negators, forms)
@@ -297,19 +306,23 @@ def _iterate_main_forms(choices: Choices, is_modal: tuple[bool, ...]) -> Iterato
 def _build_cached_layouts(
     templates: tuple[str, ...],
     words: Words,
-    adverbs: tuple[tuple[int, ...], tuple[int, ...]],
+    counts: tuple[tuple[int, ...], ...],
     negators: tuple[Negator, ...],
     forms: tuple[tuple[ClauseForm, ...], tuple[ClauseForm, ...]],
 ) -> tuple[Layout, ...]:
-    """Return the layouts of templates; *adverbs* and *forms* hold those of main and of relative clauses."""
-    main, inner = adverbs
+    """Return the layouts of templates; *forms* holds the forms of main and of relative clauses.
+
+    *counts* holds the possible numbers of adverbs of main and relative clauses, of adjectives, and of coordinations.
+    """
+    main, inner, adjectives, coordinations = counts
     main_forms, inner_forms = forms
     return tuple(
-        make_layout(pattern, counts, words, negators, clause_forms)
+        make_layout(pattern, adverbs, words, negators, clause_forms, phrases=phrases)
         for pattern in find_patterns(templates)
-        for counts in product(main, *[inner] * len(pattern.clauses))
+        for adverbs in product(main, *[inner] * len(pattern.clauses))
         for clause_forms in product(main_forms, *[inner_forms] * len(pattern.clauses))
         if can_have_form(pattern, clause_forms[0])
+        for phrases in list_phrase_forms(pattern, clause_forms[0], adjectives, coordinations)
     )
 
 

@@ -64,16 +64,16 @@ def test_the_parts_are_those_of_the_event(space: Space, seed: int) -> None:
             assert drawn.get_value(part.aspect) == clause.aspect
             assert drawn.get_value(part.negation) == (clause.negator or clause.polarity)
             assert part.find_voice(drawn) == clause.voice
-            for role, noun in part.roles.items():
-                assert drawn.get_value(noun) == find_noun(clause, head, role)
+            for role, nouns in part.roles.items():
+                assert [*map(drawn.get_value, nouns)] == find_nouns(clause, head, role)
 
 
-def find_noun(clause: Event, head: Participant | None, role: Role) -> str | None:
-    """The noun in a role: what the clause modifies, for the gap."""
+def find_nouns(clause: Event, head: Participant | None, role: Role) -> list[str | None]:
+    """The nouns in a role: what the clause modifies, for the gap."""
     filler = clause.argument(role)
     person = filler if isinstance(filler, Participant) else head
     assert person is not None
-    return person.noun
+    return [conjunct.noun for conjunct in person.conjuncts]
 
 
 @examples(30)

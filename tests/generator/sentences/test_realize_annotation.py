@@ -56,6 +56,8 @@ def test_subject_and_finite_verb_agree(event: Event) -> None:
             continue
         noun = subject(sentence, predicate.verb)
         number = number_of(noun) if noun.upos == "NOUN" else Number.SINGULAR
+        if any(t.deprel == "conj" and sentence.tokens[t.head - 1] is noun for t in sentence.tokens):
+            number = Number.PLURAL
         agrees = number is number_of(finite) is not None
         assert agrees is (finite.xpos != "MD")
 

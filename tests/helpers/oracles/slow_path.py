@@ -112,10 +112,14 @@ def _get_value(value: Any) -> str:
 def _argument_to_features(argument: Argument | None) -> FeatStruct | str:
     if not isinstance(argument, Participant):  # also the open participant of a question
         return _GAP
+    if argument.conjunct is not None:
+        first, second = map(_argument_to_features, (replace(argument, conjunct=None), argument.conjunct))
+        return FeatStruct({"RC": "and", "NUM": "pl", "FIRST": first, "SECOND": second})
     features: dict[str, Any] = {
         "LEM": argument.noun,
         "NUM": _get_value(argument.number),
         "DET": argument.determiner,
+        "ADJ": _list_to_features(argument.adjectives),
         "RC": BARE.value,
     }
     if isinstance(argument.clause, RelativeClause):
@@ -128,10 +132,16 @@ def _argument_from_features(features: FeatStruct | str) -> Argument:
     if isinstance(features, str):
         return GAP
     clause = features["RC"]
+    if clause == "and":
+        first, second = (_argument_from_features(features[name]) for name in ("FIRST", "SECOND"))
+        assert isinstance(first, Participant)
+        assert isinstance(second, Participant)
+        return replace(first, conjunct=second)
     return Participant(
         noun=features["LEM"],
         number=Number(features["NUM"]),
         determiner=features["DET"],
+        adjectives=tuple(_list_from_features(features["ADJ"])),
         clause=BARE
         if isinstance(clause, str)
         else RelativeClause(relativizer=clause["LINK"], event=event_from_features(clause["EVENT"])),

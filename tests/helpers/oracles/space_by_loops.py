@@ -54,22 +54,28 @@ TINY = read_lexicon_text(
     [adverb]
     really = {}
     often = {}
+    [adjective]
+    old = {}
+    young = {}
     [vocabulary.two]
     noun = ["man", "artist"]
     transitive = "*"
     intransitive = "*"
     adverb = "*"
+    adjective = "*"
     [vocabulary.three]
     noun = "*"
     transitive = "*"
     intransitive = "*"
     adverb = "*"
+    adjective = "*"
     """,
     "tiny.toml",
 )
 NOUNS = {"two": ("man", "artist"), "three": ("man", "artist", "student")}
 VERBS = {Frame.TRANSITIVE: ("help", "admire", "hit"), Frame.INTRANSITIVE: ("sleep", "dance")}
 ADVERBS = ("really", "often")
+ADJECTIVES = ("old", "young")
 PLURAL_TOO = {"the", "some", "no", "this", "that"}
 
 T, I = Frame.TRANSITIVE, Frame.INTRANSITIVE  # noqa: E741
@@ -120,6 +126,7 @@ def enumerate_case(case: Case) -> frozenset[Event]:
         for frame, on in structures
         for event in iterate_events(case, frame, None, None, on)
         if has_distinct_words(event) and is_chosen(event, case.choices)
+        if sum(person.conjunct is not None for _, person in list_participants(event)) in case.choices.coordinations
     )
 
 
@@ -222,11 +229,17 @@ def iterate_participants_by_loops(case: Case, clause: tuple[Frame, ClauseKind] |
             for event in iterate_events(case, frame, gap, kind, {})
             for relativizer in case.choices.relativizers
         ]
-    for noun, number, determiner, rc in product(
-        NOUNS[case.vocabulary], case.choices.numbers, case.choices.determiners, inner
-    ):
-        if number is Number.SINGULAR or determiner in PLURAL_TOO:
-            yield Participant(noun=noun, number=number, determiner=determiner, clause=rc)
+    sequences = [seq for count in case.choices.adjectives for seq in permutations(ADJECTIVES, count)]
+    persons = [
+        Participant(noun=noun, number=number, determiner=determiner, clause=rc, adjectives=adjectives)
+        for noun, number, determiner, rc, adjectives in product(
+            NOUNS[case.vocabulary], case.choices.numbers, case.choices.determiners, inner, sequences
+        )
+        if number is Number.SINGULAR or determiner in PLURAL_TOO
+    ]
+    yield from persons
+    if clause is None and any(case.choices.coordinations):
+        yield from (replace(first, conjunct=second) for first, second in permutations(persons, 2))
 
 
 def list_content_words(event: Event) -> Iterator[tuple[str, str | None]]:
@@ -234,7 +247,14 @@ def list_content_words(event: Event) -> Iterator[tuple[str, str | None]]:
     for clause, _ in iterate_clauses(event):
         yield "verb", clause.predicate
         yield from (("adverb", adverb) for adverb in clause.adverbs or ())
-        yield from (("noun", person.noun) for _, person in iterate_participants(clause))
+    for _, person in list_participants(event):
+        for conjunct in person.conjuncts:
+            yield "noun", conjunct.noun
+            yield from (("adjective", adjective) for adjective in conjunct.adjectives)
+
+
+def list_participants(event: Event) -> list[tuple[Role, Participant]]:
+    return [pair for clause, _ in iterate_clauses(event) for pair in iterate_participants(clause)]
 
 
 def has_distinct_words(event: Event) -> bool:
@@ -244,12 +264,11 @@ def has_distinct_words(event: Event) -> bool:
 
 def list_words(event: Event) -> set[str | None]:
     words = {word for _, word in list_content_words(event)}
-    for clause, _ in iterate_clauses(event):
-        words |= {clause.modal} - {None}
-        for _, person in iterate_participants(clause):
-            words.add(person.determiner)
-            if isinstance(person.clause, RelativeClause):
-                words.add(person.clause.relativizer)
+    words |= {clause.modal for clause, _ in iterate_clauses(event)} - {None}
+    for _, person in list_participants(event):
+        words |= {conjunct.determiner for conjunct in person.conjuncts}
+        if isinstance(person.clause, RelativeClause):
+            words.add(person.clause.relativizer)
     return words
 
 
@@ -329,6 +348,10 @@ CASES = [
     Case("three", ("transitive-rc.agent.transitive",), Choices(main=PLAIN, clause=PLAIN, numbers=(Number.PLURAL,))),
     Case("two", ("transitive-rc-both.agent.intransitive.patient.intransitive",), Choices(main=PLAINEST, clause=PLAIN)),
     Case("three", ("all",), Choices(main=PLAINEST, clause=PLAINEST, numbers=(Number.PLURAL,))),
+    Case("two", ("transitive", "intransitive"), Choices(main=PLAINEST, adjectives=(0, 1), numbers=(Number.PLURAL,))),
+    Case("three", ("transitive",), Choices(main=PLAIN, negators=(), coordinations=(0, 1), numbers=(Number.SINGULAR,))),
+    Case("two", ("intransitive-rc.agent.intransitive",), Choices(main=PLAINEST, clause=PLAIN, adjectives=(1,))),
+    Case("two", ("intransitive",), Choices(adjectives=(0, 1), coordinations=(1,), determiners=("the", "a"))),
     Case("three", ("all",), Choices(main=replace(PLAINEST, voice=Voice.PASSIVE), clause=PLAINEST, negators=())),
 ]
 

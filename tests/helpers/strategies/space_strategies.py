@@ -35,11 +35,17 @@ sleep = {}
 "всегда" = {}
 really = {}
 
+[adjective]
+old = {}
+"élégant" = { article = "an" }
+"古い" = {}
+
 [vocabulary.odd]
 noun = "*"
 transitive = "*"
 intransitive = "*"
 adverb = "*"
+adjective = "*"
 """
 
 
@@ -68,8 +74,11 @@ def spaces(draw: st.DrawFn) -> Space:
         moods=draw(_some([*Mood])),
         asked=draw(_some([None, Role.AGENT, Role.PATIENT])),
         adverbs=draw(st.sampled_from(((0,), (1,), (0, 2)))),
+        adjectives=(draw(st.integers(0, int(vocabulary == "odd"))),),
+        coordinations=(draw(st.integers(0, int(vocabulary != "everyday"))),),  # sorts make many cells
     )
-    templates = draw(st.lists(st.sampled_from(list_template_names(deep=True)), min_size=1, max_size=3))
+    names = [name for name in list_template_names(deep=True) if "both" not in name or vocabulary != "everyday"]
+    templates = draw(st.lists(st.sampled_from(names), min_size=1, max_size=3))
     try:
         return Space(lexicon, vocabulary=vocabulary, templates=templates, choices=choices)
     except Contradiction:

@@ -213,17 +213,23 @@ def full_events(
 
 @st.composite
 def full_participants(
-    draw: st.DrawFn, lexicon: Lexicon, *, vocabulary: str = "compeval", clauses: bool = True
+    draw: st.DrawFn, lexicon: Lexicon, *, vocabulary: str = "compeval", clauses: bool = True, coordinated: bool = True
 ) -> Participant:
-    """Fully specified participants; the determiner fits the number."""
+    """Fully specified participants, with adjectives if the vocabulary has some; the determiner fits the number."""
     number = draw(sample_from(*Number))
     form = Form(f"DT.{number.value}")
     determiners = [word for word in lexicon.words(Kind.DETERMINER) if form in word.forms]
     clause: Bare | RelativeClause = BARE
+    conjunct = None
     if clauses and draw(st.booleans()):
         clause = draw(full_clauses(lexicon, vocabulary=vocabulary))
+    elif coordinated and draw(sample_from(*range(4))) == 0:
+        conjunct = draw(full_participants(lexicon, vocabulary=vocabulary, clauses=False, coordinated=False))
+    adjectives = lexicon.vocabulary(vocabulary).words[Kind.ADJECTIVE]
     return Participant(
         noun=draw(st.sampled_from(lexicon.vocabulary(vocabulary).words[Kind.NOUN])),
+        adjectives=tuple(draw(st.lists(sample_from(*adjectives), max_size=2))) if adjectives else (),
+        conjunct=conjunct,
         number=number,
         determiner=draw(st.sampled_from(determiners)).lemma,
         clause=clause,

@@ -1,0 +1,191 @@
+"""Adjectives and coordinated nouns, from events to sentences and back."""
+
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from slow_path import chart_parse, chart_readings, derive
+from space_strategies import odd_lexicon
+from strategies import full_events, maybe
+from thoroughness import examples
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.events.event import Event
+from sentprobe.generator.events.event_json import event_from_json, event_to_json
+from sentprobe.generator.events.matching import contains
+from sentprobe.generator.events.meaning import find_differences, has_same_meaning
+from sentprobe.generator.events.notation import read_event, write_event
+from sentprobe.generator.sentences.attachments import list_readings
+from sentprobe.generator.sentences.parse import ParseError, parse
+from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.sentences.sentence import Sentence
+from sentprobe.lexicon import read_lexicon_text
+
+LEXICON = odd_lexicon()
+SMALL = read_lexicon_text(
+    "noun = {man = {}, woman = {}, artist = {}}\ntransitive = {help = {}}\nintransitive = {sleep = {}}\n"
+    'adverb = {really = {}}\nadjective = {old = { article = "an" }, young = {}}\n',
+    "small.toml",
+)
+noun_phrase_events = full_events(LEXICON, vocabulary="odd")
+
+
+@given(noun_phrase_events)
+@examples(200)
+def test_parsing_undoes_realizing(event: Event) -> None:
+    assert [*parse(realize(event, LEXICON).text, LEXICON)] == list_readings(event)
+    assert list_readings(event)[0] == event
+
+
+@given(noun_phrase_events)
+@examples(15)
+def test_the_fast_path_equals_the_slow_path(event: Event) -> None:
+    sentence = realize(event, LEXICON, id="s1")
+    assert sentence == derive(event, LEXICON, id="s1")
+    assert chart_parse(sentence.text.split(), LEXICON) == [event]
+
+
+@given(noun_phrase_events, st.data())
+@examples(15)
+def test_the_parsers_agree_about_any_sequence_of_tokens(event: Event, data: st.DataObject) -> None:
+    tokens = realize(event, LEXICON).text.split()
+    place = data.draw(st.integers(0, len(tokens) - 1), label="place")
+    instead = data.draw(maybe(st.sampled_from([*tokens, "and", "old"])), label="instead")
+    tokens[place : place + 1] = [] if instead is None else [instead]
+    try:
+        parsed = parse(" ".join(tokens), LEXICON)
+    except ParseError:
+        parsed = ()
+    assert set(parsed) == set(chart_readings(tokens, LEXICON))
+
+
+@given(noun_phrase_events)
+@examples(60)
+def test_notation_and_json_keep_the_event(event: Event) -> None:
+    assert read_event(write_event(event)) == event
+    assert event_from_json(event_to_json(event)) == event
+
+
+@given(noun_phrase_events)
+@examples(100)
+def test_dependencies_are_a_tree_with_the_relations_of_noun_phrases(event: Event) -> None:
+    sentence = realize(event, LEXICON)
+    assert list(find_invalid_dependencies(sentence)) == []
+
+
+PAIRS = {"amod": ("ADJ", "NOUN"), "cc": ("CCONJ", "NOUN"), "conj": ("NOUN", "NOUN"), "det": ("DET", "NOUN")}
+
+
+def find_invalid_dependencies(sentence: Sentence) -> Iterator[str]:
+    """Yield what UD's validation forbids in noun phrases."""
+    tokens = sentence.tokens
+    for at, token in enumerate(tokens, 1):
+        head = tokens[token.head - 1]
+        if token.deprel in PAIRS and PAIRS[token.deprel] != (token.upos, head.upos):
+            yield f"{token.deprel} of {token.form}"
+        if token.deprel == "conj" and token.head > at:
+            yield f"{token.form} is to the left of its first conjunct"
+        if token.deprel == "cc" and (token.head < at or head.deprel != "conj"):
+            yield f"{token.form} does not depend on the second conjunct"
+        if token.upos in ("DET", "ADJ", "CCONJ", "PUNCT") and at in [t.head for t in tokens]:
+            yield f"{token.form} has a dependent"
+
+
+EXAMPLES = {
+    "an old man sleeps": "(S (NP (DT an) (JJ old) (NN man)) (VP (VBZ sleeps)))",
+    "a young artist sleeps": "(S (NP (DT a) (JJ young) (NN artist)) (VP (VBZ sleeps)))",
+    "the man and an artist sleep": "(S (NP (NP (DT the) (NN man)) (CC and) (NP (DT an) (NN artist))) (VP (VBP sleep)))",
+    "the man is helped by the old woman and the artist": (
+        "(S (NP (DT the) (NN man)) (VP (VBZ is) (VP (VBN helped) (PP (IN by) (NP (NP (DT the) (JJ old) (NN woman)) "
+        "(CC and) (NP (DT the) (NN artist)))))))"
+    ),
+    "the man that the woman and the artist are helping sleeps": (
+        "(S (NP (NP (DT the) (NN man)) (SBAR (WHNP (WDT that)) (S (NP (NP (DT the) (NN woman)) (CC and) "
+        "(NP (DT the) (NN artist))) (VP (VBP are) (VP (VBG helping)))))) (VP (VBZ sleeps)))"
+    ),
+}
+
+
+@pytest.mark.parametrize(("text", "tree"), EXAMPLES.items())
+def test_trees_follow_the_penn_treebank(text: str, tree: str) -> None:
+    (event,) = parse(text, SMALL)
+    assert realize(event, SMALL).tree == tree
+
+
+def test_dependencies_of_an_example() -> None:
+    (event,) = parse("the old man and a woman sleep", SMALL)
+    sentence = realize(event, SMALL)
+    rows = [(token.form, token.head, token.deprel, token.feats) for token in sentence.tokens[1:6]]
+    assert rows == [
+        ("old", 3, "amod", "Degree=Pos"),
+        ("man", 7, "nsubj", "Number=Sing"),
+        ("and", 6, "cc", ""),
+        ("a", 6, "det", "Definite=Ind|PronType=Art"),
+        ("woman", 3, "conj", "Number=Sing"),
+    ]
+    assert [(p.verb, p.agent, p.patient) for p in sentence.predicates] == [(7, 3, None)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("a old man sleeps", "token 2: expected a noun that goes with 'a', not 'old'"),
+        ("an young man sleeps", "token 2: expected a noun that goes with 'an', not 'young'"),
+        ("the old sleeps", "token 3: expected a noun that goes with 'the', not 'sleeps'"),
+        ("the man old sleeps", "token 3: "),
+        ("the man and the woman sleeps", "token 6: "),
+        ("the man and woman sleep", "token 4: expected a determiner, not 'woman'"),
+        ("the man and the woman and the artist sleep", "token 6: "),
+        ("the man and the woman that sleeps sleep", "token 6: "),
+        ("the man that sleeps and the woman sleep", "token 5: "),
+    ],
+)
+def test_other_noun_phrases_are_not_covered(text: str, message: str) -> None:
+    with pytest.raises(ParseError, match=f"^{message}"):
+        parse(text, SMALL)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("sleep[active, pres, simple, pos, adv()](agent: the man[sg, bare, adj(odl)])", "unknown adjective 'odl'"),
+        (
+            "sleep[active, pres, simple, pos, adv()](agent: the man[sg, bare] and a woman[pl, bare])",
+            "the determiner 'a' does not go with a plural noun",
+        ),
+    ],
+)
+def test_impossible_noun_phrases_are_refused(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        realize(read_event(text), SMALL)
+
+
+def test_the_order_of_conjuncts_does_not_matter_in_a_constraint() -> None:
+    (event,) = parse("the old man and the woman sleep", SMALL)
+    for noun in ("the man[adj(old)]", "woman", "the woman and the man", "man and woman"):
+        assert contains(event, read_event(f"sleep(agent: {noun})")), noun
+    for noun in ("artist", "woman[adj(old)]", "man and man"):
+        assert not contains(event, read_event(f"sleep(agent: {noun})")), noun
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "differences"),
+    [
+        ("the man and the woman sleep", "the woman and the man sleep", []),
+        ("the old man helps the woman and the artist", "the artist and the woman are helped by the old man", []),
+        ("the old man and the artist sleep", "the artist and the old man sleep", []),
+        ("the old young man sleeps", "the young old man sleeps", []),
+        ("the old man helps the young woman", "the old woman is helped by the young man", ["binding"]),
+        ("the old man and the young woman sleep", "the young man and the old woman sleep", ["binding"]),
+        ("the old man sleeps", "the young man sleeps", ["adjective"]),
+        ("the old man sleeps", "the man sleeps", ["adjective"]),
+        ("the man and the woman help the artist", "the artist helps the man and the woman", ["role"]),
+        ("the man and the woman help the artist", "the man helps the artist and the woman", ["structure"]),
+        ("the man and the woman sleep", "the man sleeps", ["structure"]),
+    ],
+)
+def test_meaning(first: str, second: str, differences: list[str]) -> None:
+    (left,), (right,) = (parse(text, SMALL) for text in (first, second))
+    assert [str(p) for p in find_differences(left, right)] == differences
+    assert has_same_meaning(left, right) == has_same_meaning(right, left) == (not differences)
