@@ -22,7 +22,7 @@ def is_modified(sentence: ProbedSentence, probe: Probe) -> bool | None:
     clause = sentence.verbs.get(verb)
     if clause is None or clause.site.gap is None or noun not in sentence.nouns:
         return None
-    return clause.roles[clause.site.gap] == sentence.nouns[noun]
+    return sentence.nouns[noun] in clause.roles[clause.site.gap]
 
 
 def is_past(sentence: ProbedSentence, probe: Probe) -> bool | None:
@@ -36,8 +36,9 @@ def is_agent_plural(sentence: ProbedSentence, probe: Probe) -> bool | None:
     clause = sentence.verbs.get(probe[0])
     if clause is None:
         return None
-    determiner = find_layout_parts(sentence.event.layout).determiners[clause.roles[ev.Role.AGENT]]
-    return sentence.event.get_value(determiner)[0] == ev.Number.PLURAL
+    noun, *conjuncts = clause.roles[ev.Role.AGENT]
+    determiner = find_layout_parts(sentence.event.layout).determiners[noun]
+    return bool(conjuncts) or sentence.event.get_value(determiner)[0] == ev.Number.PLURAL
 
 
 def make_attachment_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
@@ -97,7 +98,7 @@ def make_number_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 def _swap_agents(_: Drawer, probed: ProbedSentence, __: Probe) -> Iterator[DrawnEvent]:
     parts = find_layout_parts(probed.event.layout)
-    main, inner = (clause.roles[ev.Role.AGENT] for clause in parts.clauses)
+    main, inner = (clause.roles[ev.Role.AGENT][0] for clause in parts.clauses)
     yield probed.event.swap_values(main, inner).swap_values(parts.determiners[main], parts.determiners[inner])
 
 
