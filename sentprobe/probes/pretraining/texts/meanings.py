@@ -33,7 +33,7 @@ def sample_meanings(count: int, *, seed: int, lexicon: Lexicon | None = None) ->
     >>> print(drawn.sentences[0])
     the librarians are not being defeated by the ministers that are not exonerating the cashiers
     >>> print(drawn.events[0])  # doctest: +ELLIPSIS
-    overtake [passive, past, prog, not, adv()] (agent: the ambassador [pl] that startle [active...
+    defeat [passive, pres, prog, not, adv()] (agent: the minister [pl] that exonerate [activ...
     """
     lexicon = lexicon or english()
     space = Space(lexicon, vocabulary=choose_vocabulary(lexicon))
