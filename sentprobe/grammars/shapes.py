@@ -47,7 +47,7 @@ class ClauseShape:
     """The features that determine the shape of a clause, with the values that the grammar uses.
 
     ``gap`` is the role of the gap in a relative clause, and the role that a wh-question asks for, else "". ``number``
-    is the grammatical number of the subject, "" where the verb does not agree.
+    is the grammatical number of the subject, "" where the verb does not agree. ``dative`` is "" without a recipient.
     """
 
     frame: str
@@ -59,6 +59,12 @@ class ClauseShape:
     gap: str
     number: str
     mood: str = STATEMENT
+    dative: str = ""
+
+    @property
+    def subject(self) -> str:
+        """The role of the subject."""
+        return find_subject_role(self.voice, self.dative)
 
     @property
     def is_relative(self) -> bool:
@@ -92,9 +98,16 @@ Shape: TypeAlias = ClauseShape | NounShape | PairShape | AdverbShape
 FlatItems: TypeAlias = tuple[FlatItem, ...]
 
 
-def find_subject_role(voice: str) -> str:
-    """Return the role that is the subject under *voice*."""
-    return "patient" if voice == "passive" else "agent"
+_ROLES = {
+    "intransitive": ("agent",),
+    "transitive": ("agent", "patient"),
+    "ditransitive": ("agent", "patient", "recipient"),
+}
+
+
+def find_subject_role(voice: str, dative: str = "") -> str:
+    """Return the role that is the subject under *voice*; *dative* is the form of a recipient."""
+    return "agent" if voice == "active" else "recipient" if dative == "double" else "patient"
 
 
 def derive_shape(shape: Shape) -> FlatItems:
@@ -144,10 +157,11 @@ def _build_clause_goal(shape: ClauseShape) -> Any:
     from nltk.featstruct import FeatStruct
     from nltk.grammar import FeatStructNonterminal
 
-    subject = find_subject_role(shape.voice)
     core = {"PRED": VERB, "FRAME": shape.frame}
-    for role in ("agent",) if shape.frame == "intransitive" else ("agent", "patient"):
-        number = f", NUM={shape.number}" if role == subject and shape.number else ""
+    if shape.dative:
+        core["DATIVE"] = shape.dative
+    for role in _ROLES[shape.frame]:
+        number = f", NUM={shape.number}" if role == shape.subject and shape.number else ""
         core[role.upper()] = "gap" if role == shape.gap else FeatStruct(f"[LEM={role}{number}]")
     if shape.mood == ORDER:
         core["AGENT"] = "listener"
@@ -166,7 +180,7 @@ def _build_clause_goal(shape: ClauseShape) -> Any:
         goal["MOOD"], goal["ASKED"] = shape.mood, ASKED if shape.gap else "none"
     else:
         goal["LINK"] = RELATIVIZER
-        if shape.gap == subject and shape.number:
+        if shape.gap == shape.subject and shape.number:
             goal["NUM"] = shape.number
     return goal
 
@@ -192,31 +206,35 @@ def _make_placeholder_words(shape: Shape) -> tuple[Word, ...]:
 def list_clause_shapes() -> Iterator[ClauseShape]:
     """Yield all shapes of clauses."""
     structures = [
-        ("intransitive", "active", ("", "agent")),
-        ("transitive", "active", ("", "agent", "patient")),
-        ("transitive", "passive", ("", "agent", "patient")),
+        ("intransitive", "active", "", ("", "agent")),
+        ("transitive", "active", "", ("", "agent", "patient")),
+        ("transitive", "passive", "", ("", "agent", "patient")),
+        ("ditransitive", "active", "double", ("", "agent", "patient")),
+        ("ditransitive", "active", "to", ("", "agent", "patient", "recipient")),
+        ("ditransitive", "passive", "double", ("", "recipient")),
+        ("ditransitive", "passive", "to", ("", "patient")),
     ]
     features = list(product(("simple", "prog"), (POSITIVE, "not", "n't"), (False, True)))
-    for frame, voice, gaps in structures:
+    for frame, voice, dative, gaps in structures:
         for gap, tense, feature, number in product(gaps, TENSES, features, ("sg", "pl")):
-            yield ClauseShape(frame, voice, tense, *feature, gap, number)
+            yield ClauseShape(frame, voice, tense, *feature, gap, number, dative=dative)
         for gap, feature in product(gaps, features):
-            yield ClauseShape(frame, voice, UNTENSED, *feature, gap, "")
+            yield ClauseShape(frame, voice, UNTENSED, *feature, gap, "", dative=dative)
     yield from _list_sentence_shapes(structures, features)
 
 
 def _list_sentence_shapes(
-    structures: Iterable[tuple[str, str, tuple[str, ...]]], features: Sequence[tuple[str, str, bool]]
+    structures: Iterable[tuple[str, str, str, tuple[str, ...]]], features: Sequence[tuple[str, str, bool]]
 ) -> Iterator[ClauseShape]:
     """Yield the shapes of questions and orders."""
-    for frame, voice, gaps in structures:
+    for frame, voice, dative, gaps in structures:
         for gap, feature in product(gaps, features):
-            numbers = ("sg",) if gap == find_subject_role(voice) else ("sg", "pl")
+            numbers = ("sg",) if gap == find_subject_role(voice, dative) else ("sg", "pl")
             for tense, number in (*product(TENSES, numbers), (UNTENSED, "")):
-                yield ClauseShape(frame, voice, tense, *feature, gap, number, QUESTION)
+                yield ClauseShape(frame, voice, tense, *feature, gap, number, QUESTION, dative)
         if voice == "active":
             for feature in features[: len(features) // 2]:  # those in the simple aspect
-                yield ClauseShape(frame, voice, IMPERATIVE, *feature, "", "", ORDER)
+                yield ClauseShape(frame, voice, IMPERATIVE, *feature, "", "", ORDER, dative)
 
 
 def list_all_shapes() -> Iterator[Shape]:

@@ -9,6 +9,7 @@ import pytest
 from slow_path import list_function_words
 
 from sentprobe.errors import SentprobeError
+from sentprobe.generator.events.event import FRAME_ROLES, Frame
 from sentprobe.grammars import read_english_source
 from sentprobe.grammars import shapes as module
 from sentprobe.grammars.derivation import PARENT, FlatItem, Hole, Leaf, Node, flatten
@@ -134,7 +135,7 @@ def check_clause(shape: ClauseShape, items: tuple[FlatItem, ...]) -> None:
     assert [word.pos for word in words if word.lemma == VERB] == ["VERB"]
     cues = [word.form for word in words if word.pos == "PART"]
     assert cues == ([] if shape.negation == "pos" else [shape.negation])
-    roles = {"agent"} if shape.frame == "intransitive" else {"agent", "patient"}
+    roles = {*FRAME_ROLES[Frame(shape.frame)]}
     roles -= {"agent"} if shape.mood == "order" else set()
     people = [hole.name for hole in holes if hole.category == "NP"]
     assert sorted(people) == sorted(roles - {shape.gap})
@@ -151,7 +152,7 @@ def check_clause(shape: ClauseShape, items: tuple[FlatItem, ...]) -> None:
 
 
 def test_the_grammar_names_its_function_words() -> None:
-    expected = "is are was were be being does do did not n't by and , who what"
+    expected = "is are was were be being does do did not n't by to and , who what"
     assert list_function_words() == frozenset(expected.split())
 
 

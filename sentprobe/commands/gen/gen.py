@@ -24,7 +24,7 @@ def generate(
             opt.WHAT,
             "--template",
             "-t",
-            help="Structure, from gen templates; repeatable. Default: all but transitive-rc-both.",
+            help="Structure, from gen templates; repeatable. Default: all.",
             autocompletion=complete_template,
         ),
     ] = None,

@@ -19,7 +19,8 @@ def templates(vocabulary: VocabularyOption = None, lexicon: LexiconOption = None
     table.title = f"templates (vocabulary {name}, default options)"
     for template in list_template_names(deep=True):
         count, example = describe_template(template, words, name)
-        table.add_row(f"{template}\n  {example}", count)
+        if example or "ditransitive" not in template or "." not in template:  # many vocabularies lack such verbs
+            table.add_row(f"{template}\n  {example}", count)
     print_table(table)
     print_text(f"all: {', '.join(sorted({p.name.partition('.')[0] for p in find_patterns(['all'])}))}")
 

@@ -1,6 +1,6 @@
 """Columns: the words that vary in the records of one layout, and the shapes of those records.
 
-Sentences of a layout that agree in voice, aspect, polarity and numbers of adverbs have the same tokens except for
+Sentences of a layout that agree in voice, form of the recipient, aspect and polarity have the same tokens except for
 words, inflection and the negation cue. Each difference is a column, named by content and slot: ``form:agent.noun``,
 ``feats:agent.fin``. A column holds indices of words in a string pool. The first columns are common to all layouts.
 """
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.generator.events.event import (
+    Dative,
     Event,
     Mood,
     Negator,
@@ -28,6 +29,7 @@ from sentprobe.generator.events.event import (
 from sentprobe.generator.sentences.realize import choose_determiner_form, list_negations, list_predicates, render_tree
 from sentprobe.generator.sentences.sentence import Sentence, Token
 from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, plan_sentence, replace_words
+from sentprobe.generator.spaces.drawn_event import STRUCTURAL
 from sentprobe.generator.spaces.layout import (
     NEGATIONS,
     ClauseSite,
@@ -153,7 +155,7 @@ def find_variant_leaves(shape: Shape, at: int) -> tuple[Leaf, ...]:
     for tense, number in TENSE_NUMBER_PAIRS:
         variant = shape
         if isinstance(shape, ClauseShape) and shape.tense in TENSES:
-            asks_for_subject = not shape.is_relative and shape.gap == find_subject_role(shape.voice)
+            asks_for_subject = not shape.is_relative and shape.gap == shape.subject
             variant = replace(shape, tense=tense.value, number=shape.number if asks_for_subject else number.value)
         leaf = load_english_shapes().find_items(variant)[at].content
         assert isinstance(leaf, Leaf)
@@ -203,8 +205,6 @@ MARK_START, MARK_END = "\ue000", "\ue001"
 INDEX_MARKER = 7_777_777_777_777_777_777
 """A placeholder for a sentence's index in a schematic sentence; the index cannot be text."""
 
-_STRUCTURAL = ("voice", "aspect", "negation")
-
 
 @dataclass(frozen=True, slots=True)
 class LayoutRows:
@@ -251,8 +251,11 @@ class LayoutRows:
     def find_variants(self, site: ClauseSite) -> NumberArray:
         """Return each row's position in TENSE_NUMBER_PAIRS: tense (any if it has none), and number of the subject."""
         voices = tuple(Voice) if site.voice is None else (site.voice,)
-        by_voice = [self.find_agreement(find_subject_path(site, voice)) for voice in voices]
-        numbers = by_voice[0] if site.voice else np.choose(self.values[f"{site.path}voice"], by_voice)
+        datives = tuple(Dative) if site.varies_dative else (site.dative or "",)
+        choices = [self.find_agreement(find_subject_path(site, *pair)) for pair in product(voices, datives)]
+        variants = self.values.get(f"{site.path}voice", np.int64(0)) * len(datives)
+        variants = variants + self.values.get(f"{site.path}dative", np.int64(0))
+        numbers = choices[0] if len(choices) == 1 else np.choose(variants, choices)
         tenses = self.values.get(f"{site.path}tense")
         return numbers if tenses is None else 2 * tenses + numbers
 
@@ -277,9 +280,9 @@ class LayoutRows:
         return entries
 
 
-def find_subject_path(site: ClauseSite, voice: Voice) -> str:
+def find_subject_path(site: ClauseSite, voice: str, dative: str) -> str:
     """Return the path of the noun phrase that the finite verb agrees with."""
-    role = find_subject_role(voice.value)
+    role = find_subject_role(voice, dative)
     return site.owner if site.gap is not None and site.gap == role else f"{site.path}{role}."
 
 
@@ -296,7 +299,7 @@ class LayoutColumns:
         self._domains = {variable.name: sorted(variable.domain) for variable in layout.variables}
         self._constants: dict[str, str] = {}
         self._finite = finite
-        self._structural = [v for v in layout.variables if v.name.rpartition(".")[2] in _STRUCTURAL]
+        self._structural = [v for v in layout.variables if v.name.rpartition(".")[2] in STRUCTURAL]
         self.columns: dict[str, Callable[[LayoutRows], NumberArray]] = {}
         for variable in layout.variables:
             if variable.group is Group.NOUN:

@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import Any, NamedTuple, TypeAlias
 
 from sentprobe.generator.bulk import columns
-from sentprobe.generator.events.event import Number, Tense, Voice
+from sentprobe.generator.events.event import Number, Tense
 from sentprobe.generator.sentences.realize import SLOT_KINDS, choose_determiner_form
 from sentprobe.generator.sentences.sentence_plan import PlanToken, plan_sentence
 from sentprobe.generator.spaces import drawn_event
@@ -122,7 +122,7 @@ class _PhraseBuilder:
     def _find_agreement(self, token: PlanToken) -> tuple[int, int, list[list[Leaf]]]:
         """Return the variables of a finite verb's tense and of its subject's determiner, and the leaf for each pair."""
         clause = self._clauses[token.path]
-        path = columns.find_subject_path(clause.site, Voice(clause.find_voice(self._event)))
+        path = columns.find_subject_path(clause.site, clause.find_voice(self._event), clause.find_dative(self._event))
         assert clause.tense is not None
         subject = self._numbers.get(f"{path}det", clause.tense)
         leaves = dict(zip(columns.TENSE_NUMBER_PAIRS, columns.find_variant_leaves(*token.origin), strict=True))

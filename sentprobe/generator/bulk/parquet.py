@@ -28,11 +28,12 @@ from sentprobe.generator.bulk.generation import (
     ShapeStore,
     parse_column,
 )
+from sentprobe.generator.events.event import Frame
 from sentprobe.generator.events.event_json import event_to_json
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import from_json, json_escape, to_json
 from sentprobe.generator.spaces.counting import IndexArray
-from sentprobe.generator.spaces.space import NumberedEvents
+from sentprobe.generator.spaces.space import NumberedEvents, Space
 from sentprobe.values import parse_json
 
 _TOKEN_COLUMNS = ("form", "lemma", "upos", "xpos", "feats", "head", "deprel")
@@ -44,12 +45,13 @@ def _list_type(element: Any) -> Any:
 
 
 _WORD = pa.dictionary(pa.int32(), pa.string())
-_PREDICATE = pa.struct([("verb", pa.int32()), ("agent", pa.int32()), ("patient", pa.int32())])
+_PREDICATE = pa.struct([(name, pa.int32()) for name in ("verb", "agent", "patient")])
+_DITRANSITIVE_PREDICATE = pa.struct([*_PREDICATE, ("recipient", pa.int32())])
 _NEGATION = pa.struct([("cue", pa.int32()), ("verb", pa.int32())])
 
 
-def build_schema(size: int) -> Any:
-    """Return the schema for indices below *size*.
+def build_schema(size: int, *, has_recipients: bool = False) -> Any:
+    """Return the schema for indices below *size*; *has_recipients* adds recipients to the predicates.
 
     Indices of more than 38 digits, the limit of Parquet's decimals, are stored as strings.
     """
@@ -63,7 +65,7 @@ def build_schema(size: int) -> Any:
         **{name: _list_type(pa.int32() if name == "head" else _WORD) for name in _TOKEN_COLUMNS},
         "tree": pa.string(),
         "event": pa.string(),
-        "predicates": _list_type(_PREDICATE),
+        "predicates": _list_type(_DITRANSITIVE_PREDICATE if has_recipients else _PREDICATE),
         "negations": _list_type(_NEGATION),
     }
     return pa.schema([pa.field(name, kind, name == "index") for name, kind in columns.items()])
@@ -110,7 +112,8 @@ class _SharedStore:
 
     _names = ("template", "upos", "head", "deprel", "predicates", "negations")
 
-    def __init__(self) -> None:
+    def __init__(self, schema: Any) -> None:
+        self._schema = schema
         self._rows: list[dict[str, Any]] = []
         self._columns: dict[str, Any] = {}
 
@@ -124,7 +127,7 @@ class _SharedStore:
     def build_columns(self, chunk: SentenceChunk) -> dict[str, Any]:
         if not self._columns:
             for name in self._names:
-                self._columns[name] = pa.array([row[name] for row in self._rows], build_schema(1).field(name).type)
+                self._columns[name] = pa.array([row[name] for row in self._rows], self._schema.field(name).type)
         shapes = pa.array(chunk.shapes)
         return {name: column.take(shapes) for name, column in self._columns.items()}
 
@@ -149,14 +152,20 @@ def format_event_json(sentence: Sentence) -> str:
     return json.dumps(event_to_json(sentence.event), ensure_ascii=False, separators=(",", ":"))
 
 
+def has_recipients(space: NumberedEvents) -> bool:
+    """Say whether sentences of a space have recipients."""
+    layouts = space.layouts if isinstance(space, Space) else ()
+    return any(site.frame is Frame.DITRANSITIVE for layout in layouts for site in layout.clauses)
+
+
 class TableMaker:
     """Builds Arrow tables of sentences of a space in bulk."""
 
     def __init__(self, space: NumberedEvents) -> None:
         tables = WordTables(space)
-        self._schema = build_schema(space.count())
+        self.schema = build_schema(space.count(), has_recipients=has_recipients(space))
         self._tokens = _TokenStore(tables.pool)
-        self._shared = _SharedStore()
+        self._shared = _SharedStore(self.schema)
         self._records = {
             "text": _StringStore(tables.pool, lambda sentence: sentence.text),
             "tree": _StringStore(tables.pool, lambda sentence: sentence.tree),
@@ -172,7 +181,7 @@ class TableMaker:
         """
         table = pa.concat_tables(self.build_tables(indices, start))
         columns = [_sort_dictionaries(column.combine_chunks()) for column in table.columns]
-        return pa.table(columns, schema=self._schema)
+        return pa.table(columns, schema=self.schema)
 
     def build_tables(self, indices: IndexArray, start: int = 0) -> Iterator[Any]:
         """Yield the sentences at *indices*, in order; words are dictionary-encoded."""
@@ -182,10 +191,10 @@ class TableMaker:
             columns = {"id": ids, "index": self._build_index(chunk)}
             columns |= {name: records.build_column(chunk) for name, records in self._records.items()}
             columns |= self._tokens.build_lists(chunk) | self._shared.build_columns(chunk)
-            yield pa.table([columns[name] for name in self._schema.names], schema=self._schema)
+            yield pa.table([columns[name] for name in self.schema.names], schema=self.schema)
 
     def _build_index(self, chunk: SentenceChunk) -> Any:
-        kind = self._schema.field("index").type
+        kind = self.schema.field("index").type
         return pa.array(map(str, chunk.indices) if pa.types.is_string(kind) else chunk.indices, kind)
 
 
@@ -207,7 +216,7 @@ def _sort_dictionaries(array: Any) -> Any:
 
 def write_parquet(sentences: Iterable[Sentence], path: Path) -> None:
     """Write sentences of any origin, one by one."""
-    kind, rows = build_schema(10**38), iter(sentences)
+    kind, rows = build_schema(10**38, has_recipients=True), iter(sentences)
     with open_parquet(path, kind) as writer:
         while group := [_sentence_to_row(sentence) for sentence in islice(rows, PART_SIZE)]:
             writer.write_table(pa.Table.from_pylist(group, kind))

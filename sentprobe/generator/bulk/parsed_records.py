@@ -25,7 +25,7 @@ from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.layout import NEGATIONS, ClauseForm, Layout, PhraseForm, make_layout
 from sentprobe.generator.spaces.space import EventBatch
 from sentprobe.generator.spaces.templates import ClausePattern, find_pattern
-from sentprobe.grammars.shapes import ClauseShape, find_subject_role
+from sentprobe.grammars.shapes import ClauseShape
 from sentprobe.lexicon import Flag, Kind, Lexicon, Vocabulary
 
 ValueT = TypeVar("ValueT")
@@ -224,12 +224,15 @@ def _list_words(lexicon: Lexicon) -> Words:
 
 @cache
 def _number_features(shape: ClauseShape, finite: int | None) -> tuple[int, ...]:
-    """Return the values of voice (of a transitive main clause), tense or modal (*finite*), aspect and negation."""
-    values = ([*ev.Aspect].index(shape.aspect), NEGATIONS.index(shape.negation))
-    if finite is None:  # an order
-        return values
-    has_voice = not shape.is_relative and shape.frame == ev.Frame.TRANSITIVE
-    return ([*ev.Voice].index(shape.voice), finite, *values) if has_voice else (finite, *values)
+    """Return the values of voice and dative, if the layout varies them, tense or modal (*finite*), aspect, negation."""
+    values = [[*ev.Aspect].index(shape.aspect), NEGATIONS.index(shape.negation)]
+    if finite is not None:  # not an order
+        values = [finite, *values]
+    is_fixed = shape.is_relative and (shape.gap == ev.Role.RECIPIENT or shape.voice == ev.Voice.PASSIVE)
+    if shape.dative and not is_fixed:
+        values = [[*ev.Dative].index(shape.dative), *values]
+    has_voice = finite is not None and not shape.is_relative and shape.frame != ev.Frame.INTRANSITIVE
+    return ([*ev.Voice].index(shape.voice), *values) if has_voice else tuple(values)
 
 
 def _read_form(clause: ParsedClause) -> ClauseForm:
@@ -240,6 +243,5 @@ def _read_form(clause: ParsedClause) -> ClauseForm:
 
 
 def _find_clause_pattern(shape: ClauseShape) -> ClausePattern:
-    is_subject = shape.gap == find_subject_role(shape.voice)
-    kind = ev.ClauseKind.SUBJECT if is_subject else ev.ClauseKind.OBJECT
+    kind = ev.ClauseKind.SUBJECT if shape.gap == shape.subject else ev.ClauseKind.OBJECT
     return ClausePattern(ev.Frame(shape.frame), kind, ev.Role(shape.gap), ev.Voice(shape.voice))

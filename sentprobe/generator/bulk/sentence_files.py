@@ -52,11 +52,11 @@ def write_file(
 
 
 def _write_row_groups(space: Space, indices: IndexArray, path: Path, reporter: Reporter) -> None:
-    from sentprobe.generator.bulk.parquet import TableMaker, build_schema, open_parquet
+    from sentprobe.generator.bulk.parquet import TableMaker, open_parquet
 
     reporter.begin("generate", len(indices))
     tables = TableMaker(space)
-    with open_parquet(path, build_schema(space.count())) as writer:
+    with open_parquet(path, tables.schema) as writer:
         for start in range(0, len(indices), ROW_GROUP_SIZE):
             group = tables.build_row_group(indices[start : start + ROW_GROUP_SIZE], start)
             writer.write_table(group)

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from itertools import chain
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from sentprobe.generator.events import event as ev
 
@@ -18,6 +18,8 @@ class Property(StrEnum):
     """A property in which the meanings of two sentences can differ."""
 
     ROLE = "role"
+    RECIPIENT = "recipient"
+    """The recipient is exchanged with the agent or the patient."""
     MODIFIER = "modifier"
     NEGATION = "negation"
     """A different clause is negated; the number of negated clauses is the same."""
@@ -43,13 +45,14 @@ class Property(StrEnum):
 class ClauseMeaning:
     """The meaning of a clause; *head* is the noun that it modifies, "" for the main clause.
 
-    Agent and patient are one or two nouns, or a question word; for the gap, the noun is *head*. An intransitive clause
-    has no patient.
+    Each role is one or two nouns, or a question word; for the gap, the noun is *head*. Roles that the clause lacks are
+    empty.
     """
 
     head: str
     agent: tuple[str, ...]
     patient: tuple[str, ...]
+    recipient: tuple[str, ...]
     tense: ev.Tense | None
     modal: str | None
     mood: ev.Mood
@@ -60,7 +63,12 @@ class ClauseMeaning:
     @property
     def gap(self) -> str:
         """The role of the modified noun in the clause, "" for the main clause."""
-        return "" if not self.head else "agent" if self.agent == (self.head,) else "patient"
+        return next((role for role in ev.ROLES if self.head and getattr(self, role) == (self.head,)), "")
+
+    @property
+    def participants(self) -> tuple[tuple[str, ...], ...]:
+        """Agent, patient and recipient."""
+        return self.agent, self.patient, self.recipient
 
 
 NounMeaning: TypeAlias = tuple[ev.Number | None, str | None, tuple[str, ...]]
@@ -76,7 +84,7 @@ class EventMeaning:
 
 
 def compute_meaning(event: ev.Event) -> EventMeaning:
-    """Return the meaning of a fully specified event, without voice, relativizer and cue."""
+    """Return the meaning of a fully specified event, without voice, form of the recipient, relativizer and cue."""
     clauses, nouns = {}, {}
     for clause, head in ev.iterate_clauses(event):
         clauses[clause.predicate or ""] = _compute_clause_meaning(clause, head)
@@ -89,11 +97,13 @@ def compute_meaning(event: ev.Event) -> EventMeaning:
 
 def _compute_clause_meaning(clause: ev.Event, head: ev.Participant | None) -> ClauseMeaning:
     noun = (head.noun or "") if head else ""
-    agent, patient = (_list_nouns(head if filler is ev.GAP else filler) for filler in (clause.agent, clause.patient))
+    fillers = map(clause.argument, ev.ROLES)
+    agent, patient, recipient = (_list_nouns(head if filler is ev.GAP else filler) for filler in fillers)
     return ClauseMeaning(
         head=noun,
         agent=agent,
         patient=patient,
+        recipient=recipient,
         tense=clause.tense,
         modal=clause.modal,
         mood=clause.mood,
@@ -180,7 +190,11 @@ def _rename_word(meaning: EventMeaning, old: str, new: str) -> EventMeaning:
 
     clauses = {
         rename(verb): replace(
-            clause, head=rename(clause.head), agent=rename_all(clause.agent), patient=rename_all(clause.patient)
+            clause,
+            head=rename(clause.head),
+            agent=rename_all(clause.agent),
+            patient=rename_all(clause.patient),
+            recipient=rename_all(clause.recipient),
         )
         for verb, clause in meaning.clauses.items()
     }
@@ -201,8 +215,15 @@ def _compare_clauses(left: ClauseMeaning, right: ClauseMeaning) -> Iterator[Prop
     if left.head != right.head:
         yield Property.MODIFIER
         # The role of the modified noun does not count as a second difference.
-        head, nouns = right.head, (right.head,)
-        left = replace(left, head=head, agent=nouns) if left.gap == "agent" else replace(left, head=head, patient=nouns)
-    if (left.agent, left.patient) != (right.agent, right.patient):
-        swapped = (left.patient, left.agent) == (right.agent, right.patient)
-        yield Property.ROLE if swapped else Property.STRUCTURE
+        modified: Mapping[str, Any] = {left.gap or "patient": (right.head,)}
+        left = replace(left, head=right.head, **modified)
+    if left.participants != right.participants:
+        yield _compare_roles(left, right)
+
+
+def _compare_roles(left: ClauseMeaning, right: ClauseMeaning) -> Property:
+    """Return the property of two clauses whose participants differ: two roles may be exchanged."""
+    changed = [pair for pair in zip(left.participants, right.participants, strict=True) if pair[0] != pair[1]]
+    if len(changed) != 2 or changed[0] != changed[1][::-1]:
+        return Property.STRUCTURE
+    return Property.ROLE if left.recipient == right.recipient else Property.RECIPIENT

@@ -145,7 +145,7 @@ def _write_clause(clause: RelativeClause) -> str:
         introduction = clause.relativizer
     else:
         introduction = f"rc({_write_lemma(clause.relativizer)})"
-    implied = clause.event.gap is not None and clause.event.voice is not None
+    implied = clause.event.gap is not None and clause.event.has_known_subject
     features = _write_features(_list_values(None if implied else clause.kind))
     return f"{introduction}{features} {write_event(clause.event)}"
 

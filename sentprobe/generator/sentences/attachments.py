@@ -60,9 +60,18 @@ def _has_adverb_after_subject(event: ev.Event) -> bool:
 def _find_final_clauses(event: ev.Event, path: str) -> Iterator[str]:
     """Yield the paths of a relative clause, and of the clauses in it that end where it ends."""
     yield path
-    for role, person in ev.iterate_participants(event):
-        if role is not event.subject and isinstance(person.clause, ev.RelativeClause):
-            yield from _find_final_clauses(person.clause.event, f"{path}{role.value}.clause.")
+    last = _find_last_role(event)
+    person = None if last is event.subject else event.argument(last)
+    if isinstance(person, ev.Participant) and isinstance(person.clause, ev.RelativeClause):
+        yield from _find_final_clauses(person.clause.event, f"{path}{last.value}.clause.")
+
+
+def _find_last_role(event: ev.Event) -> ev.Role:
+    """Return the role of the last participant of a clause; a gap leaves its preposition there."""
+    if event.voice is ev.Voice.PASSIVE or event.frame is ev.Frame.INTRANSITIVE:
+        return ev.Role.AGENT
+    is_recipient_last = event.dative is ev.Dative.TO or (event.dative and event.patient is ev.GAP)
+    return ev.Role.RECIPIENT if is_recipient_last else ev.Role.PATIENT
 
 
 def count_readings(event: ev.Event) -> int:

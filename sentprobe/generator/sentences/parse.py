@@ -59,7 +59,7 @@ def load_english_tries() -> tuple[Trie, dict[str, Trie]]:
     main = Trie()
     relative = {number.value: Trie() for number in ev.Number}
     for shape in shapes.list_clause_shapes():
-        agrees = shape.gap == shapes.find_subject_role(shape.voice) and shape.number
+        agrees = shape.gap == shape.subject and shape.number
         tries = [relative[shape.number]] if agrees else relative.values()
         tries = tries if shape.is_relative else [main]
         for trie in tries:
@@ -78,8 +78,7 @@ def _insert_shape(trie: Trie, shape: shapes.ClauseShape) -> None:
             trie.adverbs = trie.adverbs or [trie.make_step()]
             _, trie = trie.adverbs[0]
         else:
-            is_subject = content.name == shapes.find_subject_role(shape.voice)
-            key = content.name, shape.number if is_subject else ""
+            key = content.name, shape.number if content.name == shape.subject else ""
             _, trie = trie.phrases.setdefault(key, trie.make_step())
     trie.ends.append(shape)
 
@@ -172,7 +171,7 @@ def _has_adverb_site(clause: ParsedClause) -> bool:
         follows_subject = shape.negation != ev.Negator.NOT
     has_adverb_first = clause.adverbs and follows_subject
     return any(
-        (has_adverb_first and role == shapes.find_subject_role(shape.voice)) or _has_adverb_site(phrase.clause)
+        (has_adverb_first and role == shape.subject) or _has_adverb_site(phrase.clause)
         for role, phrase in clause.phrases
         if phrase.clause is not None
     )
@@ -210,6 +209,7 @@ def _find_features(shape: shapes.ClauseShape) -> Mapping[str, Any]:
     return {
         "frame": ev.Frame(shape.frame),
         "voice": ev.Voice(shape.voice),
+        "dative": ev.Dative(shape.dative) if shape.dative else None,
         "tense": ev.Tense(shape.tense) if shape.tense in shapes.TENSES else None,
         "mood": ev.Mood(shape.mood),
         "aspect": ev.Aspect(shape.aspect),

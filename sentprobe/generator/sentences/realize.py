@@ -7,11 +7,14 @@ from collections.abc import Iterator
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.events.event import (
+    Dative,
     Event,
+    Frame,
     Negator,
     Participant,
     RelativeClause,
     Role,
+    Voice,
     find_open_fields,
     iterate_clauses,
     iterate_participants,
@@ -46,6 +49,7 @@ def check_event(event: Event, lexicon: Lexicon) -> None:
     for clause, modified in iterate_clauses(event):
         if (modified is None) != (clause.gap is None):
             raise UsageError(f"{clause.predicate}: a gap stands in a relative clause and only there")
+        _check_gap(clause)
         lexicon.get(clause.predicate or "", Kind(str(clause.frame)))
         for adverb in clause.adverbs or ():
             lexicon.get(adverb, Kind.ADVERB)
@@ -60,6 +64,17 @@ def check_event(event: Event, lexicon: Lexicon) -> None:
 def _check_modal(clause: Event, modal: Word) -> None:
     if clause.negator is Negator.CONTRACTED and Form.MD_NEG not in modal.forms:
         raise UsageError(f"the modal {modal.lemma!r} has no form before n't; use not")
+
+
+def _check_gap(clause: Event) -> None:
+    """Check that a ditransitive clause can lack the participant that is its gap or that a question asks for."""
+    role = clause.gap or clause.asked
+    if clause.frame is not Frame.DITRANSITIVE or role in (None, clause.subject):
+        return
+    is_double = clause.dative is Dative.DOUBLE and role is Role.RECIPIENT
+    if clause.voice is Voice.PASSIVE or is_double:
+        form = "a passive" if clause.voice is Voice.PASSIVE else "an active double-object"
+        raise UsageError(f"{clause.predicate}: the {role} of {form} clause with a recipient cannot be left out")
 
 
 def _check_participant(person: Participant, lexicon: Lexicon) -> None:
@@ -160,6 +175,7 @@ def list_predicates(plan: SentencePlan) -> tuple[Predicate, ...]:
             verb=clause.verb + 1,
             agent=clause.positions[Role.AGENT] + 1 if Role.AGENT in clause.positions else None,
             patient=clause.positions[Role.PATIENT] + 1 if Role.PATIENT in clause.positions else None,
+            recipient=clause.positions[Role.RECIPIENT] + 1 if Role.RECIPIENT in clause.positions else None,
         )
         for clause in plan.clauses
     )

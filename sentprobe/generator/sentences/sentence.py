@@ -32,6 +32,7 @@ class Predicate:
     verb: int
     agent: int | None
     patient: int | None
+    recipient: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -124,6 +124,7 @@ def _choose_clause_shape(event: Event, head_number: str) -> shapes.ClauseShape:
         str(event.gap or event.asked or ""),
         str(number),
         str(event.mood),
+        str(event.dative or ""),
     )
 
 
@@ -240,9 +241,10 @@ def find_slots(event: Event, path: str = "", slots: dict[str, str] | None = None
         slots[path + "modal"] = event.modal
     for i, lemma in enumerate(event.adverbs or ()):
         slots[f"{path}adverb{i}"] = lemma
-    for name, person in (("agent.", event.agent), ("patient.", event.patient)):
+    for role in ROLES:
+        person = event.argument(role)
         if isinstance(person, Participant):
-            _add_participant_slots(person, path + name, slots)
+            _add_participant_slots(person, f"{path}{role.value}.", slots)
     return slots
 
 

@@ -29,9 +29,17 @@ def to_json(sentence: Sentence) -> dict[str, Any]:
         "tokens": {name: [getattr(token, name) for token in sentence.tokens] for name in _TOKEN_FIELDS},
         "tree": sentence.tree,
         "event": event_to_json(sentence.event),
-        "predicates": [asdict(predicate) for predicate in sentence.predicates],
+        "predicates": [_write_predicate(predicate) for predicate in sentence.predicates],
         "negations": [asdict(negation) for negation in sentence.negations],
     }
+
+
+def _write_predicate(predicate: Predicate) -> dict[str, int | None]:
+    """Return the numbers of a predicate; the recipient is absent where there is none."""
+    numbers = asdict(predicate)
+    if predicate.recipient is None:
+        del numbers["recipient"]
+    return numbers
 
 
 def from_json(record: Mapping[str, Any]) -> Sentence:
@@ -150,13 +158,15 @@ def _annotate_tree(tree: str, lexicon: Lexicon, *, id: str) -> Sentence:
 def write_conllu(sentence: Sentence) -> str:
     """Return *sentence* in CoNLL-U.
 
-    Comments hold the event, tree, template and index. MISC holds Agent and Patient of a verb and Negates of a cue, as
-    token numbers; the agent of an order is 0.
+    Comments hold the event, tree, template and index. MISC holds Agent, Patient and Recipient of a verb and Negates of
+    a cue, as token numbers; the agent of an order is 0.
     """
     misc = {p.verb: f"Agent={p.agent or 0}" for p in sentence.predicates}
     for p in sentence.predicates:
         if p.patient is not None:
             misc[p.verb] += f"|Patient={p.patient}"
+        if p.recipient is not None:
+            misc[p.verb] += f"|Recipient={p.recipient}"
     misc |= {n.cue: f"Negates={n.verb}" for n in sentence.negations}
     event = json.dumps(event_to_json(sentence.event), ensure_ascii=False)
     lines = [f"# sent_id = {sentence.id}", f"# text = {sentence.text}"]
@@ -230,6 +240,7 @@ def _build_predicates(rows: list[list[str]], misc: list[dict[str, str]]) -> list
             "verb": verb,
             "agent": int(items["Agent"]) or None,
             "patient": int(items["Patient"]) if "Patient" in items else None,
+            "recipient": int(items["Recipient"]) if "Recipient" in items else None,
         }
         for verb, items in enumerate(misc, 1)
         if "Agent" in items

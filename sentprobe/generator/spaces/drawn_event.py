@@ -40,7 +40,7 @@ class DrawnEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClauseParts:
-    """The variables of a clause; ``voice`` is None if ``site`` fixes it, ``tense`` if the clause has none.
+    """The variables of a clause; ``voice`` and ``dative`` are None if ``site`` fixes them, ``tense`` if there is none.
 
     ``roles`` holds the noun variables of each role; the gap has the variable of the noun that the clause modifies.
     """
@@ -51,14 +51,20 @@ class ClauseParts:
     aspect: int
     tense: int | None
     voice: int | None
+    dative: int | None
     roles: Mapping[ev.Role, tuple[int, ...]]
 
     def find_voice(self, drawn: DrawnEvent) -> str:
         """Return the voice that this clause has in an event."""
         return str(self.site.voice if self.voice is None else drawn.get_value(self.voice))
 
+    def find_dative(self, drawn: DrawnEvent) -> str:
+        """Return the form of the recipient that this clause has in an event, "" without a recipient."""
+        return str((self.site.dative if self.dative is None else drawn.get_value(self.dative)) or "")
 
-_STRUCTURAL = ("voice", "aspect", "negation")
+
+STRUCTURAL = ("voice", "dative", "aspect", "negation")
+"""The variables, each of two values or more, that determine the shape of a clause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +89,7 @@ def find_layout_parts(layout: Layout) -> LayoutParts:
     first = DrawnEvent(layout, [0] * len(layout.variables))
     nouns = {slot: numbers[slot] for slot in find_slots(first.event) if slot in numbers}
     nouns = {s: at for s, at in nouns.items() if layout.variables[at].group is Group.NOUN}
-    structural = tuple(at for name, at in numbers.items() if name.endswith(_STRUCTURAL))
+    structural = tuple(at for name, at in numbers.items() if name.endswith(STRUCTURAL))
     return LayoutParts(
         nouns=tuple(nouns.values()),
         determiners={at: numbers[f"{s.removesuffix('noun')}det"] for s, at in nouns.items()},
@@ -111,6 +117,7 @@ def _find_clause_parts(site: ClauseSite, numbers: Mapping[str, int]) -> ClausePa
         aspect=numbers[f"{path}aspect"],
         tense=numbers.get(f"{path}tense"),
         voice=numbers.get(f"{path}voice"),
+        dative=numbers.get(f"{path}dative"),
         roles={
             role: tuple(numbers[name] for name in (f"{owner}noun", f"{owner}conjunct.noun") if name in numbers)
             for role, owner in owners.items()

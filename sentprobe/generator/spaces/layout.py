@@ -5,7 +5,7 @@ with all its values. A *box* allows each variable some of its values; a constrai
 sets of indices.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import lru_cache
@@ -77,6 +77,19 @@ class ClauseSite:
     phrases: tuple[PhraseForm, ...] = ()
 
     @property
+    def dative(self) -> ev.Dative | None:
+        """The form of the recipient that the gap implies; None if there is a variable ``dative`` or no recipient."""
+        is_passive = self.voice is ev.Voice.PASSIVE
+        if self.gap is ev.Role.RECIPIENT:
+            return ev.Dative.DOUBLE if is_passive else ev.Dative.TO
+        return ev.Dative.TO if self.frame is ev.Frame.DITRANSITIVE and self.gap and is_passive else None
+
+    @property
+    def varies_dative(self) -> bool:
+        """Whether the form of the recipient is a variable."""
+        return self.frame is ev.Frame.DITRANSITIVE and self.dative is None
+
+    @property
     def overt_roles(self) -> tuple[ev.Role, ...]:
         """The roles that have a noun in the clause."""
         absent = {self.gap, self.form.asked and self.form.asked[0]}
@@ -134,7 +147,12 @@ def make_layout(
 
 
 def can_have_form(pattern: Pattern, form: ClauseForm) -> bool:
-    """Say whether the main clause of a pattern can have a form: each relative clause has its noun."""
+    """Say whether the main clause of a pattern can have a form: each relative clause has its noun.
+
+    Wh-questions of ditransitive clauses are not drawn: the grammar lacks some of them.
+    """
+    if form.asked is not None and pattern.frame is ev.Frame.DITRANSITIVE:
+        return False
     main = ClauseSite("", pattern.frame, None, None, 0, "", form=form)
     asked = () if form.asked is None else form.asked[:1]
     return {*asked} <= {*list_frame_roles(pattern.frame)} and {role for role, _ in pattern.clauses} <= {
@@ -177,12 +195,7 @@ def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Ne
     path = site.path
     if site.owner:
         yield _make_free_variable(f"{site.owner}rel", words.relativizers)
-    if site.voice is None:
-        yield _make_free_variable(f"{path}voice", [v.value for v in ev.Voice])
-    if site.form.is_modal:
-        yield _make_free_variable(f"{path}modal", words.modals)
-    elif site.form.mood is not ev.Mood.ORDER:
-        yield _make_free_variable(f"{path}tense", [t.value for t in ev.Tense])
+    yield from _list_form_variables(site, words)
     aspects = [a.value for a in ev.Aspect]
     is_order = site.form.mood is ev.Mood.ORDER
     yield Variable(f"{path}aspect", aspects, frozenset(range(1 if is_order else len(aspects))))  # an order is simple
@@ -198,6 +211,18 @@ def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Ne
             yield from _list_noun_variables(f"{phrase.path}conjunct.", phrase.conjunct_adjectives, words)
 
 
+def _list_form_variables(site: ClauseSite, words: Words) -> Iterator[Variable]:
+    path = site.path
+    if site.voice is None:
+        yield _make_free_variable(f"{path}voice", [v.value for v in ev.Voice])
+    if site.varies_dative:
+        yield _make_free_variable(f"{path}dative", [d.value for d in ev.Dative])
+    if site.form.is_modal:
+        yield _make_free_variable(f"{path}modal", words.modals)
+    elif site.form.mood is not ev.Mood.ORDER:
+        yield _make_free_variable(f"{path}tense", [t.value for t in ev.Tense])
+
+
 def _list_noun_variables(path: str, adjectives: int, words: Words) -> Iterator[Variable]:
     yield _make_free_variable(f"{path}det", words.determiners)
     for i in range(adjectives):
@@ -209,122 +234,8 @@ def _make_free_variable(name: str, values: Sequence[LayoutValue], group: Group |
     return Variable(name, values, frozenset(range(len(values))), group)
 
 
-class _ImpossibleStructure(Exception):  # noqa: N818 - not an error but the outcome of a match
-    """The structure contradicts a partial event."""
-
-
-def list_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> Iterator[Restriction]:
-    """Yield sets of values with which *partial* subsumes the clause at *site*: none if the structure rules this out.
-
-    There is one for each order of the coordinated nouns. The gap of a relative clause counts as the noun that the
-    clause modifies (see :func:`sentprobe.generator.events.matching.contains`).
-    """
-    paths = layout.coordinations
-    for reversed_paths in chain.from_iterable(combinations(paths, size) for size in range(len(paths) + 1)):
-        matcher = _Matcher(layout, reversed_paths)
-        try:
-            matcher.match_event(partial, site)
-        except _ImpossibleStructure:
-            continue
-        yield matcher.restriction
-
-
-class _Matcher:
-    """Collects the values that a partial event requires of the variables of a layout."""
-
-    def __init__(self, layout: Layout, reversed_paths: tuple[str, ...]) -> None:
-        self._layout = layout
-        self._reversed = reversed_paths
-        self._variables = {variable.name: variable for variable in layout.variables}
-        self.restriction: dict[str, Allowed] = {}
-
-    def match_event(self, partial: ev.Event, site: ClauseSite) -> None:
-        path = site.path
-        if partial.frame is not None and not partial.frame.includes(site.frame):
-            raise _ImpossibleStructure
-        if site.voice is None:
-            self._require_value(f"{path}voice", partial.voice)
-        else:
-            self._require_fixed(partial.voice, site.voice)
-        self._require_variable(f"{path}tense", partial.tense)
-        self._require_variable(f"{path}modal", partial.modal)
-        if partial.mood is not ev.Mood.STATEMENT:
-            self._require_fixed(partial.mood, site.form.mood)
-        self._require_value(f"{path}aspect", partial.aspect)
-        self._require_value(f"{path}verb", partial.predicate)
-        if partial.polarity is ev.Polarity.NEGATIVE and partial.negator is None:
-            self._allow(f"{path}negation", lambda value: value != ev.Polarity.POSITIVE.value)
-        else:
-            self._require_value(f"{path}negation", partial.negator or partial.polarity)
-        if partial.adverbs is not None:
-            self._require_fixed(len(partial.adverbs), site.adverbs)
-            for i, lemma in enumerate(partial.adverbs):
-                self._require_value(f"{path}adverb{i}", lemma)
-        for role in ev.Role:
-            self._match_argument(partial.argument(role), role, site)
-
-    def _match_argument(self, partial: ev.Argument | None, role: ev.Role, site: ClauseSite) -> None:
-        if partial is None:
-            return
-        if isinstance(partial, ev.Asked):
-            self._require_fixed((role, partial), site.form.asked)
-        elif role not in ((site.gap,) if partial is ev.GAP else (site.gap, *site.overt_roles)):
-            raise _ImpossibleStructure
-        if isinstance(partial, ev.Participant):
-            self._match_participant(partial, site.owner if role is site.gap else f"{site.path}{role.value}.")
-
-    def _match_participant(self, partial: ev.Participant, path: str) -> None:
-        paths = [path, f"{path}conjunct."]
-        first, second = paths[::-1] if path in self._reversed else paths
-        self._match_noun(partial, first)
-        if partial.conjunct is not None:
-            self._match_noun(partial.conjunct, second)
-        site = next((c for c in self._layout.clauses if c.owner == path), None)
-        if partial.clause is ev.BARE and site is not None:
-            raise _ImpossibleStructure
-        if isinstance(partial.clause, ev.RelativeClause):
-            if site is None or site.clause_pattern is None:
-                raise _ImpossibleStructure
-            self._require_fixed(partial.clause.kind, site.clause_pattern.kind)
-            self._require_value(f"{path}rel", partial.clause.relativizer)
-            self.match_event(partial.clause.event, site)
-
-    def _match_noun(self, partial: ev.Participant, path: str) -> None:
-        if f"{path}noun" not in self._variables:
-            raise _ImpossibleStructure
-        self._require_value(f"{path}noun", partial.noun)
-        number, determiner = partial.number, partial.determiner
-        self._allow(f"{path}det", lambda value: number in (None, value[0]) and determiner in (None, value[1]))
-        if partial.adjectives:
-            count = sum(name.startswith(f"{path}adjective") for name in self._variables)
-            self._require_fixed(len(partial.adjectives), count)
-        for i, lemma in enumerate(partial.adjectives):
-            self._require_value(f"{path}adjective{i}", lemma)
-
-    def _require_fixed(self, required: object, actual: object) -> None:
-        if required is not None and required != actual:
-            raise _ImpossibleStructure
-
-    def _require_value(self, name: str, required: str | None) -> None:
-        if required is not None:
-            self._allow(name, lambda value: value == required)
-
-    def _require_variable(self, name: str, required: str | None) -> None:
-        """Require a value of a variable that the layout may lack."""
-        if required is not None and name not in self._variables:
-            raise _ImpossibleStructure
-        self._require_value(name, required)
-
-    def _allow(self, name: str, test: Callable[[LayoutValue], bool]) -> None:
-        variable = self._variables[name]
-        allowed = frozenset(i for i in variable.domain if test(variable.values[i]))
-        allowed &= self.restriction.get(name, allowed)
-        if not allowed:
-            raise _ImpossibleStructure
-        self.restriction[name] = allowed
-
-
 _VOICES = {voice.value: voice for voice in ev.Voice}
+_DATIVES = {dative.value: dative for dative in ev.Dative}
 _TENSES = {tense.value: tense for tense in ev.Tense}
 _ASPECTS = {aspect.value: aspect for aspect in ev.Aspect}
 _NUMBERS = {number.value: number for number in ev.Number}
@@ -360,6 +271,8 @@ def build_layout_event(values: Mapping[str, LayoutValue], layout: Layout, site: 
         adverbs=tuple(str(values[f"{path}adverb{i}"]) for i in range(site.adverbs)),
         agent=arguments.get(ev.Role.AGENT),
         patient=arguments.get(ev.Role.PATIENT),
+        recipient=arguments.get(ev.Role.RECIPIENT),
+        dative=_DATIVES[str(values[f"{path}dative"])] if site.varies_dative else site.dative,
         mood=site.form.mood,
     )
 
@@ -416,11 +329,13 @@ def _read_clause(event: ev.Event, site: ClauseSite, layout: Layout, values: dict
         return False
     if site.form != read_form(event):
         return False
-    if site.voice not in (None, event.voice):
+    if site.voice not in (None, event.voice) or (not site.varies_dative and site.dative is not event.dative):
         return False
     negated = event.polarity is ev.Polarity.NEGATIVE
     if site.voice is None:
         values[f"{path}voice"] = str(event.voice)
+    if site.varies_dative:
+        values[f"{path}dative"] = str(event.dative)
     if event.mood is not ev.Mood.ORDER:
         values[f"{path}modal" if site.form.is_modal else f"{path}tense"] = str(event.modal or event.tense)
     values |= {

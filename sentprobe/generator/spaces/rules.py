@@ -9,7 +9,9 @@ from sentprobe.generator.events.event import Aspect, Event, Mood, Negator, Polar
 from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY
 from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words
-from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Layout, Restriction, Variable, list_restrictions
+from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Layout, Restriction, Variable
+from sentprobe.generator.spaces.object_readings import find_object_boxes, has_object_readings
+from sentprobe.generator.spaces.restrictions import list_restrictions
 from sentprobe.generator.spaces.sort_bans import find_asked_boxes, find_sort_bans, find_sort_boxes
 from sentprobe.lexicon import Flag, Form, Kind, Lexicon
 from sentprobe.lexicon.words import NO_PROGRESSIVE
@@ -42,6 +44,9 @@ def iterate_rules(
     yield from _iterate_language_rules(words, lexicon, choices, is_detailed=is_detailed)
     if not choices.ambiguous and {*choices.adverbs} != {0}:
         yield Rule("leaving out adverbs that two verbs can take", _find_ambiguous_boxes, is_ban=True)
+    if not choices.ambiguous and has_object_readings(words, lexicon):
+        text = "leaving out objects that two verbs can take"
+        yield Rule(text, lambda layout: list(find_object_boxes(words, lexicon, layout)), is_ban=True)
 
 
 def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *, is_detailed: bool) -> Iterator[Rule]:

@@ -101,21 +101,21 @@ class Space:
         self.choices = choices or Choices()
         self.constraints = constraints or Constraints()
         self.words = choose_words(lexicon, vocabulary, self.choices, self.constraints)
-        self._layouts = _build_layouts(self.templates, self.words, self.choices)
-        if not self._layouts:
+        self.layouts = _build_layouts(self.templates, self.words, self.choices)
+        if not self.layouts:
             moods = " or ".join(mood.value for mood in self.choices.moods)
             note = "" if 0 in self.choices.coordinations else " with as many bare nouns to coordinate"
             raise Contradiction(f"the templates {', '.join(self.templates)} have no such {moods}{note}")
-        if self.choices.clause != Event() and all(len(x.clauses) == 1 for x in self._layouts):
+        if self.choices.clause != Event() and all(len(x.clauses) == 1 for x in self.layouts):
             names = ", ".join(self.templates)
             raise Contradiction(f"the templates {names} have no relative clause to fix features of")
         rules = iterate_rules(self.words, lexicon, self.choices, self.constraints)
         self.profile = profile
         self.strata: Sequence[SpaceStratum] = ()
         if profile is None:
-            self._cells = list(_find_cells(self._layouts, rules))
+            self._cells = list(_find_cells(self.layouts, rules))
         else:
-            self.strata = find_strata(_find_boxes(self._layouts, rules), profile)
+            self.strata = find_strata(_find_boxes(self.layouts, rules), profile)
             self._cells = [cell for stratum in self.strata for cell in stratum.cells]
         self._ends = list(accumulate(cell.size for _, cell in self._cells))
         if not self._ends:
@@ -238,10 +238,10 @@ class Space:
         where = f"in the templates {', '.join(self.templates)}"
         if not self.words.determiners:
             return "none of the determiners goes with nouns of that number"
-        if self.profile is not None and next(_find_cells(self._layouts, rules), None) is not None:
+        if self.profile is not None and next(_find_cells(self.layouts, rules), None) is not None:
             return f"the profile {self.profile.name} gives every possible sentence {where} a weight of 0"
         for culprits in chain([()], combinations(rules, 1), combinations(rules, 2)):
-            if next(_find_cells(self._layouts, culprits), None) is None:
+            if next(_find_cells(self.layouts, culprits), None) is None:
                 return self._describe_culprits(culprits, where)
         texts = "; ".join(rule.text for rule in rules)
         return f"no sentence satisfies all of these together {where}: {texts}"
@@ -253,6 +253,10 @@ class Space:
                 texts = [rule.text for rule in culprits] or ["the size of the vocabulary"]
                 return f"{' and '.join([*texts, f'the choice of {name}'])} contradict each other"
         if not culprits:
+            frames = {site.frame for layout in self.layouts for site in layout.clauses}
+            for frame in sorted(frames):
+                if not self.words.verbs_by_frame[frame]:
+                    return f"vocabulary {self.vocabulary!r} has no {frame.value} verb {where}"
             return f"the vocabulary has too few words for any sentence {where}"
         if len(culprits) == 1:
             return f"{culprits[0].text} is impossible {where}"

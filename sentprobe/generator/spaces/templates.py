@@ -50,8 +50,10 @@ def _read_templates() -> tuple[Mapping[str, tuple[Pattern, ...]], Mapping[str, t
 
 
 def _build_patterns(name: str, template: Mapping[str, Any], clauses: tuple[ClausePattern, ...]) -> Iterable[Pattern]:
+    frames = template.get("clauses", (Frame.TRANSITIVE, Frame.INTRANSITIVE))
+    possible = [clause for clause in clauses if clause.frame in frames]
     for roles in template["on"]:
-        for chosen in product(clauses, repeat=len(roles)):
+        for chosen in product(possible, repeat=len(roles)):
             where = tuple(zip(map(Role, roles), chosen, strict=True))
             parts = [name]
             parts += [f"{role.value}.{clause.frame.value}" for role, clause in where]
@@ -62,7 +64,7 @@ def _build_patterns(name: str, template: Mapping[str, Any], clauses: tuple[Claus
 def list_template_names(*, deep: bool = False) -> tuple[str, ...]:
     """Return the names of the templates; with *deep*, also those of the sub-templates.
 
-    >>> list_template_names()
+    >>> list_template_names()[:5]
     ('intransitive', 'intransitive-rc', 'transitive', 'transitive-rc', 'transitive-rc-both')
     """
     templates, _ = _read_templates()
@@ -80,11 +82,17 @@ def list_template_names(*, deep: bool = False) -> tuple[str, ...]:
 def find_pattern(frame: Frame, clauses: tuple[tuple[Role, ClausePattern], ...]) -> Pattern:
     """Return the pattern of a frame with relative clauses.
 
+    Raises:
+        LookupError: no template has it.
+
     >>> find_pattern(Frame.TRANSITIVE, ()).name
     'transitive'
     """
     all_patterns = (pattern for patterns in _read_templates()[0].values() for pattern in patterns)
-    return next(candidate for candidate in all_patterns if (candidate.frame, candidate.clauses) == (frame, clauses))
+    for candidate in all_patterns:
+        if (candidate.frame, candidate.clauses) == (frame, clauses):
+            return candidate
+    raise LookupError(f"no template has a {frame} clause with these relative clauses")
 
 
 def find_patterns(names: Iterable[str]) -> tuple[Pattern, ...]:

@@ -1,5 +1,7 @@
 """Differences in meaning, by hand."""
 
+from itertools import permutations
+
 import pytest
 
 from sentprobe.generator.events.meaning import Property, find_differences, has_same_meaning
@@ -16,7 +18,27 @@ SAME = [
     ("the man that may sleep danced", "the man who may sleep danced"),
 ]
 
+FORMS = [
+    "the man that slept gave the doctor the pen",
+    "the man that slept gave the pen to the doctor",
+    "the doctor was given the pen by the man that slept",
+    "the pen was given to the doctor by the man who slept",
+]
+SAME += [*permutations(FORMS, 2)]
+SAME += [
+    (
+        "the man helps the doctor that the queen lent the pen to",
+        "the man helps the doctor that was lent the pen by the queen",
+    )
+]
+
 DIFFERENT = [
+    ("the man gave the pen to the doctor", "the doctor gave the man the pen", [Property.RECIPIENT]),
+    ("the man gave the king to the doctor", "the king was given the doctor by the man", [Property.RECIPIENT]),
+    ("the man gave the king to the doctor", "the king gave the doctor the man", [Property.ROLE]),
+    ("the man gave the king to the doctor", "the king gave the man the doctor", [Property.STRUCTURE]),
+    ("the man gave the pen to the doctor", "the man gave the cup to the doctor", [Property.NOUN]),
+    ("the man did not give the pen to the doctor", "the man gave the doctor the pen", [Property.POLARITY]),
     ("the man must sleep", "the man can sleep", [Property.MODALITY]),
     ("the man must sleep", "the man sleeps", [Property.MODALITY]),
     ("the man must sleep", "the man must not sleep", [Property.POLARITY]),

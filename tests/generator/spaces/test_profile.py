@@ -223,7 +223,7 @@ def test_a_file_of_weights(tmp_path: Path) -> None:
         ("[voice]\npassive = true", "the weight of voice passive must be 0, or"),
         ("[voice]\npassive = 0", "no value of voice has a positive weight"),
         ("[voice]", "no value of voice has a positive weight"),
-        ("[structure]\nditransitive = 1", "there is no template 'ditransitive'"),
+        ("[structure]\ngift = 1", "there is no template 'gift'"),
         (
             "[structure]\ntransitive-rc = 1\n'transitive-rc.agent' = 1",
             "its structure transitive-rc.agent overlaps with another",

@@ -14,10 +14,12 @@ from nltk.parse.featurechart import FeatureBottomUpLeftCornerChartParser
 
 from sentprobe.generator.events.event import (
     BARE,
+    FRAME_ROLES,
     GAP,
     Argument,
     Asked,
     Aspect,
+    Dative,
     Event,
     Frame,
     Mood,
@@ -26,6 +28,7 @@ from sentprobe.generator.events.event import (
     Participant,
     Polarity,
     RelativeClause,
+    Role,
     Tense,
     Voice,
 )
@@ -55,7 +58,7 @@ def build_goal(event: Event) -> FeatStructNonterminal:
     """Return the category to derive for a fully specified *event*."""
     goal = FeatStructNonterminal(SENTENCE)
     goal["SEM"] = event_to_features(event)
-    asked = [_get_value(filler) for filler in (event.agent, event.patient) if isinstance(filler, Asked)]
+    asked = [_get_value(filler) for filler in map(event.argument, Role) if isinstance(filler, Asked)]
     goal["MOOD"], goal["ASKED"] = _get_value(event.mood), (*asked, _NONE)[0]
     return goal
 
@@ -64,10 +67,12 @@ def event_to_features(event: Event) -> FeatStruct:
     """Return the meaning (SEM) of a fully specified *event*."""
     core: dict[str, Any] = {"PRED": event.predicate, "FRAME": _get_value(event.frame)}
     is_order = event.mood is Mood.ORDER
-    core["AGENT"] = _LISTENER if is_order else _argument_to_features(event.agent)
     tense = "imp" if is_order else event.tense and _get_value(event.tense)
-    if event.frame is Frame.TRANSITIVE:
-        core["PATIENT"] = _argument_to_features(event.patient)
+    for role in FRAME_ROLES[event.frame or Frame.TRANSITIVE]:
+        is_listener = is_order and role is Role.AGENT
+        core[role.upper()] = _LISTENER if is_listener else _argument_to_features(event.argument(role))
+    if event.dative is not None:
+        core["DATIVE"] = _get_value(event.dative)
     negation = event.negator if event.polarity is Polarity.NEGATIVE else event.polarity
     return FeatStruct(
         {
@@ -100,8 +105,10 @@ def event_from_features(meaning: FeatStruct) -> Event:
         polarity=Polarity.POSITIVE if positive else Polarity.NEGATIVE,
         negator=None if positive else Negator(negation),
         adverbs=tuple(_list_from_features(meaning["ADV"])),
+        dative=Dative(core["DATIVE"]) if "DATIVE" in core else None,
         agent=None if core["AGENT"] == _LISTENER else _argument_from_features(core["AGENT"]),
         patient=_argument_from_features(core["PATIENT"]) if "PATIENT" in core else None,
+        recipient=_argument_from_features(core["RECIPIENT"]) if "RECIPIENT" in core else None,
     )
 
 
@@ -193,7 +200,7 @@ def _build_token(item: FlatItem) -> Token:
     )
 
 
-_ROLE_OF_RELATION = {"nsubj": "agent", "nsubj:pass": "patient", "obj": "patient", "obl:agent": "agent"}
+_ROLE_OF_RELATION = {"nsubj": "agent", "obj": "patient", "iobj": "recipient", "obl": "recipient", "obl:agent": "agent"}
 
 
 def _read_predicates(tokens: tuple[Token, ...]) -> tuple[Predicate, ...]:
@@ -206,7 +213,14 @@ def _read_predicates(tokens: tuple[Token, ...]) -> tuple[Predicate, ...]:
                 for at, child in enumerate(tokens, 1)
                 if child.head == verb and child.deprel in _ROLE_OF_RELATION
             }
-            predicates.append(Predicate(verb=verb, agent=roles.get("agent"), patient=roles.get("patient")))
+            for at, child in enumerate(tokens, 1):
+                if (child.head, child.deprel) == (verb, "nsubj:pass"):
+                    role = "recipient" if "patient" in roles else "patient"
+                    roles[role] = token.head if "PronType=Rel" in child.feats else at
+            numbers = {role.value: roles.get(role.value) for role in Role}
+            predicates.append(
+                Predicate(verb=verb, agent=numbers["agent"], patient=numbers["patient"], recipient=numbers["recipient"])
+            )
     return tuple(sorted(predicates, key=lambda p: tokens[p.verb - 1].deprel != "root"))
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from itertools import permutations, product
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from sentprobe.generator.events.event import (
     Aspect,
     Bare,
     ClauseKind,
+    Dative,
     Event,
     Frame,
     Mood,
@@ -34,6 +36,8 @@ from sentprobe.generator.events.event import (
     iterate_participants,
 )
 from sentprobe.generator.events.matching import contains, subsumes
+from sentprobe.generator.sentences.parse import parse_clauses
+from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.spaces.constraints import Choices, Constraints
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Flag, read_lexicon_text
@@ -44,6 +48,7 @@ TINY = read_lexicon_text(
     man = {}
     artist = {}
     student = {}
+    pen = {}
     [transitive]
     help = {}
     admire = { flags = ["stative"] }
@@ -51,6 +56,9 @@ TINY = read_lexicon_text(
     [intransitive]
     sleep = {}
     dance = {}
+    [ditransitive]
+    show = {}
+    hit = { flags = ["syncretic"] }
     [adverb]
     really = {}
     often = {}
@@ -61,24 +69,37 @@ TINY = read_lexicon_text(
     noun = ["man", "artist"]
     transitive = "*"
     intransitive = "*"
+    ditransitive = "*"
     adverb = "*"
     adjective = "*"
     [vocabulary.three]
+    noun = ["man", "artist", "student"]
+    transitive = "*"
+    intransitive = "*"
+    ditransitive = "*"
+    adverb = "*"
+    adjective = "*"
+    [vocabulary.four]
     noun = "*"
     transitive = "*"
     intransitive = "*"
+    ditransitive = "*"
     adverb = "*"
     adjective = "*"
     """,
     "tiny.toml",
 )
-NOUNS = {"two": ("man", "artist"), "three": ("man", "artist", "student")}
-VERBS = {Frame.TRANSITIVE: ("help", "admire", "hit"), Frame.INTRANSITIVE: ("sleep", "dance")}
+NOUNS = {"four": ("man", "artist", "student", "pen"), "two": ("man", "artist"), "three": ("man", "artist", "student")}
+VERBS = {
+    Frame.TRANSITIVE: ("help", "admire", "hit"),
+    Frame.INTRANSITIVE: ("sleep", "dance"),
+    Frame.DITRANSITIVE: ("show", "hit"),
+}
 ADVERBS = ("really", "often")
 ADJECTIVES = ("old", "young")
 PLURAL_TOO = {"the", "some", "no", "this", "that"}
 
-T, I = Frame.TRANSITIVE, Frame.INTRANSITIVE  # noqa: E741
+T, I, D = Frame.TRANSITIVE, Frame.INTRANSITIVE, Frame.DITRANSITIVE  # noqa: E741
 SRC, ORC = ClauseKind.SUBJECT, ClauseKind.OBJECT
 Clauses = dict[Role, tuple[Frame, ClauseKind]]
 SOME_CLAUSE = ((T, SRC), (T, ORC), (I, SRC))
@@ -93,6 +114,11 @@ STRUCTURES: dict[str, list[tuple[Frame, Clauses]]] = {
     "transitive-rc.patient.intransitive": [(T, {Role.PATIENT: (I, SRC)})],
     "transitive-rc.agent.transitive": [(T, on) for on in ON_AGENT[:2]],
     "transitive-rc.patient.transitive.orc": [(T, {Role.PATIENT: (T, ORC)})],
+    "ditransitive": [(D, {})],
+    "ditransitive-rc.recipient": [(D, {Role.RECIPIENT: clause}) for clause in (*SOME_CLAUSE, (D, SRC), (D, ORC))],
+    "ditransitive-rc.patient.ditransitive": [(D, {Role.PATIENT: (D, kind)}) for kind in ClauseKind],
+    "intransitive-rc-ditransitive": [(I, {Role.AGENT: (D, kind)}) for kind in ClauseKind],
+    "transitive-rc-ditransitive.patient": [(T, {Role.PATIENT: (D, kind)}) for kind in ClauseKind],
     "transitive-rc-both.agent.intransitive.patient.intransitive": [(T, {Role.AGENT: (I, SRC), Role.PATIENT: (I, SRC)})],
 }
 STRUCTURES["all"] = [
@@ -130,7 +156,9 @@ def enumerate_case(case: Case) -> frozenset[Event]:
     )
 
 
-def iterate_events(case: Case, frame: Frame, gap: Role | None, kind: ClauseKind | None, on: Clauses) -> Iterator[Event]:
+def iterate_events(  # noqa: C901 - nested loops
+    case: Case, frame: Frame, gap: Role | None, kind: ClauseKind | None, on: Clauses
+) -> Iterator[Event]:
     choices = case.choices
     fixed = choices.main if kind is None else choices.clause
     negations = [(Polarity.POSITIVE, None)]
@@ -138,12 +166,17 @@ def iterate_events(case: Case, frame: Frame, gap: Role | None, kind: ClauseKind 
     sequences = [seq for count in choices.adverbs for seq in permutations(ADVERBS, count)]
     arguments = list_arguments(case, frame, gap, on)
     if kind is None:
-        yield from iterate_orders(case, frame, arguments[Role.PATIENT], {*on} - {Role.PATIENT})
-        arguments |= {role: [*fillers, Asked.WHO] for role, fillers in arguments.items() if role in FRAME_ROLES[frame]}
-    for voice in Voice if frame is T else (Voice.ACTIVE,):
-        subject = Role.AGENT if voice is Voice.ACTIVE else Role.PATIENT
+        yield from iterate_orders(case, frame, arguments, {*on} - {Role.PATIENT})
+        if frame is not D:
+            arguments = {role: [*fillers, Asked.WHO] for role, fillers in arguments.items()}
+    forms = product((Voice.ACTIVE,) if frame is I else Voice, Dative if frame is D else (None,))
+    for voice, dative in forms:
+        subject = Event(frame=frame, voice=voice, dative=dative).subject
         if kind is not None and (gap is subject) != (kind is SRC):
             continue
+        is_stranded = voice is Voice.PASSIVE or (gap is Role.RECIPIENT and dative is Dative.DOUBLE)
+        if frame is D and kind is ORC and is_stranded:
+            continue  # the fragment has no such relative clause
         for verb, finite, aspect, (polarity, negator), adverbs in product(
             VERBS[frame], list_finite(choices), Aspect, negations, sequences
         ):
@@ -155,6 +188,7 @@ def iterate_events(case: Case, frame: Frame, gap: Role | None, kind: ClauseKind 
                 predicate=verb,
                 frame=frame,
                 voice=voice,
+                dative=dative,
                 tense=tense,
                 modal=modal,
                 aspect=aspect,
@@ -164,50 +198,55 @@ def iterate_events(case: Case, frame: Frame, gap: Role | None, kind: ClauseKind 
             )
             if not subsumes(fixed, bare):
                 continue
-            for people in product(arguments[Role.AGENT], arguments[Role.PATIENT]):
-                yield from iterate_moods(case, bare, kind, {*on}, people)
+            for people in product(*arguments.values()):
+                yield from iterate_moods(case, bare, kind, {*on}, dict(zip(arguments, people, strict=True)))
 
 
-def list_arguments(case: Case, frame: Frame, gap: Role | None, on: Clauses) -> dict[Role, list[Argument | None]]:
+def list_arguments(case: Case, frame: Frame, gap: Role | None, on: Clauses) -> dict[Role, list[Argument]]:
     """Return the fillers of each role."""
-    fillers: dict[Role, list[Argument | None]] = {Role.PATIENT: [None]}
-    for role in FRAME_ROLES[frame]:
-        fillers[role] = [GAP] if role is gap else list(iterate_participants_by_loops(case, on.get(role)))
-    return fillers
+    return {
+        role: [GAP] if role is gap else list(iterate_participants_by_loops(case, on.get(role)))
+        for role in FRAME_ROLES[frame]
+    }
 
 
 def iterate_moods(
-    case: Case,
-    bare: Event,
-    kind: ClauseKind | None,
-    modified: set[Role],
-    people: tuple[Argument | None, Argument | None],
+    case: Case, bare: Event, kind: ClauseKind | None, modified: set[Role], people: dict[Role, Argument]
 ) -> Iterator[Event]:
     """Yield the statement and the question of these participants, as far as the choices allow them."""
-    agent, patient = people
-    asked = [role for role, filler in ((Role.AGENT, agent), (Role.PATIENT, patient)) if isinstance(filler, Asked)]
+    asked = [role for role, filler in people.items() if isinstance(filler, Asked)]
     if len(asked) > 1 or modified & {*asked}:
         return
+    arguments: dict[str, Any] = {role.value: filler for role, filler in people.items()}
     if not asked and (kind is not None or Mood.STATEMENT in case.choices.moods):
-        yield replace(bare, agent=agent, patient=patient)
+        yield replace(bare, **arguments)
     if kind is None and Mood.QUESTION in case.choices.moods and (*asked, None)[0] in case.choices.asked:
-        yield replace(bare, agent=agent, patient=patient, mood=Mood.QUESTION)
+        yield replace(bare, **arguments, mood=Mood.QUESTION)
 
 
-def iterate_orders(case: Case, frame: Frame, patients: list[Argument | None], modified: set[Role]) -> Iterator[Event]:
+def iterate_orders(
+    case: Case, frame: Frame, arguments: dict[Role, list[Argument]], modified: set[Role]
+) -> Iterator[Event]:
     if Mood.ORDER not in case.choices.moods or modified:
         return
     sequences = [seq for count in case.choices.adverbs for seq in permutations(ADVERBS, count)]
-    for verb, negator, adverbs, patient in product(VERBS[frame], (None, *case.choices.negators), sequences, patients):
+    names = [role.value for role in arguments if role is not Role.AGENT]
+    fillers = product(*(arguments[role] for role in arguments if role is not Role.AGENT))
+    datives = tuple(Dative) if frame is D else (None,)
+    for people, verb, negator, adverbs, dative in product(
+        fillers, VERBS[frame], (None, *case.choices.negators), sequences, datives
+    ):
         polarity = Polarity.NEGATIVE if negator else Polarity.POSITIVE
+        others: dict[str, Any] = dict(zip(names, people, strict=True))
         order = Event(
             predicate=verb,
             frame=frame,
+            dative=dative,
             polarity=polarity,
             negator=negator,
             adverbs=adverbs,
-            patient=patient,
             mood=Mood.ORDER,
+            **others,
         )
         if subsumes(case.choices.main, order):
             yield order
@@ -279,7 +318,11 @@ def is_chosen(event: Event, choices: Choices) -> bool:
         state = clause.predicate == "admire" and clause.aspect is Aspect.PROGRESSIVE
         if state and Flag.STATIVE not in choices.allow:
             return False
-    return choices.ambiguous or not has_adverb_of_two_verbs(event)
+    if choices.ambiguous:
+        return True
+    has_recipient = any(clause.frame is D for clause, _ in iterate_clauses(event))
+    is_clear = not has_recipient or len(parse_clauses(realize(event, TINY, checked=True).text, TINY)) == 1
+    return is_clear and not has_adverb_of_two_verbs(event)
 
 
 def has_adverb_of_two_verbs(event: Event) -> bool:
@@ -317,6 +360,7 @@ def find_satisfying_events(case: Case, constraints: Constraints) -> set[Event]:
 PAST, PASSIVE = Event(tense=Tense.PAST), Event(voice=Voice.PASSIVE)
 PLAIN = Event(tense=Tense.PAST, aspect=Aspect.SIMPLE)
 PLAINEST = replace(PLAIN, polarity=Polarity.POSITIVE)
+ONE = Choices(main=PLAINEST, clause=PLAINEST, numbers=(Number.SINGULAR,))
 CASES = [
     Case(
         "two", ("intransitive",), Choices(determiners=("the", "a", "that"), negators=tuple(Negator), adverbs=(0, 1, 2))
@@ -352,6 +396,11 @@ CASES = [
     Case("three", ("transitive",), Choices(main=PLAIN, negators=(), coordinations=(0, 1), numbers=(Number.SINGULAR,))),
     Case("two", ("intransitive-rc.agent.intransitive",), Choices(main=PLAINEST, clause=PLAIN, adjectives=(1,))),
     Case("two", ("intransitive",), Choices(adjectives=(0, 1), coordinations=(1,), determiners=("the", "a"))),
+    Case("three", ("ditransitive",), Choices(main=PAST, numbers=(Number.SINGULAR,), adverbs=(0, 1))),
+    Case("four", ("ditransitive-rc.recipient",), ONE),
+    Case("four", ("ditransitive-rc.recipient",), replace(ONE, ambiguous=True)),
+    Case("four", ("ditransitive-rc.patient.ditransitive",), replace(ONE, allow=frozenset([Flag.SYNCRETIC]))),
+    Case("four", ("intransitive-rc-ditransitive", "transitive-rc-ditransitive.patient"), ONE),
     Case("three", ("all",), Choices(main=replace(PLAINEST, voice=Voice.PASSIVE), clause=PLAINEST, negators=())),
 ]
 

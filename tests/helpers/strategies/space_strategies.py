@@ -30,6 +30,11 @@ help = {}
 "眠る" = { VBZ = "眠", VBD = "眠った", VBG = "眠って", VBN = "眠られ", VBP = "眠れ" }
 sleep = {}
 
+[ditransitive]
+"schenk" = { VBZ = "schenkt", VBD = "schenkte", VBG = "schenkend", VBN = "geschenkt", VBP = "schenke" }
+give = {}
+help = {}
+
 [adverb]
 "déjà" = {}
 "всегда" = {}
@@ -44,6 +49,7 @@ old = {}
 noun = "*"
 transitive = "*"
 intransitive = "*"
+ditransitive = "*"
 adverb = "*"
 adjective = "*"
 """

@@ -35,7 +35,6 @@ from sentprobe.lexicon.words import PERSON
 
 Value = TypeVar("Value")
 
-FRAMES = (Frame.INTRANSITIVE, Frame.TRANSITIVE)
 PLAIN_WORDS = ("help", "meet", "sleep", "professor", "man", "really")
 ODD_WORDS = ("that", "who", "rc", "and", "what", "o'clock", "co-author", "naïve", "adv", "not", "two words", "")
 PUNCTUATION = ("*", "_", '"', "\\", "a\nb", "-x", "x'", "(", "[]", "past,", "\u2028", "\x00")
@@ -181,8 +180,8 @@ def full_events(
     With *clauses*, each participant may have a relative clause without further ones.
     """
     words = lexicon.vocabulary(vocabulary).words
-    frame = draw(sample_from(*FRAMES)) if frame is None else frame
-    transitive = frame is Frame.TRANSITIVE
+    frame = draw(verb_frames(lexicon, vocabulary)) if frame is None else frame
+    voice, dative = draw(sample_from(*list_forms(frame, gap)))
     persons = full_participants(lexicon, vocabulary=vocabulary, clauses=clauses)
     arguments: dict[str, Any] = {role.value: GAP if role is gap else draw(persons) for role in FRAME_ROLES[frame]}
     polarity = draw(sample_from(*Polarity))
@@ -192,14 +191,18 @@ def full_events(
     form = Form.MD_NEG if negator is Negator.CONTRACTED else Form.MD
     mood = Mood.STATEMENT if gap is not None else draw(sample_from(*moods))
     if mood is Mood.ORDER:
+        voice = Voice.ACTIVE
         del arguments[Role.AGENT.value]
     if mood is Mood.QUESTION and draw(st.booleans()):
-        arguments[draw(sample_from(*arguments))] = Asked.WHO
+        possible = [role for role in FRAME_ROLES[frame] if (voice, dative) in list_forms(frame, role)]
+        if possible:
+            arguments[draw(sample_from(*possible)).value] = Asked.WHO
     modal = draw(sample_or_none(*(word.lemma for word in lexicon.words(Kind.MODAL) if form in word.forms)))
     return Event(
         predicate=draw(sample_from(*words[Kind(frame.value)])),
         frame=frame,
-        voice=draw(sample_from(*Voice)) if transitive and mood is not Mood.ORDER else Voice.ACTIVE,
+        voice=voice,
+        dative=dative,
         tense=draw(sample_from(*Tense)) if modal is None and mood is not Mood.ORDER else None,
         modal=None if mood is Mood.ORDER else modal,
         aspect=Aspect.SIMPLE if mood is Mood.ORDER else draw(sample_from(*Aspect)),
@@ -209,6 +212,24 @@ def full_events(
         adverbs=tuple(draw(adverbs)),
         **arguments,
     )
+
+
+def verb_frames(lexicon: Lexicon, vocabulary: str) -> st.SearchStrategy[Frame]:
+    """Frames of which a vocabulary has verbs."""
+    words = lexicon.vocabulary(vocabulary).words
+    return sample_from(*(frame for frame in Frame if words[Kind(frame.value)]))
+
+
+def list_forms(frame: Frame, gap: Role | None) -> list[tuple[Voice, Dative | None]]:
+    """Return the voices of a clause and the forms of its recipient that the grammar has."""
+    if frame is not Frame.DITRANSITIVE:
+        return [(voice, None) for voice in (Voice if frame is Frame.TRANSITIVE else (Voice.ACTIVE,))]
+    forms: list[tuple[Voice, Dative | None]] = [(voice, dative) for voice in Voice for dative in Dative]
+    subjects = {form: Event(frame=frame, voice=form[0], dative=form[1]).subject for form in forms}
+    if gap is None:
+        return forms
+    objects = {Role.AGENT: (), Role.PATIENT: tuple(Dative), Role.RECIPIENT: (Dative.TO,)}[gap]
+    return [f for f in forms if subjects[f] is gap or (f[0] is Voice.ACTIVE and f[1] in objects)]
 
 
 @st.composite
@@ -239,7 +260,7 @@ def full_participants(
 @st.composite
 def full_clauses(draw: st.DrawFn, lexicon: Lexicon, *, vocabulary: str = "compeval") -> RelativeClause:
     """Fully specified relative clauses without further ones."""
-    frame = draw(sample_from(*FRAMES))
+    frame = draw(verb_frames(lexicon, vocabulary))
     gap = draw(sample_from(*FRAME_ROLES[frame]))
     event = full_events(lexicon, vocabulary=vocabulary, clauses=False, gap=gap, frame=frame)
     relativizers = [word.lemma for word in lexicon.words(Kind.RELATIVIZER) if word.accepts(PERSON)]

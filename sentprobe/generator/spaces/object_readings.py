@@ -1,0 +1,106 @@
+"""Sentences with two readings because of their objects: which verb takes them, the main verb or that of the clause.
+
+"The man sold the doctor that sang the book" has two readings if both verbs can be without the book. "The man gave the
+doctor that the woman lent the book to the pen" has two for any verbs: "to" ends the relative clause, or begins the
+recipient. An active main clause is concerned whose first object has an active relative clause.
+"""
+
+from collections.abc import Iterator
+from functools import cache, lru_cache
+from itertools import product
+from typing import NamedTuple
+
+from sentprobe.generator.events import event as ev
+from sentprobe.generator.spaces.constraints import Allowed, Words
+from sentprobe.generator.spaces.layout import ClauseSite, Layout, Restriction
+from sentprobe.lexicon import Kind, Lexicon
+
+
+class ObjectFrame(NamedTuple):
+    """The features of an active clause that determine its objects."""
+
+    frame: ev.Frame
+    dative: ev.Dative | None = None
+    gap: ev.Role | None = None
+
+    def list_objects(self) -> tuple[tuple[str, ev.Role], ...]:
+        """Return the preposition of each object, "" if it has none, and its role."""
+        patient, recipient = ("", ev.Role.PATIENT), ("to", ev.Role.RECIPIENT)
+        if self.frame is ev.Frame.DITRANSITIVE:
+            return (("", recipient[1]), patient) if self.dative is ev.Dative.DOUBLE else (patient, recipient)
+        return (patient,) if self.frame is ev.Frame.TRANSITIVE else ()
+
+    def list_words(self) -> tuple[str, ...]:
+        """Return what follows the verb: prepositions, and "NP" for each participant but the gap."""
+        return tuple(
+            word for to, role in self.list_objects() for word in (to, "NP" if role is not self.gap else "") if word
+        )
+
+
+_MAIN = (ObjectFrame(ev.Frame.TRANSITIVE), *(ObjectFrame(ev.Frame.DITRANSITIVE, dative) for dative in ev.Dative))
+
+
+@cache
+def _list_clauses() -> tuple[ObjectFrame, ...]:
+    clauses = [ObjectFrame(ev.Frame.INTRANSITIVE, None, ev.Role.AGENT)]
+    clauses += [main._replace(gap=role) for main in _MAIN for role in ev.FRAME_ROLES[main.frame]]
+    clauses.remove(ObjectFrame(ev.Frame.DITRANSITIVE, ev.Dative.DOUBLE, ev.Role.RECIPIENT))
+    return tuple(clauses)
+
+
+@cache
+def _find_readings(main: ObjectFrame, clause: ObjectFrame) -> tuple[tuple[ev.Frame, ev.Frame], ...]:
+    """Return the frames of main clause and relative clause in other readings of the same words."""
+
+    def list_words(main: ObjectFrame, clause: ObjectFrame) -> tuple[object, ...]:
+        return (clause.gap is ev.Role.AGENT, *clause.list_words(), *main.list_words()[1:])
+
+    words = list_words(main, clause)
+    others = ((m, c) for m, c in product(_MAIN, _list_clauses()) if (m, c) != (main, clause))
+    return tuple((m.frame, c.frame) for m, c in others if list_words(m, c) == words)
+
+
+@lru_cache(maxsize=1024)
+def _find_shared_verbs(words: Words, lexicon: Lexicon, frame: ev.Frame, other: ev.Frame) -> Allowed:
+    """Return the verbs of one frame that the lexicon has in the other frame too."""
+    verbs = words.verbs_by_frame[frame]
+    if frame is other:
+        return verbs
+    return frozenset(number for number in verbs if Kind(other.value) in lexicon.kinds_of(words.verbs[number]))
+
+
+def has_object_readings(words: Words, lexicon: Lexicon) -> bool:
+    """Say whether words with a recipient are possible, or verbs of two frames."""
+    pairs = product(ev.Frame, repeat=2)
+    return bool(words.verbs_by_frame[ev.Frame.DITRANSITIVE]) or any(
+        frame is not other and _find_shared_verbs(words, lexicon, frame, other) for frame, other in pairs
+    )
+
+
+def find_object_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterator[Restriction]:
+    """Yield the boxes of a layout whose sentences have two readings."""
+    main = layout.clauses[0]
+    if main.frame is ev.Frame.INTRANSITIVE or main.voice is ev.Voice.PASSIVE:
+        return
+    for site, outer in product(layout.clauses[1:], _list_object_frames(main)):
+        if site.voice is ev.Voice.PASSIVE or site.owner != f"{outer.list_objects()[0][1].value}.":
+            continue
+        for inner in _list_object_frames(site):
+            for frame, clause_frame in _find_readings(outer, inner):
+                verbs = _find_shared_verbs(words, lexicon, outer.frame, frame)
+                clause_verbs = _find_shared_verbs(words, lexicon, inner.frame, clause_frame)
+                if verbs and clause_verbs:
+                    box = {"verb": verbs, f"{site.path}verb": clause_verbs}
+                    if main.voice is None:
+                        box["voice"] = frozenset([0])
+                    yield {**box, **_restrict_dative(main, outer), **_restrict_dative(site, inner)}
+
+
+def _list_object_frames(site: ClauseSite) -> Iterator[ObjectFrame]:
+    for dative in ev.Dative if site.varies_dative else (site.dative,):
+        yield ObjectFrame(site.frame, dative, site.gap)
+
+
+def _restrict_dative(site: ClauseSite, frame: ObjectFrame) -> Restriction:
+    allowed = frozenset(i for i, dative in enumerate(ev.Dative) if dative is frame.dative)
+    return {f"{site.path}dative": allowed} if site.varies_dative else {}
