@@ -1,11 +1,11 @@
 """Rules: choices and constraints as boxes of the layouts that they require or ban."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import product
 
-from sentprobe.generator.events.event import Aspect, Event, Mood, Negator, Polarity, Voice
+from sentprobe.generator.events.event import Aspect, Dative, Event, Mood, Negator, Polarity, Voice
 from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY
 from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words
@@ -75,6 +75,8 @@ def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
     patterns = _AMBIGUOUS_QUESTIONS if main.form.mood is Mood.QUESTION else (WITHOUT_AUXILIARY,)
     if not main.adverbs or (main.form.is_modal and main.form.mood is Mood.STATEMENT):
         return []
+    if main.varies_dative:
+        patterns = tuple(replace(event, dative=dative) for event, dative in product(patterns, Dative))
     owners = {site.owner for site in relatives}
     patterns = tuple(event for event in patterns if f"{event.subject.value}." in owners)
     return [box for event in patterns for box in _restrict_clauses(event, layout, [main])]

@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -43,6 +44,9 @@ def test_rows_are_the_records_of_json(space: Space, seed: int, part: int, portio
             write_file(space, indices, path)
         expected = [to_row(json.loads(line)) for line in lines.read_text("utf-8").splitlines()]
         actual = [{**row, "index": int(row["index"])} for row in pq.read_table(rows).to_pylist()]
+        for predicate in chain.from_iterable(row["predicates"] for row in actual):
+            if predicate.get("recipient", 0) is None:  # absent in JSON
+                del predicate["recipient"]
         assert actual == expected
 
 
