@@ -4,6 +4,8 @@ from collections.abc import Sequence
 
 COMPEVAL_TASKS = ("Content1Probe", "Content2Probe", "Order", "SemRole", "Negation")
 
+STRUCTURE_TASKS = ("Attachment", "TenseOf", "NumberOf")
+
 NATURAL_TASKS = (
     *("SentLen", "WC", "TreeDepth", "TopConst", "BShift", "Tense", "SubjNum", "ObjNum", "SOMO"),
     *("CoordInv", "AdiLength", "AdiContent", "AdiOrder", "AdiLength-permuted", "AdiLength-random"),

@@ -31,8 +31,11 @@ def choose_member(kind: type[Member], text: str, *, what: str, other_names: Sequ
 Record = TypeVar("Record", bound="DataclassInstance")
 
 
-COMPEVAL, NATURAL = "compeval", "natural"
-SUITES = (COMPEVAL, NATURAL)
+COMPEVAL, STRUCTURE, NATURAL = "compeval", "structure", "natural"
+GENERATED = (COMPEVAL, STRUCTURE)
+"""Names of the suites of generated sentences."""
+
+SUITES = (*GENERATED, NATURAL)
 """Names of the suites that sentprobe builds; a path with such a name must be written as ``./compeval``."""
 
 DEVICES = ("auto", "cpu", "cuda", "mps")

@@ -7,6 +7,7 @@ import pytest
 from sentprobe import names
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.probes.compeval.held_out_structures import STRUCTURES
+from sentprobe.probes.compeval.tasks import STRUCTURE_TASKS
 from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL_TASKS
 from sentprobe.probes.dataset import Sampling
 from sentprobe.probes.encoders.networks.architecture import DEFAULT_LAYERS
@@ -23,6 +24,7 @@ from sentprobe.probes.trainer.presets import PRESETS
     ("plain", "table"),
     [
         (names.COMPEVAL_TASKS, COMPEVAL_TASKS),
+        (names.STRUCTURE_TASKS, STRUCTURE_TASKS),
         (names.NATURAL_TASKS, NATURAL_TASKS),
         (names.TASK_GROUPS, TaskGroup),
         (names.CONTRASTS, CONTRASTS),

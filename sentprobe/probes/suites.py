@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL
+from sentprobe.probes.compeval.tasks import SUITE_TASKS
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset
 from sentprobe.probes.known_task import Cue, KnownTask, Redundancy, find_task_name
 from sentprobe.probes.natural.catalogue import TASKS as NATURAL
@@ -48,7 +48,7 @@ ClassifierChoice = Preset | Callable[[ProbeDataset], Preset]
 
 def list_known_tasks() -> tuple[KnownTask, ...]:
     """Return all tasks, in the order of the papers' tables."""
-    return (*COMPEVAL.values(), *NATURAL.values())
+    return (*(task for tasks in SUITE_TASKS.values() for task in tasks.values()), *NATURAL.values())
 
 
 def to_own_name(name: str) -> str:

@@ -281,7 +281,7 @@ def _commands(program: str) -> Iterator[tuple[str, Callable[..., Any]]]:
     if program == "gen":
         yield program, generate
     for name, (where, _) in COMMANDS[program].items():
-        actual = resolve_name(where)
+        actual = resolve_name(f"sentprobe.commands.{where}")
         if not isinstance(actual, typer.Typer):
             yield f"{program} {name}", actual
 

@@ -17,7 +17,7 @@ from sentprobe.display.screen import print_table, print_text
 from sentprobe.display.table_writers import build_empty_table
 from sentprobe.errors import UsageError
 from sentprobe.progress import Reporter, show_bars
-from sentprobe.specs import COMPEVAL, NATURAL, SUITES
+from sentprobe.specs import GENERATED, NATURAL, SUITES
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -37,7 +37,9 @@ def build(
     context: typer.Context,
     suite: Annotated[
         str,
-        typer.Argument(metavar="SUITE", help="compeval, or natural (needs a table).", autocompletion=complete_suite),
+        typer.Argument(
+            metavar="SUITE", help="compeval, structure, or natural (needs a table).", autocompletion=complete_suite
+        ),
     ],
     out: Annotated[Path, opt.build_out_option("Folder for the datasets."), OUTPUT_FOLDER],
     table: Annotated[
@@ -75,12 +77,12 @@ def build(
         corpus = open_table_unchecked(table)
         chosen_suite = parse_natural(corpus, task or (), natural, items, seed=seed, audit=card.audit)
         check_sampling(chosen_suite.tasks, chosen_suite.recipe.settings.sampling)
-    elif suite != COMPEVAL:
+    elif suite not in GENERATED:
         raise unknown_suite_error(suite)
     elif table is not None:
         raise UsageError(f"a table ({table}) is for the suite natural, not for {suite}")
     else:
-        chosen_suite = parse_compeval(task or (), compeval, items, seed=seed)
+        chosen_suite = parse_compeval(suite, task or (), compeval, items, seed=seed)
         if chosen_suite.structure is not None and format_ in WITHOUT_COLUMNS:
             raise UsageError(
                 f"the format {format_} cannot mark items with a held-out structure; "
@@ -163,7 +165,7 @@ def _check_no_probe_words(suite: "AnySuite") -> None:
     if isinstance(suite, NaturalSuite):
         asking = [f"{task.name} has" for task in suite.tasks if task.slots]
     else:
-        asking = ["the compeval tasks have"]
+        asking = [f"the {suite.name} tasks have"]
     if asking:
         raise UsageError(
             f"{asking[0]} probe words, which the format senteval cannot hold; choose directory, jsonl or published"

@@ -8,7 +8,7 @@ import typer
 
 from sentprobe.display.screen import print_table, print_text
 from sentprobe.display.table_writers import build_empty_table
-from sentprobe.specs import COMPEVAL
+from sentprobe.specs import COMPEVAL, STRUCTURE
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 PAPERS = {
     COMPEVAL: "Ettinger et al. 2018",
+    STRUCTURE: "after Ettinger et al. 2018",
     "conneau": "Conneau et al. 2018",
     "adi": "Adi et al. 2017",
     "adi-controls": "Adi et al. 2017",
@@ -42,12 +43,13 @@ class ListedTask:
 
 def list_tasks() -> tuple[ListedTask, ...]:
     """Return the tasks of all suites, in the order of the papers' tables."""
-    from sentprobe.probes.compeval.tasks import TASKS as GENERATED_TASKS
+    from sentprobe.probes.compeval.tasks import SUITE_TASKS
     from sentprobe.probes.dataset import Size, Split
     from sentprobe.probes.natural.catalogue import TASKS as DRAWN
     from sentprobe.probes.natural.datasets import PUBLISHED_SIZE
 
-    rows: list[tuple[KnownTask, str, Size]] = [(task, COMPEVAL, Size()) for task in GENERATED_TASKS.values()]
+    rows: list[tuple[KnownTask, str, Size]] = []
+    rows += [(task, suite, Size()) for suite, tasks in SUITE_TASKS.items() for task in tasks.values()]
     rows += [(task, task.suite.value, PUBLISHED_SIZE) for task in DRAWN.values()]
     return tuple(
         ListedTask(

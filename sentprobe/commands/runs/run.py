@@ -23,7 +23,7 @@ from sentprobe.display.screen import print_text
 from sentprobe.extras import require_libraries
 from sentprobe.processes import choose_jobs
 from sentprobe.progress import show_bars
-from sentprobe.specs import COMPEVAL, Spec, parse_pair
+from sentprobe.specs import GENERATED, Spec, parse_pair
 
 if TYPE_CHECKING:
     from sentprobe.probes.runs.request.settings import Run
@@ -41,7 +41,7 @@ def run(
         list[str],
         typer.Argument(
             metavar="SUITE|PATH...",
-            help="compeval, natural TABLE (from probe analyze), or datasets.",
+            help="compeval, structure, natural TABLE, or datasets.",
             autocompletion=completion.complete_suite,
         ),
         INPUT,
@@ -243,4 +243,4 @@ def _list_known_tasks(targets: "Targets") -> list[str]:
 
     natural = [suite for suite in targets.items if isinstance(suite, NaturalSuite)]
     task_names = [task.name for suite in natural for task in suite.tasks]
-    return task_names if natural and COMPEVAL not in targets.suites else [*task_names, ""]
+    return task_names if natural and not {*GENERATED} & {*targets.suites} else [*task_names, ""]

@@ -7,6 +7,7 @@ import typer
 
 from sentprobe.commands.shared.options import CardOptions, CompevalOptions, ItemOptions, NaturalOptions
 from sentprobe.errors import UsageError
+from sentprobe.names import enumerate_names
 
 
 def list_given_options(context: typer.Context) -> tuple[str, ...]:
@@ -43,5 +44,4 @@ def reject_unused_options(given_options: Iterable[str], suites: Collection[str],
     for name in given_options:
         option, option_suites = SUITE_OPTIONS.get(name, ("", ()))
         if option_suites and not set(option_suites) & set(suites):
-            noun = "suite" if len(option_suites) == 1 else "suites"
-            raise UsageError(f"{option} is for the {noun} {' and '.join(option_suites)}, not for {data_name}")
+            raise UsageError(f"{option} is for the suite {enumerate_names(option_suites)}, not for {data_name}")

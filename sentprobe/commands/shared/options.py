@@ -20,7 +20,7 @@ from sentprobe import __version__, names
 from sentprobe.commands.shared import completion
 from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC, OUTPUT_FILE, OUTPUT_FOLDER
 from sentprobe.errors import UsageError, check_seed
-from sentprobe.specs import COMPEVAL, NATURAL, choose_member
+from sentprobe.specs import GENERATED, NATURAL, SUITES, choose_member
 
 if TYPE_CHECKING:
     from sentprobe.engines import EngineChoice
@@ -245,9 +245,9 @@ class TripletOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompevalOptions:
-    """Options for the words and structures of the compeval tasks."""
+    """Options for the words and structures of generated sentences."""
 
-    SUITES: ClassVar = (COMPEVAL,)
+    SUITES: ClassVar = GENERATED
 
     vocabulary: CompevalVocabularyOption = None
     lexicon: LexiconOption = None
@@ -270,7 +270,7 @@ class CompevalOptions:
 class ItemOptions:
     """Options for the sampling and number of a task's items; None means the suite's default."""
 
-    SUITES: ClassVar = (COMPEVAL, NATURAL)
+    SUITES: ClassVar = SUITES
 
     sampling: Annotated[
         str,

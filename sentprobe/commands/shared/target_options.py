@@ -16,11 +16,12 @@ from sentprobe.specs import choose_member
 
 
 def parse_compeval(
-    names: Sequence[str], options: opt.CompevalOptions, items: opt.ItemOptions, *, seed: int
+    suite: str, names: Sequence[str], options: opt.CompevalOptions, items: opt.ItemOptions, *, seed: int
 ) -> built.CompevalSuite:
-    """Return the compeval suite of the options; without *names*, all its tasks."""
+    """Return a suite of generated sentences; without *names*, all its tasks."""
     return built.make_compeval(
         names,
+        suite=suite,
         lexicon=lambda: load_lexicon(options.lexicon),
         vocabulary=options.vocabulary,
         counts=_collect_counts(items),
@@ -70,7 +71,7 @@ def parse_targets(
     seed: int = 0,
     given_options: Iterable[str] = (),
 ) -> Targets:
-    """Return the targets that *words* name: the suite compeval, a corpus table, or datasets.
+    """Return the targets that *words* name: suites, a corpus table, or datasets.
 
     The word ``natural`` may precede a table.
 
@@ -80,7 +81,7 @@ def parse_targets(
     kinds = classify_targets(words)
     reject_unused_options(given_options, [kind for _, kind in kinds if kind], data_name=", ".join(words))
     makers = SuiteMakers(
-        lambda task_names: parse_compeval(task_names, compeval, items, seed=seed),
+        lambda suite, task_names: parse_compeval(suite, task_names, compeval, items, seed=seed),
         lambda table, task_names: parse_natural(table, task_names, natural, items, seed=seed, audit=False),
     )
     targets = make_targets(words, names, kinds=kinds, makers=makers)

@@ -12,7 +12,8 @@ def list_tasks_for_help() -> str:
     natural_tasks = ", ".join(name for name in names.NATURAL_TASKS if "-" not in name)
     groups = f"{', '.join(names.TASK_GROUPS)} (adi tasks with -permuted, -random)"
     natural = f"{natural_tasks}; task groups: {groups}"
-    return f"Tasks of compeval: {', '.join(names.COMPEVAL_TASKS)}.\n\nTasks of natural: {natural}. See probe tasks."
+    compeval, structure = ", ".join(names.COMPEVAL_TASKS), ", ".join(names.STRUCTURE_TASKS)
+    return f"Tasks of compeval: {compeval}; of structure: {structure}; of natural: {natural}. See probe tasks."
 
 
 class CommandWithTaskList(HelpfulCommand):

@@ -50,7 +50,7 @@ def generate(
     ...     file = Path(folder) / "out.txt"
     ...     space = generate(file, template="transitive-rc", n=1, seed=1)
     ...     print(file.read_text(), end="")
-    the director did not mislead the tenant that did not discourage the accountant
+    the artists were appointing the caretakers that do not rescue the consultant
     """
     find_record_format(Path(out).suffix, format)
     lexicon = lexicon or english()

@@ -26,6 +26,7 @@ def unify(left: Value, right: Value) -> Value:
     Raises:
         Contradiction: there is no such value; the message names the first field that differs.
 
+    >>> from sentprobe.generator.events.event import Tense
     >>> unify(Event(predicate="help"), Event(tense=Tense.PAST)).tense
     <Tense.PAST: 'past'>
     """
@@ -54,6 +55,7 @@ def _unify_field(of: "Field[Any]", left: object, right: object) -> object:
 def subsumes(general: Value, special: Value) -> bool:
     """Say whether *special* agrees with *general* in every field that *general* states.
 
+    >>> from sentprobe.generator.events.event import Tense
     >>> subsumes(Event(predicate="help"), Event(predicate="help", tense=Tense.PAST))
     True
     """

@@ -88,11 +88,14 @@ class ProbedEvent:
     @cached_property
     def numbers(self) -> Mapping[str, ev.Number | None]:
         """Grammatical number of each noun, by its slot."""
-        return {
-            f"{clause.path}{role.value}.noun": person.number
-            for clause in self.clauses
-            for role, person in ev.iterate_participants(clause.event)
-        }
+        numbers = {}
+        for clause in self.clauses:
+            for role, person in ev.iterate_participants(clause.event):
+                path = f"{clause.path}{role.value}."
+                numbers[f"{path}noun"] = person.number
+                if person.conjunct is not None:
+                    numbers[f"{path}conjunct.noun"] = person.conjunct.number
+        return numbers
 
     @property
     def attractors(self) -> int:

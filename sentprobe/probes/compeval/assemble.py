@@ -42,8 +42,6 @@ from sentprobe.versions import find_versions
 
 LABELS = ("FALSE", "TRUE")
 
-SOURCE = "sentprobe, after Ettinger et al. 2018"
-
 _SAMPLING_ORDER = (Split.TEST, Split.VALIDATION, Split.TRAIN)
 """Order in which splits are sampled: those with the fewest probes first."""
 
@@ -84,7 +82,7 @@ def build(
         vocabulary=vocabulary,
         command=command,
         sampling=sampling.value,
-        source=SOURCE,
+        source=task.source,
         versions=find_versions("sentprobe", "numpy"),
         counts=count_items(items, labels=LABELS),
         largest_share=compute_largest_shares(items),
@@ -166,7 +164,7 @@ def build_task(
     seed: int = 0,
     held_out: Sequence[str] = (),
 ) -> ProbeDataset:
-    """Build one of the five tasks of Ettinger et al. (2018), as ``probe build compeval`` does.
+    """Build a task of the suite compeval or structure, as ``probe build`` does.
 
     - hold_out_structure: structure that training lacks and half of the test items have, such as
       ``"passive"``

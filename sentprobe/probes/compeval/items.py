@@ -81,6 +81,10 @@ class Drawer:
         weights = self.profile.weigh_templates(names) if self.profile else dict.fromkeys(names, 1.0)
         return [replace(self, template=name, weight=weights[name]) for name in self.shuffle(names) if weights[name]]
 
+    def has_weight(self, template: str) -> bool:
+        """Return whether sentences of a sub-template may be sampled."""
+        return self.profile is None or self.profile.weigh_templates([template])[template] > 0
+
     def sample_events(
         self,
         *,
@@ -170,7 +174,7 @@ class Drawer:
     def build_item(self, event: DrawnEvent, *, label: bool) -> UnitItem:
         """Return the item of *event*."""
         text = self.wording.render(event)
-        return UnitItem(event=event, text=text, template=self.template, label=label, part=self.part.name)
+        return UnitItem(event=event, text=text, template=event.layout.pattern.name, label=label, part=self.part.name)
 
     def shuffle(self, items: Sequence[Item]) -> list[Item]:
         """Return *items* in random order."""

@@ -5,7 +5,7 @@ splits. In Order, SemRole and Negation it is a *mirror pair*: two sentences with
 opposite labels. No function of the bag of words and the probe words distinguishes the two.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice, product, zip_longest
 from random import Random
 from typing import TypeAlias
@@ -57,7 +57,8 @@ def make_semrole_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """
     noun, verb = probe
     agent_event = ev.Event(predicate=verb, agent=ev.Participant(noun=noun))
-    return _make_mirror_pairs(drawer, probe, is_agent, drawer.sample_events(required=(agent_event,), words=probe))
+    events = drawer.sample_events(required=(agent_event,), words=probe)
+    return make_mirror_pairs(drawer, probe, is_agent, events, _swap_noun)
 
 
 def make_order_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
@@ -65,16 +66,22 @@ def make_order_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
     The mirror exchanges the noun with one of the same number on the other side of the verb.
     """
-    return _make_mirror_pairs(drawer, probe, does_noun_precede, drawer.sample_events(words=probe))
+    return make_mirror_pairs(drawer, probe, does_noun_precede, drawer.sample_events(words=probe), _swap_noun)
 
 
-def _make_mirror_pairs(
-    drawer: Drawer, probe: Probe, question: Question, events: Iterator[DrawnEvent]
+MirrorFinder: TypeAlias = Callable[[Drawer, ProbedSentence, Probe], Iterable[DrawnEvent]]
+"""Finds events with the same words as a sentence, which may have the opposite label."""
+
+
+def make_mirror_pairs(
+    drawer: Drawer, probe: Probe, question: Question, events: Iterator[DrawnEvent], find_mirrors: MirrorFinder
 ) -> Iterator[Unit]:
+    """Yield each event with its first mirror of the opposite label."""
+
     def make_pair(event: DrawnEvent) -> Unit | None:
         probed = ProbedSentence(event, drawer.wording)
         label = question(probed, probe) is True
-        for mirror in _swap_noun(drawer, probed, probe[0]):
+        for mirror in find_mirrors(drawer, probed, probe):
             if question(ProbedSentence(mirror, drawer.wording), probe) is not label:
                 return drawer.build_item(event, label=label), drawer.build_item(mirror, label=not label)
         return None
@@ -97,10 +104,10 @@ def _skip_misses(units: Iterator[Unit | None]) -> Iterator[Unit]:
             return
 
 
-def _swap_noun(drawer: Drawer, probed: ProbedSentence, noun: str) -> Iterator[DrawnEvent]:
+def _swap_noun(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterator[DrawnEvent]:
     event, parts = probed.event, find_layout_parts(probed.event.layout)
     numbers = {variable: event.get_value(parts.determiners[variable])[0] for variable in parts.nouns}
-    variable_ = probed.nouns[noun]
+    variable_ = probed.nouns[probe[0]]
     candidates = [
         variable for variable in parts.nouns if variable != variable_ and numbers[variable] == numbers[variable_]
     ]
@@ -147,13 +154,27 @@ def sample_negations(
     The number of adverbs before each verb is sampled first. Otherwise nearly all events would have the maximum.
     """
     negated = ev.Event(predicate=verb, polarity=ev.Polarity.NEGATIVE)
-    polarities = [(negated, _POSITIVE), (_POSITIVE, negated)]
+    features = ((negated, _POSITIVE), (_POSITIVE, negated))
+    return sample_with_adverbs(drawer, features, accept=accept, ambiguous=accept is not None)
+
+
+def sample_with_adverbs(
+    drawer: Drawer,
+    features: Sequence[tuple[ev.Event, ev.Event]],
+    *,
+    accept: Callable[[DrawnEvent], bool] | None = None,
+    ambiguous: bool = False,
+) -> Iterator[DrawnEvent]:
+    """Yield events with equally many of each number of adverbs, and of each pair of features.
+
+    A pair holds the features of the main clause and those of the relative clause.
+    """
     adverb_counts = drawer.rng.sample(list(product(ADVERB_COUNTS, ADVERB_COUNTS)), len(ADVERB_COUNTS) ** 2)
     choices = [
-        Choices(main=main, clause=clause, adverbs=(n,), clause_adverbs=(m,), ambiguous=accept is not None)
-        for turn in range(2)
+        Choices(main=main, clause=clause, adverbs=(n,), clause_adverbs=(m,), ambiguous=ambiguous)
+        for turn in range(len(features))
         for i, (n, m) in enumerate(adverb_counts)
-        for main, clause in [polarities[(i + turn) % 2]]
+        for main, clause in [features[(i + turn) % len(features)]]
     ]
     sources = [filter(accept, drawer.sample_events(choices=choice)) for choice in choices]
     return (event for events in zip_longest(*sources) for event in events if event is not None)

@@ -66,7 +66,7 @@ def is_agent(sentence: ProbedSentence, probe: Probe) -> bool | None:
     if not do_both_occur(sentence, probe):
         return None
     noun, verb = probe
-    return sentence.nouns[noun] in sentence.verbs[verb].roles[Role.AGENT]
+    return sentence.nouns[noun] in sentence.verbs[verb].roles.get(Role.AGENT, ())
 
 
 def is_positive(sentence: ProbedSentence, probe: Probe) -> bool | None:

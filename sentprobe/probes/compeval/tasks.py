@@ -1,15 +1,16 @@
-"""The compeval tasks and their sizes."""
+"""The tasks of the suites compeval and structure, and their sizes."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.spaces.drawn_event import DrawnEvent
-from sentprobe.probes.compeval import mirror, questions
+from sentprobe.probes.compeval import mirror, questions, structure_units
 from sentprobe.probes.compeval.items import Drawer
 from sentprobe.probes.dataset import Sampling, Size, Split
 from sentprobe.probes.known_task import ABOUT_ORDER, ABOUT_WORDS, Cue, KnownTask, give_reason
+from sentprobe.specs import COMPEVAL, STRUCTURE
 
 
 class HeldOutKind(StrEnum):
@@ -28,7 +29,7 @@ _WORD_REASONS = give_reason(ABOUT_WORDS, Cue.BAG, *_ORDER_CUES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompevalTask(KnownTask):
-    """A compeval task.
+    """A task of generated sentences, of the suite compeval or structure.
 
     ``unit`` is the number of items of a unit, ``sample_events`` yields all events that a question applies to, and
     ``question`` gives the label.
@@ -45,6 +46,7 @@ class CompevalTask(KnownTask):
     sample_events: Callable[[Drawer], Iterator[DrawnEvent]] = Drawer.sample_events
     absent_probes: bool = False
     """Whether a sentence may lack one of its probe words."""
+    source: str = "sentprobe, after Ettinger et al. 2018"
 
     def get_unit_size(self, sampling: Sampling) -> int:
         """Return the number that the size of a split must be a multiple of."""
@@ -102,15 +104,65 @@ TASKS = {
 }
 
 
-def find_task(name: str) -> CompevalTask:
-    """Return a task by name, or raise UsageError."""
-    if name not in TASKS:
-        raise UsageError(f"there is no compeval task {name!r}{suggest(name, TASKS)}; the tasks are " + ", ".join(TASKS))
-    return TASKS[name]
+STRUCTURE_TASKS = {
+    task.name: task
+    for task in (
+        CompevalTask(
+            name="Attachment",
+            question_text="n and the verb v of a relative clause occur in s; does the clause belong to n?",
+            make_units=structure_units.make_attachment_units,
+            templates=("transitive-rc",),
+            question=structure_units.is_modified,
+            may_answer=give_reason("a relative clause follows its noun; beat this figure", *_ORDER_CUES),
+            source="sentprobe",
+        ),
+        CompevalTask(
+            name="TenseOf",
+            question_text="v and another verb occur in s, one past and one present; is v past?",
+            has_noun=False,
+            make_units=structure_units.make_tense_units,
+            held_out=HeldOutKind.ADVERBS,
+            templates=_CLAUSE_TEMPLATES,
+            question=structure_units.is_past,
+            may_answer=give_reason("an auxiliary stands near its verb; beat this figure", *_ORDER_CUES),
+            source="sentprobe",
+        ),
+        CompevalTask(
+            name="NumberOf",
+            question_text="v and another verb occur in s, one of their agents is plural; is that of v?",
+            has_noun=False,
+            make_units=structure_units.make_number_units,
+            held_out=HeldOutKind.ADVERBS,
+            templates=_CLAUSE_TEMPLATES,
+            question=structure_units.is_agent_plural,
+            may_answer=give_reason("word order is what marks the agent; beat this figure", *_ORDER_CUES),
+            source="sentprobe",
+        ),
+    )
+}
+
+SUITE_TASKS: Mapping[str, dict[str, CompevalTask]] = {COMPEVAL: TASKS, STRUCTURE: STRUCTURE_TASKS}
+"""The tasks of each suite of generated sentences, by name."""
+
+
+def find_task(name: str, suite: str | None = None) -> CompevalTask:
+    """Return a task of one suite, or of any, by name; or raise UsageError."""
+    suites = SUITE_TASKS if suite is None else {suite: SUITE_TASKS[suite]}
+    tasks = {name: task for suite_tasks in suites.values() for name, task in suite_tasks.items()}
+    if name not in tasks:
+        raise UsageError(
+            f"there is no {' or '.join(suites)} task {name!r}{suggest(name, tasks)}; the tasks are {', '.join(tasks)}"
+        )
+    return tasks[name]
 
 
 def check_size(task: CompevalTask, size: Size, *, sampling: Sampling = Sampling.MIRROR, halves: bool = False) -> None:
-    """Raise UsageError if a size does not allow balanced labels; with *halves*, in each half of the test items."""
+    """Raise UsageError if a size does not allow balanced labels; with *halves*, in each half of the test items.
+
+    Also raise it if the task does not have the sampling method.
+    """
+    if sampling is Sampling.PAPER and task.name in STRUCTURE_TASKS:
+        raise UsageError(f"{task.name}: sampling paper is for tasks of a paper; those of structure are mirror pairs")
     for split in Split:
         unit = task.get_unit_size(sampling) * (2 if halves and split is Split.TEST else 1)
         count = size.count_items(split)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.generator.pairs.contrasts import find_contrast
-from sentprobe.probes.compeval.tasks import TASKS as GENERATED_TASKS
+from sentprobe.probes.compeval.tasks import CompevalTask
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.geometry.triplet_sentences import TripletSentences
 from sentprobe.probes.known_task import KnownTask
@@ -42,7 +42,7 @@ def make_probing_metadata(data: ProbeDataset, path: Path) -> Any:
         type="Classification",
         category="t2c",
         **(read_papers().get(task.preset, no_paper) if task else no_paper),
-        **(GENERATED if task is not None and task.name in GENERATED_TASKS else NATURAL_TEXT),
+        **(GENERATED if isinstance(task, CompevalTask) else NATURAL_TEXT),
     )
 
 

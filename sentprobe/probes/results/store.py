@@ -307,7 +307,7 @@ def lock_directory(directory: Path, *, wait: float = WAIT_SECONDS, command: str 
         UsageError: it is not writable.
         ResultsError: it is not writable, or another process still holds the lock.
     """
-    duration = format_count(round(wait / 60), "minute") if wait >= 60 else format_count(round(wait), "second")
+    duration = format_count(round(wait), "second") if 1 <= wait < 60 else format_count(round(wait / 60), "minute")
     limit = f"{duration} (--wait) for its lock, held by"
 
     def report(holder: str) -> None:

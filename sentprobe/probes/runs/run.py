@@ -89,7 +89,7 @@ def run(
 ) -> Results:
     """Train and score probes for each encoder and dataset, with controls.
 
-    - datasets: ``"compeval"``, the table of a corpus, a file or folder of datasets, a dataset in
+    - datasets: ``"compeval"``, ``"structure"``, the table of a corpus, a file or folder of datasets, a dataset in
       memory (:class:`ProbeDataset`), or a list of such. A task is left out, with a warning, if
       the corpus of a table has too few sentences for it
     - encoders: a spec such as ``"bow"`` or ``"st:MODEL"``, which is made with *seed*; a function of

@@ -79,7 +79,7 @@ def test_bad_requests(tmp_path: Path, command: Command) -> None:
         (["compevl"], "there is no suite 'compevl' (did you mean 'compeval'?)"),
         (["compeval", "--task", "Ordr"], "there is no compeval task 'Ordr' (did you mean 'Order'"),
         (["natural"], "the suite natural needs the table of a corpus"),
-        ([data, "--train", 8], "--train is for the suites compeval and natural, not for"),
+        ([data, "--train", 8], "--train is for the suite compeval, structure or natural, not for"),
         ([data, "--out", data], "toy.jsonl: is an input"),
         ([data, "--out", tmp_path], "is a directory, not a file to write"),
     ]

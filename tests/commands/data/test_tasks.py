@@ -9,19 +9,20 @@ from natural_tables import sample_rows, write_table
 
 import sentprobe
 from sentprobe.commands.data.tasks import PAPERS, list_tasks
+from sentprobe.probes.compeval.tasks import STRUCTURE_TASKS
 from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL
 from sentprobe.probes.formats import read_dataset
 from sentprobe.probes.natural.catalogue import TASKS as NATURAL
 from sentprobe.probes.natural.natural_task import TaskGroup
 
-EVERY = [*COMPEVAL, *NATURAL]
+EVERY = [*COMPEVAL, *STRUCTURE_TASKS, *NATURAL]
 
 
 def test_every_task_is_listed_once_and_says_something() -> None:
     listed = list_tasks()
     assert [task.name for task in listed] == EVERY
     assert all(task.question.endswith(("?", ")")) and task.classes for task in listed)
-    assert list(PAPERS) == ["compeval", *TaskGroup]
+    assert list(PAPERS) == ["compeval", "structure", *TaskGroup]
 
 
 def test_json(command: Command) -> None:

@@ -179,7 +179,10 @@ def test_damaged_items_are_refused_only_where_they_are_needed(
             "build compeval --task Negation --hold-out-structure negated --train 56 --test 56 -o x",
             "Negation: every sentence of its questions has the held-out structure",
         ),
-        ("run x.csv --hold-out-structure past", "--hold-out-structure is for the suite compeval, not for x.csv"),
+        (
+            "run x.csv --hold-out-structure past",
+            "--hold-out-structure is for the suite compeval or structure, not for x.csv",
+        ),
     ],
 )
 def test_structures_that_cannot_be_held_out(

@@ -73,8 +73,8 @@ def test_geometry_of_a_suite_has_the_words_of_its_run(command: Command, tmp_path
         ("geometry --held-out 0.3 --held-out 0.4", "one share of the words, not 0.3 and 0.4"),
         ("geometry -c modifier --held-out transitive", "cannot have the contrast 'modifier'"),
         ("geometry -v english --held-out 0.01 -c role", "that leaves vocabulary 'english' no"),
-        ("geometry sets --held-out 0.3", "--held-out is for the suite compeval, not for sets"),
-        ("run sets --held-out 0.3", "--held-out is for the suite compeval, not for sets"),
+        ("geometry sets --held-out 0.3", "--held-out is for the suite compeval or structure, not for sets"),
+        ("run sets --held-out 0.3", "--held-out is for the suite compeval or structure, not for sets"),
     ],
 )
 def test_what_is_refused(

@@ -34,5 +34,5 @@ def test_an_option_is_of_the_suites_of_its_group() -> None:
     reject_unused_options(["seed", "train", "lexicon"], ["compeval"], data_name="compeval")
     with pytest.raises(UsageError, match=r"^--frequency-band is for the suite natural, not for x$"):
         reject_unused_options(["train", "band"], ["compeval"], data_name="x")
-    with pytest.raises(UsageError, match=r"^--train is for the suites compeval and natural, not"):
+    with pytest.raises(UsageError, match=r"^--train is for the suite compeval, structure or natural, not"):
         reject_unused_options(["train"], [], data_name="x")

@@ -30,6 +30,9 @@ EVERYTHING = Choices(
     adverbs=(0, 1, 2),
 )
 
+SOMETHING = replace(EVERYTHING, modals=(None, "must"), moods=(Mood.STATEMENT,), asked=(None,), adverbs=(0, 1))
+"""Fewer choices, since the cells of a space multiply with them."""
+
 
 compeval_events = full_events(LEXICON)
 english_events = full_events(LEXICON, vocabulary="english")
@@ -81,17 +84,16 @@ def test_the_parsers_agree_about_any_sequence_of_tokens(event: Event, data: st.D
 
 
 @pytest.mark.parametrize("vocabulary", ["compeval", "english"])
-@pytest.mark.parametrize("template", ["all", "transitive-rc-both"])
-def test_parsing_undoes_realizing_in_every_template(template: str, vocabulary: str) -> None:
-    space = Space(LEXICON, vocabulary=vocabulary, templates=[template], choices=EVERYTHING)
-    for event in space.events(space.sample(100, seed=0)):
+def test_parsing_undoes_realizing_in_all_templates(vocabulary: str) -> None:
+    space = Space(LEXICON, vocabulary=vocabulary, templates=["all"], choices=EVERYTHING)
+    for event in space.events(space.sample(300, seed=0)):
         assert parse(realize(event, LEXICON).text, LEXICON) == (event,)
 
 
 @pytest.mark.parametrize("template", list_template_names(deep=True))
 def test_parsing_undoes_realizing_in_every_sub_template(template: str) -> None:
     vocabulary = "compeval" if template.count("both") else "everyday" if template.count("ditrans") else "english"
-    space = Space(LEXICON, vocabulary=vocabulary, templates=[template], choices=EVERYTHING)
+    space = Space(LEXICON, vocabulary=vocabulary, templates=[template], choices=SOMETHING)
     for event in space.events(space.sample(30, seed=1)):
         assert parse(realize(event, LEXICON).text, LEXICON) == (event,)
 

@@ -10,14 +10,16 @@ from functools import cache
 import pytest
 from shared import DATA
 
+from sentprobe.generator.events.event import Tense, iterate_clauses
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import annotate_text
 from sentprobe.lexicon import Lexicon, english, read_lexicon
-from sentprobe.probes.compeval import TASKS, HeldOutKind, build
+from sentprobe.probes.compeval import SUITE_TASKS, HeldOutKind, build
 from sentprobe.probes.dataset import ProbeDataset, Size, Split
 
 OWN = DATA / "compeval" / "own.toml"
-MIRRORED = ("Order", "SemRole", "Negation")
+TASKS = {name: task for tasks in SUITE_TASKS.values() for name, task in tasks.items()}
+MIRRORED = ("Order", "SemRole", "Negation", *SUITE_TASKS["structure"])
 WITH_PAIRS = tuple(task.name for task in TASKS.values() if task.held_out is HeldOutKind.PAIRS)
 SIZE = Size(train=336, test=112)
 OWN_SIZE = Size(train=336, test=64)
@@ -160,12 +162,36 @@ def is_positive(sentence: Sentence, probe: tuple[str, ...]) -> bool:
     return sentence.tokens[negation.verb - 1].lemma != probe[0]
 
 
+def is_head(sentence: Sentence, probe: tuple[str, ...]) -> bool:
+    """Whether the noun stands right before the relativizer; its verb is one of the relative clause."""
+    lemmas = [token.lemma for token in sentence.tokens]
+    assert verbs(sentence)[0] != probe[1] in verbs(sentence)
+    return lemmas[lemmas.index(probe[0]) + 1 :][:1] == ["that"]
+
+
+def is_past(sentence: Sentence, probe: tuple[str, ...]) -> bool:
+    tenses = {clause.predicate: clause.tense for clause, _ in iterate_clauses(sentence.event)}
+    assert {*tenses.values()} == {Tense.PAST, Tense.PRESENT}
+    return tenses[probe[0]] is Tense.PAST
+
+
+def has_plural_agent(sentence: Sentence, probe: tuple[str, ...]) -> bool:
+    assert {clause.tense for clause, _ in iterate_clauses(sentence.event)} == {Tense.PAST}
+    agents = (sentence.tokens[(predicate.agent or 0) - 1].feats for predicate in sentence.predicates)
+    plurals = dict(zip(verbs(sentence), ("Number=Plur" in feats for feats in agents), strict=True))
+    assert {*plurals.values()} == {True, False}
+    return plurals[probe[0]]
+
+
 DEFINITIONS = {
     "Content1Probe": has_verb,
     "Content2Probe": has_both,
     "Order": comes_first,
     "SemRole": is_agent,
     "Negation": is_positive,
+    "Attachment": is_head,
+    "TenseOf": is_past,
+    "NumberOf": has_plural_agent,
 }
 
 

@@ -143,7 +143,7 @@ def test_refused_size(name: str, size: Size, message: str) -> None:
 
 
 def test_unknown_task_and_vocabulary() -> None:
-    with pytest.raises(UsageError, match=r"no compeval task 'Ordre' \(did you mean 'Order'\?\)"):
+    with pytest.raises(UsageError, match=r"no compeval or structure task 'Ordre' \(did you mean 'Order'\?\)"):
         find_task("Ordre")
     with pytest.raises(UsageError, match=r"unknown vocabulary 'englsh'.*did you mean 'english'"):
         build(TASKS["Order"], english(), vocabulary="englsh")

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from compeval_checks import SIZE, annotated, check, dataset, every_task, lexicon_of
+from compeval_checks import SIZE, TASKS, annotated, check, dataset, every_task, lexicon_of
 from hypothesis import given
 from hypothesis import strategies as st
 from in_process import Command
@@ -14,7 +14,7 @@ from thoroughness import examples
 from sentprobe.errors import UsageError
 from sentprobe.generator.events.event import iterate_clauses
 from sentprobe.generator.spaces.profile import RELATIVE, STRUCTURE, Profile, load_profile
-from sentprobe.probes.compeval import TASKS, Sampling, build
+from sentprobe.probes.compeval import Sampling, build
 from sentprobe.probes.compeval.assemble import build_task
 from sentprobe.probes.compeval.held_out_structures import find_structure
 from sentprobe.probes.dataset import ProbeDataset, Size, TooFewError
@@ -41,9 +41,11 @@ def test_items_stay_balanced_and_follow_the_published_profile(name: str) -> None
     check(data, SIZE)
     assert data.sentences == build_published(name).sentences
     assert get_share(data, "relative object-stranded") < 0.06
+    if name == "NumberOf":  # few structures have two agents and a mirror
+        return
     assert get_share(dataset(name, "compeval"), "relative object-stranded") > 0.15
     assert abs(get_share(data, "relative subject-active") - 0.51) < 0.12
-    if name != "Negation":  # a mirror needs one negation, and forms of be
+    if name not in ("Negation", "TenseOf"):  # a mirror needs forms of be, or none
         assert abs(get_share(data, "rc-polarity neg") - 0.19) < 0.1
         assert abs(get_share(data, "rc-aspect prog") - 0.3) < 0.1
 
@@ -136,6 +138,6 @@ def test_the_commands(command: Command, tmp_path: Path) -> None:
     listed = command("sentences", "compeval", "--task", "Order", *TINY, "--profile", "published")
     assert listed[1].splitlines() == [*data.sentences]
     code, _, error = command("build", "natural", str(tmp_path), "--profile", "published", "-o", str(tmp_path / "x"))
-    assert (code, "--profile is for the suite compeval, not for natural" in error) == (2, True)
+    assert (code, "--profile is for the suite compeval or structure, not for natural" in error) == (2, True)
     code, _, error = command("run", "compeval", "--profile", "publishd")
     assert (code, "there is no profile 'publishd'" in error) == (2, True)

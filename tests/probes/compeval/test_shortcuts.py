@@ -8,13 +8,13 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from compeval_checks import WITH_PAIRS, dataset, lexicon_of
+from compeval_checks import TASKS, WITH_PAIRS, dataset, lexicon_of
 
 from sentprobe.generator.events.event import Event, Participant, RelativeClause, Role
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import annotate_text
 from sentprobe.lexicon import Lexicon
-from sentprobe.probes.compeval import TASKS, build
+from sentprobe.probes.compeval import build
 from sentprobe.probes.dataset import ProbeDataset, Size, Split
 from sentprobe.probes.statistics import chance_interval
 

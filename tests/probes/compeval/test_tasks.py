@@ -8,6 +8,7 @@ import pytest
 from compeval_checks import (
     DEFINITIONS,
     MIRRORED,
+    TASKS,
     annotated,
     check,
     dataset,
@@ -25,7 +26,7 @@ from thoroughness import examples
 from sentprobe.generator.events.event import Participant, RelativeClause, Role, Voice
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.spaces.templates import find_patterns
-from sentprobe.probes.compeval import TASKS, build, count_templates
+from sentprobe.probes.compeval import HeldOutKind, build, count_templates
 from sentprobe.probes.dataset import ProbeDataset, Size, Split
 from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.trainer.presets import find_preset
@@ -73,8 +74,9 @@ def test_content2_lacks_the_noun_as_often_as_the_verb(vocabulary: str) -> None:
 
 
 @everywhere
-def test_held_out_adverbs(vocabulary: str) -> None:
-    data, sentences = dataset("Negation", vocabulary), annotated("Negation", vocabulary)
+@pytest.mark.parametrize("name", [name for name, task in TASKS.items() if task.held_out is HeldOutKind.ADVERBS])
+def test_held_out_adverbs(name: str, vocabulary: str) -> None:
+    data, sentences = dataset(name, vocabulary), annotated(name, vocabulary)
     adverbs = [
         {token.lemma for item in items(data, split) for token in sentences[item.text].tokens if token.upos == "ADV"}
         for split in data.splits
@@ -125,11 +127,20 @@ ONE_NOUN = "intransitive-rc.agent.intransitive.src"
 NO_ORDER = {ONE_NOUN, "intransitive-rc.agent.transitive.orc"}
 """Order: nothing to swap; both nouns come before both verbs."""
 
+SAME_AGENT = {
+    ONE_NOUN,
+    "intransitive-rc.agent.transitive.src",
+    "transitive-rc.agent.intransitive.src",
+    "transitive-rc.agent.transitive.src",
+}
+"""NumberOf: both verbs have the same agent, or the mirror has *was* for *were*."""
+
 IMPOSSIBLE = {
     ("Content1Probe", "compeval"): {ONE_NOUN},  # with one of its two verbs, but not with the other
     ("Content2Probe", "compeval"): {ONE_NOUN},
     **{("Order", vocabulary): NO_ORDER for vocabulary in ("compeval", "english", "own")},
     **{("SemRole", vocabulary): {ONE_NOUN} for vocabulary in ("compeval", "english", "own")},
+    **{("NumberOf", vocabulary): SAME_AGENT for vocabulary in ("compeval", "english", "own")},
 }
 """The structures in which a task has no items."""
 

@@ -31,9 +31,9 @@ def sample_meanings(count: int, *, seed: int, lexicon: Lexicon | None = None) ->
 
     >>> drawn = sample_meanings(1, seed=3)
     >>> print(drawn.sentences[0])
-    the musician was not being overtaken by the ambassadors that did not startle the women
+    the librarians are not being defeated by the ministers that are not exonerating the cashiers
     >>> print(drawn.events[0])  # doctest: +ELLIPSIS
-    overtake [passive, past, prog, not, adv()] (agent: the ambassador [pl] that startle [active...
+    defeat [passive, pres, prog, not, adv()] (agent: the minister [pl] that exonerate [activ...
     """
     lexicon = lexicon or english()
     space = Space(lexicon, vocabulary=choose_vocabulary(lexicon))

@@ -5,7 +5,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from sentprobe.disk.files import describe_folder, is_table
 from sentprobe.errors import ArgumentTypeError, SentprobeError, UsageError, check_whole
@@ -14,7 +14,7 @@ from sentprobe.generator.spaces.held_out_words import SplitSide
 from sentprobe.generator.spaces.profile import Profile
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.read import choose_vocabulary, english
-from sentprobe.probes.compeval import TASKS, CompevalTask, build, check_size, find_task
+from sentprobe.probes.compeval import SUITE_TASKS, CompevalTask, build, check_size, find_task
 from sentprobe.probes.compeval.held_out_structures import Structure, find_structure
 from sentprobe.probes.corpus.table import Table, open_table
 from sentprobe.probes.dataset import ProbeDataset, Sampling, Size, TooFewError
@@ -23,7 +23,7 @@ from sentprobe.probes.natural.datasets import NaturalRecipe, build_datasets, che
 from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
 from sentprobe.probes.natural.selection import DEPTHS, NaturalSettings, parse_band, parse_depths
 from sentprobe.progress import Reporter, show_bars
-from sentprobe.specs import COMPEVAL, check_distinct, choose_member
+from sentprobe.specs import COMPEVAL, NATURAL, check_distinct, choose_member
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +34,9 @@ BuildResult: TypeAlias = ProbeDataset | TooFewError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompevalSuite:
-    """Tasks of compeval, with the settings of their datasets."""
+    """Tasks of compeval or structure, with the settings of their datasets."""
+
+    name: str = COMPEVAL
 
     tasks: tuple[CompevalTask, ...]
     lexicon: Lexicon
@@ -76,6 +78,8 @@ class CompevalSuite:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NaturalSuite:
     """Natural-text tasks, and the corpus table that their datasets are taken from."""
+
+    name: ClassVar = NATURAL
 
     tasks: tuple[NaturalTask, ...]
     table: Table
@@ -131,6 +135,7 @@ class ItemCounts:
 def make_compeval(
     names: Names,
     *,
+    suite: str = COMPEVAL,
     lexicon: Callable[[], Lexicon] = english,
     vocabulary: str | None = None,
     counts: ItemCounts = ItemCounts(),
@@ -140,9 +145,9 @@ def make_compeval(
     seed: int = 0,
     side: SplitSide | None = None,
 ) -> CompevalSuite:
-    """Return the suite compeval with these tasks (default: all); the lexicon is loaded after all other checks."""
+    """Return a suite with these tasks (default: all); the lexicon is loaded after all other checks."""
     held_out = None if structure is None else find_structure(structure)
-    tasks = tuple(find_task(name) for name in names or TASKS)
+    tasks = tuple(find_task(name, suite) for name in names or SUITE_TASKS[suite])
     check_distinct("task", [task.name for task in tasks])
     size = counts.apply_to(Size())
     for task in tasks:
@@ -153,6 +158,7 @@ def make_compeval(
     if side:
         side.restrict_lexicon(built_lexicon, vocabulary)
     return CompevalSuite(
+        name=suite,
         tasks=tasks,
         lexicon=built_lexicon,
         vocabulary=vocabulary,

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from sentprobe.disk.files import is_table
 from sentprobe.errors import ArgumentTypeError, UsageError, suggest
 from sentprobe.names import TASK_GROUPS
-from sentprobe.probes.compeval import TASKS
+from sentprobe.probes.compeval import SUITE_TASKS
 from sentprobe.probes.corpus.table import Table, open_table
 from sentprobe.probes.dataset import ProbeDataset, TooFewError
 from sentprobe.probes.encoders.resolve import is_encoder
@@ -20,7 +20,7 @@ from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.runs.request import built_suites as built
 from sentprobe.probes.suites import to_own_name
 from sentprobe.progress import Reporter
-from sentprobe.specs import COMPEVAL, NATURAL, SUITES, check_distinct
+from sentprobe.specs import GENERATED, NATURAL, SUITES, check_distinct
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +57,7 @@ class Targets:
     @property
     def suites(self) -> list[str]:
         """The names of the suites."""
-        names: dict[type, str] = {built.CompevalSuite: COMPEVAL, built.NaturalSuite: NATURAL}
-        return [names[type(suite)] for suite in self.built]
+        return [suite.name for suite in self.built]
 
     def replace_seed(self, seed: int) -> "Targets":
         """Return the targets with another seed of the suites."""
@@ -68,9 +67,9 @@ class Targets:
 
 @dataclass(frozen=True, slots=True)
 class SuiteMakers:
-    """Functions that make suites: compeval from task names, natural from a table too."""
+    """Functions that make suites: generated ones from suite and task names, natural from a table and task names."""
 
-    compeval: Callable[[built.Names], built.CompevalSuite]
+    compeval: Callable[[str, built.Names], built.CompevalSuite]
     natural: Callable[[Table, built.Names], built.NaturalSuite]
 
 
@@ -85,8 +84,8 @@ def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
     kinds: list[ClassifiedTarget] = []
     for word in words:
         if word != NATURAL:
-            kind = NATURAL if isinstance(word, str) and is_table(Path(word)) else None
-            kinds.append((word, COMPEVAL if word == COMPEVAL else kind))
+            text = word if isinstance(word, str) else ""
+            kinds.append((word, text if text in GENERATED else NATURAL if text and is_table(Path(text)) else None))
     _check_tables([word for word, kind in kinds if kind == NATURAL], written_words)
     for word, kind in kinds:
         if isinstance(word, str) and kind is None and not Path(word).exists():
@@ -110,8 +109,8 @@ def make_targets(
 def _make_target(word: TargetWord, kind: str | None, names: built.Names, makers: SuiteMakers) -> Target:
     if isinstance(word, ProbeDataset):
         return word
-    if kind == COMPEVAL:
-        return makers.compeval(names)
+    if kind in GENERATED:
+        return makers.compeval(kind, names)
     if kind == NATURAL:
         return makers.natural(open_table(Path(word), check=False), names)
     return StoredDatasets(Path(word))
@@ -133,7 +132,7 @@ def find_targets(
 
     - tasks: only these; by default all
     - counts: numbers of items of tasks that are built
-    - structure: the structure held out of the training items of compeval
+    - structure: the structure held out of the training items of generated sentences
     """
     words = [_to_target_word(dataset) for dataset in _as_list(datasets)]
     if not words:
@@ -141,13 +140,13 @@ def find_targets(
     kinds = classify_targets(words)
     if counts != built.ItemCounts() and not any(kind for _, kind in kinds):
         raise UsageError(
-            "train, test and validation are for tasks that are built (compeval, or a table); "
+            "train, test and validation are for tasks that are built (compeval, structure, or a table); "
             "the datasets given are there already"
         )
-    if structure is not None and not any(kind == COMPEVAL for _, kind in kinds):
-        raise UsageError("hold_out_structure is for the suite compeval, which is not asked for")
+    if structure is not None and not any(kind in GENERATED for _, kind in kinds):
+        raise UsageError("hold_out_structure is for the suite compeval or structure, which is not asked for")
     makers = SuiteMakers(
-        lambda names: built.make_compeval(names, counts=counts, structure=structure, seed=seed),
+        lambda suite, names: built.make_compeval(names, suite=suite, counts=counts, structure=structure, seed=seed),
         lambda table, names: built.make_natural(table, names, counts=counts, seed=seed),
     )
     names = (tasks,) if isinstance(tasks, str) else tuple(tasks)
@@ -166,7 +165,7 @@ def _to_target_word(value: object) -> TargetWord:
         return str(os.fspath(value))
     hint = "; encoders come after the datasets" if is_encoder(value) else ""
     raise ArgumentTypeError(
-        f"a {type(value).__name__} is no dataset; wanted: 'compeval', a path of datasets or of a "
+        f"a {type(value).__name__} is no dataset; wanted: 'compeval', 'structure', a path of datasets or of a "
         f"table, a ProbeDataset, or a list of these{hint}"
     )
 
@@ -174,7 +173,7 @@ def _to_target_word(value: object) -> TargetWord:
 def _check_tables(tables: Sequence[TargetWord], written_words: Sequence[str]) -> None:
     if NATURAL in written_words and not tables:
         for word in written_words:
-            if word not in (COMPEVAL, NATURAL):
+            if word not in SUITES:
                 built.open_table_unchecked(Path(word))
         raise missing_table_error("probe run")
     if len(tables) > 1:
@@ -186,8 +185,8 @@ def _check_tables(tables: Sequence[TargetWord], written_words: Sequence[str]) ->
 
 def _select_suite_names(names: Sequence[str], kind: str | None) -> tuple[str, ...]:
     """Return the task names that may be of a suite; a stored dataset may have any name."""
-    if kind == COMPEVAL:
-        return tuple(name for name in names if name in TASKS)
+    if kind in GENERATED:
+        return tuple(name for name in names if name in SUITE_TASKS[kind])
     if kind == NATURAL:
         suite_names = {*NATURAL_TASKS, *(group.value for group in TaskGroup)}
         return tuple(name for name in names if to_own_name(name) in suite_names)

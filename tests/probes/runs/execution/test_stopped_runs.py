@@ -96,4 +96,4 @@ def test_a_stopped_run_does_not_wait_for_a_lock(
         run_in_folder(tmp_path)
     assert list_stored_conditions(tmp_path) == []
     assert "are not kept" in caplog.text
-    assert "waited 0 seconds" in caplog.text
+    assert "waited 0 minutes" in caplog.text

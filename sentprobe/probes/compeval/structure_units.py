@@ -1,0 +1,113 @@
+"""Questions and mirror pairs of the suite structure.
+
+The two sentences of a pair have the same words. The label depends on the structure only.
+"""
+
+from collections.abc import Iterable, Iterator
+
+from sentprobe.generator.events import event as ev
+from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY
+from sentprobe.generator.spaces.constraints import Choices, Constraints, choose_words
+from sentprobe.generator.spaces.drawn_event import DrawnEvent, find_layout_parts, number_variables
+from sentprobe.generator.spaces.layout import make_layout
+from sentprobe.generator.spaces.templates import find_pattern, find_patterns
+from sentprobe.probes.compeval.items import Drawer, Probe, Unit
+from sentprobe.probes.compeval.mirror import MirrorFinder, make_mirror_pairs, sample_with_adverbs
+from sentprobe.probes.compeval.questions import ProbedSentence
+
+
+def is_modified(sentence: ProbedSentence, probe: Probe) -> bool | None:
+    """Answer whether the relative clause of the verb belongs to the noun (Attachment)."""
+    noun, verb = probe
+    clause = sentence.verbs.get(verb)
+    if clause is None or clause.site.gap is None or noun not in sentence.nouns:
+        return None
+    return sentence.nouns[noun] in clause.roles[clause.site.gap]
+
+
+def is_past(sentence: ProbedSentence, probe: Probe) -> bool | None:
+    """Answer whether the verb is in the past tense (TenseOf)."""
+    clause = sentence.verbs.get(probe[0])
+    return None if clause is None or clause.tense is None else sentence.event.get_value(clause.tense) == ev.Tense.PAST
+
+
+def is_agent_plural(sentence: ProbedSentence, probe: Probe) -> bool | None:
+    """Answer whether the agent of the verb is plural (NumberOf)."""
+    clause = sentence.verbs.get(probe[0])
+    if clause is None:
+        return None
+    noun, *conjuncts = clause.roles[ev.Role.AGENT]
+    determiner = find_layout_parts(sentence.event.layout).determiners[noun]
+    return bool(conjuncts) or sentence.event.get_value(determiner)[0] == ev.Number.PLURAL
+
+
+def make_attachment_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
+    """Yield units that ask whether the relative clause belongs to the noun.
+
+    The mirror moves the clause to the other noun of the main clause.
+    """
+    noun, verb = probe
+    ((role, _),) = find_patterns((drawer.template,))[0].clauses
+    person = ev.Participant(noun=noun, clause=ev.RelativeClause(event=ev.Event(predicate=verb)))
+    required = ev.Event().with_argument(role, person)
+    events = drawer.sample_events(required=(required,), words=probe)
+    return make_mirror_pairs(drawer, probe, is_modified, events, _keep_words(_move_clause))
+
+
+def _move_clause(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEvent]:
+    event, pattern = probed.event, probed.event.layout.pattern
+    words = choose_words(drawer.wording.lexicon, drawer.vocabulary, Choices(), Constraints())
+    ((clause_role, clause),) = pattern.clauses
+    adverbs = tuple(site.adverbs for site in event.layout.clauses)
+    for role in ev.FRAME_ROLES[pattern.frame]:
+        moved_pattern = find_pattern(pattern.frame, ((role, clause),))
+        if role is not clause_role and drawer.has_weight(moved_pattern.name):
+            layout = make_layout(moved_pattern, adverbs, words, Choices().negators)
+            numbers = number_variables(event.layout).items()
+            values = {_rename_moved(name, role): event.values[number] for name, number in numbers}
+            yield DrawnEvent(layout, [values[variable.name] for variable in layout.variables])
+
+
+def _rename_moved(name: str, role: ev.Role) -> str:
+    """Return the name of a variable after the relative clause has moved to the noun of *role*."""
+    _, _, part = name.partition(".")
+    return f"{role.value}.{part}" if part.startswith(("rel", "clause.")) else name
+
+
+def make_tense_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
+    """Yield units that ask whether the verb is past. The mirror exchanges the tenses of both clauses."""
+    past, present = ev.Event(predicate=probe[0], tense=ev.Tense.PAST), ev.Event(tense=ev.Tense.PRESENT)
+    events = sample_with_adverbs(drawer.exclude(WITHOUT_AUXILIARY), ((past, present), (present, past)))
+    return make_mirror_pairs(drawer, probe, is_past, events, _keep_words(_swap_tenses))
+
+
+def _swap_tenses(_: Drawer, probed: ProbedSentence, __: Probe) -> Iterator[DrawnEvent]:
+    main, inner = find_layout_parts(probed.event.layout).clauses
+    if main.tense is not None and inner.tense is not None:
+        yield probed.event.swap_values(main.tense, inner.tense)
+
+
+def make_number_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
+    """Yield units that ask whether the verb's agent is plural. The mirror exchanges the agents of both clauses."""
+    plural = ev.Event(predicate=probe[0], agent=ev.Participant(number=ev.Number.PLURAL))
+    singular = ev.Event(agent=ev.Participant(number=ev.Number.SINGULAR))
+    past = drawer.exclude(ev.Event(tense=ev.Tense.PRESENT))
+    events = sample_with_adverbs(past, ((plural, singular), (singular, plural)))
+    return make_mirror_pairs(drawer, probe, is_agent_plural, events, _keep_words(_swap_agents))
+
+
+def _swap_agents(_: Drawer, probed: ProbedSentence, __: Probe) -> Iterator[DrawnEvent]:
+    parts = find_layout_parts(probed.event.layout)
+    main, inner = (clause.roles[ev.Role.AGENT][0] for clause in parts.clauses)
+    yield probed.event.swap_values(main, inner).swap_values(parts.determiners[main], parts.determiners[inner])
+
+
+def _keep_words(find_mirrors: MirrorFinder) -> MirrorFinder:
+    """Return a function that leaves out mirrors with other words, such as *is* and *were* for *was* and *are*."""
+
+    def find_same_words(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterable[DrawnEvent]:
+        words = sorted(probed.text.split())
+        mirrors = find_mirrors(drawer, probed, probe)
+        return (mirror for mirror in mirrors if sorted(drawer.wording.render(mirror).split()) == words)
+
+    return find_same_words

@@ -1,0 +1,177 @@
+"""The suite structure: hand-checked pairs, mirrors of a moved clause, and the command line."""
+
+from pathlib import Path
+
+import pytest
+from compeval_checks import SIZE, Item, dataset, items, lexicon_of
+from hypothesis import given
+from hypothesis import strategies as st
+from in_process import Command
+from thoroughness import examples
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.bulk.drawn_texts import get_text_renderer
+from sentprobe.generator.events.event import iterate_clauses, iterate_participants
+from sentprobe.generator.sentences.parse import parse
+from sentprobe.generator.spaces.profile import STRUCTURE, Profile
+from sentprobe.generator.spaces.space import Space
+from sentprobe.generator.spaces.templates import find_patterns
+from sentprobe.probes.compeval import SUITE_TASKS, build, find_task
+from sentprobe.probes.compeval.assemble import build_task
+from sentprobe.probes.compeval.items import Drawer
+from sentprobe.probes.compeval.questions import ProbedSentence
+from sentprobe.probes.compeval.sampling import NoStructureError
+from sentprobe.probes.dataset import ProbeDataset, Size, Split
+from sentprobe.probes.formats import read_dataset
+
+TASKS = SUITE_TASKS["structure"]
+TINY = ("--train", 56, "--test", 28)
+
+HAND_CHECKED: dict[str, list[tuple[str, tuple[str, ...], bool | None]]] = {
+    "Attachment": [
+        ("the man that slept helped the doctor", ("man", "sleep"), True),
+        ("the man helped the doctor that slept", ("man", "sleep"), False),
+        ("the man was helped by the doctor that slept", ("doctor", "sleep"), True),
+        ("the man that the lawyer called helped the doctor", ("lawyer", "call"), False),
+        ("the man that slept helped the doctor", ("man", "help"), None),
+        ("the man that slept helped the doctor", ("lawyer", "sleep"), None),
+    ],
+    "TenseOf": [
+        ("the man that is helping the doctor was sleeping", ("sleep",), True),
+        ("the man that was helping the doctor is sleeping", ("sleep",), False),
+        ("the man that does not help the doctor did not sleep", ("help",), False),
+        ("the man that did not help the doctor does not sleep", ("help",), True),
+        ("the man that is helping the doctor was sleeping", ("call",), None),
+    ],
+    "NumberOf": [
+        ("the men helped the doctor", ("help",), True),
+        ("the doctor helped the men", ("help",), False),
+        ("the doctor was helped by the men", ("help",), True),
+        ("the doctors that the man helped slept", ("sleep",), True),
+        ("the doctors that the man helped slept", ("help",), False),
+        ("the men helped the doctor", ("call",), None),
+    ],
+}
+
+
+@pytest.mark.parametrize("name", HAND_CHECKED)
+def test_hand_checked_answers(name: str) -> None:
+    lexicon = lexicon_of("compeval")
+    for text, probe, answer in HAND_CHECKED[name]:
+        (event,) = parse(text, lexicon)
+        space = Space(lexicon, vocabulary="compeval")
+        (drawn,) = space.decode([space.index(event)])
+        assert TASKS[name].question(ProbedSentence(drawn, get_text_renderer(lexicon)), probe) is answer, (text, probe)
+
+
+def pair_items(data: ProbeDataset) -> list[tuple[Item, Item]]:
+    """Return the TRUE and the FALSE item of each mirror pair."""
+    pairs: dict[object, dict[bool, Item]] = {}
+    for split in data.splits:
+        for item in items(data, split):
+            pairs.setdefault(item.mirror_key, {})[item.label] = item
+    return [(pair[True], pair[False]) for pair in pairs.values()]
+
+
+def test_only_the_attachment_differs() -> None:
+    """Without its relative clause, the main clause is the same in both sentences."""
+    lexicon = lexicon_of("compeval")
+    for pair in pair_items(dataset("Attachment", "compeval")):
+        mains, clauses, heads = set(), set(), set()
+        for item in pair:
+            (event,) = parse(item.text, lexicon)
+            (main, _), (clause, head) = iterate_clauses(event)
+            nouns = [person.noun for _, person in iterate_participants(main)]
+            mains.add((main.predicate, main.voice, main.tense, *nouns))
+            clauses.add(clause)
+            heads.add(head == main.agent)
+        assert (len(mains), len(clauses), heads) == (1, 1, {True, False})
+
+
+def test_only_the_tenses_differ() -> None:
+    for true, false in pair_items(dataset("TenseOf", "compeval")):
+        words = zip(true.text.split(), false.text.split(), strict=True)
+        changed = [pair for pair in words if pair[0] != pair[1]]
+        assert len(changed) == 2
+        assert changed[0] == changed[1][::-1]
+        assert {*changed[0]} in ({"is", "was"}, {"are", "were"}, {"do", "did"}, {"does", "did"})
+
+
+@examples(10)
+@given(
+    name=st.sampled_from([*TASKS]),
+    seed=st.integers(0, 10**6),
+    vocabulary=st.sampled_from(["compeval", "english", "own"]),
+)
+def test_the_same_seed_gives_the_same_bytes(name: str, seed: int, vocabulary: str) -> None:
+    build_again = [
+        build(TASKS[name], lexicon_of(vocabulary), vocabulary=vocabulary, size=Size(56, 28), seed=seed)
+        for _ in range(2)
+    ]
+    assert build_again[0].fingerprint() == build_again[1].fingerprint()
+
+
+@examples(20)
+@given(seed=st.integers(0, 2**32), role=st.sampled_from(["agent", "patient"]))
+def test_a_clause_moves_there_and_back(seed: int, role: str) -> None:
+    from random import Random
+
+    from sentprobe.probes.compeval.structure_units import _move_clause
+
+    lexicon = lexicon_of("compeval")
+    drawer = Drawer(wording=get_text_renderer(lexicon), vocabulary="compeval", template="", rng=Random(seed))
+    (template, *_) = drawer.shuffle([p.name for p in find_patterns((f"transitive-rc.{role}",))])
+    space = Space(lexicon, vocabulary="compeval", templates=(template,))
+    (drawn,) = space.decode(space.sample(1, seed=seed))
+    (moved,) = _move_clause(drawer, ProbedSentence(drawn, drawer.wording), ())
+    assert moved.layout.pattern.name != drawn.layout.pattern.name
+    (back,) = _move_clause(drawer, ProbedSentence(moved, drawer.wording), ())
+    assert back.event == drawn.event
+
+
+def test_a_mirror_has_a_weight() -> None:
+    profile = Profile("one", {STRUCTURE: {"transitive-rc.agent.transitive": 1}})
+    with pytest.raises(NoStructureError, match="Attachment: every sentence of its questions has weight 0"):
+        build(TASKS["Attachment"], lexicon_of("compeval"), size=SIZE, profile=profile)
+
+
+def test_there_is_no_paper_to_sample_as_in() -> None:
+    with pytest.raises(UsageError, match=r"^TenseOf: sampling paper is for tasks of a paper"):
+        build_task("TenseOf", train=56, test=28, sampling="paper")
+    with pytest.raises(UsageError, match=r"no structure task 'Order'; the tasks are Attachment, "):
+        find_task("Order", "structure")
+
+
+@pytest.mark.parametrize("structure", ["passive", "object-relative", "progressive", "plural"])
+def test_a_structure_can_be_held_out(structure: str) -> None:
+    for name in TASKS:
+        if (name, structure) == ("NumberOf", "plural"):
+            continue
+        data = build_task(name, train=112, test=56, hold_out_structure=structure)
+        assert data.held_out == structure
+        assert data.mirrored
+
+
+def test_the_commands(tmp_path: Path, command: Command) -> None:
+    code, out, err = command("build", "structure", *TINY, "--out", tmp_path / "sets")
+    assert code == 0, err
+    for name in TASKS:
+        data = read_dataset(tmp_path / "sets" / name)
+        assert (data.card.task, data.card.source, len(data.splits[Split.TEST])) == (name, "sentprobe", 28)
+        assert data.fingerprint() == build_task(name, train=56, test=28).fingerprint()
+    options = ("-e", "bow?dim=8", *TINY, "--no-cache", "--jobs", 1, "--notes")
+    code, out, err = command("run", "structure", "compeval", "--task", "NumberOf", "--task", "Order", *options)
+    assert code == 0, err
+    assert "NumberOf" in out
+    assert "Order" in out
+    assert "TenseOf" not in out
+    code, out, err = command("sentences", "structure", "--task", "Attachment", *TINY)
+    assert (code, len(out.splitlines())) == (0, 84)
+
+
+def test_the_audit_bounds_the_bag_of_words(tmp_path: Path, command: Command) -> None:
+    command("build", "structure", "--task", "TenseOf", *TINY, "--out", tmp_path / "sets")
+    code, out, err = command("audit", tmp_path / "sets" / "TenseOf")
+    assert code == 0, err
+    assert "bound, bag of words and probe: train exactly 50.0% (28 groups); test exactly 50.0% (14 groups)" in out
+    assert "a leak" not in out
