@@ -76,7 +76,8 @@ def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
     if not main.adverbs or (main.form.is_modal and main.form.mood is Mood.STATEMENT):
         return []
     if main.varies_dative:
-        patterns = tuple(replace(event, dative=dative) for event, dative in product(patterns, Dative))
+        pairs = product(patterns, Dative)
+        patterns = tuple(replace(event, frame=main.frame, dative=dative) for event, dative in pairs)
     owners = {site.owner for site in relatives}
     patterns = tuple(event for event in patterns if f"{event.subject.value}." in owners)
     return [box for event in patterns for box in _restrict_clauses(event, layout, [main])]

@@ -82,7 +82,8 @@ def test_the_readings_are_those_of_the_chart_parser(event: Event) -> None:
 @pytest.mark.parametrize("template", TEMPLATES)
 @pytest.mark.parametrize(("lexicon", "vocabulary"), [(LEXICON, "gifts"), (english(), "everyday")], ids=["own", "ours"])
 def test_drawn_sentences_have_one_reading(template: str, lexicon, vocabulary: str) -> None:  # type: ignore[no-untyped-def]
-    space = Space(lexicon, vocabulary=vocabulary, templates=[template], choices=Choices(adverbs=(0, 1)))
+    choices = Choices(adverbs=(0, 1), moods=tuple(Mood))
+    space = Space(lexicon, vocabulary=vocabulary, templates=[template], choices=choices)
     events = [*space.events(space.sample(300, seed=1))]
     for event in events:
         assert parse(realize(event, lexicon).text, lexicon) == (event,)
