@@ -1,6 +1,6 @@
 """Items of the compeval tasks, and the sampling of their events."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
@@ -28,7 +28,18 @@ MAX_MISSES = 64
 """Sampling of a structure stops after this many successive events that yield no new unit."""
 
 MAX_REJECTED = 512
-"""Sampling stops after this many successive events that contain one of the ``separated_pairs``."""
+"""Sampling stops after this many successive events that are rejected, such as those with separated pairs."""
+
+
+def filter_bounded(accept: Callable[[Item], bool], items: Iterator[Item], limit: int = MAX_REJECTED) -> Iterator[Item]:
+    """Yield the accepted items, until *limit* successive items are rejected."""
+    misses = 0
+    for item in items:
+        if accept(item):
+            misses = 0
+            yield item
+        elif (misses := misses + 1) == limit:
+            return
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,13 +108,7 @@ class Drawer:
         space = self.make_space(required=required, words=words, forbidden_words=forbidden_words, choices=choices)
         if space is None:
             return
-        misses = 0
-        for event in self._sample_space(space):
-            if not self._has_separated_pair(event):
-                misses = 0
-                yield event
-            elif (misses := misses + 1) == MAX_REJECTED:
-                return
+        yield from filter_bounded(lambda event: not self._has_separated_pair(event), self._sample_space(space))
 
     def make_space(
         self,

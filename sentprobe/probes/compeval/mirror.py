@@ -6,6 +6,7 @@ opposite labels. No function of the bag of words and the probe words distinguish
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice, product, zip_longest
 from random import Random
 from typing import TypeAlias
@@ -13,7 +14,7 @@ from typing import TypeAlias
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.drawn_event import DrawnEvent, find_layout_parts
-from sentprobe.probes.compeval.items import MAX_MISSES, Drawer, Probe, Unit
+from sentprobe.probes.compeval.items import MAX_MISSES, Drawer, Probe, Unit, filter_bounded
 from sentprobe.probes.compeval.questions import ProbedSentence, Question, does_noun_precede, is_agent
 
 UnitMaker: TypeAlias = Callable[[Drawer, Probe], Iterator[Unit]]
@@ -95,13 +96,7 @@ def _skip_misses(units: Iterator[Unit | None]) -> Iterator[Unit]:
     In some structures a probe has no mirror ("the man that the doctor helps sleeps": both nouns precede the last verb).
     Such structures have too many events to try all of them.
     """
-    misses = 0
-    for unit in units:
-        if unit is not None:
-            misses = 0
-            yield unit
-        elif (misses := misses + 1) == MAX_MISSES:
-            return
+    return (unit for unit in filter_bounded(lambda unit: unit is not None, units, MAX_MISSES) if unit is not None)
 
 
 def _swap_noun(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterator[DrawnEvent]:
@@ -155,28 +150,28 @@ def sample_negations(
     """
     negated = ev.Event(predicate=verb, polarity=ev.Polarity.NEGATIVE)
     features = ((negated, _POSITIVE), (_POSITIVE, negated))
-    return sample_with_adverbs(drawer, features, accept=accept, ambiguous=accept is not None)
+    return sample_with_adverbs(drawer, features, accept=accept or bool, choices=Choices(ambiguous=accept is not None))
 
 
 def sample_with_adverbs(
     drawer: Drawer,
     features: Sequence[tuple[ev.Event, ev.Event]],
     *,
-    accept: Callable[[DrawnEvent], bool] | None = None,
-    ambiguous: bool = False,
+    accept: Callable[[DrawnEvent], bool] = bool,
+    choices: Choices = Choices(),  # noqa: B008 - frozen
 ) -> Iterator[DrawnEvent]:
     """Yield events with equally many of each number of adverbs, and of each pair of features.
 
-    A pair holds the features of the main clause and those of the relative clause.
+    A pair holds the features of the main clause and those of the relative clause; *choices* gives all others.
     """
     adverb_counts = drawer.rng.sample(list(product(ADVERB_COUNTS, ADVERB_COUNTS)), len(ADVERB_COUNTS) ** 2)
-    choices = [
-        Choices(main=main, clause=clause, adverbs=(n,), clause_adverbs=(m,), ambiguous=ambiguous)
+    all_choices = [
+        replace(choices, main=main, clause=clause, adverbs=(n,), clause_adverbs=(m,))
         for turn in range(len(features))
         for i, (n, m) in enumerate(adverb_counts)
         for main, clause in [features[(i + turn) % len(features)]]
     ]
-    sources = [filter(accept, drawer.sample_events(choices=choice)) for choice in choices]
+    sources = [filter_bounded(accept, drawer.sample_events(choices=choice)) for choice in all_choices]
     return (event for events in zip_longest(*sources) for event in events if event is not None)
 
 

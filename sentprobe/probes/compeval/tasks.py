@@ -138,6 +138,17 @@ STRUCTURE_TASKS = {
             may_answer=give_reason("word order is what marks the agent; beat this figure", *_ORDER_CUES),
             source="sentprobe",
         ),
+        CompevalTask(
+            name="Modality",
+            question_text="v and another verb occur in s, one of them under a modal; is v?",
+            has_noun=False,
+            make_units=structure_units.make_modality_units,
+            held_out=HeldOutKind.ADVERBS,
+            templates=_CLAUSE_TEMPLATES,
+            question=structure_units.is_under_modal,
+            may_answer=give_reason("a modal stands near its verb; beat this figure", *_ORDER_CUES),
+            source="sentprobe",
+        ),
     )
 }
 

@@ -183,6 +183,13 @@ def has_plural_agent(sentence: Sentence, probe: tuple[str, ...]) -> bool:
     return plurals[probe[0]]
 
 
+def has_modal(sentence: Sentence, probe: tuple[str, ...]) -> bool:
+    """Whether the verb is the head of the sentence's only modal."""
+    (modal,) = (token for token in sentence.tokens if token.xpos == "MD")
+    assert probe[0] in verbs(sentence)
+    return sentence.tokens[modal.head - 1].lemma == probe[0]
+
+
 DEFINITIONS = {
     "Content1Probe": has_verb,
     "Content2Probe": has_both,
@@ -192,6 +199,7 @@ DEFINITIONS = {
     "Attachment": is_head,
     "TenseOf": is_past,
     "NumberOf": has_plural_agent,
+    "Modality": has_modal,
 }
 
 

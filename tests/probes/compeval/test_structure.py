@@ -13,6 +13,7 @@ from sentprobe.errors import UsageError
 from sentprobe.generator.bulk.drawn_texts import get_text_renderer
 from sentprobe.generator.events.event import iterate_clauses, iterate_participants
 from sentprobe.generator.sentences.parse import parse
+from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.profile import STRUCTURE, Profile
 from sentprobe.generator.spaces.space import Space
 from sentprobe.generator.spaces.templates import find_patterns
@@ -51,7 +52,16 @@ HAND_CHECKED: dict[str, list[tuple[str, tuple[str, ...], bool | None]]] = {
         ("the doctors that the man helped slept", ("help",), False),
         ("the men helped the doctor", ("call",), None),
     ],
+    "Modality": [
+        ("the men that may dance sleep", ("dance",), True),
+        ("the men that dance may sleep", ("dance",), False),
+        ("the men that dance may sleep", ("sleep",), True),
+        ("the man that is not helped by the doctor could be sleeping", ("help",), False),
+        ("the man that does not help the doctor must not sleep", ("sleep",), True),
+        ("the man that does not help the doctor must not sleep", ("call",), None),
+    ],
 }
+CHOICES = {"Modality": Choices(modals=(None, "may", "could", "must"))}
 
 
 @pytest.mark.parametrize("name", HAND_CHECKED)
@@ -59,7 +69,7 @@ def test_hand_checked_answers(name: str) -> None:
     lexicon = lexicon_of("compeval")
     for text, probe, answer in HAND_CHECKED[name]:
         (event,) = parse(text, lexicon)
-        space = Space(lexicon, vocabulary="compeval")
+        space = Space(lexicon, vocabulary="compeval", choices=CHOICES.get(name))
         (drawn,) = space.decode([space.index(event)])
         assert TASKS[name].question(ProbedSentence(drawn, get_text_renderer(lexicon)), probe) is answer, (text, probe)
 
@@ -95,6 +105,25 @@ def test_only_the_tenses_differ() -> None:
         assert len(changed) == 2
         assert changed[0] == changed[1][::-1]
         assert {*changed[0]} in ({"is", "was"}, {"are", "were"}, {"do", "did"}, {"does", "did"})
+
+
+def test_only_the_modals_differ() -> None:
+    """Each clause but its tense or modal is the same in both sentences; modals and shapes vary."""
+    lexicon = lexicon_of("compeval")
+    modals, shapes = set(), set()
+    for pair in pair_items(dataset("Modality", "compeval")):
+        clauses, forms = [], []
+        for item in pair:
+            (event,) = parse(item.text, lexicon)
+            both = [clause for clause, _ in iterate_clauses(event)]
+            forms.append([(clause.tense, clause.modal) for clause in both])
+            clauses.append([(clause.predicate, clause.voice, clause.aspect, clause.polarity) for clause in both])
+            modals |= {clause.modal for clause in both if clause.modal}
+            shapes |= {(clause.voice, clause.aspect, clause.polarity) for clause in both}
+        assert clauses[0] == clauses[1]
+        assert forms[0] == forms[1][::-1]
+    assert len(modals) == 8
+    assert len(shapes) == 8
 
 
 @examples(10)
