@@ -20,7 +20,7 @@ from sentprobe.generator.spaces.templates import find_patterns
 Item = TypeVar("Item")
 
 Probe: TypeAlias = tuple[str, ...]
-"""Probe words of an item: a verb, or a noun and a verb."""
+"""Probe words of an item: none, a verb, or a noun and a verb or adjective."""
 
 _FIRST_BLOCK = 8
 
@@ -80,7 +80,7 @@ class Drawer:
     template: str
     rng: Random
     separated_pairs: frozenset[Probe] = frozenset()
-    """Pairs of noun and verb; no event has both words of such a pair."""
+    """Pairs of noun and verb or adjective; no event has both words of such a pair."""
     part: Part = ALL_SENTENCES
     profile: Profile | None = None
     weight: float = 1
@@ -122,8 +122,8 @@ class Drawer:
 
         *words* must occur, *forbidden_words* must not.
         """
-        partners = {verb for noun, verb in self.separated_pairs if noun in words}
-        partners |= {noun for noun, verb in self.separated_pairs if verb in words}
+        partners = {other for noun, other in self.separated_pairs if noun in words}
+        partners |= {noun for noun, other in self.separated_pairs if other in words}
         constraints = Constraints(
             required=required,
             required_any=self.part.having,
@@ -153,8 +153,8 @@ class Drawer:
             return False
         parts = find_layout_parts(event.layout)
         nouns = map(event.get_value, parts.nouns)
-        verbs = [event.get_value(clause.verb) for clause in parts.clauses]
-        return not self.separated_pairs.isdisjoint(product(nouns, verbs))
+        others = [event.get_value(variable) for variable in (*(c.verb for c in parts.clauses), *parts.adjectives)]
+        return not self.separated_pairs.isdisjoint(product(nouns, others))
 
     def _sample_space(self, space: Space) -> Iterator[DrawnEvent]:
         if not space.strata:

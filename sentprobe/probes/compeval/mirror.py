@@ -14,6 +14,7 @@ from typing import TypeAlias
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.drawn_event import DrawnEvent, find_layout_parts
+from sentprobe.lexicon import Kind
 from sentprobe.probes.compeval.items import MAX_MISSES, Drawer, Probe, Unit, filter_bounded
 from sentprobe.probes.compeval.questions import ProbedSentence, Question, does_noun_precede, is_agent
 
@@ -59,7 +60,7 @@ def make_semrole_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     noun, verb = probe
     agent_event = ev.Event(predicate=verb, agent=ev.Participant(noun=noun))
     events = drawer.sample_events(required=(agent_event,), words=probe)
-    return make_mirror_pairs(drawer, probe, is_agent, events, _swap_noun)
+    return make_mirror_pairs(drawer, probe, is_agent, events, swap_noun)
 
 
 def make_order_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
@@ -67,7 +68,7 @@ def make_order_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
     The mirror exchanges the noun with one of the same number on the other side of the verb.
     """
-    return make_mirror_pairs(drawer, probe, does_noun_precede, drawer.sample_events(words=probe), _swap_noun)
+    return make_mirror_pairs(drawer, probe, does_noun_precede, drawer.sample_events(words=probe), swap_noun)
 
 
 MirrorFinder: TypeAlias = Callable[[Drawer, ProbedSentence, Probe], Iterable[DrawnEvent]]
@@ -99,13 +100,18 @@ def _skip_misses(units: Iterator[Unit | None]) -> Iterator[Unit]:
     return (unit for unit in filter_bounded(lambda unit: unit is not None, units, MAX_MISSES) if unit is not None)
 
 
-def _swap_noun(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterator[DrawnEvent]:
+def swap_noun(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterator[DrawnEvent]:
+    """Yield the event with its probed noun and another of the same number and sort exchanged."""
     event, parts = probed.event, find_layout_parts(probed.event.layout)
-    numbers = {variable: event.get_value(parts.determiners[variable])[0] for variable in parts.nouns}
+    lexicon = drawer.wording.lexicon
+
+    def describe_noun(variable: int) -> tuple[str, str]:
+        sort = lexicon.get(str(event.get_value(variable)), Kind.NOUN).sort
+        return event.get_value(parts.determiners[variable])[0], sort
+
     variable_ = probed.nouns[probe[0]]
-    candidates = [
-        variable for variable in parts.nouns if variable != variable_ and numbers[variable] == numbers[variable_]
-    ]
+    kind = describe_noun(variable_)
+    candidates = [variable for variable in parts.nouns if variable != variable_ and describe_noun(variable) == kind]
     for candidate in drawer.shuffle(candidates):
         yield event.swap_values(variable_, candidate)
 

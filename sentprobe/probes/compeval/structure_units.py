@@ -142,21 +142,24 @@ def _has_one_modal(event: DrawnEvent) -> bool:
 
 
 def _move_modal(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEvent]:
-    """Yield the event with the forms of its clauses exchanged, unless an adverb then has two readings."""
     main, inner = probed.event.layout.clauses
     pairs = [(name, f"{inner.path}{name}") for name in ("modal", "tense")]
     names = {old: new for pair in pairs for old, new in (pair, pair[::-1])}
-    mirror = change_layout(drawer, probed.event, lambda name: names.get(name, name), forms=(inner.form, main.form))
-    if count_readings(mirror.event) == 1:
-        yield mirror
+    yield change_layout(drawer, probed.event, lambda name: names.get(name, name), forms=(inner.form, main.form))
 
 
 def _keep_words(find_mirrors: MirrorFinder) -> MirrorFinder:
-    """Return a function that leaves out mirrors with other words, such as *is* and *were* for *was* and *are*."""
+    """Return a function that leaves out mirrors with other words, such as *is* and *were* for *was* and *are*.
+
+    It also leaves out mirrors with an adverb that two verbs can take.
+    """
 
     def find_same_words(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterable[DrawnEvent]:
         words = sorted(probed.text.split())
-        mirrors = find_mirrors(drawer, probed, probe)
-        return (mirror for mirror in mirrors if sorted(drawer.wording.render(mirror).split()) == words)
+        for mirror in find_mirrors(drawer, probed, probe):
+            if sorted(drawer.wording.render(mirror).split()) != words:
+                continue
+            if mirror.layout is probed.event.layout or count_readings(mirror.event) == 1:
+                yield mirror
 
     return find_same_words
