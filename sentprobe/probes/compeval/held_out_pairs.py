@@ -8,7 +8,6 @@ from random import Random
 from sentprobe.errors import UsageError, format_count
 from sentprobe.lexicon import Flag, Kind, Lexicon
 from sentprobe.lexicon.sorts import restrict_to_one_sort
-from sentprobe.lexicon.words import VERBS
 from sentprobe.probes.compeval.items import Probe
 from sentprobe.probes.dataset import Split, TooFewError
 
@@ -64,7 +63,8 @@ def build_pairs(
     verbs = _sample_probed(words, kinds, rng)
     nouns = _sample_probed(words, (Kind.NOUN,), rng)
     if len(nouns) < 2 or len(verbs) < 2:
-        name = "verb" if VERBS.issuperset(kinds) else kinds[0].value
+        names = {Kind.ADJECTIVE: "adjective", Kind.DITRANSITIVE: "ditransitive verb"}
+        name = names.get(kinds[0], "verb")
         counts = f"{format_count(len(nouns), 'noun')} and {format_count(len(verbs), name)}"
         raise TooFewError(f"{task}: the vocabulary has {counts}; holding out pairs takes at least two of each")
 

@@ -120,7 +120,7 @@ TASKS = {
 }
 
 
-STRUCTURE_TASKS = {
+STRUCTURE_TASKS: dict[str, CompevalTask] = {
     task.name: task
     for task in (
         _StructureTask(

@@ -22,7 +22,7 @@ from sentprobe.probes.compeval.assemble import build_task
 from sentprobe.probes.compeval.items import Drawer
 from sentprobe.probes.compeval.questions import ProbedSentence
 from sentprobe.probes.compeval.sampling import NoStructureError
-from sentprobe.probes.dataset import ProbeDataset, Size, Split
+from sentprobe.probes.dataset import ProbeDataset, Size, Split, TooFewError
 from sentprobe.probes.formats import read_dataset
 from sentprobe.probes.runs.execution.item_annotation import make_item_table
 
@@ -167,7 +167,7 @@ def test_a_recipient_is_exchanged_in_every_form() -> None:
             ((clause, head),) = (pair for pair in iterate_clauses(event) if pair[0].predicate == item.probe[1])
             forms.add((clause.dative, clause.voice, clause.gap))
             fillers = {role: head if filler is GAP else filler for role in Role if (filler := clause.argument(role))}
-            roles |= {role for role, filler in fillers.items() if filler and filler.noun == item.probe[0]}
+            roles |= {role for role, filler in fillers.items() if getattr(filler, "noun", None) == item.probe[0]}
     assert len(forms) >= 4 + 5
     assert roles == {Role.AGENT, Role.RECIPIENT}
 
@@ -228,6 +228,14 @@ def test_there_is_no_paper_to_sample_as_in() -> None:
         build_task("TenseOf", train=56, test=28, sampling="paper")
     with pytest.raises(UsageError, match=r"no structure task 'Order'; the tasks are Attachment, "):
         find_task("Order", "structure")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("Binding", "7 nouns and 0 adjectives"), ("Recipient", "7 nouns and 0 ditransitive verbs")]
+)
+def test_a_vocabulary_may_lack_words(name: str, words: str) -> None:
+    with pytest.raises(TooFewError, match=f"^{name}: the vocabulary has {words}; "):
+        build_task(name, vocabulary="compeval")
 
 
 @pytest.mark.parametrize("structure", ["passive", "object-relative", "progressive", "plural"])
