@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from itertools import chain, combinations
 from random import Random
 from typing import ClassVar, TypeAlias
+from zlib import crc32
 
 import numpy as np
 from numpy.typing import NDArray
@@ -354,6 +355,13 @@ class TripletSet:
         for part in self.parts:
             for place, words in zip(part.positions.tolist(), _find_content_words(part.anchors), strict=True):
                 units[place] = keys.setdefault(words, len(keys))
+        return units
+
+    def hash_units(self) -> NDArray[np.int64]:
+        """Return a number for the unit of each triplet, the same in every set: the CRC-32 of its nouns and verbs."""
+        units = np.empty(len(self), np.int64)
+        for part in self.parts:
+            units[part.positions] = [crc32(" ".join(words).encode()) for words in _find_content_words(part.anchors)]
         return units
 
     def build_draft(self, part: TripletPart, *, side: TripletSide) -> drafts.EventDraft:
