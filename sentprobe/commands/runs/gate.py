@@ -31,7 +31,8 @@ def gate(
         INPUT_SPEC,
     ],
     threshold: Annotated[
-        float | None, typer.Option(help="Lowest similarity that passes (euclid: greatest distance). Default: by --keep.")
+        float | None,
+        typer.Option(help="Lowest similarity that passes (euclid: greatest distance). Default: by --keep."),
     ] = None,
     keep: Annotated[
         str, typer.Option(metavar="SHARE", help="Choose, on half of the units, the threshold that this share passes.")
@@ -39,15 +40,7 @@ def gate(
     max_false_hits: Annotated[
         str | None, typer.Option(metavar="SHARE", help="Exit with 1 if more pairs with another meaning pass.")
     ] = None,
-    contrast: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--contrast",
-            "-c",
-            help=f"{opt.CONTRASTS}; repeatable. Default: all.",
-            autocompletion=completion.complete_contrast,
-        ),
-    ] = None,
+    contrast: opt.ContrastsOption = None,
     pairs: Annotated[
         Path | None,
         typer.Option(metavar="CSV", help="Measure your pairs instead; columns: a, b, same (1 or 0)."),
@@ -63,9 +56,7 @@ def gate(
     ] = None,
     out: opt.OutFileOption = None,
     cache: opt.CacheOption = True,
-    threads: Annotated[
-        int | None, opt.declare_option(opt.MACHINE, help="PyTorch threads. Default: one per core.")
-    ] = None,
+    threads: opt.ThreadsOption = None,
     *,
     source: opt.TripletOptions,
 ) -> None:

@@ -16,7 +16,7 @@ from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.commands.shared.table_output import find_caption, find_table_format, print_reuse, write_tables
 from sentprobe.disk.files import find_cache_directory
 from sentprobe.display.table_writers import Grid
-from sentprobe.errors import UsageError, format_message
+from sentprobe.errors import UsageError
 from sentprobe.generator.spaces.held_out_words import parse_side
 from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
 from sentprobe.processes import check_count, limit_threads
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from sentprobe.probes.geometry.distance_results import GeometryResult
     from sentprobe.probes.geometry.distance_tables import GroupedBy
     from sentprobe.probes.geometry.measures import Nearness
-    from sentprobe.probes.geometry.triplet_sentences import TripletSampling
 
 
 @opt.expand_option_groups
@@ -45,15 +44,7 @@ def geometry(
         INPUT,
     ] = None,
     encoder: opt.EncodersOption = None,
-    contrast: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--contrast",
-            "-c",
-            help=f"{opt.CONTRASTS}; repeatable. Default: all.",
-            autocompletion=completion.complete_contrast,
-        ),
-    ] = None,
+    contrast: opt.ContrastsOption = None,
     task: opt.TaskOption = None,
     out: opt.ResultsOption = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Triplets per contrast.")] = 400,
@@ -73,9 +64,7 @@ def geometry(
     format_: opt.TableFormatOption = "text",
     force: opt.ForceOption = False,
     cache: opt.CacheOption = True,
-    threads: Annotated[
-        int | None, opt.declare_option(opt.MACHINE, help="PyTorch threads. Default: one per core.")
-    ] = None,
+    threads: opt.ThreadsOption = None,
     *,
     source: opt.TripletOptions,
     latex: opt.LatexOptions,
@@ -97,7 +86,6 @@ def geometry(
         SampledTriplets,
         TripletSampling,
         TripletSentences,
-        build_triplet_spaces,
         digest_words,
         sample_background,
     )
@@ -130,9 +118,7 @@ def geometry(
     check_distractors(distractors)
     targets = inputs.parse_sentence_targets(other_words, task or (), source, seed=seed) if other_words else None
     file_materials = inputs.read_triplet_materials(files, seed=seed)
-    spaces, errors = ([], []) if sentences else build_triplet_spaces(words, contrast or (), drawing)
-    for failure in errors:
-        print(format_message(f"left out: {failure}"), file=sys.stderr)
+    spaces = [] if sentences else inputs.build_spaces(words, contrast or (), drawing)
     if out is not None:
         check_directory(out)
     encoders = build_vector_encoders(specs, seed)

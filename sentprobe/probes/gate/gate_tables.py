@@ -139,7 +139,9 @@ def format_junit(gate: Gate, max_false_hits: float | None) -> str:
     for draws in cells:
         name = _name_case(draws[0])
         case = ET.SubElement(suite, "testcase", classname="sentprobe.gate", name=name, time="0")
-        figures = f"false hits {100 * _average(draws, 'false_hits'):.1f}%, misses {100 * _average(draws, 'misses'):.1f}%"
+        figures = (
+            f"false hits {100 * _average(draws, 'false_hits'):.1f}%, misses {100 * _average(draws, 'misses'):.1f}%"
+        )
         if name in exceeding:
             message = f"{figures}; at most {100 * (max_false_hits or 0):g}% false hits are accepted"
             ET.SubElement(case, "failure", message=message).text = " / ".join(draws[0].example)

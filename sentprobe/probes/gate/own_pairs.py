@@ -3,11 +3,11 @@
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from zlib import crc32
 
 import numpy as np
 
 from sentprobe.errors import FormatError
+from sentprobe.generator.pairs.triplets import hash_words
 from sentprobe.probes.formats.records import read_table_rows
 from sentprobe.probes.gate.pair_scores import BLOCK, PairScorer, ScoredPairs, find_shortest
 
@@ -28,7 +28,7 @@ def score_own_pairs(scorer: PairScorer, path: Path) -> ScoredPairs:
     while block := [*islice(pairs, BLOCK)]:
         firsts, seconds, same = map(list, zip(*block, strict=True))
         scores += scorer.score_columns(firsts, seconds)
-        units += [crc32(text.encode()) for text in firsts]
+        units += [hash_words([text]) for text in firsts]
         labels += same
         others = [(first, second) for first, second, is_same in block if not is_same]
         example = example or (find_shortest(*zip(*others, strict=True)) if others else None)
