@@ -52,7 +52,7 @@ def _build_record(result: GateResult, rates: GateRates) -> dict[str, Any]:
 
 
 def _average(draws: Sequence[GateRates], field: str) -> float:
-    return mean(getattr(rates, field) for rates in draws)
+    return float(mean(getattr(rates, field) for rates in draws))
 
 
 def describe_worst(gate: Gate) -> str:
