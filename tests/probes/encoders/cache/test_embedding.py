@@ -134,7 +134,7 @@ def test_exhausted_memory_is_no_fault_of_the_encoder(tmp_path: Path) -> None:
     encoder = CustomEncoder()
     error = RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 20673368 bytes")
     encoder.give = make_raising_function(error)
-    with pytest.raises(RuntimeError, match="^DefaultCPUAllocator"):
+    with pytest.raises(RuntimeError, match="DefaultCPUAllocator"):
         embed(encoder, ["a", "bb"], cache=Cache(tmp_path))
     assert list_vector_files_below(tmp_path) == []
 
