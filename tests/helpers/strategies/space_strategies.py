@@ -81,7 +81,7 @@ def spaces(draw: st.DrawFn) -> Space:
         asked=draw(_some([None, Role.AGENT, Role.PATIENT])),
         adverbs=draw(st.sampled_from(((0,), (1,), (0, 2)))),
         adjectives=(draw(st.integers(0, int(vocabulary in ("odd", "everyday")))),),
-        coordinations=draw(st.sampled_from(((0,), (0, 1), (1, 2)))),
+        coordinations=(draw(st.integers(0, 1)),),
     )
     templates = draw(st.lists(st.sampled_from(list_template_names(deep=True)), min_size=1, max_size=3))
     try:
