@@ -129,6 +129,16 @@ BAD = {
 }
 
 
+def test_exhausted_memory_is_no_fault_of_the_encoder(tmp_path: Path) -> None:
+    """The command line says so in one sentence."""
+    encoder = CustomEncoder()
+    error = RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 20673368 bytes")
+    encoder.give = make_raising_function(error)
+    with pytest.raises(RuntimeError, match="DefaultCPUAllocator"):
+        embed(encoder, ["a", "bb"], cache=Cache(tmp_path))
+    assert list_vector_files_below(tmp_path) == []
+
+
 @pytest.mark.parametrize("case", BAD)
 def test_what_an_encoder_may_not_return(case: str, tmp_path: Path) -> None:
     encoder = CustomEncoder()
