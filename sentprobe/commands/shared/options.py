@@ -138,6 +138,10 @@ def build_correction_option(tested: str) -> Any:
     return typer.Option("--correction", help=f"Correction for multiple {tested}: holm, bh or none.")
 
 
+ThreadsOption = Annotated[
+    int | None, declare_option(MACHINE, "--threads", help="PyTorch threads. Default: one per core.")
+]
+
 CacheOption = Annotated[bool, declare_option(MACHINE, "--cache/--no-cache", help="Cache sentence vectors on disk.")]
 
 EncodersOption = Annotated[
@@ -167,6 +171,13 @@ LexiconOption = Annotated[Path | None, declare_option(WHAT, "--lexicon", help="Y
 CONTRASTS = names.enumerate_names(names.CONTRASTS).replace(
     "negation, polarity", "negation (moved to the other verb), polarity (added or removed)"
 )
+
+ContrastsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--contrast", "-c", help=f"{CONTRASTS}; repeatable. Default: all.", autocompletion=completion.complete_contrast
+    ),
+]
 
 _REMARKS = {"published": "published (Ettinger et al. 2018)", "splits": "splits (a file per split)"}
 
