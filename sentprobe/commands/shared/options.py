@@ -93,9 +93,7 @@ NotesOption = Annotated[bool, typer.Option("--notes", help="Print all notes belo
 
 IntervalsOption = Annotated[bool, typer.Option("--intervals", help="Show 95% intervals.")]
 
-SourcesOption = Annotated[
-    bool, typer.Option("--sources", help="Show two ±: between draws, and within them.")
-]
+SourcesOption = Annotated[bool, typer.Option("--sources", help="Show two ±: between draws, and within them.")]
 
 PublishedOption = Annotated[bool, typer.Option("--published", help="Add the published results of these tasks.")]
 
@@ -160,9 +158,7 @@ ResultsOption = Annotated[Path | None, build_out_option("Results folder; existin
 TaskOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--task",
-        help="Only this task, or group of tasks (adi); repeatable.",
-        autocompletion=completion.complete_task,
+        "--task", help="Only this task, or group of tasks (adi); repeatable.", autocompletion=completion.complete_task
     ),
 ]
 
