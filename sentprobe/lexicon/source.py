@@ -74,11 +74,7 @@ class Document:
 
 
 def read_document(text: str, path: str) -> Document:
-    """Return the sections and entries of a lexicon file's text.
-
-    Raises:
-        LexiconError: the text is not TOML (problem L010).
-    """
+    """Return the sections and entries of a lexicon file's text. Raises LexiconError (problem L010)."""
     places = tuple(scan_places(text))
     firsts: KeyPlaces = {}
     repeated = []

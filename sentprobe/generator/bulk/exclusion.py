@@ -14,12 +14,7 @@ from sentprobe.lexicon import Lexicon
 
 
 def find_excluded_indices(paths: Iterable[Path], space: Space) -> list[int]:
-    """Return the sorted indices of the sentences of files in a space; skip those outside it.
-
-    Raises:
-        UsageError: a file cannot be read.
-        FormatError: the content of a file is invalid.
-    """
+    """Return the sorted indices of the sentences of files that are in a space. Raises UsageError or FormatError."""
     indices = {space.find(event) for path in paths for event in _read_events(path, space.lexicon)}
     return sorted(index for index in indices if index is not None)
 

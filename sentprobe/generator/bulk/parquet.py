@@ -241,11 +241,7 @@ def open_parquet(path: Path, kind: Any) -> Any:
 
 
 def read_parquet(path: Path) -> Iterator[Sentence]:
-    """Yield the sentences of a Parquet file.
-
-    Raises:
-        FormatError: the file is not Parquet, or lacks a column.
-    """
+    """Yield the sentences of a Parquet file. Raises FormatError if it is not Parquet, or lacks a column."""
     try:
         for batch in pq.ParquetFile(to_local_path(path)).iter_batches():
             for number, row in enumerate(batch.to_pylist(), 1):

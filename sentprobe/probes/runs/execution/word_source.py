@@ -89,9 +89,7 @@ def encode_words(encoder: encoders.Encoder, words: Sequence[str], *, cache: Cach
 
     They are the encoder's input word vectors, cut and rounded like its sentence vectors; nothing is erased from them. A
     word without a vector is 0, with a warning. An encoder without known input word vectors encodes each word alone.
-
-    Raises:
-        EncoderError: no word has a vector; the encoder failed.
+    Raises EncoderError.
     """
     read_words = find_input_word_vectors(encoder)
     if read_words is None:

@@ -43,15 +43,11 @@ def list_task_names(tasks: Sequence[ProbedTask]) -> tuple[str, ...]:
 
 
 def plan_probing(tasks: Sequence[str], contrasts: Sequence[str], *, items: int) -> ProbingPlan:
-    """Return the probing plan; without tasks and contrasts, it has all compeval tasks.
+    """Return the probing plan; without tasks and contrasts, of all compeval tasks. Raises UsageError or DatasetError.
 
     - tasks: names of compeval tasks, and files or folders of datasets
     - items: training items of each built task; there are half as many test items, and a fifth as
       many triplets
-
-    Raises:
-        UsageError: an unknown or repeated task, file or contrast; too few items.
-        DatasetError: a dataset is damaged.
     """
     if items < 2:
         raise UsageError(f"items={items}: at least 2 are wanted, of which there are tests for one")
