@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from sentprobe.errors import suggest
 from sentprobe.lexicon import draft as drafts
-from sentprobe.lexicon.problems import Problem
-from sentprobe.lexicon.source import SYNONYMS, VOCABULARY, LexiconEntry
+from sentprobe.lexicon.source import SYNONYMS, VOCABULARY, LexiconEntry, Problem
 from sentprobe.lexicon.words import (
     FORMS,
     NO_PROGRESSIVE,

@@ -12,8 +12,7 @@ from sentprobe.lexicon.inflect import FormSource, look_up
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.lexicon_checks import find_problems
 from sentprobe.lexicon.memory import remember_forms
-from sentprobe.lexicon.problems import LexiconError, Problem
-from sentprobe.lexicon.source import NOT_TOML, read_document
+from sentprobe.lexicon.source import NOT_TOML, LexiconError, Problem, read_document
 from sentprobe.lexicon.words import Word
 
 BUILT_IN = "english.toml"

@@ -18,12 +18,11 @@ from sentprobe.probes.geometry.distance_results import GeometryResult
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.report.plots.length_series import SERIES_NOTES, build_series_grids, check_lengths, series_records
 from sentprobe.probes.report.tables.distance_report import build_geometry_sections, join_records
-from sentprobe.probes.report.tables.main_table import CellStyle, describe_differences
+from sentprobe.probes.report.tables.main_table import CellStyle, describe_differences, split_single_draws
 from sentprobe.probes.report.tables.method_tables import build_method_tables, to_method_records
 from sentprobe.probes.report.tables.part_tables import build_structure_tables, index_by_fingerprint
 from sentprobe.probes.report.tables.published_rows import to_published_records
 from sentprobe.probes.report.tables.short_notes import SHORT, NoteStyle
-from sentprobe.probes.report.tables.single_draws import split_single_draws
 from sentprobe.probes.report.tables.training_curves import Curve, build_curve_tables, separate_training_curves
 from sentprobe.probes.report.tables.view import ShownTable, build_sections, choose_notes, lay_out_grids
 from sentprobe.probes.report.tables.view import to_text as write_sections
@@ -34,6 +33,14 @@ from sentprobe.probes.results.training_curve import TrainingCurve
 if TYPE_CHECKING:
     from sentprobe.probes.audit import Audit
     from sentprobe.probes.report.plots.panels import ResultPicture
+
+from sentprobe.probes.geometry.distance_results import read_geometry
+from sentprobe.probes.geometry.distance_tables import check_nearness
+from sentprobe.probes.report.findings import comparisons
+from sentprobe.probes.report.findings.comparisons import EncoderResults
+from sentprobe.probes.report.tables.distance_report import sort_by_task
+from sentprobe.probes.report.tables.main_table import sort_results, split_settings
+from sentprobe.probes.results.store import read_results
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -62,7 +69,7 @@ def read_shown_audits(paths: Sequence[Path]) -> "tuple[Audit, ...]":
     """Read the audits of several files."""
     if not paths:
         return ()
-    from sentprobe.probes.audit.audit_reader import read_audits
+    from sentprobe.probes.audit.audit_report import read_audits
 
     return tuple(audit for path in paths for audit in read_audits(path))
 
@@ -205,3 +212,43 @@ def format_series(results: Results, view: View, *, by: Lengths, fmt: tw.TableFor
         for title, draw_grids in zip(describe_differences(tables), grids, strict=True)
     ]
     return "\n".join(parts) + tw.format_notes("".join(f"{note}\n" for note in SERIES_NOTES), fmt)
+
+
+def read_runs(runs: Sequence[Path]) -> Results:
+    """Read several runs as one; sort tasks, and the layers of each model, as in the tables."""
+    records = [record for path in runs for record in read_results(path).records]
+    return sort_results(Results(tuple(records)))
+
+
+def read_probed_runs(runs: Sequence[Path]) -> Results:
+    """Read several runs as one; raise UsageError if none has results of probes."""
+    results = read_runs(runs)
+    if not results.records:
+        raise UsageError(f"{', '.join(map(str, runs))}: no results of probes yet")
+    return results
+
+
+def read_distances(runs: Sequence[Path]) -> tuple[GeometryResult, ...]:
+    """Read the results of ``probe geometry`` in the folders."""
+    return sort_by_task([result for path in runs for result in read_geometry(path)])
+
+
+def check_distances(results: Sequence[GeometryResult], nearness: Nearness) -> None:
+    """Raise UsageError if no result has this measure of nearness; cosine, the default, is always accepted."""
+    if nearness is Nearness.COSINE:
+        return
+    if not results:
+        raise UsageError("--nearness is for geometry, and the results are of probes alone")
+    check_nearness(results, nearness)
+
+
+def build_sides(results: Results, source: str, table: int | None = None, *, hint: str = "") -> list[EncoderResults]:
+    """Return each encoder's results, of one *table* of several; *hint* ends the message of commands without --table."""
+    tables = split_settings(sort_results(results))
+    if table is not None and len(tables) > 1:
+        if not 1 <= table <= len(tables):
+            raise UsageError(f"{source} has the tables 1 to {len(tables)}, and no table {table}")
+        tables = tables[table - 1 : table]
+    joined_results = Results(tuple(record for draw_results in tables for record in draw_results.records))
+    choice = f"choose one of its {len(tables)} tables, as probe show numbers them, with --table"
+    return comparisons.group_by_encoder(joined_results, source, hint=hint or choice)

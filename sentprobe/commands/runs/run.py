@@ -129,7 +129,7 @@ def run(
     from sentprobe.probes.natural.selection import merge_scaled_notes
     from sentprobe.probes.runs.execution.word_source import parse_word_source
     from sentprobe.probes.runs.request.built_suites import build_failure_error
-    from sentprobe.probes.runs.request.methods import find_methods
+    from sentprobe.probes.runs.request.settings import find_methods
 
     machines = where.find_machines(
         jobs=_choose_job_count(device, threads) if jobs is None else jobs, keeps_little_work_here=jobs is None

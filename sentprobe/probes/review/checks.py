@@ -7,17 +7,17 @@ from sentprobe.display.table_writers import TableFormat, escape_markdown, format
 from sentprobe.errors import escape_control_characters, format_count
 from sentprobe.probes.report.tables.main_table import describe_differences, sort_results, split_settings
 from sentprobe.probes.results.result import Results
-from sentprobe.probes.review.beyond_control import find_bag_of_words_ties, find_memorised_words
-from sentprobe.probes.review.chance import find_near_chance
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
-from sentprobe.probes.review.convergence import find_unconverged
-from sentprobe.probes.review.cut_input import find_cut_input
-from sentprobe.probes.review.data_versions import find_version_differences
-from sentprobe.probes.review.failed_controls import find_failed_controls
-from sentprobe.probes.review.mixed_machines import find_machine_differences
+from sentprobe.probes.review.control_checks import (
+    find_bag_of_words_ties,
+    find_failed_controls,
+    find_memorised_words,
+    find_near_chance,
+)
+from sentprobe.probes.review.data_versions import find_machine_differences, find_version_differences
 from sentprobe.probes.review.noise import find_ties_with_best
-from sentprobe.probes.review.repeated_sentences import find_repeated_sentences
-from sentprobe.probes.review.repetitions import find_few_repetitions
+from sentprobe.probes.review.repetitions import find_few_repetitions, find_unconverged
+from sentprobe.probes.review.sentence_checks import find_cut_input, find_repeated_sentences
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from sentprobe.probes.report.findings.paired_tests import LEVEL, DrawComparison
 from sentprobe.probes.report.findings.table_findings import find_table
 from sentprobe.probes.results.result import Condition, Results
 from sentprobe.probes.review import power
-from sentprobe.probes.review.beyond_control import describe_test
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
+from sentprobe.probes.review.control_checks import describe_test
 
 
 def find_ties_with_best(table: Results) -> Iterator[ClaimFinding]:

@@ -34,8 +34,7 @@ from sentprobe.probes.runs.execution.runner import run_tasks
 from sentprobe.probes.runs.execution.task import make_tasks
 from sentprobe.probes.runs.execution.word_source import make_word_source
 from sentprobe.probes.runs.request.built_suites import ItemCounts, warn_left_out
-from sentprobe.probes.runs.request.methods import find_methods
-from sentprobe.probes.runs.request.settings import Run, RunRequest, make_run
+from sentprobe.probes.runs.request.settings import Run, RunRequest, find_methods, make_run
 from sentprobe.probes.runs.request.targets import DatasetsArgument, Targets, find_datasets, find_targets
 from sentprobe.probes.suites import ClassifierChoice
 from sentprobe.probes.trainer.presets import find_preset
@@ -125,7 +124,7 @@ def run(
     - erase: paths of datasets without probe words; the vectors are also probed when the labels of
       each of these datasets are erased from them
     - control_task, methods: further probes of the unchanged vectors of each encoder: see
-      :class:`sentprobe.probes.runs.request.methods.MethodName`
+      :class:`sentprobe.probes.runs.request.settings.MethodName`
 
     A sentence that is in several datasets is encoded once per encoder. Controls that depend only on the width of the
     encoder are run once for all encoders of that width.

@@ -13,7 +13,7 @@ from hostile_files import HostileReader, text_file
 from natural_tables import sample_rows, write_head, write_table
 from probe_strategies import make_sample_result, make_seed_score
 
-from sentprobe.probes.audit.audit_reader import read_audits
+from sentprobe.probes.audit.audit_report import read_audits
 from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe
 from sentprobe.probes.corpus.chunk_work import compute_chunk_rows
 from sentprobe.probes.corpus.chunks import find_head, read_rows

@@ -14,9 +14,9 @@ from torch import Tensor
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.capabilities import Capabilities
 from sentprobe.probes.encoders.models import model_loading
-from sentprobe.probes.encoders.models.declared_size import check_declared_size
 from sentprobe.probes.encoders.models.model_loading import (
     ModelPrecision,
+    check_declared_size,
     count_truncated,
     find_model,
     move_to_device,

@@ -10,10 +10,10 @@ import numpy as np
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.encoders.capabilities import Capabilities
-from sentprobe.probes.encoders.models.declared_size import check_declared_size
 from sentprobe.probes.encoders.models.model_loading import (
     ModelFiles,
     ModelPrecision,
+    check_declared_size,
     count_truncated,
     find_model,
     move_to_device,

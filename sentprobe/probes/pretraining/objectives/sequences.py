@@ -8,10 +8,16 @@ from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.trained.sentence_model import UNKNOWN, SentenceModel
-from sentprobe.probes.pretraining.decoding.decoder import DecoderSize, Seq2Seq, VectorDecoder, make_decoder
+from sentprobe.probes.pretraining.decoding.decoder import (
+    DecoderSize,
+    Noise,
+    Seq2Seq,
+    SequencePairs,
+    VectorDecoder,
+    make_decoder,
+)
 from sentprobe.probes.pretraining.decoding.generation_quality import GenerationValidator, Metric
 from sentprobe.probes.pretraining.decoding.subwords import learn_subwords
-from sentprobe.probes.pretraining.decoding.text_batches import Noise, SequencePairs
 from sentprobe.probes.pretraining.item_batches import hold_out
 from sentprobe.probes.pretraining.objective import PreparedObjective
 from sentprobe.probes.pretraining.objective_options import DROP, SWAP, ObjectiveOptions

@@ -1,4 +1,4 @@
-"""Sentences with constituents, from treebanks, columns, or a corpus table."""
+"""Parsed sentences from files, and their constituents as lines of symbols."""
 
 from collections.abc import Iterator
 from itertools import chain

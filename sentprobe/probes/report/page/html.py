@@ -17,9 +17,7 @@ from sentprobe.probes.report.findings.control_verdicts import ControlRun
 from sentprobe.probes.report.findings.draws import find_missing_cells
 from sentprobe.probes.report.findings.standings import compute_standings, describe_groups
 from sentprobe.probes.report.findings.table_findings import judge_controls
-from sentprobe.probes.report.page.page_items import build_page_mistakes
 from sentprobe.probes.report.page.page_table import PageTable, build_page_table, describe_size
-from sentprobe.probes.report.page.reproduction import describe_reproduction
 from sentprobe.probes.report.plots import method_pictures, page_pictures
 from sentprobe.probes.report.plots.panels import ResultPicture
 from sentprobe.probes.report.tables import complete_notes, control_notes, main_table
@@ -35,6 +33,104 @@ from sentprobe.probes.trainer.presets import format_preset_name
 
 if TYPE_CHECKING:
     from sentprobe.probes.audit.cue_audit import Audit
+from collections.abc import Iterable
+
+from sentprobe.errors import escape_control_characters
+from sentprobe.probes.report.findings.item_parts import ItemTables
+from sentprobe.probes.report.findings.mistakes import WrongItems, find_mistakes
+from sentprobe.probes.report.tables.data_notes import DIGEST_LENGTH
+from sentprobe.probes.results.result import Provenance, Result, find_provenances
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproduction:
+    """The facts that reproduce the same figures, each line once."""
+
+    commands: tuple[str, ...]
+    versions: tuple[str, ...]
+    data: tuple[str, ...]
+    encoders: tuple[str, ...]
+
+
+def describe_reproduction(
+    results: Results, distances: Sequence[GeometryResult], curves: Sequence[Curve]
+) -> Reproduction:
+    """Return the commands, versions, data and encoders of results, geometry and curves."""
+    sources: list[Provenance | GeometryResult] = [
+        *(making for record in results.records for making in find_provenances(record)),
+        *distances,
+    ]
+    versions = (
+        *(making.versions for making in sources),
+        *(packages for curve in curves for packages in curve.versions),
+    )
+    commands = (*(making.command for making in sources), *(curve.learned.command for curve in curves if curve.learned))
+    encoded: list[Result | GeometryResult] = [*_sort_records(results), *distances]
+    return Reproduction(
+        commands=_list_distinct_lines(commands),
+        versions=_list_distinct_lines(
+            ", ".join(f"{name} {version}" for name, version in packages.items()) for packages in versions
+        ),
+        data=_list_distinct_lines(map(_describe_data, _sort_records(results))),
+        encoders=_list_distinct_lines(map(_describe_encoder, encoded)),
+    )
+
+
+def _list_distinct_lines(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return each line once, without line breaks."""
+    return tuple(dict.fromkeys(" ".join(escape_control_characters(line).split()) for line in lines if line))
+
+
+def _sort_records(results: Results) -> list[Result]:
+    return sorted(results.records, key=lambda record: (results.tasks.index(record.task), record.seed))
+
+
+def _describe_data(record: Result) -> str:
+    return _format_digest(f"{record.task}, seed {record.seed}", record.dataset_fingerprint)
+
+
+def _describe_encoder(result: Result | GeometryResult) -> str:
+    """Return the name of an encoder with the seed of its untrained weights."""
+    seed = None if result.encoder_seed is None else f", seed {result.encoder_seed}"
+    return _format_digest(f"{result.encoder}{seed or ''}", result.encoder_fingerprint)
+
+
+def _format_digest(name: str, digest: str) -> str:
+    return f"{name}: {digest[:DIGEST_LENGTH] or 'not known'}"
+
+
+TEMPLATE = "template"
+
+ITEMS_WITHOUT_STRUCTURES = 3
+
+MAX_ENCODERS = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageMistakes:
+    """The wrongly answered items of an encoder on a task, part by part."""
+
+    of: Result
+    parts: tuple[WrongItems, ...]
+
+    @property
+    def title(self) -> str:
+        """The line that is visible while the list of items is folded."""
+        wrong = sum(part.wrong for part in self.parts)
+        total = sum(part.items for part in self.parts)
+        return f"{self.of.encoder} on {self.of.task}: {wrong} of {total} test items"
+
+
+def build_page_mistakes(results: Results, items: ItemTables) -> Iterator[PageMistakes]:
+    """Yield the mistakes of the first encoders (no layers) on each task with stored items, in the first draw."""
+    records = [record for record in results.records if record.layer is None]
+    encoders = [*dict.fromkeys(record.encoder for record in records)][:MAX_ENCODERS]
+    first = {record.cell: record for record in reversed(records) if record.encoder in encoders}
+    for record in sorted(first.values(), key=lambda record: encoders.index(record.encoder)):
+        if record.dataset_fingerprint in items:
+            table = items[record.dataset_fingerprint]
+            count, column = (1, TEMPLATE) if TEMPLATE in table.columns else (ITEMS_WITHOUT_STRUCTURES, None)
+            yield PageMistakes(of=record, parts=find_mistakes(record, table, count, column=column))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

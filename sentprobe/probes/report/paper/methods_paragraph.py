@@ -5,11 +5,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from sentprobe.display.table_writers import TableFormat, format_title
 from sentprobe.errors import format_count
 from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
-from sentprobe.probes.report.cited_text import Citation, Piece, list_keys, write_with_citations
 from sentprobe.probes.report.findings import control_verdicts
 from sentprobe.probes.report.findings.draws import list_seeds
 from sentprobe.probes.report.findings.encoder_variants import find_requested_spec
-from sentprobe.probes.report.references import SOFTWARE, write_bibliography
+from sentprobe.probes.report.references import (
+    SOFTWARE,
+    Citation,
+    Piece,
+    list_keys,
+    write_bibliography,
+    write_with_citations,
+)
 from sentprobe.probes.report.tables.classifier_description import PRESET_PAPERS, describe_classifier, join_words
 from sentprobe.probes.report.tables.complete_notes import describe_chance, list_presets
 from sentprobe.probes.report.tables.main_table import describe_differences, split_settings

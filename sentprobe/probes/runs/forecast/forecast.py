@@ -25,8 +25,14 @@ from sentprobe.probes.runs.execution.task import Task, make_tasks
 from sentprobe.probes.runs.execution.word_source import encode_words, find_base_encoder, make_word_source
 from sentprobe.probes.runs.forecast import unloaded_model
 from sentprobe.probes.runs.forecast.measured_speed import measure_encoding, measure_product_rate, measure_training
-from sentprobe.probes.runs.forecast.planned_fits import EncoderFacts, PlannedFit, list_fits
-from sentprobe.probes.runs.forecast.planned_work import PlannedResult, Planner, plan_all
+from sentprobe.probes.runs.forecast.planned_work import (
+    EncoderFacts,
+    PlannedFit,
+    PlannedResult,
+    Planner,
+    list_fits,
+    plan_all,
+)
 from sentprobe.probes.runs.forecast.unloaded_model import UnloadedModel
 from sentprobe.probes.runs.request.built_suites import CompevalSuite
 from sentprobe.probes.runs.request.settings import Run, RunRequest

@@ -30,7 +30,7 @@ from sentprobe.probes.runs.execution.runner import run_tasks
 from sentprobe.probes.runs.execution.task import Task, make_tasks
 from sentprobe.probes.runs.request.built_suites import ItemCounts, make_compeval
 from sentprobe.probes.runs.request.settings import Run, make_run
-from sentprobe.probes.runs.training.probing_plan import list_task_names
+from sentprobe.probes.runs.training.training_plan import list_task_names
 from sentprobe.probes.trainer.presets import find_preset
 from sentprobe.progress import SilentReporter
 from sentprobe.specs import COMPEVAL, check_distinct

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 from thoroughness import examples
 
-from sentprobe.probes.pretraining.decoding import text_batches as bt
+from sentprobe.probes.pretraining.decoding import decoder as bt
 from sentprobe.probes.pretraining.decoding.subwords import END, START
 from sentprobe.probes.pretraining.objective import Batch
 from sentprobe.probes.pretraining.token_rows import collect_rows

@@ -1,13 +1,21 @@
-"""The checks for encoders that are not better than a control that may know the answer: by paired tests."""
+"""The checks of figures against chance and against controls: by paired tests."""
 
 from collections.abc import Iterator, Sequence
 
 from sentprobe.probes.known_task import ABOUT_WORDS, Cue
+from sentprobe.probes.report.findings import control_verdicts
 from sentprobe.probes.report.findings.comparisons import Comparison, format_p_value, format_points
-from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES
+from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, compute_effective_items
+from sentprobe.probes.report.findings.paired_tests import LEVEL
 from sentprobe.probes.report.findings.table_findings import ChanceTest, find_table, identify_control
-from sentprobe.probes.results.result import Condition, Results
+from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
+from sentprobe.probes.review.power import (
+    SMALLEST_SHOWN,
+    compute_items_needed,
+    describe_draws_needed,
+    describe_items_needed,
+)
 from sentprobe.probes.suites import explain_expected_cue
 
 
@@ -106,3 +114,85 @@ def format_equation(p: float) -> str:
     """
     shown = format_p_value(p)
     return f"< {shown[1:]}" if shown.startswith("<") else f"= {shown}"
+
+
+def find_failed_controls(table: Results) -> Iterator[ClaimFinding]:
+    """Find the controls that must be at chance and are not, and results without controls."""
+    runs = control_verdicts.find_controls(table)
+    count = sum(run.must_be_at_chance for run in runs)
+    for run in runs:
+        if run.must_be_at_chance and run.verdict is not control_verdicts.ControlVerdict.AT_CHANCE:
+            yield _describe_failure(run, count)
+    yield from _find_missing(table)
+
+
+def _describe_failure(run: control_verdicts.ControlRun, count: int) -> ClaimFinding:
+    above = run.verdict is control_verdicts.ControlVerdict.ABOVE
+    reason = "training and test disagree about something besides the sentence or the question"
+    if above:
+        reason = "something besides the sentence, or besides the question, gives the answer away"
+    is_encoder_control = run.condition is Condition.RANDOM_PROBES
+    return ClaimFinding(
+        severity=Severity.SEVERE if above else Severity.WARNING,
+        problem=f"The control with {control_verdicts.CONTROL_NAMES[run.condition]} cannot know the answer, and is "
+        f"{run.verdict}: {reason}.",
+        figures=(f"{run}, corrected for {count} controls, {control_verdicts.CONFIDENCE:.0%}",),
+        advice="Repeat the run with another --seed. If it is so again, use no figure of this task: "
+        "probe audit says which cues tell the answer.",
+        task=run.result.task,
+        encoder=run.result.encoder if is_encoder_control else "",
+        draw=str(run.result.seed),
+    )
+
+
+def _find_missing(table: Results) -> Iterator[ClaimFinding]:
+    unchecked = control_verdicts.find_unchecked(table)
+    for task in dict.fromkeys(result.task for result in unchecked):
+        names = dict.fromkeys(result.encoder for result in unchecked if result.task == task)
+        yield ClaimFinding(
+            severity=Severity.SEVERE,
+            problem="There are no controls: a probe that cannot know the answer might be as accurate.",
+            advice="Run the same command again without --no-controls: it trains only the controls.",
+            task=task,
+            encoder=", ".join(names),
+        )
+
+
+def find_near_chance(table: Results) -> Iterator[ClaimFinding]:
+    """Find encoders that look better than chance but are not significantly so, on tasks that words cannot solve."""
+    findings = find_table(table)
+    solvable = findings.find_solvable_tasks()
+    near = [
+        test
+        for (_, task), test in findings.cells.items()
+        if task not in solvable and test.figure.accuracy - test.figure.chance >= SMALLEST_SHOWN and not test.is_above
+    ]
+    level = LEVEL / (len(findings.cells) + len(findings.free_controls))
+    for task in dict.fromkeys(test.draws[0].task for test in near):
+        tests = [test for test in near if test.draws[0].task == task]
+        yield ClaimFinding(
+            severity=Severity.WARNING,
+            problem="Above chance, but not significantly.",
+            figures=tuple(_describe_figure(test, level=level) for test in tests),
+            advice="Claim neither that the vectors hold the property nor that they do not. Use more test items "
+            "(--test).",
+            task=task,
+            encoder=", ".join(test.draws[0].encoder for test in tests),
+        )
+
+
+def _describe_figure(test: ChanceTest, *, level: float) -> str:
+    figure, first = test.figure, test.draws[0]
+    enough = (
+        describe_draws_needed(figure.test, level=level) if figure.test else _describe_needed_items(first, level=level)
+    )
+    return (
+        f"{first.encoder}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}; "
+        f"{describe_chance_p(test)}; {enough}"
+    )
+
+
+def _describe_needed_items(result: Result, *, level: float) -> str:
+    score = result.scores[Condition.PROBE]
+    needed = compute_items_needed(result.accuracy, result.majority, level=level) or 0
+    return describe_items_needed(needed * score.total / compute_effective_items(score, result), score.total)
