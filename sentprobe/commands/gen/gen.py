@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from sentprobe.commands.gen.gen_space import OUTPUT, ContentOptions, FeatureOptions, WordOptions
+from sentprobe.commands.gen.gen_options import OUTPUT, ContentOptions, FeatureOptions, WordOptions
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.completion import complete_template
 from sentprobe.commands.shared.given_options import list_given_options

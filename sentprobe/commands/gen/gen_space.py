@@ -2,91 +2,23 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-from sentprobe.commands.shared.options import FIX, VARY, declare_option
-from sentprobe.commands.shared.output_paths import INPUT
+from sentprobe.commands.gen.gen_options import ContentOptions, FeatureOptions, WordOptions
 from sentprobe.disk.files import make_parent_folder
 from sentprobe.errors import UsageError, format_message, suggest
 from sentprobe.generator.bulk.generate import read_known_event
 from sentprobe.generator.bulk.sentence_files import write_file, write_sentences
-from sentprobe.generator.events.event import Aspect, Event, Mood, Negator, Number, Polarity, Role, Tense, Voice
+from sentprobe.generator.events.event import Event, Mood, Negator, Number
 from sentprobe.generator.sentences.sentence_records import PARQUET, find_record_format
 from sentprobe.generator.spaces.constraints import Choices, Constraints
 from sentprobe.generator.spaces.profile import Profile
 from sentprobe.generator.spaces.published_config import read_config
 from sentprobe.generator.spaces.space import Space
 from sentprobe.grammars.shapes import MAX_ADVERBS
-from sentprobe.lexicon import Flag, Lexicon
+from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.read import choose_vocabulary
 from sentprobe.progress import show_bars
-
-MUST = "Required and forbidden content"
-OUTPUT = "Output"
-"""MUST and OUTPUT are titles of panels of ``--help``."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ContentOptions:
-    """Required and forbidden events and lemmas."""
-
-    require: Annotated[list[str] | None, declare_option(MUST, help="Required event: 'help[past](agent: lawyer)'.")] = (
-        None
-    )
-    require_any: Annotated[list[str] | None, declare_option(MUST, help="Event; at least one of these is required.")] = (
-        None
-    )
-    forbid: Annotated[list[str] | None, declare_option(MUST, help="Forbidden event.")] = None
-    require_word: Annotated[list[str] | None, declare_option(MUST, help="Required lemma.")] = None
-    forbid_word: Annotated[list[str] | None, declare_option(MUST, help="Forbidden lemma.")] = None
-    config: Annotated[
-        Path | None, declare_option(MUST, help="Constraint file of the generator of Ettinger et al."), INPUT
-    ] = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FeatureOptions:
-    """Fixed features of main clauses, relative clauses and nouns."""
-
-    mood: Annotated[Mood | None, declare_option(FIX, help="Statements by default.")] = None
-    ask: Annotated[Role | None, declare_option(FIX, help="Role that questions ask for; yes/no by default.")] = None
-    tense: Annotated[Tense | None, declare_option(FIX)] = None
-    voice: Annotated[Voice | None, declare_option(FIX)] = None
-    aspect: Annotated[Aspect | None, declare_option(FIX)] = None
-    polarity: Annotated[Polarity | None, declare_option(FIX)] = None
-    rc_tense: Annotated[Tense | None, declare_option(FIX, help="Of relative clauses.")] = None
-    rc_voice: Annotated[Voice | None, declare_option(FIX, help="Of relative clauses.")] = None
-    rc_aspect: Annotated[Aspect | None, declare_option(FIX, help="Of relative clauses.")] = None
-    rc_polarity: Annotated[Polarity | None, declare_option(FIX, help="Of relative clauses.")] = None
-    number: Annotated[Number | None, declare_option(FIX, help="Of all nouns.")] = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WordOptions:
-    """Function words, and numbers of adverbs, adjectives and coordinations."""
-
-    determiner: Annotated[list[str] | None, declare_option(VARY, help="the, a, some, no, this, that.")] = None
-    relativizer: Annotated[list[str] | None, declare_option(VARY, help="that, who.")] = None
-    negator: Annotated[list[str] | None, declare_option(VARY, help="not, n't.")] = None
-    modal: Annotated[
-        list[str] | None, declare_option(VARY, help="can, must, ..., or none (a clause with a tense instead).")
-    ] = None
-    adverbs: Annotated[str, declare_option(VARY, help="Number of adverbs before a verb: 2, or 0-2.")] = "0"
-    adjectives: Annotated[str, declare_option(VARY, help="Number of adjectives before a noun: 1, or 0-1.")] = "0"
-    coordinations: Annotated[
-        str, declare_option(VARY, help="Number of pairs such as 'the man and the woman' in a sentence: 1, or 0-1.")
-    ] = "0"
-    allow: Annotated[
-        list[Flag] | None,
-        declare_option(
-            VARY,
-            help="stative, punctual, psych: such verbs in the progressive; syncretic: verbs with one form for present "
-            "and past (hit).",
-        ),
-    ] = None
-
 
 PROGRESS_THRESHOLD = 50_000
 

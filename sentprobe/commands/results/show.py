@@ -16,18 +16,6 @@ from sentprobe.specs import choose_member
 
 if TYPE_CHECKING:
     from sentprobe.probes.results.result import Results
-from dataclasses import dataclass
-from functools import partial
-
-from sentprobe.commands.shared.options import ItemViewOptions
-from sentprobe.commands.shared.table_output import find_table_format, write_tables
-from sentprobe.display.screen import print_text
-from sentprobe.probes.report.findings import mistakes
-from sentprobe.probes.report.tables.main_table import CellStyle
-from sentprobe.probes.report.tables.part_tables import build_part_tables, index_by_fingerprint, to_part_records
-from sentprobe.probes.report.tables.view import ShownTable, to_text
-from sentprobe.probes.results.item_table import read_item_tables
-from sentprobe.probes.results.result import Results
 
 
 @opt.expand_option_groups
@@ -101,7 +89,7 @@ def show(
     _check_probed(results, {**requested, items.view_option: bool(items.view_option)})
     if items.view_option:
         _reject_with_items(items.view_option, {**requested, "--plot": plot is not None, "--sources": sources})
-        from sentprobe.commands.results.show import ItemView, show_items
+        from sentprobe.commands.results.show_items import ItemView, show_items
 
         cells = CellStyle(all_rows=all_rows)
         show_items(results, ItemView(options=items, style=cells, caption=caption, out=out), format_)
@@ -149,44 +137,3 @@ def _reject_with_items(view: str, requested: Mapping[str, bool]) -> None:
     for option, is_requested in requested.items():
         if is_requested:
             raise UsageError(f"{option} does not go with {view}: omit one of them")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemView:
-    """The options, format and output file of a view of test items."""
-
-    options: ItemViewOptions
-    style: CellStyle = CellStyle()  # noqa: RUF009 - frozen
-    caption: tw.Caption = tw.NO_CAPTION
-    out: Path | None = None
-
-
-def show_items(results: Results, view: ItemView, format_: str | None) -> None:
-    """Print or write accuracy by a column, or wrong answers."""
-    options = view.options
-    fmt = find_table_format(format_, view.out, subject=f"probe show {options.view_option}")
-    results = mistakes.select_results(results, encoder=options.encoder, task=options.task)
-    items = index_by_fingerprint(read_item_tables(results.records))
-    if options.wrong is not None:
-        wrong_items = mistakes.find_all_mistakes(results, items, options.wrong, column=options.by)
-        _show_mistakes(wrong_items, view, fmt)
-    else:
-        tables = build_part_tables(results, items, options.by or "", view.style)
-        make_records = partial(to_part_records, results, items, options.by or "")
-        write_tables(tables, make_records, fmt, out=view.out, caption=view.caption)
-
-
-def _show_mistakes(wrong_items: list[mistakes.WrongItems], view: ItemView, fmt: tw.TableFormat) -> None:
-    if fmt in FLAT:
-        print_or_write(tw.format_records(mistakes.to_mistake_records(wrong_items), fmt), view.out)
-    elif fmt is tw.TableFormat.TEXT:
-        text = "\n\n".join("\n".join(mistakes.render_mistakes(items)) for items in wrong_items)
-        if view.out is None:
-            print_text(text)
-        else:
-            print_or_write(f"{text}\n", view.out)
-    elif fmt is tw.TableFormat.MARKDOWN:
-        print_or_write("\n".join(map(mistakes.render_mistakes_markdown, wrong_items)), view.out)
-    else:
-        tables: list[ShownTable] = [(e.title, mistakes.build_mistake_grid(e), "") for e in wrong_items]
-        print_or_write(to_text(tables, fmt, caption=view.caption), view.out)

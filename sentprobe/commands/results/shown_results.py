@@ -14,11 +14,20 @@ from sentprobe.display.screen import print_table, print_text
 from sentprobe.errors import SentprobeError, UsageError, escape_control_characters, format_message
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.distance_draws import build_geometry_tables
-from sentprobe.probes.geometry.distance_results import GeometryResult
+from sentprobe.probes.geometry.distance_results import GeometryResult, read_geometry
+from sentprobe.probes.geometry.distance_tables import check_nearness
 from sentprobe.probes.geometry.measures import Nearness
+from sentprobe.probes.report.findings import comparisons
+from sentprobe.probes.report.findings.comparisons import EncoderResults
 from sentprobe.probes.report.plots.length_series import SERIES_NOTES, build_series_grids, check_lengths, series_records
-from sentprobe.probes.report.tables.distance_report import build_geometry_sections, join_records
-from sentprobe.probes.report.tables.main_table import CellStyle, describe_differences, split_single_draws
+from sentprobe.probes.report.tables.distance_report import build_geometry_sections, join_records, sort_by_task
+from sentprobe.probes.report.tables.main_table import (
+    CellStyle,
+    describe_differences,
+    sort_results,
+    split_settings,
+    split_single_draws,
+)
 from sentprobe.probes.report.tables.method_tables import build_method_tables, to_method_records
 from sentprobe.probes.report.tables.part_tables import build_structure_tables, index_by_fingerprint
 from sentprobe.probes.report.tables.published_rows import to_published_records
@@ -28,19 +37,12 @@ from sentprobe.probes.report.tables.view import ShownTable, build_sections, choo
 from sentprobe.probes.report.tables.view import to_text as write_sections
 from sentprobe.probes.results.item_table import ItemTable, has_held_out, has_items, read_item_tables
 from sentprobe.probes.results.result import Result, Results
+from sentprobe.probes.results.store import read_results
 from sentprobe.probes.results.training_curve import TrainingCurve
 
 if TYPE_CHECKING:
     from sentprobe.probes.audit import Audit
     from sentprobe.probes.report.plots.panels import ResultPicture
-
-from sentprobe.probes.geometry.distance_results import read_geometry
-from sentprobe.probes.geometry.distance_tables import check_nearness
-from sentprobe.probes.report.findings import comparisons
-from sentprobe.probes.report.findings.comparisons import EncoderResults
-from sentprobe.probes.report.tables.distance_report import sort_by_task
-from sentprobe.probes.report.tables.main_table import sort_results, split_settings
-from sentprobe.probes.results.store import read_results
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

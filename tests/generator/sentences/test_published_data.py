@@ -5,7 +5,8 @@ import lzma
 import pytest
 from shared import SHARED, needs_shared
 
-from sentprobe.commands.gen.gen_space import ContentOptions, make_space
+from sentprobe.commands.gen.gen_options import ContentOptions
+from sentprobe.commands.gen.gen_space import make_space
 from sentprobe.generator.events.event import Event, iterate_clauses
 from sentprobe.generator.events.matching import contains
 from sentprobe.generator.sentences.parse import parse

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 from scipy.stats import chisquare
 
-from sentprobe.commands.gen.gen_space import ContentOptions, FeatureOptions, WordOptions, make_space
+from sentprobe.commands.gen.gen_options import ContentOptions, FeatureOptions, WordOptions
+from sentprobe.commands.gen.gen_space import make_space
 from sentprobe.errors import UsageError
 from sentprobe.generator.bulk.sentence_files import read_file, write_file, write_sentences
 from sentprobe.generator.events.event import (

@@ -1,4 +1,4 @@
-"""Functions shared by ``st:`` and ``hf:``: files, precision and device of a model."""
+"""Functions shared by ``st:`` and ``hf:``: files, declared size, precision and device of a model."""
 
 import hashlib
 import os

@@ -2,25 +2,29 @@
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from sentprobe.display.table_writers import Grid
+from sentprobe.errors import escape_control_characters
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.distance_draws import build_geometry_tables
 from sentprobe.probes.geometry.distance_results import GeometryResult
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.report.findings.control_verdicts import ControlRun
 from sentprobe.probes.report.findings.draws import find_missing_cells
+from sentprobe.probes.report.findings.item_parts import ItemTables
+from sentprobe.probes.report.findings.mistakes import WrongItems, find_mistakes
 from sentprobe.probes.report.findings.standings import compute_standings, describe_groups
 from sentprobe.probes.report.findings.table_findings import judge_controls
 from sentprobe.probes.report.page.page_table import PageTable, build_page_table, describe_size
 from sentprobe.probes.report.plots import method_pictures, page_pictures
 from sentprobe.probes.report.plots.panels import ResultPicture
 from sentprobe.probes.report.tables import complete_notes, control_notes, main_table
+from sentprobe.probes.report.tables.data_notes import DIGEST_LENGTH
 from sentprobe.probes.report.tables.distance_report import build_geometry_sections
 from sentprobe.probes.report.tables.method_tables import build_method_tables
 from sentprobe.probes.report.tables.part_tables import build_structure_tables, index_by_fingerprint
@@ -28,18 +32,11 @@ from sentprobe.probes.report.tables.spread_notes import describe_missing_cells
 from sentprobe.probes.report.tables.training_curves import Curve, build_curve_tables
 from sentprobe.probes.report.tables.view import divide_by_setting, load_template
 from sentprobe.probes.results.item_table import ItemTable
-from sentprobe.probes.results.result import Results
+from sentprobe.probes.results.result import Provenance, Result, Results, find_provenances
 from sentprobe.probes.trainer.presets import format_preset_name
 
 if TYPE_CHECKING:
     from sentprobe.probes.audit.cue_audit import Audit
-from collections.abc import Iterable
-
-from sentprobe.errors import escape_control_characters
-from sentprobe.probes.report.findings.item_parts import ItemTables
-from sentprobe.probes.report.findings.mistakes import WrongItems, find_mistakes
-from sentprobe.probes.report.tables.data_notes import DIGEST_LENGTH
-from sentprobe.probes.results.result import Provenance, Result, find_provenances
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
