@@ -20,14 +20,8 @@ from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.report.findings import comparisons
 from sentprobe.probes.report.findings.comparisons import EncoderResults
 from sentprobe.probes.report.plots.length_series import SERIES_NOTES, build_series_grids, check_lengths, series_records
+from sentprobe.probes.report.tables import main_table
 from sentprobe.probes.report.tables.distance_report import build_geometry_sections, join_records, sort_by_task
-from sentprobe.probes.report.tables.main_table import (
-    CellStyle,
-    describe_differences,
-    sort_results,
-    split_settings,
-    split_single_draws,
-)
 from sentprobe.probes.report.tables.method_tables import build_method_tables, to_method_records
 from sentprobe.probes.report.tables.part_tables import build_structure_tables, index_by_fingerprint
 from sentprobe.probes.report.tables.published_rows import to_published_records
@@ -49,7 +43,7 @@ if TYPE_CHECKING:
 class View:
     """The parts and the style of the output."""
 
-    style: CellStyle = CellStyle()  # noqa: RUF009 - frozen
+    style: main_table.CellStyle = main_table.CellStyle()  # noqa: RUF009 - frozen
     notes: NoteStyle = SHORT
     by_length: Lengths | None = None
     caption: tw.Caption = tw.NO_CAPTION
@@ -110,12 +104,12 @@ def draw_plot(
 
     if by_length is not None:
         check_lengths(results)
-        settings = split_single_draws(results)
+        settings = main_table.split_single_draws(results)
         _check_single(settings, "settings (classifier, data, probe words or seed)")
         pictures = page_pictures.draw_length_pictures(settings[0], by_length)
         return _take_first(pictures, "no task has test sentences of several lengths")
     *_, curves = separate_training_curves(results, distances, learning_curves)
-    layered_draws = [draw for draw in split_single_draws(results) if page_pictures.find_layered_models(draw)]
+    layered_draws = [draw for draw in main_table.split_single_draws(results) if page_pictures.find_layered_models(draw)]
     if curves and not layered_draws:
         _check_single(curves, "trainings (name, seed or folder)")
         picture = page_pictures.draw_training_picture(curves[0])
@@ -189,11 +183,11 @@ def _build_tables(results: Results, view: View) -> Iterator[ShownTable]:
     yield from build_method_tables(results)
 
 
-def print_series(results: Results, *, by: Lengths, style: CellStyle) -> None:
+def print_series(results: Results, *, by: Lengths, style: main_table.CellStyle) -> None:
     """Print a table for each setting, draw and task; see :func:`check_lengths` for errors."""
     check_lengths(results)
-    tables = split_single_draws(results)
-    for title, draw in zip(describe_differences(tables), tables, strict=True):
+    tables = main_table.split_single_draws(results)
+    for title, draw in zip(main_table.describe_differences(tables), tables, strict=True):
         print_text(tw.format_title(title, tw.TableFormat.TEXT), end="")
         for grid in build_series_grids(draw, by=by, style=style):
             print_table(tw.build_rich_table(grid))
@@ -205,13 +199,13 @@ def format_series(results: Results, view: View, *, by: Lengths, fmt: tw.TableFor
     check_lengths(results)
     if fmt in FLAT:
         return tw.format_records(series_records(results, by=by), fmt)
-    tables = split_single_draws(results)
+    tables = main_table.split_single_draws(results)
     grids = [list(build_series_grids(draw, by=by, style=view.style)) for draw in tables]
     count, numbers = sum(map(len, grids)), itertools.count(1)
     parts = [
         tw.format_title(title, fmt)
         + "\n".join(tw.format_grid(g, fmt, view.caption.add_number(next(numbers), count)) for g in draw_grids)
-        for title, draw_grids in zip(describe_differences(tables), grids, strict=True)
+        for title, draw_grids in zip(main_table.describe_differences(tables), grids, strict=True)
     ]
     return "\n".join(parts) + tw.format_notes("".join(f"{note}\n" for note in SERIES_NOTES), fmt)
 
@@ -219,7 +213,7 @@ def format_series(results: Results, view: View, *, by: Lengths, fmt: tw.TableFor
 def read_runs(runs: Sequence[Path]) -> Results:
     """Read several runs as one; sort tasks, and the layers of each model, as in the tables."""
     records = [record for path in runs for record in read_results(path).records]
-    return sort_results(Results(tuple(records)))
+    return main_table.sort_results(Results(tuple(records)))
 
 
 def read_probed_runs(runs: Sequence[Path]) -> Results:
@@ -246,7 +240,7 @@ def check_distances(results: Sequence[GeometryResult], nearness: Nearness) -> No
 
 def build_sides(results: Results, source: str, table: int | None = None, *, hint: str = "") -> list[EncoderResults]:
     """Return each encoder's results, of one *table* of several; *hint* ends the message of commands without --table."""
-    tables = split_settings(sort_results(results))
+    tables = main_table.split_settings(main_table.sort_results(results))
     if table is not None and len(tables) > 1:
         if not 1 <= table <= len(tables):
             raise UsageError(f"{source} has the tables 1 to {len(tables)}, and no table {table}")
