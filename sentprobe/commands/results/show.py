@@ -60,7 +60,7 @@ def show(
     from sentprobe.probes.geometry.measures import Nearness
     from sentprobe.probes.report.plots.plot_files import check_suffix, write_plot
     from sentprobe.probes.report.tables.main_table import CellStyle
-    from sentprobe.probes.report.tables.short_notes import COMPLETE, SHORT
+    from sentprobe.probes.report.tables.table_notes import COMPLETE, SHORT
     from sentprobe.probes.results.training_curve import read_learning_curves
 
     if format_ == MTEB:

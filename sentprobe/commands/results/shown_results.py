@@ -25,7 +25,7 @@ from sentprobe.probes.report.tables.distance_report import build_geometry_sectio
 from sentprobe.probes.report.tables.method_tables import build_method_tables, to_method_records
 from sentprobe.probes.report.tables.part_tables import build_structure_tables, index_by_fingerprint
 from sentprobe.probes.report.tables.published_rows import to_published_records
-from sentprobe.probes.report.tables.short_notes import SHORT, NoteStyle
+from sentprobe.probes.report.tables.table_notes import SHORT, NoteStyle
 from sentprobe.probes.report.tables.training_curves import Curve, build_curve_tables, separate_training_curves
 from sentprobe.probes.report.tables.view import ShownTable, build_sections, choose_notes, lay_out_grids
 from sentprobe.probes.report.tables.view import to_text as write_sections

@@ -17,7 +17,7 @@ from sentprobe.probes.audit.cue_classifiers import Classifier, ModelScore, Trial
 from sentprobe.probes.audit.cue_features import CUES
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.known_task import Cue
-from sentprobe.probes.results.split_overlap import SplitOverlap
+from sentprobe.probes.results.data_facts import SplitOverlap
 from sentprobe.probes.statistics import Interval
 from sentprobe.probes.suites import find_redundancy
 from sentprobe.values import check_record, parse_json

@@ -4,9 +4,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from sentprobe.probes.report.findings.draws import find_missing_cells
-from sentprobe.probes.report.tables.data_notes import DIGEST_LENGTH
 from sentprobe.probes.report.tables.main_table import split_settings
 from sentprobe.probes.report.tables.spread_notes import describe_missing_cells
+from sentprobe.probes.report.tables.table_notes import DIGEST_LENGTH
 from sentprobe.probes.results.result import Condition, Result, Results, find_provenances
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 from sentprobe.probes.trainer.classifier import Precision

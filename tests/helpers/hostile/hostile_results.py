@@ -37,8 +37,8 @@ from sentprobe.probes.report.findings.item_parts import accuracy_by
 from sentprobe.probes.report.findings.mistakes import find_mistakes, render_mistakes
 from sentprobe.probes.report.page.page_audits import build_page_audits
 from sentprobe.probes.report.plots.page_pictures import draw_training_picture
-from sentprobe.probes.report.tables.complete_notes import describe_all
 from sentprobe.probes.report.tables.distance_report import build_geometry_sections
+from sentprobe.probes.report.tables.table_notes import describe_all
 from sentprobe.probes.report.tables.training_curves import build_curve_tables, build_curves
 from sentprobe.probes.results.item_table import read_item_table, write_item_table
 from sentprobe.probes.results.result import Condition, Results, make_score

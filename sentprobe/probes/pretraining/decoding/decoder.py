@@ -13,8 +13,8 @@ from torch.nn import functional
 from sentprobe.errors import FormatError
 from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
 from sentprobe.probes.pretraining.decoding.subwords import END, PADDING, START, Subwords
+from sentprobe.probes.pretraining.item_batches import Places, TokenRows, pad_rows
 from sentprobe.probes.pretraining.objective import Batch, Learner
-from sentprobe.probes.pretraining.token_rows import Places, TokenRows, pad_rows
 
 Noise: TypeAlias = Callable[[NDArray[np.int32], np.random.Generator], NDArray[np.int32]]
 """Function from a source to its non-empty noisy version, the encoder's input."""

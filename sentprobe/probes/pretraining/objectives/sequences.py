@@ -11,12 +11,11 @@ from sentprobe.probes.encoders.trained.sentence_model import UNKNOWN, SentenceMo
 from sentprobe.probes.pretraining.decoding import decoder
 from sentprobe.probes.pretraining.decoding.generation_quality import GenerationValidator, Metric
 from sentprobe.probes.pretraining.decoding.subwords import learn_subwords
-from sentprobe.probes.pretraining.item_batches import hold_out
+from sentprobe.probes.pretraining.item_batches import collect_rows, hold_out
 from sentprobe.probes.pretraining.objective import PreparedObjective
 from sentprobe.probes.pretraining.objective_options import DROP, SWAP, ObjectiveOptions
 from sentprobe.probes.pretraining.texts import corpora
 from sentprobe.probes.pretraining.texts.meanings import Meanings
-from sentprobe.probes.pretraining.token_rows import collect_rows
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,17 +18,16 @@ from sentprobe.probes.report.findings.control_verdicts import ControlRun
 from sentprobe.probes.report.findings.draws import find_missing_cells
 from sentprobe.probes.report.findings.item_parts import ItemTables
 from sentprobe.probes.report.findings.mistakes import WrongItems, find_mistakes
-from sentprobe.probes.report.findings.standings import compute_standings, describe_groups
-from sentprobe.probes.report.findings.table_findings import judge_controls
+from sentprobe.probes.report.findings.table_findings import compute_standings, describe_groups, judge_controls
 from sentprobe.probes.report.page.page_table import PageTable, build_page_table, describe_size
 from sentprobe.probes.report.plots import method_pictures, page_pictures
 from sentprobe.probes.report.plots.panels import ResultPicture
-from sentprobe.probes.report.tables import complete_notes, control_notes, main_table
-from sentprobe.probes.report.tables.data_notes import DIGEST_LENGTH
+from sentprobe.probes.report.tables import control_notes, main_table, table_notes
 from sentprobe.probes.report.tables.distance_report import build_geometry_sections
 from sentprobe.probes.report.tables.method_tables import build_method_tables
 from sentprobe.probes.report.tables.part_tables import build_structure_tables, index_by_fingerprint
 from sentprobe.probes.report.tables.spread_notes import describe_missing_cells
+from sentprobe.probes.report.tables.table_notes import DIGEST_LENGTH
 from sentprobe.probes.report.tables.training_curves import Curve, build_curve_tables
 from sentprobe.probes.report.tables.view import divide_by_setting, load_template
 from sentprobe.probes.results.item_table import ItemTable
@@ -193,7 +192,7 @@ def build_report_page(
         mistakes=tuple(build_page_mistakes(results, stored_items)),
         methods=tuple(build_method_tables(results)),
         audits=build_page_audits(results, audits) if audits else None,
-        classifiers=tuple(complete_notes.describe_classifiers(results)),
+        classifiers=tuple(table_notes.describe_classifiers(results)),
         redo=describe_reproduction(results, distances, curves),
         script=Markup(script),  # a file of the package, into which nothing is put
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -224,9 +223,9 @@ def _build_curve_sections(curves: Sequence[Curve], style: main_table.CellStyle) 
 def _build_section(
     results: Results, style: main_table.CellStyle, *, title: str, origins: tuple[str, ...], by: Lengths
 ) -> ReportSection:
-    presets = dict.fromkeys(map(format_preset_name, complete_notes.list_presets(results)))
+    presets = dict.fromkeys(map(format_preset_name, table_notes.list_presets(results)))
     classifier_note = (f"classifier: {' and '.join(presets)}",) if presets else ()
-    sentence, *notes = complete_notes.describe_figures(results)
+    sentence, *notes = table_notes.describe_figures(results)
     cell_standings = compute_standings(results)
     return ReportSection(
         title=title,
@@ -234,7 +233,7 @@ def _build_section(
         sentence=sentence,
         table=build_page_table(main_table.build_grid(results, style=style), cell_standings, intervals=style.intervals),
         tied=tuple(describe_groups(cell_standings)),
-        notes=(*origins, *classifier_note, *notes, *complete_notes.describe_papers(results, style)),
+        notes=(*origins, *classifier_note, *notes, *table_notes.describe_papers(results, style)),
         warnings=tuple(control_notes.list_warnings(results)),
         at_chance=tuple(control_notes.count_controls(results)),
         verdicts=tuple(control_notes.describe_controls(results)),

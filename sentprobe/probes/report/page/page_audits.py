@@ -8,7 +8,7 @@ from sentprobe.errors import escape_control_characters, format_count
 from sentprobe.probes.audit import audit_report
 from sentprobe.probes.audit.cue_audit import Audit, Verdict
 from sentprobe.probes.report.plots import panels as pn
-from sentprobe.probes.report.tables.data_notes import DIGEST_LENGTH
+from sentprobe.probes.report.tables.table_notes import DIGEST_LENGTH
 from sentprobe.probes.results.result import Condition, Result, Results
 
 VERDICT_NAMES = {

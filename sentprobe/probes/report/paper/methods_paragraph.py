@@ -10,9 +10,9 @@ from sentprobe.probes.report.findings import control_verdicts
 from sentprobe.probes.report.findings.draws import list_seeds
 from sentprobe.probes.report.findings.encoder_variants import find_requested_spec
 from sentprobe.probes.report.tables.classifier_description import PRESET_PAPERS, describe_classifier, join_words
-from sentprobe.probes.report.tables.complete_notes import describe_chance, list_presets
 from sentprobe.probes.report.tables.main_table import describe_differences, split_settings
 from sentprobe.probes.report.tables.spread_notes import count_probes, describe_resampled_parts, has_shared_items
+from sentprobe.probes.report.tables.table_notes import describe_chance, list_presets
 from sentprobe.probes.results.result import METHODS, Condition, Result, Results, find_provenances
 from sentprobe.probes.suites import find_known_task
 

@@ -10,8 +10,7 @@ from sentprobe.lengths import Bin, Lengths
 from sentprobe.probes.geometry import distance_tables as geometry_tables
 from sentprobe.probes.geometry.distance_draws import GeometryTable, estimate_accuracy, group_by_cell
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind
-from sentprobe.probes.report.findings.standings import Standings
-from sentprobe.probes.report.findings.table_findings import find_table
+from sentprobe.probes.report.findings.table_findings import Standings, find_table
 from sentprobe.probes.report.plots import panels as pn
 from sentprobe.probes.report.plots.length_series import SeriesPoint, accuracy_by_length, norm_by_length
 from sentprobe.probes.report.tables import training_curves

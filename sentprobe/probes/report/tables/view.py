@@ -13,7 +13,7 @@ from sentprobe.display.screen import split_table, wrap
 from sentprobe.probes.report.findings.draws import find_missing_cells
 from sentprobe.probes.report.tables import main_table
 from sentprobe.probes.report.tables.method_tables import build_method_tables
-from sentprobe.probes.report.tables.short_notes import COMPLETE, SHORT, NoteStyle, say_where_more_is, write_table_notes
+from sentprobe.probes.report.tables.table_notes import COMPLETE, SHORT, NoteStyle, say_where_more_is, write_table_notes
 from sentprobe.probes.results.result import Results
 
 if TYPE_CHECKING:

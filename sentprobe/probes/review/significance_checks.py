@@ -1,12 +1,13 @@
-"""The checks of figures against chance and against controls: by paired tests."""
+"""The checks of figures against chance, controls and each other: by paired tests."""
 
 from collections.abc import Iterator, Sequence
 
+from sentprobe.errors import format_count
 from sentprobe.probes.known_task import ABOUT_WORDS, Cue
 from sentprobe.probes.report.findings import control_verdicts
 from sentprobe.probes.report.findings.comparisons import Comparison, format_p_value, format_points
 from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, compute_effective_items
-from sentprobe.probes.report.findings.paired_tests import LEVEL
+from sentprobe.probes.report.findings.paired_tests import LEVEL, DrawComparison
 from sentprobe.probes.report.findings.table_findings import ChanceTest, find_table, identify_control
 from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.review import power
@@ -195,3 +196,65 @@ def _describe_needed_items(result: Result, *, level: float) -> str:
     score = result.scores[Condition.PROBE]
     needed = power.compute_items_needed(result.accuracy, result.majority, level=level) or 0
     return power.describe_items_needed(needed * score.total / compute_effective_items(score, result), score.total)
+
+
+def find_ties_with_best(table: Results) -> Iterator[ClaimFinding]:
+    """Find on each task the encoders that are not significantly worse than the best, without variants of one model."""
+    comparisons = find_table(table).comparisons
+    for task in table.tasks:
+        ties = [
+            comparison
+            for comparison in comparisons.compare_best(task)
+            if not comparison.is_significant and comparison.paired.difference >= power.SMALLEST_SHOWN
+        ]
+        if ties:
+            yield _build_finding(ties, comparisons.count_significant(task), len(comparisons))
+
+
+def _build_finding(ties: Sequence[Comparison], task_counts: tuple[int, int], count: int) -> ClaimFinding:
+    best = ties[0].first
+    return ClaimFinding(
+        severity=Severity.WARNING,
+        problem=f"{best.encoder} has the highest accuracy, but not significantly: "
+        f"{_describe_significance(*task_counts)} significant at {LEVEL:g} (corrected for "
+        f"the table's {format_count(count, 'comparison')}).",
+        figures=tuple(_describe_tie(tie, level=LEVEL / count) for tie in ties),
+        advice="Say that the difference is not significant, which does not mean that they are equal. With the "
+        f"number given above, a true difference of this size is significant in {power.TARGET_POWER:.0%} of runs. "
+        "Choose that number before the run; do not add items or draws until a test is significant.",
+        task=best.task,
+        encoder=best.encoder,
+    )
+
+
+def _describe_significance(significant: int, count: int) -> str:
+    """Describe how many differences on a task are significant, as the start of a sentence.
+
+    >>> _describe_significance(0, 1), _describe_significance(1, 3)
+    ('the one difference on this task is not', 'of the 3 differences on this task 1 is')
+    """
+    if count == 1:
+        return f"the one difference on this task is{'' if significant else ' not'}"
+    verb = "is" if significant == 1 else "are"
+    return f"of the {count} differences on this task {significant} {verb}"
+
+
+def _describe_tie(tie: Comparison, *, level: float) -> str:
+    first_percent, second_percent = (f"{100 * accuracy:.1f}" for accuracy in tie.accuracies)
+    needed = (
+        power.describe_draws_needed(tie.paired.test, level=level)
+        if isinstance(tie.paired, DrawComparison)
+        else _describe_items_of_tie(tie, level=level)
+    )
+    comparison = f"{first_percent} against {tie.second.encoder}: {second_percent}"
+    return f"{comparison}; {describe_test(tie)}; {needed}"
+
+
+def _describe_items_of_tie(tie: Comparison, *, level: float) -> str:
+    total = tie.first.scores[Condition.PROBE].total
+    units = len(set(tie.first.units)) or total
+    better, worse = tie.paired.wins / units, tie.paired.losses / units
+    needed = power.compute_units_needed(better, worse, level=level) if better > worse else None
+    if needed is None:
+        return "no number of test items like these would show it"
+    return power.describe_items_needed(needed * total / units, total)
