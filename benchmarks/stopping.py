@@ -33,8 +33,17 @@ from sentprobe.probes.encoders import Vectors, make_encoder
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.runs.execution.controls import split_validation
-from sentprobe.probes.trainer.bank import Bank, BankDesign, compute_gradients, compute_logits, make_bank
-from sentprobe.probes.trainer.batches import Dropout, PreparedItems, generate_passes, prepare_items
+from sentprobe.probes.trainer.bank import (
+    Bank,
+    BankDesign,
+    Dropout,
+    PreparedItems,
+    compute_gradients,
+    compute_logits,
+    generate_passes,
+    make_bank,
+    prepare_items,
+)
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.devices import choose_precision
 from sentprobe.probes.trainer.fit import MAX_WEIGHTS

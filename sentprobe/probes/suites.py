@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from sentprobe.probes.compeval.tasks import SUITE_TASKS
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset
 from sentprobe.probes.known_task import Cue, KnownTask, Redundancy, find_task_name
-from sentprobe.probes.natural.catalogue import TASKS as NATURAL
+from sentprobe.probes.natural.datasets import TASKS as NATURAL
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.specs import OptionPair

@@ -16,8 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from sentprobe import names
 from sentprobe.commands.shared.options import CLASSIFIER, HELD_OUT, MACHINE, METHODS, NATURAL_TEXT
-from sentprobe.commands.shared.output_paths import check_output_paths
-from sentprobe.commands.shared.repeated_options import find_longest_name, reject_repeated_options
+from sentprobe.commands.shared.output_paths import check_output_paths, find_longest_name, reject_repeated_options
 from sentprobe.display.screen import wrap
 
 HELP_ALL = "--help-all"

@@ -13,14 +13,14 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import TooFewError
 from sentprobe.probes.encoders import USUAL_ENCODERS, Encoder, resolve
 from sentprobe.probes.encoders.cache.vector_cache import Cache
-from sentprobe.probes.encoders.capabilities import collect_notes, get_capabilities
+from sentprobe.probes.encoders.protocol import collect_notes, get_capabilities
 from sentprobe.probes.encoders.variants.cut_and_rounded import make_storage_options
 from sentprobe.probes.results.item_table import ItemTable, has_held_out, has_items, read_item_tables
 from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.results.store import prepare_directory, write_run_file
 from sentprobe.probes.runs.cluster.dask_runner import DaskCluster, check_sendable, run_on_cluster
 from sentprobe.probes.runs.execution import finished_runs, missing_jobs
-from sentprobe.probes.runs.execution.item_annotation import make_item_table
+from sentprobe.probes.runs.execution.completed_tasks import make_item_table
 from sentprobe.probes.runs.execution.runner import run_tasks
 from sentprobe.probes.runs.execution.task import make_tasks
 from sentprobe.probes.runs.execution.word_source import make_word_source

@@ -14,7 +14,7 @@ from sentprobe.probes.compeval import TASKS as COMPEVAL
 from sentprobe.probes.compeval import build
 from sentprobe.probes.dataset import Card, ProbeDataset, Size, Split
 from sentprobe.probes.formats import write_dataset
-from sentprobe.probes.natural.catalogue import TASKS
+from sentprobe.probes.natural.datasets import TASKS
 from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.report.tables.main_table import sort_results
 from sentprobe.probes.report.tables.table_notes import describe_all

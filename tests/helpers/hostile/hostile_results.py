@@ -50,7 +50,7 @@ from sentprobe.probes.results.training_curve import (
     read_learning_curves,
     write_learning_curve,
 )
-from sentprobe.probes.runs.execution.item_annotation import make_item_table
+from sentprobe.probes.runs.execution.completed_tasks import make_item_table
 from sentprobe.probes.statistics import Interval
 
 

@@ -13,7 +13,7 @@ from sentprobe.probes.audit import Audit, Cue, Verdict, audit, format_verdict_li
 from sentprobe.probes.audit.audit_report import audit_from_json
 from sentprobe.probes.dataset import Card, ProbeDataset, Split
 from sentprobe.probes.formats import read_dataset, write_dataset
-from sentprobe.probes.natural.catalogue import TASKS
+from sentprobe.probes.natural.datasets import TASKS
 from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.suites import explain_expected_cue, explain_inverted_cue, find_preset_name
 

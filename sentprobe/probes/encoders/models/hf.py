@@ -12,10 +12,9 @@ import torch
 from torch import Tensor
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders.capabilities import Capabilities
 from sentprobe.probes.encoders.models import model_loading
 from sentprobe.probes.encoders.models import model_loading as loading
-from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest, missing_extra
+from sentprobe.probes.encoders.protocol import Capabilities, EncoderError, Vectors, digest, missing_extra
 from sentprobe.specs import Spec, read_options
 
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from sentprobe.errors import SentprobeError, UsageError, first_line
-from sentprobe.probes.encoders.capabilities import TruncationCounter, read_attributes
-from sentprobe.probes.encoders.protocol import EncoderError, digest
+from sentprobe.probes.encoders.protocol import EncoderError, TruncationCounter, digest, read_attributes
 from sentprobe.processes import call_in_time
 from sentprobe.values import BadSyntaxError, parse_json
 

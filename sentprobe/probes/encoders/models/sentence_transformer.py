@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.probes.encoders.capabilities import Capabilities
 from sentprobe.probes.encoders.models import model_loading as loading
-from sentprobe.probes.encoders.protocol import Vectors, check_vectors, digest, missing_extra
+from sentprobe.probes.encoders.protocol import Capabilities, Vectors, check_vectors, digest, missing_extra
 from sentprobe.specs import Spec, read_options
 from sentprobe.values import BadSyntaxError, parse_json
 

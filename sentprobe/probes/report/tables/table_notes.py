@@ -10,13 +10,7 @@ from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
 from sentprobe.probes.report.findings.control_verdicts import is_balanced
 from sentprobe.probes.report.findings.draws import group_by_cell
 from sentprobe.probes.report.findings.table_findings import find_marked_cells
-from sentprobe.probes.report.tables import spread_notes
-from sentprobe.probes.report.tables.control_notes import (
-    count_controls,
-    describe_controls,
-    join_names,
-    summarize_controls,
-)
+from sentprobe.probes.report.tables import control_notes, spread_notes
 from sentprobe.probes.report.tables.main_table import CellStyle, describe_origins
 from sentprobe.probes.report.tables.published_rows import describe_published_tables
 from sentprobe.probes.report.tables.spread_notes import describe_mean, describe_spread
@@ -67,10 +61,14 @@ def _quote_name(name: str) -> str:
 def describe_all(results: Results, *, style: CellStyle | None = None) -> str:
     """Return all notes below a table, a line each."""
     notes = (
-        *(f"{note} (--all-rows shows their rows)" for note in count_controls(results) if style and not style.all_rows),
+        *(
+            f"{note} (--all-rows shows their rows)"
+            for note in control_notes.count_controls(results)
+            if style and not style.all_rows
+        ),
         *describe_classifiers(results),
         *describe_figures(results),
-        *describe_controls(results),
+        *control_notes.describe_controls(results),
         *describe_papers(results, style),
     )
     return "".join(f"{note}\n" for note in notes)
@@ -254,7 +252,7 @@ def summarize(table: Results, style: CellStyle, missing: Sequence[EncoderOnTask]
             *_list_cautions(table),
         ]
     )
-    if controls := " ".join(summarize_controls(table)):
+    if controls := " ".join(control_notes.summarize_controls(table)):
         yield controls
 
 
@@ -290,7 +288,7 @@ def _list_cautions(table: Results) -> Iterator[str]:
     if unconverged:
         yield f"{unconverged} of {probes} probes reached max_epochs before they converged."
     if truncated := find_truncated(table):
-        encoders = join_names(dict.fromkeys(result.encoder for result in truncated))
+        encoders = control_notes.join_names(dict.fromkeys(result.encoder for result in truncated))
         most = max(result.truncated or 0 for result in truncated)
         yield f"{encoders} read only the beginning of long sentences (up to {most:,} sentences on one task)."
 

@@ -11,8 +11,8 @@ from sentprobe.probes import encoders
 from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
-from sentprobe.probes.encoders.capabilities import get_capabilities
 from sentprobe.probes.encoders.files.word_vectors import MAX_WORDS_SHOWN, Bow
+from sentprobe.probes.encoders.protocol import get_capabilities
 from sentprobe.probes.encoders.variants import cut_and_rounded, erasure
 from sentprobe.specs import Spec
 

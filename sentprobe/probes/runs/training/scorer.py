@@ -17,8 +17,8 @@ from sentprobe.lexicon.read import english
 from sentprobe.probes import encoders as enc
 from sentprobe.probes.dataset import ENCODER_WORDS, ProbeDataset
 from sentprobe.probes.encoders.cache.embedding import embed
-from sentprobe.probes.encoders.capabilities import Capabilities, read_name
 from sentprobe.probes.encoders.models.python import wrap
+from sentprobe.probes.encoders.protocol import Capabilities, read_name
 from sentprobe.probes.encoders.resolve import is_encoder
 from sentprobe.probes.geometry.distance_results import ALL_TRIPLETS, GeometryResult, write_geometry
 from sentprobe.probes.geometry.distance_run import measure_encoder
