@@ -27,7 +27,11 @@ def gate(
     context: typer.Context,
     encoder: Annotated[
         str,
-        typer.Argument(metavar="ENCODER", help="bow, st:MODEL, ...", autocompletion=completion.complete_encoder),
+        typer.Argument(
+            metavar="ENCODER",
+            help="bow, st:MODEL, ce:MODEL (a cross-encoder), ...",
+            autocompletion=completion.complete_encoder,
+        ),
         INPUT_SPEC,
     ],
     threshold: Annotated[

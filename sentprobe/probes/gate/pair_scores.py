@@ -17,7 +17,6 @@ from sentprobe.probes.encoders.capabilities import get_capabilities
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind, Sides
 from sentprobe.probes.statistics import Floats
 from sentprobe.progress import Reporter
-from sentprobe.specs import choose_member
 
 BLOCK = 2048
 """Number of triplets, or of a user's pairs, that are scored at a time."""
@@ -41,6 +40,8 @@ class VectorScorer:
     """Scores pairs by the nearness of their vectors; a Euclidean distance is negative."""
 
     def __init__(self, encoder: Encoder, nearness: Nearness = Nearness.COSINE, *, cache: Cache | None = None) -> None:
+        if nearness is Nearness.WHITENED:
+            raise UsageError(f"the measure {nearness.value} is not for single pairs; known: cosine, dot, euclid")
         capabilities = get_capabilities(encoder)
         if capabilities.bind_to_order or capabilities.needs_all_sentences:
             raise UsageError(f"{encoder.name} needs all sentences at once, but they are encoded in blocks")
@@ -60,14 +61,6 @@ class VectorScorer:
         )
         same = (sides.find_same(1, column) for column in range(2, len(columns)))
         return [first, *(np.where(is_same, first, score) for is_same, score in zip(same, scores, strict=True))]
-
-
-def find_nearness(name: str) -> Nearness:
-    """Return the nearness called *name*; raise UsageError for an unknown one, and for whitening."""
-    nearness = choose_member(Nearness, name, what="measure")
-    if nearness is Nearness.WHITENED:
-        raise UsageError(f"the measure {name} is not for single pairs; known: cosine, dot, euclid")
-    return nearness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
