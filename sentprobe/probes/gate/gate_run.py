@@ -14,8 +14,7 @@ from sentprobe.probes.encoders.resolve import EncoderArgument, resolve_encoders
 from sentprobe.probes.gate.cross_encoders import CROSS_ENCODER, PairFunction, PairModel, load_cross_encoder
 from sentprobe.probes.gate.gate_rates import GateResult, check_threshold, measure_gate
 from sentprobe.probes.gate.gate_tables import Gate
-from sentprobe.probes.gate.own_pairs import score_own_pairs
-from sentprobe.probes.gate.pair_scores import PairScorer, ScoredPairs, VectorScorer, score_triplets
+from sentprobe.probes.gate.pair_scores import PairScorer, ScoredPairs, VectorScorer, score_own_pairs, score_triplets
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.geometry.triplet_sentences import TripletSampling, build_triplet_spaces
 from sentprobe.processes import check_count
