@@ -28,20 +28,19 @@ class PairModel:
 
     def __init__(self, function: PairFunction, *, name: str, symmetric: bool = False) -> None:
         self.name = name
-        self._function, self._orders = function, (1, -1) if symmetric else (1,)
+        self._function, self._symmetric = function, symmetric
 
     def score_columns(self, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
         """Return the scores of the first texts with those of each other column."""
-        pair_lists = ([*zip(firsts, seconds, strict=True)] for seconds in others)
-        return [
-            np.round(np.mean([self._score(p, order) for order in self._orders], axis=0), DECIMALS) for p in pair_lists
-        ]
+        return [self._score([*zip(firsts, seconds, strict=True)]) for seconds in others]
 
-    def _score(self, pairs: list[tuple[str, str]], order: int) -> Floats:
-        scores = np.asarray(self._function([(pair[::order][0], pair[::order][1]) for pair in pairs]), dtype=np.float64)
-        if scores.shape != (len(pairs),) or not np.isfinite(scores).all():
+    def _score(self, pairs: list[tuple[str, str]]) -> Floats:
+        orders = [pairs, [(second, first) for first, second in pairs]] if self._symmetric else [pairs]
+        scores = np.array([np.asarray(self._function(order), dtype=np.float64) for order in orders])
+        if scores.shape != (len(orders), len(pairs)) or not np.isfinite(scores).all():
             raise EncoderError(f"{self.name} did not return a finite score for each of {len(pairs)} pairs")
-        return scores
+        means: Floats = scores.mean(axis=0).round(DECIMALS)
+        return means
 
 
 @dataclass(frozen=True, slots=True)
