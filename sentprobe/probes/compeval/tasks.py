@@ -7,7 +7,7 @@ from enum import StrEnum
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.spaces.drawn_event import DrawnEvent
 from sentprobe.lexicon import Kind
-from sentprobe.probes.compeval import binding_units, mirror, questions, structure_units
+from sentprobe.probes.compeval import binding_units, mirror, mood_units, questions, structure_units
 from sentprobe.probes.compeval.held_out_pairs import VERB_KINDS
 from sentprobe.probes.compeval.items import Drawer
 from sentprobe.probes.dataset import Sampling, Size, Split
@@ -55,8 +55,18 @@ class CompevalTask(KnownTask):
     """Whether a sentence may lack one of its probe words."""
     source: str = "sentprobe, after Ettinger et al. 2018"
 
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the labels."""
+        return tuple(self.classes.split(", "))
+
     def get_unit_size(self, sampling: Sampling) -> int:
-        """Return the number that the size of a split must be a multiple of."""
+        """Return the number that the size of a split must be a multiple of.
+
+        The labels of a task with three balance up to one item.
+        """
+        if len(self.labels) > 2:
+            return 1
         return self.unit if sampling is Sampling.MIRROR else 2
 
 
@@ -179,6 +189,30 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
             ),
             question=binding_units.is_recipient,
             may_answer=give_reason("word order is what marks the role; beat this figure", *_ORDER_CUES),
+        ),
+        _StructureTask(
+            name="Question",
+            question_text="which role of a person does s ask for?",
+            classes="agent, patient",
+            probed_kinds=(),
+            make_units=mood_units.make_question_units,
+            templates=("transitive", "transitive-rc"),
+            question=mood_units.is_patient_asked,
+            may_answer=give_reason(ABOUT_ORDER, Cue.NGRAMS, Cue.TEMPLATE),
+        ),
+        _StructureTask(
+            name="Mood",
+            question_text="is s a statement, a question or an order?",
+            classes=", ".join(mood_units.MOODS),
+            probed_kinds=(),
+            make_units=mood_units.make_mood_units,
+            unit=len(mood_units.MOODS),
+            templates=("transitive", "transitive-rc.patient"),
+            question=mood_units.get_mood,
+            may_answer={
+                **give_reason("an order does not name its agent", Cue.BAG, Cue.LENGTH),
+                **give_reason(ABOUT_ORDER, Cue.NGRAMS, Cue.TEMPLATE),
+            },
         ),
     )
 }
