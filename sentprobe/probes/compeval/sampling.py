@@ -124,9 +124,8 @@ def _sample_mirrored(task: CompevalTask, words: SplitWords, request: DrawRequest
     for split, count in request.counts.items():
         parts = request.list_parts(split)
         part_drawers = [replace(drawers[split], part=part) for part in parts]
-        units = [
-            unit for d in part_drawers for unit in _sample_units(task, d, probes[split], count // len(parts), used)
-        ]
+        part_count = count // len(parts)
+        units = [unit for d in part_drawers for unit in _sample_units(task, d, probes[split], part_count, used)]
         request.rng.shuffle(units)
         items[split] = [(probe, item) for probe, unit in units for item in unit]
     return items

@@ -192,7 +192,7 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
         ),
         _StructureTask(
             name="Question",
-            question_text="which role of a person does s ask for?",
+            question_text="does s ask for the agent or the patient?",
             classes="agent, patient",
             probed_kinds=(),
             make_units=mood_units.make_question_units,
