@@ -44,6 +44,7 @@ def make_question_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 def _ask_other_role(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEvent]:
+    """Yield the question for the other role, if both roles take persons."""
     layout = probed.event.layout
     main, *others = (site.form for site in layout.clauses)
     assert main.asked is not None
@@ -54,7 +55,7 @@ def _ask_other_role(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterato
     def rename(name: str) -> str:
         return f"{asked}.{name.removeprefix(f'{role}.')}" if name.startswith(f"{role}.") else name
 
-    if drawer.has_weight(pattern.name):
+    if word is ev.Asked.WHO and drawer.has_weight(pattern.name):
         forms = (main._replace(asked=(role, word)), *others)
         yield change_layout(drawer, probed.event, rename, pattern=pattern, forms=forms)
 

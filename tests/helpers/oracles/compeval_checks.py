@@ -229,8 +229,12 @@ def is_patient_asked(sentence: Sentence, _: tuple[str, ...]) -> bool:
 
 
 def get_mood(sentence: Sentence, _: tuple[str, ...]) -> int:
-    """Return the number of the mood, by the label of the sentence's tree."""
-    return ["S", "SQ", "S-IMP"].index(sentence.tree[1:].split()[0])
+    """Return the number of the mood, by the label of the sentence's tree and the subject of its root."""
+    (root,) = (token for token in sentence.tokens if token.deprel == "root")
+    subjects = {token.head for token in sentence.tokens if token.deprel.startswith("nsubj")}
+    if sentence.tokens.index(root) + 1 not in subjects:
+        return 2
+    return ["S", "SQ"].index(sentence.tree[1:].split()[0])
 
 
 DEFINITIONS: Mapping[str, Callable[[Sentence, tuple[str, ...]], int]] = {

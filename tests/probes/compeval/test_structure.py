@@ -222,9 +222,12 @@ def test_a_statement_has_the_words_of_its_question_and_the_content_of_its_order(
             patient = event.patient
             assert isinstance(patient, Participant)
             shapes[item.label][event.predicate, event.polarity, event.adverbs, patient] += 1
-        assert Counter(map(frozenset, by_words.values())).keys() == {frozenset({0, 1}), frozenset({2})}
-        assert max((shapes[0] - shapes[2]).total(), (shapes[2] - shapes[0]).total()) <= 1
-        assert shapes[0] == shapes[1]
+        groups = Counter(map(frozenset, by_words.values()))
+        assert groups[frozenset({0})] <= 1  # the last unit, which is cut
+        assert groups.keys() - {frozenset({0})} == {frozenset({0, 1}), frozenset({2})}
+        for label in (1, 2):
+            assert (shapes[0] - shapes[label]).total() <= 1
+            assert not shapes[label] - shapes[0]
 
 
 @pytest.mark.parametrize("name", TASKS)
