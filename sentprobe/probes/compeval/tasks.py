@@ -26,6 +26,7 @@ class HeldOutKind(StrEnum):
 _CLAUSE_TEMPLATES = ("intransitive-rc", "transitive-rc")
 _NOUN_TEMPLATES = ("transitive", *_CLAUSE_TEMPLATES)
 _ORDER_CUES = (Cue.NGRAMS, Cue.POSITION)
+_SENTENCE_REASONS = give_reason(ABOUT_ORDER, Cue.NGRAMS) | give_reason("the task is about it", Cue.TEMPLATE)
 _WORD_REASONS = give_reason(ABOUT_WORDS, Cue.BAG, *_ORDER_CUES)
 
 
@@ -198,7 +199,7 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
             make_units=mood_units.make_question_units,
             templates=("transitive", "transitive-rc"),
             question=mood_units.is_patient_asked,
-            may_answer=give_reason(ABOUT_ORDER, Cue.NGRAMS, Cue.TEMPLATE),
+            may_answer=_SENTENCE_REASONS,
         ),
         _StructureTask(
             name="Mood",
@@ -209,10 +210,7 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
             unit=len(mood_units.MOODS),
             templates=("transitive", "transitive-rc.patient"),
             question=mood_units.get_mood,
-            may_answer={
-                **give_reason("an order does not name its agent", Cue.BAG, Cue.LENGTH),
-                **give_reason(ABOUT_ORDER, Cue.NGRAMS, Cue.TEMPLATE),
-            },
+            may_answer=_SENTENCE_REASONS | give_reason("an order does not name its agent", Cue.BAG, Cue.LENGTH),
         ),
     )
 }
