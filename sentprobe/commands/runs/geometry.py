@@ -37,8 +37,8 @@ def geometry(
         list[str] | None,
         typer.Argument(
             metavar="compeval|PATH...",
-            help="Triplet files from gen pairs; or compeval, or datasets, for triplets of the test sentences of "
-            "SemRole, Order and Negation. Default: random triplets.",
+            help="Triplet files from gen pairs. With compeval or datasets, triplets are built from the test "
+            "sentences of SemRole, Order and Negation. Default: random triplets.",
             autocompletion=completion.complete_suite,
         ),
         INPUT,
