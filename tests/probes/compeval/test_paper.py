@@ -54,7 +54,7 @@ def test_labels_are_true_by_definition(name: str) -> None:
     sentences = annotated_in(data, "compeval")
     for split in data.splits:
         for item in items(data, split):
-            assert DEFINITIONS[name](sentences[item.text], item.probe) is item.label
+            assert DEFINITIONS[name](sentences[item.text], item.probe) == item.label
 
 
 @pytest.mark.parametrize("name", [name for name in MIRRORED if name in TASKS])
