@@ -40,7 +40,6 @@ class CompevalTask(KnownTask):
 
     classes: str = "FALSE, TRUE"
     preset: str = "ettinger"
-    has_noun: bool = True
     probed_kinds: tuple[Kind, ...] = VERB_KINDS
     """The kinds of the probed word, or of that beside the noun; empty: no word is probed."""
     vocabulary: str = COMPEVAL
@@ -55,6 +54,11 @@ class CompevalTask(KnownTask):
     absent_probes: bool = False
     """Whether a sentence may lack one of its probe words."""
     source: str = "sentprobe, after Ettinger et al. 2018"
+
+    @property
+    def has_noun(self) -> bool:
+        """Whether a noun is probed beside another word."""
+        return self.held_out is HeldOutKind.PAIRS
 
     @property
     def labels(self) -> tuple[str, ...]:
@@ -76,7 +80,6 @@ class _StructureTask(CompevalTask):
     vocabulary: str = STRUCTURE
     held_out: HeldOutKind = HeldOutKind.ADVERBS
     templates: tuple[str, ...] = _CLAUSE_TEMPLATES
-    has_noun: bool = False
     source: str = "sentprobe"
 
 
@@ -86,7 +89,6 @@ TASKS = {
         CompevalTask(
             name="Content1Probe",
             question_text="does v occur in s?",
-            has_noun=False,
             make_units=mirror.make_content1_units,
             held_out=HeldOutKind.NOTHING,
             question=questions.does_verb_occur,
@@ -119,7 +121,6 @@ TASKS = {
         CompevalTask(
             name="Negation",
             question_text="v and another verb occur in s, one of them negated; is v positive?",
-            has_noun=False,
             make_units=mirror.make_negation_units,
             held_out=HeldOutKind.ADVERBS,
             templates=_CLAUSE_TEMPLATES,
@@ -138,7 +139,6 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
             name="Attachment",
             question_text="n and the verb v of a relative clause occur in s; does the clause belong to n?",
             make_units=structure_units.make_attachment_units,
-            has_noun=True,
             held_out=HeldOutKind.PAIRS,
             templates=("transitive-rc",),
             question=structure_units.is_modified,
@@ -168,7 +168,6 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
         _StructureTask(
             name="Binding",
             question_text="n and the adjective w occur in s; does w belong to n?",
-            has_noun=True,
             probed_kinds=(Kind.ADJECTIVE,),
             make_units=binding_units.make_binding_units,
             held_out=HeldOutKind.PAIRS,
@@ -179,15 +178,11 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
         _StructureTask(
             name="Recipient",
             question_text="n and v occur in s; is n the recipient of v?",
-            has_noun=True,
             probed_kinds=(Kind.DITRANSITIVE,),
             has_one_sort=False,
             make_units=binding_units.make_recipient_units,
             held_out=HeldOutKind.PAIRS,
-            templates=(
-                *("ditransitive", "ditransitive-rc"),
-                *("intransitive-rc-ditransitive", "transitive-rc-ditransitive"),
-            ),
+            templates=("ditransitive", "ditransitive-rc", *(f"{name}-ditransitive" for name in _CLAUSE_TEMPLATES)),
             question=binding_units.is_recipient,
             may_answer=give_reason("word order is what marks the role; beat this figure", *_ORDER_CUES),
         ),
