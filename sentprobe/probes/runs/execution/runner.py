@@ -19,9 +19,17 @@ from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
 from sentprobe.probes.results import concurrent_writes
 from sentprobe.probes.results.result import Condition, Result
-from sentprobe.probes.runs.execution import job_vectors, missing_jobs
+from sentprobe.probes.runs.execution import missing_jobs
 from sentprobe.probes.runs.execution.completed_tasks import CompletedTasks, Recipes, ResultStore
 from sentprobe.probes.runs.execution.controls import make_control_bow
+from sentprobe.probes.runs.execution.job_vectors import (
+    Embedding,
+    EncodedTexts,
+    Fits,
+    TrainingWork,
+    arrange_vectors,
+    has_word_vectors,
+)
 from sentprobe.probes.runs.execution.task import Task
 from sentprobe.probes.runs.execution.word_source import encode_words
 from sentprobe.probes.runs.request.settings import Run
@@ -70,13 +78,13 @@ class Runner:
         self._engine = engine
         self._reporter = reporter
         self._store = store
-        self._shared_fits: dict[Hashable, job_vectors.Fits] = {}
+        self._shared_fits: dict[Hashable, Fits] = {}
         """Fits of the jobs that encoders of one width share."""
         self._control_bows: dict[int, Bow] = {}
         """The encoder of the bag-of-words control, by width."""
         self._last_vectors: dict[Hashable, Vectors] = {}
         """The last encoded vectors, by encoder and sentences."""
-        self._word_embeddings: dict[str, job_vectors.Embedding] = {}
+        self._word_embeddings: dict[str, Embedding] = {}
         """The probe words' vectors, by the fingerprint of the last encoder."""
         self._weight_updates = 0
         """The weights times items of all jobs so far."""
@@ -129,9 +137,7 @@ class Runner:
         finished_fits = {key: self._shared_fits[key] for key, _ in keyed_jobs if key in self._shared_fits}
         new_jobs = {key: job for key, job in keyed_jobs if key not in finished_fits}
         engine = self._choose_engine(new_jobs.values(), dim=vectors.sentences.dim)
-        with job_vectors.arrange_vectors(
-            new_jobs, vectors, run=self._run, other_processes=not engine.is_inline
-        ) as work:
+        with arrange_vectors(new_jobs, vectors, run=self._run, other_processes=not engine.is_inline) as work:
             self._reporter.begin(f"train probes on {shorten(encoder.name)}", len(work))
 
             def make_result(task: Task) -> Result:
@@ -174,7 +180,7 @@ class Runner:
         is_little = self._run.machines.keeps_little_work_here and self._weight_updates < LITTLE_WORK
         return INLINE_ENGINE if is_little else self._engine
 
-    def _execute_work(self, work: "_ReadyWork", engine: Engine) -> Iterator[tuple[Hashable, job_vectors.Fits]]:
+    def _execute_work(self, work: "_ReadyWork", engine: Engine) -> Iterator[tuple[Hashable, Fits]]:
         """Execute the work on the engine, and yield fits by key as they finish."""
         finished = engines.run_tasks_on_engine(_call_work, work, engine, kept_message=self._run.kept_note)
         with closing(finished) as finished_work:
@@ -195,8 +201,8 @@ class Runner:
         self,
         result: Result,
         task: Task,
-        job_fits: Iterable[tuple[missing_jobs.Job, job_vectors.Fits]],
-        vectors: job_vectors.EncodedTexts,
+        job_fits: Iterable[tuple[missing_jobs.Job, Fits]],
+        vectors: EncodedTexts,
         seconds: Mapping[str, float],
     ) -> Result:
         """Return the result of a task whose probes are all trained."""
@@ -213,12 +219,12 @@ class Runner:
         )
         return missing_jobs.add_seconds(concurrent_writes.add_scores(result, scores), times)
 
-    def _encode(self, encoder: Encoder, jobs: Sequence[missing_jobs.Job]) -> job_vectors.EncodedTexts:
+    def _encode(self, encoder: Encoder, jobs: Sequence[missing_jobs.Job]) -> EncodedTexts:
         """Return the vectors of all texts of the jobs."""
         texts = dict.fromkeys(text for job in jobs for text in job.task.data.sentences)
         vectors = self._embed(encoder, tuple(texts))
-        sentences = job_vectors.Embedding(dict(zip(texts, range(len(texts)), strict=True)), vectors)
-        return job_vectors.EncodedTexts(
+        sentences = Embedding(dict(zip(texts, range(len(texts)), strict=True)), vectors)
+        return EncodedTexts(
             encoder=encoder,
             sentences=sentences,
             norms=sentences.compute_norms(),
@@ -235,7 +241,7 @@ class Runner:
             sentences = tuple(dict.fromkeys((*texts, *training)))
             vectors = self._embed(encoder.base, sentences)
             rows = dict(zip(sentences, range(len(sentences)), strict=True))
-            embedding = job_vectors.Embedding(rows, vectors)
+            embedding = Embedding(rows, vectors)
             return encoder.erase(embedding.select(texts), embedding.select(training))
         cache_key = (encoder.fingerprint or id(encoder), texts)
         if cache_key not in self._last_vectors:
@@ -244,18 +250,18 @@ class Runner:
                 self._last_vectors[cache_key] = embed(encoder, texts, cache=self._run.cache, reporter=self._reporter)
         return self._last_vectors[cache_key]
 
-    def _encode_words(self, encoder: Encoder, jobs: Sequence[missing_jobs.Job]) -> job_vectors.Embedding | None:
+    def _encode_words(self, encoder: Encoder, jobs: Sequence[missing_jobs.Job]) -> Embedding | None:
         """Return the vectors of the probe words of all tasks; None: no job needs any."""
-        if not any(job_vectors.has_word_vectors(job.task, encoder) for job in jobs):
+        if not any(has_word_vectors(job.task, encoder) for job in jobs):
             return None
-        tasks = [task for task in self._tasks if job_vectors.has_word_vectors(task, encoder)]
+        tasks = [task for task in self._tasks if has_word_vectors(task, encoder)]
         word_encoder = tasks[0].words.find_encoder(encoder) or encoder
         words = dict.fromkeys(word for task in tasks for word in task.data.probe_words)
         if word_encoder.fingerprint not in self._word_embeddings:
             with limit_threads(self._run.encoding_threads):
                 vectors = encode_words(word_encoder, [*words], cache=self._run.cache)
             places = dict(zip(words, range(len(words)), strict=True))
-            self._word_embeddings = {word_encoder.fingerprint: job_vectors.Embedding(places, vectors)}
+            self._word_embeddings = {word_encoder.fingerprint: Embedding(places, vectors)}
         return self._word_embeddings[word_encoder.fingerprint]
 
     def _get_control_bow(self, dim: int) -> Bow:
@@ -269,8 +275,8 @@ class _ReadyWork:
 
     def __init__(
         self,
-        work: job_vectors.TrainingWork,
-        finished_fits: Mapping[Hashable, job_vectors.Fits],
+        work: TrainingWork,
+        finished_fits: Mapping[Hashable, Fits],
         keyed_jobs: Sequence[tuple[Hashable, missing_jobs.Job]],
         results: Mapping[str, Result],
     ) -> None:
@@ -283,7 +289,7 @@ class _ReadyWork:
     def __iter__(self) -> "_ReadyWork":
         return self
 
-    def __next__(self) -> tuple[Hashable, Callable[[], job_vectors.Fits]]:
+    def __next__(self) -> tuple[Hashable, Callable[[], Fits]]:
         for key, job in self._waiting_jobs.items():
             task_jobs = [(j, self._finished_fits.get(k)) for k, j in self._keyed_jobs if j.task is job.task]
             limits = missing_jobs.find_pass_limits(job, self._results[job.task.name], task_jobs)
@@ -293,8 +299,8 @@ class _ReadyWork:
         raise StopIteration
 
 
-def _call_work(work: tuple[Hashable, Callable[[], job_vectors.Fits]]) -> job_vectors.Fits:
+def _call_work(work: tuple[Hashable, Callable[[], Fits]]) -> Fits:
     return work[1]()
 
 
-_NO_WORK: tuple[Hashable, job_vectors.Fits] = (None, ())
+_NO_WORK: tuple[Hashable, Fits] = (None, ())
