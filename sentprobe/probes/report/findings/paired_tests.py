@@ -8,10 +8,23 @@ from statistics import fmean
 
 import numpy as np
 
-from sentprobe.probes import statistics as st
-from sentprobe.probes.report.findings import shared_variance
 from sentprobe.probes.report.findings.control_verdicts import list_shared_properties
+from sentprobe.probes.report.findings.shared_variance import (
+    DrawGains,
+    GainTest,
+    compute_shared_t_tests,
+    compute_unit_variance,
+)
 from sentprobe.probes.results.result import Condition, Result, Score
+from sentprobe.probes.statistics import (
+    Floats,
+    Interval,
+    PairedComparison,
+    compare_items,
+    compute_sign_test,
+    student_quantile,
+    sum_by_unit,
+)
 
 LEVEL = 0.05
 """The level of every test of a table: a corrected p-value below it is significant."""
@@ -28,18 +41,18 @@ PROBES: ConditionPair = (Condition.PROBE, Condition.PROBE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DrawComparison(st.PairedComparison):
+class DrawComparison(PairedComparison):
     """A comparison over several draws, and its test."""
 
-    test: shared_variance.GainTest
+    test: GainTest
 
 
 @lru_cache(maxsize=1024)
-def _sum_answers(score: Score, units: tuple[int, ...]) -> tuple[st.Floats, st.Floats]:
-    return st.sum_by_unit(score.items(), units)
+def _sum_answers(score: Score, units: tuple[int, ...]) -> tuple[Floats, Floats]:
+    return sum_by_unit(score.items(), units)
 
 
-def sum_answers(result: Result, condition: Condition) -> tuple[st.Floats, st.Floats]:
+def sum_answers(result: Result, condition: Condition) -> tuple[Floats, Floats]:
     """Return the right answers of a probe (the mean over seeds), and the number of items, of each unit."""
     return _sum_answers(result.scores[condition], result.units)
 
@@ -57,7 +70,7 @@ def have_shared_items(draws: Sequence[Result]) -> bool:
 
 def compare_matched_results(
     matches: Sequence[MatchedResults], conditions: Sequence[ConditionPair]
-) -> list[st.PairedComparison]:
+) -> list[PairedComparison]:
     """Compare two encoders, or an encoder and a control, in each match.
 
     - One draw: sign test and t-test over units.
@@ -69,29 +82,27 @@ def compare_matched_results(
     """
     sides = [*zip(matches, conditions, strict=True)]
     gains = [_build_gains(*side) for side in sides if len(side[0]) > 1]
-    tests = iter(zip(gains, shared_variance.compute_shared_t_tests(gains), strict=True))
+    tests = iter(zip(gains, compute_shared_t_tests(gains), strict=True))
     return [
         _compare_draws(*side, *next(tests)) if len(side[0]) > 1 else _compare_one_draw(*side[0][0], side[1])
         for side in sides
     ]
 
 
-def _compare_one_draw(first: Result, second: Result, conditions: ConditionPair) -> st.PairedComparison:
+def _compare_one_draw(first: Result, second: Result, conditions: ConditionPair) -> PairedComparison:
     a, b = (
         np.array([seed.items() for seed in result.scores[condition].seeds])
         for result, condition in zip((first, second), conditions, strict=True)
     )
-    return st.compare_items(a, b, first.units)
+    return compare_items(a, b, first.units)
 
 
-def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> shared_variance.DrawGains:
+def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> DrawGains:
     first, second = zip(*matched, strict=True)
     a, b = ([result.scores[c] for result in side] for side, c in zip((first, second), conditions, strict=True))
-    return shared_variance.DrawGains(
+    return DrawGains(
         by_draw=tuple(x.accuracy - y.accuracy for x, y in zip(a, b, strict=True)),
-        item_variance=fmean(
-            shared_variance.compute_unit_variance(*_subtract_answers(pair, conditions)) for pair in matched
-        ),
+        item_variance=fmean(compute_unit_variance(*_subtract_answers(pair, conditions)) for pair in matched),
         items=min(score.total for score in a),
         task=first[0].task,
         sides=(name_side(first, conditions[0]), name_side(second, conditions[1])),
@@ -107,15 +118,15 @@ def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
     )
 
 
-def _subtract_answers(pair: tuple[Result, Result], conditions: ConditionPair) -> tuple[st.Floats, st.Floats]:
+def _subtract_answers(pair: tuple[Result, Result], conditions: ConditionPair) -> tuple[Floats, Floats]:
     """Return the sum of gains, and the number of items, of each unit."""
     (first, sizes), (second, _) = (sum_answers(result, c) for result, c in zip(pair, conditions, strict=True))
     return first - second, sizes
 
 
-def _average_same_items(matched: MatchedResults, conditions: ConditionPair) -> tuple[st.Floats, st.Floats]:
+def _average_same_items(matched: MatchedResults, conditions: ConditionPair) -> tuple[Floats, Floats]:
     """Return gains and sizes of the units of each dataset, averaged over its draws."""
-    by_dataset: dict[str, list[tuple[st.Floats, st.Floats]]] = {}
+    by_dataset: dict[str, list[tuple[Floats, Floats]]] = {}
     for pair in matched:
         by_dataset.setdefault(pair[0].dataset_fingerprint, []).append(_subtract_answers(pair, conditions))
     sums = [np.mean([gains for gains, _ in draws], axis=0) for draws in by_dataset.values()]
@@ -123,21 +134,21 @@ def _average_same_items(matched: MatchedResults, conditions: ConditionPair) -> t
 
 
 def _compare_draws(
-    matched: MatchedResults, conditions: ConditionPair, gains: shared_variance.DrawGains, test: shared_variance.GainTest
-) -> st.PairedComparison:
+    matched: MatchedResults, conditions: ConditionPair, gains: DrawGains, test: GainTest
+) -> PairedComparison:
     p, half_width = test.p, test.half_width
     if have_shared_items([first for first, _ in matched]):
         sums, sizes = _average_same_items(matched, conditions)
-        p = max(p, st.compute_sign_test(int((sums > ROUNDING).sum()), int((sums < -ROUNDING).sum())))
-        deviation = sqrt(shared_variance.compute_unit_variance(sums, sizes))
-        half_width = max(half_width, st.student_quantile(0.95, max(1, len(sums) - 1)) * deviation)
+        p = max(p, compute_sign_test(int((sums > ROUNDING).sum()), int((sums < -ROUNDING).sum())))
+        deviation = sqrt(compute_unit_variance(sums, sizes))
+        half_width = max(half_width, student_quantile(0.95, max(1, len(sums) - 1)) * deviation)
     wins, losses = sum(gain > 0 for gain in gains.by_draw), sum(gain < 0 for gain in gains.by_draw)
     return DrawComparison(
         test=test,
         difference=test.mean,
-        interval=st.Interval(max(-1.0, test.mean - half_width), min(1.0, test.mean + half_width)),
+        interval=Interval(max(-1.0, test.mean - half_width), min(1.0, test.mean + half_width)),
         wins=wins,
         losses=losses,
-        sign_p=st.compute_sign_test(wins, losses),
+        sign_p=compute_sign_test(wins, losses),
         t_p=p,
     )
