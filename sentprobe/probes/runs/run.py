@@ -86,8 +86,7 @@ def run(
       a list of sentences; a model with ``encode``, as in sentence-transformers; or a list of such.
       :func:`sentprobe.wrap_encoder` gives a function or model a name and a fingerprint
     - tasks: only these; by default all
-    - train, test, validation: the number of items of each task that is built; by default that of
-      its suite
+    - train, test, validation: the number of items of each task that is built; by default that of its suite
     - hold_out_structure: a structure, such as ``"passive"``, that the training items of compeval
       lack, and half of the test items have; ``accuracy_by(result, "structure")`` compares both halves
     - preset: the classifier, its name, or a function from dataset to classifier; by default that
