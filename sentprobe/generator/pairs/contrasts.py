@@ -78,7 +78,7 @@ def _build_structure_condition(pattern: Pattern, path: str) -> Iterator[ev.Event
 
 
 def _build_equal_number_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield events in which both nouns of the clause are singular, or both plural."""
+    """Yield two constraints, as partial events: both nouns of the clause are singular; both are plural."""
     for number in ev.Number:
         person = ev.Participant(number=number)
         if path == MAIN:

@@ -4,10 +4,11 @@ A space of triplets is divided into strata: a structure, the place of the contra
 in the positive. Samples are spread evenly over the strata.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, partial
+from hashlib import sha256
 from itertools import chain, combinations
 from random import Random
 from typing import ClassVar, TypeAlias
@@ -356,6 +357,13 @@ class TripletSet:
                 units[place] = keys.setdefault(words, len(keys))
         return units
 
+    def hash_units(self) -> NDArray[np.int64]:
+        """Return a number for the unit of each triplet, the same in every set: a hash of its nouns and verbs."""
+        units = np.empty(len(self), np.int64)
+        for part in self.parts:
+            units[part.positions] = [*map(hash_words, _find_content_words(part.anchors))]
+        return units
+
     def build_draft(self, part: TripletPart, *, side: TripletSide) -> drafts.EventDraft:
         """Return the events of one side (such as the positives) of a part."""
         draft = part.anchors
@@ -375,6 +383,11 @@ def _find_content_words(draft: drafts.EventDraft) -> Iterator[tuple[str, ...]]:
         if name.rpartition(".")[2] == kind
     ]
     yield from map(tuple, np.sort(np.stack(columns, axis=1), axis=1).tolist())
+
+
+def hash_words(words: Iterable[str]) -> int:
+    """Return a number for words: the first seven bytes, little-endian, of the SHA-256 of the words with spaces."""
+    return int.from_bytes(sha256(" ".join(words).encode()).digest()[:7], "little")
 
 
 class TripletRows:

@@ -40,7 +40,7 @@ def embed(
     reporter = reporter or SilentReporter()
     cache = cache if get_capabilities(encoder).cacheable and encoder.fingerprint else None
     distinct = list(dict.fromkeys(sentences))
-    reporter.begin(f"encode with {shorten(encoder.name)}", len(distinct))
+    reporter.begin(f"encode sentences with {shorten(encoder.name)}", len(distinct))
     table = _VectorTable(encoder.name, distinct)
     for part in cache.read(encoder, distinct) if cache else ():
         table.fill(part, cache=cache)

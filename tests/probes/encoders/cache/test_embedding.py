@@ -63,7 +63,7 @@ def test_progress_counts_what_was_in_the_cache(tmp_path: Path) -> None:
         reporter = RecordingReporter()
         embed(HashingEncoder(), sentences, cache=Cache(tmp_path), reporter=reporter)
         distinct = len(set(sentences))
-        assert reporter.steps == [("encode with hashing", distinct)]
+        assert reporter.steps == [("encode sentences with hashing", distinct)]
         assert reporter.done == distinct
 
 
@@ -73,7 +73,7 @@ def test_progress_counts_what_was_in_the_cache(tmp_path: Path) -> None:
 def test_a_long_name_leaves_room_for_the_bar(name: str, shown: str) -> None:
     reporter = RecordingReporter()
     embed(HashingEncoder(name=name), ["a"], reporter=reporter)
-    assert reporter.steps == [(f"encode with {shown}", 1)]
+    assert reporter.steps == [(f"encode sentences with {shown}", 1)]
 
 
 def test_an_encoder_that_is_not_cacheable_goes_past_the_cache(tmp_path: Path) -> None:
