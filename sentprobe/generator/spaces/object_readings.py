@@ -37,7 +37,6 @@ class ObjectFrame(NamedTuple):
             word for to, role in self.list_objects() for word in (to, "NP" if role is not self.gap else "") if word
         )
 
-
     @property
     def first_object(self) -> ev.Role | None:
         """The role of the first object that the clause has."""
