@@ -7,9 +7,7 @@ from collections.abc import Iterator
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.events.event import (
-    Dative,
     Event,
-    Frame,
     Negator,
     Participant,
     RelativeClause,
