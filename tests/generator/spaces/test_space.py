@@ -64,7 +64,9 @@ LARGE_STRUCTURES = {"all", *(name for name in STRUCTURES if "ditransitive" in na
 def random_cases(draw: st.DrawFn) -> Case:
     """Small spaces of the templates, with any moods, modals, adverbs, adjectives, coordinations and determiners."""
     template = draw(st.sampled_from([name for name in STRUCTURES if name not in LARGE_STRUCTURES]))
-    open_fields = st.sampled_from([{}, {"tense": None}, {"aspect": None}, {"polarity": None, "negator": None}])
+    open_fields: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
+        [{}, {"tense": None}, {"aspect": None}, {"polarity": None, "negator": None}]
+    )
     numbers = st.sampled_from([(0,), (0,), (1,)])
     main, clause = (replace(PLAINEST, **draw(open_fields)) for _ in range(2))
     choices = Choices(
