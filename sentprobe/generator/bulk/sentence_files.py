@@ -1,7 +1,4 @@
-"""Writing and reading of sentence files.
-
-A file is written under a temporary name and renamed when it is complete.
-"""
+"""Writing and reading of sentence files; a complete file is renamed from a temporary name."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path

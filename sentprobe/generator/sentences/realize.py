@@ -1,7 +1,4 @@
-"""Realization of an event as a sentence, with cached shapes and look-up of words.
-
-The inverse is :func:`sentprobe.generator.sentences.parse.parse`.
-"""
+"""Realization of an event as a sentence, with cached shapes and look-up of words; the inverse of :mod:`.parse`."""
 
 from collections.abc import Iterator
 

@@ -269,10 +269,7 @@ def _plan_relative_clause(clause: RelativeClause | None, path: str, number: str)
 
 
 def _join_parts(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple[SentencePlan, list[int]]:
-    """Join the parts in the order of *items*; also return the start of each part.
-
-    The first clause of the result is unfinished; the caller fills it in.
-    """
+    """Join the parts in the order of *items* (the caller fills in the first clause); return also the part starts."""
     starts = list(accumulate((len(part.tokens) for part in parts[:-1]), initial=0))
     heads = [start + part.head for start, part in zip(starts, parts, strict=True)]
     tokens: list[PlanToken] = []

@@ -52,10 +52,7 @@ def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[proto
 def expand_variants(
     sources: Iterable[EncoderSource], storage: StorageOptions, *, erase: Sequence[str] = ()
 ) -> list[EncoderSource]:
-    """Return the encoders with their variants: cut or rounded vectors, and vectors from which labels are erased.
-
-    - erase: paths of the datasets whose labels are erased
-    """
+    """Return the encoders with variants: cut or rounded vectors, and those without the labels of datasets *erase*."""
     variants: list[EncoderSource] = []
     for source in sources:
         if isinstance(source, Spec):

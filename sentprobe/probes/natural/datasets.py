@@ -146,10 +146,7 @@ TASKS: dict[str, NaturalTask] = {
 
 
 def find_tasks(names: Iterable[str] = ()) -> list[NaturalTask]:
-    """Return the tasks of these names or suites; by default the ten of Conneau et al. 2018.
-
-    The name of a task's published file is accepted, too. Raises UsageError if a name is unknown or repeated.
-    """
+    """Return the tasks of names, published names or suites; by default the ten of Conneau et al. Raises UsageError."""
     tasks = [task for name in [*names] or [TaskGroup.CONNEAU] for task in _find_by_name(name)]
     for place, task in enumerate(tasks):
         if task in tasks[:place]:
