@@ -37,19 +37,25 @@ OTHER_AUXILIARY = {"is": "are", "was": "were", "does": "do"}
 OTHER_AUXILIARY |= {plural: singular for singular, plural in OTHER_AUXILIARY.items()}
 
 
+SOME = replace(EVERYTHING, adverbs=(0,), modals=(None, "must"), asked=(None,), determiners=("the", "a"))
+GIFTS = {
+    "ditransitive": replace(SOME, adjectives=(0, 1), coordinations=(0, 1)),
+    "ditransitive-rc": replace(SOME, adverbs=(0, 1)),
+    "intransitive-rc-ditransitive": replace(SOME, adjectives=(0, 1)),
+    "transitive-rc-ditransitive": replace(SOME, coordinations=(0, 1)),
+}
+"""The choices of the templates with a recipient; all of them together would have too many structures."""
+
+
 @cache
 def sentences(vocabulary: str, count: int) -> tuple[Sentence, ...]:
     """Return at least *count* sentences of a vocabulary, as many of each sub-template."""
-    templates = ["all", "transitive-rc-both"]
-    choices = EVERYTHING
-    if vocabulary == "everyday":
-        templates = ["ditransitive", "ditransitive-rc", "intransitive-rc-ditransitive", "transitive-rc-ditransitive"]
-        choices = replace(EVERYTHING, adverbs=(0, 1), adjectives=(0, 1), coordinations=(0, 1), modals=(None, "must"))
-    names = sorted({pattern.name for pattern in find_patterns(templates)})
+    names = sorted({pattern.name for pattern in find_patterns(["all", "transitive-rc-both"])})
+    choices = GIFTS if vocabulary == "everyday" else dict.fromkeys(names, EVERYTHING)
     generated = []
-    for name in names:
-        space = Space(LEXICON, vocabulary=vocabulary, templates=[name], choices=choices)
-        share = -(-count // len(names))
+    for name, chosen in choices.items():
+        space = Space(LEXICON, vocabulary=vocabulary, templates=[name], choices=chosen)
+        share = -(-count // len(choices))
         generated += [realize(event, LEXICON) for event in space.events(space.sample(share, seed=5))]
     return tuple(generated)
 

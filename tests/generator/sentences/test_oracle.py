@@ -190,6 +190,7 @@ UNGRAMMATICAL = {
     "the man that sleeps that dances helps the woman": "two relative clauses on one noun",
     "the man that that sleeps dances": "two relativizers",
     "the man whom sleeps dances": "another relativizer",
+    "the man which which sleeps dances": "two relativizers",
     "the man that sleeps": "no main clause",
     "the man that the woman helped": "no main clause",
     "the man that dances": "no main clause",

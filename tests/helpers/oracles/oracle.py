@@ -39,7 +39,7 @@ FUNCTION_WORDS: Final = {
     "by": {"by"},
     "to": {"to"},
     "and": {"and"},
-    "rel": {"that", "who"},
+    "rel": {"that", "who", "which"},
     "comma": {","},
 }
 
