@@ -163,7 +163,7 @@ TaskOption = Annotated[
 LexiconOption = Annotated[Path | None, declare_option(WHAT, "--lexicon", help="Your own lexicon file."), INPUT]
 
 CONTRASTS = names.enumerate_names(names.CONTRASTS).replace(
-    "negation, polarity", "negation (moved to the other verb), polarity (added or removed)"
+    "negation, polarity", "negation (moved), polarity (added or removed)"
 )
 
 _REMARKS = {"published": "published (Ettinger et al. 2018)", "splits": "splits (a file per split)"}
@@ -171,7 +171,7 @@ _REMARKS = {"published": "published (Ettinger et al. 2018)", "splits": "splits (
 DATASET_FORMATS = [_REMARKS.get(name, name) for name in names.DATASET_FORMATS]
 """The formats of datasets, with remarks for the help; the last can only be written."""
 
-VOCABULARIES = "english, compeval, published (Ettinger et al.), or yours."
+VOCABULARIES = "english, everyday, compeval, published or yours."
 
 VocabularyOption = Annotated[
     str | None,

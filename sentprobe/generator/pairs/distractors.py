@@ -99,7 +99,8 @@ def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
     Contrasts that move nouns are not, if the nouns have several sorts.
     """
     space = triplets.space
-    needs_aspect = space.contrast.needed_kind is Kind.ADVERB or find_verbs_without_progressive(space.words, space.lexicon)
+    needs_aspect = space.contrast.needed_kind is Kind.ADVERB
+    needs_aspect = needs_aspect or bool(find_verbs_without_progressive(space.words, space.lexicon))
     has_sorts = restrict_to_one_sort(space.lexicon, space.vocabulary) is not space.lexicon
     for name in _USUAL_CONTRASTS:
         if not ((name == "aspect" and needs_aspect) or (CONTRASTS[name].moves_nouns and has_sorts)):

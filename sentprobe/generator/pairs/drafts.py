@@ -50,7 +50,8 @@ class EventDraft:
         forms = (ClauseForm(is_modal[0], self.mood), *map(ClauseForm, is_modal[1:]))
         adjectives = sorted(name.removesuffix(ADJECTIVE) for name in self.values if name.endswith(ADJECTIVE))
         phrases = tuple(PhraseForm(path, 1) for path in adjectives)
-        return make_layout(find_pattern(self.frame, where), counts, self.words, (ev.Negator.NOT,), forms, phrases=phrases)
+        pattern = find_pattern(self.frame, where)
+        return make_layout(pattern, counts, self.words, (ev.Negator.NOT,), forms, phrases=phrases)
 
 
 def draft_from_batch(

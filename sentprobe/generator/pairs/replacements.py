@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.spaces.constraints import Words
+from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.layout import Layout
 from sentprobe.generator.spaces.rules import find_verbs_without_progressive
 from sentprobe.generator.spaces.sort_bans import find_sort_bans
@@ -56,8 +57,7 @@ def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
         allowed[kind] = {*(verbs - without_progressive.get(kind, frozenset()))}
     synonyms = {Kind.MODAL: NEAR_MODALS, **lexicon.synonyms}
     tables = {
-        kind: _build_table(lemmas, allowed[kind], synonyms.get(kind, ()))
-        for kind, lemmas in lemmas_by_kind.items()
+        kind: _build_table(lemmas, allowed[kind], synonyms.get(kind, ())) for kind, lemmas in lemmas_by_kind.items()
     }
     sorts = np.array([lexicon.get(noun, Kind.NOUN).sort for noun in words.nouns])
     tables[Kind.NOUN] &= sorts[:, None] == sorts
@@ -125,3 +125,13 @@ def find_verbs_of_frames(words: Words, lexicon: Lexicon) -> set[str]:
     """Return the verbs that the lexicon has in several frames."""
     kinds = {Kind(frame.value) for frame in ev.Frame}
     return {lemma for lemma in words.verbs if len(kinds & {*lexicon.kinds_of(lemma)}) > 1}
+
+
+def compute_salts(numbers: IndexArray, seed: int) -> NDArray[np.uint64]:
+    """Return a pseudo-random number for each index, given the seed (SplitMix64)."""
+    low = np.array([int(number) & (2**64 - 1) for number in numbers.tolist()], dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        x = low + np.uint64((seed * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) & (2**64 - 1))
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
+        return np.asarray(x ^ (x >> np.uint64(31)))

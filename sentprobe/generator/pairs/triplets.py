@@ -23,6 +23,7 @@ from sentprobe.generator.pairs.replacements import (
     VOLITIONAL_ADVERBS,
     ReplacementTables,
     build_replacements,
+    compute_salts,
     find_irreplaceable_words,
     find_near_adjectives,
     find_unexchangeable_verbs,
@@ -203,13 +204,11 @@ class TripletSpace:
     def _choose_words(self) -> Words:
         """Return the words of the vocabulary, which must have transitive verbs and those that the contrast needs."""
         lexicon, name, kind = self.lexicon, self.vocabulary, self.contrast.needed_kind
-        having = {v: words.words for v, words in lexicon.vocabularies.items() if kind is None or words.words.get(kind)}
-        lexicon.vocabulary(name)
-        if kind is not None and kind is not Kind.MODAL and name not in having:
-            others = f"; {' and '.join(having)} {'has' if len(having) == 1 else 'have'} some" if having else ""
-            raise ImpossibleContrastError(
-                f"the contrast {self.contrast.name!r} needs {kind.value} words, and vocabulary {name!r} has none{others}"
-            )
+        if kind not in (None, Kind.MODAL) and not lexicon.vocabulary(name).words[kind]:
+            others = [f"vocabulary {v!r} has some" for v, words in lexicon.vocabularies.items() if words.words[kind]]
+            what = "ditransitive verbs" if kind is Kind.DITRANSITIVE else f"{kind.value}s"
+            why = f"the contrast {self.contrast.name!r} needs {what}; vocabulary {name!r} has none"
+            raise ImpossibleContrastError("; ".join([why, *others]))
         choices = self._make_choices(drafts.MAIN, ev.Mood.STATEMENT, ev.Event())
         words = choose_words(lexicon, name, choices, Constraints())
         if not words.verbs_by_frame[ev.Frame.TRANSITIVE] | words.verbs_by_frame[ev.Frame.DITRANSITIVE]:
@@ -275,7 +274,7 @@ class TripletSpace:
         )
 
     def _find_unusable_words(self, pattern: Pattern, place: str, choices: Choices) -> set[str]:
-        """Return the words that anchors cannot have: adverbs of the will, words that may lack a replacement, and others.
+        """Return the words that anchors cannot have, such as adverbs of the will, or that may lack a replacement.
 
         A sentence with a relative clause has one reading if no verb has two frames.
         """
@@ -289,14 +288,10 @@ class TripletSpace:
             unusable |= find_unexchangeable_verbs(words, self.lexicon, drafts.parse_noun_role(place))
         if slot := self.contrast.replaced_slot:
             inner = len(pattern.clauses)
+            adverbs = choices.adverbs + choices.adverbs_in_clauses * inner
             modals = choices.modals, *[choices.modals_in_clauses] * inner
-            layout = make_layout(
-                pattern,
-                choices.adverbs + choices.adverbs_in_clauses * inner,
-                words,
-                (ev.Negator.NOT,),
-                tuple(ClauseForm(values != (None,)) for values in modals),
-            )
+            forms = tuple(ClauseForm(values != (None,)) for values in modals)
+            layout = make_layout(pattern, adverbs, words, (ev.Negator.NOT,), forms)
             lemmas = {"noun": words.nouns, "verb": words.verbs, "modal": words.modals}.get(slot, words.adverbs)
             unusable |= {lemmas[i] for i in find_irreplaceable_words(self.replacements, layout, f"{place}{slot}")}
         return unusable
@@ -328,16 +323,6 @@ def _find_voice_changes(pattern: Pattern) -> Iterator[tuple[tuple[str, ...], ev.
             elif len(inner) == 1:
                 yield voices, inner.pop() if drafts.MAIN in voices else None
     yield from (((path,), None) for path in contrasts.find_dative_paths(pattern))
-
-
-def compute_salts(numbers: IndexArray, seed: int) -> NDArray[np.uint64]:
-    """Return a pseudo-random number for each index, given the seed (SplitMix64)."""
-    low = np.array([int(number) & (2**64 - 1) for number in numbers.tolist()], dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        x = low + np.uint64((seed * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) & (2**64 - 1))
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
-        return np.asarray(x ^ (x >> np.uint64(31)))
 
 
 class TripletSet:
