@@ -59,6 +59,8 @@ from .probes.encoders.cache.vector_cache import Cache as Cache
 from .probes.encoders.models.python import wrap_encoder as wrap_encoder
 from .probes.formats import read_dataset as read_dataset
 from .probes.formats import write_dataset as write_dataset
+from .probes.gate.gate_run import gate as gate
+from .probes.gate.gate_tables import Gate as Gate
 from .probes.report.findings.comparisons import compare_encoders as compare_encoders
 from .probes.report.findings.item_parts import accuracy_by as accuracy_by
 from .probes.report.plots.length_series import accuracy_by_length as accuracy_by_length

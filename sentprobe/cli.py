@@ -66,6 +66,10 @@ _COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "runs.geometry:geometry",
             "Measure, without training, whether sentences with the same meaning have the nearest vectors.",
         ),
+        "gate": (
+            "runs.gate:gate",
+            "Measure how many sentences with another meaning pass a similarity threshold (false hits).",
+        ),
         "sentences": (
             "data.sentences:app",
             "Write to a file the sentences that a run needs, to encode them elsewhere.",

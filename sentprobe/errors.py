@@ -159,6 +159,19 @@ def first_line(error: BaseException) -> str:
     return (str(error).strip() or type(error).__name__).splitlines()[0]
 
 
+_MEMORY_TEXT = re.compile("an(no|')t allocate memory|failed to map segment|an't start new thread|bad_alloc")
+"""Texts of errors by which libraries say that memory is exhausted."""
+
+_LIBRARY_ERRORS = (RuntimeError, OSError, ImportError)
+"""Errors of libraries that may have such a text; that of others may quote a file or an argument."""
+
+
+def is_out_of_memory(error: BaseException) -> bool:
+    """Return whether memory is exhausted, as Python, the system or a library reports it."""
+    says_memory = isinstance(error, _LIBRARY_ERRORS) and _MEMORY_TEXT.search(str(error)) is not None
+    return isinstance(error, MemoryError) or getattr(error, "errno", 0) == errno.ENOMEM or says_memory
+
+
 class ResultsError(SentprobeError):
     """A folder or file of results cannot be read or written, or was not made by sentprobe."""
 

@@ -68,7 +68,7 @@ Params = ParamSpec("Params")
 
 
 def call_in_time(function: Callable[[], ValueT], seconds: float) -> ValueT:
-    """Return the function's result; a function that takes longer goes on in a thread that ends with the process."""
+    """Return the function's result; raise TimeoutError after *seconds*, while it continues in a daemon thread."""
     outcome: Future[ValueT] = Future()
 
     def call_function() -> None:

@@ -11,10 +11,12 @@ import os
 import platform
 import re
 import shutil
+import signal
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import cache
 from pathlib import Path
 
@@ -66,16 +68,38 @@ def make_scratch_folder() -> Iterator[Path]:
 @contextmanager
 def _hold(make: Callable[[], Path]) -> Iterator[Path]:
     """Give the path that *make* creates, locked until the end, and remove it then."""
-    path, file = _make_locked(make)
-    try:
-        yield path
-    finally:
-        try:
-            with suppress(OSError):  # a later process removes the rest
-                _remove(path)
-        finally:
+    with ExitStack() as stack:
+        with _postpone_signals():  # a signal between creation and its callback would leave the path behind
+            path, file = _make_locked(make)
             if file is not None:
-                os.close(file)
+                stack.callback(os.close, file)
+            stack.callback(_remove_if_possible, path)
+        yield path
+
+
+@contextmanager
+def _postpone_signals() -> Iterator[None]:
+    """Deliver Ctrl-C and the request to end only after the block."""
+    if threading.current_thread() is not threading.main_thread():  # other threads get no signals
+        yield
+        return
+    postponed: list[int] = []
+    handlers = {
+        number: signal.signal(number, lambda number, _: postponed.append(number))
+        for number in (signal.SIGINT, signal.SIGTERM)
+    }
+    try:
+        yield
+    finally:
+        for number, handler in handlers.items():
+            signal.signal(number, handler)
+        for arrived in postponed:
+            signal.raise_signal(arrived)
+
+
+def _remove_if_possible(path: Path) -> None:
+    with suppress(OSError):  # a later process removes the rest
+        _remove(path)
 
 
 def _make_locked(make: Callable[[], Path]) -> tuple[Path, int | None]:

@@ -58,5 +58,8 @@ class _LimitedStream(io.RawIOBase):
 
 
 def limit_unpacking(unpacked: IO[bytes], position: Callable[[], int]) -> io.BufferedReader:
-    """Return the stream; it raises ProportionError if it unpacks too much (*position*: bytes read from disk)."""
+    """Wrap a decompressing stream so that it raises ProportionError if the proportion of its bytes is too high.
+
+    - position: a function that returns the number of packed bytes read
+    """
     return io.BufferedReader(_LimitedStream(unpacked, position), 1 << 16)

@@ -35,12 +35,12 @@ def write_word(word: Word) -> str:
     >>> write_word(Word("heir", Kind.NOUN, {Form.NN: "heir", Form.NNS: "heirs"}))
     'heir = { article = "a" }'
     """
-    pairs = ", ".join(f"{key} = {value}" for key, value in list_stated_values(word))
+    pairs = ", ".join(f"{key} = {value}" for key, value in list_required_values(word))
     return f"{format_key(word.lemma)} = " + (f"{{ {pairs} }}" if pairs else "{}")
 
 
-def list_stated_values(word: Word) -> Iterator[tuple[str, str]]:
-    """Yield the keys and values that the entry of a word must have."""
+def list_required_values(word: Word) -> Iterator[tuple[str, str]]:
+    """Yield the keys and values that differ from the defaults, so that the word's lexicon entry must state them."""
     if word.kind in OPEN_KINDS or not is_plain(word):
         for form, text in word.forms.items():
             if word.kind in CLOSED_KINDS or text != guess_form(word.lemma, word.kind, form):

@@ -7,6 +7,7 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -201,6 +202,26 @@ def stop_writer(tmp_path: Path, number: signal.Signals, *before: str) -> int:
 def test_a_signal_that_ends_a_process_leaves_nothing(temporary: Path, number: signal.Signals) -> None:
     assert stop_writer(temporary, number) == 128 + number
     assert list(temporary.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_just_after_the_creation_leaves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+) -> None:
+    def make_and_signal(**options: Any) -> tuple[int, str]:
+        made = make_file(**options)
+        signal.raise_signal(number)
+        return made
+
+    make_file = tempfile.mkstemp
+    before = signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    monkeypatch.setattr(tempfile, "mkstemp", make_and_signal)
+    try:
+        with pytest.raises((KeyboardInterrupt, SystemExit)), make_part(tmp_path / "x"):
+            pass
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_where_a_hangup_is_ignored_it_stays_so(monkeypatch: pytest.MonkeyPatch) -> None:

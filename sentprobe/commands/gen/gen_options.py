@@ -56,7 +56,9 @@ class WordOptions:
     determiner: Annotated[list[str] | None, declare_option(VARY, help="the, a, some, no, this, that.")] = None
     relativizer: Annotated[list[str] | None, declare_option(VARY, help="that, who.")] = None
     negator: Annotated[list[str] | None, declare_option(VARY, help="not, n't.")] = None
-    modal: Annotated[list[str] | None, declare_option(VARY, help="can, must, ...; none: a clause with a tense.")] = None
+    modal: Annotated[
+        list[str] | None, declare_option(VARY, help="can, must, ..., or none (a clause with a tense instead).")
+    ] = None
     adverbs: Annotated[str, declare_option(VARY, help="Number of adverbs before a verb: 2, or 0-2.")] = "0"
     adjectives: Annotated[str, declare_option(VARY, help="Number of adjectives before a noun: 1, or 0-1.")] = "0"
     coordinations: Annotated[

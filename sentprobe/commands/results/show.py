@@ -34,8 +34,8 @@ def show(
     plot: Annotated[
         Path | None,
         typer.Option(
-            help="Write a plot to this file (.svg, .png or .pdf). Accuracy by layer, training step or sentence length, "
-            "or vector distances: as the run has them."
+            help="Write a plot to this file (.svg, .png or .pdf): accuracy by layer, training step or sentence "
+            "length, or vector distances, depending on the run."
         ),
         OUTPUT_FILE,
     ] = None,

@@ -16,21 +16,18 @@ from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.commands.shared.table_output import find_caption, find_table_format, print_reuse, write_tables
 from sentprobe.disk.files import find_cache_directory
 from sentprobe.display.table_writers import Grid
-from sentprobe.errors import UsageError, format_message
+from sentprobe.errors import UsageError
 from sentprobe.generator.spaces.held_out_words import parse_side
-from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
 from sentprobe.processes import check_count, limit_threads
 from sentprobe.progress import show_bars
 from sentprobe.specs import Spec, choose_member
 
 if TYPE_CHECKING:
-    from sentprobe.generator.pairs.triplets import TripletSpace
     from sentprobe.probes.encoders import Encoder
     from sentprobe.probes.geometry.distance_results import GeometryResult
     from sentprobe.probes.geometry.distance_tables import GroupedBy
     from sentprobe.probes.geometry.measures import Nearness
-    from sentprobe.probes.geometry.triplet_sentences import TripletSampling
 
 
 @opt.expand_option_groups
@@ -40,22 +37,14 @@ def geometry(
         list[str] | None,
         typer.Argument(
             metavar="compeval|PATH...",
-            help="Triplet files from gen pairs; or compeval, or datasets, for triplets of the test sentences of "
-            "SemRole, Order and Negation. Default: random triplets.",
+            help="Triplet files from gen pairs. With compeval or datasets, triplets are built from the test "
+            "sentences of SemRole, Order and Negation. Default: random triplets.",
             autocompletion=completion.complete_suite,
         ),
         INPUT,
     ] = None,
     encoder: opt.EncodersOption = None,
-    contrast: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--contrast",
-            "-c",
-            help=f"{opt.CONTRASTS}; repeatable. Default: all.",
-            autocompletion=completion.complete_contrast,
-        ),
-    ] = None,
+    contrast: opt.ContrastsOption = None,
     task: opt.TaskOption = None,
     out: opt.ResultsOption = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Triplets per contrast.")] = 400,
@@ -74,9 +63,7 @@ def geometry(
     format_: opt.TableFormatOption = "text",
     force: opt.ForceOption = False,
     cache: opt.CacheOption = True,
-    threads: Annotated[
-        int | None, opt.declare_option(opt.MACHINE, help="PyTorch threads. Default: one per core.")
-    ] = None,
+    threads: opt.ThreadsOption = None,
     *,
     source: opt.TripletOptions,
     latex: opt.LatexOptions,
@@ -130,7 +117,7 @@ def geometry(
     check_distractors(distractors)
     targets = inputs.parse_sentence_targets(other_words, task or (), source, seed=seed) if other_words else None
     file_materials = inputs.read_triplet_materials(files, seed=seed)
-    spaces = [] if sentences else build_spaces(words, contrast or (), drawing)
+    spaces = [] if sentences else inputs.build_spaces(words, contrast or (), drawing)
     if out is not None:
         check_directory(out)
     encoders = build_vector_encoders(specs, seed)
@@ -191,32 +178,6 @@ def _build_table(
         results, nearness=nearness, intervals=intervals, probe_cells=probe_columns
     )
     return grid, notes
-
-
-def build_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "TripletSampling") -> "list[TripletSpace]":
-    """Return the triplet spaces of the named contrasts (default: all possible ones); report the others on stderr."""
-    from sentprobe.generator.pairs.contrasts import CONTRASTS
-    from sentprobe.generator.pairs.triplets import ImpossibleContrastError, TripletSpace
-
-    spaces, errors = [], []
-    for name in dict.fromkeys(names or CONTRASTS):
-        try:
-            spaces.append(
-                TripletSpace(
-                    lexicon, name, vocabulary=drawing.vocabulary, templates=drawing.templates, side=drawing.side
-                )
-            )
-        except ImpossibleContrastError as error:
-            if names:
-                raise
-            errors.append(error)
-    if not spaces:
-        raise errors[0]
-    for failure in errors:
-        print(format_message(f"left out: {failure}"), file=sys.stderr)
-    for space in spaces:
-        space.check_count(drawing.n)
-    return spaces
 
 
 def build_vector_encoders(specs: Sequence[Spec], seed: int) -> "list[Encoder]":

@@ -15,6 +15,7 @@ from sentprobe.progress import show_bars
 from sentprobe.specs import COMPEVAL, NATURAL
 
 if TYPE_CHECKING:
+    from sentprobe.generator.pairs.triplets import TripletSpace
     from sentprobe.probes.dataset import ProbeDataset
     from sentprobe.probes.geometry.triplet_sentences import TripletSampling, TripletSentences
 
@@ -56,6 +57,16 @@ def read_triplet_materials(files: Sequence[Path], *, seed: int) -> "list[Triplet
             )
         materials[material.contrast] = path, material
     return [material for _, material in materials.values()]
+
+
+def build_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "TripletSampling") -> "list[TripletSpace]":
+    """Return the triplet spaces of the named contrasts (default: all possible ones); report the others on stderr."""
+    from sentprobe.probes.geometry.triplet_sentences import build_triplet_spaces
+
+    spaces, errors = build_triplet_spaces(lexicon, names, drawing)
+    for failure in errors:
+        print(format_message(f"left out: {failure}"), file=sys.stderr)
+    return spaces
 
 
 def reject_tasks_without_data(tasks: Sequence[str], words: Sequence[str]) -> None:

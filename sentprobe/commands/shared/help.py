@@ -59,6 +59,13 @@ class FoldedHelp:
         panels = {getattr(parameter, "rich_help_panel", None) for parameter in self.params}  # type: ignore[attr-defined]
         return [*names, HELP_ALL] if panels & {*self.folded} else names
 
+    def get_help_option(self, ctx: Any) -> Any:
+        """Return the option that prints help, with a text that tells its names apart."""
+        option = super().get_help_option(ctx)  # type: ignore[misc]
+        if option is not None and HELP_ALL in option.opts:
+            option.help = "Show this message, or that of all options."
+        return option
+
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse and check the command line, and record whether ``--help-all`` is given."""
         ctx.meta[HELP_ALL] = HELP_ALL in args

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 """Context settings of every command: its help options, and the greatest width of its help."""
 
-WHAT = "Data to generate"
+WHAT = "Data"
 HELD_OUT = "Held-out data"
 NATURAL_TEXT = "Natural text"
 CLASSIFIER = "The classifier"
@@ -93,7 +93,7 @@ NotesOption = Annotated[bool, typer.Option("--notes", help="Print all notes belo
 
 IntervalsOption = Annotated[bool, typer.Option("--intervals", help="Show 95% intervals.")]
 
-SourcesOption = Annotated[bool, typer.Option("--sources", help="Show variation between and within draws, not one ±.")]
+SourcesOption = Annotated[bool, typer.Option("--sources", help="Show two ±: between draws, and within them.")]
 
 PublishedOption = Annotated[bool, typer.Option("--published", help="Add the published results of these tasks.")]
 
@@ -136,6 +136,10 @@ def build_correction_option(tested: str) -> Any:
     return typer.Option("--correction", help=f"Correction for multiple {tested}: holm, bh or none.")
 
 
+ThreadsOption = Annotated[
+    int | None, declare_option(MACHINE, "--threads", help="PyTorch threads. Default: one per core.")
+]
+
 CacheOption = Annotated[bool, declare_option(MACHINE, "--cache/--no-cache", help="Cache sentence vectors on disk.")]
 
 EncodersOption = Annotated[
@@ -154,9 +158,7 @@ ResultsOption = Annotated[Path | None, build_out_option("Results folder; existin
 TaskOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--task",
-        help="Only this task or task group (such as adi); repeatable.",
-        autocompletion=completion.complete_task,
+        "--task", help="Only this task, or group of tasks (adi); repeatable.", autocompletion=completion.complete_task
     ),
 ]
 
@@ -166,12 +168,19 @@ CONTRASTS = names.enumerate_names(names.CONTRASTS).replace(
     "negation, polarity", "negation (moved), polarity (added or removed)"
 )
 
+ContrastsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--contrast", "-c", help=f"{CONTRASTS}; repeatable. Default: all.", autocompletion=completion.complete_contrast
+    ),
+]
+
 _REMARKS = {"published": "published (Ettinger et al. 2018)", "splits": "splits (a file per split)"}
 
 DATASET_FORMATS = [_REMARKS.get(name, name) for name in names.DATASET_FORMATS]
 """The formats of datasets, with remarks for the help; the last can only be written."""
 
-VOCABULARIES = "english, everyday, compeval, published or yours."
+VOCABULARIES = "english, compeval, everyday, published, or yours."
 
 VocabularyOption = Annotated[
     str | None,
@@ -188,7 +197,7 @@ CompevalVocabularyOption = Annotated[
         WHAT,
         "--vocabulary",
         "-v",
-        help=f"{VOCABULARIES} Default: compeval, or your lexicon's only one.",
+        help=f"{VOCABULARIES} Default: compeval, or the lexicon's only one.",
         autocompletion=completion.complete_vocabulary,
     ),
 ]
@@ -199,7 +208,7 @@ HeldOutOption = Annotated[
     declare_option(
         HELD_OUT,
         "--held-out",
-        help="Use only the words or the structure that gen pairs --hold-out with the same value excludes.",
+        help="Use only what gen pairs --hold-out excludes; give the same value.",
         autocompletion=completion.complete_template,
     ),
 ]
@@ -300,7 +309,7 @@ class CardOptions:
     SUITES: ClassVar = (NATURAL,)
 
     audit: Annotated[
-        bool, declare_option(NATURAL_TEXT, "--audit/--no-audit", help="Add the paper's baselines to the dataset cards.")
+        bool, declare_option(NATURAL_TEXT, "--audit/--no-audit", help="Add the paper's baselines to the cards.")
     ] = True
 
 

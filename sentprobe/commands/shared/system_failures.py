@@ -2,19 +2,14 @@
 
 import errno
 import os
-import re
 import sys
+
+from sentprobe.errors import is_out_of_memory
 
 _OUTPUT_ERRORS = {errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG, errno.EAGAIN, errno.EINVAL}
 """Error numbers of an error without a path that come from standard output."""
 
 _HANDLE_ERRORS = {errno.EMFILE, errno.ENFILE}
-
-_MEMORY_TEXT = re.compile("an(no|')t allocate memory|failed to map segment|an't start new thread|bad_alloc")
-"""Texts of errors by which libraries say that memory is exhausted."""
-
-_LIBRARY_ERRORS = (RuntimeError, OSError, ImportError)
-"""Errors of libraries that may have such a text; that of others may quote a file or an argument."""
 
 
 def open_missing_streams() -> None:
@@ -39,8 +34,7 @@ def describe_failure(error: BaseException) -> str | None:
     'standard output: No space left on device'
     >>> describe_failure(KeyError("a"))
     """
-    says_memory = isinstance(error, _LIBRARY_ERRORS) and _MEMORY_TEXT.search(str(error))
-    if isinstance(error, MemoryError) or getattr(error, "errno", 0) == errno.ENOMEM or says_memory:
+    if is_out_of_memory(error):
         return "not enough memory; reduce the size of the work"
     if not isinstance(error, OSError):
         return None

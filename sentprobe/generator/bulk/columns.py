@@ -200,10 +200,10 @@ sentence ids and the sentence indices of a chunk.
 """
 
 MARK_START, MARK_END = "\ue000", "\ue001"
-"""The characters around a column's number in a schematic sentence (a sentence with columns in place of words)."""
+"""The characters around a column's number in a marked sentence (its words are columns)."""
 
 INDEX_MARKER = 7_777_777_777_777_777_777
-"""A placeholder for a sentence's index in a schematic sentence; the index cannot be text."""
+"""A placeholder for a sentence's index in a marked sentence; the index cannot be text."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,9 +287,9 @@ def find_subject_path(site: ClauseSite, voice: str, dative: str) -> str:
 
 
 class LayoutColumns:
-    """The columns of a layout by name, and the schematic sentence of each of its shapes.
+    """The columns of a layout by name, and the marked sentence of each of its shapes.
 
-    In a schematic sentence, the word itself stands for a column with one possible word.
+    In a marked sentence, the word itself stands for a column with one possible word.
     """
 
     def __init__(self, layout: Layout, tables: WordTables, finite: FiniteTable) -> None:
@@ -384,8 +384,8 @@ class LayoutColumns:
             values[variable.name] = variable.values[at]
         return build_layout_event(values, self._layout)
 
-    def build_schematic(self, shape: int) -> tuple[Sentence, dict[str, FiniteForms]]:
-        """Return a sentence of the shape with column marks in place of words, and its finite forms by clause path."""
+    def build_marked_sentence(self, shape: int) -> tuple[Sentence, dict[str, FiniteForms]]:
+        """Return a sentence of this shape whose words are column marks, and its finite verb forms by clause path."""
         event = self._build_event(shape)
         plan = plan_sentence(event)
         finite = {site.path: self._finite.look_up(plan, site.path) for site in self._layout.clauses}
@@ -448,5 +448,5 @@ class _Mark(str):
 
 
 def format_mark(number: int) -> str:
-    """Return the mark of a column in a schematic sentence."""
+    """Return the mark of a column in a marked sentence."""
     return f"{MARK_START}{number}{MARK_END}"

@@ -46,8 +46,8 @@ class SentenceChunk:
 class ShapeStore(Protocol):
     """Stores data of each shape; shapes are added in the order of their numbers."""
 
-    def add(self, schematic: Sentence) -> frozenset[int]:
-        """Add a shape by its schematic sentence, and return the columns that it uses."""
+    def add(self, marked: Sentence) -> frozenset[int]:
+        """Add a shape by its marked sentence, and return the columns that it uses."""
 
 
 class Decoder:
@@ -111,10 +111,10 @@ class Decoder:
 
     def _number_shape(self, layout_key: int, layout: columns.LayoutColumns, key: int) -> int:
         if (layout_key, key) not in self._numbers:
-            schematic, finite = layout.build_schematic(key)
+            marked, finite = layout.build_marked_sentence(key)
             self._numbers[layout_key, key] = len(self._finite)
             self._finite.append(finite)
-            self._used.setdefault(layout_key, set()).update(*(store.add(schematic) for store in self._stores))
+            self._used.setdefault(layout_key, set()).update(*(store.add(marked) for store in self._stores))
         return self._numbers[layout_key, key]
 
 
@@ -176,9 +176,9 @@ class RecordStore:
         self._escaped: list[str] = []
         self._numbered = False
 
-    def add(self, schematic: Sentence) -> frozenset[int]:
+    def add(self, marked: Sentence) -> frozenset[int]:
         """Add the record of a shape; it ends with an empty column."""
-        text = self._write(schematic).replace(str(columns.INDEX_MARKER), columns.format_mark(columns.INDEX))
+        text = self._write(marked).replace(str(columns.INDEX_MARKER), columns.format_mark(columns.INDEX))
         parts = [*_MARK.split(text), str(columns.EMPTY)]
         places = [int(part) for part in parts[1::2]]
         literals = self._literals.numbers(parts[::2]).tolist()

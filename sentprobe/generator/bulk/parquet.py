@@ -79,11 +79,11 @@ class _TokenStore:
         self._elements = RaggedRows(2 * len(_VARYING))
         self._dictionary = pa.array([], pa.string())
 
-    def add(self, schematic: Sentence) -> frozenset[int]:
+    def add(self, marked: Sentence) -> frozenset[int]:
         """Add a shape; for each list element, store a word index or a column, and 0 for the other."""
         used: set[int] = set()
         elements = []
-        for token in schematic.tokens:
+        for token in marked.tokens:
             texts = [getattr(token, name) for name in _VARYING]
             columns = [parse_column(text) for text in texts]
             constants = [0 if column else self._words.number(text) for text, column in zip(texts, columns, strict=True)]
@@ -117,8 +117,8 @@ class _SharedStore:
         self._rows: list[dict[str, Any]] = []
         self._columns: dict[str, Any] = {}
 
-    def add(self, schematic: Sentence) -> frozenset[int]:
-        record = to_json(schematic)
+    def add(self, marked: Sentence) -> frozenset[int]:
+        record = to_json(marked)
         record |= record["tokens"]
         self._rows.append({name: record[name] for name in self._names})
         self._columns.clear()

@@ -79,10 +79,10 @@ class _ParsedRenderer:
         self._lexicon = lexicon
         self._write = form.write
         self._events = _ParsedEvents(lexicon)
-        self._renderer = Renderer(self._events, self._write_schematic, escape=form.escape)
+        self._renderer = Renderer(self._events, self._write_marked, escape=form.escape)
 
-    def _write_schematic(self, sentence: Sentence) -> str:
-        """Return the record of a schematic sentence; the number of the sentence stands in the column of indices."""
+    def _write_marked(self, sentence: Sentence) -> str:
+        """Return the record of a marked sentence; the number of the sentence stands in the column of indices."""
         return self._write(replace(sentence, id=f"s{INDEX_MARKER}", index=None, template="")) + _RECORD_END
 
     def render_records(self, sentences: Sequence[ParsedText]) -> Iterator[str]:

@@ -26,7 +26,7 @@ def write_sentences(
 ) -> None:
     """Write the sentences of *space* at *indices* to a text stream in a record format."""
     reporter = reporter or SilentReporter()
-    reporter.begin("generate", len(indices))
+    reporter.begin("generate sentences", len(indices))
     form = RECORD_FORMATS[fmt]
     for count, records in Renderer(space, form.write, escape=form.escape).render_chunks(indices):
         out.write(records)
@@ -54,7 +54,7 @@ def write_file(
 def _write_row_groups(space: Space, indices: IndexArray, path: Path, reporter: Reporter) -> None:
     from sentprobe.generator.bulk.parquet import TableMaker, open_parquet
 
-    reporter.begin("generate", len(indices))
+    reporter.begin("generate sentences", len(indices))
     tables = TableMaker(space)
     with open_parquet(path, tables.schema) as writer:
         for start in range(0, len(indices), ROW_GROUP_SIZE):

@@ -106,7 +106,7 @@ def _build_structure_condition(pattern: Pattern, path: str) -> Iterator[ev.Event
 
 
 def _build_equal_number_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield events in which both nouns of the clause are singular, or both plural."""
+    """Yield two constraints, as partial events: both nouns of the clause are singular; both are plural."""
     for number in ev.Number:
         person = ev.Participant(number=number)
         if path == MAIN:
@@ -261,7 +261,7 @@ _ROWS = (
     ),
     Contrast(
         name="mood",
-        summary="a statement is a yes/no question, or a question is a statement",
+        summary="a statement becomes a yes/no question, or a question a statement",
         requirement="a clause",
         find_places=lambda _: (MAIN,),
         edit=drafts.toggle_mood,

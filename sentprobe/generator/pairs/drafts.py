@@ -4,8 +4,9 @@ A draft is an event batch without a layout. An edit may change the structure (a 
 noun), and the layout follows from the structure.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import TypeAlias
 
 import numpy as np
@@ -255,3 +256,19 @@ def _replace_words(draft: EventDraft, name: str) -> EventDraft:
     ranks = (draft.salts % free.sum(axis=1).astype(np.uint64)).astype(np.int64)
     chosen = (free.cumsum(axis=1) > ranks[:, None]).argmax(axis=1)
     return _replace_values(draft, **{name: chosen})
+
+
+def find_content_words(draft: EventDraft) -> Iterator[tuple[str, ...]]:
+    """Yield the nouns and verbs of each event, sorted."""
+    columns = [
+        np.array(words)[column]
+        for name, column in draft.values.items()
+        for kind, words in (("noun", draft.words.nouns), ("verb", draft.words.verbs))
+        if name.rpartition(".")[2] == kind
+    ]
+    yield from map(tuple, np.sort(np.stack(columns, axis=1), axis=1).tolist())
+
+
+def hash_words(words: Iterable[str]) -> int:
+    """Return a number for words: the first seven bytes, little-endian, of the SHA-256 of the words with spaces."""
+    return int.from_bytes(sha256(" ".join(words).encode()).digest()[:7], "little")

@@ -385,8 +385,15 @@ class TripletSet:
         keys: dict[tuple[str, ...], int] = {}
         units = np.empty(len(self), np.int64)
         for part in self.parts:
-            for place, words in zip(part.positions.tolist(), _find_content_words(part.anchors), strict=True):
+            for place, words in zip(part.positions.tolist(), drafts.find_content_words(part.anchors), strict=True):
                 units[place] = keys.setdefault(words, len(keys))
+        return units
+
+    def hash_units(self) -> NDArray[np.int64]:
+        """Return a number for the unit of each triplet, the same in every set: a hash of its nouns and verbs."""
+        units = np.empty(len(self), np.int64)
+        for part in self.parts:
+            units[part.positions] = [*map(drafts.hash_words, drafts.find_content_words(part.anchors))]
         return units
 
     def build_draft(self, part: TripletPart, *, side: TripletSide) -> drafts.EventDraft:
@@ -398,16 +405,6 @@ class TripletSet:
         if side in (TripletSide.NEGATIVE, TripletSide.HARD):
             draft = self.space.contrast.edit(draft, part.stratum.place)
         return draft
-
-
-def _find_content_words(draft: drafts.EventDraft) -> Iterator[tuple[str, ...]]:
-    columns = [
-        np.array(words)[column]
-        for name, column in draft.values.items()
-        for kind, words in (("noun", draft.words.nouns), ("verb", draft.words.verbs))
-        if name.rpartition(".")[2] == kind
-    ]
-    yield from map(tuple, np.sort(np.stack(columns, axis=1), axis=1).tolist())
 
 
 class TripletRows:

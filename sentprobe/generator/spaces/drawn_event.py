@@ -71,12 +71,14 @@ STRUCTURAL = ("voice", "dative", "aspect", "negation")
 class LayoutParts:
     """The variables of a layout by purpose: nouns in the order of the event, and clauses.
 
-    ``determiners`` holds the determiner variable of each noun, which also gives the noun's grammatical number.
+    ``determiners`` holds the determiner variable of each noun, which also gives the noun's grammatical number;
+    ``adjectives`` holds the noun variable of each adjective.
     ``structural`` holds the variables that determine the shape, and so the order of the words.
     """
 
     nouns: tuple[int, ...]
     determiners: Mapping[int, int]
+    adjectives: Mapping[int, int]
     clauses: tuple[ClauseParts, ...]
     structural: tuple[int, ...]
     compute_shape: Callable[[Sequence[int]], object]
@@ -93,6 +95,11 @@ def find_layout_parts(layout: Layout) -> LayoutParts:
     return LayoutParts(
         nouns=tuple(nouns.values()),
         determiners={at: numbers[f"{s.removesuffix('noun')}det"] for s, at in nouns.items()},
+        adjectives={
+            numbers[variable.name]: numbers[f"{variable.name.rpartition('.')[0]}.noun"]
+            for variable in layout.variables
+            if variable.group is Group.ADJECTIVE
+        },
         clauses=tuple(_find_clause_parts(site, numbers) for site in layout.clauses),
         structural=structural,
         compute_shape=itemgetter(*structural),

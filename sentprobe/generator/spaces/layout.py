@@ -8,7 +8,7 @@ sets of indices.
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import chain, combinations, count, product, takewhile
 from typing import NamedTuple, TypeAlias
 
@@ -95,7 +95,7 @@ class ClauseSite:
         absent = {self.gap, self.form.asked and self.form.asked[0]}
         if self.form.mood is ev.Mood.ORDER:
             absent.add(ev.Role.AGENT)
-        return tuple(role for role in list_frame_roles(self.frame) if role not in absent)
+        return tuple(role for role in ev.FRAME_ROLES[self.frame] if role not in absent)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -155,21 +155,14 @@ def can_have_form(pattern: Pattern, form: ClauseForm) -> bool:
         return False
     main = ClauseSite("", pattern.frame, None, None, 0, "", form=form)
     asked = () if form.asked is None else form.asked[:1]
-    return {*asked} <= {*list_frame_roles(pattern.frame)} and {role for role, _ in pattern.clauses} <= {
-        *main.overt_roles
-    }
-
-
-def list_frame_roles(frame: ev.Frame) -> tuple[ev.Role, ...]:
-    """Return the roles of a frame."""
-    return ev.FRAME_ROLES[frame]
+    return {*asked} <= {*ev.FRAME_ROLES[pattern.frame]} and {role for role, _ in pattern.clauses} <= {*main.overt_roles}
 
 
 def list_participant_paths(pattern: Pattern) -> tuple[str, ...]:
     """Return the paths of the overt participants of a pattern."""
-    paths = [f"{role.value}." for role in list_frame_roles(pattern.frame)]
+    paths = [f"{role.value}." for role in ev.FRAME_ROLES[pattern.frame]]
     for owner, clause in pattern.clauses:
-        roles = (role for role in list_frame_roles(clause.frame) if role is not clause.gap)
+        roles = (role for role in ev.FRAME_ROLES[clause.frame] if role is not clause.gap)
         paths += [f"{owner.value}.clause.{role.value}." for role in roles]
     return tuple(paths)
 
@@ -231,7 +224,12 @@ def _list_noun_variables(path: str, adjectives: int, words: Words) -> Iterator[V
 
 
 def _make_free_variable(name: str, values: Sequence[LayoutValue], group: Group | None = None) -> Variable:
-    return Variable(name, values, frozenset(range(len(values))), group)
+    return Variable(name, values, _list_positions(len(values)), group)
+
+
+@cache
+def _list_positions(count: int) -> Allowed:
+    return frozenset(range(count))
 
 
 _VOICES = {voice.value: voice for voice in ev.Voice}

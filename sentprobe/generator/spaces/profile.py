@@ -24,7 +24,7 @@ from sentprobe.errors import FormatError, UsageError, suggest
 from sentprobe.generator.events.event import Aspect, Frame, Number, Polarity, Role, Tense, Voice
 from sentprobe.generator.spaces import counting
 from sentprobe.generator.spaces.constraints import Allowed
-from sentprobe.generator.spaces.counting import Box, Cell, IndexArray
+from sentprobe.generator.spaces.counting import Box, CountedBox, IndexArray
 from sentprobe.generator.spaces.drawn_event import DrawnEvent, number_variables
 from sentprobe.generator.spaces.layout import Layout, LayoutValue
 from sentprobe.generator.spaces.templates import ClausePattern, Pattern, find_patterns
@@ -261,7 +261,7 @@ class SpaceStratum:
     share: float
     start: int
     end: int
-    cells: tuple[tuple[Layout, Cell], ...]
+    boxes: tuple[CountedBox, ...]
 
     def __str__(self) -> str:
         return ", ".join(f"{feature} {value}" for feature, value in self.path if feature)
@@ -269,17 +269,15 @@ class SpaceStratum:
 
 def find_strata(boxes: Iterable[tuple[Layout, Box]], profile: Profile) -> list[SpaceStratum]:
     """Return the strata with sentences and a positive weight, of a space that consists of *boxes*."""
-    cells: dict[FeaturePath, list[tuple[Layout, Cell]]] = {}
+    counted: dict[FeaturePath, list[CountedBox]] = {}
     for layout, box in boxes:
         for path, part in _split_box(layout, box, profile):
-            cells.setdefault(path, []).extend(
-                (layout, cell) for cell in counting.split_into_cells(layout, part) if cell.size
-            )
-    sizes = {path: sum(cell.size for _, cell in members) for path, members in cells.items() if members}
+            counted.setdefault(path, []).append(counting.count_box(layout, part))
+    sizes = {path: size for path, members in counted.items() if (size := sum(box.size for box in members))}
     strata: list[SpaceStratum] = []
     for path, share in _compute_shares(sizes, profile):
         start = strata[-1].end if strata else 0
-        strata.append(SpaceStratum(path, share, start, start + sizes[path], tuple(cells[path])))
+        strata.append(SpaceStratum(path, share, start, start + sizes[path], tuple(counted[path])))
     return strata
 
 

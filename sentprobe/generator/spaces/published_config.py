@@ -23,7 +23,6 @@ from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.event_json import JsonNode
 from sentprobe.generator.events.lemmas import check_clause, check_predicate, infer_frames
 from sentprobe.generator.spaces.constraints import Constraints
-from sentprobe.generator.spaces.layout import list_frame_roles
 from sentprobe.lexicon import Kind, Lexicon
 from sentprobe.values import BadSyntaxError, TooDeepError, parse_json
 
@@ -213,8 +212,8 @@ def _read_templates(structures: Mapping[str, JsonNode]) -> Iterator[str]:
         frame = ev.Frame(name)
         for item in node.read_list():
             parts = item.read_object(ROLES)
-            if set(parts) != set(list_frame_roles(frame)):
-                item.fail(f"expected the keys {' and '.join(list_frame_roles(frame))} of {frame} structures")
+            if set(parts) != set(ev.FRAME_ROLES[frame]):
+                item.fail(f"expected the keys {' and '.join(ev.FRAME_ROLES[frame])} of {frame} structures")
             choices = {NO_CLAUSE: None} | {clause.value: clause for clause in FRAMES}
             yield _format_template_name(frame, {ev.Role(key): parts[key].read_choice(choices) for key in parts})
 

@@ -20,13 +20,14 @@ from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, 
 from sentprobe.generator.spaces.counting import (
     Box,
     Cell,
+    CountedBox,
     IndexArray,
     build_full_box,
+    count_box,
     forbid,
     require,
     sample_distinct,
     skip_excluded,
-    split_into_cells,
 )
 from sentprobe.generator.spaces.drawn_event import DrawnEvent
 from sentprobe.generator.spaces.layout import (
@@ -113,11 +114,11 @@ class Space:
         self.profile = profile
         self.strata: Sequence[SpaceStratum] = ()
         if profile is None:
-            self._cells = list(_find_cells(self.layouts, rules))
+            self._boxes = list(_count_boxes(self.layouts, rules))
         else:
             self.strata = find_strata(_find_boxes(self.layouts, rules), profile)
-            self._cells = [cell for stratum in self.strata for cell in stratum.cells]
-        self._ends = list(accumulate(cell.size for _, cell in self._cells))
+            self._boxes = [box for stratum in self.strata for box in stratum.boxes if box.size]
+        self._ends = list(accumulate(box.size for box in self._boxes))
         if not self._ends:
             raise Contradiction(self._explain() if explained else "the space has no event")
 
@@ -150,9 +151,13 @@ class Space:
 
     def _decode_one(self, index: int) -> DrawnEvent:
         which = bisect_right(self._ends, index)
-        layout, cell = self._cells[which]
-        start = self._ends[which - 1] if which else 0
-        return DrawnEvent(layout, cell.decode_one(index - start))
+        box = self._boxes[which]
+        rank = index - (self._ends[which] - box.size)
+        for cell in box.cells:
+            if rank < cell.size:
+                break
+            rank -= cell.size
+        return DrawnEvent(box.layout, cell.decode_one(rank))
 
     def _check_range(self, first: int, last: int) -> None:
         if first < 0 or last >= self.count():
@@ -171,14 +176,17 @@ class Space:
 
     def find(self, event: Event) -> int | None:
         """Return the index of *event* in the space, or None if it is not there."""
-        start, read = 0, None
-        for (layout, cell), end in zip(self._cells, self._ends, strict=True):
-            if layout is not read:  # the cells of a layout are consecutive
-                read, values = layout, read_values(event, layout)
-            at = None if values is None else cell.encode(values)
-            if at is not None:
-                return start + at
-            start = end
+        read = None
+        for box, end in zip(self._boxes, self._ends, strict=True):
+            if box.layout is not read:  # the boxes of a layout are consecutive
+                read, values = box.layout, read_values(event, box.layout)
+            if values is None or not box.has_values(values):
+                continue
+            start = end - box.size
+            for cell in box.cells:
+                if (at := cell.encode(values)) is not None:
+                    return start + at
+                start += cell.size
         return None
 
     def sample(self, count: int, *, seed: int, without: Collection[int] = ()) -> IndexArray:
@@ -214,11 +222,12 @@ class Space:
         small = self.count() < 2**63
         numbers = np.asarray(indices, dtype=np.int64 if small else object)
         self._check_range(numbers.min(initial=0), numbers.max(initial=0))
-        ends = np.array(self._ends, dtype=numbers.dtype)
+        cells, cell_ends = self._find_cells(numbers)
+        ends = np.array(cell_ends, dtype=numbers.dtype)
         owners = (
             np.searchsorted(ends, numbers, side="right")
             if small
-            else np.array([bisect_right(self._ends, i) for i in numbers.tolist()])
+            else np.array([bisect_right(cell_ends, i) for i in numbers.tolist()])
         )
         few = len(ends) <= np.iinfo(np.uint16).max  # NumPy sorts uint16 by radix
         order = np.argsort(owners.astype(np.uint16) if few else owners, kind="stable")
@@ -227,10 +236,24 @@ class Space:
         for first, last in pairwise(bounds.tolist()):
             places = order[first:last]
             which = int(owners[places[0]])
-            layout, cell = self._cells[which]
-            values = cell.decode(numbers[places] - (self._ends[which] - cell.size))
+            layout, cell = cells[which]
+            values = cell.decode(numbers[places] - (cell_ends[which] - cell.size))
             parts.setdefault(id(layout), []).append(EventBatch(layout, places, values))
         yield from map(join_batches, parts.values())
+
+    def _find_cells(self, numbers: IndexArray) -> tuple[list[tuple[Layout, Cell]], list[int]]:
+        """Return the cells of all boxes with elements at *numbers*, in order, and where each ends."""
+        used: Iterable[int] = range(len(self._boxes))
+        if len(numbers) < len(self._boxes):
+            used = sorted({bisect_right(self._ends, number) for number in numbers.tolist()})
+        cells: list[tuple[Layout, Cell]] = []
+        ends: list[int] = []
+        for which in used:
+            box, end = self._boxes[which], self._ends[which] - self._boxes[which].size
+            for cell in box.cells:
+                cells.append((box.layout, cell))
+                ends.append(end := end + cell.size)
+        return cells, ends
 
     def _explain(self) -> str:
         """Name the one or two constraints that leave no event."""
@@ -238,10 +261,10 @@ class Space:
         where = f"in the templates {', '.join(self.templates)}"
         if not self.words.determiners:
             return "none of the determiners goes with nouns of that number"
-        if self.profile is not None and next(_find_cells(self.layouts, rules), None) is not None:
+        if self.profile is not None and next(_count_boxes(self.layouts, rules), None) is not None:
             return f"the profile {self.profile.name} gives every possible sentence {where} a weight of 0"
         for culprits in chain([()], combinations(rules, 1), combinations(rules, 2)):
-            if next(_find_cells(self.layouts, culprits), None) is None:
+            if next(_count_boxes(self.layouts, culprits), None) is None:
                 return self._describe_culprits(culprits, where)
         texts = "; ".join(rule.text for rule in rules)
         return f"no sentence satisfies all of these together {where}: {texts}"
@@ -249,7 +272,7 @@ class Space:
     def _describe_culprits(self, culprits: Sequence[Rule], where: str) -> str:
         """Describe the contradiction between these rules, or between these rules and a choice of values."""
         for name, layouts in self._widen_choices():
-            if next(_find_cells(layouts, culprits), None) is not None:
+            if next(_count_boxes(layouts, culprits), None) is not None:
                 texts = [rule.text for rule in culprits] or ["the size of the vocabulary"]
                 return f"{' and '.join([*texts, f'the choice of {name}'])} contradict each other"
         if not culprits:
@@ -341,7 +364,8 @@ def _find_boxes(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[tu
         yield from ((layout, box) for box in boxes)
 
 
-def _find_cells(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[tuple[Layout, Cell]]:
-    """Yield the cells of the space that are not empty."""
+def _count_boxes(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[CountedBox]:
+    """Yield the boxes of the space that have elements."""
     for layout, box in _find_boxes(layouts, rules):
-        yield from ((layout, cell) for cell in split_into_cells(layout, box) if cell.size > 0)
+        if (counted := count_box(layout, box)).size:
+            yield counted

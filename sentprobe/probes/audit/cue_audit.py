@@ -238,7 +238,7 @@ def audit_all(
         for units in [{split: data.units(split) for split in data.splits}]
         for cue in tried_cues
     }
-    reporter.begin("audit", len(work))
+    reporter.begin("try cues", len(work))
     trials: dict[_WorkKey, _CueTrial] = {}
     with engines.make_engine(engines.EngineChoice(jobs=jobs)) as engine:
         for (key, _), cue_trial in engines.run_tasks_on_engine(

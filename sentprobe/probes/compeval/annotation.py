@@ -1,13 +1,15 @@
 """Properties of a generated sentence, relative to the probed clause and noun.
 
 The probed clause is the clause of the probed verb, or the main clause if no verb is probed. The probed noun is the noun
-among the probe words, or the subject of the probed clause if no noun is probed. Example: in "the doctors that the
+among the probe words, or the subject of the probed clause if no noun is probed, or the first noun if the subject is not
+expressed ("who helped the man", "help the man"). Example: in "the doctors that the
 lawyer helped slept", the probe words *lawyer* and *sleep* select the main clause and the noun in the relative clause.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.notation import write_event
@@ -29,11 +31,13 @@ class AnnotatedClause:
 
     @property
     def subject(self) -> str:
-        """Slot of the clause's subject; in a relative clause, this may be the noun that the clause modifies."""
-        filler = self.event.argument(self.event.subject)
-        if isinstance(filler, ev.Participant):
-            return f"{self.path}{self.event.subject.value}.noun"
-        return f"{self.path.removesuffix('clause.')}noun"
+        """Slot of the clause's subject, which may not be expressed.
+
+        In a relative clause, the subject may be the noun that the clause modifies.
+        """
+        if self.event.argument(self.event.subject) is ev.GAP:
+            return f"{self.path.removesuffix('clause.')}noun"
+        return f"{self.path}{self.event.subject.value}.noun"
 
 
 def iterate_clauses(event: ev.Event, path: str = "", kind: ev.ClauseKind | None = None) -> Iterator[AnnotatedClause]:
@@ -63,7 +67,7 @@ class ProbedEvent:
     def probe_positions(self) -> tuple[int, ...]:
         """Positions of the probe words that occur, from 0."""
         probe_slots = (slot for slot, lemma in self._slots.items() if lemma in self._probes)
-        word_slots = (slot for slot in probe_slots if slot.endswith(("noun", "verb")))
+        word_slots = (slot for slot in probe_slots if slot.endswith(("noun", "verb", "adjective0")))
         return tuple(sorted(self.positions[slot] for slot in word_slots))
 
     @cached_property
@@ -73,15 +77,18 @@ class ProbedEvent:
         return next(probed_clauses, self.clauses[0])
 
     @cached_property
-    def noun(self) -> str:
-        """Slot of the probed noun."""
-        nouns = (slot for slot in self._slots if slot.endswith("noun"))
+    def noun(self) -> str | None:
+        """Slot of the probed noun; None if there is no noun."""
+        nouns = [slot for slot in self._slots if slot.endswith("noun")]
         probed_nouns = (slot for slot in nouns if self._slots[slot] in self._probes)
-        return next(probed_nouns, self.clause.subject)
+        subjects = (slot for slot in nouns if slot == self.clause.subject)
+        return next(chain(probed_nouns, subjects, nouns), None)
 
     @cached_property
     def between(self) -> range:
-        """Positions between the probed noun and the verb of the probed clause."""
+        """Positions between the probed noun and the verb of the probed clause; empty if there is no noun."""
+        if self.noun is None:
+            return range(0)
         positions = sorted((self.positions[self.noun], self.positions[f"{self.clause.path}verb"]))
         return range(positions[0] + 1, positions[1])
 
@@ -100,7 +107,7 @@ class ProbedEvent:
     @property
     def attractors(self) -> int:
         """Number of nouns between probed noun and verb whose grammatical number differs from the probed noun's."""
-        noun_number = self.numbers[self.noun]
+        noun_number = None if self.noun is None else self.numbers[self.noun]
         other_slots = (slot for slot, number in self.numbers.items() if number is not noun_number)
         return sum(self.positions[slot] in self.between for slot in other_slots)
 
@@ -131,12 +138,17 @@ _ASPECTS = {ev.Aspect.SIMPLE: "simple", ev.Aspect.PROGRESSIVE: "progressive"}
 _TENSES = {ev.Tense.PAST: "past", ev.Tense.PRESENT: "present"}
 _POLARITIES = {ev.Polarity.POSITIVE: "positive", ev.Polarity.NEGATIVE: "negative"}
 
+
+def _name_tense(event: ev.Event) -> str:
+    return _TENSES[event.tense] if event.tense is not None else "none" if event.modal is None else "modal"
+
+
 EVENT_COLUMNS: Mapping[str, Callable[[ProbedEvent], object]] = {
     "voice": lambda of: of.clause.event.voice,
     "clause": lambda of: _KINDS[of.clause.kind],
     "distance": lambda of: len(of.between),
     "attractors": lambda of: of.attractors,
-    "tense": lambda of: _TENSES[of.clause.event.tense or ev.Tense.PAST],
+    "tense": lambda of: _name_tense(of.clause.event),
     "aspect": lambda of: _ASPECTS[of.clause.event.aspect or ev.Aspect.SIMPLE],
     "polarity": lambda of: _POLARITIES[of.clause.event.polarity or ev.Polarity.POSITIVE],
     "template": lambda of: of.template,

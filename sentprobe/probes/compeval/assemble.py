@@ -50,7 +50,7 @@ def build(
     task: CompevalTask,
     lexicon: Lexicon,
     *,
-    vocabulary: str = "compeval",
+    vocabulary: str | None = None,
     size: Size | None = None,
     seed: int = 0,
     command: str = "",
@@ -67,7 +67,8 @@ def build(
     """
     size = size or Size()
     check_size(task, size, sampling=sampling, halves=structure is not None)
-    lexicon = restrict_to_one_sort(lexicon, vocabulary)
+    vocabulary = vocabulary or task.vocabulary
+    lexicon = restrict_to_one_sort(lexicon, vocabulary) if task.has_one_sort else lexicon
     if side:
         task, lexicon = _restrict_to_side(task, lexicon, vocabulary, side)
     rng = Random(f"{seed} {task.name}")
@@ -156,7 +157,7 @@ def build_task(
     train: int = 4000,
     test: int = 1000,
     validation: int = 0,
-    vocabulary: str = "compeval",
+    vocabulary: str | None = None,
     lexicon: Lexicon | None = None,
     sampling: str = "mirror",
     hold_out_structure: str | None = None,
@@ -166,6 +167,7 @@ def build_task(
 ) -> ProbeDataset:
     """Build a task of the suite compeval or structure, as ``probe build`` does.
 
+    - vocabulary: by default that of the task's suite
     - hold_out_structure: structure that training lacks and half of the test items have, such as
       ``"passive"``
     - profile: weights of structures and features, as in ``--profile``

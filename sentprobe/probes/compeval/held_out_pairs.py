@@ -2,11 +2,12 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
+from itertools import chain, product
 from random import Random
 
 from sentprobe.errors import UsageError, format_count
 from sentprobe.lexicon import Flag, Kind, Lexicon
+from sentprobe.lexicon.sorts import restrict_to_one_sort
 from sentprobe.probes.compeval.items import Probe
 from sentprobe.probes.dataset import Split, TooFewError
 
@@ -14,39 +15,57 @@ WordsByKind = Mapping[Kind, Sequence[str]]
 
 ProbesBySplit = Mapping[Split, tuple[Probe, ...]]
 
-MAX_NOUNS = 12
-MAX_TRANSITIVE = 9
-MAX_INTRANSITIVE = 3
-"""Maximum number of probed words of each kind: nouns, transitive verbs, intransitive verbs.
+MAX_WORDS = {Kind.NOUN: 12, Kind.TRANSITIVE: 9, Kind.INTRANSITIVE: 3, Kind.DITRANSITIVE: 9, Kind.ADJECTIVE: 12}
+"""Maximum number of probed words of each kind.
 
 Intransitive verbs occur in few structures. With more intransitive probes, these structures would be too frequent.
 """
 
 
 def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
-    """Return the words of a vocabulary without syncretic verbs, whose past form equals the plain form (*hit*)."""
+    """Return the words of a vocabulary, with the nouns of one sort.
+
+    Syncretic verbs, whose past form equals the plain form (*hit*), are left out.
+    """
+    vocabulary_words = dict(lexicon.vocabulary(vocabulary).words)
+    vocabulary_words[Kind.NOUN] = restrict_to_one_sort(lexicon, vocabulary).vocabulary(vocabulary).words[Kind.NOUN]
     return {
         kind: [lemma for lemma in lemmas if Flag.SYNCRETIC not in lexicon.get(lemma, kind).flags]
-        for kind, lemmas in lexicon.vocabulary(vocabulary).words.items()
+        for kind, lemmas in vocabulary_words.items()
     }
 
 
-def select_verbs(words: WordsByKind, *, rng: Random) -> ProbesBySplit:
-    """Return the verbs to probe, the same in each split."""
-    probes: tuple[Probe, ...] = tuple((verb,) for verb in _sample_verbs(words, rng))
+def select_probes(words: WordsByKind, kinds: Sequence[Kind], *, rng: Random) -> ProbesBySplit:
+    """Return the words of these kinds to probe, the same in each split; without kinds, no word is probed."""
+    probes: tuple[Probe, ...] = tuple((word,) for word in _sample_probed(words, kinds, rng)) if kinds else ((),)
     return dict.fromkeys(Split, probes)
 
 
-def build_pairs(words: WordsByKind, *, rng: Random, task: str, absent: bool, validation: bool = False) -> ProbesBySplit:
-    """Return disjoint noun-verb pairs for training and test, with every word in both splits. Raises TooFewError.
+VERB_KINDS = (Kind.TRANSITIVE, Kind.INTRANSITIVE)
+
+
+def build_pairs(
+    words: WordsByKind,
+    kinds: Sequence[Kind] = VERB_KINDS,
+    *,
+    rng: Random,
+    task: str,
+    absent: bool,
+    validation: bool = False,
+) -> ProbesBySplit:
+    """Return disjoint pairs of a noun and a word of *kinds* for training and test. Raises TooFewError.
+
+    Every word is in both splits.
 
     With *validation*, a second set of pairs is held out. Where that would leave a word without a training pair,
     validation uses the training pairs. *absent* says whether the task also needs sentences without the verb.
     """
-    verbs = _sample_verbs(words, rng)
-    nouns = _sample_words(words[Kind.NOUN], MAX_NOUNS, rng)
+    verbs = _sample_probed(words, kinds, rng)
+    nouns = _sample_probed(words, (Kind.NOUN,), rng)
     if len(nouns) < 2 or len(verbs) < 2:
-        counts = f"{format_count(len(nouns), 'noun')} and {format_count(len(verbs), 'verb')}"
+        names = {Kind.ADJECTIVE: "adjective", Kind.DITRANSITIVE: "ditransitive verb"}
+        name = names.get(kinds[0], "verb")
+        counts = f"{format_count(len(nouns), 'noun')} and {format_count(len(verbs), name)}"
         raise TooFewError(f"{task}: the vocabulary has {counts}; holding out pairs takes at least two of each")
 
     def list_training_pairs(excluded: Sequence[Probe]) -> list[Probe]:
@@ -83,10 +102,9 @@ def _has_alternative_verb(words: WordsByKind, noun: str, verb: str, held_out: Se
     return not any(verbs and verbs <= {v for n, v in held_out if n == noun} for verbs in alternatives)
 
 
-def _sample_verbs(words: WordsByKind, rng: Random) -> list[str]:
-    transitive = _sample_words(words[Kind.TRANSITIVE], MAX_TRANSITIVE, rng)
-    intransitive = _sample_words(words[Kind.INTRANSITIVE], MAX_INTRANSITIVE, rng)
-    return list(dict.fromkeys((*transitive, *intransitive)))
+def _sample_probed(words: WordsByKind, kinds: Sequence[Kind], rng: Random) -> list[str]:
+    samples = [_sample_words(words[kind], MAX_WORDS[kind], rng) for kind in kinds]
+    return list(dict.fromkeys(chain.from_iterable(samples)))
 
 
 def _sample_words(words: Sequence[str], limit: int, rng: Random) -> list[str]:

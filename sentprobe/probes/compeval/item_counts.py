@@ -54,7 +54,9 @@ def _describe_structure(probe: Probe, item: UnitItem) -> tuple[str, _Clauses, in
     event, parts = item.event, find_layout_parts(item.event.layout)
     nouns = [(event.get_value(noun), event.layout.variables[noun].name) for noun in parts.nouns]
     verbs = [(event.get_value(clause.verb), clause.site.path) for clause in parts.clauses]
-    probe_kinds = (("noun", nouns), ("verb", verbs))[-len(probe) :]
+    adjectives = [(event.get_value(at), event.layout.variables[at].name) for at in parts.adjectives]
+    second = ("adjective", adjectives) if adjectives else ("verb", verbs)
+    probe_kinds = (("noun", nouns), second)[2 - len(probe) :]
     places = zip(probe_kinds, probe, strict=True)
     return (
         item.template,
@@ -71,7 +73,8 @@ def _name_features(template: str, clauses: _Clauses, nouns: int, places: str) ->
     yield format_count(nouns, "noun")
     for _, aspect in inner:
         yield f"relative clause {aspect}"
-    yield f"probe: {places}"
+    if places:
+        yield f"probe: {places}"
 
 
 def _name_place(words_with_paths: Sequence[tuple[object, str]], word: str) -> str:

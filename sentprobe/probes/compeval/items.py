@@ -1,6 +1,6 @@
 """Items of the compeval tasks, and the sampling of their events."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
@@ -20,7 +20,7 @@ from sentprobe.generator.spaces.templates import find_patterns
 Item = TypeVar("Item")
 
 Probe: TypeAlias = tuple[str, ...]
-"""Probe words of an item: a verb, or a noun and a verb."""
+"""Probe words of an item: none, a verb, or a noun and a verb or adjective."""
 
 _FIRST_BLOCK = 8
 
@@ -28,7 +28,18 @@ MAX_MISSES = 64
 """Sampling of a structure stops after this many successive events that yield no new unit."""
 
 MAX_REJECTED = 512
-"""Sampling stops after this many successive events that contain one of the ``separated_pairs``."""
+"""Sampling stops after this many successive events that are rejected, such as those with separated pairs."""
+
+
+def filter_bounded(accept: Callable[[Item], bool], items: Iterator[Item], limit: int = MAX_REJECTED) -> Iterator[Item]:
+    """Yield the accepted items, until *limit* successive items are rejected."""
+    misses = 0
+    for item in items:
+        if accept(item):
+            misses = 0
+            yield item
+        elif (misses := misses + 1) == limit:
+            return
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,7 +80,7 @@ class Drawer:
     template: str
     rng: Random
     separated_pairs: frozenset[Probe] = frozenset()
-    """Pairs of noun and verb; no event has both words of such a pair."""
+    """Pairs of noun and verb or adjective; no event has both words of such a pair."""
     part: Part = ALL_SENTENCES
     profile: Profile | None = None
     weight: float = 1
@@ -97,13 +108,7 @@ class Drawer:
         space = self.make_space(required=required, words=words, forbidden_words=forbidden_words, choices=choices)
         if space is None:
             return
-        misses = 0
-        for event in self._sample_space(space):
-            if not self._has_separated_pair(event):
-                misses = 0
-                yield event
-            elif (misses := misses + 1) == MAX_REJECTED:
-                return
+        yield from filter_bounded(lambda event: not self._has_separated_pair(event), self._sample_space(space))
 
     def make_space(
         self,
@@ -117,8 +122,8 @@ class Drawer:
 
         *words* must occur, *forbidden_words* must not.
         """
-        partners = {verb for noun, verb in self.separated_pairs if noun in words}
-        partners |= {noun for noun, verb in self.separated_pairs if verb in words}
+        partners = {other for noun, other in self.separated_pairs if noun in words}
+        partners |= {noun for noun, other in self.separated_pairs if other in words}
         constraints = Constraints(
             required=required,
             required_any=self.part.having,
@@ -148,8 +153,8 @@ class Drawer:
             return False
         parts = find_layout_parts(event.layout)
         nouns = map(event.get_value, parts.nouns)
-        verbs = [event.get_value(clause.verb) for clause in parts.clauses]
-        return not self.separated_pairs.isdisjoint(product(nouns, verbs))
+        others = [event.get_value(variable) for variable in (*(c.verb for c in parts.clauses), *parts.adjectives)]
+        return not self.separated_pairs.isdisjoint(product(nouns, others))
 
     def _sample_space(self, space: Space) -> Iterator[DrawnEvent]:
         if not space.strata:

@@ -6,6 +6,7 @@ opposite labels. No function of the bag of words and the probe words distinguish
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice, product, zip_longest
 from random import Random
 from typing import TypeAlias
@@ -13,7 +14,8 @@ from typing import TypeAlias
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.drawn_event import DrawnEvent, find_layout_parts
-from sentprobe.probes.compeval.items import MAX_MISSES, Drawer, Probe, Unit
+from sentprobe.lexicon import Kind
+from sentprobe.probes.compeval.items import MAX_MISSES, Drawer, Probe, Unit, filter_bounded
 from sentprobe.probes.compeval.questions import ProbedSentence, Question, does_noun_precede, is_agent
 
 UnitMaker: TypeAlias = Callable[[Drawer, Probe], Iterator[Unit]]
@@ -58,7 +60,7 @@ def make_semrole_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     noun, verb = probe
     agent_event = ev.Event(predicate=verb, agent=ev.Participant(noun=noun))
     events = drawer.sample_events(required=(agent_event,), words=probe)
-    return make_mirror_pairs(drawer, probe, is_agent, events, _swap_noun)
+    return make_mirror_pairs(drawer, probe, is_agent, events, swap_noun)
 
 
 def make_order_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
@@ -66,7 +68,7 @@ def make_order_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
     The mirror exchanges the noun with one of the same number on the other side of the verb.
     """
-    return make_mirror_pairs(drawer, probe, does_noun_precede, drawer.sample_events(words=probe), _swap_noun)
+    return make_mirror_pairs(drawer, probe, does_noun_precede, drawer.sample_events(words=probe), swap_noun)
 
 
 MirrorFinder: TypeAlias = Callable[[Drawer, ProbedSentence, Probe], Iterable[DrawnEvent]]
@@ -95,22 +97,21 @@ def _skip_misses(units: Iterator[Unit | None]) -> Iterator[Unit]:
     In some structures a probe has no mirror ("the man that the doctor helps sleeps": both nouns precede the last verb).
     Such structures have too many events to try all of them.
     """
-    misses = 0
-    for unit in units:
-        if unit is not None:
-            misses = 0
-            yield unit
-        elif (misses := misses + 1) == MAX_MISSES:
-            return
+    return (unit for unit in filter_bounded(lambda unit: unit is not None, units, MAX_MISSES) if unit is not None)
 
 
-def _swap_noun(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterator[DrawnEvent]:
+def swap_noun(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterator[DrawnEvent]:
+    """Yield the event with its probed noun and another of the same number and sort exchanged."""
     event, parts = probed.event, find_layout_parts(probed.event.layout)
-    numbers = {variable: event.get_value(parts.determiners[variable])[0] for variable in parts.nouns}
+    lexicon = drawer.wording.lexicon
+
+    def describe_noun(variable: int) -> tuple[str, str]:
+        sort = lexicon.get(str(event.get_value(variable)), Kind.NOUN).sort
+        return event.get_value(parts.determiners[variable])[0], sort
+
     variable_ = probed.nouns[probe[0]]
-    candidates = [
-        variable for variable in parts.nouns if variable != variable_ and numbers[variable] == numbers[variable_]
-    ]
+    kind = describe_noun(variable_)
+    candidates = [variable for variable in parts.nouns if variable != variable_ and describe_noun(variable) == kind]
     for candidate in drawer.shuffle(candidates):
         yield event.swap_values(variable_, candidate)
 
@@ -155,28 +156,28 @@ def sample_negations(
     """
     negated = ev.Event(predicate=verb, polarity=ev.Polarity.NEGATIVE)
     features = ((negated, _POSITIVE), (_POSITIVE, negated))
-    return sample_with_adverbs(drawer, features, accept=accept, ambiguous=accept is not None)
+    return sample_with_adverbs(drawer, features, accept=accept or bool, choices=Choices(ambiguous=accept is not None))
 
 
 def sample_with_adverbs(
     drawer: Drawer,
     features: Sequence[tuple[ev.Event, ev.Event]],
     *,
-    accept: Callable[[DrawnEvent], bool] | None = None,
-    ambiguous: bool = False,
+    accept: Callable[[DrawnEvent], bool] = bool,
+    choices: Choices = Choices(),  # noqa: B008 - frozen
 ) -> Iterator[DrawnEvent]:
     """Yield events with equally many of each number of adverbs, and of each pair of features.
 
-    A pair holds the features of the main clause and those of the relative clause.
+    A pair holds the features of the main clause and those of the relative clause; *choices* gives all others.
     """
     adverb_counts = drawer.rng.sample(list(product(ADVERB_COUNTS, ADVERB_COUNTS)), len(ADVERB_COUNTS) ** 2)
-    choices = [
-        Choices(main=main, clause=clause, adverbs=(n,), clause_adverbs=(m,), ambiguous=ambiguous)
+    all_choices = [
+        replace(choices, main=main, clause=clause, adverbs=(n,), clause_adverbs=(m,))
         for turn in range(len(features))
         for i, (n, m) in enumerate(adverb_counts)
         for main, clause in [features[(i + turn) % len(features)]]
     ]
-    sources = [filter(accept, drawer.sample_events(choices=choice)) for choice in choices]
+    sources = [filter_bounded(accept, drawer.sample_events(choices=choice)) for choice in all_choices]
     return (event for events in zip_longest(*sources) for event in events if event is not None)
 
 

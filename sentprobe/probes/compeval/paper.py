@@ -18,7 +18,7 @@ from sentprobe.probes.compeval.tasks import CompevalTask
 from sentprobe.probes.dataset import Split
 
 PaperQuestion = tuple[Probe, UnitItem]
-"""The probe words, and the sentence with its label for them."""
+"""The probe words of an item, and its labelled sentence."""
 
 
 def sample_paper_items(

@@ -63,10 +63,15 @@ def does_noun_precede(sentence: ProbedSentence, probe: Probe) -> bool | None:
 
 def is_agent(sentence: ProbedSentence, probe: Probe) -> bool | None:
     """Answer whether the noun is the agent of the verb (SemRole)."""
+    return has_role(sentence, probe, Role.AGENT)
+
+
+def has_role(sentence: ProbedSentence, probe: Probe, role: Role) -> bool | None:
+    """Answer whether the noun has the role under the verb."""
     if not do_both_occur(sentence, probe):
         return None
     noun, verb = probe
-    return sentence.nouns[noun] in sentence.verbs[verb].roles.get(Role.AGENT, ())
+    return sentence.nouns[noun] in sentence.verbs[verb].roles.get(role, ())
 
 
 def is_positive(sentence: ProbedSentence, probe: Probe) -> bool | None:

@@ -53,10 +53,10 @@ def choose_split_words(
     """Return the lexicons and probe words of the splits, with the task's words held out."""
     words = held_out_pairs.select_usable_words(lexicon, vocabulary)
     validation = Split.VALIDATION in splits
-    probes = held_out_pairs.select_verbs(words, rng=rng)
+    probes = held_out_pairs.select_probes(words, task.probed_kinds, rng=rng)
     if task.has_noun:
         probes = held_out_pairs.build_pairs(
-            words, rng=rng, task=task.name, absent=task.absent_probes, validation=validation
+            words, task.probed_kinds, rng=rng, task=task.name, absent=task.absent_probes, validation=validation
         )
     lexicons: Mapping[Split, Lexicon] = dict.fromkeys(Split, lexicon)
     if task.held_out is HeldOutKind.ADVERBS:

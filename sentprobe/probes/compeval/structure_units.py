@@ -3,14 +3,16 @@
 The two sentences of a pair have the same words. The label depends on the structure only.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from sentprobe.generator.events import event as ev
-from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY
+from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY, count_readings
 from sentprobe.generator.spaces.constraints import Choices, Constraints, choose_words
 from sentprobe.generator.spaces.drawn_event import DrawnEvent, find_layout_parts, number_variables
-from sentprobe.generator.spaces.layout import make_layout
-from sentprobe.generator.spaces.templates import find_pattern, find_patterns
+from sentprobe.generator.spaces.layout import ClauseForm, make_layout
+from sentprobe.generator.spaces.templates import Pattern, find_pattern, find_patterns
+from sentprobe.lexicon import Kind
 from sentprobe.probes.compeval.items import Drawer, Probe, Unit
 from sentprobe.probes.compeval.mirror import MirrorFinder, make_mirror_pairs, sample_with_adverbs
 from sentprobe.probes.compeval.questions import ProbedSentence
@@ -41,6 +43,12 @@ def is_agent_plural(sentence: ProbedSentence, probe: Probe) -> bool | None:
     return bool(conjuncts) or sentence.event.get_value(determiner)[0] == ev.Number.PLURAL
 
 
+def is_under_modal(sentence: ProbedSentence, probe: Probe) -> bool | None:
+    """Answer whether the verb is under a modal (Modality)."""
+    clause = sentence.verbs.get(probe[0])
+    return None if clause is None else clause.site.form.is_modal
+
+
 def make_attachment_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """Yield units that ask whether the relative clause belongs to the noun.
 
@@ -55,20 +63,39 @@ def make_attachment_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 def _move_clause(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEvent]:
-    event, pattern = probed.event, probed.event.layout.pattern
-    words = choose_words(drawer.wording.lexicon, drawer.vocabulary, Choices(), Constraints())
+    pattern = probed.event.layout.pattern
     ((clause_role, clause),) = pattern.clauses
-    adverbs = tuple(site.adverbs for site in event.layout.clauses)
     for role in ev.FRAME_ROLES[pattern.frame]:
         moved_pattern = find_pattern(pattern.frame, ((role, clause),))
         if role is not clause_role and drawer.has_weight(moved_pattern.name):
-            layout = make_layout(moved_pattern, adverbs, words, Choices().negators)
-            numbers = number_variables(event.layout).items()
-            values = {_rename_moved(name, role): event.values[number] for name, number in numbers}
-            yield DrawnEvent(layout, [values[variable.name] for variable in layout.variables])
+            yield change_layout(drawer, probed.event, partial(_rename_moved, role), pattern=moved_pattern)
 
 
-def _rename_moved(name: str, role: ev.Role) -> str:
+def change_layout(
+    drawer: Drawer,
+    event: DrawnEvent,
+    rename: Callable[[str], str],
+    *,
+    pattern: Pattern | None = None,
+    forms: tuple[ClauseForm, ...] | None = None,
+) -> DrawnEvent:
+    """Return an event in the layout of another pattern, or of other clause forms, with its variables renamed."""
+    old = event.layout
+    choices = Choices(modals=list_modals(drawer))
+    words = choose_words(drawer.wording.lexicon, drawer.vocabulary, choices, Constraints())
+    adverbs = tuple(site.adverbs for site in old.clauses)
+    forms = forms or tuple(site.form for site in old.clauses)
+    layout = make_layout(pattern or old.pattern, adverbs, words, choices.negators, forms)
+    values = {rename(name): event.values[number] for name, number in number_variables(old).items()}
+    return DrawnEvent(layout, [values[variable.name] for variable in layout.variables])
+
+
+def list_modals(drawer: Drawer) -> tuple[str | None, ...]:
+    """Return the modals of the lexicon, and None for a clause without one."""
+    return (None, *(word.lemma for word in drawer.wording.lexicon.words(Kind.MODAL)))
+
+
+def _rename_moved(role: ev.Role, name: str) -> str:
     """Return the name of a variable after the relative clause has moved to the noun of *role*."""
     _, _, part = name.partition(".")
     return f"{role.value}.{part}" if part.startswith(("rel", "clause.")) else name
@@ -102,12 +129,37 @@ def _swap_agents(_: Drawer, probed: ProbedSentence, __: Probe) -> Iterator[Drawn
     yield probed.event.swap_values(main, inner).swap_values(parts.determiners[main], parts.determiners[inner])
 
 
+def make_modality_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
+    """Yield units that ask whether the verb is under a modal. The mirror moves the modal to the other verb."""
+    features = (ev.Event(predicate=probe[0]), ev.Event())
+    choices = Choices(modals=list_modals(drawer))
+    events = sample_with_adverbs(drawer, (features, features[::-1]), accept=_has_one_modal, choices=choices)
+    return make_mirror_pairs(drawer, probe, is_under_modal, events, _keep_words(_move_modal))
+
+
+def _has_one_modal(event: DrawnEvent) -> bool:
+    return sum(site.form.is_modal for site in event.layout.clauses) == 1
+
+
+def _move_modal(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEvent]:
+    main, inner = probed.event.layout.clauses
+    pairs = [(name, f"{inner.path}{name}") for name in ("modal", "tense")]
+    names = {old: new for pair in pairs for old, new in (pair, pair[::-1])}
+    yield change_layout(drawer, probed.event, lambda name: names.get(name, name), forms=(inner.form, main.form))
+
+
 def _keep_words(find_mirrors: MirrorFinder) -> MirrorFinder:
-    """Return a function that leaves out mirrors with other words, such as *is* and *were* for *was* and *are*."""
+    """Return a function that leaves out mirrors with other words, such as *is* and *were* for *was* and *are*.
+
+    It also leaves out mirrors with an adverb that two verbs can take.
+    """
 
     def find_same_words(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterable[DrawnEvent]:
         words = sorted(probed.text.split())
-        mirrors = find_mirrors(drawer, probed, probe)
-        return (mirror for mirror in mirrors if sorted(drawer.wording.render(mirror).split()) == words)
+        for mirror in find_mirrors(drawer, probed, probe):
+            if sorted(drawer.wording.render(mirror).split()) != words:
+                continue
+            if mirror.layout is probed.event.layout or count_readings(mirror.event) == 1:
+                yield mirror
 
     return find_same_words

@@ -6,7 +6,9 @@ from enum import StrEnum
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.spaces.drawn_event import DrawnEvent
-from sentprobe.probes.compeval import mirror, questions, structure_units
+from sentprobe.lexicon import Kind
+from sentprobe.probes.compeval import binding_units, mirror, questions, structure_units
+from sentprobe.probes.compeval.held_out_pairs import VERB_KINDS
 from sentprobe.probes.compeval.items import Drawer
 from sentprobe.probes.dataset import Sampling, Size, Split
 from sentprobe.probes.known_task import ABOUT_ORDER, ABOUT_WORDS, Cue, KnownTask, give_reason
@@ -38,6 +40,11 @@ class CompevalTask(KnownTask):
     classes: str = "FALSE, TRUE"
     preset: str = "ettinger"
     has_noun: bool = True
+    probed_kinds: tuple[Kind, ...] = VERB_KINDS
+    """The kinds of the probed word, or of that beside the noun; empty: no word is probed."""
+    vocabulary: str = COMPEVAL
+    has_one_sort: bool = True
+    """Whether all nouns are of one sort, so that any two can be exchanged."""
     make_units: mirror.UnitMaker
     unit: int = 2
     held_out: HeldOutKind = HeldOutKind.PAIRS
@@ -51,6 +58,15 @@ class CompevalTask(KnownTask):
     def get_unit_size(self, sampling: Sampling) -> int:
         """Return the number that the size of a split must be a multiple of."""
         return self.unit if sampling is Sampling.MIRROR else 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _StructureTask(CompevalTask):
+    vocabulary: str = STRUCTURE
+    held_out: HeldOutKind = HeldOutKind.ADVERBS
+    templates: tuple[str, ...] = _CLAUSE_TEMPLATES
+    has_noun: bool = False
+    source: str = "sentprobe"
 
 
 TASKS = {
@@ -104,39 +120,65 @@ TASKS = {
 }
 
 
-STRUCTURE_TASKS = {
+STRUCTURE_TASKS: dict[str, CompevalTask] = {
     task.name: task
     for task in (
-        CompevalTask(
+        _StructureTask(
             name="Attachment",
             question_text="n and the verb v of a relative clause occur in s; does the clause belong to n?",
             make_units=structure_units.make_attachment_units,
+            has_noun=True,
+            held_out=HeldOutKind.PAIRS,
             templates=("transitive-rc",),
             question=structure_units.is_modified,
             may_answer=give_reason("a relative clause follows its noun; beat this figure", *_ORDER_CUES),
-            source="sentprobe",
         ),
-        CompevalTask(
+        _StructureTask(
             name="TenseOf",
             question_text="v and another verb occur in s, one past and one present; is v past?",
-            has_noun=False,
             make_units=structure_units.make_tense_units,
-            held_out=HeldOutKind.ADVERBS,
-            templates=_CLAUSE_TEMPLATES,
             question=structure_units.is_past,
             may_answer=give_reason("an auxiliary stands near its verb; beat this figure", *_ORDER_CUES),
-            source="sentprobe",
         ),
-        CompevalTask(
+        _StructureTask(
             name="NumberOf",
             question_text="v and another verb occur in s, one of their agents is plural; is that of v?",
-            has_noun=False,
             make_units=structure_units.make_number_units,
-            held_out=HeldOutKind.ADVERBS,
-            templates=_CLAUSE_TEMPLATES,
             question=structure_units.is_agent_plural,
             may_answer=give_reason("word order is what marks the agent; beat this figure", *_ORDER_CUES),
-            source="sentprobe",
+        ),
+        _StructureTask(
+            name="Modality",
+            question_text="v and another verb occur in s, one of them under a modal; is v?",
+            make_units=structure_units.make_modality_units,
+            question=structure_units.is_under_modal,
+            may_answer=give_reason("a modal stands near its verb; beat this figure", *_ORDER_CUES),
+        ),
+        _StructureTask(
+            name="Binding",
+            question_text="n and the adjective w occur in s; does w belong to n?",
+            has_noun=True,
+            probed_kinds=(Kind.ADJECTIVE,),
+            make_units=binding_units.make_binding_units,
+            held_out=HeldOutKind.PAIRS,
+            templates=_NOUN_TEMPLATES,
+            question=binding_units.is_bound,
+            may_answer=give_reason("an adjective stands before its noun; beat this figure", *_ORDER_CUES),
+        ),
+        _StructureTask(
+            name="Recipient",
+            question_text="n and v occur in s; is n the recipient of v?",
+            has_noun=True,
+            probed_kinds=(Kind.DITRANSITIVE,),
+            has_one_sort=False,
+            make_units=binding_units.make_recipient_units,
+            held_out=HeldOutKind.PAIRS,
+            templates=(
+                *("ditransitive", "ditransitive-rc"),
+                *("intransitive-rc-ditransitive", "transitive-rc-ditransitive"),
+            ),
+            question=binding_units.is_recipient,
+            may_answer=give_reason("word order is what marks the role; beat this figure", *_ORDER_CUES),
         ),
     )
 }

@@ -53,7 +53,10 @@ def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[Encod
 def expand_variants(
     sources: Iterable[EncoderSource], storage: StorageOptions, *, erase: Sequence[str] = ()
 ) -> list[EncoderSource]:
-    """Return the encoders with their stored variants, and those without the labels of the datasets at *erase*."""
+    """Return the encoders with their variants: cut or rounded vectors, and vectors from which labels are erased.
+
+    - erase: paths of the datasets whose labels are erased
+    """
     variants: list[EncoderSource] = []
     for source in sources:
         if isinstance(source, Spec):

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from sentprobe.generator.events.event import Event, Role
 from sentprobe.generator.pairs import triplets as tr
+from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.distractors import render_distractors
 from sentprobe.generator.pairs.drafts import DATIVE, MAIN, find_noun_clause
 from sentprobe.generator.pairs.triplet_files import format_place
@@ -103,6 +104,29 @@ class SampledTriplets(TripletSentences):
             units=triplets.assign_units(),
             groups=_name_groups(triplets),
         )
+
+
+def build_triplet_spaces(
+    lexicon: Lexicon, names: Sequence[str], drawing: TripletSampling
+) -> tuple[list[tr.TripletSpace], list[tr.ImpossibleContrastError]]:
+    """Return the spaces of the named contrasts (default: all possible ones), and errors that explain the others."""
+    spaces, errors = [], []
+    for name in dict.fromkeys(names or CONTRASTS):
+        try:
+            space = tr.TripletSpace(
+                lexicon, name, vocabulary=drawing.vocabulary, templates=drawing.templates, side=drawing.side
+            )
+        except tr.ImpossibleContrastError as error:
+            if names:
+                raise
+            errors.append(error)
+        else:
+            spaces.append(space)
+    if not spaces:
+        raise errors[0]
+    for space in spaces:
+        space.check_count(drawing.n)
+    return spaces, errors
 
 
 def digest_words(lexicon: Lexicon, vocabulary: str) -> str:

@@ -96,8 +96,8 @@ class AgreementMeasure:
     sql: str
     classes: bool
     """Whether its values are classes; otherwise they are positions in the sentence."""
-    trees: bool
-    """Whether it needs constituents."""
+    needs_constituents: bool
+    """Whether both tables must have constituents."""
 
 
 def list_measures() -> tuple[AgreementMeasure, ...]:
@@ -111,7 +111,12 @@ def list_measures() -> tuple[AgreementMeasure, ...]:
 
 def _make_measure(task: NaturalTask, name: str, label: ParseLabel, kind: MeasureKind) -> AgreementMeasure:
     return AgreementMeasure(
-        name=name, kind=kind, task=task.name, sql=label.sql, classes=label.classes, trees=task.need is TableNeed.TREE
+        name=name,
+        kind=kind,
+        task=task.name,
+        sql=label.sql,
+        classes=label.classes,
+        needs_constituents=task.need is TableNeed.TREE,
     )
 
 
@@ -252,7 +257,7 @@ def _find_words(text: str, position: int | Mapping[str, int] | None) -> str | li
 def open_pairs(first: Table, second: Table) -> Iterator[TablePairs]:
     """Match the sentences of two tables by their tokens. Raises SentprobeError."""
     trees = first.constituents and second.constituents
-    compared = tuple(measure for measure in list_measures() if trees or not measure.trees)
+    compared = tuple(measure for measure in list_measures() if trees or not measure.needs_constituents)
     with open_corpus(first) as corpus:
         corpus.add_table(second, view="others")
         pairs = TablePairs(corpus, compared)

@@ -32,7 +32,7 @@ def find_near_chance(table: Results) -> Iterator[ClaimFinding]:
             severity=Severity.WARNING,
             problem="Above chance, but not significantly.",
             figures=tuple(_describe_figure(test, level=level) for test in tests),
-            advice="Claim neither that the vectors hold the property nor that they do not: use more test items "
+            advice="Claim neither that the vectors hold the property nor that they do not. Use more test items "
             "(--test).",
             task=task,
             encoder=", ".join(test.draws[0].encoder for test in tests),

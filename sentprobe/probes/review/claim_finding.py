@@ -35,7 +35,7 @@ class ClaimFinding:
 
     @property
     def where(self) -> str:
-        """The place, from the widest to the narrowest; empty: all results."""
+        """The table, task, encoder and seed of the finding, separated by semicolons; empty: all results."""
         draw = f"seed {self.draw}" if self.draw else ""
         return "; ".join(part for part in (self.table, self.task, self.encoder, draw) if part)
 

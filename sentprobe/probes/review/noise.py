@@ -29,13 +29,13 @@ def _build_finding(ties: Sequence[Comparison], task_counts: tuple[int, int], cou
     best = ties[0].first
     return ClaimFinding(
         severity=Severity.WARNING,
-        problem=f"{best.encoder} has the best figure, but is not significantly better than all others: "
+        problem=f"{best.encoder} has the highest accuracy, but not significantly: "
         f"{_describe_significance(*task_counts)} significant at {LEVEL:g} (corrected for "
         f"the table's {format_count(count, 'comparison')}).",
         figures=tuple(_describe_figure(tie, level=LEVEL / count) for tie in ties),
-        advice="Say that the difference is not significant, which does not mean that they are equal. With the numbers "
-        f"given, a difference of this size is significant in {power.TARGET_POWER:.0%} of runs. Fix the number before "
-        "the run; do not add items or draws until a test is significant.",
+        advice="Say that the difference is not significant, which does not mean that they are equal. With the "
+        f"number given above, a true difference of this size is significant in {power.TARGET_POWER:.0%} of runs. "
+        "Choose that number before the run; do not add items or draws until a test is significant.",
         task=best.task,
         encoder=best.encoder,
     )

@@ -31,9 +31,9 @@ class CurvePoint:
 
 
 def compute_portion_sizes(items: int, *, labels: int) -> tuple[int, ...]:
-    """Return the number of training items of each portion; the last portion has all.
+    """Return the sizes of the nested training sets, each about twice the previous one; the last has all items.
 
-    Portions with fewer items than labels are left out.
+    Sizes below the number of labels are left out.
 
     >>> compute_portion_sizes(1000, labels=4)
     (4, 8, 16, 32, 63, 125, 250, 500, 1000)

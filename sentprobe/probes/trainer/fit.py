@@ -100,7 +100,7 @@ def fit(
 
 
 def share_time(fits: Sequence[Fit], seconds: float) -> tuple[Fit, ...]:
-    """Return fits with equal shares of the total time."""
+    """Return fits that were trained together; the time of each is *seconds* divided by their number."""
     return tuple(replace(result, seconds=seconds / len(fits)) for result in fits)
 
 

@@ -41,7 +41,7 @@ def test_embed_a_text_file(no_cache: bool, tmp_path: Path, command: Command) -> 
     source = str(lines_file(tmp_path))
     code, stdout, stderr = command("embed", source, *options)
     assert (code, stdout) == (0, f"{out}: 2 sentences, vectors of width 12\n")
-    assert f"encode with {BILSTM}" in stderr
+    assert f"encode sentences with {BILSTM}" in stderr
     vectors = read_vectors(out)
     assert vectors.sentences == ("the man slept", "the doctor slept")
     expected = make_encoder(BILSTM, seed=3).encode(vectors.sentences)

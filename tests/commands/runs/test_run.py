@@ -66,7 +66,7 @@ def test_run_prints_a_table_and_writes_results(tmp_path: Path, command: Command)
     assert "Controls: 31 of 31 at chance." in stdout
     assert stdout.endswith(f"results: {out}\n")
     assert "build the tasks" in stderr
-    assert "train on bilstm-max" in stderr
+    assert "train probes on bilstm-max" in stderr
     results = read_results(out)
     assert len(results.records) == len(list(out.glob("[!.]*.json"))) - 1 == 10
     assert set(results.encoders) == set(encoders)
@@ -151,7 +151,7 @@ def test_seeds_no_controls_and_going_on(tmp_path: Path, command: Command) -> Non
     assert "Controls: none (--no-controls), so nothing tests these" in stdout
     assert "at chance." not in stdout
     assert "±" in stdout
-    assert "train on bow?dim=8" in stderr
+    assert "train probes on bow?dim=8" in stderr
     *_, stderr = command(*arguments, "--seeds", "3")
     assert "train" not in stderr
     *_, stderr = command(*arguments, "--force")

@@ -214,6 +214,6 @@ def test_words_without_a_choice_are_literals(choices: Choices, literals: set[str
         tables = columns.WordTables(space)
         layout = columns.LayoutColumns(batch.layout, tables, columns.FiniteTable(tables.pool))
         for key in set(layout.compute_shape_keys(batch.values).tolist()):
-            sentence, _ = layout.build_schematic(key)
+            sentence, _ = layout.build_marked_sentence(key)
             words |= {token.form for token in sentence.tokens}
     assert {word for word in words if word.isascii()} == literals

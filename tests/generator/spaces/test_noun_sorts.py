@@ -29,7 +29,9 @@ from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.spaces.constraints import Choices, Constraints, choose_words
-from sentprobe.generator.spaces.sort_bans import find_sort_bans
+from sentprobe.generator.spaces.counting import build_full_box, count_box, forbid
+from sentprobe.generator.spaces.layout import Group
+from sentprobe.generator.spaces.sort_bans import find_sort_bans, find_sort_boxes
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Kind, Lexicon, english, read_lexicon_text
 from sentprobe.lexicon.sorts import restrict_to_one_sort
@@ -248,3 +250,16 @@ def test_every_noun_and_verb_of_everyday_can_be_drawn_with_its_sorts() -> None:
     for verb in words[Kind.INTRANSITIVE]:
         constraints = Constraints(required_words=(verb,))
         assert Space(english(), vocabulary="everyday", templates=["intransitive"], constraints=constraints).count()
+
+
+@pytest.mark.parametrize("template", ["transitive-rc-both", "ditransitive-rc", "transitive-rc-ditransitive"])
+def test_sorts_cut_a_space_into_boxes_of_different_sorts_only(template: str) -> None:
+    choices = Choices(adjectives=(1,), relativizers=tuple(RELATIVIZERS))
+    words = choose_words(english(), "everyday", choices, Constraints())
+    bans = find_sort_bans(words, english())
+    for layout in Space(english(), vocabulary="everyday", templates=[template], choices=choices).layouts:
+        nouns = sum(variable.group is Group.NOUN for variable in layout.variables)
+        boxes = forbid([build_full_box(layout)], list(find_sort_boxes(bans, layout)))
+        counted = [count_box(layout, box) for box in boxes]
+        assert len(boxes) <= len(SORTS) ** nouns
+        assert [box.size for box in counted] == [sum(cell.size for cell in box.cells) for box in counted]

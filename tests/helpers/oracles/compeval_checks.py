@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 from shared import DATA
 
-from sentprobe.generator.events.event import Tense, iterate_clauses
+from sentprobe.generator.events.event import GAP, Participant, Tense, iterate_clauses
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import annotate_text
 from sentprobe.lexicon import Lexicon, english, read_lexicon
@@ -31,7 +31,15 @@ every_task = pytest.mark.parametrize("name", TASKS)
 
 @cache
 def lexicon_of(vocabulary: str) -> Lexicon:
-    return read_lexicon(OWN) if vocabulary == "own" else english()
+    return read_lexicon(OWN) if vocabulary in ("own", "gifts") else english()
+
+
+WITH_ADJECTIVES_AND_GIFTS = {"compeval": "structure", "english": "everyday", "own": "gifts"}
+
+
+def find_vocabulary(name: str, vocabulary: str) -> str:
+    """Return the vocabulary, or a larger one if the task needs adjectives or ditransitive verbs."""
+    return WITH_ADJECTIVES_AND_GIFTS[vocabulary] if name in ("Binding", "Recipient") else vocabulary
 
 
 def size_in(vocabulary: str) -> Size:
@@ -42,7 +50,7 @@ def size_in(vocabulary: str) -> Size:
 def dataset(name: str, vocabulary: str) -> ProbeDataset:
     """Return a dataset shared by tests in several files."""
     size, lexicon = size_in(vocabulary), lexicon_of(vocabulary)
-    return build(TASKS[name], lexicon, vocabulary=vocabulary, size=size, seed=1)
+    return build(TASKS[name], lexicon, vocabulary=find_vocabulary(name, vocabulary), size=size, seed=1)
 
 
 @dataclass(frozen=True)
@@ -183,6 +191,29 @@ def has_plural_agent(sentence: Sentence, probe: tuple[str, ...]) -> bool:
     return plurals[probe[0]]
 
 
+def has_modal(sentence: Sentence, probe: tuple[str, ...]) -> bool:
+    """Whether the verb is the head of the sentence's only modal."""
+    (modal,) = (token for token in sentence.tokens if token.xpos == "MD")
+    assert probe[0] in verbs(sentence)
+    return sentence.tokens[modal.head - 1].lemma == probe[0]
+
+
+def is_described(sentence: Sentence, probe: tuple[str, ...]) -> bool:
+    noun, adjective = probe
+    assert noun in nouns(sentence)
+    (head,) = (token.head for token in sentence.tokens if token.lemma == adjective)
+    return sentence.tokens[head - 1].lemma == noun
+
+
+def is_recipient(sentence: Sentence, probe: tuple[str, ...]) -> bool:
+    noun, verb = probe
+    assert noun in nouns(sentence)
+    ((event, head),) = (pair for pair in iterate_clauses(sentence.event) if pair[0].predicate == verb)
+    recipient = head if event.recipient is GAP else event.recipient
+    assert isinstance(recipient, Participant)
+    return recipient.noun == noun
+
+
 DEFINITIONS = {
     "Content1Probe": has_verb,
     "Content2Probe": has_both,
@@ -192,6 +223,9 @@ DEFINITIONS = {
     "Attachment": is_head,
     "TenseOf": is_past,
     "NumberOf": has_plural_agent,
+    "Modality": has_modal,
+    "Binding": is_described,
+    "Recipient": is_recipient,
 }
 
 

@@ -80,11 +80,10 @@ def spaces(draw: st.DrawFn) -> Space:
         moods=draw(_some([*Mood])),
         asked=draw(_some([None, Role.AGENT, Role.PATIENT])),
         adverbs=draw(st.sampled_from(((0,), (1,), (0, 2)))),
-        adjectives=(draw(st.integers(0, int(vocabulary == "odd"))),),
-        coordinations=(draw(st.integers(0, int(vocabulary != "everyday"))),),  # sorts make many cells
+        adjectives=(draw(st.integers(0, int(vocabulary in ("odd", "everyday")))),),
+        coordinations=(draw(st.integers(0, 1)),),
     )
-    names = [name for name in list_template_names(deep=True) if "both" not in name or vocabulary != "everyday"]
-    templates = draw(st.lists(st.sampled_from(names), min_size=1, max_size=3))
+    templates = draw(st.lists(st.sampled_from(list_template_names(deep=True)), min_size=1, max_size=3))
     try:
         return Space(lexicon, vocabulary=vocabulary, templates=templates, choices=choices)
     except Contradiction:

@@ -8,7 +8,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from compeval_checks import TASKS, WITH_PAIRS, dataset, lexicon_of
+from compeval_checks import TASKS, WITH_PAIRS, dataset, find_vocabulary, lexicon_of
 
 from sentprobe.generator.events.event import Event, Participant, RelativeClause, Role
 from sentprobe.generator.sentences.sentence import Sentence
@@ -23,11 +23,11 @@ Lemmas = list[tuple[str, str]]
 
 def make_dataset(name: str, *, vocabulary: str = "compeval", seed: int = 0, size: Size) -> ProbeDataset:
     lexicon = lexicon_of(vocabulary)
-    return build(TASKS[name], lexicon, vocabulary=vocabulary, size=size, seed=seed)
+    return build(TASKS[name], lexicon, vocabulary=find_vocabulary(name, vocabulary), size=size, seed=seed)
 
 
 def list_lemmas(data: ProbeDataset, lexicon: Lexicon) -> list[Lemmas]:
-    """Return the nouns and verbs of each sentence, by lemma and part of speech, in order."""
+    """Return the nouns, verbs and adjectives of each sentence, by lemma and part of speech, in order."""
     words_by_form: dict[str, tuple[str, str]] = {}
     lemmas_ = []
     for text in data.sentences:
@@ -35,12 +35,12 @@ def list_lemmas(data: ProbeDataset, lexicon: Lexicon) -> list[Lemmas]:
             tokens = annotate_text(text, lexicon).tokens
             words_by_form |= {token.form: (token.lemma, token.upos) for token in tokens}
         words = [words_by_form[form] for form in text.split()]
-        lemmas_.append([word for word in words if word[1] in {"NOUN", "VERB"}])
+        lemmas_.append([word for word in words if word[1] in {"NOUN", "VERB", "ADJ"}])
     return lemmas_
 
 
 def list_pairs(words: Lemmas) -> set[tuple[str, str]]:
-    return {(n, v) for n, kind in words for v, tag in words if (kind, tag) == ("NOUN", "VERB")}
+    return {(n, v) for n, kind in words for v, tag in words if kind == "NOUN" and tag in {"VERB", "ADJ"}}
 
 
 @pytest.mark.parametrize("name", WITH_PAIRS)
@@ -59,7 +59,7 @@ def list_features(words: Lemmas) -> set[object]:
         (n, v, i < j)
         for i, (n, kind) in enumerate(words)
         for j, (v, tag) in enumerate(words)
-        if (kind, tag) == ("NOUN", "VERB")
+        if kind == "NOUN" and tag in {"VERB", "ADJ"}
     }
     return {*words, *list_pairs(words), *sides}
 

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from compeval_checks import SIZE, Item, dataset, items, lexicon_of
+from compeval_checks import SIZE, Item, dataset, find_vocabulary, items, lexicon_of
 from hypothesis import given
 from hypothesis import strategies as st
 from in_process import Command
@@ -11,8 +11,9 @@ from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.bulk.drawn_texts import get_text_renderer
-from sentprobe.generator.events.event import iterate_clauses, iterate_participants
+from sentprobe.generator.events.event import GAP, Role, iterate_clauses, iterate_participants
 from sentprobe.generator.sentences.parse import parse
+from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.profile import STRUCTURE, Profile
 from sentprobe.generator.spaces.space import Space
 from sentprobe.generator.spaces.templates import find_patterns
@@ -21,8 +22,9 @@ from sentprobe.probes.compeval.assemble import build_task
 from sentprobe.probes.compeval.items import Drawer
 from sentprobe.probes.compeval.questions import ProbedSentence
 from sentprobe.probes.compeval.sampling import NoStructureError
-from sentprobe.probes.dataset import ProbeDataset, Size, Split
+from sentprobe.probes.dataset import ProbeDataset, Size, Split, TooFewError
 from sentprobe.probes.formats import read_dataset
+from sentprobe.probes.runs.execution.item_annotation import make_item_table
 
 TASKS = SUITE_TASKS["structure"]
 TINY = ("--train", 56, "--test", 28)
@@ -51,7 +53,35 @@ HAND_CHECKED: dict[str, list[tuple[str, tuple[str, ...], bool | None]]] = {
         ("the doctors that the man helped slept", ("help",), False),
         ("the men helped the doctor", ("call",), None),
     ],
+    "Modality": [
+        ("the men that may dance sleep", ("dance",), True),
+        ("the men that dance may sleep", ("dance",), False),
+        ("the men that dance may sleep", ("sleep",), True),
+        ("the man that is not helped by the doctor could be sleeping", ("help",), False),
+        ("the man that does not help the doctor must not sleep", ("sleep",), True),
+        ("the man that does not help the doctor must not sleep", ("call",), None),
+    ],
+    "Binding": [
+        ("the old man helped the young doctor", ("man", "old"), True),
+        ("the old man helped the young doctor", ("man", "young"), False),
+        ("the young doctor that the old man helped slept", ("doctor", "young"), True),
+        ("the young doctor that the old man helped slept", ("doctor", "old"), False),
+        ("the old man helped the doctor", ("man", "rich"), None),
+        ("the old man helped the doctor", ("lawyer", "old"), None),
+    ],
+    "Recipient": [
+        ("the man gave the doctor the book", ("doctor", "give"), True),
+        ("the man gave the book to the doctor", ("doctor", "give"), True),
+        ("the doctor was given the book by the man", ("doctor", "give"), True),
+        ("the book was given to the doctor by the man", ("man", "give"), False),
+        ("the man gave the doctor the book", ("man", "give"), False),
+        ("the doctor that the man gave the book to helped the lawyer", ("doctor", "give"), True),
+        ("the doctor that the man gave the book to helped the lawyer", ("lawyer", "give"), False),
+        ("the man gave the doctor the book", ("doctor", "send"), None),
+    ],
 }
+TEMPLATES = ("all", "ditransitive", "transitive-rc-ditransitive")
+CHOICES = {"Modality": Choices(modals=(None, "may", "could", "must")), "Binding": Choices(adjectives=(0, 1))}
 
 
 @pytest.mark.parametrize("name", HAND_CHECKED)
@@ -59,7 +89,7 @@ def test_hand_checked_answers(name: str) -> None:
     lexicon = lexicon_of("compeval")
     for text, probe, answer in HAND_CHECKED[name]:
         (event,) = parse(text, lexicon)
-        space = Space(lexicon, vocabulary="compeval")
+        space = Space(lexicon, vocabulary="structure", templates=TEMPLATES, choices=CHOICES.get(name))
         (drawn,) = space.decode([space.index(event)])
         assert TASKS[name].question(ProbedSentence(drawn, get_text_renderer(lexicon)), probe) is answer, (text, probe)
 
@@ -97,6 +127,58 @@ def test_only_the_tenses_differ() -> None:
         assert {*changed[0]} in ({"is", "was"}, {"are", "were"}, {"do", "did"}, {"does", "did"})
 
 
+def test_only_the_modals_differ() -> None:
+    """Each clause but its tense or modal is the same in both sentences; modals and shapes vary."""
+    lexicon = lexicon_of("compeval")
+    modals, shapes = set(), set()
+    for pair in pair_items(dataset("Modality", "compeval")):
+        clauses, forms = [], []
+        for item in pair:
+            (event,) = parse(item.text, lexicon)
+            both = [clause for clause, _ in iterate_clauses(event)]
+            forms.append([(clause.tense, clause.modal) for clause in both])
+            clauses.append([(clause.predicate, clause.voice, clause.aspect, clause.polarity) for clause in both])
+            modals |= {clause.modal for clause in both if clause.modal}
+            shapes |= {(clause.voice, clause.aspect, clause.polarity) for clause in both}
+        assert clauses[0] == clauses[1]
+        assert forms[0] == forms[1][::-1]
+    assert len(modals) == 8
+    assert len(shapes) == 8
+
+
+def test_only_the_adjectives_differ() -> None:
+    for true, false in pair_items(dataset("Binding", "compeval")):
+        words = zip(true.text.split(), false.text.split(), strict=True)
+        (first, second) = [pair for pair in words if pair[0] != pair[1]]
+        assert first == second[::-1]
+        assert true.probe[1] in first
+
+
+def test_a_recipient_is_exchanged_in_every_form() -> None:
+    """Only two nouns differ. Both forms, in both voices, are asked about, and gaps too."""
+    lexicon = lexicon_of("compeval")
+    forms, roles = set(), set()
+    for true, false in pair_items(dataset("Recipient", "compeval")):
+        words = zip(true.text.split(), false.text.split(), strict=True)
+        (first, second) = [pair for pair in words if pair[0] != pair[1]]
+        assert first == second[::-1]
+        for item in (true, false):
+            (event,) = parse(item.text, lexicon)
+            ((clause, head),) = (pair for pair in iterate_clauses(event) if pair[0].predicate == item.probe[1])
+            forms.add((clause.dative, clause.voice, clause.gap))
+            fillers = {role: head if filler is GAP else filler for role in Role if (filler := clause.argument(role))}
+            roles |= {role for role, filler in fillers.items() if getattr(filler, "noun", None) == item.probe[0]}
+    assert len(forms) >= 4 + 5
+    assert roles == {Role.AGENT, Role.RECIPIENT}
+
+
+@pytest.mark.parametrize("name", TASKS)
+def test_every_item_has_its_columns(name: str) -> None:
+    table = make_item_table(dataset(name, "compeval"))
+    assert all(value for column in table.columns.values() for value in column)
+    assert all(len(marks) == len(probe) for marks, probe in zip(table.marks, table.probes, strict=True))
+
+
 @examples(10)
 @given(
     name=st.sampled_from([*TASKS]),
@@ -105,7 +187,13 @@ def test_only_the_tenses_differ() -> None:
 )
 def test_the_same_seed_gives_the_same_bytes(name: str, seed: int, vocabulary: str) -> None:
     build_again = [
-        build(TASKS[name], lexicon_of(vocabulary), vocabulary=vocabulary, size=Size(56, 28), seed=seed)
+        build(
+            TASKS[name],
+            lexicon_of(vocabulary),
+            vocabulary=find_vocabulary(name, vocabulary),
+            size=Size(56, 28),
+            seed=seed,
+        )
         for _ in range(2)
     ]
     assert build_again[0].fingerprint() == build_again[1].fingerprint()
@@ -140,6 +228,14 @@ def test_there_is_no_paper_to_sample_as_in() -> None:
         build_task("TenseOf", train=56, test=28, sampling="paper")
     with pytest.raises(UsageError, match=r"no structure task 'Order'; the tasks are Attachment, "):
         find_task("Order", "structure")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("Binding", "7 nouns and 0 adjectives"), ("Recipient", "7 nouns and 0 ditransitive verbs")]
+)
+def test_a_vocabulary_may_lack_words(name: str, words: str) -> None:
+    with pytest.raises(TooFewError, match=f"^{name}: the vocabulary has {words}; "):
+        build_task(name, vocabulary="compeval")
 
 
 @pytest.mark.parametrize("structure", ["passive", "object-relative", "progressive", "plural"])

@@ -14,6 +14,7 @@ from compeval_checks import (
     dataset,
     every_task,
     everywhere,
+    find_vocabulary,
     items,
     lexicon_of,
     nouns,
@@ -51,7 +52,7 @@ def test_invariants_of_any_size(name: str, seed: int, units: tuple[int, int, int
     # The five nouns of our own words do not reach for a third split of any size.
     size = Size(train, test, 0 if vocabulary == "own" else validation)
     lexicon = lexicon_of(vocabulary)
-    check(build(task, lexicon, vocabulary=vocabulary, size=size, seed=seed), size)
+    check(build(task, lexicon, vocabulary=find_vocabulary(name, vocabulary), size=size, seed=seed), size)
 
 
 @every_task
@@ -93,7 +94,8 @@ def name_structure(sentence: Sentence) -> str:
         if isinstance(person, Participant) and isinstance(person.clause, RelativeClause):
             clause = person.clause
             inner = f"{clause.event.frame}.{clause.kind or get_clause_kind(clause)}"
-            return f"{event.frame}-rc.{role}.{inner}"
+            is_gift = clause.event.frame == "ditransitive" != event.frame
+            return f"{event.frame}-rc{'-ditransitive' if is_gift else ''}.{role}.{inner}"
     return str(event.frame)
 
 
@@ -135,11 +137,18 @@ SAME_AGENT = {
 }
 """NumberOf: both verbs have the same agent, or the mirror has *was* for *were*."""
 
+OF_A_THING = {
+    f"ditransitive-rc.patient.{clause}" for clause in ("transitive.src", "transitive.orc", "intransitive.src")
+}
+"""Recipient: clauses of a thing, whose verbs take persons only."""
+
 IMPOSSIBLE = {
     ("Content1Probe", "compeval"): {ONE_NOUN},  # with one of its two verbs, but not with the other
     ("Content2Probe", "compeval"): {ONE_NOUN},
     **{("Order", vocabulary): NO_ORDER for vocabulary in ("compeval", "english", "own")},
     **{("SemRole", vocabulary): {ONE_NOUN} for vocabulary in ("compeval", "english", "own")},
+    **{("Binding", vocabulary): {ONE_NOUN} for vocabulary in ("compeval", "english", "own")},
+    **{("Recipient", vocabulary): OF_A_THING for vocabulary in ("compeval", "own")},
     **{("NumberOf", vocabulary): SAME_AGENT for vocabulary in ("compeval", "english", "own")},
 }
 """The structures in which a task has no items."""

@@ -202,4 +202,4 @@ def test_progress_is_shown_on_stderr_when_asked_for(capfd: pytest.CaptureFixture
     run_probes(DATA, "bow?dim=8", progress=True)
     out, err = capfd.readouterr()
     assert out == ""
-    assert "train on bow?dim=8" in err
+    assert "train probes on bow?dim=8" in err

@@ -133,7 +133,7 @@ def test_the_best_is_not_told_apart() -> None:
 def test_of_one_draw_it_says_how_many_items_would_tell() -> None:
     run = Results((make_draw("good", 700), make_draw("other", 699)))
     (finding,) = find_by("noise", run)
-    assert "all others: the one difference on this task is not significant at " in finding.problem
+    assert "but not significantly: the one difference on this task is not significant at " in finding.problem
     assert "p = 1.000 (sign test); about " in finding.figures[0]
     assert "test items would show it (this run: 1,000)" in finding.figures[0]
     assert find_by("noise", Results((make_draw("good", 700), make_draw("other", 700)))) == []
@@ -143,7 +143,7 @@ def test_an_encoder_is_not_held_against_itself_cut() -> None:
     variants = Results((make_draw("a", 700), make_draw("a, 8 dims", 699), make_draw("a, int8", 698)))
     assert find_by("noise", variants) == []
     (finding,) = find_by("noise", Results((*variants.records, make_draw("b", 699))))
-    assert "all others: of the 3 differences on this task 0 are significant" in finding.problem
+    assert "but not significantly: of the 3 differences on this task 0 are significant" in finding.problem
     assert [figure.partition(";")[0] for figure in finding.figures] == ["70.0 against b: 69.9"]
 
 

@@ -145,7 +145,10 @@ def test_progress_is_reported_to_the_end() -> None:
     recorder = Recorder([])
     run(DATASETS, [CountingEncoder(make_bow(4))], preset=FAST, reporter=recorder)
     distinct = len({text for data in DATASETS for text in data.sentences})
-    assert recorder.steps == [["encode with counting", distinct, distinct], ["train on counting", 10, 10]]
+    assert recorder.steps == [
+        ["encode sentences with counting", distinct, distinct],
+        ["train probes on counting", 10, 10],
+    ]
 
 
 def test_sanity_runs_are_at_chance_and_the_probe_is_not() -> None:
@@ -199,7 +202,7 @@ class Opposite:
 def test_a_baseline_answers_by_itself(tmp_path: Path) -> None:
     recorder = Recorder([])
     results = run(DATASETS, [Opposite()], preset=FAST, seeds=2, out=tmp_path / "run", reporter=recorder)
-    assert recorder.steps == [["learn with first label", 2, 2]]
+    assert recorder.steps == [["run baseline first label", 2, 2]]
     record = results.records[0]
     assert set(record.scores) == {Condition.PROBE}
     assert (record.dim, record.accuracy) == (0, 0.5)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.errors import SentprobeError, UsageError, is_out_of_memory
 from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.cache.vector_cache import Cache, CachedVectors
 from sentprobe.probes.encoders.capabilities import get_capabilities
@@ -40,7 +40,7 @@ def embed(
     reporter = reporter or SilentReporter()
     cache = cache if get_capabilities(encoder).cacheable and encoder.fingerprint else None
     distinct = list(dict.fromkeys(sentences))
-    reporter.begin(f"encode with {shorten(encoder.name)}", len(distinct))
+    reporter.begin(f"encode sentences with {shorten(encoder.name)}", len(distinct))
     table = _VectorTable(encoder.name, distinct)
     for part in cache.read(encoder, distinct) if cache else ():
         table.fill(part, cache=cache)
@@ -109,6 +109,8 @@ def _encode(encoder: Encoder, texts: Sequence[str]) -> Vectors:
     except SentprobeError:
         raise
     except Exception as error:
+        if is_out_of_memory(error):
+            raise
         reason = " ".join(str(error).split()) or "no message"
         raise EncoderError(
             f"encoder {encoder.name} failed on {len(texts)} sentences (the first: {texts[0]!r}): "

@@ -379,7 +379,7 @@ def compare_encoders(
     (``holm``, ``bh`` or ``none``).
 
     Raises:
-        UsageError: there are fewer than two encoders, or none has the name; an encoder has two results on one task.
+        UsageError: there are fewer than two encoders; none is named *against*; one has two results on a task.
     """
     encoders = group_by_encoder(results, "results")
     pairs = list_pairs(encoders, baseline=against, source="results")

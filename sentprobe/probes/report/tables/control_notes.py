@@ -94,9 +94,9 @@ def _describe_required_controls(required: Sequence[ControlRun], failed: Sequence
     if not failed:
         nearest = max(required, key=lambda run: run.strain)
         yield (
-            f"All {len(required)} controls that must be at chance are within their intervals around chance; in "
-            f"{CONFIDENCE:.0%} of tables without a leak, all are. Closest to a limit: {nearest.name}, "
-            f"{100 * nearest.score.accuracy:.1f} ({nearest.format_expected()})."
+            f"All {len(required)} controls that must be at chance are within their intervals around chance, as in "
+            f"{CONFIDENCE:.0%} of tables without a leak. Closest to a limit: {nearest.name}, "
+            f"{100 * nearest.score.accuracy:.1f} (interval around chance: {nearest.format_expected()})."
         )
         return
     yield (

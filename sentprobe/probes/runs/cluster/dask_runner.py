@@ -140,7 +140,7 @@ class _JobScheduler:
 
     def start_jobs(self) -> Iterator[worker_jobs.WorkerJob]:
         """Return the queue of jobs; :meth:`add_result` appends further jobs."""
-        self._reporter.begin("probe on the cluster", len(self._shared_jobs))
+        self._reporter.begin("do jobs on the cluster", len(self._shared_jobs))
         for spec, requests in self._requests.items():
             self._queue.jobs.append(worker_jobs.EncodeAndTrainJob(spec, tuple(requests)))
         all_requests = chain.from_iterable(self._requests.values())

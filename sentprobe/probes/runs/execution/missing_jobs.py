@@ -147,7 +147,9 @@ def count_weight_updates(job: Job, *, dim: int) -> int:
 def find_pass_limits(
     job: Job, result: Result, task_jobs: "Iterable[tuple[Job, Sequence[Fit | SeedScore] | None]]"
 ) -> Mapping[int, int] | None:
-    """Return the limit of passes of each seed of a control, as in LIMITING_CONDITIONS; None: not known yet.
+    """Return the maximum number of epochs of a control by seed; None: not known yet.
+
+    A control trains no longer than the probe of its limiting condition (LIMITING_CONDITIONS) did.
 
     - result: the result with the scores of earlier runs
     - task_jobs: the jobs of the same task in this run, with their probes, or None while these are in training

@@ -114,7 +114,7 @@ class Runner:
         self, encoder: Baseline, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result]
     ) -> Generator[Result]:
         """Yield each result of a baseline."""
-        self._reporter.begin(f"learn with {shorten(encoder.name)}", len(jobs))
+        self._reporter.begin(f"run baseline {shorten(encoder.name)}", len(jobs))
         provenance = missing_jobs.make_provenance(encoder, run=self._run)
         for job in jobs:
             start = time.perf_counter()
@@ -139,7 +139,7 @@ class Runner:
         new_jobs = {key: job for key, job in keyed_jobs if key not in finished_fits}
         engine = self._choose_engine(new_jobs.values(), dim=vectors.sentences.dim)
         with arrange_vectors(new_jobs, vectors, run=self._run, other_processes=not engine.is_inline) as work:
-            self._reporter.begin(f"train on {shorten(encoder.name)}", len(work))
+            self._reporter.begin(f"train probes on {shorten(encoder.name)}", len(work))
 
             def make_result(task: Task) -> Result:
                 task_jobs = [(key, job) for key, job in keyed_jobs if job.task is task]

@@ -153,7 +153,7 @@ def make_compeval(
     for task in tasks:
         check_size(task, size, sampling=sampling, halves=held_out is not None)
     built_lexicon = lexicon()
-    vocabulary = vocabulary or choose_vocabulary(built_lexicon, COMPEVAL)
+    vocabulary = vocabulary or choose_vocabulary(built_lexicon, suite)
     built_lexicon.vocabulary(vocabulary)
     if side:
         side.restrict_lexicon(built_lexicon, vocabulary)

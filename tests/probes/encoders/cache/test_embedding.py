@@ -63,7 +63,7 @@ def test_progress_counts_what_was_in_the_cache(tmp_path: Path) -> None:
         reporter = RecordingReporter()
         embed(HashingEncoder(), sentences, cache=Cache(tmp_path), reporter=reporter)
         distinct = len(set(sentences))
-        assert reporter.steps == [("encode with hashing", distinct)]
+        assert reporter.steps == [("encode sentences with hashing", distinct)]
         assert reporter.done == distinct
 
 
@@ -73,7 +73,7 @@ def test_progress_counts_what_was_in_the_cache(tmp_path: Path) -> None:
 def test_a_long_name_leaves_room_for_the_bar(name: str, shown: str) -> None:
     reporter = RecordingReporter()
     embed(HashingEncoder(name=name), ["a"], reporter=reporter)
-    assert reporter.steps == [(f"encode with {shown}", 1)]
+    assert reporter.steps == [(f"encode sentences with {shown}", 1)]
 
 
 def test_an_encoder_that_is_not_cacheable_goes_past_the_cache(tmp_path: Path) -> None:
@@ -127,6 +127,16 @@ BAD = {
     "raises nothing to read": (make_raising_function(KeyError()), "KeyError: no message"),
     "raises ours": (make_raising_function(EncoderError("the word is unknown")), "^the word is unknown$"),
 }
+
+
+def test_exhausted_memory_is_no_fault_of_the_encoder(tmp_path: Path) -> None:
+    """The command line says so in one sentence."""
+    encoder = CustomEncoder()
+    error = RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried to allocate 20673368 bytes")
+    encoder.give = make_raising_function(error)
+    with pytest.raises(RuntimeError, match="DefaultCPUAllocator"):
+        embed(encoder, ["a", "bb"], cache=Cache(tmp_path))
+    assert list_vector_files_below(tmp_path) == []
 
 
 @pytest.mark.parametrize("case", BAD)

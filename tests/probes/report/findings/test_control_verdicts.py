@@ -28,7 +28,7 @@ def test_controls_at_chance() -> None:
     assert "Accuracy in % on 1000 test items. Chance, the share of the most frequent label, is 50.0" in text
     assert "on every task." in text
     # Two of random sentences (shared), three of random probes, one bag of words that must be.
-    assert "All 6 controls that must be at chance are within their intervals around chance; in 99%" in text
+    assert "All 6 controls that must be at chance are within their intervals around chance, as in 99%" in text
     assert text.endswith(
         "content1: a bag of random word vectors is above chance (88.0), so the words alone tell "
         "this much; compare encoders with it, not with chance.\n"
@@ -40,9 +40,9 @@ def test_the_run_nearest_to_the_edge_is_named() -> None:
     wide = replace(mirrored_bag(agree=True, right=275), task="wide")
     narrow = sample("st", "narrow", 600, 540)
     for results, nearest in (
-        (SAMPLE, "random probes of bow on content1, 51.0 (45.0 to 55.0)"),
-        (Results((wide, narrow)), "random sentences (dim 3) on narrow, 54.0 ("),
-        (Results((wide, sample("st", "narrow", 600, 485))), "on wide, 55.0 (43.7 to 56.3)"),
+        (SAMPLE, "random probes of bow on content1, 51.0 (interval around chance: 45.0 to 55.0)"),
+        (Results((wide, narrow)), "random sentences (dim 3) on narrow, 54.0 (interval around chance: "),
+        (Results((wide, sample("st", "narrow", 600, 485))), "on wide, 55.0 (interval around chance: 43.7 to 56.3)"),
     ):
         (line,) = [result for result in describe_all(results).splitlines() if result.startswith("All ")]
         assert nearest in line.partition(" Closest to a limit: ")[2]

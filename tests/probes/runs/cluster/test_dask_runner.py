@@ -239,7 +239,7 @@ def test_progress_counts_results(monkeypatch: pytest.MonkeyPatch) -> None:
 
     patch_engine(RemoteExecutor(), monkeypatch)
     run(DATASETS, SPECS, preset=FAST, reporter=RecordingReporter(), **CLUSTER_OPTIONS)
-    begin = reported.index(("probe on the cluster", 8))
+    begin = reported.index(("do jobs on the cluster", 8))
     assert reported[begin + 1 :] == [1] * 8
 
 

@@ -148,7 +148,7 @@ def test_a_result_of_another_version_is_kept_and_known_from_then_on(
     arguments = ("run", "compeval", *TINY, *BOTH, "--out", folder)
     code, _, err = command(*arguments)
     assert code == 0
-    assert "train on" not in err
+    assert "train probes on" not in err
     assert err.splitlines()[-1] == "4 results found"
     after = read_results(folder)
     assert [replace(result, recipe="") for result in before.records] == [

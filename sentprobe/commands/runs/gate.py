@@ -1,0 +1,124 @@
+"""The command ``probe gate``: false hits and misses of a similarity threshold."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sentprobe.commands.shared import completion
+from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.given_options import map_given_options
+from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC
+from sentprobe.commands.shared.table_output import find_format, print_or_write, write_tables
+from sentprobe.disk.files import find_cache_directory
+from sentprobe.display.table_writers import TableFormat
+from sentprobe.errors import UsageError
+from sentprobe.lexicon.read import load_lexicon
+from sentprobe.processes import check_count, limit_threads
+from sentprobe.progress import show_bars
+
+JUNIT = "junit"
+
+OPTIONS_OF_TRIPLETS = ("--contrast", "--n", "--draws", "--template", "--vocabulary", "--lexicon", "--held-out")
+
+
+@opt.expand_option_groups
+def gate(
+    context: typer.Context,
+    encoder: Annotated[
+        str,
+        typer.Argument(metavar="ENCODER", help="bow, st:MODEL, ...", autocompletion=completion.complete_encoder),
+        INPUT_SPEC,
+    ],
+    threshold: Annotated[
+        float | None,
+        typer.Option(help="Lowest similarity that passes (euclid: greatest distance). Default: by --keep."),
+    ] = None,
+    keep: Annotated[
+        str, typer.Option(metavar="SHARE", help="Choose, on half of the units, the threshold that this share passes.")
+    ] = "95%",
+    max_false_hits: Annotated[
+        str | None, typer.Option(metavar="SHARE", help="Exit with 1 if more pairs with another meaning pass.")
+    ] = None,
+    contrast: opt.ContrastsOption = None,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(metavar="CSV", help="Measure your pairs instead; columns: a, b, same (1 or 0)."),
+        INPUT,
+    ] = None,
+    n: Annotated[int, typer.Option("--n", "-n", help="Triplets per contrast.")] = 400,
+    draws: Annotated[int, typer.Option(help="Draw triplets and untrained weights N times.")] = 1,
+    seed: Annotated[int, opt.build_seed_option("triplets and encoder")] = 0,
+    nearness: Annotated[str, typer.Option(help="Measure of similarity: cosine, dot or euclid.")] = "cosine",
+    intervals: opt.IntervalsOption = False,
+    format_: Annotated[
+        str | None, opt.build_format_option((*opt.TABLE_FORMATS, JUNIT), opt.DEFAULT_FORMAT_HELP)
+    ] = None,
+    out: opt.OutFileOption = None,
+    cache: opt.CacheOption = True,
+    threads: opt.ThreadsOption = None,
+    *,
+    source: opt.TripletOptions,
+) -> None:
+    """Measure how many sentences with another meaning pass a similarity threshold (false hits).
+
+    A miss is a paraphrase that does not pass. Pairs are those of gen pairs: the negative in the anchor's form, or in
+    the form of the paraphrase.
+    """
+    from sentprobe.probes.encoders.cache.vector_cache import Cache
+    from sentprobe.probes.gate import gate_tables as tables
+    from sentprobe.probes.gate.gate_run import gate as measure
+
+    is_junit = format_ == JUNIT or (format_ is None and out is not None and out.suffix.lower() == ".xml")
+    style = TableFormat.TEXT if is_junit else find_format(format_, out, also=[JUNIT])
+    if style is TableFormat.HTML:
+        raise UsageError(f"a gate has no format html; {', '.join((*opt.TABLE_FORMATS, JUNIT))}")
+    kept_share = parse_share(keep, "--keep")
+    accepted = None if max_false_hits is None else parse_share(max_false_hits, "--max-false-hits")
+    given_options = map_given_options(context).values()
+    if threshold is not None and "--keep" in given_options:
+        raise UsageError("--threshold and --keep: give one of them")
+    if pairs is not None and (unused := [name for name in OPTIONS_OF_TRIPLETS if name in given_options]):
+        raise UsageError(f"{unused[0]} is for generated triplets, not for the pairs of {pairs}")
+    check_count("threads", threads)
+    with limit_threads(threads), show_bars() as reporter:
+        result = measure(
+            encoder,
+            threshold=threshold,
+            keep=kept_share,
+            contrasts=contrast or (),
+            n=n,
+            draws=draws,
+            seed=seed,
+            measure=nearness,
+            pairs=pairs,
+            lexicon=load_lexicon(source.lexicon),
+            vocabulary=source.vocabulary,
+            templates=source.template or ("all",),
+            held_out=source.held_out or (),
+            cache=Cache(find_cache_directory()) if cache else None,
+            reporter=reporter,
+        )
+    if is_junit:
+        print_or_write(tables.format_junit(result, accepted), out)
+    else:
+        grid, notes = tables.build_gate_grid(result, intervals=intervals), tables.format_gate_notes(result)
+        write_tables([(str(result), grid, notes)], result.to_records, style, out=out)
+    if accepted is not None:
+        tables.check_false_hits(result, accepted)
+
+
+def parse_share(text: str, option: str) -> float:
+    """Return a share from 0 to 1, written as 5% or 0.05.
+
+    >>> parse_share("5%", "--keep"), parse_share("0.05", "--keep")
+    (0.05, 0.05)
+    """
+    number, is_percent = text.removesuffix("%"), text.endswith("%")
+    try:
+        share = float(number) / (100 if is_percent else 1)
+    except ValueError:
+        share = -1.0
+    if not 0 <= share <= 1:
+        raise UsageError(f"{option} {text}: a share from 0% to 100% is wanted, such as 5% or 0.05")
+    return share

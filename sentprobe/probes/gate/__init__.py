@@ -1,0 +1,1 @@
+"""False hits and misses of a similarity threshold."""

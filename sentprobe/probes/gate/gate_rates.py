@@ -1,0 +1,166 @@
+"""The threshold of a gate, and its false hits and misses."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from sentprobe.errors import UsageError
+from sentprobe.probes.gate.pair_scores import ScoredPairs
+from sentprobe.probes.geometry.measures import Bools, Nearness
+from sentprobe.probes.statistics import Floats, Interval, accuracy_interval
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateRates:
+    """False hits and misses on the pairs of one contrast and form, as shares from 0 to 1."""
+
+    contrast: str
+    form: str
+    example: tuple[str, str]
+    false_hits: float
+    """Share of the pairs with another meaning that pass."""
+    false_hits_interval: Interval
+    misses: float
+    """Share of the pairs with the same meaning that do not pass."""
+    misses_interval: Interval
+    auc: float
+    """Area under the ROC curve; a tie counts half."""
+    eer: float
+    """Equal error rate: false hits and misses at the threshold where they are equal."""
+    pairs: int
+    """Number of pairs with another meaning."""
+    same_pairs: int
+    ties: int
+    """Number of negatives with the score of their positive, in all units."""
+    at_threshold: int
+    """Number of pairs whose score equals the threshold; they pass."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateResult:
+    """The figures of one scorer at one threshold, from one draw."""
+
+    scorer: str
+    measure: str
+    seed: int
+    threshold: float
+    """The lowest score that passes; for Euclidean distances, the greatest distance."""
+    keep: float | None
+    """The share of paraphrases that the threshold was chosen to keep; None: the threshold was given."""
+    kept: float
+    """The share of the measured paraphrases that pass."""
+    rates: tuple[GateRates, ...]
+
+
+def measure_gate(
+    scored: Sequence[ScoredPairs], *, scorer: str, measure: str, seed: int, keep: float, threshold: float | None
+) -> GateResult:
+    """Return the figures at the threshold, which is chosen on one half of the units and measured on the other.
+
+    A threshold that is given is measured on all units.
+
+    Raises:
+        UsageError: a half has too few pairs.
+    """
+    by_contrast = {pairs.contrast: pairs for pairs in scored}.values()
+    same = np.concatenate([pairs.same for pairs in by_contrast])
+    is_measured = np.concatenate([_select_measured(pairs.same_units, threshold) for pairs in by_contrast])
+    if threshold is None and is_measured.all():
+        raise too_few_pairs_error()
+    sign = -1 if measure == Nearness.EUCLID else 1
+    limit = choose_threshold(same[~is_measured], keep) if threshold is None else sign * threshold
+    rates = tuple(_measure_pairs(pairs, limit, is_given=threshold is not None) for pairs in scored)
+    return GateResult(
+        scorer=scorer,
+        measure=measure,
+        seed=seed,
+        threshold=sign * limit,
+        keep=keep if threshold is None else None,
+        kept=float((same[is_measured] >= limit).mean()),
+        rates=rates,
+    )
+
+
+def _select_measured(units: np.ndarray, threshold: float | None) -> Bools:
+    """Return which pairs are measured: those of odd units; with a given threshold, all."""
+    is_odd: Bools = units % 2 == 1
+    return is_odd if threshold is None else np.ones(len(units), dtype=np.bool_)
+
+
+def too_few_pairs_error() -> UsageError:
+    """Return the error for a half of the units without pairs of both kinds."""
+    return UsageError("too few pairs to choose a threshold on one half of them and measure it on the other")
+
+
+def choose_threshold(scores: Floats, keep: float) -> float:
+    """Return the highest score at which at least the share *keep* of the scores pass.
+
+    >>> choose_threshold(np.array([0.1, 0.4, 0.2, 0.3]), 0.75)
+    0.2
+    """
+    return float(np.sort(scores)[int((1 - keep) * len(scores) + 1e-9)])
+
+
+RANGES = {Nearness.COSINE: (-1.0, 1.0), Nearness.EUCLID: (0.0, np.inf)}
+
+
+def check_threshold(threshold: float, nearness: Nearness) -> None:
+    """Raise UsageError if a threshold is outside the range of the measure."""
+    low, high = RANGES.get(nearness, (-np.inf, np.inf))
+    if not (low <= threshold <= high and np.isfinite(threshold)):
+        raise UsageError(f"the threshold {threshold:g} is outside the range of {nearness.value}, {low:g} to {high:g}")
+
+
+def _measure_pairs(pairs: ScoredPairs, threshold: float, *, is_given: bool) -> GateRates:
+    given = threshold if is_given else None
+    is_same_measured, is_other_measured = (
+        _select_measured(units, given) for units in (pairs.same_units, pairs.other_units)
+    )
+    if not (is_same_measured.any() and is_other_measured.any()):
+        raise too_few_pairs_error()
+    same, other = pairs.same[is_same_measured], pairs.other[is_other_measured]
+    is_miss, is_hit = same < threshold, other >= threshold
+    return GateRates(
+        contrast=pairs.contrast,
+        form=pairs.form,
+        example=pairs.example,
+        false_hits=float(is_hit.mean()),
+        false_hits_interval=accuracy_interval(is_hit, pairs.other_units[is_other_measured].tolist()),
+        misses=float(is_miss.mean()),
+        misses_interval=accuracy_interval(is_miss, pairs.same_units[is_same_measured].tolist()),
+        auc=compute_auc(same, other),
+        eer=compute_equal_error_rate(same, other),
+        pairs=len(other),
+        same_pairs=len(same),
+        ties=pairs.ties,
+        at_threshold=int((same == threshold).sum() + (other == threshold).sum()),
+    )
+
+
+def compute_auc(same: Floats, other: Floats) -> float:
+    """Return the share of (same, other) combinations in which the former has the higher score; a tie counts half.
+
+    >>> compute_auc(np.array([0.9, 0.5]), np.array([0.5, 0.1]))
+    0.875
+    """
+    ordered = np.sort(other)
+    below = np.searchsorted(ordered, same, side="left") + np.searchsorted(ordered, same, side="right")
+    return float(below.sum() / (2 * len(same) * len(other)))
+
+
+def compute_equal_error_rate(same: Floats, other: Floats) -> float:
+    """Return the rate of false hits where misses are as frequent, on straight lines between the thresholds.
+
+    >>> compute_equal_error_rate(np.array([0.9, 0.5]), np.array([0.6, 0.1]))
+    0.5
+    """
+    thresholds = np.unique(np.concatenate([same, other]))
+    hits = np.append(1 - np.searchsorted(np.sort(other), thresholds, side="left") / len(other), 0.0)
+    misses = np.append(np.searchsorted(np.sort(same), thresholds, side="left") / len(same), 1.0)
+    gap = hits - misses
+    last = int(np.flatnonzero(gap >= 0)[-1])
+    if gap[last] == 0:
+        return float(hits[last])
+    share = gap[last] / (gap[last] - gap[last + 1])
+    return float(hits[last] + share * (hits[last + 1] - hits[last]))

@@ -1,0 +1,150 @@
+"""The output of a gate: one sentence, a table, records and JUnit XML."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from statistics import mean
+from typing import Any
+from xml.etree import ElementTree as ET
+
+from sentprobe.display.table_writers import Grid, GridCell, GridRow
+from sentprobe.errors import SentprobeError
+from sentprobe.generator.pairs.contrasts import CONTRASTS
+from sentprobe.probes.gate.gate_rates import GateRates, GateResult
+from sentprobe.probes.geometry.distance_draws import TripletEstimate, estimate_over_draws
+from sentprobe.probes.geometry.distance_tables import format_share
+from sentprobe.probes.statistics import Interval
+
+HEADER = ("contrast and example", "negative's form", "false hits", "misses", "AUC", "EER")
+
+
+class FalseHitsError(SentprobeError):
+    """More pairs with another meaning pass than the user accepts."""
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """The figures of one scorer in one or several draws; ``str`` is the sentence about its worst contrast."""
+
+    draws: tuple[GateResult, ...]
+    left_out: tuple[str, ...] = ()
+    """Sentences about contrasts that the templates cannot have."""
+
+    def __str__(self) -> str:
+        return describe_worst(self)
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return a flat record for each draw, contrast and form."""
+        return [_build_record(result, rates) for result in self.draws for rates in result.rates]
+
+    def list_cells(self) -> list[tuple[GateRates, ...]]:
+        """Return the rates of each contrast and form, one for each draw."""
+        return [*zip(*(result.rates for result in self.draws), strict=True)]
+
+
+def _build_record(result: GateResult, rates: GateRates) -> dict[str, Any]:
+    facts = {name: value for name, value in asdict(result).items() if name != "rates"}
+    values = asdict(rates)
+    values["first"], values["second"] = values.pop("example")
+    for name in ("false_hits", "misses"):
+        interval = values.pop(f"{name}_interval")
+        values |= {f"{name}_low": interval["low"], f"{name}_high": interval["high"]}
+    return facts | values
+
+
+def _average(draws: Sequence[GateRates], field: str) -> float:
+    return float(mean(getattr(rates, field) for rates in draws))
+
+
+def describe_worst(gate: Gate) -> str:
+    """Return the sentence about the contrast with the most false hits."""
+    worst = max(gate.list_cells(), key=lambda draws: _average(draws, "false_hits"))
+    first, contrast = gate.draws[0], CONTRASTS.get(worst[0].contrast)
+    others = f"sentences in which {contrast.summary}" if contrast else "pairs with another meaning"
+    measure = "distance" if first.measure == "euclid" else first.measure
+    return (
+        f"At a {measure} of {mean(result.threshold for result in gate.draws):.4f}, where "
+        f"{100 * mean(result.kept for result in gate.draws):.1f}% of paraphrases pass, "
+        f"{100 * _average(worst, 'false_hits'):.1f}% of {others} pass, too."
+    )
+
+
+def build_gate_grid(gate: Gate, *, intervals: bool) -> Grid:
+    """Return the table: two rows for each contrast."""
+    rows = []
+    for draws in gate.list_cells():
+        rates = draws[0]
+        name = f"{rates.contrast}: " if rates.contrast else ""
+        shares = [_format_rate(draws, field, intervals=intervals) for field in ("false_hits", "misses")]
+        areas = [_format_rate(draws, field, intervals=False) for field in ("auc", "eer")]
+        cells = tuple(map(GridCell, [rates.form or "-", *shares, *areas]))
+        rows.append(GridRow(name + " / ".join(rates.example), rates.contrast, cells))
+    return Grid(HEADER, tuple(rows))
+
+
+def _format_rate(draws: Sequence[GateRates], field: str, *, intervals: bool) -> str:
+    values = [getattr(rates, field) for rates in draws]
+    if len(values) > 1:
+        return format_share(estimate_over_draws(values), intervals=intervals)
+    interval = getattr(draws[0], f"{field}_interval", None) or Interval(0.0, 1.0)
+    return format_share(TripletEstimate(values[0], None, interval), intervals=intervals)
+
+
+def format_gate_notes(gate: Gate) -> str:
+    """Return the notes below the table, one a line."""
+    return "".join(f"{note}\n" for note in _list_notes(gate))
+
+
+def _list_notes(gate: Gate) -> Iterator[str]:
+    first = gate.draws[0]
+    if first.keep is not None:
+        yield (
+            f"The threshold keeps {100 * first.keep:g}% of the paraphrases in one half of the units; all figures are "
+            "of the other half."
+        )
+    if len(gate.draws) > 1:
+        yield f"Mean ± standard deviation of {len(gate.draws)} draws."
+    for draws in gate.list_cells():
+        if ties := sum(rates.ties for rates in draws):
+            rates = draws[0]
+            yield f"{rates.contrast}, {rates.form}: {ties} negatives have exactly the score of their positive."
+    if at_threshold := sum(rates.at_threshold for result in gate.draws for rates in result.rates):
+        yield f"{at_threshold} pairs are exactly at the threshold; they pass."
+    yield from (f"Left out: {reason}." for reason in gate.left_out)
+
+
+def find_exceeding(gate: Gate, max_false_hits: float) -> list[tuple[str, float]]:
+    """Return the name and the false-hit rate of each contrast and form above the maximum."""
+    rates = ((_name_case(draws[0]), _average(draws, "false_hits")) for draws in gate.list_cells())
+    return [(name, share) for name, share in rates if share > max_false_hits]
+
+
+def _name_case(rates: GateRates) -> str:
+    return f"{rates.contrast} ({rates.form})" if rates.contrast else "own pairs"
+
+
+def check_false_hits(gate: Gate, max_false_hits: float) -> None:
+    """Raise FalseHitsError, which names the contrasts, if there are more false hits than the maximum."""
+    if exceeding := find_exceeding(gate, max_false_hits):
+        listed = ", ".join(f"{name} {100 * share:.1f}%" for name, share in exceeding)
+        raise FalseHitsError(f"more false hits than {100 * max_false_hits:g}%: {listed}")
+
+
+def format_junit(gate: Gate, max_false_hits: float | None) -> str:
+    """Return JUnit XML: a test case for each contrast and form, which fails above the maximum of false hits."""
+    exceeding = {} if max_false_hits is None else dict(find_exceeding(gate, max_false_hits))
+    cells = gate.list_cells()
+    counts = {"tests": str(len(cells)), "failures": str(len(exceeding)), "errors": "0"}
+    suites = ET.Element("testsuites", counts)
+    suite = ET.SubElement(suites, "testsuite", {"name": f"probe gate {gate.draws[0].scorer}", **counts})
+    for draws in cells:
+        name = _name_case(draws[0])
+        case = ET.SubElement(suite, "testcase", classname="sentprobe.gate", name=name, time="0")
+        figures = (
+            f"false hits {100 * _average(draws, 'false_hits'):.1f}%, misses {100 * _average(draws, 'misses'):.1f}%"
+        )
+        if name in exceeding:
+            message = f"{figures}; at most {100 * (max_false_hits or 0):g}% false hits are accepted"
+            ET.SubElement(case, "failure", message=message).text = " / ".join(draws[0].example)
+        ET.SubElement(case, "system-out").text = figures
+    ET.indent(suites)
+    return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"

@@ -1,0 +1,121 @@
+"""Scores of pairs of texts, computed block by block: only the scores are kept."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.pairs.triplets import SIDES, TripletSet
+from sentprobe.probes.encoders import Encoder
+from sentprobe.probes.encoders.cache.embedding import embed
+from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.probes.encoders.capabilities import get_capabilities
+from sentprobe.probes.geometry.measures import Nearness, NegativeKind, Sides
+from sentprobe.probes.statistics import Floats
+from sentprobe.progress import Reporter
+from sentprobe.specs import choose_member
+
+BLOCK = 2048
+"""Number of triplets, or of a user's pairs, that are scored at a time."""
+
+DECIMALS = 6
+"""Decimals of a score; float32 vectors have no more."""
+
+
+class PairScorer(Protocol):
+    """Scores pairs of texts; a higher score is nearer."""
+
+    name: str
+    measure: str
+    """The name of the score, such as cosine."""
+
+    def score_columns(self, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
+        """Return the scores of the first texts with those of each other column, (n,) float64 each."""
+
+
+class VectorScorer:
+    """Scores pairs by the nearness of their vectors; a Euclidean distance is negative."""
+
+    def __init__(self, encoder: Encoder, nearness: Nearness = Nearness.COSINE, *, cache: Cache | None = None) -> None:
+        capabilities = get_capabilities(encoder)
+        if capabilities.bind_to_order or capabilities.needs_all_sentences:
+            raise UsageError(f"{encoder.name} needs all sentences at once, but they are encoded in blocks")
+        self.name, self.measure = encoder.name, nearness.value
+        self._encoder, self._nearness, self._cache = encoder, nearness, cache
+
+    def score_columns(self, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
+        """Return the scores of each column; where a vector equals the first column's, its score does, too."""
+        columns = (firsts, *others)
+        texts = list(dict.fromkeys(chain.from_iterable(columns)))
+        rows = {text: row for row, text in enumerate(texts)}
+        vectors = embed(self._encoder, texts, cache=self._cache)
+        sides = Sides(*(vectors[[rows[text] for text in column]] for column in columns))
+        first, *scores = (
+            np.round(sides.compute_nearness(0, column, self._nearness), DECIMALS) + 0.0  # no negative zero
+            for column in range(1, len(columns))
+        )
+        same = (sides.find_same(1, column) for column in range(2, len(columns)))
+        return [first, *(np.where(is_same, first, score) for is_same, score in zip(same, scores, strict=True))]
+
+
+def find_nearness(name: str) -> Nearness:
+    """Return the nearness called *name*; raise UsageError for an unknown one, and for whitening."""
+    nearness = choose_member(Nearness, name, what="measure")
+    if nearness is Nearness.WHITENED:
+        raise UsageError(f"the measure {name} is not for single pairs; known: cosine, dot, euclid")
+    return nearness
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScoredPairs:
+    """The scores of pairs with the same meaning, and of pairs with another meaning."""
+
+    contrast: str
+    """The contrast of the others; empty: a user's pairs."""
+    form: str
+    """The form of the negatives: that of the anchor or of the positive; empty: a user's pairs."""
+    example: tuple[str, str]
+    """The shortest of the first others."""
+    same: Floats
+    other: Floats
+    same_units: NDArray[np.int64]
+    other_units: NDArray[np.int64]
+    ties: int = 0
+    """Number of negatives with the score of their positive."""
+
+
+def score_triplets(scorer: PairScorer, triplets: TripletSet, reporter: Reporter) -> list[ScoredPairs]:
+    """Return the scores of positives and of the negatives in each form."""
+    scores, units = np.empty((3, len(triplets))), np.empty(len(triplets), np.int64)
+    examples: list[tuple[str, str]] = []
+    for start, portion in triplets.iterate_portions(BLOCK):
+        anchors, *others = map(portion.render_texts, SIDES)
+        block = slice(start, start + len(portion))
+        scores[:, block] = scorer.score_columns(anchors, *others)
+        units[block] = portion.hash_units()
+        examples = examples or [find_shortest(anchors, texts) for texts in others[1:]]
+        reporter.advance(len(portion))
+    positive, negative, hard = scores
+    forms = ((NegativeKind.ANCHOR, hard, examples[1]), (NegativeKind.FORM, negative, examples[0]))
+    return [
+        ScoredPairs(
+            contrast=triplets.space.contrast.name,
+            form=form.value,
+            example=example,
+            same=positive,
+            other=other,
+            same_units=units,
+            other_units=units,
+            ties=int((other == positive).sum()),
+        )
+        for form, other, example in forms
+    ]
+
+
+def find_shortest(firsts: Sequence[str], seconds: Sequence[str]) -> tuple[str, str]:
+    """Return the shortest of some pairs."""
+    return min(zip(firsts, seconds, strict=True), key=lambda pair: sum(map(len, pair)))

@@ -1,0 +1,86 @@
+"""A user's pairs: the figures of generated pairs, and files that cannot be measured."""
+
+import csv
+import json
+from pathlib import Path
+
+import pytest
+
+import sentprobe
+from sentprobe.errors import FormatError, SentprobeError
+from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
+from sentprobe.lexicon import english
+from sentprobe.probes.gate import own_pairs, pair_scores
+
+
+def write_pairs(folder: Path, rows: list[tuple[str, str, int]]) -> Path:
+    path = folder / "mine.csv"
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows([("a", "b", "same"), *rows])
+    return path
+
+
+def write_triplets_as_pairs(folder: Path) -> Path:
+    triplets = TripletSpace(english(), "tense").sample(60, seed=0)
+    anchors, positives, _, negatives = map(triplets.render_texts, SIDES)
+    same = [(first, second, 1) for first, second in zip(anchors, positives, strict=True)]
+    other = [(first, second, 0) for first, second in zip(anchors, negatives, strict=True)]
+    return write_pairs(folder, [row for pair in zip(same, other, strict=True) for row in pair])
+
+
+def test_generated_pairs_have_the_same_figures_as_ones_own(tmp_path: Path) -> None:
+    expected = sentprobe.gate("bow?dim=8", contrasts=["tense"], n=60, threshold=0.8).draws[0].rates[0]
+    (rates,) = sentprobe.gate("bow?dim=8", pairs=write_triplets_as_pairs(tmp_path), threshold=0.8).draws[0].rates
+    assert (rates.false_hits, rates.misses, rates.auc, rates.eer, rates.pairs) == (
+        expected.false_hits, expected.misses, expected.auc, expected.eer, 60
+    )  # fmt: skip
+
+
+def test_blocks_do_not_change_the_figures_and_halves_do_not_share_a_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = write_triplets_as_pairs(tmp_path)
+    expected = sentprobe.gate("bow?dim=8", pairs=path)
+    monkeypatch.setattr(own_pairs, "BLOCK", 7)
+    assert sentprobe.gate("bow?dim=8", pairs=path) == expected
+    rates = expected.draws[0].rates[0]
+    assert rates.pairs == rates.same_pairs < 60
+    assert pair_scores.BLOCK > 120
+
+
+def test_the_sentence_and_the_records(tmp_path: Path) -> None:
+    figures = sentprobe.gate("bow?dim=8", pairs=write_pairs(tmp_path, [("x", "x", 1), ("x", "y", 0)]), threshold=1)
+    assert str(figures) == (
+        "At a cosine of 1.0000, where 100.0% of paraphrases pass, 0.0% of pairs with another meaning pass, too."
+    )
+    (record,) = json.loads(json.dumps(figures.to_records()))
+    assert (record["first"], record["second"], record["auc"]) == ("x", "y", 1.0)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "the column a is missing"),
+        ("a,b\nx,y\n", "the column same is missing"),
+        ("a,b,same\n", "no pairs; pairs that mean the same (1) and others (0) are needed"),
+        ("a,b,same\nx,y,1\n", "only pairs with same=1"),
+        ("a,b,same\nx,y,0\n", "only pairs with same=0"),
+        ("a,b,same\nx,y,1\nx, ,0\n", "line 3: a text is empty"),
+        ("a,b,same\nx,y,yes\n", "line 2: same is 'yes'; 1 (the same meaning) or 0 is wanted"),
+        ("a,b,same\nx,y\n", "line 2: 2 fields, the first line names 3"),
+    ],
+)
+def test_a_file_that_cannot_be_measured(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "mine.csv"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(FormatError) as caught:
+        sentprobe.gate("bow?dim=8", pairs=path)
+    assert message in str(caught.value)
+
+
+def test_a_file_that_is_missing_or_not_text(tmp_path: Path) -> None:
+    with pytest.raises(SentprobeError, match="cannot read it"):
+        sentprobe.gate("bow?dim=8", pairs=tmp_path / "none.csv")
+    (tmp_path / "mine.csv").write_bytes(b"\xff\xfe")
+    with pytest.raises(SentprobeError, match="UTF-8"):
+        sentprobe.gate("bow?dim=8", pairs=tmp_path / "mine.csv")
