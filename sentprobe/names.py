@@ -1,4 +1,7 @@
-"""Names that options accept, for help without NumPy; a test checks that they equal those of the objects elsewhere."""
+"""Names that options accept, listed here so that ``--help`` need not import NumPy.
+
+A test checks that they equal the names in the modules that define the tasks, contrasts and presets.
+"""
 
 from collections.abc import Sequence
 

@@ -9,7 +9,7 @@ to another grammar, are derived on demand.
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import astuple, dataclass
 from functools import cache
 from importlib.resources import files
@@ -248,19 +248,38 @@ def list_all_shapes() -> Iterator[Shape]:
 
 
 class ShapeTable:
-    """The items of each shape: the packaged shapes, and shapes that were derived on demand."""
+    """The items of each shape: the packaged shapes, and shapes that were derived on demand.
 
-    def __init__(self, items: Iterable[tuple[Shape, FlatItems]] = ()) -> None:
-        self._items = dict(items)
+    *lines* are the packaged shapes as JSON, by :func:`_build_key`: a sentence needs few of them.
+    """
+
+    def __init__(self, lines: Mapping[str, str] | None = None, contents: Sequence[Leaf | Hole] = ()) -> None:
+        self._lines = lines or {}
+        self._contents = contents
+        self._items: dict[Shape, FlatItems] = {}
 
     def find_items(self, shape: Shape) -> FlatItems:
         """Return the items of *shape*; derive them if they are unknown."""
         if shape not in self._items:
-            self._items[shape] = derive_shape(shape)
+            line = self._lines.get(_build_key(shape))
+            self._items[shape] = derive_shape(shape) if line is None else self._read_line(line)[1]
         return self._items[shape]
 
+    def _read_line(self, line: str) -> tuple[Shape, FlatItems]:
+        name, values, rows = json.loads(line.removesuffix(","))
+        types = {cls.__name__: cls for cls in (ClauseShape, NounShape, PairShape, AdverbShape)}
+        return types[name](*values), tuple(
+            FlatItem(content=self._contents[index], head=head, rel=rel, before=before, after=after)
+            for index, head, rel, before, after in rows
+        )
+
     def __iter__(self) -> Iterator[tuple[Shape, FlatItems]]:
-        return iter(self._items.items())
+        return iter((dict(map(self._read_line, self._lines.values())) | self._items).items())
+
+
+def _build_key(shape: Shape) -> str:
+    """Return the begin of the line of *shape*, up to the first bracket that closes."""
+    return json.dumps([type(shape).__name__, list(astuple(shape))]).partition("]")[0]
 
 
 def dump_shapes(table: Iterable[tuple[Shape, FlatItems]], *, source: str) -> str:
@@ -285,15 +304,12 @@ def dump_shapes(table: Iterable[tuple[Shape, FlatItems]], *, source: str) -> str
 
 def load_shapes(text: str, *, source: str) -> ShapeTable:
     """Read the JSON of :func:`dump_shapes`; return an empty table if the JSON was made from another grammar."""
-    data = json.loads(text)
+    *head, shapes = text.split("\n", 3)
+    data = json.loads("".join([*head, "]}"]))
     if data["grammar"] != _compute_digest(source):
         return ShapeTable()
-    contents = [_read_content(row) for row in data["contents"]]
-    types = {cls.__name__: cls for cls in (ClauseShape, NounShape, PairShape, AdverbShape)}
-    return ShapeTable(
-        (types[name](*values), tuple(_read_item(contents, row) for row in rows))
-        for name, values, rows in data["shapes"]
-    )
+    lines = {line.partition("]")[0]: line for line in shapes.splitlines()[:-1]}
+    return ShapeTable(lines, [_read_content(row) for row in data["contents"]])
 
 
 def _read_content(row: list[str]) -> Leaf | Hole:
@@ -302,11 +318,6 @@ def _read_content(row: list[str]) -> Leaf | Hole:
         return Hole(category=values[0], name=values[1], rel=values[2])
     form, lemma, tag, pos, feats, rel, filler = values
     return Leaf(form=form, lemma=lemma, tag=tag, pos=pos, feats=feats, rel=rel, depends_on_filler=filler == "True")
-
-
-def _read_item(contents: list[Leaf | Hole], row: list[Any]) -> FlatItem:
-    index, head, rel, before, after = row
-    return FlatItem(content=contents[index], head=head, rel=rel, before=before, after=after)
 
 
 def _compute_digest(source: str) -> str:

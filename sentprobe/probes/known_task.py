@@ -1,8 +1,8 @@
-"""Properties of a known task: how it is probed, and which surface cues may answer it.
+"""Properties of a known task: how it is probed, and which surface cues are allowed to answer it.
 
-A surface cue is information about an item other than its meaning. A cue may answer a task if the question is about it,
-or if natural text correlates the two (baselines of Conneau et al. 2018, table 2). If the definition of the task
-balances a cue, accuracy above chance is a leak.
+A surface cue is information about an item other than its meaning. A cue is allowed to answer
+a task if the question is about the cue, or if cue and label are correlated in natural text (baselines of Conneau et al.
+2018, table 2). If the definition of the task balances a cue, accuracy above chance is a leak.
 """
 
 from collections.abc import Iterable, Mapping

@@ -183,7 +183,8 @@ place = Path(sys.argv[1])
 with atomic_path(place / "a"), atomic_folder(place / "b") as folder, make_scratch_folder():
     (folder / "c").touch()
     print("ready", flush=True)
-    time.sleep(60)
+    for _ in range(600):  # a signal just before a long sleep would wait for its end
+        time.sleep(0.1)
 """
 
 

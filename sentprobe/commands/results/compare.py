@@ -108,7 +108,7 @@ def compare_runs(
     table: int | None = None,
     nearness: "Nearness",
 ) -> RunComparisons:
-    """Compare encoders by probes and distances, where the runs have both; report a kind left out on stderr."""
+    """Compare encoders by probes and by distances, if every run has them; otherwise, say so on stderr."""
     from sentprobe.commands.results.results_input import check_distances
 
     _check_runs(runs, against)

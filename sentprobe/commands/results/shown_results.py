@@ -53,7 +53,7 @@ class View:
 
 
 def separate_curves(results: Results, view: View, learning_curves: Sequence[TrainingCurve]) -> tuple[Results, View]:
-    """Separate encoders probed during training: return the other results, and a view with the training curves."""
+    """Move the results of encoders probed during training into curves; return the remaining results, and the view."""
     untracked, distances, curves = separate_training_curves(results, view.distances, learning_curves)
     return untracked, replace(view, distances=distances, curves=curves)
 

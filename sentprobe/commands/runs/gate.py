@@ -35,7 +35,11 @@ def gate(
         typer.Option(help="Lowest similarity that passes (euclid: greatest distance). Default: by --keep."),
     ] = None,
     keep: Annotated[
-        str, typer.Option(metavar="SHARE", help="Choose, on half of the units, the threshold that this share passes.")
+        str,
+        typer.Option(
+            metavar="SHARE",
+            help="Choose the threshold, on half of the units, so that this share of paraphrases passes.",
+        ),
     ] = "95%",
     max_false_hits: Annotated[
         str | None, typer.Option(metavar="SHARE", help="Exit with 1 if more pairs with another meaning pass.")

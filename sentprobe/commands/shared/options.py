@@ -93,7 +93,7 @@ NotesOption = Annotated[bool, typer.Option("--notes", help="Print all notes belo
 
 IntervalsOption = Annotated[bool, typer.Option("--intervals", help="Show 95% intervals.")]
 
-SourcesOption = Annotated[bool, typer.Option("--sources", help="Show two ±: between draws, and within them.")]
+SourcesOption = Annotated[bool, typer.Option("--sources", help="Split ±: between draws, and within a draw.")]
 
 PublishedOption = Annotated[bool, typer.Option("--published", help="Add the published results of these tasks.")]
 
@@ -188,7 +188,9 @@ VocabularyOption = Annotated[
 ]
 
 ProfileOption = Annotated[
-    str | None, declare_option(WHAT, "--profile", help="uniform, published, or a TOML file of weights."), INPUT
+    str | None,
+    declare_option(WHAT, "--profile", help="Weights of structures: uniform, published, or a TOML file."),
+    INPUT,
 ]
 
 CompevalVocabularyOption = Annotated[
@@ -197,7 +199,7 @@ CompevalVocabularyOption = Annotated[
         WHAT,
         "--vocabulary",
         "-v",
-        help=f"{VOCABULARIES} Default: compeval, or the lexicon's only one.",
+        help=f"{VOCABULARIES} Default: compeval.",
         autocompletion=completion.complete_vocabulary,
     ),
 ]
@@ -208,7 +210,7 @@ HeldOutOption = Annotated[
     declare_option(
         HELD_OUT,
         "--held-out",
-        help="Use only what gen pairs --hold-out excludes; give the same value.",
+        help="Use only what gen pairs --hold-out VALUE excluded.",
         autocompletion=completion.complete_template,
     ),
 ]

@@ -1,8 +1,9 @@
 """Columns: the words that vary in the records of one layout, and the shapes of those records.
 
-Sentences of a layout that agree in voice, form of the recipient, aspect and polarity have the same tokens except for
-words, inflection and the negation cue. Each difference is a column, named by content and slot: ``form:agent.noun``,
-``feats:agent.fin``. A column holds indices of words in a string pool. The first columns are common to all layouts.
+Sentences of a layout with the same voice, form of the recipient, aspect and polarity have the same sequence of slots.
+They differ in the words, inflections and negation cues that fill the slots. Whatever differs is a column, named by
+content and slot: ``form:agent.noun``, ``feats:agent.fin``. A column holds indices of words in a string pool. The first
+columns are common to all layouts.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence

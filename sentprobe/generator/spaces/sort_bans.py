@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import product
+from itertools import chain, product
 
 from sentprobe.generator.events.lemmas import accepts_asked
 from sentprobe.generator.spaces.constraints import Allowed, Words
@@ -25,7 +25,9 @@ class SortBan:
 @lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
 def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
     """Return the bans that the sorts impose; words with the same sorts share a ban, so that boxes stay few."""
-    sorts = [lexicon.get(noun, Kind.NOUN).sort for noun in words.nouns]
+    nouns_by_sort: dict[str, set[int]] = {}
+    for i, noun in enumerate(words.nouns):
+        nouns_by_sort.setdefault(lexicon.get(noun, Kind.NOUN).sort, set()).add(i)
     lemmas = {
         Kind(frame.value): {i: words.verbs[i] for i in sorted(verbs)} for frame, verbs in words.verbs_by_frame.items()
     }
@@ -36,8 +38,8 @@ def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
         for number, lemma in lemmas_by_number.items():
             word = lexicon.get(lemma, kind)
             for role in ROLES.get(kind, (MODIFIED,)):
-                nouns = frozenset(i for i, sort in enumerate(sorts) if not word.accepts(sort, role))
-                bans.setdefault((kind, role, nouns), []).append(number)
+                banned = (nouns for sort, nouns in nouns_by_sort.items() if not word.accepts(sort, role))
+                bans.setdefault((kind, role, frozenset(chain.from_iterable(banned))), []).append(number)
     return tuple(SortBan(kind, role, frozenset(same), nouns) for (kind, role, nouns), same in bans.items() if nouns)
 
 

@@ -276,7 +276,7 @@ class _TrainingLoop:
         self._fabric.barrier()
 
     def _save_if_consistent(self) -> None:
-        """Save the state if it is consistent, without waiting for processes that may have ended."""
+        """Save a new state unless an interruption left a step half done; do not wait for other processes."""
         if self._interrupts.can_save and self._state != self._saved_state:
             self._check_losses()
             self._write_checkpoint()

@@ -38,8 +38,8 @@ bow?dim=8
 bilstm-max?hidden=8&dim=16
 random sentences, dim 8
 random sentences, dim 16
-bow?dim=8, random probes
-bilstm-max?hidden=8&dim=16, random probes
+bow?dim=8, random probe words
+bilstm-max?hidden=8&dim=16, random probe words
 bag of words, dim 8
 bag of words, dim 16
 no sentence
@@ -90,7 +90,7 @@ def test_sentence_transformers(command: Command) -> None:
     code, stdout, _ = command(
         "run", "compeval", *TINY, "--task", "Order", "--encoder", model, "--all-rows")  # fmt: skip
     assert code == 0
-    assert "random probes" in stdout
+    assert "random probe words" in stdout
 
 
 def test_help_imports_no_torch() -> None:

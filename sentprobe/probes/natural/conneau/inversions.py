@@ -17,7 +17,7 @@ from sentprobe.probes.natural import selection
 from sentprobe.probes.natural.natural_task import NaturalTask, ParseLabel, TableNeed
 
 ANSWER_SQL = f"CASE WHEN {selection.LENGTHS_SQL} AND {pairing.NO_QUOTES_SQL} AND tokens[-1] = '.' THEN clauses END"
-"""No quotations: no double quotes, and a full stop at the end, as in the published data."""
+"""The clauses of a sentence of allowed length that has no double quotes and ends in a full stop, as published."""
 
 _COLUMNS = "text, tags, clauses.first_start, clauses.first_end, clauses.second_start, clauses.second_end"
 _NAME_TAGS = frozenset(("NNP", "NNPS"))

@@ -60,7 +60,7 @@ every label equally often: in natural text, two words often have a usual order.
 
 CONTROL_NAMES = {
     Condition.RANDOM_SENTENCES: "random sentences",
-    Condition.RANDOM_PROBES: "random probes",
+    Condition.RANDOM_PROBES: "random probe words",
     Condition.BAG_OF_WORDS: "bag of words",
     Condition.NO_SENTENCE: "no sentence",
 }
@@ -113,7 +113,7 @@ class ControlRun:
     def name(self) -> str:
         """The name in notes: with the encoder or, where only the width matters, the width."""
         if self.condition is Condition.RANDOM_PROBES:
-            return f"random probes of {self.result.encoder} on {self.result.task}{self.draw}"
+            return f"random probe words of {self.result.encoder} on {self.result.task}{self.draw}"
         shared = ", ".join(list_shared_properties(self.result, self.condition))
         return f"{CONTROL_NAMES[self.condition]}{shared and f' ({shared})'} on {self.result.task}{self.draw}"
 

@@ -63,8 +63,8 @@ def _define_random_controls(runs: Sequence[ControlRun]) -> str:
             "should be at chance."
         )
     return (
-        "Random sentences: random vectors replace the sentence vectors. Random probes: random words replace the probe "
-        "words. Neither control can know the answer; both should be at chance."
+        "Random sentences: random vectors replace the sentence vectors. Random probe words: random words replace "
+        "the probe words. Neither control can know the answer; both should be at chance."
     )
 
 
@@ -94,8 +94,8 @@ def _describe_required_controls(required: Sequence[ControlRun], failed: Sequence
     if not failed:
         nearest = max(required, key=lambda run: run.strain)
         yield (
-            f"All {len(required)} controls that must be at chance are within their intervals around chance, as in "
-            f"{CONFIDENCE:.0%} of tables without a leak. Closest to a limit: {nearest.name}, "
+            f"All {len(required)} controls that must be at chance are inside their intervals around chance, which "
+            f"holds in {CONFIDENCE:.0%} of tables without a leak. Closest to a limit: {nearest.name}, "
             f"{100 * nearest.score.accuracy:.1f} (interval around chance: {nearest.format_expected()})."
         )
         return

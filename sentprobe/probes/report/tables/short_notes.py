@@ -66,8 +66,8 @@ def _summarize_figures(table: Results, style: CellStyle) -> Iterator[str]:
     )
     if find_marked_cells(table):
         yield (
-            "Bold or *: higher than its control (the bag of words, or chance), and significantly higher than every "
-            "other encoder."
+            "Bold or *: higher than its control (chance, or a bag of words that is above chance), and significantly "
+            "higher than every other encoder."
         )
     if style.published:
         yield "Rows from papers come from other data and encoders."

@@ -104,7 +104,9 @@ def _describe_item_intervals(results: Results) -> str:
 
 def _format_half_widths(results: Results) -> str:
     intervals = [figure.interval for figure in _list_figures(results)]
-    return _format_range([50 * (interval.high - interval.low) for interval in intervals], sign="±")
+    widths = [50 * (interval.high - interval.low) for interval in intervals]
+    # A bag of words is right on exactly half of the mirror pairs, whatever the test items.
+    return _format_range([width for width in widths if width] or widths, sign="±")
 
 
 def _describe_draws(results: Results) -> Iterator[str]:

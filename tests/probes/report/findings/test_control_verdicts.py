@@ -27,8 +27,8 @@ def test_controls_at_chance() -> None:
     text = describe_all(SAMPLE)
     assert "Accuracy in % on 1000 test items. Chance, the share of the most frequent label, is 50.0" in text
     assert "on every task." in text
-    # Two of random sentences (shared), three of random probes, one bag of words that must be.
-    assert "All 6 controls that must be at chance are within their intervals around chance, as in 99%" in text
+    # Two of random sentences (shared), three of random probe words, one bag of words that must be.
+    assert "All 6 controls that must be at chance are inside their intervals around chance, which holds in 99%" in text
     assert text.endswith(
         "content1: a bag of random word vectors is above chance (88.0), so the words alone tell "
         "this much; compare encoders with it, not with chance.\n"
@@ -40,7 +40,7 @@ def test_the_run_nearest_to_the_edge_is_named() -> None:
     wide = replace(mirrored_bag(agree=True, right=275), task="wide")
     narrow = sample("st", "narrow", 600, 540)
     for results, nearest in (
-        (SAMPLE, "random probes of bow on content1, 51.0 (interval around chance: 45.0 to 55.0)"),
+        (SAMPLE, "random probe words of bow on content1, 51.0 (interval around chance: 45.0 to 55.0)"),
         (Results((wide, narrow)), "random sentences (dim 3) on narrow, 54.0 (interval around chance: "),
         (Results((wide, sample("st", "narrow", 600, 485))), "on wide, 55.0 (interval around chance: 43.7 to 56.3)"),
     ):
@@ -67,12 +67,12 @@ def test_what_encoders_share_comes_once() -> None:
     names = [run.name for run in find_controls(SAMPLE)]
     assert names == [
         "random sentences (dim 3) on content1",
-        "random probes of bow on content1",
+        "random probe words of bow on content1",
         "bag of words (dim 3) on content1",
         "random sentences (dim 3) on order",
-        "random probes of bow on order",
+        "random probe words of bow on order",
         "bag of words (dim 3) on order",
-        "random probes of st:a|b on content1",
+        "random probe words of st:a|b on content1",
     ]
 
 
@@ -81,7 +81,7 @@ def test_controls_outside_are_named() -> None:
     lines = describe_all(results).splitlines()
     assert lines[-3:] == [
         "1 of 3 controls that must be at chance is outside the interval; in 99% of tables without a leak, none is:",
-        "  random probes of st on order: 54.7, above chance (45.4 to 54.6 expected)",
+        "  random probe words of st on order: 54.7, above chance (45.4 to 54.6 expected)",
         "  Above chance: first repeat the run with another --seed. If the control is above chance "
         "again, something other than the sentence or the question reveals the answer: do not "
         "believe that column.",

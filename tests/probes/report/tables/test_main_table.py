@@ -39,13 +39,13 @@ SAMPLE = Results(
 ALL_ROWS = CellStyle(all_rows=True)
 
 PLAIN = """\
-encoder                  content1   order
-bow                        * 90.0  * 55.1
-st:a|b                       88.7
-random sentences, dim 3      50.0    49.0
-bow, random probes           51.0    50.5
-st:a|b, random probes        50.1
-bag of words, dim 3          88.0    50.0
+encoder                     content1   order
+bow                           * 90.0  * 55.1
+st:a|b                          88.7
+random sentences, dim 3         50.0    49.0
+bow, random probe words         51.0    50.5
+st:a|b, random probe words      50.1
+bag of words, dim 3             88.0    50.0
 """
 
 LATEX = r"""\begin{tabular}{lrr}
@@ -94,7 +94,7 @@ def test_terminal_table() -> None:
     console = Console(width=80, record=True, file=io.StringIO())
     console.print(build_rich_table(build_grid(SAMPLE, style=ALL_ROWS)))
     shown = console.export_text()
-    assert "st:a|b, random probes" in shown
+    assert "st:a|b, random probe words" in shown
     rows = build_grid(SAMPLE, style=ALL_ROWS).rows
     assert len(rows) == 6
     assert [cell.best for row in rows for cell in row.cells].count(True) == 2
@@ -166,7 +166,7 @@ def test_layers_and_tasks_in_order() -> None:
 def test_layers_stand_below_the_name_of_their_model_among_controls() -> None:
     layers = [replace(sample(f"hf:m?layer={n}", "Order", 500, 490, 505), layer=n, family="hf:m") for n in (0, 1)]
     labels = [row.label for row in build_grid(Results(tuple(layers)), style=ALL_ROWS).rows]
-    tail = ["random sentences, dim 3", "hf:m, random probes", "  layer 0", "  layer 1"]
+    tail = ["random sentences, dim 3", "hf:m, random probe words", "  layer 0", "  layer 1"]
     assert labels == ["hf:m", "  layer 0", "  layer 1", *tail]
 
 
