@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 COMPEVAL_TASKS = ("Content1Probe", "Content2Probe", "Order", "SemRole", "Negation")
 
-STRUCTURE_TASKS = ("Attachment", "TenseOf", "NumberOf", "Modality", "Binding", "Recipient")
+STRUCTURE_TASKS = ("Attachment", "TenseOf", "NumberOf", "Modality", "Binding", "Recipient", "Question", "Mood")
 
 NATURAL_TASKS = (
     *("SentLen", "WC", "TreeDepth", "TopConst", "BShift", "Tense", "SubjNum", "ObjNum", "SOMO"),

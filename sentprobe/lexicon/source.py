@@ -101,10 +101,7 @@ def scan_places(text: str) -> Iterator[Place]:
     >>> text = '[noun]\nman = { NNS = "men" }\n\n[vocabulary.v]\nnoun = [\n"man",\n]'
     >>> for place in scan_places(text):
     ...     print(place.section, place.key or "-", place.first, place.last)
-    noun - 1 1
-    noun man 2 2
-    vocabulary.v - 4 4
-    vocabulary.v noun 5 7
+    noun - 1 1 noun man 2 2 vocabulary.v - 4 4 vocabulary.v noun 5 7
     """
     section, lines = "", iter(enumerate(text.split("\n"), start=1))
     for number, line in lines:

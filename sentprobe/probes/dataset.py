@@ -22,8 +22,7 @@ class Sampling(StrEnum):
 
     - MIRROR: balanced. compeval: mirror pairs where the task allows them; Adi et al.: neither label
       frequencies nor single words predict the answer
-    - PAPER: as in the published datasets of Ettinger et al. 2018, and as described in Adi et al.
-      2017, section 3.1
+    - PAPER: as in the published datasets of Ettinger et al. 2018, and as described in Adi et al. 2017, section 3.1
     """
 
     MIRROR = "mirror"

@@ -9,7 +9,7 @@ from sentprobe.commands.shared import completion
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC
-from sentprobe.commands.shared.table_output import find_format, print_or_write, write_tables
+from sentprobe.commands.shared.table_output import find_table_format, print_or_write, write_tables
 from sentprobe.disk.files import find_cache_directory
 from sentprobe.display.table_writers import TableFormat
 from sentprobe.errors import UsageError
@@ -27,7 +27,11 @@ def gate(
     context: typer.Context,
     encoder: Annotated[
         str,
-        typer.Argument(metavar="ENCODER", help="bow, st:MODEL, ...", autocompletion=completion.complete_encoder),
+        typer.Argument(
+            metavar="ENCODER",
+            help="bow, st:MODEL, ce:MODEL (a cross-encoder), ...",
+            autocompletion=completion.complete_encoder,
+        ),
         INPUT_SPEC,
     ],
     threshold: Annotated[
@@ -74,9 +78,7 @@ def gate(
     from sentprobe.probes.gate.gate_run import gate as measure
 
     is_junit = format_ == JUNIT or (format_ is None and out is not None and out.suffix.lower() == ".xml")
-    style = TableFormat.TEXT if is_junit else find_format(format_, out, also=[JUNIT])
-    if style is TableFormat.HTML:
-        raise UsageError(f"a gate has no format html; {', '.join((*opt.TABLE_FORMATS, JUNIT))}")
+    style = TableFormat.TEXT if is_junit else find_table_format(format_, out, subject="gate")
     kept_share = parse_share(keep, "--keep")
     accepted = None if max_false_hits is None else parse_share(max_false_hits, "--max-false-hits")
     given_options = map_given_options(context).values()
@@ -106,8 +108,8 @@ def gate(
     if is_junit:
         print_or_write(tables.format_junit(result, accepted), out)
     else:
-        grid, notes = tables.build_gate_grid(result, intervals=intervals), tables.format_gate_notes(result)
-        write_tables([(str(result), grid, notes)], result.to_records, style, out=out)
+        table = (str(result), tables.build_gate_grid(result, intervals=intervals), tables.format_gate_notes(result))
+        write_tables([table], result.to_records, style, out=out)
     if accepted is not None:
         tables.check_false_hits(result, accepted)
 

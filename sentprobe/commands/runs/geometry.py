@@ -79,15 +79,9 @@ def geometry(
     from sentprobe.probes.encoders.cache.vector_cache import Cache
     from sentprobe.probes.encoders.resolve import bind_to_sentence_order
     from sentprobe.probes.geometry import distance_tables, measures
+    from sentprobe.probes.geometry import triplet_sentences as ts
     from sentprobe.probes.geometry.distance_results import to_geometry_records
     from sentprobe.probes.geometry.distance_run import GeometrySettings, measure_encoders
-    from sentprobe.probes.geometry.triplet_sentences import (
-        SampledTriplets,
-        TripletSampling,
-        TripletSentences,
-        digest_words,
-        sample_background,
-    )
     from sentprobe.probes.results.store import check_directory, prepare_directory
 
     style = find_table_format(format_, None, subject="geometry")
@@ -105,13 +99,13 @@ def geometry(
     side = parse_side(source.held_out or (), held_out=True)
     words = load_lexicon(source.lexicon)
     vocabulary = source.vocabulary or choose_vocabulary(words, "compeval")
-    drawing = TripletSampling(
+    drawing = ts.TripletSampling(
         vocabulary=vocabulary,
         templates=tuple(source.template or ("all",)),
         n=n,
         distractors=distractors,
         seed=seed,
-        words=digest_words(side.restrict_lexicon(words, vocabulary) if side else words, vocabulary),
+        words=ts.digest_words(side.restrict_lexicon(words, vocabulary) if side else words, vocabulary),
         held_out=side.values if side else (),
     )
     check_distractors(distractors)
@@ -121,11 +115,11 @@ def geometry(
     if out is not None:
         check_directory(out)
     encoders = build_vector_encoders(specs, seed)
-    materials: list[TripletSentences] = [SampledTriplets(space, drawing) for space in spaces]
+    materials: list[ts.TripletSentences] = [ts.SampledTriplets(space, drawing) for space in spaces]
     if targets:
         materials = inputs.build_mirror_materials(targets, words, drawing, command=opt.format_command_line())
     materials += file_materials
-    background_sentences = sample_background(words, drawing)
+    background_sentences = ts.sample_background(words, drawing)
     encoders = bind_to_sentence_order(encoders, [background_sentences, *(material.sentences for material in materials)])
     if out is not None:
         prepare_directory(out)

@@ -10,7 +10,7 @@ from sentprobe.commands.shared.options import CLASSIFIER, HELD_OUT, MACHINE, MET
 def list_tasks_for_help() -> str:
     """Return the names of all tasks and task groups, a paragraph for each suite."""
     natural_tasks = ", ".join(name for name in names.NATURAL_TASKS if "-" not in name)
-    groups = f"{', '.join(names.TASK_GROUPS)} (adi tasks with -permuted, -random)"
+    groups = f"{', '.join(names.TASK_GROUPS)} (also -permuted, -random)"
     natural = f"{natural_tasks}; task groups: {groups}"
     compeval, structure = ", ".join(names.COMPEVAL_TASKS), ", ".join(names.STRUCTURE_TASKS)
     return f"Tasks of compeval: {compeval}; of structure: {structure}; of natural: {natural}. See probe tasks."

@@ -12,19 +12,7 @@ from importlib.resources import files
 from io import StringIO
 from typing import TYPE_CHECKING
 
-from sentprobe.generator.events.event import (
-    GAP,
-    Argument,
-    ClauseKind,
-    Event,
-    Frame,
-    Mood,
-    Number,
-    Participant,
-    Polarity,
-    RelativeClause,
-    Role,
-)
+from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.notation import write_event
 
 if TYPE_CHECKING:
@@ -33,21 +21,21 @@ if TYPE_CHECKING:
     from rich.tree import Tree
 
 OPEN = "*"
-_NUMBERS = {Number.SINGULAR: "singular", Number.PLURAL: "plural"}
-_KINDS = {ClauseKind.SUBJECT: "subject relative", ClauseKind.OBJECT: "object relative"}
+_NUMBERS = {ev.Number.SINGULAR: "singular", ev.Number.PLURAL: "plural"}
+_KINDS = {ev.ClauseKind.SUBJECT: "subject relative", ev.ClauseKind.OBJECT: "object relative"}
 
 
-def list_event_features(event: Event) -> tuple[str, ...]:
+def list_event_features(event: ev.Event) -> tuple[str, ...]:
     """Return the features of an event; an open feature is its name and a star, as in "tense *"."""
     features = [_format_feature("frame", event.frame), _format_feature("voice", event.voice)]
     features += [_format_finite(event), _format_feature("aspect", event.aspect)]
-    if event.polarity is Polarity.NEGATIVE:
+    if event.polarity is ev.Polarity.NEGATIVE:
         features.append(f"neg ({event.negator or OPEN})")
     else:
         features.append(_format_feature("polarity", event.polarity))
-    if event.frame is Frame.DITRANSITIVE:
+    if event.frame is ev.Frame.DITRANSITIVE:
         features.append(_format_feature("dative", event.dative))
-    if event.mood is not Mood.STATEMENT:
+    if event.mood is not ev.Mood.STATEMENT:
         features.append(event.mood.value)
     if event.adverbs is None:
         features.append(f"adverbs {OPEN}")
@@ -56,28 +44,28 @@ def list_event_features(event: Event) -> tuple[str, ...]:
     return tuple(features)
 
 
-def _format_finite(event: Event) -> str:
+def _format_finite(event: ev.Event) -> str:
     """Return the tense, or the modal in its place; an order has neither."""
     if event.modal is not None:
         return event.modal
-    return "no tense" if event.mood is Mood.ORDER else _format_feature("tense", event.tense)
+    return "no tense" if event.mood is ev.Mood.ORDER else _format_feature("tense", event.tense)
 
 
 def _format_feature(name: str, value: StrEnum | None) -> str:
     return f"{name} {OPEN}" if value is None else str(value.value)
 
 
-def list_roles(event: Event) -> tuple[tuple[Role, Argument | None], ...]:
+def list_roles(event: ev.Event) -> tuple[tuple[ev.Role, ev.Argument | None], ...]:
     """Return the roles that an event has or may have, with their arguments."""
     return tuple((role, event.argument(role)) for role in event.roles)
 
 
-def format_argument(filler: Argument | None) -> str:
+def format_argument(filler: ev.Argument | None) -> str:
     """Return determiner, adjectives and noun, also of a conjunct; a gap is ``_``, an asked participant "who?"."""
     if filler is None:
         return OPEN
-    if not isinstance(filler, Participant):
-        return filler.value if filler is GAP else f"{filler.value}?"
+    if not isinstance(filler, ev.Participant):
+        return filler.value if filler is ev.GAP else f"{filler.value}?"
     words = " ".join((format_lemma(filler.determiner), *filler.adjectives, format_lemma(filler.noun)))
     return words if filler.conjunct is None else f"{words} and {format_argument(filler.conjunct)}"
 
@@ -87,23 +75,23 @@ def format_lemma(lemma: str | None) -> str:
     return OPEN if lemma is None else lemma
 
 
-def list_participant_features(person: Participant) -> tuple[str, ...]:
+def list_participant_features(person: ev.Participant) -> tuple[str, ...]:
     """Return the grammatical number, and "clause *" if the relative clause is open."""
     number = " and ".join(_format_number(conjunct) for conjunct in (person, person.conjunct) if conjunct)
     return (number, f"clause {OPEN}") if person.clause is None else (number,)
 
 
-def _format_number(person: Participant) -> str:
+def _format_number(person: ev.Participant) -> str:
     return f"number {OPEN}" if person.number is None else _NUMBERS[person.number]
 
 
-def get_clause(filler: Argument | None) -> RelativeClause | None:
+def get_clause(filler: ev.Argument | None) -> ev.RelativeClause | None:
     """Return the relative clause of a participant, or None."""
-    clause = filler.clause if isinstance(filler, Participant) else None
-    return clause if isinstance(clause, RelativeClause) else None
+    clause = filler.clause if isinstance(filler, ev.Participant) else None
+    return clause if isinstance(clause, ev.RelativeClause) else None
 
 
-def format_clause(clause: RelativeClause) -> str:
+def format_clause(clause: ev.RelativeClause) -> str:
     """Return the relativizer and the kind of a relative clause."""
     kind = f"relative clause {OPEN}" if clause.kind is None else _KINDS[clause.kind]
     return f"{format_lemma(clause.relativizer)} · {kind}"
@@ -180,7 +168,7 @@ class _Node:
         return max(estimate_text_width(self.title, TITLE_SIZE) * BOLD_FACTOR, *texts, 40) + 2 * PADDING
 
 
-def lay_out(event: Event, clean: Callable[[str], str]) -> Picture:
+def lay_out(event: ev.Event, clean: Callable[[str], str]) -> Picture:
     """Return the picture of *event*; *clean* is applied to every text in it."""
     picture = Picture()
     root = _build_event_node(event, clean, inside=False)
@@ -189,13 +177,13 @@ def lay_out(event: Event, clean: Callable[[str], str]) -> Picture:
     return picture
 
 
-def _build_event_node(event: Event, clean: Callable[[str], str], *, inside: bool) -> _Node:
+def _build_event_node(event: ev.Event, clean: Callable[[str], str], *, inside: bool) -> _Node:
     frame, voice, tense, aspect, polarity, *adverbs = list_event_features(event)
     lines = (f"{frame}, {voice}", f"{tense}, {aspect}", polarity, *adverbs)
     children = tuple(
         (role.value, _build_argument_node(filler, clean))
         for role, filler in list_roles(event)
-        if not (inside and filler is GAP)
+        if not (inside and filler is ev.GAP)
     )
     return _Node(
         kind="event",
@@ -206,9 +194,9 @@ def _build_event_node(event: Event, clean: Callable[[str], str], *, inside: bool
     )
 
 
-def _build_argument_node(filler: Argument | None, clean: Callable[[str], str]) -> _Node:
+def _build_argument_node(filler: ev.Argument | None, clean: Callable[[str], str]) -> _Node:
     name = clean(format_argument(filler))
-    if not isinstance(filler, Participant):
+    if not isinstance(filler, ev.Participant):
         return _Node(kind="open", title=name)
     clause = get_clause(filler)
     inner = [(clean(format_clause(clause)), _build_event_node(clause.event, clean, inside=True))] if clause else []
@@ -293,13 +281,12 @@ def estimate_text_width(text: str, size: int) -> float:
     )
 
 
-def draw_text(event: Event, *, width: int = 80, color: bool = False) -> str:
+def draw_text(event: ev.Event, *, width: int = 80, color: bool = False) -> str:
     """Return *event* as a tree of at most *width* columns; with *color*, styled for a terminal.
 
     >>> from sentprobe.generator.events.notation import read_event
     >>> print(draw_text(read_event("sleep[intransitive](agent: the man[sg, bare])")), end="")
-    sleep  intransitive, active, tense *, aspect *, polarity *, adverbs *
-    └── agent: the man  singular
+    sleep  intransitive, active, tense *, aspect *, polarity *, adverbs * └── agent: the man  singular
     """
     from rich.console import Console
 
@@ -320,7 +307,7 @@ def draw_text(event: Event, *, width: int = 80, color: bool = False) -> str:
     return "".join(f"{line.rstrip()}\n" for line in out.getvalue().splitlines())
 
 
-def _build_event_tree(event: Event, modified: str) -> "Tree":
+def _build_event_tree(event: ev.Event, modified: str) -> "Tree":
     from rich.tree import Tree
 
     label = _build_label("", format_lemma(event.predicate), list_event_features(event), style="bold cyan")
@@ -330,10 +317,10 @@ def _build_event_tree(event: Event, modified: str) -> "Tree":
     return tree
 
 
-def _add_argument(tree: "Tree", role: Role, filler: Argument | None, modified: str) -> None:
+def _add_argument(tree: "Tree", role: ev.Role, filler: ev.Argument | None, modified: str) -> None:
     name = format_argument(filler)
-    features = list_participant_features(filler) if isinstance(filler, Participant) else ()
-    if filler is GAP and modified:
+    features = list_participant_features(filler) if isinstance(filler, ev.Participant) else ()
+    if filler is ev.GAP and modified:
         features = (f"gap: {modified}",)
     branch = tree.add(_build_label(f"{role.value}: ", name, features, style="bold"))
     clause = get_clause(filler)
@@ -352,7 +339,7 @@ def _build_label(before: str, name: str, features: tuple[str, ...], *, style: st
     return Text(replace_unprintable(text.plain), spans=text.spans, overflow="fold")
 
 
-def draw_svg(event: Event) -> str:
+def draw_svg(event: ev.Event) -> str:
     """Return *event* as SVG: a box for each event and participant, and an edge for each role.
 
     A gap is a dashed edge from its clause back to the noun that the clause modifies.

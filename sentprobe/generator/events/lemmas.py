@@ -3,32 +3,19 @@
 from dataclasses import replace
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.generator.events.event import (
-    GAP,
-    Argument,
-    Asked,
-    Contradiction,
-    Event,
-    Frame,
-    Participant,
-    RelativeClause,
-    Role,
-    Voice,
-    iterate_clauses,
-    iterate_participants,
-)
+from sentprobe.generator.events import event as ev
 from sentprobe.lexicon import Form, Kind, Lexicon, Word
 from sentprobe.lexicon.inflect import takes_an
 from sentprobe.lexicon.words import MODIFIED, NOT, PERSON
 
 _VERB_KINDS = {
-    Frame.TRANSITIVE: Kind.TRANSITIVE,
-    Frame.INTRANSITIVE: Kind.INTRANSITIVE,
-    Frame.DITRANSITIVE: Kind.DITRANSITIVE,
+    ev.Frame.TRANSITIVE: Kind.TRANSITIVE,
+    ev.Frame.INTRANSITIVE: Kind.INTRANSITIVE,
+    ev.Frame.DITRANSITIVE: Kind.DITRANSITIVE,
 }
 
 
-def check_lemmas(event: Event, lexicon: Lexicon) -> None:
+def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
     """Check that every lemma of a partial event is in *lexicon* and fits its position.
 
     Raises:
@@ -46,46 +33,46 @@ def check_lemmas(event: Event, lexicon: Lexicon) -> None:
         lexicon.get(adverb, Kind.ADVERB)
     if event.modal is not None:
         lexicon.get(event.modal, Kind.MODAL)
-    for _, person in iterate_participants(event):
+    for _, person in ev.iterate_participants(event):
         for conjunct in person.conjuncts:
             _check_participant(conjunct, lexicon)
 
 
-def check_sorts(event: Event, lexicon: Lexicon) -> None:
+def check_sorts(event: ev.Event, lexicon: Lexicon) -> None:
     """Check that the nouns of a partial event have the sorts that its verbs and relativizers take.
 
     Raises:
         Contradiction: a noun has another sort; the message names the word, the sort and the role.
     """
-    for clause, head in iterate_clauses(event):
+    for clause, head in ev.iterate_clauses(event):
         kind = Kind(clause.frame.value) if clause.frame else None
         if clause.predicate and kind in lexicon.kinds_of(clause.predicate):
             verb = lexicon.get(clause.predicate, kind)
-            for role in Role:
+            for role in ev.Role:
                 filler = clause.argument(role)
-                _check_sort(head if filler is GAP else filler, verb, role.value, lexicon)
-                if isinstance(filler, Asked) and not accepts_asked(filler, verb, role, lexicon):
-                    raise Contradiction(f"no {role.value} of {verb.lemma!r} is asked for by {filler.value!r}")
-        for _, person in iterate_participants(clause):
+                _check_sort(head if filler is ev.GAP else filler, verb, role.value, lexicon)
+                if isinstance(filler, ev.Asked) and not accepts_asked(filler, verb, role, lexicon):
+                    raise ev.Contradiction(f"no {role.value} of {verb.lemma!r} is asked for by {filler.value!r}")
+        for _, person in ev.iterate_participants(clause):
             for conjunct in person.conjuncts:
                 _check_adjective_sorts(conjunct, lexicon)
-            if isinstance(person.clause, RelativeClause) and person.clause.relativizer:
+            if isinstance(person.clause, ev.RelativeClause) and person.clause.relativizer:
                 _check_sort(person, lexicon.get(person.clause.relativizer, Kind.RELATIVIZER), MODIFIED, lexicon)
 
 
-def _check_adjective_sorts(person: Participant, lexicon: Lexicon) -> None:
+def _check_adjective_sorts(person: ev.Participant, lexicon: Lexicon) -> None:
     for adjective in person.adjectives:
         _check_sort(replace(person, conjunct=None), lexicon.get(adjective, Kind.ADJECTIVE), MODIFIED, lexicon)
 
 
-def accepts_asked(asked: Asked, verb: Word, role: Role, lexicon: Lexicon) -> bool:
+def accepts_asked(asked: ev.Asked, verb: Word, role: ev.Role, lexicon: Lexicon) -> bool:
     """Say whether *asked* can stand for a noun in a role of *verb*: "who" for persons, "what" for other sorts."""
     sorts = {PERSON, *(noun.sort for noun in lexicon.words(Kind.NOUN))}
-    return any(verb.accepts(sort, role.value) for sort in sorts if (sort == PERSON) is (asked is Asked.WHO))
+    return any(verb.accepts(sort, role.value) for sort in sorts if (sort == PERSON) is (asked is ev.Asked.WHO))
 
 
-def _check_sort(person: Argument | None, word: Word, role: str, lexicon: Lexicon) -> None:
-    if not isinstance(person, Participant) or person.noun is None:
+def _check_sort(person: ev.Argument | None, word: Word, role: str, lexicon: Lexicon) -> None:
+    if not isinstance(person, ev.Participant) or person.noun is None:
         return
     if person.conjunct is not None:
         _check_sort(person.conjunct, word, role, lexicon)
@@ -93,7 +80,7 @@ def _check_sort(person: Argument | None, word: Word, role: str, lexicon: Lexicon
     if not word.accepts(sort, role):
         expected = " or ".join(map(_add_article, word.takes.get(role, (PERSON,))))
         place = f"the noun of {word.lemma!r}" if role == MODIFIED else f"the {role} of {word.lemma!r}"
-        raise Contradiction(f"{person.noun!r} is {_add_article(sort)}, and {place} is {expected}")
+        raise ev.Contradiction(f"{person.noun!r} is {_add_article(sort)}, and {place} is {expected}")
 
 
 def _add_article(sort: str) -> str:
@@ -101,7 +88,7 @@ def _add_article(sort: str) -> str:
     return f"{sort.removesuffix(name)}{'an' if takes_an(name) else 'a'} {name}"
 
 
-def check_predicate(event: Event, lexicon: Lexicon) -> None:
+def check_predicate(event: ev.Event, lexicon: Lexicon) -> None:
     """Check the predicate of an event alone; see :func:`check_lemmas`."""
     if event.predicate is None:
         return
@@ -109,16 +96,16 @@ def check_predicate(event: Event, lexicon: Lexicon) -> None:
     if not frames:
         raise UsageError(_describe_unknown_verb(event.predicate, event.frame, lexicon))
     if event.frame is not None and not any(map(event.frame.includes, frames)):
-        raise Contradiction(f"{event.predicate!r} is {frames[0].value}: it {_explain_mismatch(event, frames[0])}")
+        raise ev.Contradiction(f"{event.predicate!r} is {frames[0].value}: it {_explain_mismatch(event, frames[0])}")
 
 
-def find_frames(lemma: str, lexicon: Lexicon) -> tuple[Frame, ...]:
+def find_frames(lemma: str, lexicon: Lexicon) -> tuple[ev.Frame, ...]:
     """Return the frames of a verb in *lexicon*."""
     kinds = lexicon.kinds_of(lemma)
     return tuple(frame for frame, kind in _VERB_KINDS.items() if kind in kinds)
 
 
-def _describe_unknown_verb(lemma: str, frame: Frame | None, lexicon: Lexicon) -> str:
+def _describe_unknown_verb(lemma: str, frame: ev.Frame | None, lexicon: Lexicon) -> str:
     kinds = _VERB_KINDS.values() if frame is None else (_VERB_KINDS[frame],)
     if other_kinds := lexicon.kinds_of(lemma):
         hint = f" (the lexicon has it as {' and '.join(other_kinds)})"
@@ -127,33 +114,33 @@ def _describe_unknown_verb(lemma: str, frame: Frame | None, lexicon: Lexicon) ->
     return f"unknown {f'{frame} ' if frame else ''}verb {lemma!r}{hint}"
 
 
-def _explain_mismatch(event: Event, frame: Frame) -> str:
-    if frame is Frame.TRANSITIVE:
+def _explain_mismatch(event: ev.Event, frame: ev.Frame) -> str:
+    if frame is ev.Frame.TRANSITIVE:
         return "needs a patient, and the event is intransitive"
-    if event.voice is Voice.PASSIVE:
+    if event.voice is ev.Voice.PASSIVE:
         return "has no passive"
     return "has no patient" if event.patient is not None else "is not transitive"
 
 
-def _check_participant(person: Participant, lexicon: Lexicon) -> None:
+def _check_participant(person: ev.Participant, lexicon: Lexicon) -> None:
     if person.noun is not None:
         lexicon.get(person.noun, Kind.NOUN)
     if person.determiner is not None:
         _check_determiner(person, lexicon)
     for adjective in person.adjectives:
         lexicon.get(adjective, Kind.ADJECTIVE)
-    if isinstance(person.clause, RelativeClause):
+    if isinstance(person.clause, ev.RelativeClause):
         check_clause(person.clause, lexicon)
 
 
-def _check_determiner(person: Participant, lexicon: Lexicon) -> None:
+def _check_determiner(person: ev.Participant, lexicon: Lexicon) -> None:
     forms = lexicon.get(person.determiner or "", Kind.DETERMINER).forms
     if person.number is not None and Form(f"DT.{person.number.value}") not in forms:
         number = person.number.name.lower()
         raise UsageError(f"the determiner {person.determiner!r} does not go with a {number} noun")
 
 
-def check_clause(clause: RelativeClause, lexicon: Lexicon) -> None:
+def check_clause(clause: ev.RelativeClause, lexicon: Lexicon) -> None:
     """Check a relative clause; see :func:`check_lemmas`."""
     if clause.relativizer is not None:
         lexicon.get(clause.relativizer, Kind.RELATIVIZER)
@@ -161,7 +148,7 @@ def check_clause(clause: RelativeClause, lexicon: Lexicon) -> None:
     check_lemmas(clause_with_frames.event, lexicon)
 
 
-def infer_frames(event: Event, lexicon: Lexicon) -> Event:
+def infer_frames(event: ev.Event, lexicon: Lexicon) -> ev.Event:
     """Return *event* with the frame of its verb, if *lexicon* has only one that fits.
 
     Raises:
@@ -171,13 +158,13 @@ def infer_frames(event: Event, lexicon: Lexicon) -> Event:
     >>> infer_frames(Event(predicate="sleep"), english()).frame
     <Frame.INTRANSITIVE: 'intransitive'>
     """
-    if event.predicate is not None and event.frame in (None, Frame.TRANSITIVE):
+    if event.predicate is not None and event.frame in (None, ev.Frame.TRANSITIVE):
         frames = find_frames(event.predicate, lexicon)
         if len(frames) == 1 and (event.frame is None or event.frame.includes(frames[0])):
             event = replace(event, frame=frames[0])
-    for role in Role:
+    for role in ev.Role:
         person = event.argument(role)
-        if isinstance(person, Participant) and isinstance(person.clause, RelativeClause):
+        if isinstance(person, ev.Participant) and isinstance(person.clause, ev.RelativeClause):
             inner = infer_frames(person.clause.event, lexicon)
             clause = replace(person.clause, event=inner)
             event = event.with_argument(role, replace(person, clause=clause))

@@ -3,21 +3,9 @@
 from dataclasses import Field, fields, replace
 from typing import Any, TypeVar
 
-from sentprobe.generator.events.event import (
-    GAP,
-    ROLES,
-    Argument,
-    Contradiction,
-    Event,
-    Frame,
-    Participant,
-    RelativeClause,
-    Role,
-    format_value,
-    iterate_clauses,
-)
+from sentprobe.generator.events import event as ev
 
-Value = TypeVar("Value", Event, Participant, RelativeClause)
+Value = TypeVar("Value", ev.Event, ev.Participant, ev.RelativeClause)
 
 
 def unify(left: Value, right: Value) -> Value:
@@ -43,13 +31,13 @@ def _unify_field(of: "Field[Any]", left: object, right: object) -> object:
     left_value, right_value = getattr(left, name), getattr(right, name)
     if _is_unstated(of, left_value) or _is_unstated(of, right_value) or left_value == right_value:
         return right_value if _is_unstated(of, left_value) else left_value
-    if type(left_value) is type(right_value) and isinstance(left_value, Event | Participant | RelativeClause):
+    if type(left_value) is type(right_value) and isinstance(left_value, ev.Event | ev.Participant | ev.RelativeClause):
         return unify(left_value, right_value)
-    if isinstance(left_value, Frame) and isinstance(right_value, Frame):
+    if isinstance(left_value, ev.Frame) and isinstance(right_value, ev.Frame):
         for general, special in ((left_value, right_value), (right_value, left_value)):
             if general.includes(special):
                 return special
-    raise Contradiction(f"{name} cannot be both {format_value(left_value)} and {format_value(right_value)}")
+    raise ev.Contradiction(f"{name} cannot be both {ev.format_value(left_value)} and {ev.format_value(right_value)}")
 
 
 def subsumes(general: Value, special: Value) -> bool:
@@ -65,41 +53,41 @@ def subsumes(general: Value, special: Value) -> bool:
 def _subsumes_field(of: "Field[Any]", general: object, special: object) -> bool:
     if _is_unstated(of, general) or general == special:
         return True
-    if isinstance(general, Frame) and isinstance(special, Frame):
+    if isinstance(general, ev.Frame) and isinstance(special, ev.Frame):
         return general.includes(special)
-    if type(general) is type(special) and isinstance(general, Event | Participant | RelativeClause):
+    if type(general) is type(special) and isinstance(general, ev.Event | ev.Participant | ev.RelativeClause):
         return subsumes(general, special)  # type: ignore[type-var]
     return False
 
 
-def contains(event: Event, partial: Event) -> bool:
+def contains(event: ev.Event, partial: ev.Event) -> bool:
     """Say whether *partial* subsumes *event* or one of its relative clauses, with gaps resolved.
 
     The gap of a relative clause counts as the modified noun, so ``shout(agent: lawyer)`` is contained in "the lawyer
     that shouts dances". A gap in *partial* matches only a gap. The order of coordinated nouns does not matter.
     """
-    return any(_matches_clause(partial, clause, head) for clause, head in iterate_clauses(event))
+    return any(_matches_clause(partial, clause, head) for clause, head in ev.iterate_clauses(event))
 
 
-def _matches_clause(partial: Event, clause: Event, head: Participant | None) -> bool:
+def _matches_clause(partial: ev.Event, clause: ev.Event, head: ev.Participant | None) -> bool:
     """Say whether *partial* subsumes a clause that modifies *head*."""
-    features = (f for f in fields(Event) if f.name not in frozenset(Role))
+    features = (f for f in fields(ev.Event) if f.name not in frozenset(ev.Role))
     return all(_subsumes_field(f, getattr(partial, f.name), getattr(clause, f.name)) for f in features) and all(
-        _matches_argument(partial.argument(role), clause.argument(role), head) for role in ROLES
+        _matches_argument(partial.argument(role), clause.argument(role), head) for role in ev.ROLES
     )
 
 
-def _matches_argument(partial: Argument | None, filler: Argument | None, head: Participant | None) -> bool:
-    if not isinstance(partial, Participant):
+def _matches_argument(partial: ev.Argument | None, filler: ev.Argument | None, head: ev.Participant | None) -> bool:
+    if not isinstance(partial, ev.Participant):
         return partial in (None, filler)
-    person = head if filler is GAP else filler
-    if not isinstance(person, Participant):
+    person = head if filler is ev.GAP else filler
+    if not isinstance(person, ev.Participant):
         return False
     if person.conjunct is not None:
         mirrored = replace(person.conjunct, conjunct=replace(person, conjunct=None))
         return subsumes(partial, person) or subsumes(partial, mirrored)
     partial_clause, clause = partial.clause, person.clause
-    if not isinstance(partial_clause, RelativeClause) or not isinstance(clause, RelativeClause):
+    if not isinstance(partial_clause, ev.RelativeClause) or not isinstance(clause, ev.RelativeClause):
         return subsumes(partial, person)
     return (
         subsumes(replace(partial, clause=None), person)

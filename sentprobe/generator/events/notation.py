@@ -31,25 +31,13 @@ import json
 import re
 from enum import Enum
 
-from sentprobe.generator.events.event import (
-    BARE,
-    Argument,
-    Asked,
-    Bare,
-    Event,
-    Frame,
-    Mood,
-    Participant,
-    RelativeClause,
-    Role,
-    Voice,
-)
+from sentprobe.generator.events import event as ev
 
 WORD = re.compile(r"[^\W_]+(?:['’-][^\W_]+)*")
 RESERVED = frozenset({"that", "who", "rc", "and"})
 
 
-def read_event(text: str, *, source: str = "") -> Event:
+def read_event(text: str, *, source: str = "") -> ev.Event:
     r"""Parse an event; *source* is a file name for messages.
 
     Raises:
@@ -70,31 +58,31 @@ def read_event(text: str, *, source: str = "") -> Event:
     return NotationReader(text, source).read()
 
 
-def write_event(event: Event) -> str:
+def write_event(event: ev.Event) -> str:
     """Return the canonical text of *event*.
 
     >>> write_event(Event(predicate="help", voice=Voice.PASSIVE, agent=Participant(noun="man")))
     'help[passive](agent: man)'
     """
     roles = [
-        f"{role.value}: {_write_argument(filler)}" for role in Role if (filler := event.argument(role)) is not None
+        f"{role.value}: {_write_argument(filler)}" for role in ev.Role if (filler := event.argument(role)) is not None
     ]
     arguments = f"({', '.join(roles)})" if roles else ""
     return f"{_write_lemma(event.predicate)}{_write_features(_list_event_features(event))}{arguments}"
 
 
-def _list_event_features(event: Event) -> list[str]:
+def _list_event_features(event: ev.Event) -> list[str]:
     """Return the features of an event that are not implied, in order."""
-    is_order = event.mood is Mood.ORDER
+    is_order = event.mood is ev.Mood.ORDER
     features = _list_values(
         None if _has_implied_frame(event) else event.frame,
-        None if event.frame is Frame.INTRANSITIVE or is_order else event.voice,
+        None if event.frame is ev.Frame.INTRANSITIVE or is_order else event.voice,
         event.dative,
         event.tense,
         None if is_order else event.aspect,
         event.polarity if event.negator is None else None,
         event.negator,
-        None if event.mood is Mood.STATEMENT or _is_asking(event) else event.mood,
+        None if event.mood is ev.Mood.STATEMENT or _is_asking(event) else event.mood,
     )
     if event.modal is not None:
         features.append(_write_words("modal", (event.modal,)))
@@ -103,42 +91,42 @@ def _list_event_features(event: Event) -> list[str]:
     return features
 
 
-def _has_implied_frame(event: Event) -> bool:
-    if event.frame is Frame.DITRANSITIVE:
+def _has_implied_frame(event: ev.Event) -> bool:
+    if event.frame is ev.Frame.DITRANSITIVE:
         return event.recipient is not None or event.dative is not None
-    return event.voice is Voice.PASSIVE or event.patient is not None
+    return event.voice is ev.Voice.PASSIVE or event.patient is not None
 
 
-def _is_asking(event: Event) -> bool:
-    return any(isinstance(event.argument(role), Asked) for role in Role)
+def _is_asking(event: ev.Event) -> bool:
+    return any(isinstance(event.argument(role), ev.Asked) for role in ev.Role)
 
 
 def _write_words(name: str, lemmas: tuple[str, ...]) -> str:
     return f"{name}({', '.join(map(_write_lemma, lemmas))})"
 
 
-def _write_argument(filler: Argument) -> str:
-    if isinstance(filler, Asked):
+def _write_argument(filler: ev.Argument) -> str:
+    if isinstance(filler, ev.Asked):
         return f"{filler.value}?"
-    if not isinstance(filler, Participant):
+    if not isinstance(filler, ev.Participant):
         return filler.value
     if filler.conjunct is None:
         return _write_phrase(filler, filler.clause)
     return f"{_write_phrase(filler, None)} and {_write_phrase(filler.conjunct, None)}"
 
 
-def _write_phrase(person: Participant, clause: RelativeClause | Bare | None) -> str:
+def _write_phrase(person: ev.Participant, clause: ev.RelativeClause | ev.Bare | None) -> str:
     determiner = ""
     if person.determiner is not None:
         determiner = "that " if person.determiner == "that" else f"{_write_lemma(person.determiner)} "
-    features = _list_values(person.number, BARE if clause is BARE else None)
+    features = _list_values(person.number, ev.BARE if clause is ev.BARE else None)
     if person.adjectives:
         features.append(_write_words("adj", person.adjectives))
-    clause_text = f" {_write_clause(clause)}" if isinstance(clause, RelativeClause) else ""
+    clause_text = f" {_write_clause(clause)}" if isinstance(clause, ev.RelativeClause) else ""
     return f"{determiner}{_write_lemma(person.noun)}{_write_features(features)}{clause_text}"
 
 
-def _write_clause(clause: RelativeClause) -> str:
+def _write_clause(clause: ev.RelativeClause) -> str:
     if clause.relativizer is None:
         introduction = "rc"
     elif clause.relativizer in ("that", "who"):

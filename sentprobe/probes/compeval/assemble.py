@@ -40,8 +40,6 @@ from sentprobe.probes.dataset import STRUCTURE, Card, Items, ProbeDataset, Sampl
 from sentprobe.specs import choose_member
 from sentprobe.versions import find_versions
 
-LABELS = ("FALSE", "TRUE")
-
 _SAMPLING_ORDER = (Split.TEST, Split.VALIDATION, Split.TRAIN)
 """Order in which splits are sampled: those with the fewest probes first."""
 
@@ -85,7 +83,7 @@ def build(
         sampling=sampling.value,
         source=task.source,
         versions=find_versions("sentprobe", "numpy"),
-        counts=count_items(items, labels=LABELS),
+        counts=count_items(items, labels=task.labels),
         largest_share=compute_largest_shares(items),
         composition=compute_composition(items),
         notes=(
@@ -147,7 +145,12 @@ def _assemble_dataset(task: CompevalTask, items: Mapping[Split, Sequence[PaperQu
         columns = {STRUCTURE: parts} if any(parts) else {}
         splits[split] = Items(rows, probes, targets, columns)  # type: ignore[arg-type]
     return ProbeDataset(
-        name=task.name, sentences=tuple(sentences), labels=LABELS, probe_words=tuple(words), splits=splits, card=card
+        name=task.name,
+        sentences=tuple(sentences),
+        labels=task.labels,
+        probe_words=tuple(words),
+        splits=splits,
+        card=card,
     )
 
 

@@ -49,7 +49,7 @@ class UnitItem:
     event: DrawnEvent
     text: str
     template: str
-    label: bool
+    label: int
     part: str = ""
     """Name of the part: with or without the held-out structure; empty if no structure is held out."""
 
@@ -176,7 +176,7 @@ class Drawer:
                 yield from space.decode([start + rank for rank in fresh])
             size = min(2 * size, end - start)
 
-    def build_item(self, event: DrawnEvent, *, label: bool) -> UnitItem:
+    def build_item(self, event: DrawnEvent, *, label: int) -> UnitItem:
         """Return the item of *event*."""
         text = self.wording.render(event)
         return UnitItem(event=event, text=text, template=event.layout.pattern.name, label=label, part=self.part.name)

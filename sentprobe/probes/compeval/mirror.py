@@ -88,10 +88,10 @@ def make_mirror_pairs(
                 return drawer.build_item(event, label=label), drawer.build_item(mirror, label=not label)
         return None
 
-    return _skip_misses(map(make_pair, events))
+    return skip_misses(map(make_pair, events))
 
 
-def _skip_misses(units: Iterator[Unit | None]) -> Iterator[Unit]:
+def skip_misses(units: Iterator[Unit | None]) -> Iterator[Unit]:
     """Yield the units until a long run of events gives none.
 
     In some structures a probe has no mirror ("the man that the doctor helps sleeps": both nouns precede the last verb).
@@ -178,6 +178,11 @@ def sample_with_adverbs(
         for main, clause in [features[(i + turn) % len(features)]]
     ]
     sources = [filter_bounded(accept, drawer.sample_events(choices=choice)) for choice in all_choices]
+    return interleave(sources)
+
+
+def interleave(sources: Iterable[Iterator[DrawnEvent]]) -> Iterator[DrawnEvent]:
+    """Yield the events of the sources in turn."""
     return (event for events in zip_longest(*sources) for event in events if event is not None)
 
 

@@ -60,7 +60,7 @@ def _sample_questions(
             return
 
 
-def _choose_balanced(answers: Mapping[Probe, bool | None], drawer: Drawer) -> list[Probe]:
+def _choose_balanced(answers: Mapping[Probe, int | None], drawer: Drawer) -> list[Probe]:
     """Choose equally many probes of each answer at random, alternating."""
     true, false = ([probe for probe, answer in answers.items() if answer is label] for label in (True, False))
     size = min(len(true), len(false))

@@ -42,7 +42,8 @@ class ProbedSentence:
         return positions[self.nouns[noun]] < positions[self.verbs[verb].verb]
 
 
-Question: TypeAlias = Callable[[ProbedSentence, Probe], bool | None]
+Question: TypeAlias = Callable[[ProbedSentence, Probe], int | None]
+"""Returns a truth value, or the number of a label."""
 
 
 def does_verb_occur(sentence: ProbedSentence, probe: Probe) -> bool | None:

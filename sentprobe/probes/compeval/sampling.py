@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import ceil
 from random import Random
 
 from sentprobe.errors import UsageError
@@ -110,7 +111,7 @@ class TooManyItemsError(TooFewError, UsageError):
 
 def _sample_mirrored(task: CompevalTask, words: SplitWords, request: DrawRequest) -> dict[Split, list[PaperQuestion]]:
     """Sample units, distributed evenly over the probes and the structures."""
-    counts = {split: count // task.unit for split, count in request.counts.items()}
+    counts = {split: ceil(count / task.unit) for split, count in request.counts.items()}
     probes = held_out_pairs.take_first_probes(words.probes, units=counts, task=task.name)
     pairs = {*probes[Split.TEST], *probes.get(Split.VALIDATION, ())} - {*probes[Split.TRAIN]}
     separated = frozenset(pairs if task.has_noun else ())
@@ -120,10 +121,10 @@ def _sample_mirrored(task: CompevalTask, words: SplitWords, request: DrawRequest
     if request.limits_probes:
         trained = _select_usable_probes(task, drawers[Split.TRAIN], probes[Split.TRAIN])
         probes = held_out_pairs.restrict_to_trained_words(probes, trained)
-    for split, count in counts.items():
+    for split, count in request.counts.items():
         parts = request.list_parts(split)
-        part_count = count // len(parts)
         part_drawers = [replace(drawers[split], part=part) for part in parts]
+        part_count = count // len(parts)
         units = [unit for d in part_drawers for unit in _sample_units(task, d, probes[split], part_count, used)]
         request.rng.shuffle(units)
         items[split] = [(probe, item) for probe, unit in units for item in unit]
@@ -161,8 +162,10 @@ ProbedUnit = tuple[Probe, Unit]
 
 
 def _sample_units(
-    task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], count: int, used: set[str]
+    task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], item_count: int, used: set[str]
 ) -> list[ProbedUnit]:
+    """Return units with *item_count* items; the last unit may lack some."""
+    count = ceil(item_count / task.unit)
     units: list[ProbedUnit] = []
     remaining = list(probes)
     while remaining and len(units) < count:
@@ -179,8 +182,9 @@ def _sample_units(
             f"({drawer.part.name}), so that no test item is left"
         )
     if len(units) < count:
-        raise _too_few_error(task, drawer, len(units) * task.unit, count * task.unit)
-    return units
+        raise _too_few_error(task, drawer, len(units) * task.unit, item_count)
+    probe, last = units[-1]
+    return [*units[:-1], (probe, last[: len(last) - count * task.unit + item_count])]
 
 
 class NoStructureError(TooFewError, UsageError):

@@ -3,8 +3,9 @@
 The two sentences of a pair have the same words. The label depends on the structure only.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
+from types import MappingProxyType
 
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY, count_readings
@@ -59,7 +60,7 @@ def make_attachment_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     person = ev.Participant(noun=noun, clause=ev.RelativeClause(event=ev.Event(predicate=verb)))
     required = ev.Event().with_argument(role, person)
     events = drawer.sample_events(required=(required,), words=probe)
-    return make_mirror_pairs(drawer, probe, is_modified, events, _keep_words(_move_clause))
+    return make_mirror_pairs(drawer, probe, is_modified, events, keep_words(_move_clause))
 
 
 def _move_clause(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEvent]:
@@ -78,8 +79,12 @@ def change_layout(
     *,
     pattern: Pattern | None = None,
     forms: tuple[ClauseForm, ...] | None = None,
+    fixed: Mapping[str, int] = MappingProxyType({}),
 ) -> DrawnEvent:
-    """Return an event in the layout of another pattern, or of other clause forms, with its variables renamed."""
+    """Return an event in the layout of another pattern, or of other clause forms.
+
+    Its variables are renamed, and those in *fixed* have these values.
+    """
     old = event.layout
     choices = Choices(modals=list_modals(drawer))
     words = choose_words(drawer.wording.lexicon, drawer.vocabulary, choices, Constraints())
@@ -87,6 +92,7 @@ def change_layout(
     forms = forms or tuple(site.form for site in old.clauses)
     layout = make_layout(pattern or old.pattern, adverbs, words, choices.negators, forms)
     values = {rename(name): event.values[number] for name, number in number_variables(old).items()}
+    values |= fixed
     return DrawnEvent(layout, [values[variable.name] for variable in layout.variables])
 
 
@@ -105,7 +111,7 @@ def make_tense_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """Yield units that ask whether the verb is past. The mirror exchanges the tenses of both clauses."""
     past, present = ev.Event(predicate=probe[0], tense=ev.Tense.PAST), ev.Event(tense=ev.Tense.PRESENT)
     events = sample_with_adverbs(drawer.exclude(WITHOUT_AUXILIARY), ((past, present), (present, past)))
-    return make_mirror_pairs(drawer, probe, is_past, events, _keep_words(_swap_tenses))
+    return make_mirror_pairs(drawer, probe, is_past, events, keep_words(_swap_tenses))
 
 
 def _swap_tenses(_: Drawer, probed: ProbedSentence, __: Probe) -> Iterator[DrawnEvent]:
@@ -120,7 +126,7 @@ def make_number_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     singular = ev.Event(agent=ev.Participant(number=ev.Number.SINGULAR))
     past = drawer.exclude(ev.Event(tense=ev.Tense.PRESENT))
     events = sample_with_adverbs(past, ((plural, singular), (singular, plural)))
-    return make_mirror_pairs(drawer, probe, is_agent_plural, events, _keep_words(_swap_agents))
+    return make_mirror_pairs(drawer, probe, is_agent_plural, events, keep_words(_swap_agents))
 
 
 def _swap_agents(_: Drawer, probed: ProbedSentence, __: Probe) -> Iterator[DrawnEvent]:
@@ -134,7 +140,7 @@ def make_modality_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     features = (ev.Event(predicate=probe[0]), ev.Event())
     choices = Choices(modals=list_modals(drawer))
     events = sample_with_adverbs(drawer, (features, features[::-1]), accept=_has_one_modal, choices=choices)
-    return make_mirror_pairs(drawer, probe, is_under_modal, events, _keep_words(_move_modal))
+    return make_mirror_pairs(drawer, probe, is_under_modal, events, keep_words(_move_modal))
 
 
 def _has_one_modal(event: DrawnEvent) -> bool:
@@ -148,7 +154,7 @@ def _move_modal(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[Dr
     yield change_layout(drawer, probed.event, lambda name: names.get(name, name), forms=(inner.form, main.form))
 
 
-def _keep_words(find_mirrors: MirrorFinder) -> MirrorFinder:
+def keep_words(find_mirrors: MirrorFinder) -> MirrorFinder:
     """Return a function that leaves out mirrors with other words, such as *is* and *were* for *was* and *are*.
 
     It also leaves out mirrors with an adverb that two verbs can take.

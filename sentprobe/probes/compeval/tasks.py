@@ -7,7 +7,7 @@ from enum import StrEnum
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.spaces.drawn_event import DrawnEvent
 from sentprobe.lexicon import Kind
-from sentprobe.probes.compeval import binding_units, mirror, questions, structure_units
+from sentprobe.probes.compeval import binding_units, mirror, mood_units, questions, structure_units
 from sentprobe.probes.compeval.held_out_pairs import VERB_KINDS
 from sentprobe.probes.compeval.items import Drawer
 from sentprobe.probes.dataset import Sampling, Size, Split
@@ -26,6 +26,7 @@ class HeldOutKind(StrEnum):
 _CLAUSE_TEMPLATES = ("intransitive-rc", "transitive-rc")
 _NOUN_TEMPLATES = ("transitive", *_CLAUSE_TEMPLATES)
 _ORDER_CUES = (Cue.NGRAMS, Cue.POSITION)
+_SENTENCE_REASONS = give_reason(ABOUT_ORDER, Cue.NGRAMS) | give_reason("the task is about it", Cue.TEMPLATE)
 _WORD_REASONS = give_reason(ABOUT_WORDS, Cue.BAG, *_ORDER_CUES)
 
 
@@ -39,7 +40,6 @@ class CompevalTask(KnownTask):
 
     classes: str = "FALSE, TRUE"
     preset: str = "ettinger"
-    has_noun: bool = True
     probed_kinds: tuple[Kind, ...] = VERB_KINDS
     """The kinds of the probed word, or of that beside the noun; empty: no word is probed."""
     vocabulary: str = COMPEVAL
@@ -55,8 +55,23 @@ class CompevalTask(KnownTask):
     """Whether a sentence may lack one of its probe words."""
     source: str = "sentprobe, after Ettinger et al. 2018"
 
+    @property
+    def has_noun(self) -> bool:
+        """Whether a noun is probed beside another word."""
+        return self.held_out is HeldOutKind.PAIRS
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The names of the labels."""
+        return tuple(self.classes.split(", "))
+
     def get_unit_size(self, sampling: Sampling) -> int:
-        """Return the number that the size of a split must be a multiple of."""
+        """Return the number that the size of a split must be a multiple of.
+
+        The labels of a task with three balance up to one item.
+        """
+        if len(self.labels) > 2:
+            return 1
         return self.unit if sampling is Sampling.MIRROR else 2
 
 
@@ -65,7 +80,6 @@ class _StructureTask(CompevalTask):
     vocabulary: str = STRUCTURE
     held_out: HeldOutKind = HeldOutKind.ADVERBS
     templates: tuple[str, ...] = _CLAUSE_TEMPLATES
-    has_noun: bool = False
     source: str = "sentprobe"
 
 
@@ -75,7 +89,6 @@ TASKS = {
         CompevalTask(
             name="Content1Probe",
             question_text="does v occur in s?",
-            has_noun=False,
             make_units=mirror.make_content1_units,
             held_out=HeldOutKind.NOTHING,
             question=questions.does_verb_occur,
@@ -108,7 +121,6 @@ TASKS = {
         CompevalTask(
             name="Negation",
             question_text="v and another verb occur in s, one of them negated; is v positive?",
-            has_noun=False,
             make_units=mirror.make_negation_units,
             held_out=HeldOutKind.ADVERBS,
             templates=_CLAUSE_TEMPLATES,
@@ -127,7 +139,6 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
             name="Attachment",
             question_text="n and the verb v of a relative clause occur in s; does the clause belong to n?",
             make_units=structure_units.make_attachment_units,
-            has_noun=True,
             held_out=HeldOutKind.PAIRS,
             templates=("transitive-rc",),
             question=structure_units.is_modified,
@@ -157,7 +168,6 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
         _StructureTask(
             name="Binding",
             question_text="n and the adjective w occur in s; does w belong to n?",
-            has_noun=True,
             probed_kinds=(Kind.ADJECTIVE,),
             make_units=binding_units.make_binding_units,
             held_out=HeldOutKind.PAIRS,
@@ -168,17 +178,34 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
         _StructureTask(
             name="Recipient",
             question_text="n and v occur in s; is n the recipient of v?",
-            has_noun=True,
             probed_kinds=(Kind.DITRANSITIVE,),
             has_one_sort=False,
             make_units=binding_units.make_recipient_units,
             held_out=HeldOutKind.PAIRS,
-            templates=(
-                *("ditransitive", "ditransitive-rc"),
-                *("intransitive-rc-ditransitive", "transitive-rc-ditransitive"),
-            ),
+            templates=("ditransitive", "ditransitive-rc", *(f"{name}-ditransitive" for name in _CLAUSE_TEMPLATES)),
             question=binding_units.is_recipient,
             may_answer=give_reason("word order is what marks the role; beat this figure", *_ORDER_CUES),
+        ),
+        _StructureTask(
+            name="Question",
+            question_text="does s ask for the agent or the patient?",
+            classes="agent, patient",
+            probed_kinds=(),
+            make_units=mood_units.make_question_units,
+            templates=("transitive", "transitive-rc"),
+            question=mood_units.is_patient_asked,
+            may_answer=_SENTENCE_REASONS,
+        ),
+        _StructureTask(
+            name="Mood",
+            question_text="is s a statement, a question or an order?",
+            classes=", ".join(mood_units.MOODS),
+            probed_kinds=(),
+            make_units=mood_units.make_mood_units,
+            unit=len(mood_units.MOODS),
+            templates=("transitive", "transitive-rc.patient"),
+            question=mood_units.get_mood,
+            may_answer=_SENTENCE_REASONS | give_reason("an order does not name its agent", Cue.BAG, Cue.LENGTH),
         ),
     )
 }

@@ -1,13 +1,13 @@
 """The threshold of a gate, and its false hits and misses."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.gate.pair_scores import ScoredPairs
-from sentprobe.probes.geometry.measures import Bools, Nearness
+from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.statistics import Floats, Interval, accuracy_interval
 
 
@@ -58,39 +58,40 @@ def measure_gate(
 ) -> GateResult:
     """Return the figures at the threshold, which is chosen on one half of the units and measured on the other.
 
-    A threshold that is given is measured on all units.
-
-    Raises:
-        UsageError: a half has too few pairs.
+    A threshold that is given is measured on all units. Raises UsageError if a half lacks a kind of pairs.
     """
-    by_contrast = {pairs.contrast: pairs for pairs in scored}.values()
-    same = np.concatenate([pairs.same for pairs in by_contrast])
-    is_measured = np.concatenate([_select_measured(pairs.same_units, threshold) for pairs in by_contrast])
-    if threshold is None and is_measured.all():
-        raise too_few_pairs_error()
+    halves = [[_select_units(pairs, remainder) for pairs in scored] for remainder in (0, 1)]
+    chosen, measured = halves if threshold is None else (scored, scored)
+    if not all(len(pairs.same) and len(pairs.other) for pairs in (*chosen, *measured)):
+        raise UsageError("too few pairs to choose a threshold on one half of them and measure it on the other")
     sign = -1 if measure == Nearness.EUCLID else 1
-    limit = choose_threshold(same[~is_measured], keep) if threshold is None else sign * threshold
-    rates = tuple(_measure_pairs(pairs, limit, is_given=threshold is not None) for pairs in scored)
+    limit = choose_threshold(_join_paraphrases(chosen), keep) if threshold is None else sign * threshold
     return GateResult(
         scorer=scorer,
         measure=measure,
         seed=seed,
         threshold=sign * limit,
         keep=keep if threshold is None else None,
-        kept=float((same[is_measured] >= limit).mean()),
-        rates=rates,
+        kept=float((_join_paraphrases(measured) >= limit).mean()),
+        rates=tuple(_measure_pairs(pairs, limit) for pairs in measured),
     )
 
 
-def _select_measured(units: np.ndarray, threshold: float | None) -> Bools:
-    """Return which pairs are measured: those of odd units; with a given threshold, all."""
-    is_odd: Bools = units % 2 == 1
-    return is_odd if threshold is None else np.ones(len(units), dtype=np.bool_)
+def _select_units(pairs: ScoredPairs, remainder: int) -> ScoredPairs:
+    """Return the pairs of even (0) or odd (1) units."""
+    same, other = pairs.same_units % 2 == remainder, pairs.other_units % 2 == remainder
+    return replace(
+        pairs,
+        same=pairs.same[same],
+        other=pairs.other[other],
+        same_units=pairs.same_units[same],
+        other_units=pairs.other_units[other],
+    )
 
 
-def too_few_pairs_error() -> UsageError:
-    """Return the error for a half of the units without pairs of both kinds."""
-    return UsageError("too few pairs to choose a threshold on one half of them and measure it on the other")
+def _join_paraphrases(scored: Sequence[ScoredPairs]) -> Floats:
+    """Return the scores of all paraphrases; the forms of a contrast share them."""
+    return np.concatenate([*{pairs.contrast: pairs.same for pairs in scored}.values()])
 
 
 def choose_threshold(scores: Floats, keep: float) -> float:
@@ -102,39 +103,32 @@ def choose_threshold(scores: Floats, keep: float) -> float:
     return float(np.sort(scores)[int((1 - keep) * len(scores) + 1e-9)])
 
 
-RANGES = {Nearness.COSINE: (-1.0, 1.0), Nearness.EUCLID: (0.0, np.inf)}
+RANGES = {Nearness.COSINE.value: (-1.0, 1.0), Nearness.EUCLID.value: (0.0, np.inf)}
 
 
-def check_threshold(threshold: float, nearness: Nearness) -> None:
+def check_threshold(threshold: float, measure: str) -> None:
     """Raise UsageError if a threshold is outside the range of the measure."""
-    low, high = RANGES.get(nearness, (-np.inf, np.inf))
+    low, high = RANGES.get(measure, (-np.inf, np.inf))
     if not (low <= threshold <= high and np.isfinite(threshold)):
-        raise UsageError(f"the threshold {threshold:g} is outside the range of {nearness.value}, {low:g} to {high:g}")
+        raise UsageError(f"the threshold {threshold:g} is outside the range of the {measure}, {low:g} to {high:g}")
 
 
-def _measure_pairs(pairs: ScoredPairs, threshold: float, *, is_given: bool) -> GateRates:
-    given = threshold if is_given else None
-    is_same_measured, is_other_measured = (
-        _select_measured(units, given) for units in (pairs.same_units, pairs.other_units)
-    )
-    if not (is_same_measured.any() and is_other_measured.any()):
-        raise too_few_pairs_error()
-    same, other = pairs.same[is_same_measured], pairs.other[is_other_measured]
-    is_miss, is_hit = same < threshold, other >= threshold
+def _measure_pairs(pairs: ScoredPairs, threshold: float) -> GateRates:
+    is_miss, is_hit = pairs.same < threshold, pairs.other >= threshold
     return GateRates(
         contrast=pairs.contrast,
         form=pairs.form,
         example=pairs.example,
         false_hits=float(is_hit.mean()),
-        false_hits_interval=accuracy_interval(is_hit, pairs.other_units[is_other_measured].tolist()),
+        false_hits_interval=accuracy_interval(is_hit, pairs.other_units.tolist()),
         misses=float(is_miss.mean()),
-        misses_interval=accuracy_interval(is_miss, pairs.same_units[is_same_measured].tolist()),
-        auc=compute_auc(same, other),
-        eer=compute_equal_error_rate(same, other),
-        pairs=len(other),
-        same_pairs=len(same),
+        misses_interval=accuracy_interval(is_miss, pairs.same_units.tolist()),
+        auc=compute_auc(pairs.same, pairs.other),
+        eer=compute_equal_error_rate(pairs.same, pairs.other),
+        pairs=len(pairs.other),
+        same_pairs=len(pairs.same),
         ties=pairs.ties,
-        at_threshold=int((same == threshold).sum() + (other == threshold).sum()),
+        at_threshold=int((pairs.same == threshold).sum() + (pairs.other == threshold).sum()),
     )
 
 
@@ -156,11 +150,9 @@ def compute_equal_error_rate(same: Floats, other: Floats) -> float:
     0.5
     """
     thresholds = np.unique(np.concatenate([same, other]))
-    hits = np.append(1 - np.searchsorted(np.sort(other), thresholds, side="left") / len(other), 0.0)
-    misses = np.append(np.searchsorted(np.sort(same), thresholds, side="left") / len(same), 1.0)
+    hits = np.append(1 - np.searchsorted(np.sort(other), thresholds) / len(other), 0.0)
+    misses = np.append(np.searchsorted(np.sort(same), thresholds) / len(same), 1.0)
     gap = hits - misses
     last = int(np.flatnonzero(gap >= 0)[-1])
-    if gap[last] == 0:
-        return float(hits[last])
     share = gap[last] / (gap[last] - gap[last + 1])
     return float(hits[last] + share * (hits[last + 1] - hits[last]))

@@ -8,25 +8,27 @@ from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.generator.spaces.held_out_words import parse_side
 from sentprobe.lexicon import Lexicon, english
 from sentprobe.lexicon.read import choose_vocabulary
-from sentprobe.probes.encoders import Encoder, make_encoder
+from sentprobe.probes.encoders import Encoder, make_encoder, read_spec
 from sentprobe.probes.encoders.cache.vector_cache import Cache
-from sentprobe.probes.encoders.resolve import EncoderArgument, EncoderSource, resolve_encoders
+from sentprobe.probes.encoders.resolve import EncoderArgument, resolve_encoders
+from sentprobe.probes.gate.cross_encoders import CROSS_ENCODER, PairFunction, PairModel, load_cross_encoder
 from sentprobe.probes.gate.gate_rates import GateResult, check_threshold, measure_gate
 from sentprobe.probes.gate.gate_tables import Gate
-from sentprobe.probes.gate.own_pairs import score_own_pairs
-from sentprobe.probes.gate.pair_scores import PairScorer, ScoredPairs, VectorScorer, find_nearness, score_triplets
+from sentprobe.probes.gate.pair_scores import PairScorer, ScoredPairs, VectorScorer, score_own_pairs, score_triplets
+from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.geometry.triplet_sentences import TripletSampling, build_triplet_spaces
 from sentprobe.processes import check_count
 from sentprobe.progress import Reporter, SilentReporter, shorten
-from sentprobe.specs import Spec
+from sentprobe.specs import Spec, choose_member
 
 DRAW_STEP = 10
 """Difference between the seeds of two draws, as in a run."""
 
 
 def gate(
-    model: EncoderArgument | object,
+    model: EncoderArgument | object | None = None,
     *,
+    score: PairFunction | None = None,
     threshold: float | None = None,
     keep: float = 0.95,
     contrasts: Sequence[str] = (),
@@ -48,6 +50,8 @@ def gate(
     >>> figures.draws[0].rates[1].auc
     0.5
 
+    - model: an encoder, or ``ce:MODEL``, a cross-encoder
+    - score: instead of a model, a function from a list of pairs of texts to their scores
     - threshold: the threshold; without it, the highest that keeps the share *keep* of paraphrases, chosen on one half
       of the units and measured on the other
     - contrasts: default: all that the templates allow
@@ -58,49 +62,49 @@ def gate(
     Raises:
         UsageError: a value is wrong, or the model has no vectors.
     """
-    nearness = find_nearness(measure)
+    nearness = choose_member(Nearness, measure, what="measure")
     check_count("draws", draws)
     if not 0 < keep <= 1:
         raise UsageError(f"the share of paraphrases to keep must be above 0 and at most 1, not {keep:g}")
-    if threshold is not None:
-        check_threshold(threshold, nearness)
-    source = _resolve_single(model)
-    spaces: Sequence[TripletSpace] = ()
-    left_out: Sequence[str] = ()
-    if pairs is None:
-        words = lexicon or english()
-        sampling = TripletSampling(
-            vocabulary=vocabulary or choose_vocabulary(words, "compeval"),
-            templates=tuple(templates),
-            n=n,
-            held_out=side.values if (side := parse_side(list(held_out), held_out=True)) else (),
-        )
-        spaces, errors = build_triplet_spaces(words, contrasts, sampling)
-        left_out = [str(error) for error in errors]
+    words = lexicon or english()
+    side = parse_side(list(held_out), held_out=True)
+    sampling = TripletSampling(
+        vocabulary=vocabulary or choose_vocabulary(words, "compeval"),
+        templates=tuple(templates),
+        n=n,
+        held_out=side.values if side else (),
+    )
+    spaces, errors = build_triplet_spaces(words, contrasts, sampling) if pairs is None else ([], [])
     results: list[GateResult] = []
     for draw_seed in range(seed, seed + DRAW_STEP * draws, DRAW_STEP):
-        encoder = make_encoder(source, seed=draw_seed) if isinstance(source, Spec) else source
-        if not isinstance(encoder, Encoder):
-            raise UsageError(f"{encoder.name!r} is a baseline without vectors, so it has no similarities")
-        scorer = VectorScorer(encoder, nearness, cache=cache)
-        scored = (
-            [score_own_pairs(scorer, Path(pairs))]
-            if pairs is not None
-            else _score_spaces(scorer, spaces, n, draw_seed, reporter or SilentReporter())
+        if score is not None:
+            scorer: PairScorer = PairModel(score, name=getattr(score, "__name__", "score"))
+        else:
+            scorer = _build_scorer(model, draw_seed, nearness, cache)
+        if threshold is not None:
+            check_threshold(threshold, scorer.measure)
+        if pairs is None:
+            scored = _score_spaces(scorer, spaces, n, draw_seed, reporter or SilentReporter())
+        else:
+            scored = [score_own_pairs(scorer, Path(pairs))]
+        figures = measure_gate(
+            scored, scorer=scorer.name, measure=scorer.measure, seed=draw_seed, keep=keep, threshold=threshold
         )
-        results.append(
-            measure_gate(
-                scored, scorer=scorer.name, measure=scorer.measure, seed=draw_seed, keep=keep, threshold=threshold
-            )
-        )
-    return Gate(tuple(results), tuple(left_out))
+        results.append(figures)
+    return Gate(tuple(results), tuple(map(str, errors)))
 
 
-def _resolve_single(model: object) -> EncoderSource:
-    sources = resolve_encoders(model)
-    if len(sources) != 1:
-        raise UsageError(f"{len(sources)} models; one is wanted here")
-    return sources[0]
+def _build_scorer(model: object, seed: int, nearness: Nearness, cache: Cache | None) -> PairScorer:
+    spec = read_spec(model) if isinstance(model, str) else model
+    if isinstance(spec, Spec) and spec.kind == CROSS_ENCODER:
+        return load_cross_encoder(spec)
+    source, *others = resolve_encoders(model)
+    if others:
+        raise UsageError(f"{1 + len(others)} models; one is wanted here")
+    encoder = make_encoder(source, seed=seed) if isinstance(source, Spec) else source
+    if not isinstance(encoder, Encoder):
+        raise UsageError(f"{encoder.name!r} is a baseline, which has no vectors")
+    return VectorScorer(encoder, nearness, cache=cache)
 
 
 def _score_spaces(

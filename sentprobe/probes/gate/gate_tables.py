@@ -1,6 +1,6 @@
 """The output of a gate: one sentence, a table, records and JUnit XML."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from statistics import mean
 from typing import Any
@@ -30,7 +30,15 @@ class Gate:
     """Sentences about contrasts that the templates cannot have."""
 
     def __str__(self) -> str:
-        return describe_worst(self)
+        worst = max(self.list_cells(), key=lambda draws: _average(draws, "false_hits"))
+        first, contrast = self.draws[0], CONTRASTS.get(worst[0].contrast)
+        others = f"sentences in which {contrast.summary}" if contrast else "pairs with another meaning"
+        measure = "distance" if first.measure == "euclid" else first.measure
+        return (
+            f"At a {measure} of {mean(result.threshold for result in self.draws):.4f}, where "
+            f"{100 * mean(result.kept for result in self.draws):.1f}% of paraphrases pass, "
+            f"{100 * _average(worst, 'false_hits'):.1f}% of {others} pass, too."
+        )
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return a flat record for each draw, contrast and form."""
@@ -53,19 +61,6 @@ def _build_record(result: GateResult, rates: GateRates) -> dict[str, Any]:
 
 def _average(draws: Sequence[GateRates], field: str) -> float:
     return float(mean(getattr(rates, field) for rates in draws))
-
-
-def describe_worst(gate: Gate) -> str:
-    """Return the sentence about the contrast with the most false hits."""
-    worst = max(gate.list_cells(), key=lambda draws: _average(draws, "false_hits"))
-    first, contrast = gate.draws[0], CONTRASTS.get(worst[0].contrast)
-    others = f"sentences in which {contrast.summary}" if contrast else "pairs with another meaning"
-    measure = "distance" if first.measure == "euclid" else first.measure
-    return (
-        f"At a {measure} of {mean(result.threshold for result in gate.draws):.4f}, where "
-        f"{100 * mean(result.kept for result in gate.draws):.1f}% of paraphrases pass, "
-        f"{100 * _average(worst, 'false_hits'):.1f}% of {others} pass, too."
-    )
 
 
 def build_gate_grid(gate: Gate, *, intervals: bool) -> Grid:
@@ -91,25 +86,19 @@ def _format_rate(draws: Sequence[GateRates], field: str, *, intervals: bool) -> 
 
 def format_gate_notes(gate: Gate) -> str:
     """Return the notes below the table, one a line."""
-    return "".join(f"{note}\n" for note in _list_notes(gate))
-
-
-def _list_notes(gate: Gate) -> Iterator[str]:
-    first = gate.draws[0]
-    if first.keep is not None:
-        yield (
-            f"The threshold keeps {100 * first.keep:g}% of the paraphrases in one half of the units; all figures are "
-            "of the other half."
-        )
+    keep, notes = gate.draws[0].keep, []
+    if keep is not None:
+        notes += [
+            f"The threshold keeps {100 * keep:g}% of paraphrases in one half of the units; figures are of the other."
+        ]
     if len(gate.draws) > 1:
-        yield f"Mean ± standard deviation of {len(gate.draws)} draws."
+        notes += [f"Mean ± standard deviation of {len(gate.draws)} draws."]
     for draws in gate.list_cells():
         if ties := sum(rates.ties for rates in draws):
-            rates = draws[0]
-            yield f"{rates.contrast}, {rates.form}: {ties} negatives have exactly the score of their positive."
+            notes += [f"{_name_case(draws[0])}: {ties} negatives have exactly the score of their positive."]
     if at_threshold := sum(rates.at_threshold for result in gate.draws for rates in result.rates):
-        yield f"{at_threshold} pairs are exactly at the threshold; they pass."
-    yield from (f"Left out: {reason}." for reason in gate.left_out)
+        notes += [f"{at_threshold} pairs are exactly at the threshold; they pass."]
+    return "".join(f"{note}\n" for note in (*notes, *(f"Left out: {reason}." for reason in gate.left_out)))
 
 
 def find_exceeding(gate: Gate, max_false_hits: float) -> list[tuple[str, float]]:

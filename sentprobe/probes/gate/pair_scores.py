@@ -1,23 +1,25 @@
 """Scores of pairs of texts, computed block by block: only the scores are kept."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
+from pathlib import Path
 from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.errors import UsageError
+from sentprobe.errors import FormatError, UsageError
+from sentprobe.generator.pairs.drafts import hash_words
 from sentprobe.generator.pairs.triplets import SIDES, TripletSet
 from sentprobe.probes.encoders import Encoder
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.encoders.capabilities import get_capabilities
+from sentprobe.probes.formats.records import read_table_rows
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind, Sides
 from sentprobe.probes.statistics import Floats
 from sentprobe.progress import Reporter
-from sentprobe.specs import choose_member
 
 BLOCK = 2048
 """Number of triplets, or of a user's pairs, that are scored at a time."""
@@ -41,6 +43,8 @@ class VectorScorer:
     """Scores pairs by the nearness of their vectors; a Euclidean distance is negative."""
 
     def __init__(self, encoder: Encoder, nearness: Nearness = Nearness.COSINE, *, cache: Cache | None = None) -> None:
+        if nearness is Nearness.WHITENED:
+            raise UsageError(f"the measure {nearness.value} is not for single pairs; known: cosine, dot, euclid")
         capabilities = get_capabilities(encoder)
         if capabilities.bind_to_order or capabilities.needs_all_sentences:
             raise UsageError(f"{encoder.name} needs all sentences at once, but they are encoded in blocks")
@@ -60,14 +64,6 @@ class VectorScorer:
         )
         same = (sides.find_same(1, column) for column in range(2, len(columns)))
         return [first, *(np.where(is_same, first, score) for is_same, score in zip(same, scores, strict=True))]
-
-
-def find_nearness(name: str) -> Nearness:
-    """Return the nearness called *name*; raise UsageError for an unknown one, and for whitening."""
-    nearness = choose_member(Nearness, name, what="measure")
-    if nearness is Nearness.WHITENED:
-        raise UsageError(f"the measure {name} is not for single pairs; known: cosine, dot, euclid")
-    return nearness
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,6 +110,57 @@ def score_triplets(scorer: PairScorer, triplets: TripletSet, reporter: Reporter)
         )
         for form, other, example in forms
     ]
+
+
+COLUMNS = ("a", "b", "same")
+
+
+def score_own_pairs(scorer: PairScorer, path: Path) -> ScoredPairs:
+    """Return the scores of the pairs in a file; pairs with the same first text share a unit.
+
+    Raises:
+        FormatError: the file has no such pairs, an empty text, or one label only.
+    """
+    scores, units, labels = [], [], []
+    example: tuple[str, str] | None = None
+    pairs = _read_pairs(path)
+    while block := [*islice(pairs, BLOCK)]:
+        firsts, seconds, same = map(list, zip(*block, strict=True))
+        scores += scorer.score_columns(firsts, seconds)
+        units += [hash_words([text]) for text in firsts]
+        labels += same
+        others = [(first, second) for first, second, is_same in block if not is_same]
+        example = example or (find_shortest(*zip(*others, strict=True)) if others else None)
+    is_same = np.array(labels, dtype=np.bool_)
+    if example is None or not is_same.any():
+        labels_found = "no pairs" if not labels else f"only pairs with same={int(is_same[0])}"
+        raise FormatError(f"{path}: {labels_found}; pairs that mean the same (1) and others (0) are needed")
+    all_scores, all_units = np.concatenate(scores), np.array(units, np.int64)
+    return ScoredPairs(
+        contrast="",
+        form="",
+        example=example,
+        same=all_scores[is_same],
+        other=all_scores[~is_same],
+        same_units=all_units[is_same],
+        other_units=all_units[~is_same],
+    )
+
+
+def _read_pairs(path: Path) -> Iterator[tuple[str, str, bool]]:
+    rows = read_table_rows(path)
+    header = [name.strip().casefold() for name in next(rows, ("", []))[1]]
+    if missing := [name for name in COLUMNS if name not in header]:
+        raise FormatError(f"{path}: the column {missing[0]} is missing; the first line names a, b and same")
+    for where, row in rows:
+        if len(row) != len(header):
+            raise FormatError(f"{where}: {len(row)} fields, the first line names {len(header)}")
+        first, second, label = (row[header.index(name)].strip() for name in COLUMNS)
+        if not (first and second):
+            raise FormatError(f"{where}: a text is empty")
+        if label not in ("0", "1"):
+            raise FormatError(f"{where}: same is {label!r}; 1 (the same meaning) or 0 is wanted")
+        yield first, second, label == "1"
 
 
 def find_shortest(firsts: Sequence[str], seconds: Sequence[str]) -> tuple[str, str]:

@@ -17,17 +17,8 @@ from typing import Any
 from sentprobe.disk.files import RESULTS_MARKER, RUN_FILE, write_atomically
 from sentprobe.disk.locks import LOCK, WAIT_MINUTES, hold_lock, read_holder
 from sentprobe.errors import ResultsError, SentprobeError, UsageError, format_count, format_message, path_error
+from sentprobe.probes.results import result as rs
 from sentprobe.probes.results.data_facts import parse_data_facts
-from sentprobe.probes.results.result import (
-    MULTI_PROBE_CONDITIONS,
-    Condition,
-    Norm,
-    Provenance,
-    Result,
-    Results,
-    Score,
-    SeedScore,
-)
 from sentprobe.probes.statistics import Interval
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.codelength import CurvePoint
@@ -36,7 +27,7 @@ from sentprobe.values import BadSyntaxError, check_record, parse_json
 RESULT_FORMAT = "sentprobe-result 3"
 
 
-def format_result(result: Result) -> str:
+def format_result(result: rs.Result) -> str:
     """Format a result as JSON, keys in the order of the fields; the inverse of parse_result."""
     value: dict[str, Any] = {"format": RESULT_FORMAT}
     value |= {entry.name: getattr(result, entry.name) for entry in fields(result)}
@@ -44,7 +35,7 @@ def format_result(result: Result) -> str:
     value["data"] = result.data and result.data.to_json()
     value["units"] = _format_numbers(result.units)
     value["lengths"] = _format_numbers(result.lengths)
-    value["norms"] = _columns_to_json(Norm, result.norms)
+    value["norms"] = _columns_to_json(rs.Norm, result.norms)
     value["preset"] = result.preset.to_json()
     value["scores"] = {c.value: _score_to_json(s) for c, s in result.scores.items()}
     return json.dumps(value, indent=2, ensure_ascii=False, default=dict) + "\n"
@@ -55,17 +46,17 @@ def _format_numbers(numbers: Iterable[float]) -> str:
     return " ".join(map(repr, numbers))
 
 
-def _columns_to_json(kind: type[Norm | CurvePoint], records: Iterable[Norm | CurvePoint]) -> dict[str, str]:
+def _columns_to_json(kind: type[rs.Norm | CurvePoint], records: Iterable[rs.Norm | CurvePoint]) -> dict[str, str]:
     """Return records as a text for each field."""
     return {e.name: _format_numbers(getattr(record, e.name) for record in records) for e in fields(kind)}
 
 
-def _score_to_json(score: Score) -> dict[str, Any]:
+def _score_to_json(score: rs.Score) -> dict[str, Any]:
     seeds = [_seed_to_json(seed_score) for seed_score in score.seeds]
     return {"accuracy": score.accuracy, "spread": score.spread, "interval": asdict(score.interval), "seeds": seeds}
 
 
-def _seed_to_json(score: SeedScore) -> dict[str, Any]:
+def _seed_to_json(score: rs.SeedScore) -> dict[str, Any]:
     value = {entry.name: getattr(score, entry.name) for entry in fields(score)}
     value["provenance"] = score.provenance and asdict(score.provenance)
     del value["readings"], value["information"], value["wrong_answers"]  # omitted if empty
@@ -80,7 +71,7 @@ def _seed_to_json(score: SeedScore) -> dict[str, Any]:
     return value
 
 
-def parse_result(text: str, *, source: str = "result") -> Result:
+def parse_result(text: str, *, source: str = "result") -> rs.Result:
     """Parse a result; *source* names it in an error."""
     try:
         value = parse_json(text)
@@ -95,8 +86,8 @@ def parse_result(text: str, *, source: str = "result") -> Result:
         value["lengths"] = _parse_numbers(value["lengths"])
         value["norms"] = _norms_from_json(value["norms"])
         value["preset"] = Preset.from_json(value["preset"])
-        value["scores"] = {Condition(key): _score_from_json(score) for key, score in value["scores"].items()}
-        result = Result(**value)
+        value["scores"] = {rs.Condition(key): _score_from_json(score) for key, score in value["scores"].items()}
+        result = rs.Result(**value)
         check_record(result)
         return _check_result(result)
     except ResultsError:
@@ -116,14 +107,14 @@ def _parse_numbers(line: str) -> tuple[int, ...]:
     return tuple(map(int, line.split()))
 
 
-def _norms_from_json(value: Mapping[str, str]) -> tuple[Norm, ...]:
-    texts = zip(*(value[entry.name].split() for entry in fields(Norm)), strict=True)
-    return tuple(Norm(int(a), int(b), float(c), float(d)) for a, b, c, d in texts)
+def _norms_from_json(value: Mapping[str, str]) -> tuple[rs.Norm, ...]:
+    texts = zip(*(value[entry.name].split() for entry in fields(rs.Norm)), strict=True)
+    return tuple(rs.Norm(int(a), int(b), float(c), float(d)) for a, b, c, d in texts)
 
 
-def _check_result(result: Result) -> Result:
+def _check_result(result: rs.Result) -> rs.Result:
     """Return the result; raise ValueError if it has no probe score, or its parts do not match."""
-    if Condition.PROBE not in result.scores:
+    if rs.Condition.PROBE not in result.scores:
         raise ValueError("there is no score of the probe itself")
     seed_scores = [seed_score for score in result.scores.values() for seed_score in score.seeds]
     if not all(0 <= share <= 1 for share in (result.majority, *(s.accuracy for s in seed_scores))):
@@ -136,46 +127,46 @@ def _check_result(result: Result) -> Result:
     return result
 
 
-def _check_seeds(result: Result) -> None:
+def _check_seeds(result: rs.Result) -> None:
     """Raise ValueError for a seed without its method's probes, or without its incorrect answers."""
     for condition, score in result.scores.items():
         for seed_score in score.seeds:
-            if condition in MULTI_PROBE_CONDITIONS:
+            if condition in rs.MULTI_PROBE_CONDITIONS:
                 _check_readings(condition, seed_score)
             if seed_score.wrong_answers and len(seed_score.wrong_answers) != seed_score.total - seed_score.correct:
                 raise ValueError("the incorrect answers do not match the incorrect items")
 
 
-def _check_readings(condition: Condition, score: SeedScore) -> None:
+def _check_readings(condition: rs.Condition, score: rs.SeedScore) -> None:
     """Raise ValueError if readings are unsorted or, for portions, V-information of test items is missing."""
     positions = [reading.at for reading in score.readings]
     if len(positions) < 2 or not all(left < right for left, right in pairwise(positions)):
         raise ValueError(f"{condition} without its probes")
     if positions[0] < 0:
         raise ValueError(f"{condition} with a probe of {positions[0]}")
-    if condition is Condition.PORTIONS and (positions[0] < 1 or len(score.information) != score.total):
+    if condition is rs.Condition.PORTIONS and (positions[0] < 1 or len(score.information) != score.total):
         raise ValueError(f"{condition} without the information of each item")
     if max(reading.correct for reading in score.readings) > score.total:
         raise ValueError(f"{condition} with more correct answers than items")
 
 
-def _score_from_json(value: Mapping[str, Any]) -> Score:
+def _score_from_json(value: Mapping[str, Any]) -> rs.Score:
     seed_scores = tuple(_seed_from_json(seed) for seed in value["seeds"])
     if not seed_scores:
         raise ValueError("a score without a seed")
     for seed_score in seed_scores:
         seed_score.items()
-    return Score(seed_scores, Interval(**value["interval"]))
+    return rs.Score(seed_scores, Interval(**value["interval"]))
 
 
-def _seed_from_json(value: Mapping[str, Any]) -> SeedScore:
+def _seed_from_json(value: Mapping[str, Any]) -> rs.SeedScore:
     provenance = value["provenance"]
     parsed_fields = {
         "wrong_answers": _parse_numbers(value.get("wrong_answers", "")),
         "readings": _readings_from_json(value.get("readings", {})),
         "information": tuple(map(float, value.get("information", "").split())),
     }
-    return SeedScore(**{**value, **parsed_fields, "provenance": provenance and Provenance(**provenance)})
+    return rs.SeedScore(**{**value, **parsed_fields, "provenance": provenance and rs.Provenance(**provenance)})
 
 
 def _readings_from_json(value: Mapping[str, str]) -> tuple[CurvePoint, ...]:
@@ -193,7 +184,7 @@ OWN_FILES = (MARKER, RUN_FILE)
 RUN_FORMAT = "sentprobe-run 1"
 
 
-def make_file_name(result: Result) -> str:
+def make_file_name(result: rs.Result) -> str:
     """Return the file name of a result: encoder, digest, task and seed.
 
     The digest covers the preset and the fingerprints of encoder, dataset and probe words' vectors, so that results of
@@ -204,7 +195,7 @@ def make_file_name(result: Result) -> str:
     return f"{encoder.lstrip('.')}.{digest}.{task}.seed{result.seed}.json"
 
 
-def find_identity(result: Result) -> tuple[str, ...]:
+def find_identity(result: rs.Result) -> tuple[str, ...]:
     """Return the values that identify a result: encoder, data, classifier, seed, probe words."""
     fingerprints = (result.encoder_fingerprint, result.dataset_fingerprint)
     preset = json.dumps(result.preset.to_json())
@@ -322,14 +313,14 @@ def lock_directory(directory: Path, *, wait: float = WAIT_SECONDS, command: str 
         yield
 
 
-def write_result(result: Result, directory: Path) -> Path:
+def write_result(result: rs.Result, directory: Path) -> Path:
     """Write the result into its file and return the path."""
     path = directory / make_file_name(result)
     write_atomically(path, format_result(result))
     return path
 
 
-def find_result(result: Result, directory: Path) -> Result | None:
+def find_result(result: rs.Result, directory: Path) -> rs.Result | None:
     """Return the stored result with the identity of *result*; report a damaged file, or one of another identity."""
     path = directory / make_file_name(result)
     if not path.exists():
@@ -346,26 +337,26 @@ def find_result(result: Result, directory: Path) -> Result | None:
     return stored
 
 
-def read_sound_results(directory: Path) -> Iterator[Result]:
+def read_sound_results(directory: Path) -> Iterator[rs.Result]:
     """Yield the readable results in a results folder, by file name."""
     return filter(None, map(read_sound_result, list_result_files(directory)))
 
 
-def read_sound_result(path: Path) -> Result | None:
+def read_sound_result(path: Path) -> rs.Result | None:
     """Return the result in a file, or None if it is unreadable."""
     with suppress(ResultsError, OSError, UnicodeDecodeError):
         return parse_result(path.read_text("utf-8"), source=str(path))
     return None
 
 
-def read_results_by_recipe(directory: Path) -> dict[str, Result]:
+def read_results_by_recipe(directory: Path) -> dict[str, rs.Result]:
     """Return the readable results in a results folder, by recipe; raise UsageError if the folder is not readable."""
     with _convert_read_errors(directory, "cannot read results"):
         results = read_sound_results(directory) if (directory / MARKER).is_file() else ()
         return {result.recipe: result for result in results}
 
 
-def read_results(directory: Path | str) -> Results:
+def read_results(directory: Path | str) -> rs.Results:
     """Read all results in a results folder, by file name.
 
     Raises:
@@ -379,7 +370,7 @@ def read_results(directory: Path | str) -> Results:
             hint = f"; {directory / folders[0]} is one" if folders else ""
             raise UsageError(f"{directory}: not a directory of sentprobe's results{hint}")
         results = (parse_result(p.read_text("utf-8"), source=str(p)) for p in list_result_files(directory))
-        return Results(tuple(replace(result, source=str(directory)) for result in results))
+        return rs.Results(tuple(replace(result, source=str(directory)) for result in results))
 
 
 def list_result_files(directory: Path) -> list[Path]:

@@ -6,14 +6,9 @@ from sentprobe.probes.report.findings.control_verdicts import compute_effective_
 from sentprobe.probes.report.findings.paired_tests import LEVEL
 from sentprobe.probes.report.findings.table_findings import ChanceTest, find_table
 from sentprobe.probes.results.result import Condition, Result, Results
+from sentprobe.probes.review import power as pw
 from sentprobe.probes.review.beyond_control import describe_chance_p
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
-from sentprobe.probes.review.power import (
-    SMALLEST_SHOWN,
-    compute_items_needed,
-    describe_draws_needed,
-    describe_items_needed,
-)
 
 
 def find_near_chance(table: Results) -> Iterator[ClaimFinding]:
@@ -23,7 +18,7 @@ def find_near_chance(table: Results) -> Iterator[ClaimFinding]:
     near = [
         test
         for (_, task), test in findings.cells.items()
-        if task not in solvable and test.figure.accuracy - test.figure.chance >= SMALLEST_SHOWN and not test.is_above
+        if task not in solvable and test.figure.accuracy - test.figure.chance >= pw.SMALLEST_SHOWN and not test.is_above
     ]
     level = LEVEL / (len(findings.cells) + len(findings.free_controls))
     for task in dict.fromkeys(test.draws[0].task for test in near):
@@ -42,7 +37,9 @@ def find_near_chance(table: Results) -> Iterator[ClaimFinding]:
 def _describe_figure(test: ChanceTest, *, level: float) -> str:
     figure, first = test.figure, test.draws[0]
     enough = (
-        describe_draws_needed(figure.test, level=level) if figure.test else _describe_needed_items(first, level=level)
+        pw.describe_draws_needed(figure.test, level=level)
+        if figure.test
+        else _describe_needed_items(first, level=level)
     )
     return (
         f"{first.encoder}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}; "
@@ -52,5 +49,5 @@ def _describe_figure(test: ChanceTest, *, level: float) -> str:
 
 def _describe_needed_items(result: Result, *, level: float) -> str:
     score = result.scores[Condition.PROBE]
-    needed = compute_items_needed(result.accuracy, result.majority, level=level) or 0
-    return describe_items_needed(needed * score.total / compute_effective_items(score, result), score.total)
+    needed = pw.compute_items_needed(result.accuracy, result.majority, level=level) or 0
+    return pw.describe_items_needed(needed * score.total / compute_effective_items(score, result), score.total)

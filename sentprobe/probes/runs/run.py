@@ -12,17 +12,9 @@ from sentprobe.engines import Engine, EngineChoice, EngineName, make_engine
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import TooFewError
 from sentprobe.probes.encoders import USUAL_ENCODERS, Encoder
+from sentprobe.probes.encoders import resolve as rv
 from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.encoders.capabilities import collect_notes, get_capabilities
-from sentprobe.probes.encoders.resolve import (
-    EncodersArgument,
-    EncoderSource,
-    bind_to_sentence_order,
-    build_encoders,
-    depends_on_order,
-    expand_variants,
-    resolve_encoders,
-)
 from sentprobe.probes.encoders.variants.cut_and_rounded import make_storage_options
 from sentprobe.probes.results.item_table import ItemTable, has_held_out, has_items, read_item_tables
 from sentprobe.probes.results.result import Result, Results
@@ -56,7 +48,7 @@ class Outcome:
 
 def run(
     datasets: DatasetsArgument,
-    encoders: EncodersArgument = USUAL_ENCODERS,
+    encoders: rv.EncodersArgument = USUAL_ENCODERS,
     *,
     tasks: Sequence[str] | str = (),
     train: int | None = None,
@@ -96,8 +88,7 @@ def run(
       a list of sentences; a model with ``encode``, as in sentence-transformers; or a list of such.
       :func:`sentprobe.wrap_encoder` gives a function or model a name and a fingerprint
     - tasks: only these; by default all
-    - train, test, validation: the number of items of each task that is built; by default that of
-      its suite
+    - train, test, validation: the number of items of each task that is built; by default that of its suite
     - hold_out_structure: a structure, such as ``"passive"``, that the training items of compeval
       lack, and half of the test items have; ``accuracy_by(result, "structure")`` compares both halves
     - preset: the classifier, its name, or a function from dataset to classifier; by default that
@@ -139,8 +130,8 @@ def run(
     targets = find_targets(
         datasets, tasks=tasks, counts=ItemCounts(train, test, validation), structure=hold_out_structure, seed=seed
     )
-    sources = expand_variants(
-        resolve_encoders(encoders), make_storage_options(dims, quantize), erase=[*map(str, erase)]
+    sources = rv.expand_variants(
+        rv.resolve_encoders(encoders), make_storage_options(dims, quantize), erase=[*map(str, erase)]
     )
     request = RunRequest(
         targets=targets,
@@ -195,11 +186,11 @@ class DrawnRun(NamedTuple):
     """The run of one draw, and its encoders; those that need a file or a model are built."""
 
     run: Run
-    encoders: list[EncoderSource]
+    encoders: list[rv.EncoderSource]
     specs: Mapping[str, Spec]
 
 
-def prepare_draws(encoders: Sequence[EncoderSource], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:
+def prepare_draws(encoders: Sequence[rv.EncoderSource], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:
     """Yield each draw with its encoders; raise UsageError for equal names, or stored vectors in several draws."""
     specs: dict[str, Spec] = {}
     sources = list(encoders)
@@ -216,17 +207,17 @@ def prepare_draws(encoders: Sequence[EncoderSource], *, targets: Targets, run: R
         sources = list(chain.from_iterable(map(_select_reusable, sources, groups)))
 
 
-def _reject_ordered_vectors(encoders: Iterable[EncoderSource]) -> None:
+def _reject_ordered_vectors(encoders: Iterable[rv.EncoderSource]) -> None:
     """Raise UsageError for vectors in sentence order, since each draw has other sentences."""
     for encoder in encoders:
-        if depends_on_order(encoder):
+        if rv.depends_on_order(encoder):
             raise UsageError(
                 f"{encoder.name}: its vectors are of the sentences of one draw, in their order, and each of several "
                 "draws has others; say which sentences they are of (file:VECTORS?sentences=FILE), or make one draw"
             )
 
 
-def _select_reusable(source: EncoderSource, encoders: Sequence[EncoderSource]) -> Sequence[EncoderSource]:
+def _select_reusable(source: rv.EncoderSource, encoders: Sequence[rv.EncoderSource]) -> Sequence[rv.EncoderSource]:
     """Return the encoders of a source if all draws share them (a model is loaded once), else the source itself."""
     is_random = (isinstance(encoder, Spec) or get_capabilities(encoder).seed is not None for encoder in encoders)
     return [source] if any(is_random) else encoders
@@ -254,11 +245,11 @@ def _run_draw(
     """Return the outcome of a draw; *start* returns the engine."""
     run, words = draw.run, request.probe_vectors
     engine = start()
-    unbound = build_encoders(draw.encoders, seed=run.seed)
+    unbound = rv.build_encoders(draw.encoders, seed=run.seed)
     if run.out is not None:
         prepare_directory(run.out, run.text)
     data = find_datasets(targets, command=run.command, reporter=reporter)
-    encoders = bind_to_sentence_order(unbound, (dataset.sentences for dataset in data.datasets))
+    encoders = rv.bind_to_sentence_order(unbound, (dataset.sentences for dataset in data.datasets))
     tasks = make_tasks(
         data.datasets,
         run=run,

@@ -5,92 +5,80 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.probes.trainer.classifier import (
-    GRID_FIELDS,
-    Activation,
-    Masking,
-    Optimizer,
-    Penalty,
-    Precision,
-    Preset,
-    Scaling,
-    StopCriterion,
-    WeightInitialization,
-    describe_differences,
-)
+from sentprobe.probes.trainer import classifier as cl
 from sentprobe.specs import OptionPair, replace_options
 
 PRESETS = (
-    Preset(
+    cl.Preset(
         name="ettinger",
         # Ettinger et al. 2018, section 7 and their xy_classify.py: scikit-learn's MLPClassifier,
         # one hidden ReLU layer of the size of the input, at most 700 passes.
         hidden=(0,),
-        activation=Activation.RELU,
+        activation=cl.Activation.RELU,
         max_epochs=700,
         # Defaults of scikit-learn 1.9; the paper used those of its version.
-        start=WeightInitialization.GLOROT,
-        optimizer=Optimizer.ADAM,
+        start=cl.WeightInitialization.GLOROT,
+        optimizer=cl.Optimizer.ADAM,
         learning_rate=1e-3,
         l2=(1e-4,),
-        penalty=Penalty.PER_BATCH,
+        penalty=cl.Penalty.PER_BATCH,
         batch=200,
-        stop=StopCriterion.TRAINING_LOSS,
+        stop=cl.StopCriterion.TRAINING_LOSS,
         tolerance=1e-4,
         patience=10,
         # Ours: their code does not scale vectors. The length of the vectors then decides whether
         # training makes progress before it stops. See Scaling.
-        scaling=Scaling.UNIT,
+        scaling=cl.Scaling.UNIT,
         # As in scikit-learn. Stopping at a small training loss would save a quarter of the time and
         # cost up to 0.7 points of accuracy (docs/trainer.md).
         enough=0.0,
     ),
-    Preset(
+    cl.Preset(
         name="adi",
         # Adi et al. 2017, section 3 and appendix: one hidden ReLU layer of the size of the input,
         # dropout 0.8 before the softmax, AdaGrad with 0.01, stop after 5 epochs in which the loss
         # on validation does not improve.
         hidden=(0,),
-        activation=Activation.RELU,
+        activation=cl.Activation.RELU,
         dropout=(0.8,),
-        masking=Masking.AFTER,
-        optimizer=Optimizer.ADAGRAD,
+        masking=cl.Masking.AFTER,
+        optimizer=cl.Optimizer.ADAGRAD,
         learning_rate=1e-2,
-        stop=StopCriterion.VALIDATION_LOSS,
+        stop=cl.StopCriterion.VALIDATION_LOSS,
         tolerance=0.0,
         patience=4,
         # Defaults of Torch7, which they used.
-        start=WeightInitialization.FAN_IN,
+        start=cl.WeightInitialization.FAN_IN,
         epsilon=1e-10,
         l2=(0.0,),
-        penalty=Penalty.DECAY,
+        penalty=cl.Penalty.DECAY,
         # Ours: our copy of the paper gives neither.
         batch=32,
         max_epochs=200,
         # Ours, as in ettinger.
-        scaling=Scaling.UNIT,
+        scaling=cl.Scaling.UNIT,
         beta1=0.0,
         beta2=0.0,
     ),
-    Preset(
+    cl.Preset(
         name="conneau",
         # Conneau et al. 2018, section 4 and appendix: one hidden sigmoid layer; width, dropout and
         # L2 penalty chosen on validation; logistic regression for WC (1,000 labels; the other
         # tasks have at most 20). The values of the L2 grid are SentEval's, and none.
         hidden=(50, 100, 200),
-        activation=Activation.SIGMOID,
+        activation=cl.Activation.SIGMOID,
         linear_from=100,
         dropout=(0.0, 0.1, 0.2),
         l2=(0.0, 1e-5, 1e-4, 1e-3, 1e-2),
         # As in SentEval's code.
-        masking=Masking.BEFORE,
-        start=WeightInitialization.FAN_IN,
-        optimizer=Optimizer.ADAM,
-        penalty=Penalty.DECAY,
+        masking=cl.Masking.BEFORE,
+        start=cl.WeightInitialization.FAN_IN,
+        optimizer=cl.Optimizer.ADAM,
+        penalty=cl.Penalty.DECAY,
         max_epochs=200,
-        stop=StopCriterion.VALIDATION_ACCURACY,
+        stop=cl.StopCriterion.VALIDATION_ACCURACY,
         tolerance=0.0,
-        scaling=Scaling.AS_IS,
+        scaling=cl.Scaling.AS_IS,
         # Ours, for speed at the same accuracy (docs/trainer.md): batches four times as large, a
         # higher learning rate, a check after every pass, and patience that resets.
         batch=256,
@@ -99,48 +87,48 @@ PRESETS = (
         patience=15,
         patience_resets=True,
     ),
-    Preset(
+    cl.Preset(
         name="senteval",
         # SentEval's senteval/tools/classifier.py and validation.py (Conneau & Kiela 2018): batch,
         # check every 4 passes, at most 204 passes (it continues while at most 200 are done), end
         # at the sixth check without improvement, counted over the whole training.
-        activation=Activation.SIGMOID,
-        masking=Masking.BEFORE,
-        optimizer=Optimizer.ADAM,
+        activation=cl.Activation.SIGMOID,
+        masking=cl.Masking.BEFORE,
+        optimizer=cl.Optimizer.ADAM,
         l2=(1e-5, 1e-4, 1e-3, 1e-2),
-        penalty=Penalty.DECAY,
+        penalty=cl.Penalty.DECAY,
         batch=64,
         max_epochs=204,
         check_every=4,
-        stop=StopCriterion.VALIDATION_ACCURACY,
+        stop=cl.StopCriterion.VALIDATION_ACCURACY,
         tolerance=0.0,
         patience=5,
         patience_resets=False,
-        scaling=Scaling.AS_IS,
+        scaling=cl.Scaling.AS_IS,
         # Its default is no hidden layer (here: activation=none); its examples with one have width
         # 50. probing.py: WC (1,000 labels; the other tasks have at most 20) never has one.
         hidden=(50,),
         linear_from=100,
         # Defaults of PyTorch.
-        start=WeightInitialization.FAN_IN,
+        start=cl.WeightInitialization.FAN_IN,
         learning_rate=1e-3,
     ),
-    Preset(
+    cl.Preset(
         name="logreg",
         # The defaults of scikit-learn's LogisticRegression (1.9): tol=1e-4, no penalty on the
         # intercept. Ours: penalty (1/C) and scaling are chosen; one-hot inputs are not scaled.
         hidden=(0,),
-        activation=Activation.NONE,
-        optimizer=Optimizer.LBFGS,
+        activation=cl.Activation.NONE,
+        optimizer=cl.Optimizer.LBFGS,
         l2=(0.1, 1.0, 10.0, 100.0),
-        penalty=Penalty.PER_BATCH,
+        penalty=cl.Penalty.PER_BATCH,
         max_epochs=1000,
         tolerance=1e-4,
-        scaling=Scaling.CHOSEN,
-        stop=StopCriterion.VALIDATION_ACCURACY,
-        precision=Precision.FLOAT32,
+        scaling=cl.Scaling.CHOSEN,
+        stop=cl.StopCriterion.VALIDATION_ACCURACY,
+        precision=cl.Precision.FLOAT32,
         # Ignored by L-BFGS.
-        start=WeightInitialization.GLOROT,
+        start=cl.WeightInitialization.GLOROT,
         learning_rate=1.0,
         beta1=0.0,
         beta2=0.0,
@@ -151,7 +139,7 @@ PRESETS = (
 )
 
 
-def find_preset(name: str) -> Preset:
+def find_preset(name: str) -> cl.Preset:
     """Return the preset of that name.
 
     >>> find_preset("ettinger").batch
@@ -164,18 +152,18 @@ def find_preset(name: str) -> Preset:
     return table[name]
 
 
-def format_preset_name(preset: Preset) -> str:
+def format_preset_name(preset: cl.Preset) -> str:
     """Return the preset's name and its overridden values.
 
     >>> format_preset_name(override(find_preset("ettinger"), [("batch", "64")]))
     'ettinger with batch=64'
     """
     default_preset = {default.name: default for default in PRESETS}.get(preset.name)
-    changed = describe_differences(preset, default_preset) if default_preset else ""
+    changed = cl.describe_differences(preset, default_preset) if default_preset else ""
     return preset.name + (f" with {changed}" if changed else "")
 
 
-def override(preset: Preset, options: Iterable[OptionPair]) -> Preset:
+def override(preset: cl.Preset, options: Iterable[OptionPair]) -> cl.Preset:
     """Return *preset* with fields read from text; commas separate the values of a grid.
 
     >>> override(find_preset("ettinger"), [("batch", "64"), ("hidden", "50,100")]).hidden
@@ -184,17 +172,17 @@ def override(preset: Preset, options: Iterable[OptionPair]) -> Preset:
     return replace_options(preset, options, owner=f"preset {preset.name}", fixed=("name",))
 
 
-def calibrate_stopping(preset: Preset) -> Preset:
+def calibrate_stopping(preset: cl.Preset) -> cl.Preset:
     """Return the preset with early stopping on validation loss, for calibrated probabilities.
 
     Patience is longer, because probes on few items learn nothing for many passes. Gains below the tolerance add up, so
     slow progress goes on. L-BFGS chooses its penalty and scaling by validation loss.
     """
-    if preset.optimizer is Optimizer.LBFGS:
-        return replace(preset, stop=StopCriterion.VALIDATION_LOSS) if preset.needs_validation else preset
+    if preset.optimizer is cl.Optimizer.LBFGS:
+        return replace(preset, stop=cl.StopCriterion.VALIDATION_LOSS) if preset.needs_validation else preset
     return replace(
         preset,
-        stop=StopCriterion.VALIDATION_LOSS,
+        stop=cl.StopCriterion.VALIDATION_LOSS,
         check_every=1,
         tolerance=1e-3,
         patience=max(30, preset.patience),
@@ -207,9 +195,9 @@ MIN_UPDATES = 16
 """Minimum number of updates per pass on a portion of the training items."""
 
 
-def reduce_batch(preset: Preset, *, items: int) -> Preset:
+def reduce_batch(preset: cl.Preset, *, items: int) -> cl.Preset:
     """Return the preset with batches that give at least MIN_UPDATES updates per pass, if there are as many items."""
-    if preset.optimizer is Optimizer.LBFGS:
+    if preset.optimizer is cl.Optimizer.LBFGS:
         return preset
     return replace(preset, batch=max(1, min(preset.batch, items // MIN_UPDATES)))
 
@@ -217,14 +205,14 @@ def reduce_batch(preset: Preset, *, items: int) -> Preset:
 HIDDEN_WIDTHS = (8, 32, 128)
 
 
-def remove_hidden_layer(preset: Preset) -> Preset:
+def remove_hidden_layer(preset: cl.Preset) -> cl.Preset:
     """Return the preset without a hidden layer."""
-    return replace(preset, activation=Activation.NONE, dropout=(0.0,))
+    return replace(preset, activation=cl.Activation.NONE, dropout=(0.0,))
 
 
-def set_hidden_widths(preset: Preset) -> Preset:
+def set_hidden_widths(preset: cl.Preset) -> cl.Preset:
     """Return the preset with a grid of hidden widths, for any number of labels."""
-    if preset.activation is Activation.NONE:
+    if preset.activation is cl.Activation.NONE:
         raise UsageError(f"preset {preset.name} has no hidden layer that could be wider; use another, such as ettinger")
     return replace(preset, hidden=HIDDEN_WIDTHS, linear_from=0)
 
@@ -250,10 +238,10 @@ class BankShape:
         """Input width of sentence vector and probe words, one-hot or word vectors."""
         return self.dim + self.word_rows
 
-    def is_linear(self, preset: Preset) -> bool:
+    def is_linear(self, preset: cl.Preset) -> bool:
         """Return whether the preset has no hidden layer for this number of labels."""
         has_many_labels = 0 < preset.linear_from <= self.labels
-        return has_many_labels or preset.activation is Activation.NONE
+        return has_many_labels or preset.activation is cl.Activation.NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -270,18 +258,18 @@ class GridPoint:
     is_whitened: bool | None = None
     """Whether the probe uses the whitened half of the vectors; None: there are no halves."""
 
-    def select_grid_values(self, preset: Preset) -> dict[str, float]:
+    def select_grid_values(self, preset: cl.Preset) -> dict[str, float]:
         """Return the values of the fields that have several values in the preset."""
         scaling = {} if self.is_whitened is None else {"whitened": float(self.is_whitened)}
-        return {name: getattr(self, name) for name in GRID_FIELDS if len(getattr(preset, name)) > 1} | scaling
+        return {name: getattr(self, name) for name in cl.GRID_FIELDS if len(getattr(preset, name)) > 1} | scaling
 
 
 def list_grid_points(
-    preset: Preset, shape: BankShape, *, seed: int, max_epochs: int | None = None
+    preset: cl.Preset, shape: BankShape, *, seed: int, max_epochs: int | None = None
 ) -> tuple[GridPoint, ...]:
     """Return the grid points in order; linear probes vary ``l2`` and, with ``scaling=chosen``, whitening only."""
     if shape.is_linear(preset):
-        halves = (False, True) if preset.scaling is Scaling.CHOSEN else (None,)
+        halves = (False, True) if preset.scaling is cl.Scaling.CHOSEN else (None,)
         return tuple(
             GridPoint(seed=seed, hidden=0, dropout=0.0, l2=l2, max_epochs=max_epochs, is_whitened=half)
             for half in halves

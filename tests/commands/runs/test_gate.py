@@ -24,7 +24,7 @@ def test_the_sentence_and_the_table(command: Command) -> None:
     rows = [line.strip("| ").split(" | ") for line in shown.splitlines() if line.startswith("| role: ")]
     assert [(row[1], row[2], row[4]) for row in rows] == [("anchor", "100.0", "0.0"), ("form", rows[1][2], "50.0")]
     assert float(rows[1][2]) + float(rows[1][3]) == pytest.approx(100)
-    assert "role, form: 60 negatives have exactly the score of their positive." in shown
+    assert "role (form): 60 negatives have exactly the score of their positive." in shown
     assert "[" in command(*ROLE, "--intervals", "-f", "markdown")[1]
 
 
@@ -74,8 +74,8 @@ def test_own_pairs(command: Command, tmp_path: Path) -> None:
         ("--keep 105%", "--keep 105%: a share from 0% to 100% is wanted, such as 5% or 0.05"),
         ("--max-false-hits few", "--max-false-hits few: a share from 0% to 100% is wanted"),
         ("--threshold 0.8 --keep 90%", "--threshold and --keep: give one of them"),
-        ("--threshold 2", "the threshold 2 is outside the range of cosine, -1 to 1"),
-        ("--format html", "a gate has no format html; text, markdown, latex, csv, json, junit"),
+        ("--threshold 2", "the threshold 2 is outside the range of the cosine, -1 to 1"),
+        ("--format html", "gate has no format 'html'"),
         ("--format xml", "there is no format 'xml'"),
         ("--pairs x.csv", "--contrast is for generated triplets, not for the pairs of x.csv"),
         ("--nearness whitened", "the measure whitened is not for single pairs"),

@@ -39,7 +39,7 @@ def offered(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
         ("gen --vocabulary c", ["compeval"]),
         ("gen parse --format c", ["conllu"]),
         ("gen --template nothing-like-it", []),
-        ("sentprobe g", ["gen", "geometry"]),
+        ("sentprobe g", ["gen", "geometry", "gate"]),
         ("sentprobe gen p", ["parse", "pairs"]),
         ("sentprobe gen parse --format c", ["conllu"]),
         ("sentprobe run c", ["compeval"]),

@@ -4,6 +4,7 @@ Labels are checked on the parsed text alone, independently of the builder.
 """
 
 from collections import Counter, defaultdict
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -19,7 +20,7 @@ from sentprobe.probes.dataset import ProbeDataset, Size, Split
 
 OWN = DATA / "compeval" / "own.toml"
 TASKS = {name: task for tasks in SUITE_TASKS.values() for name, task in tasks.items()}
-MIRRORED = ("Order", "SemRole", "Negation", *SUITE_TASKS["structure"])
+MIRRORED = ("Order", "SemRole", "Negation", *(name for name in SUITE_TASKS["structure"] if name != "Mood"))
 WITH_PAIRS = tuple(task.name for task in TASKS.values() if task.held_out is HeldOutKind.PAIRS)
 SIZE = Size(train=336, test=112)
 OWN_SIZE = Size(train=336, test=64)
@@ -59,7 +60,8 @@ class Item:
 
     text: str
     probe: tuple[str, ...]
-    label: bool
+    label: int
+    """The number of the label; of FALSE and TRUE, the truth value."""
 
     @property
     def mirror_key(self) -> tuple[object, ...]:
@@ -69,17 +71,19 @@ class Item:
 def items(data: ProbeDataset, split: Split) -> list[Item]:
     part = data.splits[split]
     return [
-        Item(data.sentences[row], tuple(data.probe_words[word] for word in probe), data.labels[target] == "TRUE")
+        Item(data.sentences[row], tuple(data.probe_words[word] for word in probe), int(target))
         for row, probe, target in zip(part.rows, part.probes, part.targets, strict=True)
     ]
 
 
 def check_balance(data: ProbeDataset) -> None:
     for split in data.splits:
-        by_probe: defaultdict[tuple[str, ...], Counter[bool]] = defaultdict(Counter)
+        by_probe: defaultdict[tuple[str, ...], Counter[int]] = defaultdict(Counter)
         for item in items(data, split):
             by_probe[item.probe][item.label] += 1
-        assert all(counts[True] == counts[False] for counts in by_probe.values())
+        for counts in by_probe.values():
+            numbers = [counts[label] for label in range(len(data.labels))]
+            assert max(numbers) - min(numbers) <= (len(numbers) > 2)
         sizes = [counts.total() for counts in by_probe.values()]
         assert max(sizes) - min(sizes) <= TASKS[data.name].unit
 
@@ -108,7 +112,7 @@ def check_held_out(data: ProbeDataset) -> None:
 def check_mirrors(data: ProbeDataset) -> None:
     """Check that no function of the bag of words and the probe words exceeds 50% accuracy."""
     for split in data.splits:
-        groups: defaultdict[object, Counter[bool]] = defaultdict(Counter)
+        groups: defaultdict[object, Counter[int]] = defaultdict(Counter)
         for item in items(data, split):
             groups[item.mirror_key][item.label] += 1
         assert all(counts[True] == counts[False] for counts in groups.values())
@@ -214,7 +218,26 @@ def is_recipient(sentence: Sentence, probe: tuple[str, ...]) -> bool:
     return recipient.noun == noun
 
 
-DEFINITIONS = {
+def is_patient_asked(sentence: Sentence, _: tuple[str, ...]) -> bool:
+    """Whether the word *who* is the object, by the relations of the dependency tree."""
+    is_passive = any(
+        token.deprel == "aux:pass" and token.head == sentence.predicates[0].verb for token in sentence.tokens
+    )
+    assert sentence.tokens[0].lemma == "who"
+    is_subject = sentence.tokens[0].deprel.startswith("nsubj")
+    return is_subject == is_passive
+
+
+def get_mood(sentence: Sentence, _: tuple[str, ...]) -> int:
+    """Return the number of the mood, by the label of the sentence's tree and the subject of its root."""
+    (root,) = (token for token in sentence.tokens if token.deprel == "root")
+    subjects = {token.head for token in sentence.tokens if token.deprel.startswith("nsubj")}
+    if sentence.tokens.index(root) + 1 not in subjects:
+        return 2
+    return ["S", "SQ"].index(sentence.tree[1:].split()[0])
+
+
+DEFINITIONS: Mapping[str, Callable[[Sentence, tuple[str, ...]], int]] = {
     "Content1Probe": has_verb,
     "Content2Probe": has_both,
     "Order": comes_first,
@@ -226,6 +249,8 @@ DEFINITIONS = {
     "Modality": has_modal,
     "Binding": is_described,
     "Recipient": is_recipient,
+    "Question": is_patient_asked,
+    "Mood": get_mood,
 }
 
 

@@ -37,7 +37,7 @@ def test_invariants(name: str, vocabulary: str) -> None:
     rows = [set(part.rows.tolist()) for part in data.splits.values()]
     assert len(set.union(*rows)) == sum(map(len, rows)) == len(data.sentences)
     for split in data.splits:
-        by_sentence: defaultdict[str, Counter[bool]] = defaultdict(Counter)
+        by_sentence: defaultdict[str, Counter[int]] = defaultdict(Counter)
         for item in items(data, split):
             by_sentence[item.text][item.label] += 1
         assert all(counts[True] == counts[False] for counts in by_sentence.values())
@@ -54,7 +54,7 @@ def test_labels_are_true_by_definition(name: str) -> None:
     sentences = annotated_in(data, "compeval")
     for split in data.splits:
         for item in items(data, split):
-            assert DEFINITIONS[name](sentences[item.text], item.probe) is item.label
+            assert DEFINITIONS[name](sentences[item.text], item.probe) == item.label
 
 
 @pytest.mark.parametrize("name", [name for name in MIRRORED if name in TASKS])

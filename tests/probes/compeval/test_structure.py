@@ -1,5 +1,7 @@
 """The suite structure: hand-checked pairs, mirrors of a moved clause, and the command line."""
 
+from collections import Counter, defaultdict
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -11,7 +13,7 @@ from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.bulk.drawn_texts import get_text_renderer
-from sentprobe.generator.events.event import GAP, Role, iterate_clauses, iterate_participants
+from sentprobe.generator.events.event import GAP, Mood, Participant, Role, iterate_clauses, iterate_participants
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.profile import STRUCTURE, Profile
@@ -29,7 +31,7 @@ from sentprobe.probes.runs.execution.item_annotation import make_item_table
 TASKS = SUITE_TASKS["structure"]
 TINY = ("--train", 56, "--test", 28)
 
-HAND_CHECKED: dict[str, list[tuple[str, tuple[str, ...], bool | None]]] = {
+HAND_CHECKED: dict[str, list[tuple[str, tuple[str, ...], int | None]]] = {
     "Attachment": [
         ("the man that slept helped the doctor", ("man", "sleep"), True),
         ("the man helped the doctor that slept", ("man", "sleep"), False),
@@ -79,9 +81,28 @@ HAND_CHECKED: dict[str, list[tuple[str, tuple[str, ...], bool | None]]] = {
         ("the doctor that the man gave the book to helped the lawyer", ("lawyer", "give"), False),
         ("the man gave the doctor the book", ("doctor", "send"), None),
     ],
+    "Question": [
+        ("who helped the man", (), False),
+        ("who did the man help", (), True),
+        ("who is the man that the doctor called not helping", (), True),
+        ("who was helped by the man", (), True),
+        ("who was the man helped by", (), False),
+        ("did the man help the doctor", (), None),
+    ],
+    "Mood": [
+        ("the man is helping the doctor", (), 0),
+        ("is the man helping the doctor", (), 1),
+        ("who is helping the doctor", (), 1),
+        ("do not help the doctor that slept", (), 2),
+    ],
 }
 TEMPLATES = ("all", "ditransitive", "transitive-rc-ditransitive")
-CHOICES = {"Modality": Choices(modals=(None, "may", "could", "must")), "Binding": Choices(adjectives=(0, 1))}
+CHOICES = {
+    "Modality": Choices(modals=(None, "may", "could", "must")),
+    "Binding": Choices(adjectives=(0, 1)),
+    "Question": Choices(moods=(Mood.QUESTION,), asked=(None, Role.AGENT, Role.PATIENT)),
+    "Mood": Choices(moods=tuple(Mood), asked=(None, Role.AGENT)),
+}
 
 
 @pytest.mark.parametrize("name", HAND_CHECKED)
@@ -91,12 +112,12 @@ def test_hand_checked_answers(name: str) -> None:
         (event,) = parse(text, lexicon)
         space = Space(lexicon, vocabulary="structure", templates=TEMPLATES, choices=CHOICES.get(name))
         (drawn,) = space.decode([space.index(event)])
-        assert TASKS[name].question(ProbedSentence(drawn, get_text_renderer(lexicon)), probe) is answer, (text, probe)
+        assert TASKS[name].question(ProbedSentence(drawn, get_text_renderer(lexicon)), probe) == answer, (text, probe)
 
 
 def pair_items(data: ProbeDataset) -> list[tuple[Item, Item]]:
     """Return the TRUE and the FALSE item of each mirror pair."""
-    pairs: dict[object, dict[bool, Item]] = {}
+    pairs: dict[object, dict[int, Item]] = {}
     for split in data.splits:
         for item in items(data, split):
             pairs.setdefault(item.mirror_key, {})[item.label] = item
@@ -172,6 +193,43 @@ def test_a_recipient_is_exchanged_in_every_form() -> None:
     assert roles == {Role.AGENT, Role.RECIPIENT}
 
 
+def test_only_the_asked_role_differs() -> None:
+    """The person and its clause are the same, and so are tense, modal, aspect and voice, in many combinations."""
+    lexicon = lexicon_of("compeval")
+    shapes = set()
+    for pair in pair_items(dataset("Question", "compeval")):
+        events = []
+        for item in pair:
+            (event,) = parse(item.text, lexicon)
+            assert event.asked is not None
+            events.append((event.asked, replace(event, agent=event.patient, patient=event.agent)))
+        (patient, swapped), (agent, _) = events
+        assert (patient, agent) == (Role.PATIENT, Role.AGENT)
+        assert swapped == parse(pair[1].text, lexicon)[0]
+        shapes.add((swapped.voice, swapped.aspect, swapped.polarity, swapped.modal is None))
+    assert len(shapes) == 16 - 1  # not "who helped the man", whose mirror has "did"
+
+
+def test_a_statement_has_the_words_of_its_question_and_the_content_of_its_order() -> None:
+    lexicon = lexicon_of("compeval")
+    data = dataset("Mood", "compeval")
+    for split in data.splits:
+        by_words: defaultdict[object, set[int]] = defaultdict(set)
+        shapes: dict[int, Counter[object]] = {label: Counter() for label in range(3)}
+        for item in items(data, split):
+            by_words[item.mirror_key].add(item.label)
+            (event,) = parse(item.text, lexicon)
+            patient = event.patient
+            assert isinstance(patient, Participant)
+            shapes[item.label][event.predicate, event.polarity, event.adverbs, patient] += 1
+        groups = Counter(map(frozenset, by_words.values()))
+        assert groups[frozenset({0})] <= 1  # the last unit, which is cut
+        assert groups.keys() - {frozenset({0})} == {frozenset({0, 1}), frozenset({2})}
+        for label in (1, 2):
+            assert (shapes[0] - shapes[label]).total() <= 1
+            assert not shapes[label] - shapes[0]
+
+
 @pytest.mark.parametrize("name", TASKS)
 def test_every_item_has_its_columns(name: str) -> None:
     table = make_item_table(dataset(name, "compeval"))
@@ -245,7 +303,7 @@ def test_a_structure_can_be_held_out(structure: str) -> None:
             continue
         data = build_task(name, train=112, test=56, hold_out_structure=structure)
         assert data.held_out == structure
-        assert data.mirrored
+        assert data.mirrored is (name != "Mood")
 
 
 def test_the_commands(tmp_path: Path, command: Command) -> None:

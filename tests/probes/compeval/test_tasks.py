@@ -62,7 +62,7 @@ def test_labels_are_true_by_definition(name: str, vocabulary: str) -> None:
     data = dataset(name, vocabulary)
     for split in data.splits:
         for item in items(data, split):
-            assert DEFINITIONS[name](sentences[item.text], item.probe) is item.label, item
+            assert DEFINITIONS[name](sentences[item.text], item.probe) == item.label, item
 
 
 @everywhere
@@ -111,7 +111,7 @@ def test_structures(name: str, vocabulary: str) -> None:
         counts: Counter[str] = Counter()
         for item in items(data, split):
             sentence = sentences[item.text]
-            counts[f"{split}: {'TRUE' if item.label else 'FALSE'}"] += 1
+            counts[f"{split}: {data.labels[item.label]}"] += 1
             counts[f"{split}: {name_structure(sentence)}, {sentence.event.voice}"] += 1
         assert counts.items() <= data.card.counts.items()
         named = {k for k in data.card.counts if k.startswith(split) and k.endswith(VOICES)}

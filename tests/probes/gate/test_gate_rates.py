@@ -97,5 +97,5 @@ def test_a_half_without_units_is_refused(units: list[int]) -> None:
     [(1.5, Nearness.COSINE), (-1.01, Nearness.COSINE), (-0.1, Nearness.EUCLID), (np.nan, Nearness.DOT)],
 )
 def test_a_threshold_outside_the_range_of_the_score(threshold: float, nearness: Nearness) -> None:
-    with pytest.raises(UsageError, match=f"outside the range of {nearness.value}"):
-        check_threshold(threshold, nearness)
+    with pytest.raises(UsageError, match=f"outside the range of the {nearness.value}"):
+        check_threshold(threshold, nearness.value)

@@ -10,7 +10,7 @@ import sentprobe
 from sentprobe.errors import FormatError, SentprobeError
 from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.lexicon import english
-from sentprobe.probes.gate import own_pairs, pair_scores
+from sentprobe.probes.gate import pair_scores
 
 
 def write_pairs(folder: Path, rows: list[tuple[str, str, int]]) -> Path:
@@ -41,11 +41,10 @@ def test_blocks_do_not_change_the_figures_and_halves_do_not_share_a_text(
 ) -> None:
     path = write_triplets_as_pairs(tmp_path)
     expected = sentprobe.gate("bow?dim=8", pairs=path)
-    monkeypatch.setattr(own_pairs, "BLOCK", 7)
+    monkeypatch.setattr(pair_scores, "BLOCK", 7)
     assert sentprobe.gate("bow?dim=8", pairs=path) == expected
     rates = expected.draws[0].rates[0]
     assert rates.pairs == rates.same_pairs < 60
-    assert pair_scores.BLOCK > 120
 
 
 def test_the_sentence_and_the_records(tmp_path: Path) -> None:

@@ -1,11 +1,10 @@
 """Files of sentence vectors: one table of formats, each with a reader and a writer.
 
 =============  =========================================================================
-npz            arrays ``vectors`` (n, dim), and ``sentences``, ``ids`` or both (n,)
-npy            one array (n, dim), without sentences or ids
-safetensors    tensor ``vectors`` (n, dim); ``sentences``, ``ids`` as JSON lists in the metadata
-parquet        columns ``vector`` (a list of numbers), and ``sentence``, ``id`` or both
-lookup         one sentence per line: id, sentence and numbers, with tabs between the three and spaces
+npz            arrays ``vectors`` (n, dim), and ``sentences``, ``ids`` or both (n,) npy            one array (n, dim),
+without sentences or ids safetensors    tensor ``vectors`` (n, dim); ``sentences``, ``ids`` as JSON lists in the
+metadata parquet        columns ``vector`` (a list of numbers), and ``sentence``, ``id`` or both lookup         one
+sentence per line: id, sentence and numbers, with tabs between the three and spaces
                between numbers (look-up format of Ettinger et al. 2018); plain, gzip or xz
 =============  =========================================================================
 """
@@ -22,55 +21,46 @@ import numpy as np
 from sentprobe.disk.files import atomic_path, to_local_path
 from sentprobe.disk.unpacking import check_proportion
 from sentprobe.errors import UsageError, first_line, path_error, suggest
-from sentprobe.probes.encoders.files.vector_file import (
-    OPENERS,
-    UNREADABLE,
-    Texts,
-    VectorFile,
-    VectorFileError,
-    check_vector_file,
-    read_lookup,
-    write_lookup,
-)
+from sentprobe.probes.encoders.files import vector_file as vf
 from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.values import BadSyntaxError, parse_json
 
 
-def read_npz(path: Path) -> VectorFile:
+def read_npz(path: Path) -> vf.VectorFile:
     """Read the arrays; nothing is unpickled. Raises VectorFileError, or an exception in UNREADABLE."""
     with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         if not isinstance(arrays, np.lib.npyio.NpzFile):
-            raise VectorFileError(f"{path}: one array; npz with names is wanted")
+            raise vf.VectorFileError(f"{path}: one array; npz with names is wanted")
         for part in arrays.zip.infolist() if arrays.zip else ():
             check_proportion(part.file_size, part.compress_size)
         if "vectors" not in arrays:
-            raise VectorFileError(f"{path}: there is no array 'vectors'; it has: {', '.join(arrays) or 'none'}")
+            raise vf.VectorFileError(f"{path}: there is no array 'vectors'; it has: {', '.join(arrays) or 'none'}")
         texts = {name: _read_npz_texts(arrays, name, path) for name in ("sentences", "ids")}
-        return VectorFile(arrays["vectors"], **texts)
+        return vf.VectorFile(arrays["vectors"], **texts)
 
 
-def _read_npz_texts(arrays: Any, name: str, path: Path) -> Texts | None:
+def _read_npz_texts(arrays: Any, name: str, path: Path) -> vf.Texts | None:
     if name not in arrays:
         return None
     try:
         texts = arrays[name]
     except ValueError as error:  # an array of Python objects, which would be unpickled
-        raise VectorFileError(f"{path}: array {name!r}: {error}; an array of strings is wanted") from None
+        raise vf.VectorFileError(f"{path}: array {name!r}: {error}; an array of strings is wanted") from None
     if not isinstance(texts, np.ndarray):
-        raise VectorFileError(f"{path}: {name!r} is no array; strings (n,) are wanted")
+        raise vf.VectorFileError(f"{path}: {name!r} is no array; strings (n,) are wanted")
     if texts.ndim != 1 or texts.dtype.kind not in "Uiu":
-        raise VectorFileError(
+        raise vf.VectorFileError(
             f"{path}: array {name!r} is {texts.dtype} of shape {texts.shape}; strings (n,) are wanted"
         )
     return tuple(map(str, texts.tolist()))
 
 
-def write_npz(temporary: Path, content: VectorFile, path: Path) -> None:
+def write_npz(temporary: Path, content: vf.VectorFile, path: Path) -> None:
     """Write the arrays ``vectors``, and ``sentences`` and ``ids`` if present. Raises VectorFileError."""
     texts = {"sentences": content.sentences, "ids": content.ids}
     for name, values in texts.items():
         if any(text.endswith("\0") for text in values or ()):
-            raise VectorFileError(f"{path}: one of the {name} ends in a zero, which npz drops")
+            raise vf.VectorFileError(f"{path}: one of the {name} ends in a zero, which npz drops")
     arrays = {name: np.array(values, dtype=np.str_) for name, values in texts.items() if values}
     if not temporary.is_file():  # a pipe or /dev/null, which has no places to go back to
         packed = BytesIO()
@@ -81,51 +71,51 @@ def write_npz(temporary: Path, content: VectorFile, path: Path) -> None:
         np.savez(file, vectors=content.vectors, **arrays)  # type: ignore[arg-type]
 
 
-def read_npy(path: Path) -> VectorFile:
+def read_npy(path: Path) -> vf.VectorFile:
     """Read the array; nothing is unpickled. Raises VectorFileError, or an exception in UNREADABLE."""
     with path.open("rb") as file:
         array = np.load(file, allow_pickle=False)
         if not isinstance(array, np.ndarray):
-            raise VectorFileError(f"{path}: arrays with names; one array is wanted (format=npz)")
-        return VectorFile(array)
+            raise vf.VectorFileError(f"{path}: arrays with names; one array is wanted (format=npz)")
+        return vf.VectorFile(array)
 
 
-def write_npy(temporary: Path, content: VectorFile, path: Path) -> None:  # noqa: ARG001
+def write_npy(temporary: Path, content: vf.VectorFile, path: Path) -> None:  # noqa: ARG001
     """Write the vectors without texts."""
     with temporary.open("wb") as file:
         np.save(file, content.vectors)
 
 
-def read_safetensors(path: Path) -> VectorFile:
+def read_safetensors(path: Path) -> vf.VectorFile:
     """Read the tensor ``vectors``, and ``sentences`` and ``ids`` from the metadata. Raises VectorFileError."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="numpy") as file:
             if "vectors" not in file.keys():  # noqa: SIM118 - it is no dictionary
-                raise VectorFileError(f"{path}: there is no tensor 'vectors'")
+                raise vf.VectorFileError(f"{path}: there is no tensor 'vectors'")
             metadata = file.metadata() or {}
             texts = {
                 name: _parse_json_texts(metadata[name], f"{path}: metadata {name!r}")
                 for name in ("sentences", "ids")
                 if name in metadata
             }
-            return VectorFile(file.get_tensor("vectors"), **texts)
+            return vf.VectorFile(file.get_tensor("vectors"), **texts)
     except (SafetensorError, TypeError) as error:  # TypeError: a type that NumPy does not have
-        raise VectorFileError(f"{path}: {first_line(error)}") from None
+        raise vf.VectorFileError(f"{path}: {first_line(error)}") from None
 
 
-def _parse_json_texts(text: str, place: str) -> Texts:
+def _parse_json_texts(text: str, place: str) -> vf.Texts:
     try:
         values = parse_json(text)
     except BadSyntaxError:
         values = None
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise VectorFileError(f"{place}: a JSON list of strings is wanted")
+        raise vf.VectorFileError(f"{place}: a JSON list of strings is wanted")
     return tuple(values)
 
 
-def write_safetensors(temporary: Path, content: VectorFile, path: Path) -> None:  # noqa: ARG001
+def write_safetensors(temporary: Path, content: vf.VectorFile, path: Path) -> None:  # noqa: ARG001
     """Write the tensor ``vectors``, and the texts as JSON lists in the metadata."""
     from safetensors.numpy import save
 
@@ -146,7 +136,7 @@ def _sort_header(content: bytes) -> tuple[bytes, int]:
     return len(header).to_bytes(8, "little") + header, end
 
 
-def read_parquet(path: Path) -> VectorFile:
+def read_parquet(path: Path) -> vf.VectorFile:
     """Read the columns ``vector`` (lists of one length), ``sentence`` and ``id``. Raises VectorFileError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -155,19 +145,19 @@ def read_parquet(path: Path) -> VectorFile:
         names = pq.read_schema(to_local_path(path)).names
         column_names = [name for name in ("vector", "sentence", "id") if name in names]
         if "vector" not in column_names:
-            raise VectorFileError(f"{path}: there is no column 'vector'; it has: {', '.join(names)}")
+            raise vf.VectorFileError(f"{path}: there is no column 'vector'; it has: {', '.join(names)}")
         table = pq.read_table(to_local_path(path), columns=column_names)
     except pa.ArrowException as error:
-        raise VectorFileError(f"{path}: {first_line(error)}") from None
+        raise vf.VectorFileError(f"{path}: {first_line(error)}") from None
     column = table.column("vector").combine_chunks()
     texts = {f"{name}s": _read_text_column(table, name, path) for name in column_names if name != "vector"}
-    return VectorFile(_read_vector_column(column, path), **texts)
+    return vf.VectorFile(_read_vector_column(column, path), **texts)
 
 
-def _read_text_column(table: Any, name: str, path: Path) -> Texts:
+def _read_text_column(table: Any, name: str, path: Path) -> vf.Texts:
     column = table.column(name)
     if column.null_count:
-        raise VectorFileError(f"{path}: column {name!r} has missing values")
+        raise vf.VectorFileError(f"{path}: column {name!r} has missing values")
     return tuple(map(str, column.to_pylist()))
 
 
@@ -177,15 +167,15 @@ def _read_vector_column(column: Any, path: Path) -> Vectors:
     kind = column.type
     lists = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
     if not lists:
-        raise VectorFileError(f"{path}: column 'vector' is {kind}; lists of numbers are wanted")
+        raise vf.VectorFileError(f"{path}: column 'vector' is {kind}; lists of numbers are wanted")
     widths = set(column.value_lengths().to_pylist())
     if len(widths) > 1 or None in widths or column.flatten().null_count:
-        raise VectorFileError(f"{path}: column 'vector' has missing values or lists of several lengths")
+        raise vf.VectorFileError(f"{path}: column 'vector' has missing values or lists of several lengths")
     values = column.flatten().to_numpy(zero_copy_only=False)
     return np.reshape(values, (len(column), -1)) if len(column) else np.zeros((0, 0), np.float32)
 
 
-def write_parquet(temporary: Path, content: VectorFile, path: Path) -> None:  # noqa: ARG001
+def write_parquet(temporary: Path, content: vf.VectorFile, path: Path) -> None:  # noqa: ARG001
     """Write the column ``vector``, and ``id`` and ``sentence`` if present."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -221,7 +211,7 @@ def find_format(path: Path, name: str | None = None) -> VectorFormat:
             known_formats = ", ".join(VectorFormat)
             raise UsageError(f"unknown format {name!r} of sentence vectors{near}; known: {known_formats}")
         return VectorFormat(name)
-    suffix = Path(path.stem).suffix if path.suffix in OPENERS else path.suffix
+    suffix = Path(path.stem).suffix if path.suffix in vf.OPENERS else path.suffix
     if suffix not in SUFFIXES:
         raise UsageError(
             f"{path}: the suffix {suffix!r} says no format of sentence vectors; known: {', '.join(SUFFIXES)}"
@@ -229,17 +219,17 @@ def find_format(path: Path, name: str | None = None) -> VectorFormat:
     return SUFFIXES[suffix]
 
 
-def read_vectors(path: Path, *, format: str | None = None) -> VectorFile:
+def read_vectors(path: Path, *, format: str | None = None) -> vf.VectorFile:
     """Read a file of sentence vectors, by default in the format of its suffix. Raises UsageError or VectorFileError."""
     reader, _ = FORMATS[find_format(path, format)]
     try:
         path.open("rb").close()  # not every reader says in the same way that there is no file
         file = reader(path)
     except OSError as error:
-        raise path_error(path, "cannot read it", error, otherwise=VectorFileError) from None
-    except UNREADABLE as error:
-        raise VectorFileError(f"{path}: {first_line(error)}") from None
-    return check_vector_file(file, path)
+        raise path_error(path, "cannot read it", error, otherwise=vf.VectorFileError) from None
+    except vf.UNREADABLE as error:
+        raise vf.VectorFileError(f"{path}: {first_line(error)}") from None
+    return vf.check_vector_file(file, path)
 
 
 def write_vectors(
@@ -255,8 +245,8 @@ def write_vectors(
     The look-up format needs ids; the default is the row number from 0. Raises UsageError or VectorFileError.
     """
     _, write = FORMATS[find_format(path, format)]
-    content = VectorFile(vectors, tuple(sentences), None if ids is None else tuple(ids))
-    content = check_vector_file(content, path)
+    content = vf.VectorFile(vectors, tuple(sentences), None if ids is None else tuple(ids))
+    content = vf.check_vector_file(content, path)
     with atomic_path(path) as temporary:
         write(temporary, content, path)
 
@@ -270,11 +260,11 @@ SUFFIXES: Mapping[str, VectorFormat] = {
     ".tsv": VectorFormat.LOOKUP,
 }
 
-FORMATS: Mapping[VectorFormat, tuple[Callable[[Path], VectorFile], Callable[[Path, VectorFile, Path], None]]] = {
+FORMATS: Mapping[VectorFormat, tuple[Callable[[Path], vf.VectorFile], Callable[[Path, vf.VectorFile, Path], None]]] = {
     VectorFormat.NPZ: (read_npz, write_npz),
     VectorFormat.NPY: (read_npy, write_npy),
     VectorFormat.SAFETENSORS: (read_safetensors, write_safetensors),
     VectorFormat.PARQUET: (read_parquet, write_parquet),
-    VectorFormat.LOOKUP: (read_lookup, write_lookup),
+    VectorFormat.LOOKUP: (vf.read_lookup, vf.write_lookup),
 }
 """Reader and writer of each format; the last argument of a writer is the path in errors."""

@@ -2,15 +2,8 @@
 
 from sentprobe.probes.dataset import TooFewError
 from sentprobe.probes.known_task import Cue, give_reason
+from sentprobe.probes.natural import natural_task as nt
 from sentprobe.probes.natural import selection
-from sentprobe.probes.natural.natural_task import (
-    BAG_AND_ORDER,
-    CORRELATED_IN_TEXT,
-    REVEALS_STRUCTURE,
-    NaturalTask,
-    ParseLabel,
-    TableNeed,
-)
 
 SEQUENCES = 19
 """Number of classes besides OTHER."""
@@ -71,14 +64,14 @@ def _count_class_items(request: selection.SelectionRequest, classes: int) -> int
     return sum(selection.compute_class_share(request.size, classes=classes).values())
 
 
-TASK = NaturalTask(
+TASK = nt.NaturalTask(
     name="TopConst",
     published="top_constituents",
     question_text="which constituents are under the top clause of s?",
     classes="the 19 most frequent sequences, OTHER",
     select_items=select_top_constituents,
-    need=TableNeed.TREE,
-    labels={"top constituents": ParseLabel("top")},
-    answer=ParseLabel(ANSWER_SQL),
-    may_answer=give_reason(REVEALS_STRUCTURE, *BAG_AND_ORDER) | give_reason(CORRELATED_IN_TEXT, Cue.LENGTH),
+    need=nt.TableNeed.TREE,
+    labels={"top constituents": nt.ParseLabel("top")},
+    answer=nt.ParseLabel(ANSWER_SQL),
+    may_answer=give_reason(nt.REVEALS_STRUCTURE, *nt.BAG_AND_ORDER) | give_reason(nt.CORRELATED_IN_TEXT, Cue.LENGTH),
 )

@@ -18,16 +18,8 @@ from itertools import chain, combinations
 from statistics import fmean
 from typing import TypeAlias
 
+from sentprobe.probes.report.findings import control_verdicts as cv
 from sentprobe.probes.report.findings.comparisons import Comparison, compare_results, match_draws
-from sentprobe.probes.report.findings.control_verdicts import (
-    MUST_BE_AT_CHANCE,
-    SOLVERS,
-    ControlRun,
-    ControlVerdict,
-    find_controls,
-    is_balanced,
-    list_shared_properties,
-)
 from sentprobe.probes.report.findings.draws import group_by_cell
 from sentprobe.probes.report.findings.encoder_variants import is_same_model
 from sentprobe.probes.report.findings.mean_and_interval import ConditionCell, Figure, compute_figure, compute_figures
@@ -56,12 +48,12 @@ class ChanceTest:
         return self.p < LEVEL and self.figure.accuracy > self.figure.chance
 
     @property
-    def verdict(self) -> ControlVerdict:
+    def verdict(self) -> cv.ControlVerdict:
         """The decision in words; below the share of the most frequent label is at chance if labels are unbalanced."""
         if self.is_above:
-            return ControlVerdict.ABOVE
-        is_below = self.p < LEVEL and is_balanced(self.draws[0])
-        return ControlVerdict.BELOW if is_below else ControlVerdict.AT_CHANCE
+            return cv.ControlVerdict.ABOVE
+        is_below = self.p < LEVEL and cv.is_balanced(self.draws[0])
+        return cv.ControlVerdict.BELOW if is_below else cv.ControlVerdict.AT_CHANCE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -144,9 +136,9 @@ def find_table(results: Results) -> TableFindings:
 def _list_free_controls(results: Results) -> Iterator[ConditionCell]:
     """Yield the draws of each control that may know the answer; encoders of one width share it."""
     by_control: dict[ControlKey, dict[int, Result]] = {}
-    for condition in SOLVERS:
+    for condition in cv.SOLVERS:
         for result in results.records:
-            if condition in result.scores and not MUST_BE_AT_CHANCE[condition](result):
+            if condition in result.scores and not cv.MUST_BE_AT_CHANCE[condition](result):
                 key = identify_control(result, condition)
                 by_control.setdefault(key, {}).setdefault(result.seed, result)
     for (condition, *_), draws in by_control.items():
@@ -155,7 +147,7 @@ def _list_free_controls(results: Results) -> Iterator[ConditionCell]:
 
 def identify_control(result: Result, condition: Condition) -> ControlKey:
     """Return the key of a control in a table."""
-    return condition, result.task, ", ".join(list_shared_properties(result, condition))
+    return condition, result.task, ", ".join(cv.list_shared_properties(result, condition))
 
 
 def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:
@@ -173,7 +165,7 @@ def _compare_with_controls(results: Results, cells: Sequence[Sequence[Result]]) 
     """Compare each figure with the controls that may know the answer; equal answers are left out."""
     matches = [
         (tuple(pairs), (Condition.PROBE, condition))
-        for condition in SOLVERS
+        for condition in cv.SOLVERS
         for draws in cells
         if (pairs := [*_pair_with_control(draws, condition, results)])
         and not all(_are_equal(*pair, condition) for pair in pairs)
@@ -189,7 +181,7 @@ def _pair_with_control(
             controls = [*find_bag_of_words(result, results)]
         else:
             controls = [result] if condition in result.scores else []
-        yield from ((result, control) for control in controls if not MUST_BE_AT_CHANCE[condition](control))
+        yield from ((result, control) for control in controls if not cv.MUST_BE_AT_CHANCE[condition](control))
 
 
 def _are_equal(result: Result, control: Result, condition: Condition) -> bool:
@@ -246,12 +238,12 @@ def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Res
     return bool(bags) and round(test.figure.accuracy, 3) > round(fmean(bag.accuracy for bag in bags), 3)
 
 
-def judge_controls(results: Results) -> tuple[ControlRun, ...]:
+def judge_controls(results: Results) -> tuple[cv.ControlRun, ...]:
     """Return the controls of a table; those that may know the answer have the verdict of the test against chance."""
     verdicts = {
         identify_control(test.draws[0], test.condition): test.verdict for test in find_table(results).free_controls
     }
     return tuple(
         run if run.must_be_at_chance else replace(run, decision=verdicts[identify_control(run.result, run.condition)])
-        for run in find_controls(results)
+        for run in cv.find_controls(results)
     )

@@ -10,23 +10,16 @@ from dataclasses import dataclass, replace
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.results.result import Condition
 from sentprobe.probes.runs.execution.task import Task
+from sentprobe.probes.trainer import presets as ps
 from sentprobe.probes.trainer.classifier import Optimizer, Preset, StopCriterion
 from sentprobe.probes.trainer.codelength import compute_portion_sizes
-from sentprobe.probes.trainer.presets import (
-    BankShape,
-    calibrate_stopping,
-    list_grid_points,
-    reduce_batch,
-    remove_hidden_layer,
-    set_hidden_widths,
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedFit:
     """Probes of one shape and classifier, trained side by side."""
 
-    shape: BankShape
+    shape: ps.BankShape
     preset: Preset
     items: int
     validation: int
@@ -37,7 +30,7 @@ class PlannedFit:
     def operations(self) -> float:
         """The operations of a pass, up to a factor that fits of one width and classifier share."""
         shape = self.shape
-        units = sum(point.hidden or shape.labels for point in list_grid_points(self.preset, shape, seed=0))
+        units = sum(point.hidden or shape.labels for point in ps.list_grid_points(self.preset, shape, seed=0))
         # A validation item takes the forward product only, one of three.
         return units * (shape.inputs + shape.labels) * (self.items + self.validation / 3) * self.probes
 
@@ -69,7 +62,7 @@ def list_fits(
     validation = 0 if sample.validation is None else len(sample.validation)
     train = round(items * len(sample.train) / len(task.data.splits[Split.TRAIN]))
     one = PlannedFit(
-        shape=BankShape(
+        shape=ps.BankShape(
             dim=1 if condition is Condition.NO_SENTENCE else encoder.dim,
             slots=task.data.slots,
             words=sample.words,
@@ -83,12 +76,12 @@ def list_fits(
         passes=assume_passes(preset, condition, encoder),
     )
     if condition is Condition.PORTIONS:
-        calibrated = calibrate_stopping(preset)
+        calibrated = ps.calibrate_stopping(preset)
         passes = assume_passes(calibrated, condition, encoder)
         for size in compute_portion_sizes(train, labels=sample.labels):
-            yield replace(one, preset=reduce_batch(calibrated, items=size), items=size, passes=passes)
+            yield replace(one, preset=ps.reduce_batch(calibrated, items=size), items=size, passes=passes)
     elif condition is Condition.WIDTHS:
-        for variant in (remove_hidden_layer(preset), set_hidden_widths(preset)):
+        for variant in (ps.remove_hidden_layer(preset), ps.set_hidden_widths(preset)):
             yield replace(one, preset=variant)
     else:
         yield one

@@ -46,8 +46,7 @@ def plan_probing(tasks: Sequence[str], contrasts: Sequence[str], *, items: int) 
     """Return the probing plan; without tasks and contrasts, it has all compeval tasks.
 
     - tasks: names of compeval tasks, and files or folders of datasets
-    - items: training items of each built task; there are half as many test items, and a fifth as
-      many triplets
+    - items: training items of each built task; there are half as many test items, and a fifth as many triplets
 
     Raises:
         UsageError: an unknown or repeated task, file or contrast; too few items.

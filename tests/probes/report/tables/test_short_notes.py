@@ -22,8 +22,8 @@ def test_three_lines_say_figures_certainty_and_controls() -> None:
         sample("st", "Order", 500, 490, 505, 500, mirrored=True),
     )
     assert figures == (
-        "Accuracy in % on 1000 test items; chance is 50.0. Bold or *: higher than its control (the bag of words, or "
-        "chance), and significantly higher than every other encoder."
+        "Accuracy in % on 1000 test items; chance is 50.0. Bold or *: higher than its control (chance, or a bag of "
+        "words that is above chance), and significantly higher than every other encoder."
     )
     assert certainty.startswith("Each figure is one probe on one draw of the data. 95% intervals: ±")
     assert controls == "Controls: 4 of 4 at chance."

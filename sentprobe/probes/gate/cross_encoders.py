@@ -1,0 +1,79 @@
+"""Cross-encoders and other functions that score a list of pairs of texts."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sentprobe.probes.encoders import EncoderError, check_installed
+from sentprobe.probes.encoders.models.declared_size import check_declared_size
+from sentprobe.probes.encoders.models.model_loading import find_model, report_encoding_errors, report_loading_errors
+from sentprobe.probes.gate.pair_scores import DECIMALS
+from sentprobe.probes.statistics import Floats
+from sentprobe.specs import Spec, read_options
+
+PairFunction: TypeAlias = Callable[[list[tuple[str, str]]], Any]
+"""A function from pairs of texts to a score for each."""
+
+CROSS_ENCODER = "ce"
+"""The kind of a spec ``ce:MODEL``."""
+
+
+class PairModel:
+    """Scores pairs by a function; for a symmetric score, the mean over both orders of a pair."""
+
+    measure = "score"
+
+    def __init__(self, function: PairFunction, *, name: str, symmetric: bool = False) -> None:
+        self.name = name
+        self._function, self._symmetric = function, symmetric
+
+    def score_columns(self, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
+        """Return the scores of the first texts with those of each other column."""
+        return [self._score([*zip(firsts, seconds, strict=True)]) for seconds in others]
+
+    def _score(self, pairs: list[tuple[str, str]]) -> Floats:
+        orders = [pairs, [(second, first) for first, second in pairs]] if self._symmetric else [pairs]
+        scores = np.array([np.asarray(self._function(order), dtype=np.float64) for order in orders])
+        if scores.shape != (len(orders), len(pairs)) or not np.isfinite(scores).all():
+            raise EncoderError(f"{self.name} did not return a finite score for each of {len(pairs)} pairs")
+        means: Floats = scores.mean(axis=0).round(DECIMALS)
+        return means
+
+
+@dataclass(frozen=True, slots=True)
+class CrossEncoderOptions:
+    """Options of ``ce:``."""
+
+    revision: str = ""
+    batch: int = 32
+    device: str = ""
+
+
+def load_cross_encoder(spec: Spec) -> PairModel:
+    """Load ``ce:MODEL?...``, whose score is its only output or the probability of entailment.
+
+    Raises:
+        EncoderError: the model cannot be loaded, or has several outputs and none is entailment.
+    """
+    options = read_options(spec, CrossEncoderOptions())
+    check_installed([Spec("st", spec.argument)])
+    files = find_model(spec.argument, revision=options.revision, owners=("cross-encoder/", ""))
+    with report_loading_errors(spec.argument):
+        check_declared_size(files.directory)
+        from sentence_transformers import CrossEncoder
+
+        model: Any = CrossEncoder(str(files.directory), device=options.device or None, local_files_only=True)
+    labels = [str(label).casefold() for _, label in sorted(model.config.id2label.items())]
+    column = labels.index("entailment") if "entailment" in labels else 0
+    if len(labels) > 1 and "entailment" not in labels:
+        raise EncoderError(f"{spec.argument} has {len(labels)} outputs, none of which is entailment")
+    predict = partial(model.predict, batch_size=options.batch, show_progress_bar=False, apply_softmax=len(labels) > 1)
+
+    def score(pairs: list[tuple[str, str]]) -> Any:
+        with report_encoding_errors(spec.name):
+            return np.asarray(predict(pairs)).reshape(len(pairs), -1)[:, column]
+
+    return PairModel(score, name=spec.name, symmetric=True)

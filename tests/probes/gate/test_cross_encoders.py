@@ -1,0 +1,119 @@
+"""Cross-encoders from files, and functions of pairs."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sentprobe
+from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
+from sentprobe.lexicon import english
+from sentprobe.probes.encoders import EncoderError
+from sentprobe.probes.gate.cross_encoders import PairModel, load_cross_encoder
+from sentprobe.specs import parse_spec
+
+FIRSTS = ["the man slept", "the doctor helped the lawyer"]
+SECONDS = ["the men slept", "the lawyer helped the doctor"]
+
+
+def save_cross_encoder(folder: Path, labels: tuple[str, ...]) -> Path:
+    """Save a random BERT of one layer that reads pairs of texts, with an output for each label."""
+    import torch
+    import transformers
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    texts = [text for side in SIDES for text in TripletSpace(english(), "role").sample(50, seed=0).render_texts(side)]
+    words = sorted({word for text in (*texts, *FIRSTS, *SECONDS) for word in text.split()})
+    tokenizer: Any = Tokenizer(models.WordLevel({w: i for i, w in enumerate(["?", "[", "]", *words])}, unk_token="?"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[ $A ]", pair="[ $A ] $B:1 ]:1", special_tokens=[("[", 1), ("]", 2)]
+    )
+    make: Any = transformers.PreTrainedTokenizerFast
+    make(tokenizer_object=tokenizer, model_max_length=64, pad_token="?").save_pretrained(folder)
+    config = transformers.BertConfig(
+        vocab_size=len(words) + 3, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        max_position_embeddings=64, id2label=dict(enumerate(labels)), initializer_range=0.5,
+    )  # fmt: skip
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        transformers.BertForSequenceClassification(config).save_pretrained(folder)
+    return folder
+
+
+def predict_logits(folder: Path, firsts: list[str], seconds: list[str]) -> np.ndarray:
+    """Return the model's outputs without sentence-transformers, (n, labels)."""
+    import torch
+    import transformers
+
+    tokenizer: Any = transformers.AutoTokenizer.from_pretrained(folder)
+    model: Any = transformers.AutoModelForSequenceClassification.from_pretrained(folder)
+    with torch.no_grad():
+        output = model.eval()(**tokenizer(firsts, seconds, padding=True, return_tensors="pt")).logits
+    return np.asarray(output, dtype=np.float64)
+
+
+def test_one_output_is_averaged_over_both_orders(tmp_path: Path) -> None:
+    folder = save_cross_encoder(tmp_path / "one", ("score",))
+    (scores,) = load_cross_encoder(parse_spec(f"ce:{folder}")).score_columns(FIRSTS, SECONDS)
+    logits = [predict_logits(folder, FIRSTS, SECONDS), predict_logits(folder, SECONDS, FIRSTS)]
+    expected = np.mean([1 / (1 + np.exp(-values[:, 0])) for values in logits], axis=0)
+    assert scores == pytest.approx(expected, abs=2e-6)
+    assert abs(logits[0] - logits[1]).max() > 1e-3
+
+
+def test_of_three_classes_the_score_is_the_probability_of_entailment(tmp_path: Path) -> None:
+    folder = save_cross_encoder(tmp_path / "nli", ("contradiction", "Entailment", "neutral"))
+    (scores,) = load_cross_encoder(parse_spec(f"ce:{folder}")).score_columns(FIRSTS, SECONDS)
+    logits = np.exp([predict_logits(folder, FIRSTS, SECONDS), predict_logits(folder, SECONDS, FIRSTS)])
+    assert scores == pytest.approx((logits[..., 1] / logits.sum(axis=-1)).mean(axis=0), abs=2e-6)
+
+
+def test_a_gate_of_a_cross_encoder(tmp_path: Path) -> None:
+    folder = save_cross_encoder(tmp_path / "one", ("score",))
+    figures = sentprobe.gate(f"ce:{folder}?batch=8&name=tiny", contrasts=["role"], n=50)
+    assert (figures.draws[0].scorer, figures.draws[0].measure) == ("tiny", "score")
+    assert str(figures).startswith("At a score of 0.")
+    path = tmp_path / "mine.csv"
+    path.write_text("a,b,same\nx,x,1\nx,y,0\n", encoding="utf-8")
+    assert sentprobe.gate(f"ce:{folder}", pairs=path, threshold=7).draws[0].kept == 0
+
+
+@pytest.mark.parametrize(
+    ("labels", "message"), [(("a", "b"), "has 2 outputs, none of which is entailment"), (None, "no model at")]
+)
+def test_a_model_that_cannot_be_used(labels: tuple[str, ...] | None, message: str, tmp_path: Path) -> None:
+    folder = save_cross_encoder(tmp_path / "x", labels) if labels else tmp_path / "none" / "here"
+    with pytest.raises(SentprobeError, match=message):
+        sentprobe.gate(f"ce:{folder}", contrasts=["role"], n=20)
+
+
+def test_a_damaged_model(tmp_path: Path) -> None:
+    folder = save_cross_encoder(tmp_path / "x", ("score",))
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | {"hidden_size": 48}), encoding="utf-8")
+    with pytest.raises(EncoderError, match="cannot load the model"):
+        sentprobe.gate(f"ce:{folder}", contrasts=["role"], n=20)
+
+
+def test_a_function_of_pairs_that_counts_shared_words() -> None:
+    def count_shared(pairs: list[tuple[str, str]]) -> list[int]:
+        return [len(set(first.split()) & set(second.split())) for first, second in pairs]
+
+    rates = sentprobe.gate(score=count_shared, contrasts=["role"], n=60).draws[0].rates[1]
+    assert (rates.auc, rates.ties) == (0.5, 60)
+    assert rates.at_threshold > 0
+
+
+@pytest.mark.parametrize("values", [[1.0], [[1.0], [2.0]], [1.0, np.nan]])
+def test_a_function_that_does_not_return_a_score_for_each_pair(values: object) -> None:
+    with pytest.raises(EncoderError, match="did not return a finite score for each of 2 pairs"):
+        PairModel(lambda _: values, name="mine").score_columns(FIRSTS, SECONDS)
+
+
+def test_neither_model_nor_function() -> None:
+    with pytest.raises(UsageError, match="is no encoder"):
+        sentprobe.gate(contrasts=["role"], n=20)
