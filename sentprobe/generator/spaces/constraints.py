@@ -6,17 +6,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.generator.events.event import (
-    Contradiction,
-    Event,
-    Frame,
-    Mood,
-    Negator,
-    Number,
-    Role,
-    iterate_clauses,
-    iterate_participants,
-)
+from sentprobe.generator.events import event as ev
 from sentprobe.generator.sentences.realize import choose_determiner_form
 from sentprobe.grammars.shapes import MAX_ADVERBS
 from sentprobe.lexicon import Flag, Kind, Lexicon
@@ -33,7 +23,7 @@ class Words:
 
     nouns: tuple[str, ...]
     verbs: tuple[str, ...]
-    verbs_by_frame: Mapping[Frame, Allowed]
+    verbs_by_frame: Mapping[ev.Frame, Allowed]
     adverbs: tuple[str, ...]
     adjectives: tuple[str, ...]
     determiners: tuple[tuple[str, str], ...]
@@ -51,9 +41,9 @@ class Constraints:
     given, at least one of ``required_any``.
     """
 
-    required: tuple[Event, ...] = ()
-    required_any: tuple[Event, ...] = ()
-    forbidden: tuple[Event, ...] = ()
+    required: tuple[ev.Event, ...] = ()
+    required_any: tuple[ev.Event, ...] = ()
+    forbidden: tuple[ev.Event, ...] = ()
     required_words: tuple[str, ...] = ()
     forbidden_words: tuple[str, ...] = ()
 
@@ -73,15 +63,15 @@ class Choices:
     because two verbs can take an adverb (see :mod:`sentprobe.generator.sentences.attachments`).
     """
 
-    main: Event = field(default_factory=Event)
-    clause: Event = field(default_factory=Event)
-    numbers: tuple[Number, ...] = tuple(Number)
+    main: ev.Event = field(default_factory=ev.Event)
+    clause: ev.Event = field(default_factory=ev.Event)
+    numbers: tuple[ev.Number, ...] = tuple(ev.Number)
     determiners: tuple[str, ...] = ("the",)
     relativizers: tuple[str, ...] = ("that",)
-    negators: tuple[Negator, ...] = (Negator.NOT,)
+    negators: tuple[ev.Negator, ...] = (ev.Negator.NOT,)
     modals: tuple[str | None, ...] = (None,)
-    moods: tuple[Mood, ...] = (Mood.STATEMENT,)
-    asked: tuple[Role | None, ...] = (None,)
+    moods: tuple[ev.Mood, ...] = (ev.Mood.STATEMENT,)
+    asked: tuple[ev.Role | None, ...] = (None,)
     adverbs: tuple[int, ...] = (0,)
     clause_adverbs: tuple[int, ...] | None = None
     clause_modals: tuple[str | None, ...] | None = None
@@ -123,7 +113,7 @@ def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraint
         if not 0 <= count <= 1:
             raise UsageError(f"a drawn noun has at most one adjective, not {count}")
     if any(choices.adjectives) and not lexicon.vocabulary(vocabulary).words[Kind.ADJECTIVE]:
-        raise Contradiction(f"vocabulary {vocabulary!r} has no adjective")
+        raise ev.Contradiction(f"vocabulary {vocabulary!r} has no adjective")
     words = _collect_words(
         lexicon,
         vocabulary,
@@ -141,7 +131,7 @@ def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraint
 def _collect_words(
     lexicon: Lexicon,
     vocabulary: str,
-    numbers: tuple[Number, ...],
+    numbers: tuple[ev.Number, ...],
     determiners: tuple[str, ...],
     relativizers: tuple[str, ...],
     *,
@@ -150,7 +140,7 @@ def _collect_words(
 ) -> Words:
     pairs = tuple(
         (number.value, lemma)
-        for number in Number
+        for number in ev.Number
         if number in numbers
         for lemma in determiners
         if choose_determiner_form(number.value, vowel=False) in lexicon.get(lemma, Kind.DETERMINER).forms
@@ -163,7 +153,7 @@ def _collect_words(
             for lemma in vocabulary_words.words[Kind(frame.value)]
             if syncretic or Flag.SYNCRETIC not in lexicon.get(lemma, Kind(frame.value)).flags
         )
-        for frame in Frame
+        for frame in ev.Frame
     }
     verbs = tuple(dict.fromkeys(lemma for lemmas in by_frame.values() for lemma in lemmas))
     return Words(
@@ -205,12 +195,12 @@ def _explain_unavailable(lemma: str, lexicon: Lexicon, vocabulary: str) -> str:
     return f"is not in vocabulary {vocabulary!r}"
 
 
-def collect_lemmas(event: Event) -> set[str]:
+def collect_lemmas(event: ev.Event) -> set[str]:
     """Return the lemmas of a partial event."""
     lemmas: set[str | None] = set()
-    for clause, _ in iterate_clauses(event):
+    for clause, _ in ev.iterate_clauses(event):
         lemmas |= {clause.predicate, clause.modal, *(clause.adverbs or ())}
-        persons = (conjunct for _, person in iterate_participants(clause) for conjunct in person.conjuncts)
+        persons = (conjunct for _, person in ev.iterate_participants(clause) for conjunct in person.conjuncts)
         for person in persons:
             lemmas |= {person.noun, person.determiner, *person.adjectives}
             lemmas.add(getattr(person.clause, "relativizer", None))
