@@ -314,8 +314,9 @@ def join_batches(batches: Sequence[EventBatch]) -> EventBatch:
 
 def _build_layouts(templates: tuple[str, ...], words: Words, choices: Choices) -> tuple[Layout, ...]:
     counts = choices.adverbs, choices.adverbs_in_clauses, choices.adjectives, choices.coordinations
-    is_modal = tuple(dict.fromkeys(modal is not None for modal in choices.modals))
-    forms = tuple(_iterate_main_forms(choices, is_modal)), tuple(map(ClauseForm, is_modal))
+    modals = choices.modals, choices.modals_in_clauses
+    is_modal, is_clause_modal = (tuple(dict.fromkeys(modal is not None for modal in values)) for values in modals)
+    forms = tuple(_iterate_main_forms(choices, is_modal)), tuple(map(ClauseForm, is_clause_modal))
     return _build_cached_layouts(templates, words, counts, choices.negators, forms)
 
 
