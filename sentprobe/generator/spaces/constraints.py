@@ -113,7 +113,9 @@ def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraint
         if not 0 <= count <= 1:
             raise UsageError(f"a drawn noun has at most one adjective, not {count}")
     if any(choices.adjectives) and not lexicon.vocabulary(vocabulary).words[Kind.ADJECTIVE]:
-        raise ev.Contradiction(f"vocabulary {vocabulary!r} has no adjective")
+        raise ev.Contradiction(
+            f"vocabulary {vocabulary!r} has no adjective{list_other_vocabularies(lexicon, Kind.ADJECTIVE)}"
+        )
     words = _collect_words(
         lexicon,
         vocabulary,
@@ -125,6 +127,12 @@ def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraint
     )
     _check_words(words, lexicon, vocabulary, constraints)
     return words
+
+
+def list_other_vocabularies(lexicon: Lexicon, kind: Kind) -> str:
+    """Return a note on the vocabularies that have words of a kind, or ""."""
+    names = [repr(name) for name, vocabulary in lexicon.vocabularies.items() if vocabulary.words[kind]]
+    return f"; vocabulary {' or '.join(names)} has" if names else ""
 
 
 @lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
