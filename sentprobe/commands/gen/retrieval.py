@@ -25,7 +25,7 @@ def retrieval(
     source: opt.TripletOptions,
     hold_out: HoldOutOption = None,
 ) -> None:
-    """Write a retrieval set in BEIR's layout, whose nearest documents have another meaning than the query.
+    """Write queries and documents for retrieval, in BEIR's layout.
 
     A query is the anchor of a triplet of gen pairs. Its positive is relevant. Documents are also its negatives, and
     the documents of the other queries. No other document means the same as a query.

@@ -23,10 +23,12 @@ def gen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 def load_beir(folder: Path) -> tuple[dict[str, dict[str, str]], dict[str, str], dict[str, dict[str, int]]]:
     """Return corpus, queries and judgements, as ``GenericDataLoader(folder).load(split="test")`` of beir does."""
-    corpus, queries, qrels = {}, {}, {}
+    corpus: dict[str, dict[str, str]] = {}
+    queries: dict[str, str] = {}
+    qrels: dict[str, dict[str, int]] = {}
     for line in (folder / "corpus.jsonl").read_text("utf-8").splitlines():
         document = json.loads(line)
-        corpus[document["_id"]] = {"text": document.get("text"), "title": document.get("title")}
+        corpus[document["_id"]] = {"text": document["text"], "title": document["title"]}
     for line in (folder / "queries.jsonl").read_text("utf-8").splitlines():
         query = json.loads(line)
         queries[query["_id"]] = query["text"]
