@@ -108,8 +108,7 @@ class WordTables:
         self.modal_lemmas = self.pool.numbers(words.modals)
         self.modal_forms = self._number_rows([w.forms.get(f, "") for w in modals] for f in (Form.MD, Form.MD_NEG))
         self.tenses = self.pool.numbers(tense.value for tense in Tense)
-        cues = {negator.value for negator in Negator}
-        self.negators = self.pool.numbers(n if n in cues else "" for n in NEGATIONS)
+        self.negators = self.pool.numbers(["", *NEGATIONS[1:]])
 
     def _add_determiners(self, space: NumberedEvents) -> None:
         pairs = [(n, space.lexicon.get(d, Kind.DETERMINER)) for n, d in space.words.determiners]
@@ -268,14 +267,12 @@ class LayoutRows:
 
     def look_up_verbs(self, site: ClauseSite) -> NumberArray:
         """Return the forms of the main verb of a clause."""
-        table = np.array([finite.verb for finite in self.finite[site.path]])
-        forms = table[self.shapes, self.find_variants(site)]
-        verbs = self.values[f"{site.path}verb"]
-        verb_forms: NumberArray = self.tables.verb_forms[site.frame.value][forms, verbs]
+        forms = self.look_up_finite(site, "verb")
+        verb_forms: NumberArray = self.tables.verb_forms[site.frame.value][forms, self.values[f"{site.path}verb"]]
         return verb_forms
 
     def look_up_finite(self, site: ClauseSite, part: str) -> NumberArray:
-        """Return the auxiliary, or the tag or features of the finite verb, as *part* says."""
+        """Return the auxiliary, the main verb's form, or the finite verb's tag or features, as *part* says."""
         table = np.array([getattr(finite, part) for finite in self.finite[site.path]])
         entries: NumberArray = table[self.shapes, self.find_variants(site)]
         return entries

@@ -300,6 +300,12 @@ class Event:
             return Role.AGENT
         return Role.RECIPIENT if self.dative is Dative.DOUBLE else Role.PATIENT
 
+    def can_lack(self, role: Role) -> bool:
+        """Say whether a participant can be the gap or asked for; the grammar leaves out few of ditransitive clauses."""
+        is_double = self.dative is Dative.DOUBLE and role is Role.RECIPIENT
+        is_possible = self.voice is Voice.ACTIVE and not is_double
+        return self.frame is not Frame.DITRANSITIVE or role is self.subject or is_possible
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelativeClause:

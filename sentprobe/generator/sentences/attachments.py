@@ -46,12 +46,13 @@ def find_adverb_sites(event: ev.Event, path: str = "") -> Iterator[AdverbSite]:
     for role, person in ev.iterate_participants(event):
         if isinstance(person.clause, ev.RelativeClause):
             inner_path = f"{path}{role.value}.clause."
-            if role is event.subject and event.adverbs and _has_adverb_after_subject(event):
+            if role is event.subject and event.adverbs and has_adverb_place_after_subject(event):
                 yield AdverbSite(path, event.adverbs, (*_find_final_clauses(person.clause.event, inner_path),))
             yield from find_adverb_sites(person.clause.event, inner_path)
 
 
-def _has_adverb_after_subject(event: ev.Event) -> bool:
+def has_adverb_place_after_subject(event: ev.Event) -> bool:
+    """Say whether the adverbs of a clause with these features directly follow its subject."""
     if event.mood is ev.Mood.QUESTION:
         return event.negator is not ev.Negator.NOT
     return event.tense is not None and subsumes(WITHOUT_AUXILIARY, event)  # a modal has no tense

@@ -5,7 +5,6 @@ shapes. The parser calls itself for constituents inside a clause. The result equ
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from itertools import product
 from operator import itemgetter
@@ -13,76 +12,19 @@ from typing import Any, NamedTuple
 
 from sentprobe.errors import SentprobeError
 from sentprobe.generator.events import event as ev
-from sentprobe.generator.sentences.attachments import MAX_READINGS, count_readings, list_readings
+from sentprobe.generator.sentences.attachments import (
+    MAX_READINGS,
+    count_readings,
+    has_adverb_place_after_subject,
+    list_readings,
+)
 from sentprobe.generator.sentences.realize import choose_determiner_form
+from sentprobe.generator.sentences.tries import QUESTION_WORD, RELATIVIZER, Trie, load_english_tries
 from sentprobe.grammars import shapes
 from sentprobe.grammars.derivation import Leaf
 from sentprobe.lexicon import Form, Kind, Lexicon
 
-
-@dataclass(slots=True)
-class Trie:
-    """A node of the trie: the next node for each input, and the shapes that end at this node.
-
-    ``tokens`` holds the nodes by function word, by form and frame of a verb ("VBD transitive"), by form of a modal
-    ("MD modal"), or by RELATIVIZER or QUESTION_WORD.
-    ``phrases`` holds the nodes by role and grammatical number of a noun phrase ("" accepts both numbers). ``adverbs``
-    holds at most the node after a list of adverbs. A step is its number among the steps of the node, and the next node.
-    """
-
-    tokens: dict[str, tuple[int, "Trie"]] = field(default_factory=dict)
-    phrases: dict[tuple[str, str], tuple[int, "Trie"]] = field(default_factory=dict)
-    adverbs: list[tuple[int, "Trie"]] = field(default_factory=list)
-    ends: list[shapes.ClauseShape] = field(default_factory=list)
-
-    def make_step(self) -> tuple[int, "Trie"]:
-        """Return a new step, to be added to this node."""
-        return len(self.tokens) + len(self.phrases) + len(self.adverbs), Trie()
-
-
 CONJUNCTION = "and"
-RELATIVIZER = "a relativizer"
-"""The input for a relativizer; function words have no spaces."""
-QUESTION_WORD = "a question word"
-_NAMES = {
-    shapes.VERB: "{form} {frame}",
-    shapes.MODAL: "{form} modal",
-    shapes.RELATIVIZER: RELATIVIZER,
-    shapes.ASKED: QUESTION_WORD,
-}
-"""The input for a leaf by its placeholder lemma."""
-
-
-@cache
-def load_english_tries() -> tuple[Trie, dict[str, Trie]]:
-    """Return the trie of main clauses, and the tries of relative clauses by the modified noun's grammatical number."""
-    main = Trie()
-    relative = {number.value: Trie() for number in ev.Number}
-    for shape in shapes.list_clause_shapes():
-        agrees = shape.gap == shape.subject and shape.number
-        tries = [relative[shape.number]] if agrees else relative.values()
-        tries = tries if shape.is_relative else [main]
-        for trie in tries:
-            _insert_shape(trie, shape)
-    return main, relative
-
-
-def _insert_shape(trie: Trie, shape: shapes.ClauseShape) -> None:
-    for item in shapes.load_english_shapes().find_items(shape):
-        content = item.content
-        if isinstance(content, Leaf):
-            assert content.lemma != shapes.ADVERB
-            name = _NAMES.get(content.lemma, content.form).format(form=content.form, frame=shape.frame)
-            _, trie = trie.tokens.setdefault(name, trie.make_step())
-        elif content.category == "ADVP":
-            trie.adverbs = trie.adverbs or [trie.make_step()]
-            _, trie = trie.adverbs[0]
-        else:
-            key = content.name, shape.number if content.name == shape.subject else ""
-            _, trie = trie.phrases.setdefault(key, trie.make_step())
-    trie.ends.append(shape)
-
-
 _FORM_DESCRIPTIONS = {
     Form.NN: "a singular noun",
     Form.NNS: "a plural noun",
@@ -164,17 +106,17 @@ def find_only_reading(clauses: Sequence[ParsedClause]) -> ParsedClause | None:
 
 def _has_adverb_site(clause: ParsedClause) -> bool:
     """Say whether several clauses can take an adverb (see :mod:`.attachments`)."""
-    shape = clause.shape
-    features = shape.aspect, shape.voice, shape.negation
-    follows_subject = features == (ev.Aspect.SIMPLE, ev.Voice.ACTIVE, shapes.POSITIVE) and not clause.modal
-    if shape.mood == shapes.QUESTION:
-        follows_subject = shape.negation != ev.Negator.NOT
-    has_adverb_first = clause.adverbs and follows_subject
+    has_adverb_first = clause.adverbs and _has_adverb_place_after_subject(clause.shape)
     return any(
-        (has_adverb_first and role == shape.subject) or _has_adverb_site(phrase.clause)
+        (has_adverb_first and role == clause.shape.subject) or _has_adverb_site(phrase.clause)
         for role, phrase in clause.phrases
         if phrase.clause is not None
     )
+
+
+@cache
+def _has_adverb_place_after_subject(shape: shapes.ClauseShape) -> bool:
+    return has_adverb_place_after_subject(ev.Event(**_find_features(shape)))
 
 
 def parse_clauses(sentence: str, lexicon: Lexicon) -> list[ParsedClause]:

@@ -7,9 +7,7 @@ from collections.abc import Iterator
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.events.event import (
-    Dative,
     Event,
-    Frame,
     Negator,
     Participant,
     RelativeClause,
@@ -69,10 +67,7 @@ def _check_modal(clause: Event, modal: Word) -> None:
 def _check_gap(clause: Event) -> None:
     """Check that a ditransitive clause can lack the participant that is its gap or that a question asks for."""
     role = clause.gap or clause.asked
-    if clause.frame is not Frame.DITRANSITIVE or role in (None, clause.subject):
-        return
-    is_double = clause.dative is Dative.DOUBLE and role is Role.RECIPIENT
-    if clause.voice is Voice.PASSIVE or is_double:
+    if role is not None and not clause.can_lack(role):
         form = "a passive" if clause.voice is Voice.PASSIVE else "an active double-object"
         raise UsageError(f"{clause.predicate}: the {role} of {form} clause with a recipient cannot be left out")
 

@@ -147,12 +147,7 @@ def make_layout(
 
 
 def can_have_form(pattern: Pattern, form: ClauseForm) -> bool:
-    """Say whether the main clause of a pattern can have a form: each relative clause has its noun.
-
-    Wh-questions of ditransitive clauses are not drawn: the grammar lacks some of them.
-    """
-    if form.asked is not None and pattern.frame is ev.Frame.DITRANSITIVE:
-        return False
+    """Say whether the main clause of a pattern can have a form: each relative clause has its noun."""
     main = ClauseSite("", pattern.frame, None, None, 0, "", form=form)
     asked = () if form.asked is None else form.asked[:1]
     return {*asked} <= {*ev.FRAME_ROLES[pattern.frame]} and {role for role, _ in pattern.clauses} <= {*main.overt_roles}

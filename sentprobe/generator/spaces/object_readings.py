@@ -2,7 +2,8 @@
 
 "The man sold the doctor that sang the book" has two readings if both verbs can be without the book. "The man gave the
 doctor that the woman lent the book to the pen" has two for any verbs: "to" ends the relative clause, or begins the
-recipient. An active main clause is concerned whose first object has an active relative clause.
+recipient. So has "who did the man give the doctor that the woman lent the book to". An active main clause is concerned
+whose first object has an active relative clause.
 """
 
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from sentprobe.lexicon import Kind, Lexicon
 
 
 class ObjectFrame(NamedTuple):
-    """The features of an active clause that determine its objects."""
+    """The features of an active clause that determine its objects; ``gap`` is also an object that is asked for."""
 
     frame: ev.Frame
     dative: ev.Dative | None = None
@@ -36,6 +37,11 @@ class ObjectFrame(NamedTuple):
             word for to, role in self.list_objects() for word in (to, "NP" if role is not self.gap else "") if word
         )
 
+    @property
+    def first_object(self) -> ev.Role | None:
+        """The role of the first object that the clause has."""
+        return next((role for _, role in self.list_objects() if role is not self.gap), None)
+
 
 _MAIN = (ObjectFrame(ev.Frame.TRANSITIVE), *(ObjectFrame(ev.Frame.DITRANSITIVE, dative) for dative in ev.Dative))
 
@@ -53,10 +59,13 @@ def _find_readings(main: ObjectFrame, clause: ObjectFrame) -> tuple[tuple[ev.Fra
     """Return the frames of main clause and relative clause in other readings of the same words."""
 
     def list_words(main: ObjectFrame, clause: ObjectFrame) -> tuple[object, ...]:
-        return (clause.gap is ev.Role.AGENT, *clause.list_words(), *main.list_words()[1:])
+        outer = main.list_words()
+        at = outer.index("NP")
+        return (*outer[:at], clause.gap is ev.Role.AGENT, *clause.list_words(), *outer[at + 1 :])
 
     words = list_words(main, clause)
-    others = ((m, c) for m, c in product(_MAIN, _list_clauses()) if (m, c) != (main, clause))
+    mains = [c for c in _list_clauses() if c.gap is not ev.Role.AGENT and c.first_object] if main.gap else _MAIN
+    others = ((m, c) for m, c in product(mains, _list_clauses()) if (m, c) != (main, clause))
     return tuple((m.frame, c.frame) for m, c in others if list_words(m, c) == words)
 
 
@@ -83,7 +92,7 @@ def find_object_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterato
     if main.frame is ev.Frame.INTRANSITIVE or main.voice is ev.Voice.PASSIVE:
         return
     for site, outer in product(layout.clauses[1:], _list_object_frames(main)):
-        if site.voice is ev.Voice.PASSIVE or site.owner != f"{outer.list_objects()[0][1].value}.":
+        if site.voice is ev.Voice.PASSIVE or outer.first_object is None or site.owner != f"{outer.first_object}.":
             continue
         for inner in _list_object_frames(site):
             for frame, clause_frame in _find_readings(outer, inner):
@@ -97,8 +106,10 @@ def find_object_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterato
 
 
 def _list_object_frames(site: ClauseSite) -> Iterator[ObjectFrame]:
+    asked = site.form.asked[0] if site.form.asked else None
+    gap = site.gap or (asked if asked is not ev.Role.AGENT else None)
     for dative in ev.Dative if site.varies_dative else (site.dative,):
-        yield ObjectFrame(site.frame, dative, site.gap)
+        yield ObjectFrame(site.frame, dative, gap)
 
 
 def _restrict_dative(site: ClauseSite, frame: ObjectFrame) -> Restriction:

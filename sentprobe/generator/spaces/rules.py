@@ -64,9 +64,24 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
         yield Rule(f"no n't after {names}", lambda layout: _find_contraction_boxes(lacking, layout), is_ban=True)
     if {*choices.asked} != {None}:
         yield Rule("who for persons, what for things", partial(find_asked_boxes, words, lexicon), is_ban=True)
+        yield Rule("the participants that a question can ask for", _find_question_boxes, is_ban=True)
     if bans := find_sort_bans(words, lexicon):
         text = "the sorts of nouns that verbs and relativizers take"
         yield Rule(text, lambda layout: list(find_sort_boxes(bans, layout)), is_ban=True)
+
+
+def _find_question_boxes(layout: Layout) -> list[Restriction]:
+    """Return the voices and forms of a recipient with which the grammar lacks a question."""
+    main = layout.clauses[0]
+    if main.form.asked is None or not main.varies_dative:
+        return []
+    role, _ = main.form.asked
+    pairs = product(enumerate(Voice), enumerate(Dative))
+    return [
+        {"voice": frozenset([i]), "dative": frozenset([j])}
+        for (i, voice), (j, dative) in pairs
+        if not Event(frame=main.frame, voice=voice, dative=dative).can_lack(role)
+    ]
 
 
 def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:

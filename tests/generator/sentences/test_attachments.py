@@ -7,7 +7,7 @@ import pytest
 from gen_command import Gen
 from hypothesis import given
 from hypothesis import strategies as st
-from slow_path import ATTACHMENT_RULES, chart_parse, chart_readings
+from slow_path import ATTACHMENT_RULES, chart_parse, chart_readings, derive
 from space_strategies import spaces
 from strategies import full_events
 from thoroughness import examples
@@ -57,8 +57,9 @@ def list_adverbs(event: Event) -> str:
 @examples(12)
 def test_a_drawn_sentence_has_one_reading_in_the_chart_of_both_attachments(space: Space, seed: int) -> None:
     for event in space.events(space.sample(min(2, space.count()), seed=seed)):
-        tokens = realize(event, space.lexicon).text.split()
-        assert chart_parse(tokens, space.lexicon, ATTACHMENT_RULES) == [event]
+        sentence = realize(event, space.lexicon)
+        assert sentence == derive(event, space.lexicon)
+        assert chart_parse(sentence.text.split(), space.lexicon, ATTACHMENT_RULES) == [event]
 
 
 @given(spaces(), st.integers(0, 2**32))

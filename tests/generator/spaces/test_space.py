@@ -10,6 +10,8 @@ from hypothesis import strategies as st
 from space_by_loops import (
     CASES,
     PAST,
+    PLAINEST,
+    STRUCTURES,
     Case,
     enumerate_case,
     find_satisfying_events,
@@ -20,7 +22,17 @@ from space_by_loops import (
 from strategies import generalizations
 from thoroughness import examples
 
-from sentprobe.generator.events.event import Contradiction, Event, Negator, Participant, RelativeClause, iterate_clauses
+from sentprobe.generator.events.event import (
+    Contradiction,
+    Event,
+    Mood,
+    Negator,
+    Number,
+    Participant,
+    RelativeClause,
+    Role,
+    iterate_clauses,
+)
 from sentprobe.generator.spaces.constraints import Choices, Constraints
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import english
@@ -42,6 +54,47 @@ def test_the_space_is_what_the_loops_find(case: Case) -> None:
     space = case.make_space()
     assert space.count() == len(space) == len(expected)
     assert set(list_events(space)) == expected
+
+
+LARGE_STRUCTURES = {"all", *(name for name in STRUCTURES if "ditransitive" in name and "rc" in name)}
+"""The templates whose spaces are too large to list with random choices."""
+
+
+@st.composite
+def random_cases(draw: st.DrawFn) -> Case:
+    """Small spaces of the templates, with any moods, modals, adverbs, adjectives, coordinations and determiners."""
+    template = draw(st.sampled_from([name for name in STRUCTURES if name not in LARGE_STRUCTURES]))
+    open_fields: st.SearchStrategy[dict[str, Any]] = st.sampled_from(
+        [{}, {"tense": None}, {"aspect": None}, {"polarity": None, "negator": None}]
+    )
+    numbers = st.sampled_from([(0,), (0,), (1,)])
+    main, clause = (replace(PLAINEST, **draw(open_fields)) for _ in range(2))
+    choices = Choices(
+        main=main,
+        clause=clause if "rc" in template else Event(),
+        numbers=(draw(st.sampled_from(Number)),),
+        determiners=(draw(st.sampled_from(("the", "no", "some"))),),
+        negators=(draw(st.sampled_from(Negator)),),
+        modals=(None, "can") if main.tense is None else (None,),
+        moods=tuple(draw(st.sets(st.sampled_from(Mood), min_size=1))),
+        asked=tuple(draw(st.sets(st.sampled_from((None, *Role)), min_size=1))),
+        adverbs=draw(numbers),
+        adjectives=draw(numbers),
+        coordinations=(0,) if "rc" in template else draw(numbers),
+    )
+    return Case("three", (template,), choices)
+
+
+@given(random_cases())
+@examples(60)
+def test_a_random_space_is_what_the_loops_find(case: Case) -> None:
+    expected = enumerate_case(case)
+    try:
+        events = list_events(case.make_space())
+    except Contradiction:
+        events = []
+    assert {*events} == expected
+    assert len(events) == len(expected)
 
 
 # ------------------------------------------------------------------ random constraints

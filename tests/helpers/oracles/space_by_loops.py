@@ -99,6 +99,16 @@ ADVERBS = ("really", "often")
 ADJECTIVES = ("old", "young")
 PLURAL_TOO = {"the", "some", "no", "this", "that"}
 
+QUESTIONS_OF_GIFTS = {
+    "agent active double",  # who gave the doctor the book
+    "agent active to",
+    "patient active double",  # what did the man give the doctor
+    "patient active to",
+    "patient passive to",  # what was given to the doctor by the man
+    "recipient active to",  # who did the man give the book to
+    "recipient passive double",  # who was given the book by the man
+}
+
 T, I, D = Frame.TRANSITIVE, Frame.INTRANSITIVE, Frame.DITRANSITIVE  # noqa: E741
 SRC, ORC = ClauseKind.SUBJECT, ClauseKind.OBJECT
 Clauses = dict[Role, tuple[Frame, ClauseKind]]
@@ -167,8 +177,7 @@ def iterate_events(  # noqa: C901 - nested loops
     arguments = list_arguments(case, frame, gap, on)
     if kind is None:
         yield from iterate_orders(case, frame, arguments, {*on} - {Role.PATIENT})
-        if frame is not D:
-            arguments = {role: [*fillers, Asked.WHO] for role, fillers in arguments.items()}
+        arguments = {role: [*fillers, Asked.WHO] for role, fillers in arguments.items()}
     forms = product((Voice.ACTIVE,) if frame is I else Voice, Dative if frame is D else (None,))
     for voice, dative in forms:
         subject = Event(frame=frame, voice=voice, dative=dative).subject
@@ -216,6 +225,8 @@ def iterate_moods(
     """Yield the statement and the question of these participants, as far as the choices allow them."""
     asked = [role for role, filler in people.items() if isinstance(filler, Asked)]
     if len(asked) > 1 or modified & {*asked}:
+        return
+    if asked and bare.frame is D and f"{asked[0]} {bare.voice} {bare.dative}" not in QUESTIONS_OF_GIFTS:
         return
     arguments: dict[str, Any] = {role.value: filler for role, filler in people.items()}
     if not asked and (kind is not None or Mood.STATEMENT in case.choices.moods):
@@ -399,7 +410,12 @@ CASES = [
     Case("three", ("ditransitive",), Choices(main=PAST, numbers=(Number.SINGULAR,), adverbs=(0, 1))),
     Case("four", ("ditransitive-rc.recipient",), ONE),
     Case("four", ("ditransitive-rc.recipient",), replace(ONE, ambiguous=True)),
-    Case("four", ("ditransitive-rc.patient.ditransitive",), replace(ONE, allow=frozenset([Flag.SYNCRETIC]))),
+    Case("three", ("ditransitive",), replace(ONE, clause=Event(), moods=(Mood.QUESTION,), asked=(*Role, None))),
+    Case(
+        "four",
+        ("ditransitive-rc.patient.ditransitive",),
+        replace(ONE, moods=(Mood.QUESTION,), asked=tuple(Role), allow=frozenset([Flag.SYNCRETIC])),
+    ),
     Case("four", ("intransitive-rc-ditransitive", "transitive-rc-ditransitive.patient"), ONE),
     Case("three", ("all",), Choices(main=replace(PLAINEST, voice=Voice.PASSIVE), clause=PLAINEST, negators=())),
 ]

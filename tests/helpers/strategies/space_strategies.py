@@ -78,7 +78,7 @@ def spaces(draw: st.DrawFn) -> Space:
         negators=draw(_some(list(Negator))),
         modals=draw(_some([None, *(word.lemma for word in lexicon.words(Kind.MODAL))])),
         moods=draw(_some([*Mood])),
-        asked=draw(_some([None, Role.AGENT, Role.PATIENT])),
+        asked=draw(_some([None, *Role])),
         adverbs=draw(st.sampled_from(((0,), (1,), (0, 2)))),
         adjectives=(draw(st.integers(0, int(vocabulary in ("odd", "everyday")))),),
         coordinations=(draw(st.integers(0, 1)),),
