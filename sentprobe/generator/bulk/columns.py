@@ -15,18 +15,7 @@ from typing import TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.generator.events.event import (
-    Dative,
-    Event,
-    Mood,
-    Negator,
-    Number,
-    Participant,
-    RelativeClause,
-    Tense,
-    Voice,
-    iterate_participants,
-)
+from sentprobe.generator.events import event as ev
 from sentprobe.generator.sentences.realize import choose_determiner_form, list_negations, list_predicates, render_tree
 from sentprobe.generator.sentences.sentence import Sentence, Token
 from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, plan_sentence, replace_words
@@ -50,8 +39,8 @@ NumberArray: TypeAlias = NDArray[np.int64]
 """Indices of strings in a :class:`StringPool`, or other positions."""
 
 VERB_FORMS = tuple(form for form in Form if form.value.startswith("VB"))
-_NUMBERS = list(Number)
-_PLURAL = _NUMBERS.index(Number.PLURAL)
+_NUMBERS = list(ev.Number)
+_PLURAL = _NUMBERS.index(ev.Number.PLURAL)
 
 
 class StringPool:
@@ -107,7 +96,7 @@ class WordTables:
         modals = [lexicon.get(lemma, Kind.MODAL) for lemma in words.modals]
         self.modal_lemmas = self.pool.numbers(words.modals)
         self.modal_forms = self._number_rows([w.forms.get(f, "") for w in modals] for f in (Form.MD, Form.MD_NEG))
-        self.tenses = self.pool.numbers(tense.value for tense in Tense)
+        self.tenses = self.pool.numbers(tense.value for tense in ev.Tense)
         self.negators = self.pool.numbers(["", *NEGATIONS[1:]])
 
     def _add_determiners(self, space: NumberedEvents) -> None:
@@ -117,7 +106,7 @@ class WordTables:
         )
         self.det_lemmas = self.pool.numbers(w.lemma for _, w in pairs)
         self.det_feats = self.pool.numbers(word_features("DET", w.lemma, n) for n, w in pairs)
-        self.det_numbers = np.array([_NUMBERS.index(Number(n)) for n, _ in pairs], dtype=np.int64)
+        self.det_numbers = np.array([_NUMBERS.index(ev.Number(n)) for n, _ in pairs], dtype=np.int64)
 
     def _build_verb_forms(self, lexicon: Lexicon, verbs: Sequence[str], kind: Kind) -> NumberArray:
         words_by_lemma = {word.lemma: word for word in lexicon.words(kind)}
@@ -128,7 +117,7 @@ class WordTables:
         return np.array([self.pool.numbers(row) for row in rows])
 
 
-TENSE_NUMBER_PAIRS = list(product(Tense, Number))
+TENSE_NUMBER_PAIRS = list(product(ev.Tense, ev.Number))
 """The pairs of tense and number, in the order of a clause's variants."""
 
 Origin: TypeAlias = tuple[Shape, int]
@@ -250,8 +239,8 @@ class LayoutRows:
 
     def find_variants(self, site: ClauseSite) -> NumberArray:
         """Return each row's position in TENSE_NUMBER_PAIRS: tense (any if it has none), and number of the subject."""
-        voices = tuple(Voice) if site.voice is None else (site.voice,)
-        datives = tuple(Dative) if site.varies_dative else (site.dative or "",)
+        voices = tuple(ev.Voice) if site.voice is None else (site.voice,)
+        datives = tuple(ev.Dative) if site.varies_dative else (site.dative or "",)
         choices = [self.find_agreement(find_subject_path(site, *pair)) for pair in product(voices, datives)]
         variants = self.values.get(f"{site.path}voice", np.int64(0)) * len(datives)
         variants = variants + self.values.get(f"{site.path}dative", np.int64(0))
@@ -261,7 +250,7 @@ class LayoutRows:
 
     def look_up_modals(self, path: str) -> NumberArray:
         """Return the forms of the modal of the clause at *path*."""
-        is_contracted = self.values[f"{path}negation"] == NEGATIONS.index(Negator.CONTRACTED.value)
+        is_contracted = self.values[f"{path}negation"] == NEGATIONS.index(ev.Negator.CONTRACTED.value)
         forms: NumberArray = self.tables.modal_forms[is_contracted.astype(np.int64), self.values[f"{path}modal"]]
         return forms
 
@@ -371,10 +360,10 @@ class LayoutColumns:
 
         The cues of a question stand at different places.
         """
-        is_question = self._layout.clauses[0].form.mood is Mood.QUESTION
+        is_question = self._layout.clauses[0].form.mood is ev.Mood.QUESTION
         return len(NEGATIONS) if is_question and variable.name == "negation" else 2
 
-    def _build_event(self, shape: int) -> Event:
+    def _build_event(self, shape: int) -> ev.Event:
         """Return an event of the shape with arbitrary words; inverse of :meth:`compute_shape_keys`."""
         values: dict[str, LayoutValue] = {v.name: v.values[0] for v in self._layout.variables}
         for variable in reversed(self._structural):
@@ -400,24 +389,24 @@ class LayoutColumns:
         )
         return sentence, finite
 
-    def _mark_event(self, event: Event, path: str = "") -> Event:
+    def _mark_event(self, event: ev.Event, path: str = "") -> ev.Event:
         """Return *event* with marks in place of tense, negator and number."""
         marked = event
         if event.tense is not None:
-            marked = replace(event, tense=cast(Tense, _Mark(self._marks[f"value:{path}tense"])))
+            marked = replace(event, tense=cast(ev.Tense, _Mark(self._marks[f"value:{path}tense"])))
         if event.negator is not None:
-            marked = replace(marked, negator=cast(Negator, _Mark(self._marks[f"form:{path}negation"])))
-        for role, person in iterate_participants(event):
+            marked = replace(marked, negator=cast(ev.Negator, _Mark(self._marks[f"form:{path}negation"])))
+        for role, person in ev.iterate_participants(event):
             marked = marked.with_argument(role, self._mark_participant(person, f"{path}{role.value}."))
         return marked
 
-    def _mark_participant(self, person: Participant, path: str) -> Participant:
+    def _mark_participant(self, person: ev.Participant, path: str) -> ev.Participant:
         clause, conjunct = person.clause, person.conjunct
-        if isinstance(clause, RelativeClause):
+        if isinstance(clause, ev.RelativeClause):
             clause = replace(clause, event=self._mark_event(clause.event, f"{path}clause."))
         if conjunct is not None:
             conjunct = self._mark_participant(conjunct, f"{path}conjunct.")
-        number = cast(Number, _Mark(self._marks[f"value:{path}number"]))
+        number = cast(ev.Number, _Mark(self._marks[f"value:{path}number"]))
         return replace(person, number=number, clause=clause, conjunct=conjunct)
 
     def _mark_token(self, token: PlanToken) -> Token:

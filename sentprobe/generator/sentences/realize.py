@@ -6,17 +6,7 @@ The inverse is :func:`sentprobe.generator.sentences.parse.parse`.
 from collections.abc import Iterator
 
 from sentprobe.errors import UsageError
-from sentprobe.generator.events.event import (
-    Event,
-    Negator,
-    Participant,
-    RelativeClause,
-    Role,
-    Voice,
-    find_open_fields,
-    iterate_clauses,
-    iterate_participants,
-)
+from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.lemmas import check_sorts, infer_frames
 from sentprobe.generator.sentences.sentence import Negation, Predicate, Sentence, Token
 from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, find_slots, plan_sentence
@@ -34,17 +24,17 @@ SLOT_KINDS = {
 }
 
 
-def check_event(event: Event, lexicon: Lexicon) -> None:
+def check_event(event: ev.Event, lexicon: Lexicon) -> None:
     """Check that *event* can be realized with the words of *lexicon*.
 
     Raises:
         UsageError: a field is open, a gap stands outside a relative clause, a word is unknown, a determiner does not go
             with its noun's number, a modal not with n't, or a noun has a sort that its verb does not take.
     """
-    missing = list(find_open_fields(event))
+    missing = list(ev.find_open_fields(event))
     if missing:
         raise UsageError(f"the event is only partly specified: {', '.join(missing)} left open")
-    for clause, modified in iterate_clauses(event):
+    for clause, modified in ev.iterate_clauses(event):
         if (modified is None) != (clause.gap is None):
             raise UsageError(f"{clause.predicate}: a gap stands in a relative clause and only there")
         _check_gap(clause)
@@ -53,33 +43,33 @@ def check_event(event: Event, lexicon: Lexicon) -> None:
             lexicon.get(adverb, Kind.ADVERB)
         if clause.modal is not None:
             _check_modal(clause, lexicon.get(clause.modal, Kind.MODAL))
-        for _, person in iterate_participants(clause):
+        for _, person in ev.iterate_participants(clause):
             for conjunct in person.conjuncts:
                 _check_participant(conjunct, lexicon)
     check_sorts(event, lexicon)
 
 
-def _check_modal(clause: Event, modal: Word) -> None:
-    if clause.negator is Negator.CONTRACTED and Form.MD_NEG not in modal.forms:
+def _check_modal(clause: ev.Event, modal: Word) -> None:
+    if clause.negator is ev.Negator.CONTRACTED and Form.MD_NEG not in modal.forms:
         raise UsageError(f"the modal {modal.lemma!r} has no form before n't; use not")
 
 
-def _check_gap(clause: Event) -> None:
+def _check_gap(clause: ev.Event) -> None:
     """Check that a ditransitive clause can lack the participant that is its gap or that a question asks for."""
     role = clause.gap or clause.asked
     if role is not None and not clause.can_lack(role):
-        form = "a passive" if clause.voice is Voice.PASSIVE else "an active double-object"
+        form = "a passive" if clause.voice is ev.Voice.PASSIVE else "an active double-object"
         raise UsageError(f"{clause.predicate}: the {role} of {form} clause with a recipient cannot be left out")
 
 
-def _check_participant(person: Participant, lexicon: Lexicon) -> None:
+def _check_participant(person: ev.Participant, lexicon: Lexicon) -> None:
     noun = lexicon.get(person.noun or "", Kind.NOUN)
     determiner = lexicon.get(person.determiner or "", Kind.DETERMINER)
     next_word, *_ = (*(lexicon.get(lemma, Kind.ADJECTIVE) for lemma in person.adjectives), noun)
     if choose_determiner_form(str(person.number), vowel=next_word.vowel) not in determiner.forms:
         number = "singular" if person.number == "sg" else "plural"
         raise UsageError(f"the determiner {determiner.lemma!r} does not go with a {number} noun")
-    if isinstance(person.clause, RelativeClause):
+    if isinstance(person.clause, ev.RelativeClause):
         lexicon.get(person.clause.relativizer or "", Kind.RELATIVIZER)
 
 
@@ -88,7 +78,7 @@ def choose_determiner_form(number: str, *, vowel: bool) -> Form:
     return Form(f"DT.{number}{'.vowel' if vowel else ''}")
 
 
-def find_words(event: Event, lexicon: Lexicon) -> dict[str, Word]:
+def find_words(event: ev.Event, lexicon: Lexicon) -> dict[str, Word]:
     """Return the words of *event* by slot (see :mod:`.sentence_plan`)."""
     frames = {path: str(clause.frame) for path, clause in _iterate_clause_paths(event)}
     words = {}
@@ -99,15 +89,15 @@ def find_words(event: Event, lexicon: Lexicon) -> dict[str, Word]:
     return words
 
 
-def _iterate_clause_paths(event: Event, path: str = "") -> Iterator[tuple[str, Event]]:
+def _iterate_clause_paths(event: ev.Event, path: str = "") -> Iterator[tuple[str, ev.Event]]:
     yield path, event
-    for role, person in iterate_participants(event):
-        if isinstance(person.clause, RelativeClause):
+    for role, person in ev.iterate_participants(event):
+        if isinstance(person.clause, ev.RelativeClause):
             inner = f"{path}.{role.value}.clause".removeprefix(".")
             yield from _iterate_clause_paths(person.clause.event, inner)
 
 
-def realize(event: Event, lexicon: Lexicon, *, id: str = "", checked: bool = False) -> Sentence:
+def realize(event: ev.Event, lexicon: Lexicon, *, id: str = "", checked: bool = False) -> Sentence:
     """Return the only sentence of a fully specified *event*, with its annotation.
 
     An open frame is filled in if the verb has only one frame in the lexicon. An event that was parsed is *checked*: it
@@ -168,9 +158,9 @@ def list_predicates(plan: SentencePlan) -> tuple[Predicate, ...]:
     return tuple(
         Predicate(
             verb=clause.verb + 1,
-            agent=clause.positions[Role.AGENT] + 1 if Role.AGENT in clause.positions else None,
-            patient=clause.positions[Role.PATIENT] + 1 if Role.PATIENT in clause.positions else None,
-            recipient=clause.positions[Role.RECIPIENT] + 1 if Role.RECIPIENT in clause.positions else None,
+            agent=clause.positions[ev.Role.AGENT] + 1 if ev.Role.AGENT in clause.positions else None,
+            patient=clause.positions[ev.Role.PATIENT] + 1 if ev.Role.PATIENT in clause.positions else None,
+            recipient=clause.positions[ev.Role.RECIPIENT] + 1 if ev.Role.RECIPIENT in clause.positions else None,
         )
         for clause in plan.clauses
     )

@@ -6,17 +6,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.generator.events.event import (
-    Contradiction,
-    Event,
-    Frame,
-    Mood,
-    Negator,
-    Number,
-    Role,
-    iterate_clauses,
-    iterate_participants,
-)
+from sentprobe.generator.events import event as ev
 from sentprobe.generator.sentences.realize import choose_determiner_form
 from sentprobe.grammars.shapes import MAX_ADVERBS
 from sentprobe.lexicon import Flag, Kind, Lexicon
@@ -33,7 +23,7 @@ class Words:
 
     nouns: tuple[str, ...]
     verbs: tuple[str, ...]
-    verbs_by_frame: Mapping[Frame, Allowed]
+    verbs_by_frame: Mapping[ev.Frame, Allowed]
     adverbs: tuple[str, ...]
     adjectives: tuple[str, ...]
     determiners: tuple[tuple[str, str], ...]
@@ -51,9 +41,9 @@ class Constraints:
     given, at least one of ``required_any``.
     """
 
-    required: tuple[Event, ...] = ()
-    required_any: tuple[Event, ...] = ()
-    forbidden: tuple[Event, ...] = ()
+    required: tuple[ev.Event, ...] = ()
+    required_any: tuple[ev.Event, ...] = ()
+    forbidden: tuple[ev.Event, ...] = ()
     required_words: tuple[str, ...] = ()
     forbidden_words: tuple[str, ...] = ()
 
@@ -65,25 +55,26 @@ class Choices:
     ``main`` and ``clause`` are partial events that fix features of the main clause and of every relative clause. The
     other fields list the values to choose from, in every clause: the numbers of nouns, determiners and relativizers by
     lemma, negation cues, modals (None for a clause with a tense), the number of adverbs before a verb
-    (``clause_adverbs`` for relative clauses, if given), the number of adjectives before a noun, and the number of
-    coordinated participants ("the man and the woman") in a sentence. ``moods`` lists the moods of main clauses,
-    ``asked`` the roles that questions ask for (None: a yes/no question). Repeated values count once. ``allow`` admits
-    verbs with a flag that are excluded by default: stative, punctual and psych verbs in the progressive, and syncretic
-    verbs ("the men hit"). ``ambiguous`` admits events whose sentence has two readings, because two verbs can take an
-    adverb (see :mod:`sentprobe.generator.sentences.attachments`).
+    (``clause_modals`` and ``clause_adverbs`` for relative clauses, if given), the number of adjectives before a noun,
+    and the number of coordinated participants ("the man and the woman") in a sentence. ``moods`` lists the moods of
+    main clauses, ``asked`` the roles that questions ask for (None: a yes/no question). Repeated values count once.
+    ``allow`` admits verbs with a flag that are excluded by default: stative, punctual and psych verbs in the
+    progressive, and syncretic verbs ("the men hit"). ``ambiguous`` admits events whose sentence has two readings,
+    because two verbs can take an adverb (see :mod:`sentprobe.generator.sentences.attachments`).
     """
 
-    main: Event = field(default_factory=Event)
-    clause: Event = field(default_factory=Event)
-    numbers: tuple[Number, ...] = tuple(Number)
+    main: ev.Event = field(default_factory=ev.Event)
+    clause: ev.Event = field(default_factory=ev.Event)
+    numbers: tuple[ev.Number, ...] = tuple(ev.Number)
     determiners: tuple[str, ...] = ("the",)
     relativizers: tuple[str, ...] = ("that",)
-    negators: tuple[Negator, ...] = (Negator.NOT,)
+    negators: tuple[ev.Negator, ...] = (ev.Negator.NOT,)
     modals: tuple[str | None, ...] = (None,)
-    moods: tuple[Mood, ...] = (Mood.STATEMENT,)
-    asked: tuple[Role | None, ...] = (None,)
+    moods: tuple[ev.Mood, ...] = (ev.Mood.STATEMENT,)
+    asked: tuple[ev.Role | None, ...] = (None,)
     adverbs: tuple[int, ...] = (0,)
     clause_adverbs: tuple[int, ...] | None = None
+    clause_modals: tuple[str | None, ...] | None = None
     adjectives: tuple[int, ...] = (0,)
     coordinations: tuple[int, ...] = (0,)
     allow: frozenset[Flag] = frozenset()
@@ -99,6 +90,11 @@ class Choices:
     def adverbs_in_clauses(self) -> tuple[int, ...]:
         """The possible numbers of adverbs before the verb of a relative clause."""
         return self.adverbs if self.clause_adverbs is None else self.clause_adverbs
+
+    @property
+    def modals_in_clauses(self) -> tuple[str | None, ...]:
+        """The possible modals of relative clauses."""
+        return self.modals if self.clause_modals is None else self.clause_modals
 
 
 def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraints: Constraints) -> Words:
@@ -117,25 +113,33 @@ def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraint
         if not 0 <= count <= 1:
             raise UsageError(f"a drawn noun has at most one adjective, not {count}")
     if any(choices.adjectives) and not lexicon.vocabulary(vocabulary).words[Kind.ADJECTIVE]:
-        raise Contradiction(f"vocabulary {vocabulary!r} has no adjective")
+        raise ev.Contradiction(
+            f"vocabulary {vocabulary!r} has no adjective{list_other_vocabularies(lexicon, Kind.ADJECTIVE)}"
+        )
     words = _collect_words(
         lexicon,
         vocabulary,
         choices.numbers,
         choices.determiners,
         choices.relativizers,
-        modals=tuple(lemma for lemma in choices.modals if lemma is not None),
+        modals=tuple(dict.fromkeys(x for x in (*choices.modals, *choices.modals_in_clauses) if x is not None)),
         syncretic=Flag.SYNCRETIC in choices.allow,
     )
     _check_words(words, lexicon, vocabulary, constraints)
     return words
 
 
+def list_other_vocabularies(lexicon: Lexicon, kind: Kind) -> str:
+    """Return a note on the vocabularies that have words of a kind, or ""."""
+    names = [repr(name) for name, vocabulary in lexicon.vocabularies.items() if vocabulary.words[kind]]
+    return f"; vocabulary {' or '.join(names)} has" if names else ""
+
+
 @lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
 def _collect_words(
     lexicon: Lexicon,
     vocabulary: str,
-    numbers: tuple[Number, ...],
+    numbers: tuple[ev.Number, ...],
     determiners: tuple[str, ...],
     relativizers: tuple[str, ...],
     *,
@@ -144,7 +148,7 @@ def _collect_words(
 ) -> Words:
     pairs = tuple(
         (number.value, lemma)
-        for number in Number
+        for number in ev.Number
         if number in numbers
         for lemma in determiners
         if choose_determiner_form(number.value, vowel=False) in lexicon.get(lemma, Kind.DETERMINER).forms
@@ -157,7 +161,7 @@ def _collect_words(
             for lemma in vocabulary_words.words[Kind(frame.value)]
             if syncretic or Flag.SYNCRETIC not in lexicon.get(lemma, Kind(frame.value)).flags
         )
-        for frame in Frame
+        for frame in ev.Frame
     }
     verbs = tuple(dict.fromkeys(lemma for lemmas in by_frame.values() for lemma in lemmas))
     return Words(
@@ -199,12 +203,12 @@ def _explain_unavailable(lemma: str, lexicon: Lexicon, vocabulary: str) -> str:
     return f"is not in vocabulary {vocabulary!r}"
 
 
-def collect_lemmas(event: Event) -> set[str]:
+def collect_lemmas(event: ev.Event) -> set[str]:
     """Return the lemmas of a partial event."""
     lemmas: set[str | None] = set()
-    for clause, _ in iterate_clauses(event):
+    for clause, _ in ev.iterate_clauses(event):
         lemmas |= {clause.predicate, clause.modal, *(clause.adverbs or ())}
-        persons = (conjunct for _, person in iterate_participants(clause) for conjunct in person.conjuncts)
+        persons = (conjunct for _, person in ev.iterate_participants(clause) for conjunct in person.conjuncts)
         for person in persons:
             lemmas |= {person.noun, person.determiner, *person.adjectives}
             lemmas.add(getattr(person.clause, "relativizer", None))

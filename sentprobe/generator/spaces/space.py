@@ -16,19 +16,8 @@ from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.events.event import Asked, Contradiction, Event, Mood, Negator, Number
-from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words
-from sentprobe.generator.spaces.counting import (
-    Box,
-    Cell,
-    CountedBox,
-    IndexArray,
-    build_full_box,
-    count_box,
-    forbid,
-    require,
-    sample_distinct,
-    skip_excluded,
-)
+from sentprobe.generator.spaces import counting
+from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words, list_other_vocabularies
 from sentprobe.generator.spaces.drawn_event import DrawnEvent
 from sentprobe.generator.spaces.layout import (
     ClauseForm,
@@ -65,7 +54,7 @@ class NumberedEvents(Protocol):
     def count(self) -> int:
         """Return the number of events."""
 
-    def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
+    def batches(self, indices: counting.IndexArray) -> Iterator[EventBatch]:
         """Yield the values of the events at *indices*, a batch for each layout."""
 
 
@@ -104,9 +93,7 @@ class Space:
         self.words = choose_words(lexicon, vocabulary, self.choices, self.constraints)
         self.layouts = _build_layouts(self.templates, self.words, self.choices)
         if not self.layouts:
-            moods = " or ".join(mood.value for mood in self.choices.moods)
-            note = "" if 0 in self.choices.coordinations else " with as many bare nouns to coordinate"
-            raise Contradiction(f"the templates {', '.join(self.templates)} have no such {moods}{note}")
+            raise Contradiction(self._explain_structure())
         if self.choices.clause != Event() and all(len(x.clauses) == 1 for x in self.layouts):
             names = ", ".join(self.templates)
             raise Contradiction(f"the templates {names} have no relative clause to fix features of")
@@ -139,11 +126,11 @@ class Space:
             raise IndexError(f"index {index} is outside a space of {self.count()} events")
         return self._decode_one(index % self.count()).event
 
-    def events(self, indices: IndexArray | Sequence[int]) -> Iterator[Event]:
+    def events(self, indices: counting.IndexArray | Sequence[int]) -> Iterator[Event]:
         """Yield the events at *indices*, in their order, lazily."""
         yield from (drawn.event for drawn in self.decode(indices))
 
-    def decode(self, indices: IndexArray | Sequence[int]) -> Iterator[DrawnEvent]:
+    def decode(self, indices: counting.IndexArray | Sequence[int]) -> Iterator[DrawnEvent]:
         """Yield the drawn events at *indices*; see :meth:`events`."""
         numbers = list(map(int, indices))
         self._check_range(min(numbers, default=0), max(numbers, default=0))
@@ -189,7 +176,7 @@ class Space:
                 start += cell.size
         return None
 
-    def sample(self, count: int, *, seed: int, without: Collection[int] = ()) -> IndexArray:
+    def sample(self, count: int, *, seed: int, without: Collection[int] = ()) -> counting.IndexArray:
         """Return the indices of *count* different events, sampled uniformly or by profile, in random order.
 
         The indices in *without* are excluded.
@@ -215,9 +202,9 @@ class Space:
         rng = np.random.default_rng(seed)
         if self.strata:
             return sample_strata(self.strata, count, excluded, rng)
-        return skip_excluded(excluded, sample_distinct(count, available, rng))
+        return counting.skip_excluded(excluded, counting.sample_distinct(count, available, rng))
 
-    def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
+    def batches(self, indices: counting.IndexArray) -> Iterator[EventBatch]:
         """Yield the values of the events at *indices*, a batch for each layout."""
         small = self.count() < 2**63
         numbers = np.asarray(indices, dtype=np.int64 if small else object)
@@ -241,12 +228,12 @@ class Space:
             parts.setdefault(id(layout), []).append(EventBatch(layout, places, values))
         yield from map(join_batches, parts.values())
 
-    def _find_cells(self, numbers: IndexArray) -> tuple[list[tuple[Layout, Cell]], list[int]]:
+    def _find_cells(self, numbers: counting.IndexArray) -> tuple[list[tuple[Layout, counting.Cell]], list[int]]:
         """Return the cells of all boxes with elements at *numbers*, in order, and where each ends."""
         used: Iterable[int] = range(len(self._boxes))
         if len(numbers) < len(self._boxes):
             used = sorted({bisect_right(self._ends, number) for number in numbers.tolist()})
-        cells: list[tuple[Layout, Cell]] = []
+        cells: list[tuple[Layout, counting.Cell]] = []
         ends: list[int] = []
         for which in used:
             box, end = self._boxes[which], self._ends[which] - self._boxes[which].size
@@ -254,6 +241,17 @@ class Space:
                 cells.append((box.layout, cell))
                 ends.append(end := end + cell.size)
         return cells, ends
+
+    def _explain_structure(self) -> str:
+        """Say why no structure of the templates has these moods, open participants and coordinations."""
+        templates = f"the templates {', '.join(self.templates)}"
+        if _build_layouts(self.templates, self.words, replace(self.choices, coordinations=(0,))):
+            count = min(self.choices.coordinations)
+            return f"no sentence of {templates} has {count} nouns without relative clauses to coordinate"
+        if {*self.choices.moods} == {Mood.ORDER}:
+            return f"an order has no agent, and {templates} need one with a relative clause"
+        roles = " or ".join(role.value for role in self.choices.asked if role is not None)
+        return f"{templates} have no {roles} without a relative clause to ask for"
 
     def _explain(self) -> str:
         """Name the one or two constraints that leave no event."""
@@ -279,7 +277,8 @@ class Space:
             frames = {site.frame for layout in self.layouts for site in layout.clauses}
             for frame in sorted(frames):
                 if not self.words.verbs_by_frame[frame]:
-                    return f"vocabulary {self.vocabulary!r} has no {frame.value} verb {where}"
+                    others = list_other_vocabularies(self.lexicon, Kind(frame.value))
+                    return f"vocabulary {self.vocabulary!r} has no {frame.value} verb{others}"
             return f"the vocabulary has too few words for any sentence {where}"
         if len(culprits) == 1:
             return f"{culprits[0].text} is impossible {where}"
@@ -295,6 +294,8 @@ class Space:
             "modals": (None, *(w.lemma for w in self.lexicon.words(Kind.MODAL))),
             "adverbs": tuple(range(3)),
             "adjectives": (0, 1) if self.words.adjectives else (0,),
+            "coordinations": (0, 1),
+            "moods": tuple(Mood),
         }
         for name, values in all_values.items():
             choices = replace(self.choices, **{name: values})
@@ -313,8 +314,9 @@ def join_batches(batches: Sequence[EventBatch]) -> EventBatch:
 
 def _build_layouts(templates: tuple[str, ...], words: Words, choices: Choices) -> tuple[Layout, ...]:
     counts = choices.adverbs, choices.adverbs_in_clauses, choices.adjectives, choices.coordinations
-    is_modal = tuple(dict.fromkeys(modal is not None for modal in choices.modals))
-    forms = tuple(_iterate_main_forms(choices, is_modal)), tuple(map(ClauseForm, is_modal))
+    modals = choices.modals, choices.modals_in_clauses
+    is_modal, is_clause_modal = (tuple(dict.fromkeys(modal is not None for modal in values)) for values in modals)
+    forms = tuple(_iterate_main_forms(choices, is_modal)), tuple(map(ClauseForm, is_clause_modal))
     return _build_cached_layouts(templates, words, counts, choices.negators, forms)
 
 
@@ -353,18 +355,18 @@ def _build_cached_layouts(
     )
 
 
-def _find_boxes(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[tuple[Layout, Box]]:
+def _find_boxes(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[tuple[Layout, counting.Box]]:
     """Yield the boxes of the space, layout by layout, in a fixed order."""
     rules = tuple(rules)
     for layout in layouts:
-        boxes = [build_full_box(layout)]
+        boxes = [counting.build_full_box(layout)]
         for rule in rules:
-            boxes = (forbid if rule.is_ban else require)(boxes, rule.find_boxes(layout))
+            boxes = (counting.forbid if rule.is_ban else counting.require)(boxes, rule.find_boxes(layout))
         yield from ((layout, box) for box in boxes)
 
 
-def _count_boxes(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[CountedBox]:
+def _count_boxes(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[counting.CountedBox]:
     """Yield the boxes of the space that have elements."""
     for layout, box in _find_boxes(layouts, rules):
-        if (counted := count_box(layout, box)).size:
+        if (counted := counting.count_box(layout, box)).size:
             yield counted

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.errors import FormatError, UsageError
-from sentprobe.generator.pairs.triplets import SIDES, TripletSet, hash_words
+from sentprobe.generator.pairs.drafts import hash_words
+from sentprobe.generator.pairs.triplets import SIDES, TripletSet
 from sentprobe.probes.encoders import Encoder
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
