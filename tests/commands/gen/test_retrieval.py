@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from in_process import run_command
+from pairs_at_once import choose_contrast_vocabulary
 
 from sentprobe.generator.events.meaning import has_same_meaning
 from sentprobe.generator.pairs.contrasts import CONTRASTS
@@ -67,8 +68,9 @@ def test_no_other_document_means_the_same_as_a_query(gen: Any, tmp_path: Path) -
 @pytest.mark.parametrize("contrast", CONTRASTS)
 def test_a_set_of_each_contrast(contrast: str, gen: Any, tmp_path: Path) -> None:
     first, second = tmp_path / "first", tmp_path / "second"
+    words = ("retrieval", "-c", contrast, "-v", choose_contrast_vocabulary(contrast))
     for folder in (first, second):
-        assert gen("retrieval", "-c", contrast, "-n", "12", "--seed", "3", "-o", folder)[0] == 0
+        assert gen(*words, "-n", "12", "--seed", "3", "-o", folder)[0] == 0
     files = [path.relative_to(first) for path in sorted(first.rglob("*")) if path.is_file()]
     assert [path.as_posix() for path in files] == ["corpus.jsonl", "qrels/test.tsv", "queries.jsonl"]
     assert all((first / path).read_bytes() == (second / path).read_bytes() for path in files)
