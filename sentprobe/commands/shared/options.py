@@ -199,7 +199,7 @@ CompevalVocabularyOption = Annotated[
         WHAT,
         "--vocabulary",
         "-v",
-        help=f"{VOCABULARIES} Default: compeval.",
+        help=f"{VOCABULARIES} Default: compeval; for structure, structure.",
         autocompletion=completion.complete_vocabulary,
     ),
 ]
