@@ -5,16 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sentprobe.probes.report.findings.table_findings import find_marked_cells
+from sentprobe.probes.report.tables import spread_notes as sn
 from sentprobe.probes.report.tables.complete_notes import count_unconverged, describe_all, find_truncated, group_by_task
 from sentprobe.probes.report.tables.control_notes import join_names, summarize_controls
 from sentprobe.probes.report.tables.main_table import CellStyle, describe_origins
-from sentprobe.probes.report.tables.spread_notes import (
-    describe_mean,
-    describe_missing_cells,
-    describe_uneven_probes,
-    list_average_settings,
-    summarize_spread,
-)
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Results
 
 LONGEST_COMMAND = 100
@@ -45,14 +39,14 @@ def write_table_notes(
     if not notes.complete:
         return "".join(f"{line}\n" for line in summarize(table, style, missing))
     sources = describe_origins(table) if folders else ()
-    lines = (*sources, *describe_missing_cells(table, missing))
+    lines = (*sources, *sn.describe_missing_cells(table, missing))
     return "".join(f"{line}\n" for line in lines) + describe_all(table, style=style)
 
 
 def summarize(table: Results, style: CellStyle, missing: Sequence[EncoderOnTask] = ()) -> Iterator[str]:
     """Yield at most three lines: the figures, their certainty, and the verdict on the controls."""
     yield " ".join(_summarize_figures(table, style))
-    yield " ".join([summarize_spread(table), *describe_missing_cells(table, missing), *_list_cautions(table)])
+    yield " ".join([sn.summarize_spread(table), *sn.describe_missing_cells(table, missing), *_list_cautions(table)])
     if controls := " ".join(summarize_controls(table)):
         yield controls
 
@@ -61,7 +55,7 @@ def _summarize_figures(table: Results, style: CellStyle) -> Iterator[str]:
     sizes = group_by_task(table, lambda result: str(result.scores[Condition.PROBE].total))
     shares = group_by_task(table, lambda result: f"{100 * result.majority:.1f}")
     yield (
-        f"Accuracy in % on {_format_values(sizes)} test items{describe_mean(table)}; chance is "
+        f"Accuracy in % on {_format_values(sizes)} test items{sn.describe_mean(table)}; chance is "
         f"{_format_values(shares)}{' (by task)' if len(set(shares.values())) > 1 else ''}."
     )
     if find_marked_cells(table):
@@ -82,8 +76,8 @@ def _format_values(by_task: Mapping[str, str]) -> str:
 
 def _list_cautions(table: Results) -> Iterator[str]:
     """Yield the most important warnings."""
-    yield from describe_uneven_probes(table)
-    for average in list_average_settings(table):
+    yield from sn.describe_uneven_probes(table)
+    for average in sn.list_average_settings(table):
         yield f"Each probe is an average of {average} classifiers (setting average={average})."
     unconverged, probes = count_unconverged(table)
     if unconverged:
