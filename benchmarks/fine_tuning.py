@@ -31,7 +31,7 @@ from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.probes.compeval.tasks import TASKS
 from sentprobe.probes.geometry.distance_results import GeometryResult, read_geometry
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind
-from sentprobe.probes.natural.catalogue import find_tasks
+from sentprobe.probes.natural.datasets import find_tasks
 from sentprobe.probes.results.result import Result
 from sentprobe.probes.results.store import read_results
 

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 import typer
 
 from sentprobe.commands.shared.help import HelpfulCommand, HelpfulGroup
+from sentprobe.commands.shared.interruption import describe_failure, note_missing_folder, open_missing_streams
 from sentprobe.commands.shared.options import FIX, MACHINE, SETTINGS, VARY, VersionOption
-from sentprobe.commands.shared.system_failures import describe_failure, note_missing_folder, open_missing_streams
 from sentprobe.errors import WRONG_PATH, SentprobeError, check_utf8, format_message
 
 BadUsage: Any = typer.BadParameter.__bases__[0]

@@ -16,14 +16,10 @@ _VERB_KINDS = {
 
 
 def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
-    """Check that every lemma of a partial event is in *lexicon* and fits its position.
-
-    Raises:
-        UsageError: a lemma is unknown (the message suggests the nearest), or its kind contradicts the event, such as an
-            intransitive verb in the passive.
+    """Check that every lemma of a partial event is in *lexicon* and fits its position. Raises UsageError.
 
     >>> from sentprobe.lexicon import english
-    >>> check_lemmas(Event(predicate="sleep", voice=Voice.PASSIVE), english())
+    >>> check_lemmas(ev.Event(predicate="sleep", voice=ev.Voice.PASSIVE), english())
     Traceback (most recent call last):
     ...
     sentprobe.generator.events.event.Contradiction: 'sleep' is intransitive: it has no passive
@@ -39,11 +35,7 @@ def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
 
 
 def check_sorts(event: ev.Event, lexicon: Lexicon) -> None:
-    """Check that the nouns of a partial event have the sorts that its verbs and relativizers take.
-
-    Raises:
-        Contradiction: a noun has another sort; the message names the word, the sort and the role.
-    """
+    """Raise Contradiction unless nouns of a partial event have the sorts that its verbs and relativizers take."""
     for clause, head in ev.iterate_clauses(event):
         kind = Kind(clause.frame.value) if clause.frame else None
         if clause.predicate and kind in lexicon.kinds_of(clause.predicate):
@@ -149,13 +141,10 @@ def check_clause(clause: ev.RelativeClause, lexicon: Lexicon) -> None:
 
 
 def infer_frames(event: ev.Event, lexicon: Lexicon) -> ev.Event:
-    """Return *event* with the frame of its verb, if *lexicon* has only one that fits.
-
-    Raises:
-        Contradiction: the kind of a relative clause contradicts its frame.
+    """Return *event* with the frame of its verb, if *lexicon* has only one that fits. Raises Contradiction.
 
     >>> from sentprobe.lexicon import english
-    >>> infer_frames(Event(predicate="sleep"), english()).frame
+    >>> infer_frames(ev.Event(predicate="sleep"), english()).frame
     <Frame.INTRANSITIVE: 'intransitive'>
     """
     if event.predicate is not None and event.frame in (None, ev.Frame.TRANSITIVE):

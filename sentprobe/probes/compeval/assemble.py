@@ -165,8 +165,7 @@ def build_task(
     """Build a task of the suite compeval or structure, as ``probe build`` does.
 
     - vocabulary: by default that of the task's suite
-    - hold_out_structure: structure that training lacks and half of the test items have, such as
-      ``"passive"``
+    - hold_out_structure: structure that training lacks and half of the test items have, such as ``"passive"``
     - profile: weights of structures and features, as in ``--profile``
     - held_out: held-out words and structures to use (``["0.3"]``): see ``--held-out``
 
