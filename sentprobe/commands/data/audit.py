@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 
 STYLES = ("text", "markdown", "json")
-
 _WITH_CARD = "directory"
 
 

@@ -18,9 +18,7 @@ from sentprobe.probes.statistics import Floats, Interval
 from sentprobe.values import check_record, parse_json
 
 GEOMETRY_FORMAT = "sentprobe-geometry 3"
-
 FOLDER = "geometry"
-
 ALL_TRIPLETS = ""
 
 

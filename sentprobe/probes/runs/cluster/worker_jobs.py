@@ -119,7 +119,6 @@ class JobResult:
 
 
 WorkerJob = EncodeAndTrainJob | SharedProbeJob
-
 _PROCESS_LOCK = threading.Lock()
 
 

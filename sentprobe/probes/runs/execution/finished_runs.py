@@ -31,7 +31,6 @@ from sentprobe.specs import Spec
 from sentprobe.versions import digest_code, find_versions
 
 PACKAGES = ("duckdb", "lark", "lemminflect", "nltk", "numpy", "pyarrow")
-
 BuildableTask: TypeAlias = CompevalTask | NaturalTask
 
 

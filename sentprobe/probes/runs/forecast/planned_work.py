@@ -196,7 +196,6 @@ UNTRAINED_PASSES = 100.0
 """Passes on vectors of the reference width from untrained networks and averaged words."""
 
 PRETRAINED_PASSES = 170.0
-
 BAG_OF_WORDS_PASSES = 55.0
 
 PASSES = {
@@ -206,5 +205,4 @@ PASSES = {
 }
 
 VALIDATION_PASSES = 20.0
-
 LBFGS_ITERATIONS = 60.0

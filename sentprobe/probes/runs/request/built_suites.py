@@ -25,9 +25,7 @@ from sentprobe.progress import Reporter, show_bars
 from sentprobe.specs import COMPEVAL, NATURAL, check_distinct, choose_member
 
 log = logging.getLogger(__name__)
-
 Names: TypeAlias = Sequence[str]
-
 BuildResult: TypeAlias = ProbeDataset | TooFewError
 
 

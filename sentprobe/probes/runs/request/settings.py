@@ -21,7 +21,6 @@ from sentprobe.specs import Spec, choose_member
 DRAW_SEED_STEP = 10
 """The distance between the seeds of two draws, and the maximum number of probe seeds in a draw."""
 CPU = "cpu"
-
 ONE_PROCESS = EngineChoice(jobs=1)
 
 

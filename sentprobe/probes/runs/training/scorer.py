@@ -36,7 +36,6 @@ from sentprobe.progress import SilentReporter
 from sentprobe.specs import COMPEVAL, check_distinct
 
 USUAL_CONTRASTS = ("role", "modifier", "negation", "tense", "number")
-
 MEAN = "mean"
 
 EncodeArgument: TypeAlias = Callable[..., Any] | object
