@@ -35,7 +35,8 @@ from sentprobe.generator.spaces.sort_bans import find_sort_bans, find_sort_boxes
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Kind, Lexicon, english, read_lexicon_text
 from sentprobe.lexicon.sorts import restrict_to_one_sort
-from sentprobe.probes.compeval import TASKS, build
+from sentprobe.probes.compeval.assemble import build
+from sentprobe.probes.compeval.tasks import TASKS
 from sentprobe.probes.dataset import Size
 
 SORTS = ("person", "thing", "place")

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from sentprobe.probes.dataset import Split
-from sentprobe.probes.encoders import Baseline, Encoder
+from sentprobe.probes.encoders.protocol import Baseline, Encoder
 from sentprobe.probes.encoders.resolve import EncoderSource, bind_to_sentence_order, build_encoders
 from sentprobe.probes.results.result import Condition, Result
 from sentprobe.probes.runs.execution import finished_runs, missing_jobs

@@ -8,8 +8,8 @@ from pathlib import Path
 from sentprobe.engines import KEPT_MESSAGE, EngineChoice
 from sentprobe.errors import UsageError, check_seed, check_whole
 from sentprobe.extras import require_libraries
-from sentprobe.probes.encoders import Encoder
 from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.probes.encoders.protocol import Encoder
 from sentprobe.probes.encoders.resolve import EncoderSource
 from sentprobe.probes.results.result import METHODS, Condition
 from sentprobe.probes.results.store import WAIT_SECONDS
