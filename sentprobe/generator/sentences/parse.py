@@ -21,8 +21,8 @@ from sentprobe.generator.sentences.attachments import (
 from sentprobe.generator.sentences.realize import choose_determiner_form
 from sentprobe.generator.sentences.tries import QUESTION_WORD, RELATIVIZER, Trie, load_english_tries
 from sentprobe.grammars import shapes
-from sentprobe.grammars.derivation import Leaf
 from sentprobe.lexicon import Form, Kind, Lexicon
+from sentprobe.lexicon.words import AUXILIARIES, FUNCTION_WORDS
 
 CONJUNCTION = "and"
 _FORM_DESCRIPTIONS = {
@@ -193,19 +193,9 @@ def _build_error(parser: "_Parser", lexicon: Lexicon) -> ParseError:
     if at >= len(parser.tokens):
         return ParseError(f"the sentence ends after token {at}, expected {expected}", position=at + 1)
     token = parser.tokens[at]
-    is_known = bool(lexicon.find(token)) or token in _find_function_words()
+    is_known = bool(lexicon.find(token)) or token in FUNCTION_WORDS
     note = "" if is_known else " (not in the lexicon)"
     return ParseError(f"token {at + 1}: expected {expected}, not {token!r}{note}", position=at + 1)
-
-
-@cache
-def _find_function_words() -> frozenset[str]:
-    return frozenset(
-        item.content.form
-        for shape in shapes.list_clause_shapes()
-        for item in shapes.load_english_shapes().find_items(shape)
-        if isinstance(item.content, Leaf)
-    )
 
 
 class _TokenReadings(NamedTuple):
@@ -226,7 +216,6 @@ class _TokenReadings(NamedTuple):
 
 _END = _TokenReadings("")
 _QUESTION_WORDS = frozenset(asked.value for asked in ev.Asked)
-_AUXILIARIES = frozenset({"is", "are", "was", "were", "do", "does", "did"})
 
 
 @lru_cache(maxsize=16_384)
@@ -401,7 +390,7 @@ class _Parser:
 def _describe_input(name: str) -> str:
     if name in (RELATIVIZER, QUESTION_WORD):
         return name
-    if name in _AUXILIARIES:
+    if name in AUXILIARIES:
         return "an auxiliary"
     form, space, _ = name.partition(" ")
     return _FORM_DESCRIPTIONS[Form(form)] if space else repr(name)

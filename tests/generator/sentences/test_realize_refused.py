@@ -88,3 +88,8 @@ def test_a_failed_parse_says_where_it_stopped(text: str) -> None:
     assert caught.value.position == position
     assert message in str(caught.value)
     assert chart_parse(text.split(), LEXICON) == []
+
+
+def test_a_word_of_the_grammar_is_not_called_unknown() -> None:
+    with pytest.raises(ParseError, match="not 'and'$"):
+        parse("the man and the woman and the boy slept", LEXICON)
