@@ -38,26 +38,39 @@ def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
             _check_participant(conjunct, lexicon)
 
 
-def check_sorts(event: ev.Event, lexicon: Lexicon) -> None:
-    """Check that the nouns of a partial event have the sorts that its verbs and relativizers take.
+def check_sorts(event: ev.Event, lexicon: Lexicon, *, is_pattern: bool = False) -> None:
+    """Check that the nouns of an event have the sorts that its verbs and relativizers take.
+
+    The nouns of a pattern agree with one entry of the verb that the pattern can match.
 
     Raises:
         Contradiction: a noun has another sort; the message names the word, the sort and the role.
     """
     for clause, head in ev.iterate_clauses(event):
-        kind = Kind(clause.frame.value) if clause.frame else None
-        if clause.predicate and kind in lexicon.kinds_of(clause.predicate):
-            verb = lexicon.get(clause.predicate, kind)
-            for role in ev.Role:
-                filler = clause.argument(role)
-                _check_sort(head if filler is ev.GAP else filler, verb, role.value, lexicon)
-                if isinstance(filler, ev.Asked) and not accepts_asked(filler, verb, role, lexicon):
-                    raise ev.Contradiction(f"no {role.value} of {verb.lemma!r} is asked for by {filler.value!r}")
+        contradictions = []
+        for frame in find_frames(clause.predicate or "", lexicon):
+            if frame is clause.frame or (is_pattern and (clause.frame is None or clause.frame.includes(frame))):
+                try:
+                    _check_argument_sorts(clause, head, lexicon.get(str(clause.predicate), _VERB_KINDS[frame]), lexicon)
+                    break
+                except ev.Contradiction as contradiction:
+                    contradictions.append(contradiction)
+        else:
+            if contradictions:
+                raise contradictions[0]
         for _, person in ev.iterate_participants(clause):
             for conjunct in person.conjuncts:
                 _check_adjective_sorts(conjunct, lexicon)
             if isinstance(person.clause, ev.RelativeClause) and person.clause.relativizer:
                 _check_sort(person, lexicon.get(person.clause.relativizer, Kind.RELATIVIZER), MODIFIED, lexicon)
+
+
+def _check_argument_sorts(clause: ev.Event, head: ev.Participant | None, verb: Word, lexicon: Lexicon) -> None:
+    for role in ev.Role:
+        filler = clause.argument(role)
+        _check_sort(head if filler is ev.GAP else filler, verb, role.value, lexicon)
+        if isinstance(filler, ev.Asked) and not accepts_asked(filler, verb, role, lexicon):
+            raise ev.Contradiction(f"no {role.value} of {verb.lemma!r} is asked for by {filler.value!r}")
 
 
 def _check_adjective_sorts(person: ev.Participant, lexicon: Lexicon) -> None:

@@ -215,7 +215,7 @@ _FIELDS: Mapping[str, Mapping[str, Any]] = {
         "polarity": ev.Polarity,
         "negator": ev.Negator,
         "dative": ev.Dative,
-        "mood": ev.Mood,
+        "mood": (ev.Mood.QUESTION, ev.Mood.ORDER),
     },
     "a noun": {"number": ev.Number, "clause": (ev.BARE,)},
     "a relative clause": {"kind": ev.ClauseKind},
@@ -238,6 +238,8 @@ FEATURES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
 
 def describe_unknown_feature(name: str, owner: str) -> str:
     """Return the message for a feature that *owner* does not have."""
+    if (name, owner) == (ev.Mood.STATEMENT, "a predicate"):
+        return "an event has no feature 'statement': it is a statement, or as a pattern has any mood; see gen --mood"
     owners = [candidate for candidate, feature_names in FEATURES.items() if name in feature_names]
     if owners:
         return f"'{name}' is a feature of {owners[0]}, not of {owner}"
