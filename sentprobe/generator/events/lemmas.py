@@ -128,8 +128,10 @@ def _describe_unknown_verb(lemma: str, frame: ev.Frame | None, lexicon: Lexicon)
 
 
 def _explain_mismatch(event: ev.Event, frame: ev.Frame) -> str:
-    if frame is ev.Frame.TRANSITIVE:
+    if event.frame is ev.Frame.INTRANSITIVE:
         return "needs a patient, and the event is intransitive"
+    if event.recipient is not None or event.dative is not None:
+        return "has no recipient"
     if event.voice is ev.Voice.PASSIVE:
         return "has no passive"
     return "has no patient" if event.patient is not None else "is not transitive"

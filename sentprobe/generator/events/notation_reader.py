@@ -38,7 +38,7 @@ EXPECTED_TOKENS = (
     _make_expected("expected ':' after the role", "COLON", "x(agent", "x(agent y)", "x(agent)"),
     _make_expected("expected ',' or ']'", "COMMA RSQB", "x[past", "x[past pres]", "x[adv() y]"),
     _make_expected("expected ',' or ')'", "COMMA RPAR", "x(agent: y", "x(agent: _ z)", "x[adv(y z)]", "x[adv(y"),
-    _make_expected("expected a participant or _", "GAP", "x(agent:", "x(agent: [pl])", "x(agent: who)"),
+    _make_expected("expected a participant, who?, what? or _", "GAP", "x(agent:", "x(agent: [pl])", "x(agent: who)"),
     _make_expected("expected a lemma or *", "STAR", "", "[past]", "that", "x(agent: that)", "x(agent: y rc"),
     _make_expected("expected a word", "WORD QUOTED", "x[adv(", "x[adv(*)]", "x[adv(y,)]", "x(agent: y rc(["),
     _make_expected("expected a feature", "WORD RSQB", "x[", "x[,", "x[past,]", "x[*]", "x[that]"),

@@ -160,6 +160,7 @@ def _find_features(shape: shapes.ClauseShape) -> Mapping[str, Any]:
     }
 
 
+_NUMBER_NAMES = {"sg": "a singular", "pl": "a plural"}
 _NUMBERS = {number.value: number for number in ev.Number}
 
 
@@ -317,9 +318,12 @@ class _Parser:
                 yield *step, end, (verb, lemmas, relativizer, phrases, modal)
         if node.phrases:
             for end, phrase in self._parse_noun_phrases(at):
+                phrase_number = phrase.number if phrase.conjunct is None else ev.Number.PLURAL
                 for (role, number), step in node.phrases.items():
-                    if number in ("", phrase.number if phrase.conjunct is None else ev.Number.PLURAL):
+                    if number in ("", phrase_number):
                         yield *step, end, (verb, adverbs, relativizer, (*phrases, (role, phrase)), modal)
+                    elif self.expected is not None and all(wanted not in ("", phrase_number) for _, wanted in node.phrases):
+                        self._record_failure(end, f"{_NUMBER_NAMES[number]} subject before it")
 
     def _parse_adverbs(self, at: int) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield the ends and lemmas of the adverb lists that begin at *at*, separated by commas."""

@@ -107,7 +107,8 @@ def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraint
         if not 0 <= count <= 1:
             raise UsageError(f"a drawn noun has at most one adjective, not {count}")
     if any(choices.adjectives) and not lexicon.vocabulary(vocabulary).words[Kind.ADJECTIVE]:
-        raise ev.Contradiction(f"vocabulary {vocabulary!r} has no adjective")
+        names = " or ".join(name for name, other in lexicon.vocabularies.items() if other.words[Kind.ADJECTIVE])
+        raise ev.Contradiction(f"vocabulary {vocabulary!r} has no adjective" + (f"; use {names}" if names else ""))
     words = _collect_words(
         lexicon,
         vocabulary,

@@ -62,8 +62,9 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
         i for i, lemma in enumerate(words.modals) if Form.MD_NEG not in lexicon.get(lemma, Kind.MODAL).forms
     )
     if lacking and Negator.CONTRACTED in choices.negators:
-        names = ", ".join(words.modals[i] for i in sorted(lacking))
-        yield Rule(f"no n't after {names}", lambda layout: _find_contraction_boxes(lacking, layout), is_ban=True)
+        names = " or ".join(words.modals[i] for i in sorted(lacking))
+        text = f"{names} has no form with n't"
+        yield Rule(text, lambda layout: _find_contraction_boxes(lacking, layout), is_ban=True)
     if {*choices.asked} != {None}:
         yield Rule("who for persons, what for things", partial(find_asked_boxes, words, lexicon), is_ban=True)
         yield Rule("the participants that a question can ask for", _find_question_boxes, is_ban=True)

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.events.event import Asked, Contradiction, Event, Mood, Negator, Number
+from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.spaces import counting
 from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words
 from sentprobe.generator.spaces.drawn_event import DrawnEvent
@@ -246,6 +247,14 @@ class Space:
 
     def _explain(self) -> str:
         """Name the one or two constraints that leave no event."""
+        choices = self.choices
+        if choices.moods == (Mood.ORDER,):
+            replace(choices.main, mood=Mood.ORDER)  # raises the contradiction
+        for event in self.constraints.required:
+            if event.asked and event.asked not in choices.asked:
+                return f"the required event {write_event(event)} needs --ask {event.asked.value}"
+            if event.mood not in (Mood.STATEMENT, *choices.moods):
+                return f"the required event {write_event(event)} needs --mood {event.mood.value}"
         rules = [*iterate_rules(self.words, self.lexicon, self.choices, self.constraints, is_detailed=True)]
         where = f"in the templates {', '.join(self.templates)}"
         if not self.words.determiners:
@@ -260,6 +269,9 @@ class Space:
 
     def _describe_culprits(self, culprits: Sequence[Rule], where: str) -> str:
         """Describe the contradiction between these rules, or between these rules and a choice of values."""
+        for rule in culprits:
+            if rule.text.endswith("no form with n't"):
+                return f"{rule.text}; use the negator not"
         for name, layouts in self._widen_choices():
             if next(_count_boxes(layouts, culprits), None) is not None:
                 texts = [rule.text for rule in culprits] or ["the size of the vocabulary"]
