@@ -31,7 +31,7 @@ from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.probes.compeval.tasks import TASKS
 from sentprobe.probes.geometry.distance_results import GeometryResult, read_geometry
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind
-from sentprobe.probes.natural.catalogue import find_tasks
+from sentprobe.probes.natural.datasets import find_tasks
 from sentprobe.probes.results.result import Result
 from sentprobe.probes.results.store import read_results
 
@@ -46,6 +46,8 @@ PROBE_OPTIONS = ("--train", "1000", "--test", "400", "--no-controls", "--set", "
 NATURAL_OPTIONS = ("--train", "1000", "--validation", "200", "--test", "500")
 SMALL_CORPUS_OPTIONS = ("--sequences", "5", "--frequency-band", "1-5000", "--no-audit")
 """Limits of a small corpus: see docs/natural.md."""
+MEASURED = [name for name in CONTRASTS if name not in ("recipient", "binding")]
+"""The contrasts that the vocabulary has words for."""
 BEFORE = "before"
 BEFORE_AFTER = ("before", "after")
 CONTRAST_HEADS = ("contrast", "form: before", "after", "anchor: before", "after")
@@ -98,7 +100,7 @@ def tune(folder: Path, model: str, seed: int) -> None:
 def measure_model(folder: Path, name: str, path: str, tasks: Path) -> None:
     """Measure a model on distances, probes and the natural tasks in *tasks*."""
     encoder, out = ("-e", f"st:{path}?name={name}"), ("-o", str(folder / f"results-{name}"))
-    contrast_options = [word for contrast in CONTRASTS if contrast != "role" for word in ("-c", contrast)]
+    contrast_options = [word for contrast in MEASURED if contrast != "role" for word in ("-c", contrast)]
     run_command("probe", "geometry", *encoder, "-c", "role", "-n", "400", *TEST_OPTIONS, *DISTRACTOR_OPTIONS, *out)
     run_command("probe", "geometry", *encoder, *contrast_options, "-n", "100", *TEST_OPTIONS, *DISTRACTOR_OPTIONS, *out)
     run_command("probe", "run", "compeval", *encoder, *TEST_OPTIONS, *PROBE_OPTIONS, *out)
@@ -122,7 +124,7 @@ def write_verse_accuracy(folder: Path, name: str, path: str, bibles: Path) -> No
 def build_contrast_rows(folder: Path) -> Iterable[list[str]]:
     """Yield a row for each contrast, and for role also held-out words and structure."""
     results = [result for path in folder.glob("results-*") for result in read_geometry(path)]
-    for name in CONTRASTS:
+    for name in MEASURED:
         by_encoder = {result.encoder: result for result in results if result.contrast == name}
         yield build_contrast_row(name, by_encoder, find_accuracy)
         if name == "role":

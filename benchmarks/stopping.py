@@ -37,11 +37,16 @@ from sentprobe.probes.trainer.bank import Bank, BankDesign, compute_gradients, c
 from sentprobe.probes.trainer.batches import Dropout, PreparedItems, generate_passes, prepare_items
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.devices import choose_precision
-from sentprobe.probes.trainer.early_stopping import TrainingProgress, ValidationCheck
 from sentprobe.probes.trainer.fit import MAX_WEIGHTS
 from sentprobe.probes.trainer.presets import BankShape, GridPoint, find_preset, list_grid_points, override
 from sentprobe.probes.trainer.scaling import scale_to_tensor
-from sentprobe.probes.trainer.training import ITEM_ORDER_SEED, BankUpdater, evaluate_probes
+from sentprobe.probes.trainer.training import (
+    ITEM_ORDER_SEED,
+    BankUpdater,
+    TrainingProgress,
+    ValidationCheck,
+    evaluate_probes,
+)
 from sentprobe.processes import limit_threads
 
 RULES = (0.01, 0.003, 0.001, 0.0)

@@ -15,8 +15,8 @@ from typing import Any, ClassVar
 import typer
 
 from sentprobe.commands.shared.help import HelpfulCommand, HelpfulGroup
+from sentprobe.commands.shared.interruption import describe_failure, note_missing_folder, open_missing_streams
 from sentprobe.commands.shared.options import FIX, MACHINE, SETTINGS, VARY, VersionOption
-from sentprobe.commands.shared.system_failures import describe_failure, note_missing_folder, open_missing_streams
 from sentprobe.errors import WRONG_PATH, SentprobeError, check_utf8, format_message
 
 BadUsage: Any = typer.BadParameter.__bases__[0]
@@ -35,7 +35,8 @@ _COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "templates": ("gen.templates:templates", "List the templates, with an example and the number of sentences."),
         "parse": ("gen.parse:parse", "Annotate your own sentences (arguments, file or standard input)."),
         "pairs": ("gen.pairs:pairs", "Write triplets: an anchor, a positive with the same meaning, and negatives."),
-        "show": ("gen.show:show", "Draw an event as a tree, with its sentence if the event is fully specified."),
+        "retrieval": ("gen.retrieval:retrieval", "Write queries and documents for retrieval, in BEIR's layout."),
+        "show": ("gen.show:show", "Draw an event as a tree, with its sentence if it has one."),
     },
     "probe": {
         "analyze": ("data.analyze:analyze", "Turn a corpus into a table, from which natural-text tasks are built."),

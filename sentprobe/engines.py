@@ -165,13 +165,11 @@ def run_tasks_on_engine(
     """Do *work* on each task and yield (task, value) pairs in the order of completion.
 
     Tasks are taken from the iterator as they are needed; the caller may add tasks meanwhile. If a worker is killed, the
-    executor replaces the worker, and the task is repeated.
+    executor replaces the worker, and the task is repeated. Raises EngineError if workers are killed repeatedly, or the
+    cluster is gone.
 
     - shared: arguments that are sent to the workers once and passed to *work* after the task
     - kept_message: part of an error message that says what happens to finished work
-
-    Raises:
-        EngineError: workers are killed repeatedly, or the cluster is gone.
     """
     waiting: dict[futures.Future[ValueT], tuple[TaskT, int]] = {}
     while True:

@@ -39,12 +39,9 @@ class UnusableError(SentprobeError, ImportError):
 
 
 def require_libraries(*libraries: str, extras: Iterable[str] = ()) -> None:
-    """Check that *libraries* are installed, without importing them.
+    """Raise MissingError unless *libraries* are installed, without importing them.
 
     - extras: further missing extras, which the message names too
-
-    Raises:
-        MissingError: a library is not installed.
     """
     if missing := [library for library in libraries if find_spec(library) is None]:
         raise _missing_error(missing, extras)

@@ -8,9 +8,8 @@ from sentprobe.errors import UsageError, check_utf8
 from sentprobe.extras import require_libraries
 from sentprobe.probes.formats import read_dataset, recognise
 from sentprobe.probes.geometry.triplet_reader import is_triplet_file, read_triplets
-from sentprobe.probes.mteb.geometry_task import make_geometry_task
 from sentprobe.probes.mteb.mteb_extra import need_mteb
-from sentprobe.probes.mteb.probing_task import make_probing_task
+from sentprobe.probes.mteb.mteb_tasks import make_geometry_task, make_probing_task
 from sentprobe.probes.runs.request.settings import Run, make_run
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import find_preset

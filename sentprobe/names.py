@@ -17,7 +17,10 @@ NATURAL_TASKS = (
 
 TASK_GROUPS = ("conneau", "adi", "adi-controls")
 
-CONTRASTS = (*("role", "modifier", "negation", "polarity", "tense"), *("aspect", "number", "noun", "verb", "adverb"))
+CONTRASTS = (
+    *("role", "recipient", "modifier", "binding", "negation", "polarity", "tense"),
+    *("aspect", "modality", "mood", "number", "noun", "verb", "adverb"),
+)
 
 STRUCTURES = (
     *("passive", "relative", "subject-relative", "object-relative", "progressive"),

@@ -24,12 +24,7 @@ MAX_COUNT = 1_000_000
 
 
 def check_count(what: str, count: int | None) -> None:
-    """Refuse a number that is not positive; None is accepted.
-
-    Raises:
-        UsageError: the number is not positive, or too large.
-        ArgumentTypeError: the value is not a whole number.
-    """
+    """Raise UsageError unless a number is positive and not too large, or None; ArgumentTypeError if it is not whole."""
     check_whole(f"the number of {what}", count)
     if count is not None and count < 1:
         raise UsageError(f"the number of {what} must be positive, not {count}")

@@ -45,10 +45,7 @@ class TooDeepError(BadSyntaxError):
 
 
 def parse_json(text: str | bytes, *, pairs: Callable[[JsonPairs], Any] | None = None) -> Any:
-    """Parse JSON; *pairs* makes an object from its keys and values.
-
-    Raises:
-        BadSyntaxError: the text is not JSON; the message says why and where.
+    """Parse JSON; *pairs* makes an object from its keys and values. Raises BadSyntaxError.
 
     >>> parse_json('{"a": [1]}')
     {'a': [1]}
@@ -74,10 +71,7 @@ def parse_json(text: str | bytes, *, pairs: Callable[[JsonPairs], Any] | None = 
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Parse TOML.
-
-    Raises:
-        BadSyntaxError: the text is not TOML; the message says why and where.
+    """Parse TOML. Raises BadSyntaxError.
 
     >>> parse_toml("a = 1")
     {'a': 1}
@@ -158,10 +152,7 @@ def check_record(record: Any, place: str = "") -> None:
     """Refuse a dataclass whose fields are not of their declared types, at any depth.
 
     Whole numbers are below MAX_INTEGER, and numbers are finite. Any admits every value. *place* stands before field
-    names in messages.
-
-    Raises:
-        FormatError: a field has another type; the message names it and the expected type.
+    names in messages. Raises FormatError.
     """
     for name, kind in _find_field_types(record.__class__).items():
         _check_type(kind, getattr(record, name), f"{place}.{name}" if place else name)

@@ -12,11 +12,11 @@ from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL_TASKS
 from sentprobe.probes.dataset import Sampling
 from sentprobe.probes.encoders.networks.architecture import DEFAULT_LAYERS
 from sentprobe.probes.formats import check_format
-from sentprobe.probes.natural.catalogue import TASKS as NATURAL_TASKS
+from sentprobe.probes.natural.datasets import TASKS as NATURAL_TASKS
 from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.pretraining.objectives import OBJECTIVES
 from sentprobe.probes.report.tables.part_tables import COLUMN_TEXTS
-from sentprobe.probes.runs.request.methods import MethodName
+from sentprobe.probes.runs.request.settings import MethodName
 from sentprobe.probes.trainer.presets import PRESETS
 
 

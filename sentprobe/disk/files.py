@@ -16,10 +16,7 @@ from sentprobe.errors import FormatError, ResultsError, SentprobeError, UsageErr
 def atomic_path(path: Path) -> Iterator[Path]:
     """Give a temporary path beside *path*; rename it to *path* on success, and remove it on failure.
 
-    A pipe or device (/dev/null) is written to directly.
-
-    Raises:
-        UsageError: the path is a directory; its folder does not exist or cannot be written.
+    A pipe or device (/dev/null) is written to directly. Raises UsageError if *path* cannot be written.
     """
     if is_device(path):
         with _explain_write_errors(path):
@@ -41,13 +38,9 @@ def atomic_folder(path: Path, *, check: Callable[[], None] = lambda: None) -> It
     """Give an empty folder beside *path*, which is renamed to *path* on success.
 
     An existing folder is replaced in one step where the system can, else in two steps. A failure between the two steps
-    is undone here, or by the next process that writes into the parent folder.
+    is undone here, or by the next process that writes into the parent folder. Raises UsageError or SentprobeError.
 
     - check: function that raises if the folder at *path* must not be replaced; called before and after the work
-
-    Raises:
-        UsageError: the parent folder cannot be written.
-        SentprobeError: a file cannot be written (a full disk).
     """
     check()
     make_parent_folder(path)
@@ -231,12 +224,7 @@ def describe_folder(folder: Path) -> str | None:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write *text* to a temporary file and rename it to *path*, so that *path* is either complete or unchanged.
-
-    Raises:
-        UsageError: *path* cannot be written to.
-        ResultsError: writing failed.
-    """
+    """Write *text* to *path*, which is either complete or unchanged. Raises UsageError or ResultsError."""
     try:
         with atomic_path(path) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="\n")

@@ -31,12 +31,10 @@ def hold_lock(
     """Hold a folder's lock until the end of the ``with`` block.
 
     The value is False if another process holds the lock for longer than *wait* seconds. The lock file names its holder.
+    Raises OSError if the folder is missing or cannot be written to.
 
     - command: the command line of this process, for the lock file
     - report: function that receives the holder if the lock is not free within a second
-
-    Raises:
-        OSError: the folder is missing or cannot be written to.
     """
     file = _open_locked(folder / LOCK, wait=wait, report=report)
     try:

@@ -58,8 +58,5 @@ class _LimitedStream(io.RawIOBase):
 
 
 def limit_unpacking(unpacked: IO[bytes], position: Callable[[], int]) -> io.BufferedReader:
-    """Wrap a decompressing stream so that it raises ProportionError if the proportion of its bytes is too high.
-
-    - position: a function that returns the number of packed bytes read
-    """
+    """Wrap a decompressing stream to raise ProportionError; *position* returns the number of packed bytes read."""
     return io.BufferedReader(_LimitedStream(unpacked, position), 1 << 16)

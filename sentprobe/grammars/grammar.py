@@ -12,8 +12,7 @@ from nltk.featstruct import TYPE, FeatStruct, Variable, unify
 from nltk.grammar import FeatStructNonterminal, FeatureGrammar, Production
 
 from sentprobe.grammars import read_english_source
-from sentprobe.grammars.derivation import Hole, Leaf, Node
-from sentprobe.grammars.features import word_features
+from sentprobe.grammars.derivation import Hole, Leaf, Node, word_features
 from sentprobe.lexicon import Form, Word
 from sentprobe.lexicon.words import VERBS, VOWEL_KINDS
 

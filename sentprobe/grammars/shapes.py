@@ -111,11 +111,7 @@ def find_subject_role(voice: str, dative: str = "") -> str:
 
 
 def derive_shape(shape: Shape) -> FlatItems:
-    """Derive the items of *shape* with the grammar, by unification.
-
-    Raises:
-        SentprobeError: the grammar has no derivation, or more than one.
-    """
+    """Derive the items of *shape* by unification. Raises SentprobeError unless there is one derivation."""
     from sentprobe.grammars.grammar import load_english_grammar
 
     goal, holes = _build_goal(shape)

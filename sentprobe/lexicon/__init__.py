@@ -1,8 +1,8 @@
 """Words: lemmas, kinds, inflected forms; the lexicon file and its checks."""
 
 from sentprobe.lexicon.lexicon import Lexicon, UnknownVocabularyError, UnknownWordError
-from sentprobe.lexicon.problems import LexiconError, Problem
 from sentprobe.lexicon.read import english, read_lexicon, read_lexicon_text
+from sentprobe.lexicon.source import LexiconError, Problem
 from sentprobe.lexicon.words import Flag, Form, Kind, Vocabulary, Word
 from sentprobe.lexicon.write import write_lexicon_text
 

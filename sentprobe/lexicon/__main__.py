@@ -1,7 +1,6 @@
 """Make a lexicon from the XTAG database, or rewrite `inflections.tsv`.
 
-    python -m sentprobe.lexicon xtag FILE --noun dog cat --transitive help --out my.toml
-    python -m sentprobe.lexicon
+    python -m sentprobe.lexicon xtag FILE --noun dog cat --transitive help --out my.toml python -m sentprobe.lexicon
 
 The second command is needed after a change of english.toml or of lemminflect.
 """
@@ -50,12 +49,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def make_lexicon(arguments: argparse.Namespace) -> None:
-    """Write the lexicon, and name the omitted lemmas on stderr.
-
-    Raises:
-        UsageError: no noun or no verb has all forms in the database; words clash.
-        SentprobeError: the database cannot be read, the lexicon cannot be written.
-    """
+    """Write the lexicon, and name the omitted lemmas on stderr. Raises UsageError or SentprobeError."""
     lemmas = {kind: tuple(dict.fromkeys(getattr(arguments, kind) or ())) for kind in OPEN_KINDS}
     xtag_lexicon = lexicon_from_lemmas(read_xtag(arguments.database), lemmas)
     for lemma in xtag_lexicon.omitted:

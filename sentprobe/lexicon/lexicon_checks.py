@@ -9,14 +9,26 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from sentprobe.errors import suggest
 from sentprobe.lexicon import draft as drafts
-from sentprobe.lexicon import words as wd
-from sentprobe.lexicon.problems import Problem
-from sentprobe.lexicon.source import SYNONYMS, VOCABULARY, LexiconEntry
+from sentprobe.lexicon.source import SYNONYMS, VOCABULARY, LexiconEntry, Problem
+from sentprobe.lexicon.words import (
+    FORMS,
+    NO_PROGRESSIVE,
+    NOT,
+    OPEN_KINDS,
+    PERSON,
+    ROLES,
+    VERBS,
+    VOWEL_KINDS,
+    Flag,
+    Form,
+    Kind,
+    Word,
+)
 
 LexiconFinding = tuple[int, str]
 
 ARTICLES = ("a", "an")
-TAKING_KINDS = frozenset({wd.Kind.ADJECTIVE, wd.Kind.RELATIVIZER})
+TAKING_KINDS = frozenset({Kind.ADJECTIVE, Kind.RELATIVIZER})
 """The kinds beside verbs that state the sorts of the nouns that they go with."""
 
 
@@ -24,8 +36,8 @@ def check_unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Name each section after a kind of word, a vocabulary or the synonyms."""
     for section in draft.document.sections:
         if section.name not in {*drafts.KINDS, SYNONYMS} and not drafts.is_vocabulary(section):
-            hint = suggest_nearest(section.name, [*wd.Kind, SYNONYMS, VOCABULARY])
-            expected = f"{format_names(wd.Kind)}, {SYNONYMS} or {VOCABULARY}.NAME"
+            hint = suggest_nearest(section.name, [*Kind, SYNONYMS, VOCABULARY])
+            expected = f"{format_names(Kind)}, {SYNONYMS} or {VOCABULARY}.NAME"
             yield section.line, f"[{section.name}], expected {expected}{hint}"
 
 
@@ -44,8 +56,8 @@ def check_missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """State the inflected forms that are not found by inflecting the lemma."""
     for item in draft.items:
         kind, forms, stated = item.word.kind, item.word.forms, item.stated
-        missing = [f for f in wd.FORMS[kind] if f not in forms and isinstance(stated.get(f, ""), str)]
-        if missing and (kind in wd.OPEN_KINDS or not forms):
+        missing = [f for f in FORMS[kind] if f not in forms and isinstance(stated.get(f, ""), str)]
+        if missing and (kind in OPEN_KINDS or not forms):
             word = f"{kind} {item.word.lemma!r}"
             yield (item.entry.line, f'{word} lacks {format_names(missing)}, expected "{missing[0]}" = ...')
 
@@ -56,10 +68,10 @@ def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     yield from find_shared_forms(draft)
     for item in draft.items:
         forms, line, lemma = item.word.forms, item.entry.line, item.word.lemma
-        if item.word.kind is wd.Kind.NOUN and forms.get(wd.Form.NN) == forms.get(wd.Form.NNS):
+        if item.word.kind is Kind.NOUN and forms.get(Form.NN) == forms.get(Form.NNS):
             yield line, f"the plural of {lemma!r} equals its singular"
-        if is_syncretic(item.word) and wd.Flag.SYNCRETIC not in item.word.flags:
-            yield line, f'the past of {lemma!r} equals its plain form: flags = ["{wd.Flag.SYNCRETIC}"]'
+        if is_syncretic(item.word) and Flag.SYNCRETIC not in item.word.flags:
+            yield line, f'the past of {lemma!r} equals its plain form: flags = ["{Flag.SYNCRETIC}"]'
 
 
 def find_reserved_words(draft: drafts.Draft) -> Iterator[LexiconFinding]:
@@ -85,36 +97,36 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Use the keys that entries of the kind have."""
     for item in draft.items:
         kind = item.word.kind
-        yield from find_unexpected(item.stated, (*wd.FORMS[kind], *list_other_keys(kind)), item.entry.line)
-        if kind in wd.VERBS and isinstance(sorts_by_role := item.stated.get(drafts.TAKES), dict):
-            yield from find_unexpected(sorts_by_role, wd.ROLES[kind], item.entry.line)
+        yield from find_unexpected(item.stated, (*FORMS[kind], *list_other_keys(kind)), item.entry.line)
+        if kind in VERBS and isinstance(sorts_by_role := item.stated.get(drafts.TAKES), dict):
+            yield from find_unexpected(sorts_by_role, ROLES[kind], item.entry.line)
     for section in draft.vocabularies:
         for entry in section.entries:
-            yield from find_unexpected([entry.key], (*wd.OPEN_KINDS, drafts.EXCEPT), entry.line)
+            yield from find_unexpected([entry.key], (*OPEN_KINDS, drafts.EXCEPT), entry.line)
     for entry in draft.synonyms:
-        yield from find_unexpected([entry.key], wd.OPEN_KINDS, entry.line)
+        yield from find_unexpected([entry.key], OPEN_KINDS, entry.line)
 
 
-def list_other_keys(kind: wd.Kind) -> tuple[str, ...]:
+def list_other_keys(kind: Kind) -> tuple[str, ...]:
     """Return the keys that are not forms in entries of a kind."""
-    flags = (drafts.FLAGS,) if kind in wd.VERBS else ()
-    article = (drafts.ARTICLE,) if kind in wd.VOWEL_KINDS else ()
-    takes = (drafts.TAKES,) if kind in wd.VERBS or kind in TAKING_KINDS else ()
-    return (*flags, *article, *((drafts.SORT,) if kind is wd.Kind.NOUN else ()), *takes)
+    flags = (drafts.FLAGS,) if kind in VERBS else ()
+    article = (drafts.ARTICLE,) if kind in VOWEL_KINDS else ()
+    takes = (drafts.TAKES,) if kind in VERBS or kind in TAKING_KINDS else ()
+    return (*flags, *article, *((drafts.SORT,) if kind is Kind.NOUN else ()), *takes)
 
 
 def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Give a verb only flags that are true."""
     for item in draft.items:
         for flag in drafts.list_strings(item.stated.get(drafts.FLAGS)):
-            if flag not in frozenset(wd.Flag):
-                yield (item.entry.line, f"{flag!r}, expected {format_names(wd.Flag)}{suggest_nearest(flag, wd.Flag)}")
-        classes = sorted(item.word.flags & wd.NO_PROGRESSIVE)
+            if flag not in frozenset(Flag):
+                yield (item.entry.line, f"{flag!r}, expected {format_names(Flag)}{suggest_nearest(flag, Flag)}")
+        classes = sorted(item.word.flags & NO_PROGRESSIVE)
         if len(classes) > 1:
             yield item.entry.line, f"{item.word.lemma!r} is either {' or '.join(classes)}"
-        if wd.Flag.PSYCH in classes and item.word.kind is wd.Kind.INTRANSITIVE:
+        if Flag.PSYCH in classes and item.word.kind is Kind.INTRANSITIVE:
             yield item.entry.line, f"{item.word.lemma!r} is psych and has no object that feels"
-        if wd.Flag.SYNCRETIC in item.word.flags and not is_syncretic(item.word):
+        if Flag.SYNCRETIC in item.word.flags and not is_syncretic(item.word):
             yield item.entry.line, f"the past of {item.word.lemma!r} differs from its plain form"
 
 
@@ -134,7 +146,7 @@ def check_unknown_word(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 def check_tokens(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Write a lemma or a form as one token of lower-case letters."""
     for item in draft.items:
-        stated = [value for key, value in item.stated.items() if key in frozenset(wd.Form)]
+        stated = [value for key, value in item.stated.items() if key in frozenset(Form)]
         for text in dict.fromkeys([item.entry.key, *filter(None, drafts.list_strings(stated))]):
             if text != text.lower() or not all(part.isalpha() for part in text.split("-")):
                 yield item.entry.line, f"{text!r}"
@@ -144,11 +156,11 @@ def check_empty_vocabulary(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Give a vocabulary nouns and verbs, and a word of each kind it lists."""
     for section in draft.vocabularies or (drafts.choose_everything(draft),):
         chosen = drafts.resolve_vocabulary(section, draft)
-        if not chosen[wd.Kind.NOUN] or not any(chosen[kind] for kind in wd.VERBS):
-            lacking = "verb" if chosen[wd.Kind.NOUN] else wd.Kind.NOUN
+        if not chosen[Kind.NOUN] or not any(chosen[kind] for kind in VERBS):
+            lacking = "verb" if chosen[Kind.NOUN] else Kind.NOUN
             yield section.line, f"[{section.name}] has no {lacking}"
         for entry in section.entries:
-            if entry.key in wd.OPEN_KINDS and entry.value in ([], drafts.ALL) and not chosen[wd.Kind(entry.key)]:
+            if entry.key in OPEN_KINDS and entry.value in ([], drafts.ALL) and not chosen[Kind(entry.key)]:
                 yield entry.line, f"{entry.key!r} is empty; leave out the key"
 
 
@@ -181,24 +193,24 @@ def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
         elif key == drafts.SORT and not (isinstance(value, str) and len(value.split()) == 1):
             yield line, f"{key!r} of {lemma!r}, expected the name of a sort, in one word"
         elif key == drafts.TAKES and not all(map(is_sorts, list_taken(item.word.kind, value))):
-            form = '{ patient = ["thing"] }' if item.word.kind in wd.VERBS else '["thing"]'
+            form = '{ patient = ["thing"] }' if item.word.kind in VERBS else '["thing"]'
             yield line, f"{key!r} of {lemma!r}, expected sorts such as {form}"
-        elif key in frozenset(wd.Form) and not isinstance(value, str):
+        elif key in frozenset(Form) and not isinstance(value, str):
             yield line, f"{key!r} of {lemma!r}, expected a string"
 
 
 def check_sorts(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Take sorts that nouns of the lexicon have."""
-    noun_sorts = {word.sort: None for word in draft.words if word.kind is wd.Kind.NOUN}
-    known_sorts = {wd.PERSON: None, **noun_sorts}
+    noun_sorts = {word.sort: None for word in draft.words if word.kind is Kind.NOUN}
+    known_sorts = {PERSON: None, **noun_sorts}
     for item in draft.items:
         word, line = item.word, item.entry.line
-        stated = [sort.removeprefix(wd.NOT) for sorts in word.takes.values() for sort in sorts]
+        stated = [sort.removeprefix(NOT) for sorts in word.takes.values() for sort in sorts]
         unknown = [sort for sort in dict.fromkeys(stated) if sort not in known_sorts]
         for sort in unknown:
             expected = f"expected {format_names(known_sorts)}{suggest_nearest(sort, known_sorts)}"
             yield line, f"{sort!r} of {word.lemma!r}, {expected}"
-        for role in () if unknown or not noun_sorts else wd.ROLES.get(word.kind, ()):
+        for role in () if unknown or not noun_sorts else ROLES.get(word.kind, ()):
             if not any(word.accepts(sort, role) for sort in noun_sorts):
                 yield line, f"no noun can be the {role} of {word.lemma!r}"
 
@@ -228,26 +240,22 @@ def find_problems(draft: drafts.Draft) -> tuple[Problem, ...]:
     return tuple(sorted(all_problems))
 
 
-def find_identity(word: wd.Word) -> tuple[str, str]:
+def find_identity(word: Word) -> tuple[str, str]:
     """Return a key of a word; two words with the same key may share a form."""
-    if word.kind in wd.VERBS:
+    if word.kind in VERBS:
         return word.lemma, "verb"
-    return (word.lemma, word.kind) if word.kind in wd.OPEN_KINDS else ("", "closed")
+    return (word.lemma, word.kind) if word.kind in OPEN_KINDS else ("", "closed")
 
 
-def is_syncretic(word: wd.Word) -> bool:
+def is_syncretic(word: Word) -> bool:
     """Return whether a verb's past equals its plain form."""
-    past = word.forms.get(wd.Form.VBD)
-    return word.kind in wd.VERBS and past is not None and past == word.forms.get(wd.Form.VB)
+    past = word.forms.get(Form.VBD)
+    return word.kind in VERBS and past is not None and past == word.forms.get(Form.VB)
 
 
-def list_taken(kind: wd.Kind, value: object) -> list[object]:
+def list_taken(kind: Kind, value: object) -> list[object]:
     """Return the values of `takes` that should be lists of sorts; the value itself if it has the wrong type."""
-    return (
-        list(value.values())
-        if kind in wd.VERBS and isinstance(value, dict)
-        else [value if kind not in wd.VERBS else None]
-    )
+    return list(value.values()) if kind in VERBS and isinstance(value, dict) else [value if kind not in VERBS else None]
 
 
 def is_sorts(value: object) -> bool:
@@ -270,7 +278,7 @@ def find_unexpected(keys: Iterable[str], known_keys: tuple[str, ...], line: int)
 def list_vocabulary_entries(draft: drafts.Draft) -> list[LexiconEntry]:
     """Return the entries with a known key of all vocabularies."""
     entries = [entry for section in draft.vocabularies for entry in section.entries]
-    return [entry for entry in entries if entry.key in (*wd.OPEN_KINDS, drafts.EXCEPT)]
+    return [entry for entry in entries if entry.key in (*OPEN_KINDS, drafts.EXCEPT)]
 
 
 def list_synonym_sets(draft: drafts.Draft) -> list[LexiconEntry]:
@@ -281,7 +289,7 @@ def list_synonym_sets(draft: drafts.Draft) -> list[LexiconEntry]:
         for synonyms in drafts.list_lists(entry.value):
             line = draft.document.find_line(synonyms[0], after=line) if synonyms else line
             sets.append(LexiconEntry(entry.key, synonyms, line))
-    return [entry for entry in sets if entry.key in wd.OPEN_KINDS]
+    return [entry for entry in sets if entry.key in OPEN_KINDS]
 
 
 def suggest_nearest(name: str, known_names: Iterable[str]) -> str:

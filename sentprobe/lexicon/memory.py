@@ -95,10 +95,7 @@ def write_answers(answers: Answers) -> bytes:
 
 
 def read_answers(data: bytes) -> Answers:
-    """Return the answers of a file; the inverse of :func:`write_answers`.
-
-    Raises:
-        DamagedAnswersError: the file is damaged.
+    """Return the answers of a file; the inverse of :func:`write_answers`. Raises DamagedAnswersError.
 
     >>> read_answers(write_answers({("wolf", Form.NNS): "wolves"}))
     {('wolf', <Form.NNS: 'NNS'>): 'wolves'}

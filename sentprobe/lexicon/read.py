@@ -12,8 +12,7 @@ from sentprobe.lexicon.inflect import FormSource, look_up
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.lexicon_checks import find_problems
 from sentprobe.lexicon.memory import remember_forms
-from sentprobe.lexicon.problems import LexiconError, Problem
-from sentprobe.lexicon.source import NOT_TOML, read_document
+from sentprobe.lexicon.source import NOT_TOML, LexiconError, Problem, read_document
 from sentprobe.lexicon.words import Word
 
 BUILT_IN = "english.toml"
@@ -38,10 +37,7 @@ def read_lexicon_text(text: str, source: str, *, ask: FormSource = look_up) -> L
 
     A file without a section of determiners, relativizers or modals gets these words from the built-in lexicon. A file
     without a vocabulary gets the vocabulary `all` of all its words. *ask* returns the inflected forms that the text
-    does not state.
-
-    Raises:
-        LexiconError: the text is wrong; all of its problems are reported.
+    does not state. Raises LexiconError with all problems.
 
     >>> lexicon = read_lexicon_text("[noun]\nwolf = {}\n[intransitive]\nhowl = {}", "my.toml")
     >>> lexicon.find("wolves")[0][1].name
@@ -74,11 +70,7 @@ def read_closed_words() -> tuple[Word, ...]:
 
 
 def read_bytes(path: Path | Traversable) -> bytes:
-    """Return a file's bytes.
-
-    Raises:
-        UsageError: the file cannot be read.
-    """
+    """Return a file's bytes. Raises UsageError."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -86,11 +78,7 @@ def read_bytes(path: Path | Traversable) -> bytes:
 
 
 def decode_text(data: bytes, path: str) -> str:
-    """Return UTF-8 bytes as text.
-
-    Raises:
-        LexiconError: the bytes are not UTF-8; the problem is L010, with its line.
-    """
+    """Return UTF-8 bytes as text. Raises LexiconError (problem L010) with the line."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -105,11 +93,7 @@ def load_lexicon(path: Path | None) -> Lexicon:
 
 
 def choose_vocabulary(lexicon: Lexicon, usual: str = "english") -> str:
-    """Return the name *usual* if the lexicon has this vocabulary, else the name of its only vocabulary.
-
-    Raises:
-        UsageError: the lexicon has several vocabularies, and none is called *usual*.
-    """
+    """Return the name *usual* if the lexicon has it, else that of its only vocabulary. Raises UsageError."""
     names = tuple(lexicon.vocabularies)
     if usual in names or len(names) == 1:
         return usual if usual in names else names[0]

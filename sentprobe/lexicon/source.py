@@ -5,12 +5,46 @@ place of each key. The scan takes linear time: no pattern can match a stretch in
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from sentprobe.errors import FormatError
-from sentprobe.lexicon.problems import LexiconError, Problem
+from sentprobe.errors import FormatError, SentprobeError, format_message
 from sentprobe.values import parse_toml
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Problem:
+    """One mistake in a lexicon file; *code* is a key of ``CHECKS`` in ``lexicon_checks``."""
+
+    line: int
+    code: str
+    text: str
+
+
+class LexiconError(SentprobeError):
+    """A lexicon file is wrong; the message has a line ``FILE:LINE: CODE: ...`` for each problem."""
+
+    exit_code = 2
+
+    def __init__(self, path: str, problems: Iterable[Problem]) -> None:
+        self.path = path
+        self.problems = tuple(sorted(problems))
+        super().__init__(path, self.problems)
+
+    @property
+    def code(self) -> str:
+        """The code of the first problem."""
+        return self.problems[0].code
+
+    @property
+    def line(self) -> int:
+        """The line of the first problem, counted from 1."""
+        return self.problems[0].line
+
+    def __str__(self) -> str:
+        lines = (f"{self.path}:{p.line}: {p.code}: {p.text}" for p in self.problems)
+        return format_message("\n".join(lines))
+
 
 VOCABULARY = "vocabulary"
 SYNONYMS = "synonyms"
@@ -74,11 +108,7 @@ class Document:
 
 
 def read_document(text: str, path: str) -> Document:
-    """Return the sections and entries of a lexicon file's text.
-
-    Raises:
-        LexiconError: the text is not TOML (problem L010).
-    """
+    """Return the sections and entries of a lexicon file's text. Raises LexiconError (problem L010)."""
     places = tuple(scan_places(text))
     firsts: KeyPlaces = {}
     repeated = []
@@ -101,7 +131,10 @@ def scan_places(text: str) -> Iterator[Place]:
     >>> text = '[noun]\nman = { NNS = "men" }\n\n[vocabulary.v]\nnoun = [\n"man",\n]'
     >>> for place in scan_places(text):
     ...     print(place.section, place.key or "-", place.first, place.last)
-    noun - 1 1 noun man 2 2 vocabulary.v - 4 4 vocabulary.v noun 5 7
+    noun - 1 1
+    noun man 2 2
+    vocabulary.v - 4 4
+    vocabulary.v noun 5 7
     """
     section, lines = "", iter(enumerate(text.split("\n"), start=1))
     for number, line in lines:

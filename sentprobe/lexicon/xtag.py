@@ -92,11 +92,7 @@ class XtagLexicon:
 
 
 def read_xtag(path: Path) -> Xtag:
-    """Read the database, compressed by gzip or not, in UTF-8 or else Latin-1.
-
-    Raises:
-        XtagError: the file cannot be read, or a line is not in the format.
-    """
+    """Read the database, compressed by gzip or not, in UTF-8 or else Latin-1. Raises XtagError."""
     table: dict[tuple[str, Form], list[str]] = {}
     for number, line in enumerate(read_text(path).split("\n"), start=1):
         for lemma, form, text in parse_analyses(line, f"{path}:{number}"):
@@ -121,10 +117,7 @@ def read_text(path: Path) -> str:
 
 
 def parse_analyses(line: str, where: str) -> Iterator[tuple[str, Form, str]]:
-    r"""Yield (lemma, form, spelling) for each analysis in a line with a form of the lexicon.
-
-    Raises:
-        XtagError: the line is not in the format; the message begins with *where*.
+    r"""Yield (lemma, form, spelling) for each analysis in a line with a form of the lexicon. Raises XtagError.
 
     >>> line = "bridges \t\tbridge\tN 3pl"
     >>> [(lemma, form.name) for lemma, form, _ in parse_analyses(line, "x:1")]

@@ -1,4 +1,1 @@
-"""Probing tasks, encoders, the classifiers trained on their vectors, and the results.
-
-The names for everyday use are those of :mod:`sentprobe`.
-"""
+"""Probing tasks, encoders, classifiers and results; the names for everyday use are those of :mod:`sentprobe`."""

@@ -62,11 +62,7 @@ counts={}, largest_share={}, composition={}, notes=(), audit={})
 
     @classmethod
     def from_json(cls, value: object) -> "Card":
-        """Read a card; the inverse of :meth:`to_json`. Only the task is required.
-
-        Raises:
-            CardError: unknown field, or a value of another type.
-        """
+        """Read a card; the inverse of :meth:`to_json`. Only the task is required. Raises CardError."""
         if not isinstance(value, Mapping) or "task" not in value:
             raise CardError("a card must be an object that has at least the key 'task'")
         field_names = [field_.name for field_ in fields(cls)]

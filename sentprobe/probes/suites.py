@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from sentprobe.probes.compeval.tasks import SUITE_TASKS
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset
 from sentprobe.probes.known_task import Cue, KnownTask, Redundancy, find_task_name
-from sentprobe.probes.natural.catalogue import TASKS as NATURAL
+from sentprobe.probes.natural.datasets import TASKS as NATURAL
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.specs import OptionPair
@@ -24,11 +24,7 @@ class PresetChoice:
     _presets_by_name: dict[str, Preset] = field(default_factory=dict, repr=False, compare=False)
 
     def find_preset_of(self, *names: str) -> Preset:
-        """Return the classifier of a task; *names* are tried in order.
-
-        Raises:
-            UsageError: unknown preset or preset value, or a value out of range.
-        """
+        """Return the classifier of a task; *names* are tried in order. Raises UsageError."""
         name = self.name or find_preset_name(*names)
         if name not in self._presets_by_name:
             self._presets_by_name[name] = override(find_preset(name), self.values)

@@ -20,7 +20,7 @@ from sentprobe.probes.formats import read_dataset, write_dataset, write_split_fi
 from sentprobe.probes.results.concurrent_writes import save_result
 from sentprobe.probes.results.item_table import read_item_table, write_item_table
 from sentprobe.probes.results.store import prepare_directory, read_results
-from sentprobe.probes.runs.execution.item_annotation import make_item_table
+from sentprobe.probes.runs.execution.completed_tasks import make_item_table
 
 OLD, NEW = make_learnable_dataset(name="toy", size=20), make_learnable_dataset(name="toy", size=30)
 LABELS = replace(NEW, labels=("NO", "YES"))

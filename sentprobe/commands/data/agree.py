@@ -184,7 +184,7 @@ def _describe_tags(agreement: "table_agreement.TableAgreement") -> str:
 
 def _list_tasks_needing(need: str) -> str:
     """Return the names of the tasks of Conneau et al. that need the columns named *need* in TableNeed."""
-    from sentprobe.probes.natural.catalogue import TASKS
+    from sentprobe.probes.natural.datasets import TASKS
     from sentprobe.probes.natural.natural_task import TableNeed, TaskGroup
 
     chosen = [task for task in TASKS.values() if task.suite is TaskGroup.CONNEAU and task.need is TableNeed[need]]

@@ -10,9 +10,9 @@ import typer
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.completion import complete_suite
 from sentprobe.commands.shared.given_options import list_given_options, reject_unused_options
+from sentprobe.commands.shared.help import CommandWithTaskList
 from sentprobe.commands.shared.interruption import report_interruption
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FOLDER
-from sentprobe.commands.shared.task_list import CommandWithTaskList
 from sentprobe.display.screen import print_table, print_text
 from sentprobe.display.table_writers import build_empty_table
 from sentprobe.errors import UsageError

@@ -49,8 +49,8 @@ def embed(
     from sentprobe.probes.encoders import find_kind, make_encoder, read_spec
     from sentprobe.probes.encoders.cache.embedding import embed as encode
     from sentprobe.probes.encoders.cache.vector_cache import Cache
-    from sentprobe.probes.encoders.capabilities import get_capabilities
     from sentprobe.probes.encoders.files.vector_formats import find_format, write_vectors
+    from sentprobe.probes.encoders.protocol import get_capabilities
 
     spec = read_spec(encoder)
     find_kind(spec)

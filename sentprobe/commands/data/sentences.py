@@ -11,8 +11,8 @@ import typer
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import list_given_options
+from sentprobe.commands.shared.help import CommandWithTaskList
 from sentprobe.commands.shared.output_paths import INPUT
-from sentprobe.commands.shared.task_list import CommandWithTaskList
 from sentprobe.disk.files import make_parent_folder, write_atomically
 from sentprobe.errors import UsageError
 from sentprobe.progress import show_bars

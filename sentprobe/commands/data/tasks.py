@@ -45,8 +45,8 @@ def list_tasks() -> tuple[ListedTask, ...]:
     """Return the tasks of all suites, in the order of the papers' tables."""
     from sentprobe.probes.compeval.tasks import SUITE_TASKS
     from sentprobe.probes.dataset import Size, Split
-    from sentprobe.probes.natural.catalogue import TASKS as DRAWN
     from sentprobe.probes.natural.datasets import PUBLISHED_SIZE
+    from sentprobe.probes.natural.datasets import TASKS as DRAWN
 
     rows: list[tuple[KnownTask, str, Size]] = []
     rows += [(task, suite, Size()) for suite, tasks in SUITE_TASKS.items() for task in tasks.values()]

@@ -64,7 +64,7 @@ def generate(
         _reject_options_before_subcommand(context)
         return
     from sentprobe.commands.gen.gen_space import choose_record_format, make_space, write_sample
-    from sentprobe.generator.bulk.exclusion import find_excluded_indices
+    from sentprobe.generator.bulk.sentence_files import find_excluded_indices
     from sentprobe.generator.spaces.profile import load_profile
 
     name = None if count else choose_record_format(out, format, otherwise=".txt")

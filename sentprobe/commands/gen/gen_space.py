@@ -9,7 +9,7 @@ from sentprobe.disk.files import make_parent_folder
 from sentprobe.errors import UsageError, format_message, suggest
 from sentprobe.generator.bulk.generate import read_known_event
 from sentprobe.generator.bulk.sentence_files import write_file, write_sentences
-from sentprobe.generator.events.event import Event, Mood, Negator, Number
+from sentprobe.generator.events.event import Aspect, Event, Mood, Negator, Number, Voice
 from sentprobe.generator.sentences.sentence_records import PARQUET, find_record_format
 from sentprobe.generator.spaces.constraints import Choices, Constraints
 from sentprobe.generator.spaces.profile import Profile
@@ -48,6 +48,12 @@ def make_space(
 def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
     if features.ask is not None and features.mood not in (None, Mood.QUESTION):
         raise UsageError("--ask is for questions; leave out --mood")
+    if features.mood is Mood.ORDER and (
+        features.tense or features.voice is Voice.PASSIVE or features.aspect is Aspect.PROGRESSIVE
+    ):
+        raise UsageError("an order is active and simple, without a tense; leave out --tense, --voice and --aspect")
+    if features.tense and words.modal and "none" not in words.modal:
+        raise UsageError("a modal takes the place of the tense; leave out --tense, or add --modal none")
     return Choices(
         main=Event(tense=features.tense, voice=features.voice, aspect=features.aspect, polarity=features.polarity),
         clause=Event(

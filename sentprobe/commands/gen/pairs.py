@@ -28,6 +28,18 @@ class PairUse(StrEnum):
     TRAINING = "training"
 
 
+HoldOutOption = Annotated[
+    list[str] | None,
+    opt.declare_option(
+        opt.HELD_OUT,
+        "--hold-out",
+        metavar="SHARE|TEMPLATE",
+        help="Exclude this share of nouns and verbs, or a structure; repeatable. --held-out is the inverse.",
+        autocompletion=complete_template,
+    ),
+]
+
+
 @opt.expand_option_groups
 def pairs(
     contrast: Annotated[
@@ -59,15 +71,7 @@ def pairs(
     ] = None,
     *,
     source: opt.TripletOptions,
-    hold_out: Annotated[
-        list[str] | None,
-        opt.declare_option(
-            opt.HELD_OUT,
-            metavar="SHARE|TEMPLATE",
-            help="Exclude this share of nouns and verbs, or a structure; repeatable. --held-out is the inverse.",
-            autocompletion=complete_template,
-        ),
-    ] = None,
+    hold_out: HoldOutOption = None,
 ) -> None:
     """Write triplets: an anchor, a positive with the same meaning, and negatives.
 
@@ -85,7 +89,7 @@ def pairs(
     style = find_triplet_format(format_, out)
     pair_use = choose_member(PairUse, use, what="use of pairs")
     _check_use(pair_use, style, nli=nli)
-    side = _find_split_side(hold_out or (), source)
+    side = find_split_side(hold_out or (), source)
     words = load_lexicon(source.lexicon)
     space = (NliSpace if nli else TripletSpace)(
         words,
@@ -122,7 +126,7 @@ def _check_use(use: PairUse, style: "TripletFormat", *, nli: bool) -> None:
         raise UsageError("--nli is a kind of training data: add --for training")
 
 
-def _find_split_side(hold_out: Iterable[str], source: opt.TripletOptions) -> SplitSide | None:
+def find_split_side(hold_out: Iterable[str], source: opt.TripletOptions) -> SplitSide | None:
     """Return the chosen side of the split; None means all words and structures."""
     included_side = parse_side([*hold_out], held_out=False)
     held_out = parse_side(source.held_out or (), held_out=True)

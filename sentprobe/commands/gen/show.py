@@ -20,7 +20,7 @@ def show(
     svg: Annotated[Path | None, typer.Option(help="Write a picture to this file."), OUTPUT_FILE] = None,
     lexicon: LexiconOption = None,
 ) -> None:
-    """Draw an event as a tree, with its sentence if the event is fully specified."""
+    """Draw an event as a tree, with its sentence if it has one."""
     from sentprobe.generator.bulk.generate import read_known_event
 
     words = load_lexicon(lexicon)

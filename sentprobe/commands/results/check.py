@@ -21,7 +21,7 @@ def check(
 
     The exit code is 1 if a finding is severe, so that a script can stop.
     """
-    from sentprobe.commands.results.results_input import read_probed_runs
+    from sentprobe.commands.results.shown_results import read_probed_runs
     from sentprobe.probes.review.checks import render_review, review_results
 
     style = find_table_format(format_, out, subject="a review", allowed=FORMATS)

@@ -109,7 +109,7 @@ def compare_runs(
     nearness: "Nearness",
 ) -> RunComparisons:
     """Compare encoders by probes and by distances, if every run has them; otherwise, say so on stderr."""
-    from sentprobe.commands.results.results_input import check_distances
+    from sentprobe.commands.results.shown_results import check_distances
 
     _check_runs(runs, against)
     compared_runs = [_read_run(run) for run in runs]
@@ -148,7 +148,7 @@ def _compare_or_report(compare_pairs: "Callable[[], tuple[Comparison, ...]]") ->
 
 
 def _read_run(text: str) -> ComparedRun:
-    from sentprobe.commands.results.results_input import read_distances
+    from sentprobe.commands.results.shown_results import read_distances
     from sentprobe.probes.geometry.distance_draws import build_geometry_tables
     from sentprobe.probes.report.findings import distance_comparisons as distances
     from sentprobe.probes.results.store import read_results
@@ -175,7 +175,7 @@ def compare_distances(
     compared_runs: Sequence[ComparedRun], *, correction: "Correction", against: str | None = None, nearness: "Nearness"
 ) -> "tuple[distances.GeometryComparison, ...]":
     """Compare encoders by their distances, within a run or between two runs."""
-    from sentprobe.commands.results.results_input import check_distances
+    from sentprobe.commands.results.shown_results import check_distances
     from sentprobe.probes.report.findings import distance_comparisons as distances
 
     if len(compared_runs) == 1:
@@ -236,7 +236,7 @@ def compare_probes(
     With *against*, each encoder of one run is compared with that encoder only. *table* selects one of several tables of
     a run, as ``probe show`` numbers them.
     """
-    from sentprobe.commands.results.results_input import build_sides
+    from sentprobe.commands.results.shown_results import build_sides
     from sentprobe.probes.report.findings import comparisons
 
     _check_table(compared_runs, table)

@@ -36,7 +36,7 @@ def correlate_command(
     latex: opt.LatexOptions,
 ) -> None:
     """Correlate probing accuracy with other scores of the same encoders (Spearman)."""
-    from sentprobe.commands.results.results_input import build_sides, read_probed_runs
+    from sentprobe.commands.results.shown_results import build_sides, read_probed_runs
     from sentprobe.probes.report.findings import correlations
     from sentprobe.probes.report.findings.downstream import read_scores
     from sentprobe.probes.report.plots.heat_map import draw_heat_map

@@ -26,7 +26,7 @@ def methods(
     ] = None,
 ) -> None:
     """Write a paragraph for the methods section of a paper, and its BibTeX."""
-    from sentprobe.commands.results.results_input import read_probed_runs
+    from sentprobe.commands.results.shown_results import read_probed_runs
     from sentprobe.probes.report.paper.methods_paragraph import (
         BIBTEX_FORMATS,
         write_methods_text,

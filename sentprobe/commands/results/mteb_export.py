@@ -5,7 +5,7 @@ from pathlib import Path
 
 import typer
 
-from sentprobe.commands.results.results_input import build_sides, read_distances, read_runs
+from sentprobe.commands.results.shown_results import build_sides, read_distances, read_runs
 from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.errors import UsageError, format_count
 from sentprobe.probes.mteb.result_files import make_mteb_results, write_mteb_results

@@ -56,11 +56,11 @@ def show(
 ) -> None:
     """Print the tables of one or more runs."""
     from sentprobe.commands.results import shown_results as shown
-    from sentprobe.commands.results.results_input import check_distances, read_distances, read_runs
+    from sentprobe.commands.results.shown_results import check_distances, read_distances, read_runs
     from sentprobe.probes.geometry.measures import Nearness
     from sentprobe.probes.report.plots.plot_files import check_suffix, write_plot
     from sentprobe.probes.report.tables.main_table import CellStyle
-    from sentprobe.probes.report.tables.short_notes import COMPLETE, SHORT
+    from sentprobe.probes.report.tables.table_notes import COMPLETE, SHORT
     from sentprobe.probes.results.training_curve import read_learning_curves
 
     if format_ == MTEB:

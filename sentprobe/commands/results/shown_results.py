@@ -14,21 +14,24 @@ from sentprobe.display.screen import print_table, print_text
 from sentprobe.errors import SentprobeError, UsageError, escape_control_characters, format_message
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.distance_draws import build_geometry_tables
-from sentprobe.probes.geometry.distance_results import GeometryResult
+from sentprobe.probes.geometry.distance_results import GeometryResult, read_geometry
+from sentprobe.probes.geometry.distance_tables import check_nearness
 from sentprobe.probes.geometry.measures import Nearness
+from sentprobe.probes.report.findings import comparisons
+from sentprobe.probes.report.findings.comparisons import EncoderResults
 from sentprobe.probes.report.plots.length_series import SERIES_NOTES, build_series_grids, check_lengths, series_records
-from sentprobe.probes.report.tables.distance_report import build_geometry_sections, join_records
-from sentprobe.probes.report.tables.main_table import CellStyle, describe_differences
+from sentprobe.probes.report.tables import main_table
+from sentprobe.probes.report.tables.distance_report import build_geometry_sections, join_records, sort_by_task
 from sentprobe.probes.report.tables.method_tables import build_method_tables, to_method_records
 from sentprobe.probes.report.tables.part_tables import build_structure_tables, index_by_fingerprint
 from sentprobe.probes.report.tables.published_rows import to_published_records
-from sentprobe.probes.report.tables.short_notes import SHORT, NoteStyle
-from sentprobe.probes.report.tables.single_draws import split_single_draws
+from sentprobe.probes.report.tables.table_notes import SHORT, NoteStyle
 from sentprobe.probes.report.tables.training_curves import Curve, build_curve_tables, separate_training_curves
 from sentprobe.probes.report.tables.view import ShownTable, build_sections, choose_notes, lay_out_grids
 from sentprobe.probes.report.tables.view import to_text as write_sections
 from sentprobe.probes.results.item_table import ItemTable, has_held_out, has_items, read_item_tables
 from sentprobe.probes.results.result import Result, Results
+from sentprobe.probes.results.store import read_results
 from sentprobe.probes.results.training_curve import TrainingCurve
 
 if TYPE_CHECKING:
@@ -40,7 +43,7 @@ if TYPE_CHECKING:
 class View:
     """The parts and the style of the output."""
 
-    style: CellStyle = CellStyle()  # noqa: RUF009 - frozen
+    style: main_table.CellStyle = main_table.CellStyle()  # noqa: RUF009 - frozen
     notes: NoteStyle = SHORT
     by_length: Lengths | None = None
     caption: tw.Caption = tw.NO_CAPTION
@@ -62,7 +65,7 @@ def read_shown_audits(paths: Sequence[Path]) -> "tuple[Audit, ...]":
     """Read the audits of several files."""
     if not paths:
         return ()
-    from sentprobe.probes.audit.audit_reader import read_audits
+    from sentprobe.probes.audit.audit_report import read_audits
 
     return tuple(audit for path in paths for audit in read_audits(path))
 
@@ -101,12 +104,12 @@ def draw_plot(
 
     if by_length is not None:
         check_lengths(results)
-        settings = split_single_draws(results)
+        settings = main_table.split_single_draws(results)
         _check_single(settings, "settings (classifier, data, probe words or seed)")
         pictures = page_pictures.draw_length_pictures(settings[0], by_length)
         return _take_first(pictures, "no task has test sentences of several lengths")
     *_, curves = separate_training_curves(results, distances, learning_curves)
-    layered_draws = [draw for draw in split_single_draws(results) if page_pictures.find_layered_models(draw)]
+    layered_draws = [draw for draw in main_table.split_single_draws(results) if page_pictures.find_layered_models(draw)]
     if curves and not layered_draws:
         _check_single(curves, "trainings (name, seed or folder)")
         picture = page_pictures.draw_training_picture(curves[0])
@@ -180,11 +183,11 @@ def _build_tables(results: Results, view: View) -> Iterator[ShownTable]:
     yield from build_method_tables(results)
 
 
-def print_series(results: Results, *, by: Lengths, style: CellStyle) -> None:
+def print_series(results: Results, *, by: Lengths, style: main_table.CellStyle) -> None:
     """Print a table for each setting, draw and task; see :func:`check_lengths` for errors."""
     check_lengths(results)
-    tables = split_single_draws(results)
-    for title, draw in zip(describe_differences(tables), tables, strict=True):
+    tables = main_table.split_single_draws(results)
+    for title, draw in zip(main_table.describe_differences(tables), tables, strict=True):
         print_text(tw.format_title(title, tw.TableFormat.TEXT), end="")
         for grid in build_series_grids(draw, by=by, style=style):
             print_table(tw.build_rich_table(grid))
@@ -196,12 +199,52 @@ def format_series(results: Results, view: View, *, by: Lengths, fmt: tw.TableFor
     check_lengths(results)
     if fmt in FLAT:
         return tw.format_records(series_records(results, by=by), fmt)
-    tables = split_single_draws(results)
+    tables = main_table.split_single_draws(results)
     grids = [list(build_series_grids(draw, by=by, style=view.style)) for draw in tables]
     count, numbers = sum(map(len, grids)), itertools.count(1)
     parts = [
         tw.format_title(title, fmt)
         + "\n".join(tw.format_grid(g, fmt, view.caption.add_number(next(numbers), count)) for g in draw_grids)
-        for title, draw_grids in zip(describe_differences(tables), grids, strict=True)
+        for title, draw_grids in zip(main_table.describe_differences(tables), grids, strict=True)
     ]
     return "\n".join(parts) + tw.format_notes("".join(f"{note}\n" for note in SERIES_NOTES), fmt)
+
+
+def read_runs(runs: Sequence[Path]) -> Results:
+    """Read several runs as one; sort tasks, and the layers of each model, as in the tables."""
+    records = [record for path in runs for record in read_results(path).records]
+    return main_table.sort_results(Results(tuple(records)))
+
+
+def read_probed_runs(runs: Sequence[Path]) -> Results:
+    """Read several runs as one; raise UsageError if none has results of probes."""
+    results = read_runs(runs)
+    if not results.records:
+        raise UsageError(f"{', '.join(map(str, runs))}: no results of probes yet")
+    return results
+
+
+def read_distances(runs: Sequence[Path]) -> tuple[GeometryResult, ...]:
+    """Read the results of ``probe geometry`` in the folders."""
+    return sort_by_task([result for path in runs for result in read_geometry(path)])
+
+
+def check_distances(results: Sequence[GeometryResult], nearness: Nearness) -> None:
+    """Raise UsageError if no result has this measure of nearness; cosine, the default, is always accepted."""
+    if nearness is Nearness.COSINE:
+        return
+    if not results:
+        raise UsageError("--nearness is for geometry, and the results are of probes alone")
+    check_nearness(results, nearness)
+
+
+def build_sides(results: Results, source: str, table: int | None = None, *, hint: str = "") -> list[EncoderResults]:
+    """Return each encoder's results, of one *table* of several; *hint* ends the message of commands without --table."""
+    tables = main_table.split_settings(main_table.sort_results(results))
+    if table is not None and len(tables) > 1:
+        if not 1 <= table <= len(tables):
+            raise UsageError(f"{source} has the tables 1 to {len(tables)}, and no table {table}")
+        tables = tables[table - 1 : table]
+    joined_results = Results(tuple(record for draw_results in tables for record in draw_results.records))
+    choice = f"choose one of its {len(tables)} tables, as probe show numbers them, with --table"
+    return comparisons.group_by_encoder(joined_results, source, hint=hint or choice)

@@ -13,10 +13,10 @@ from sentprobe.commands.runs.run_file import CONFIG_HELP, format_run_file, read_
 from sentprobe.commands.shared import completion
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import list_given_options
+from sentprobe.commands.shared.help import CommandWithTaskList
 from sentprobe.commands.shared.interruption import describe_resumption, has_finished_work, report_interruption
 from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC
 from sentprobe.commands.shared.table_output import print_reuse
-from sentprobe.commands.shared.task_list import CommandWithTaskList
 from sentprobe.disk.files import find_cache_directory
 from sentprobe.disk.locks import WAIT_MINUTES
 from sentprobe.display.screen import print_text
@@ -129,7 +129,7 @@ def run(
     from sentprobe.probes.natural.selection import merge_scaled_notes
     from sentprobe.probes.runs.execution.word_source import parse_word_source
     from sentprobe.probes.runs.request.built_suites import build_failure_error
-    from sentprobe.probes.runs.request.methods import find_methods
+    from sentprobe.probes.runs.request.settings import find_methods
 
     machines = where.find_machines(
         jobs=_choose_job_count(device, threads) if jobs is None else jobs, keeps_little_work_here=jobs is None
@@ -186,7 +186,7 @@ def run(
         return
     from sentprobe.commands.results.shown_results import View, print_tables
     from sentprobe.probes.report.tables.main_table import CellStyle
-    from sentprobe.probes.report.tables.short_notes import NoteStyle
+    from sentprobe.probes.report.tables.table_notes import NoteStyle
     from sentprobe.probes.runs.run import execute_request
 
     with report_interruption(lambda: _describe_stored_work(request.run)), show_bars() as reporter:

@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from sentprobe.probes.pretraining.loop import TrainingSettings
     from sentprobe.probes.pretraining.optimizers import OptimizerSettings, TrainingPreset
     from sentprobe.probes.runs.training.encoder_training import TrainingReport
-    from sentprobe.probes.runs.training.probing_plan import ProbingPlan
-    from sentprobe.probes.runs.training.training_plan import TextPlan, TrainingPlan
+    from sentprobe.probes.runs.training.training_plan import ProbingPlan, TextPlan, TrainingPlan
 
 
 class TrainCommand(HelpfulCommand):
@@ -277,7 +276,7 @@ def _choose_optimizer(default: "OptimizerSettings", details: train_options.Detai
 
 
 def _build_probing_plan(probing: train_options.ProbingChoices) -> "ProbingPlan | None":
-    from sentprobe.probes.runs.training.probing_plan import plan_probing
+    from sentprobe.probes.runs.training.training_plan import plan_probing
 
     if probing.probe_every is None:
         values = {"--task": probing.task, "--contrast": probing.contrast, "--items": probing.items}

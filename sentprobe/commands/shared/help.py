@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from sentprobe.commands.shared.output_paths import check_output_paths
-from sentprobe.commands.shared.repeated_options import find_longest_name, reject_repeated_options
+from sentprobe import names
+from sentprobe.commands.shared.options import CLASSIFIER, HELD_OUT, MACHINE, METHODS, NATURAL_TEXT
+from sentprobe.commands.shared.output_paths import check_output_paths, find_longest_name, reject_repeated_options
 from sentprobe.display.screen import wrap
 
 HELP_ALL = "--help-all"
@@ -168,3 +169,23 @@ def _write_lines(title: str, lines: Sequence[str], formatter: Any) -> None:
 
 def _wrap_text(text: str, width: int) -> str:
     return wrap(" ".join(text.split()), width)
+
+
+def list_tasks_for_help() -> str:
+    """Return the names of all tasks and task groups, a paragraph for each suite."""
+    natural_tasks = ", ".join(name for name in names.NATURAL_TASKS if "-" not in name)
+    groups = f"{', '.join(names.TASK_GROUPS)} (also -permuted, -random)"
+    natural = f"{natural_tasks}; task groups: {groups}"
+    compeval, structure = ", ".join(names.COMPEVAL_TASKS), ", ".join(names.STRUCTURE_TASKS)
+    return f"Tasks of compeval: {compeval}; of structure: {structure}; of natural: {natural}. See probe tasks."
+
+
+class CommandWithTaskList(HelpfulCommand):
+    """A command whose help ends with the list of tasks."""
+
+    folded: ClassVar = (METHODS, HELD_OUT, CLASSIFIER, MACHINE, NATURAL_TEXT)
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help."""
+        self.epilog = list_tasks_for_help()
+        super().format_help(ctx, formatter)

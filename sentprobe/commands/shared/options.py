@@ -165,7 +165,7 @@ TaskOption = Annotated[
 LexiconOption = Annotated[Path | None, declare_option(WHAT, "--lexicon", help="Your own lexicon file."), INPUT]
 
 CONTRASTS = names.enumerate_names(names.CONTRASTS).replace(
-    "negation, polarity", "negation (moved to the other verb), polarity (added or removed)"
+    "negation, polarity", "negation (moved), polarity (added or removed)"
 )
 
 ContrastsOption = Annotated[
@@ -199,7 +199,7 @@ CompevalVocabularyOption = Annotated[
         WHAT,
         "--vocabulary",
         "-v",
-        help=f"{VOCABULARIES} Default: compeval.",
+        help=f"{VOCABULARIES} Default: compeval; for structure, structure.",
         autocompletion=completion.complete_vocabulary,
     ),
 ]

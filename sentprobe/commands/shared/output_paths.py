@@ -7,15 +7,34 @@ of any command is parsed.
 import inspect
 import os
 import stat
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from enum import Enum, auto
 from pathlib import Path
 from typing import Any, get_args
 
-from sentprobe.commands.shared.repeated_options import find_longest_name
 from sentprobe.disk.files import RESULTS_MARKER, is_device
 from sentprobe.errors import UsageError
 from sentprobe.specs import SUITES
+
+
+def reject_repeated_options(command: Any, context: Any, words: Sequence[str]) -> None:
+    """Raise UsageError if *words*, a command line, repeat an option that takes one value."""
+    _, _, parsed_parameters = command.make_parser(context).parse_args(args=[*words])
+    for parameter in list_single_valued_options(command, context):
+        if parsed_parameters.count(parameter) > 1:
+            raise UsageError(f"{find_longest_name(parameter)} is given twice, but takes one value")
+
+
+def list_single_valued_options(command: Any, context: Any) -> list[Any]:
+    """Return the options of a command that are neither switches nor repeatable."""
+    options = (option for option in command.get_params(context) if option.param_type_name == "option")
+    return [option for option in options if not (option.is_flag or option.multiple or option.count)]
+
+
+def find_longest_name(parameter: Any) -> str:
+    """Return the longest name of an option: ``--encoder`` rather than ``-e``."""
+    name: str = max(parameter.opts, key=len)
+    return name
 
 
 class PathRole(Enum):

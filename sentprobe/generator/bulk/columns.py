@@ -30,8 +30,7 @@ from sentprobe.generator.spaces.layout import (
     build_layout_event,
 )
 from sentprobe.generator.spaces.space import NumberedEvents
-from sentprobe.grammars.derivation import PARENT, Leaf
-from sentprobe.grammars.features import word_features
+from sentprobe.grammars.derivation import PARENT, Leaf, word_features
 from sentprobe.grammars.shapes import TENSES, ClauseShape, NounShape, Shape, find_subject_role, load_english_shapes
 from sentprobe.lexicon import Form, Kind, Lexicon
 

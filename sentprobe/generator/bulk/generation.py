@@ -207,10 +207,7 @@ class RecordStore:
 
 
 class Renderer:
-    """Renders sentences of a space in bulk as records of text.
-
-    *write* formats a sentence as a record, *escape* a word in it.
-    """
+    """Renders sentences of a space in bulk as text; *write* formats a sentence as a record, *escape* a word in it."""
 
     def __init__(
         self, space: NumberedEvents, write: Callable[[Sentence], str], *, escape: Callable[[str], str] = str

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from sentprobe.disk.files import to_local_path
 from sentprobe.errors import FormatError, SentprobeError, first_line
-from sentprobe.generator.bulk import generation as bg
+from sentprobe.generator.bulk import generation
 from sentprobe.generator.bulk.columns import StringPool, WordTables
 from sentprobe.generator.events.event import Frame
 from sentprobe.generator.events.event_json import event_to_json
@@ -68,7 +68,7 @@ class _TokenStore:
 
     def __init__(self, words: StringPool) -> None:
         self._words = words
-        self._elements = bg.RaggedRows(2 * len(_VARYING))
+        self._elements = generation.RaggedRows(2 * len(_VARYING))
         self._dictionary = pa.array([], pa.string())
 
     def add(self, marked: Sentence) -> frozenset[int]:
@@ -77,14 +77,14 @@ class _TokenStore:
         elements = []
         for token in marked.tokens:
             texts = [getattr(token, name) for name in _VARYING]
-            columns = [bg.parse_column(text) for text in texts]
+            columns = [generation.parse_column(text) for text in texts]
             constants = [0 if column else self._words.number(text) for text, column in zip(texts, columns, strict=True)]
             elements.append((*constants, *columns))
             used.update(columns)
         self._elements.add(elements)
         return frozenset(used)
 
-    def build_lists(self, chunk: bg.SentenceChunk) -> dict[str, Any]:
+    def build_lists(self, chunk: generation.SentenceChunk) -> dict[str, Any]:
         """Return the list columns, with words as indices into the word pool."""
         bounds, rows, elements = self._elements.gather(chunk)
         width = len(_VARYING)
@@ -116,7 +116,7 @@ class _SharedStore:
         self._columns.clear()
         return frozenset()
 
-    def build_columns(self, chunk: bg.SentenceChunk) -> dict[str, Any]:
+    def build_columns(self, chunk: generation.SentenceChunk) -> dict[str, Any]:
         if not self._columns:
             for name in self._names:
                 self._columns[name] = pa.array([row[name] for row in self._rows], self._schema.field(name).type)
@@ -124,12 +124,12 @@ class _SharedStore:
         return {name: column.take(shapes) for name, column in self._columns.items()}
 
 
-class _StringStore(bg.RecordStore):
+class _StringStore(generation.RecordStore):
     """Records as an Arrow string column, made by joining the bytes of all pieces."""
 
     _table = pa.array([], pa.string())
 
-    def build_column(self, chunk: bg.SentenceChunk) -> Any:
+    def build_column(self, chunk: generation.SentenceChunk) -> Any:
         strings = self.build_strings(chunk)
         if len(self._table) != len(strings):
             self._table = pa.array(strings, pa.string())
@@ -163,8 +163,8 @@ class TableMaker:
             "tree": _StringStore(tables.pool, lambda sentence: sentence.tree),
             "event": _StringStore(tables.pool, format_event_json, json_escape),
         }
-        stores: list[bg.ShapeStore] = [self._tokens, self._shared, *self._records.values()]
-        self._decoder = bg.Decoder(space, tables, stores)
+        stores: list[generation.ShapeStore] = [self._tokens, self._shared, *self._records.values()]
+        self._decoder = generation.Decoder(space, tables, stores)
 
     def build_row_group(self, indices: IndexArray, start: int) -> Any:
         """Return the sentences at *indices* as a row group; the first is number *start*.
@@ -185,7 +185,7 @@ class TableMaker:
             columns |= self._tokens.build_lists(chunk) | self._shared.build_columns(chunk)
             yield pa.table([columns[name] for name in self.schema.names], schema=self.schema)
 
-    def _build_index(self, chunk: bg.SentenceChunk) -> Any:
+    def _build_index(self, chunk: generation.SentenceChunk) -> Any:
         kind = self.schema.field("index").type
         return pa.array(map(str, chunk.indices) if pa.types.is_string(kind) else chunk.indices, kind)
 
@@ -210,7 +210,7 @@ def write_parquet(sentences: Iterable[Sentence], path: Path) -> None:
     """Write sentences of any origin, one by one."""
     kind, rows = build_schema(10**38, has_recipients=True), iter(sentences)
     with open_parquet(path, kind) as writer:
-        while group := [_sentence_to_row(sentence) for sentence in islice(rows, bg.PART_SIZE)]:
+        while group := [_sentence_to_row(sentence) for sentence in islice(rows, generation.PART_SIZE)]:
             writer.write_table(pa.Table.from_pylist(group, kind))
 
 
@@ -233,11 +233,7 @@ def open_parquet(path: Path, kind: Any) -> Any:
 
 
 def read_parquet(path: Path) -> Iterator[Sentence]:
-    """Yield the sentences of a Parquet file.
-
-    Raises:
-        FormatError: the file is not Parquet, or lacks a column.
-    """
+    """Yield the sentences of a Parquet file. Raises FormatError if it is not Parquet, or lacks a column."""
     try:
         for batch in pq.ParquetFile(to_local_path(path)).iter_batches():
             for number, row in enumerate(batch.to_pylist(), 1):

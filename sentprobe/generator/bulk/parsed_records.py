@@ -44,11 +44,7 @@ class ParsedText(NamedTuple):
 
 
 def write_parsed(sentences: Iterable[ParsedText], lexicon: Lexicon, path: Path, fmt: str) -> None:
-    """Write parsed sentences to a file.
-
-    Raises:
-        UsageError: the path cannot be written.
-    """
+    """Write parsed sentences to a file. Raises UsageError."""
     if fmt == PARQUET:
         write_annotated(chain.from_iterable(sentence.annotate(lexicon) for sentence in sentences), path, fmt)
         return
@@ -169,11 +165,7 @@ class _ParsedEvents:
         return self._layouts[key]
 
     def _list_values(self, clause: ParsedClause) -> list[int]:
-        """Return the value of each variable of the clause's layout, in the layout's order.
-
-        Raises:
-            LookupError: a relative clause has a relative clause.
-        """
+        """Return the value of each variable of the layout. Raises LookupError for clauses in relative clauses."""
         finite = self._modals[clause.modal] if clause.modal else _TENSES.get(clause.shape.tense)
         values = [*_number_features(clause.shape, finite), self._verbs[clause.verb]]
         values += [self._adverbs[adverb] for adverb in clause.adverbs]

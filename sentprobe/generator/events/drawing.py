@@ -286,7 +286,8 @@ def draw_text(event: ev.Event, *, width: int = 80, color: bool = False) -> str:
 
     >>> from sentprobe.generator.events.notation import read_event
     >>> print(draw_text(read_event("sleep[intransitive](agent: the man[sg, bare])")), end="")
-    sleep  intransitive, active, tense *, aspect *, polarity *, adverbs * └── agent: the man  singular
+    sleep  intransitive, active, tense *, aspect *, polarity *, adverbs *
+    └── agent: the man  singular
     """
     from rich.console import Console
 

@@ -16,14 +16,10 @@ _VERB_KINDS = {
 
 
 def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
-    """Check that every lemma of a partial event is in *lexicon* and fits its position.
-
-    Raises:
-        UsageError: a lemma is unknown (the message suggests the nearest), or its kind contradicts the event, such as an
-            intransitive verb in the passive.
+    """Check that every lemma of a partial event is in *lexicon* and fits its position. Raises UsageError.
 
     >>> from sentprobe.lexicon import english
-    >>> check_lemmas(Event(predicate="sleep", voice=Voice.PASSIVE), english())
+    >>> check_lemmas(ev.Event(predicate="sleep", voice=ev.Voice.PASSIVE), english())
     Traceback (most recent call last):
     ...
     sentprobe.generator.events.event.Contradiction: 'sleep' is intransitive: it has no passive
@@ -39,12 +35,9 @@ def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
 
 
 def check_sorts(event: ev.Event, lexicon: Lexicon, *, is_pattern: bool = False) -> None:
-    """Check that the nouns of an event have the sorts that its verbs and relativizers take.
+    """Raise Contradiction unless nouns of an event have the sorts that its verbs and relativizers take.
 
     The nouns of a pattern agree with one entry of the verb that the pattern can match.
-
-    Raises:
-        Contradiction: a noun has another sort; the message names the word, the sort and the role.
     """
     for clause, head in ev.iterate_clauses(event):
         contradictions = []
@@ -164,13 +157,10 @@ def check_clause(clause: ev.RelativeClause, lexicon: Lexicon) -> None:
 
 
 def infer_frames(event: ev.Event, lexicon: Lexicon) -> ev.Event:
-    """Return *event* with the frame of its verb, if *lexicon* has only one that fits.
-
-    Raises:
-        Contradiction: the kind of a relative clause contradicts its frame.
+    """Return *event* with the frame of its verb, if *lexicon* has only one that fits. Raises Contradiction.
 
     >>> from sentprobe.lexicon import english
-    >>> infer_frames(Event(predicate="sleep"), english()).frame
+    >>> infer_frames(ev.Event(predicate="sleep"), english()).frame
     <Frame.INTRANSITIVE: 'intransitive'>
     """
     if event.predicate is not None and event.frame in (None, ev.Frame.TRANSITIVE):

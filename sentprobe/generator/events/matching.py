@@ -15,7 +15,7 @@ def unify(left: Value, right: Value) -> Value:
         Contradiction: there is no such value; the message names the first field that differs.
 
     >>> from sentprobe.generator.events.event import Tense
-    >>> unify(Event(predicate="help"), Event(tense=Tense.PAST)).tense
+    >>> unify(ev.Event(predicate="help"), ev.Event(tense=Tense.PAST)).tense
     <Tense.PAST: 'past'>
     """
     merged: dict[str, Any] = {f.name: _unify_field(f, left, right) for f in fields(left)}
@@ -44,7 +44,7 @@ def subsumes(general: Value, special: Value) -> bool:
     """Say whether *special* agrees with *general* in every field that *general* states.
 
     >>> from sentprobe.generator.events.event import Tense
-    >>> subsumes(Event(predicate="help"), Event(predicate="help", tense=Tense.PAST))
+    >>> subsumes(ev.Event(predicate="help"), ev.Event(predicate="help", tense=Tense.PAST))
     True
     """
     return all(_subsumes_field(f, getattr(general, f.name), getattr(special, f.name)) for f in fields(general))

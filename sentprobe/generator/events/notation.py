@@ -61,7 +61,7 @@ def read_event(text: str, *, source: str = "") -> ev.Event:
 def write_event(event: ev.Event) -> str:
     """Return the canonical text of *event*.
 
-    >>> write_event(Event(predicate="help", voice=Voice.PASSIVE, agent=Participant(noun="man")))
+    >>> write_event(ev.Event(predicate="help", voice=ev.Voice.PASSIVE, agent=ev.Participant(noun="man")))
     'help[passive](agent: man)'
     """
     roles = [

@@ -13,7 +13,8 @@ from sentprobe.generator.events.matching import unify
 from sentprobe.generator.pairs import drafts
 from sentprobe.generator.pairs.drafts import MAIN, Edit, format_clause_path, parse_owner_role, swap_role
 from sentprobe.generator.spaces.layout import list_participant_paths
-from sentprobe.generator.spaces.templates import Pattern
+from sentprobe.generator.spaces.templates import ClausePattern, Pattern
+from sentprobe.lexicon import Kind
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +37,13 @@ class Contrast:
     replaced_slot: str = ""
     """The slot whose word the edit replaces by another of the vocabulary, such as `noun`; empty if it replaces none."""
     moves_nouns: bool = False
-    """Whether nouns change their roles, so that all nouns must have one sort."""
-    needs_adverb: bool = False
-    """Whether the changed clause must have an adverb."""
+    """Whether nouns or adjectives change their places, so that all nouns must have one sort."""
+    needed_kind: Kind | None = None
+    """Words of anchors: an adverb or a modal of the changed clause, an adjective of each noun, a ditransitive verb."""
+    moods: tuple[ev.Mood, ...] = (ev.Mood.STATEMENT,)
+    """The moods of anchors."""
+    templates: tuple[str, ...] = ("all",)
+    """The templates that `all` stands for."""
 
 
 def find_clause_paths(pattern: Pattern) -> tuple[str, ...]:
@@ -46,13 +51,36 @@ def find_clause_paths(pattern: Pattern) -> tuple[str, ...]:
     return (MAIN, *(format_clause_path(role) for role, _ in pattern.clauses))
 
 
-def find_transitive_paths(pattern: Pattern) -> tuple[str, ...]:
-    """Return the paths of the transitive clauses, which can be active or passive."""
-    return tuple(path for path in find_clause_paths(pattern) if _find_frame(pattern, path) is ev.Frame.TRANSITIVE)
+def find_transitive_paths(pattern: Pattern, frame: ev.Frame = ev.Frame.TRANSITIVE) -> tuple[str, ...]:
+    """Return the paths of the transitive clauses, or of those with another frame."""
+    return tuple(path for path in find_clause_paths(pattern) if (_find_clause(pattern, path) or pattern).frame is frame)
 
 
-def _find_frame(pattern: Pattern, path: str) -> ev.Frame:
-    return pattern.frame if path == MAIN else dict(pattern.clauses)[parse_owner_role(path)].frame
+def _find_clause(pattern: Pattern, path: str) -> ClausePattern | None:
+    """Return the relative clause at a path, or None for the main clause."""
+    return None if path == MAIN else dict(pattern.clauses)[parse_owner_role(path)]
+
+
+def find_voice_paths(pattern: Pattern) -> tuple[str, ...]:
+    """Return the paths of the clauses that can be active or passive.
+
+    The agent of a ditransitive passive is never a gap.
+    """
+    return tuple(p for p in find_clause_paths(pattern) if _has_passive(_find_clause(pattern, p) or pattern))
+
+
+def _has_passive(clause: ClausePattern | Pattern) -> bool:
+    if clause.frame is ev.Frame.DITRANSITIVE:
+        return isinstance(clause, Pattern) or clause.gap is not ev.Role.AGENT
+    return clause.frame is ev.Frame.TRANSITIVE
+
+
+def find_dative_paths(pattern: Pattern) -> Iterator[str]:
+    """Yield the paths of the variables `dative`, where the recipient of a clause can have either form."""
+    for path in find_transitive_paths(pattern, ev.Frame.DITRANSITIVE):
+        clause = _find_clause(pattern, path)
+        if clause is None or (clause.voice is ev.Voice.ACTIVE and clause.gap is not ev.Role.RECIPIENT):
+            yield f"{path}{drafts.DATIVE}"
 
 
 def build_structure_event(pattern: Pattern) -> ev.Event:
@@ -90,6 +118,24 @@ def _build_equal_number_conditions(pattern: Pattern, path: str) -> Iterator[ev.E
         yield unify(_constrain_clause(pattern, path, inner), outer)
 
 
+def _find_recipient_places(pattern: Pattern) -> Iterator[str]:
+    """Yield the paths of the nouns that can be exchanged with the recipient of their clause."""
+    for path in find_transitive_paths(pattern, ev.Frame.DITRANSITIVE):
+        clause = _find_clause(pattern, path)
+        gap = clause and clause.gap
+        if gap is not ev.Role.RECIPIENT:
+            yield from (f"{path}{role.value}." for role in (ev.Role.AGENT, ev.Role.PATIENT) if role is not gap)
+
+
+def _build_equal_recipient_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
+    """Yield events in which the noun at *path* and the recipient of its clause are singular, or both plural."""
+    clause_path = drafts.find_noun_clause(path)
+    for number in ev.Number:
+        person = ev.Participant(number=number)
+        clause_event = ev.Event(recipient=person).with_argument(drafts.parse_noun_role(path), person)
+        yield _constrain_clause(pattern, clause_path, clause_event)
+
+
 def _find_modified_places(pattern: Pattern) -> Iterator[str]:
     if pattern.frame is ev.Frame.TRANSITIVE and pattern.clauses:
         yield MAIN
@@ -106,6 +152,15 @@ def _build_opposite_polarity_conditions(pattern: Pattern, path: str) -> Iterator
 def _build_progressive_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
     """Yield the progressive, which excludes verbs without one from the anchor."""
     yield _constrain_clause(pattern, path, ev.Event(aspect=ev.Aspect.PROGRESSIVE))
+
+
+def _build_modal_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
+    """Yield positive events, since a modal's own sense can decide what a negation denies ("must not", "can not").
+
+    Their aspect is simple: "must be being helped" is unusual.
+    """
+    clause_event = ev.Event(polarity=ev.Polarity.POSITIVE, aspect=ev.Aspect.SIMPLE)
+    yield _constrain_clause(pattern, path, clause_event)
 
 
 def _build_auxiliary_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
@@ -130,6 +185,17 @@ _ROWS = (
         moves_nouns=True,
     ),
     Contrast(
+        name="recipient",
+        summary="the recipient is exchanged with the agent or the patient",
+        requirement="a ditransitive clause with an agent or patient that can be its recipient",
+        find_places=_find_recipient_places,
+        edit=drafts.exchange_recipient,
+        build_conditions=_build_equal_recipient_conditions,
+        same_words=True,
+        needed_kind=Kind.DITRANSITIVE,
+        templates=("ditransitive", "ditransitive-rc", "transitive-rc-ditransitive", "intransitive-rc-ditransitive"),
+    ),
+    Contrast(
         name="modifier",
         summary="the relative clauses belong to the other noun",
         requirement="a relative clause on the agent or the patient of a transitive main clause",
@@ -138,6 +204,17 @@ _ROWS = (
         build_conditions=_build_equal_number_conditions,
         same_words=True,
         moves_nouns=True,
+    ),
+    Contrast(
+        name="binding",
+        summary="the adjectives of the agent and the patient of one clause are exchanged",
+        requirement="a transitive clause",
+        find_places=find_transitive_paths,
+        edit=drafts.exchange_adjectives,
+        build_conditions=_build_structure_condition,
+        same_words=True,
+        moves_nouns=True,
+        needed_kind=Kind.ADJECTIVE,
     ),
     Contrast(
         name="negation",
@@ -173,6 +250,25 @@ _ROWS = (
         build_conditions=_build_progressive_condition,
     ),
     Contrast(
+        name="modality",
+        summary="one clause has another modal",
+        requirement="a clause",
+        find_places=find_clause_paths,
+        edit=drafts.replace_modal,
+        build_conditions=_build_modal_condition,
+        replaced_slot="modal",
+        needed_kind=Kind.MODAL,
+    ),
+    Contrast(
+        name="mood",
+        summary="a statement becomes a yes/no question, or a question a statement",
+        requirement="a clause",
+        find_places=lambda _: (MAIN,),
+        edit=drafts.toggle_mood,
+        build_conditions=_build_structure_condition,
+        moods=(ev.Mood.STATEMENT, ev.Mood.QUESTION),
+    ),
+    Contrast(
         name="number",
         summary="one noun is in the other number",
         requirement="a noun",
@@ -206,7 +302,7 @@ _ROWS = (
         edit=drafts.replace_adverb,
         build_conditions=_build_auxiliary_condition,
         replaced_slot="adverb0",
-        needs_adverb=True,
+        needed_kind=Kind.ADVERB,
     ),
 )
 

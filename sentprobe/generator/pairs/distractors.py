@@ -10,13 +10,14 @@ from sentprobe.generator.pairs.drafts import EventDraft
 from sentprobe.generator.pairs.replacements import find_irreplaceable_words
 from sentprobe.generator.pairs.triplets import TripletPart, TripletRows, TripletSet, TripletSide
 from sentprobe.generator.spaces.rules import find_verbs_without_progressive
+from sentprobe.lexicon import Kind
 from sentprobe.lexicon.sorts import restrict_to_one_sort
 
 MAX_DISTRACTORS = 8
 """Largest number of distractors of a triplet."""
 
-_OPTIONAL_CONTRASTS = frozenset({"negation", "adverb"})
-"""Contrasts that are impossible for some events of a structure."""
+_USUAL_CONTRASTS = ("role", "modifier", "polarity", "tense", "aspect", "number", "noun", "verb")
+"""Contrasts that are possible for most events of a structure."""
 
 
 def render_distractors(triplets: TripletSet, count: int) -> list[list[str]]:
@@ -79,6 +80,8 @@ def _apply_edit(contrast: Contrast, place: str, draft: EventDraft) -> EventDraft
 def _is_possible(
     contrast: Contrast, place: str, part: TripletPart, possible_edits: dict[tuple[str, str, str], bool]
 ) -> bool:
+    if contrast.name == "tense" and f"{place}tense" not in part.anchors.values:
+        return False  # a modal has no tense
     slot, key = contrast.replaced_slot, (contrast.name, place, part.stratum.pattern.name)
     if key not in possible_edits:
         draft = part.anchors
@@ -96,9 +99,9 @@ def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
     Contrasts that move nouns are not, if the nouns have several sorts.
     """
     space = triplets.space
-    needs_aspect = space.contrast.needs_adverb or find_verbs_without_progressive(space.words, space.lexicon)
+    needs_aspect = space.contrast.needed_kind is Kind.ADVERB
+    needs_aspect = needs_aspect or bool(find_verbs_without_progressive(space.words, space.lexicon))
     has_sorts = restrict_to_one_sort(space.lexicon, space.vocabulary) is not space.lexicon
-    for name, contrast in CONTRASTS.items():
-        is_excluded = (name == "aspect" and needs_aspect) or (contrast.moves_nouns and has_sorts)
-        if name not in _OPTIONAL_CONTRASTS and not is_excluded:
-            yield contrast
+    for name in _USUAL_CONTRASTS:
+        if not ((name == "aspect" and needs_aspect) or (CONTRASTS[name].moves_nouns and has_sorts)):
+            yield CONTRASTS[name]

@@ -4,8 +4,9 @@ A draft is an event batch without a layout. An edit may change the structure (a 
 noun), and the layout follows from the structure.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from hashlib import sha256
 from typing import TypeAlias
 
 import numpy as np
@@ -14,18 +15,20 @@ from numpy.typing import NDArray
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.pairs.replacements import ReplacementTables, find_replaced_kind
 from sentprobe.generator.spaces.constraints import Words
-from sentprobe.generator.spaces.layout import NEGATIONS, Layout, make_layout
+from sentprobe.generator.spaces.layout import NEGATIONS, ClauseForm, Layout, PhraseForm, make_layout
 from sentprobe.generator.spaces.space import EventBatch
 from sentprobe.generator.spaces.templates import ClausePattern, find_pattern
 
 ValueColumn: TypeAlias = NDArray[np.int64]
 MAIN = ""
 """The path of the main clause."""
+DATIVE = "dative"
+ADJECTIVE = "adjective0"
 
 
 @dataclass(frozen=True, slots=True)
 class EventDraft:
-    """Events of one structure: relative clauses by role, adverbs by clause, values by variable.
+    """Events of one structure and mood: relative clauses by role, adverbs by clause, values by variable.
 
     *salts* holds a pseudo-random number for each event (uint64), which selects its replacement words.
     """
@@ -37,13 +40,19 @@ class EventDraft:
     words: Words
     replacements: ReplacementTables
     salts: NDArray[np.uint64]
+    mood: ev.Mood = ev.Mood.STATEMENT
 
     def build_layout(self) -> Layout:
         """Return the layout of the events."""
         where = tuple((role, self.clauses[role]) for role in ev.ROLES if role in self.clauses)
         paths = (MAIN, *(format_clause_path(role) for role, _ in where))
         counts = tuple(self.adverbs[path] for path in paths)
-        return make_layout(find_pattern(self.frame, where), counts, self.words, (ev.Negator.NOT,))
+        is_modal = [f"{path}modal" in self.values for path in paths]
+        forms = (ClauseForm(is_modal[0], self.mood), *map(ClauseForm, is_modal[1:]))
+        adjectives = sorted(name.removesuffix(ADJECTIVE) for name in self.values if name.endswith(ADJECTIVE))
+        phrases = tuple(PhraseForm(path, 1) for path in adjectives)
+        pattern = find_pattern(self.frame, where)
+        return make_layout(pattern, counts, self.words, (ev.Negator.NOT,), forms, phrases=phrases)
 
 
 def draft_from_batch(
@@ -52,7 +61,16 @@ def draft_from_batch(
     """Return the events of a batch as a draft."""
     pattern, sites = batch.layout.pattern, batch.layout.clauses
     adverbs = {site.path: site.adverbs for site in sites}
-    return EventDraft(pattern.frame, dict(pattern.clauses), adverbs, batch.values, words, replacements, salts)
+    return EventDraft(
+        frame=pattern.frame,
+        clauses=dict(pattern.clauses),
+        adverbs=adverbs,
+        values=batch.values,
+        words=words,
+        replacements=replacements,
+        salts=salts,
+        mood=sites[0].form.mood,
+    )
 
 
 def select_rows(draft: EventDraft, rows: NDArray[np.bool_] | NDArray[np.int64]) -> EventDraft:
@@ -75,18 +93,37 @@ def parse_owner_role(path: str) -> ev.Role:
     return ev.Role(path.partition(".")[0])
 
 
+def find_noun_clause(noun_path: str) -> str:
+    """Return the path of the clause that contains the noun at a path.
+
+    >>> find_noun_clause("agent."), find_noun_clause("agent.clause.patient.")
+    ('', 'agent.clause.')
+    """
+    return noun_path.removesuffix(".").rpartition(".")[0] + "." if noun_path.count(".") > 1 else MAIN
+
+
+def parse_noun_role(path: str) -> ev.Role:
+    """Return the role of the noun at a path in its clause."""
+    return ev.Role(path.removeprefix(find_noun_clause(path)).removesuffix("."))
+
+
 def swap_role(role: ev.Role) -> ev.Role:
     """Return the other role: patient for agent, agent for patient."""
     return ev.Role.PATIENT if role is ev.Role.AGENT else ev.Role.AGENT
 
 
-def exchange_voice(draft: EventDraft, path: str) -> EventDraft:
-    """Put a transitive clause into the other voice."""
+def exchange_form(draft: EventDraft, path: str) -> EventDraft:
+    """Put a clause into the other voice, or, if *path* is that of its `dative`, its recipient into the other form."""
+    if path.endswith(DATIVE):
+        return _replace_values(draft, **{path: 1 - draft.values[path]})
     if path == MAIN:
         return _replace_values(draft, voice=1 - draft.values["voice"])
     clause = draft.clauses[parse_owner_role(path)]
     active = clause.voice is ev.Voice.ACTIVE
     voice = ev.Voice.PASSIVE if active else ev.Voice.ACTIVE
+    if clause.frame is ev.Frame.DITRANSITIVE and not active:  # the passive has no variable for it
+        to_form = np.full(len(draft.salts), [*ev.Dative].index(ev.Dative.TO))
+        draft = _replace_values(draft, **{f"{path}{DATIVE}": to_form})
     return _replace_clause(draft, path, replace(clause, voice=voice, kind=_swap_kind(clause)))
 
 
@@ -98,6 +135,23 @@ def exchange_roles(draft: EventDraft, path: str) -> EventDraft:
     gap = swap_role(clause.gap)
     moved = _rename_prefixes(draft, {f"{path}{gap.value}.": f"{path}{clause.gap.value}."})
     return _replace_clause(moved, path, replace(clause, gap=gap, kind=_swap_kind(clause)))
+
+
+def exchange_recipient(draft: EventDraft, path: str) -> EventDraft:
+    """Exchange the noun at *path* with the recipient of its clause, each with its relative clause."""
+    recipient = f"{find_noun_clause(path)}{ev.Role.RECIPIENT.value}."
+    return _rename_prefixes(draft, {path: recipient, recipient: path})
+
+
+def exchange_adjectives(draft: EventDraft, path: str) -> EventDraft:
+    """Exchange the adjectives of agent and patient of a transitive clause."""
+    names = [f"{path}{role.value}.{ADJECTIVE}" for role in (ev.Role.AGENT, ev.Role.PATIENT)]
+    if path != MAIN:  # the gap stands for the modified noun
+        owner = parse_owner_role(path)
+        gap = f"{path}{draft.clauses[owner].gap.value}.{ADJECTIVE}"
+        names[names.index(gap)] = f"{owner.value}.{ADJECTIVE}"
+    first, second = names
+    return _replace_values(draft, **{first: draft.values[second], second: draft.values[first]})
 
 
 def exchange_modifiers(draft: EventDraft, path: str) -> EventDraft:  # noqa: ARG001 - there is one place
@@ -132,6 +186,12 @@ def toggle_aspect(draft: EventDraft, path: str) -> EventDraft:
     return _replace_values(draft, **{f"{path}aspect": 1 - draft.values[f"{path}aspect"]})
 
 
+def toggle_mood(draft: EventDraft, path: str) -> EventDraft:  # noqa: ARG001 - there is one place
+    """Make a question of a statement, or a statement of a question."""
+    is_question = draft.mood is ev.Mood.QUESTION
+    return replace(draft, mood=ev.Mood.STATEMENT if is_question else ev.Mood.QUESTION)
+
+
 def toggle_number(draft: EventDraft, path: str) -> EventDraft:
     """Put the noun at *path* into the other number."""
     pairs = draft.words.determiners
@@ -148,6 +208,11 @@ def replace_noun(draft: EventDraft, path: str) -> EventDraft:
 def replace_verb(draft: EventDraft, path: str) -> EventDraft:
     """Replace the verb of the clause at *path* by another verb of the same frame."""
     return _replace_words(draft, f"{path}verb")
+
+
+def replace_modal(draft: EventDraft, path: str) -> EventDraft:
+    """Replace the modal of the clause at *path*."""
+    return _replace_words(draft, f"{path}modal")
 
 
 def replace_adverb(draft: EventDraft, path: str) -> EventDraft:
@@ -191,3 +256,19 @@ def _replace_words(draft: EventDraft, name: str) -> EventDraft:
     ranks = (draft.salts % free.sum(axis=1).astype(np.uint64)).astype(np.int64)
     chosen = (free.cumsum(axis=1) > ranks[:, None]).argmax(axis=1)
     return _replace_values(draft, **{name: chosen})
+
+
+def find_content_words(draft: EventDraft) -> Iterator[tuple[str, ...]]:
+    """Yield the nouns and verbs of each event, sorted."""
+    columns = [
+        np.array(words)[column]
+        for name, column in draft.values.items()
+        for kind, words in (("noun", draft.words.nouns), ("verb", draft.words.verbs))
+        if name.rpartition(".")[2] == kind
+    ]
+    yield from map(tuple, np.sort(np.stack(columns, axis=1), axis=1).tolist())
+
+
+def hash_words(words: Iterable[str]) -> int:
+    """Return a number for words: the first seven bytes, little-endian, of the SHA-256 of the words with spaces."""
+    return int.from_bytes(sha256(" ".join(words).encode()).digest()[:7], "little")

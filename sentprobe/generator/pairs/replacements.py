@@ -9,7 +9,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sentprobe.generator.events import event as ev
 from sentprobe.generator.spaces.constraints import Words
+from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.layout import Layout
 from sentprobe.generator.spaces.rules import find_verbs_without_progressive
 from sentprobe.generator.spaces.sort_bans import find_sort_bans
@@ -17,6 +19,9 @@ from sentprobe.lexicon import Kind, Lexicon
 
 ReplacementTables: TypeAlias = Mapping[Kind, NDArray[np.bool_]]
 """For each kind, a square table: the row of a word marks the words that may replace it."""
+
+NEAR_MODALS = (("can", "could", "may", "might"), ("must", "should"), ("will", "would"))
+"""Modals that differ too little to stand for a change of meaning, unless the lexicon has synonyms of modals."""
 
 VOLITIONAL_ADVERBS = frozenset(
     {
@@ -42,22 +47,23 @@ def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
     is replaced by a noun of its sort, a verb by a verb that takes the same sorts at least.
     """
     without_progressive = find_verbs_without_progressive(words, lexicon)
-    lemmas_by_kind = {Kind.NOUN: words.nouns, Kind.ADVERB: words.adverbs}
-    allowed = {Kind.NOUN: {*range(len(words.nouns))}}
+    lemmas_by_kind = {Kind.NOUN: words.nouns, Kind.ADJECTIVE: words.adjectives, Kind.MODAL: words.modals}
+    allowed = {kind: {*range(len(lemmas))} for kind, lemmas in lemmas_by_kind.items()}
+    lemmas_by_kind[Kind.ADVERB] = words.adverbs
     allowed[Kind.ADVERB] = {i for i, adverb in enumerate(words.adverbs) if adverb not in VOLITIONAL_ADVERBS}
     for frame, verbs in words.verbs_by_frame.items():
         kind = Kind(frame.value)
         lemmas_by_kind[kind] = words.verbs
         allowed[kind] = {*(verbs - without_progressive.get(kind, frozenset()))}
+    synonyms = {Kind.MODAL: NEAR_MODALS, **lexicon.synonyms}
     tables = {
-        kind: _build_table(lemmas, allowed[kind], lexicon.synonyms.get(kind, ()))
-        for kind, lemmas in lemmas_by_kind.items()
+        kind: _build_table(lemmas, allowed[kind], synonyms.get(kind, ())) for kind, lemmas in lemmas_by_kind.items()
     }
     sorts = np.array([lexicon.get(noun, Kind.NOUN).sort for noun in words.nouns])
     tables[Kind.NOUN] &= sorts[:, None] == sorts
     bans = [ban for ban in find_sort_bans(words, lexicon) if ban.kind in tables]
     for kind, role in dict.fromkeys((ban.kind, ban.role) for ban in bans):
-        banned = np.zeros((len(words.verbs), len(words.nouns)), np.bool_)
+        banned = np.zeros((len(lemmas_by_kind[kind]), len(words.nouns)), np.bool_)
         for ban in bans:
             if (ban.kind, ban.role) == (kind, role):
                 banned[np.ix_(sorted(ban.words), sorted(ban.nouns))] = True
@@ -79,12 +85,12 @@ def _build_table(
 
 
 def find_replaced_kind(layout: Layout, name: str) -> Kind:
-    """Return the kind of the words of a variable, such as `verb` or `agent.noun`."""
+    """Return the kind of the words of a variable, such as `verb`, `agent.noun` or `adverb0`."""
     path, _, slot = name.rpartition(".")
     if slot == "verb":
         frames = {site.path: site.frame for site in layout.clauses}
         return Kind(frames[f"{path}." if path else ""].value)
-    return Kind.NOUN if slot == "noun" else Kind.ADVERB
+    return Kind(slot.rstrip("0"))
 
 
 def find_irreplaceable_words(replacements: ReplacementTables, layout: Layout, name: str) -> list[int]:
@@ -93,7 +99,39 @@ def find_irreplaceable_words(replacements: ReplacementTables, layout: Layout, na
     (variable,) = (variable for variable in layout.variables if variable.name == name)
     rivals = np.zeros(len(table), np.int64)
     for rival in layout.variables:
-        if rival.group is variable.group and rival is not variable:
+        if rival.name.rpartition(".")[2] == name.rpartition(".")[2] and rival is not variable:
             rivals += table[:, sorted(rival.domain)].any(axis=1)
     counts = table.sum(axis=1)
     return [word for word in sorted(variable.domain) if counts[word] <= rivals[word]]
+
+
+def find_near_adjectives(replacements: ReplacementTables, words: Words) -> set[str]:
+    """Return the adjectives that are near-synonyms of others, of which one in each set is left."""
+    left: list[int] = []
+    for number in range(len(words.adjectives)):
+        if replacements[Kind.ADJECTIVE][number, left].all():
+            left.append(number)
+    return {*words.adjectives} - {words.adjectives[number] for number in left}
+
+
+def find_unexchangeable_verbs(words: Words, lexicon: Lexicon, role: ev.Role) -> set[str]:
+    """Return the ditransitive verbs that take other sorts of nouns in *role* than as the recipient."""
+    sorts = {lexicon.get(noun, Kind.NOUN).sort for noun in words.nouns}
+    verbs = (lexicon.get(words.verbs[i], Kind.DITRANSITIVE) for i in words.verbs_by_frame[ev.Frame.DITRANSITIVE])
+    return {v.lemma for v in verbs if any(v.accepts(s, role) != v.accepts(s, ev.Role.RECIPIENT) for s in sorts)}
+
+
+def find_verbs_of_frames(words: Words, lexicon: Lexicon) -> set[str]:
+    """Return the verbs that the lexicon has in several frames."""
+    kinds = {Kind(frame.value) for frame in ev.Frame}
+    return {lemma for lemma in words.verbs if len(kinds & {*lexicon.kinds_of(lemma)}) > 1}
+
+
+def compute_salts(numbers: IndexArray, seed: int) -> NDArray[np.uint64]:
+    """Return a pseudo-random number for each index, given the seed (SplitMix64)."""
+    low = np.array([int(number) & (2**64 - 1) for number in numbers.tolist()], dtype=np.uint64)
+    with np.errstate(over="ignore"):
+        x = low + np.uint64((seed * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) & (2**64 - 1))
+        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
+            x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
+        return np.asarray(x ^ (x >> np.uint64(31)))

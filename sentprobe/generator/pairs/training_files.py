@@ -35,8 +35,9 @@ def iterate_training_columns(triplets: TripletSet) -> Iterator[dict[str, list[st
     >>> (columns,) = iterate_training_columns(space.sample(1, seed=1))
     >>> for name, (text,) in columns.items():
     ...     print(f"{name}: {text}")
-    anchor: the lawyer is not being called by the doctor positive: the doctor is not calling the lawyer negative: the
-    lawyer is not calling the doctor
+    anchor: the lawyer is not being called by the doctor
+    positive: the doctor is not calling the lawyer
+    negative: the lawyer is not calling the doctor
     """
     order = np.random.default_rng((triplets.seed, 2)).permutation(len(triplets))
     for start, portion in triplets.iterate_portions(PORTION_SIZE):

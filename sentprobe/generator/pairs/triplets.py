@@ -4,12 +4,11 @@ A space of triplets is divided into strata: a structure, the place of the contra
 in the positive. Samples are spread evenly over the strata.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, partial
-from hashlib import sha256
-from itertools import chain, combinations
+from itertools import chain, combinations, product
 from random import Random
 from typing import ClassVar, TypeAlias
 
@@ -24,16 +23,20 @@ from sentprobe.generator.pairs.replacements import (
     VOLITIONAL_ADVERBS,
     ReplacementTables,
     build_replacements,
+    compute_salts,
     find_irreplaceable_words,
+    find_near_adjectives,
+    find_unexchangeable_verbs,
+    find_verbs_of_frames,
 )
 from sentprobe.generator.pairs.row_renderer import make_text_renderer
 from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words
 from sentprobe.generator.spaces.counting import IndexArray, divide_evenly, sample_distinct
 from sentprobe.generator.spaces.held_out_words import SplitSide
-from sentprobe.generator.spaces.layout import make_layout
+from sentprobe.generator.spaces.layout import ClauseForm, make_layout
 from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space, join_batches
 from sentprobe.generator.spaces.templates import Pattern, find_patterns
-from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon import Kind, Lexicon
 from sentprobe.lexicon.sorts import restrict_to_one_sort
 
 
@@ -51,7 +54,10 @@ SIDES = tuple(TripletSide)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Stratum:
-    """Triplets with one structure, one place of the contrast, and one set of clauses whose voice differs."""
+    """Triplets with one structure, one place of the contrast, and one set of changes of form.
+
+    *voices* holds the clauses whose voice differs, or the variable `dative` of a recipient whose form does.
+    """
 
     pattern: Pattern
     place: str
@@ -118,8 +124,8 @@ class TripletSpace:
         if self.contrast.moves_nouns:
             self.lexicon = restrict_to_one_sort(self.lexicon, vocabulary)
         self.vocabulary = vocabulary
-        self.templates = tuple(templates)
-        self.words = _choose_words(self.lexicon, vocabulary)
+        self.templates = self.contrast.templates if tuple(templates) == ("all",) else tuple(templates)
+        self.words = self._choose_words()
         strata = [*chain.from_iterable(map(self._find_template_strata, self.templates))]
         strata_by_key = {(stratum.pattern, stratum.place, stratum.voices): stratum for stratum in reversed(strata)}
         self.strata = tuple(reversed(strata_by_key.values()))
@@ -195,6 +201,23 @@ class TripletSpace:
         """The words that may replace each word."""
         return build_replacements(self.lexicon, self.words)
 
+    def _choose_words(self) -> Words:
+        """Return the words of the vocabulary, which must have transitive verbs and those that the contrast needs."""
+        lexicon, name, kind = self.lexicon, self.vocabulary, self.contrast.needed_kind
+        if kind not in (None, Kind.MODAL) and not lexicon.vocabulary(name).words[kind]:
+            others = [f"vocabulary {v!r} has some" for v, words in lexicon.vocabularies.items() if words.words[kind]]
+            what = "ditransitive verbs" if kind is Kind.DITRANSITIVE else f"{kind.value}s"
+            why = f"the contrast {self.contrast.name!r} needs {what}; vocabulary {name!r} has none"
+            raise ImpossibleContrastError("; ".join([why, *others]))
+        choices = self._make_choices(drafts.MAIN, ev.Mood.STATEMENT, ev.Event())
+        words = choose_words(lexicon, name, choices, Constraints())
+        if not words.verbs_by_frame[ev.Frame.TRANSITIVE] | words.verbs_by_frame[ev.Frame.DITRANSITIVE]:
+            raise UsageError(
+                f"vocabulary {name!r} has no transitive verb, so no sentence of it has a passive "
+                "and nothing can be said in another form"
+            )
+        return words
+
     def _find_template_strata(self, template: str) -> list[Stratum]:
         """Return the strata of a template; raise an error that says why if it has none."""
         patterns = [p for p in find_patterns([template]) if self.side is None or self.side.has_structure(p)]
@@ -204,7 +227,7 @@ class TripletSpace:
         name = self.contrast.name
         if not patterns:
             why = "all of its structures are on the other side of the split"
-        elif not any(map(contrasts.find_transitive_paths, patterns)):
+        elif not any(map(contrasts.find_voice_paths, patterns)):
             why = "no clause of it is transitive, so nothing can be said in another form"
         elif not any([*self.contrast.find_places(pattern)] for pattern in patterns):
             why = f"that needs {self.contrast.requirement}"
@@ -214,6 +237,8 @@ class TripletSpace:
         raise ImpossibleContrastError(f"the template {template!r}{of} cannot have the contrast {name!r}: {why}")
 
     def _find_strata(self, pattern: Pattern) -> Iterator[Stratum]:
+        if len(contrasts.find_transitive_paths(pattern, ev.Frame.DITRANSITIVE)) > 1:
+            return  # some forms have two readings: either verb could take "to"
         for place in self.contrast.find_places(pattern):
             spaces_by_voice: dict[ev.Voice | None, tuple[Space, ...]] = {}
             for voices, voice in _find_voice_changes(pattern):
@@ -223,27 +248,53 @@ class TripletSpace:
                     yield Stratum(pattern=pattern, place=place, voices=voices, spaces=spaces)
 
     def _find_anchor_spaces(self, pattern: Pattern, place: str, form: ev.Event) -> Iterator[Space]:
-        adverb_count = int(self.contrast.needs_adverb)
-        main, inner = (adverb_count, 0) if place == drafts.MAIN else (0, adverb_count)
-        for condition in self.contrast.build_conditions(pattern, place):
+        for condition, mood in product(self.contrast.build_conditions(pattern, place), self.contrast.moods):
             try:
-                main_event = unify(condition, form)
-                choices = Choices(main=main_event, adverbs=(main,), clause_adverbs=(inner,))
-                space = self._build_space(pattern, choices, self._find_unusable_words(pattern, place, (main, inner)))
+                choices = self._make_choices(place, mood, unify(condition, form))
+                space = self._build_space(pattern, choices, self._find_unusable_words(pattern, place, choices))
             except ev.Contradiction:
                 continue
             yield space
 
-    def _find_unusable_words(self, pattern: Pattern, place: str, adverb_counts: tuple[int, int]) -> set[str]:
-        """Return the words that anchors cannot have: adverbs of the will, and words that may lack a replacement."""
-        volitional = VOLITIONAL_ADVERBS & set(self.words.adverbs) if self.contrast.needs_adverb else frozenset()
-        if not (slot := self.contrast.replaced_slot):
-            return {*volitional}
-        main, inner = adverb_counts
-        layout = make_layout(pattern, (main, *(inner for _ in pattern.clauses)), self.words, (ev.Negator.NOT,))
-        lemmas = {"noun": self.words.nouns, "verb": self.words.verbs}.get(slot, self.words.adverbs)
-        words = find_irreplaceable_words(self.replacements, layout, f"{place}{slot}")
-        return {*volitional, *(lemmas[word] for word in words)}
+    def _make_choices(self, place: str, mood: ev.Mood, main: ev.Event) -> Choices:
+        """Return the choices of anchors; *main* fixes features of their main clause."""
+        kind = self.contrast.needed_kind
+        adverbs, adjectives = ((int(kind is needed),) for needed in (Kind.ADVERB, Kind.ADJECTIVE))
+        lemmas = (word.lemma for word in self.lexicon.words(Kind.MODAL))
+        modals: tuple[str | None, ...] = tuple(lemmas) if kind is Kind.MODAL else (None,)
+        is_main = place == drafts.MAIN
+        return Choices(
+            main=main,
+            moods=(mood,),
+            modals=modals if is_main else (None,),
+            clause_modals=(None,) if is_main else modals,
+            adverbs=adverbs if is_main else (0,),
+            clause_adverbs=(0,) if is_main else adverbs,
+            adjectives=adjectives,
+        )
+
+    def _find_unusable_words(self, pattern: Pattern, place: str, choices: Choices) -> set[str]:
+        """Return the words that anchors cannot have, such as adverbs of the will, or that may lack a replacement.
+
+        A sentence with a relative clause has one reading if no verb has two frames.
+        """
+        kind, words = self.contrast.needed_kind, self.words
+        unusable = find_verbs_of_frames(words, self.lexicon) if pattern.clauses else set[str]()
+        if kind is Kind.ADVERB:
+            unusable |= VOLITIONAL_ADVERBS & {*words.adverbs}
+        if kind is Kind.ADJECTIVE:
+            unusable |= find_near_adjectives(self.replacements, words)
+        if kind is Kind.DITRANSITIVE:
+            unusable |= find_unexchangeable_verbs(words, self.lexicon, drafts.parse_noun_role(place))
+        if slot := self.contrast.replaced_slot:
+            inner = len(pattern.clauses)
+            adverbs = choices.adverbs + choices.adverbs_in_clauses * inner
+            modals = choices.modals, *[choices.modals_in_clauses] * inner
+            forms = tuple(ClauseForm(values != (None,)) for values in modals)
+            layout = make_layout(pattern, adverbs, words, (ev.Negator.NOT,), forms)
+            lemmas = {"noun": words.nouns, "verb": words.verbs, "modal": words.modals}.get(slot, words.adverbs)
+            unusable |= {lemmas[i] for i in find_irreplaceable_words(self.replacements, layout, f"{place}{slot}")}
+        return unusable
 
     def _build_space(self, pattern: Pattern, choices: Choices, unusable_words: Collection[str]) -> Space:
         return Space(
@@ -260,9 +311,10 @@ def _find_voice_changes(pattern: Pattern) -> Iterator[tuple[tuple[str, ...], ev.
     """Yield sets of clauses whose voice may change, with the required voice of the anchor's main clause, or None.
 
     The number of passive clauses must change. If an active and a passive clause exchanged their voices, the positive
-    might have the same words as the anchor, and no negative could be nearer to the anchor.
+    might have the same words as the anchor, and no negative could be nearer to the anchor. Where no voice changes, a
+    recipient changes its form.
     """
-    paths = contrasts.find_transitive_paths(pattern)
+    paths = contrasts.find_voice_paths(pattern)
     for size in range(1, len(paths) + 1):
         for voices in combinations(paths, size):
             inner = {dict(pattern.clauses)[drafts.parse_owner_role(p)].voice for p in voices if p}
@@ -270,27 +322,7 @@ def _find_voice_changes(pattern: Pattern) -> Iterator[tuple[tuple[str, ...], ev.
                 yield voices, None
             elif len(inner) == 1:
                 yield voices, inner.pop() if drafts.MAIN in voices else None
-
-
-def _choose_words(lexicon: Lexicon, vocabulary: str) -> Words:
-    """Return the words of a vocabulary, which must have transitive verbs."""
-    words = choose_words(lexicon, vocabulary, Choices(), Constraints())
-    if not words.verbs_by_frame[ev.Frame.TRANSITIVE]:
-        raise UsageError(
-            f"vocabulary {vocabulary!r} has no transitive verb, so no sentence of it has a passive "
-            "and nothing can be said in another form"
-        )
-    return words
-
-
-def compute_salts(numbers: IndexArray, seed: int) -> NDArray[np.uint64]:
-    """Return a pseudo-random number for each index, given the seed (SplitMix64)."""
-    low = np.array([int(number) & (2**64 - 1) for number in numbers.tolist()], dtype=np.uint64)
-    with np.errstate(over="ignore"):
-        x = low + np.uint64((seed * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) & (2**64 - 1))
-        for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
-            x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
-        return np.asarray(x ^ (x >> np.uint64(31)))
+    yield from (((path,), None) for path in contrasts.find_dative_paths(pattern))
 
 
 class TripletSet:
@@ -353,7 +385,7 @@ class TripletSet:
         keys: dict[tuple[str, ...], int] = {}
         units = np.empty(len(self), np.int64)
         for part in self.parts:
-            for place, words in zip(part.positions.tolist(), _find_content_words(part.anchors), strict=True):
+            for place, words in zip(part.positions.tolist(), drafts.find_content_words(part.anchors), strict=True):
                 units[place] = keys.setdefault(words, len(keys))
         return units
 
@@ -361,7 +393,7 @@ class TripletSet:
         """Return a number for the unit of each triplet, the same in every set: a hash of its nouns and verbs."""
         units = np.empty(len(self), np.int64)
         for part in self.parts:
-            units[part.positions] = [*map(hash_words, _find_content_words(part.anchors))]
+            units[part.positions] = [*map(drafts.hash_words, drafts.find_content_words(part.anchors))]
         return units
 
     def build_draft(self, part: TripletPart, *, side: TripletSide) -> drafts.EventDraft:
@@ -369,25 +401,10 @@ class TripletSet:
         draft = part.anchors
         if side in (TripletSide.POSITIVE, TripletSide.NEGATIVE):
             for path in part.stratum.voices:
-                draft = drafts.exchange_voice(draft, path)
+                draft = drafts.exchange_form(draft, path)
         if side in (TripletSide.NEGATIVE, TripletSide.HARD):
             draft = self.space.contrast.edit(draft, part.stratum.place)
         return draft
-
-
-def _find_content_words(draft: drafts.EventDraft) -> Iterator[tuple[str, ...]]:
-    columns = [
-        np.array(words)[column]
-        for name, column in draft.values.items()
-        for kind, words in (("noun", draft.words.nouns), ("verb", draft.words.verbs))
-        if name.rpartition(".")[2] == kind
-    ]
-    yield from map(tuple, np.sort(np.stack(columns, axis=1), axis=1).tolist())
-
-
-def hash_words(words: Iterable[str]) -> int:
-    """Return a number for words: the first seven bytes, little-endian, of the SHA-256 of the words with spaces."""
-    return int.from_bytes(sha256(" ".join(words).encode()).digest()[:7], "little")
 
 
 class TripletRows:

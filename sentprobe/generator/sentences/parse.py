@@ -85,12 +85,7 @@ def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
 
 
 def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:
-    """Return the only reading of a sentence.
-
-    Raises:
-        ParseError: the grammar does not cover the sentence.
-        SentprobeError: the sentence is ambiguous.
-    """
+    """Return the only reading of a sentence. Raises ParseError, or SentprobeError if it is ambiguous."""
     clause = find_only_reading(parse_clauses(sentence, lexicon))
     if clause is None:
         raise SentprobeError(f"the sentence has {len(parse(sentence, lexicon))} readings, not one")
@@ -120,11 +115,7 @@ def _has_adverb_place_after_subject(shape: shapes.ClauseShape) -> bool:
 
 
 def parse_clauses(sentence: str, lexicon: Lexicon) -> list[ParsedClause]:
-    """Return all derivations of a sentence, at least one. In each, an adverb belongs to the verb after it.
-
-    Raises:
-        ParseError: the grammar does not cover the sentence, or it has too many readings.
-    """
+    """Return all derivations of a sentence; an adverb belongs to the verb after it. Raises ParseError if none."""
     tokens = sentence.split()
     clauses = _Parser(tokens, lexicon).parse_main_clauses()
     if not clauses:

@@ -1,7 +1,4 @@
-"""Realization of an event as a sentence, with cached shapes and look-up of words.
-
-The inverse is :func:`sentprobe.generator.sentences.parse.parse`.
-"""
+"""Realization of an event as a sentence, with cached shapes and look-up of words; the inverse of :mod:`.parse`."""
 
 from collections.abc import Iterator
 
@@ -10,8 +7,7 @@ from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.lemmas import check_sorts, infer_frames
 from sentprobe.generator.sentences.sentence import Negation, Predicate, Sentence, Token
 from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, find_slots, plan_sentence
-from sentprobe.grammars.derivation import PARENT
-from sentprobe.grammars.features import word_features
+from sentprobe.grammars.derivation import PARENT, word_features
 from sentprobe.lexicon import Form, Kind, Lexicon, Word
 
 SLOT_KINDS = {

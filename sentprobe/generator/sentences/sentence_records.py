@@ -43,11 +43,7 @@ def _write_predicate(predicate: Predicate) -> dict[str, int | None]:
 
 
 def from_json(record: Mapping[str, Any]) -> Sentence:
-    """Return the sentence of a record; inverse of :func:`to_json`.
-
-    Raises:
-        FormatError: a field is missing or of the wrong type.
-    """
+    """Return the sentence of a record; inverse of :func:`to_json`. Raises FormatError."""
     try:
         tokens = record["tokens"]
         columns = [tokens[name] for name in _TOKEN_FIELDS]
@@ -110,12 +106,7 @@ def write_text(sentence: Sentence) -> str:
 
 
 def annotate_text(text: str, lexicon: Lexicon, *, id: str = "") -> Sentence:
-    """Parse a sentence and return it with its annotation.
-
-    Raises:
-        ParseError: the grammar does not cover the sentence.
-        SentprobeError: the sentence is ambiguous.
-    """
+    """Return a sentence with its annotation. Raises ParseError, or SentprobeError if it is ambiguous."""
     return realize(build_event(parse_once(text, lexicon)), lexicon, id=id, checked=True)
 
 
@@ -287,11 +278,7 @@ FORMAT_NAMES = (*RECORD_FORMATS, PARQUET)
 
 
 def find_record_format(path_suffix: str, name: str | None = None) -> str:
-    """Return the format called *name*; without a name, the format for the file's suffix.
-
-    Raises:
-        UsageError: the format or the suffix is unknown.
-    """
+    """Return the format called *name* or, without a name, that of the file's suffix. Raises UsageError."""
     if name is not None:
         if name not in FORMAT_NAMES:
             hint = suggest(name, FORMAT_NAMES)

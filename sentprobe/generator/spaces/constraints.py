@@ -55,12 +55,13 @@ class Choices:
     ``main`` and ``clause`` are partial events that fix features of the main clause and of every relative clause. The
     other fields list the values to choose from, in every clause: the numbers of nouns, determiners and relativizers by
     lemma, negation cues, modals (None for a clause with a tense), the number of adverbs before a verb
-    (``clause_adverbs`` for relative clauses, if given), the number of adjectives before a noun, and the number of
-    coordinated participants ("the man and the woman") in a sentence. ``moods`` lists the moods of main clauses,
-    ``asked`` the roles that questions ask for (None: a yes/no question). Repeated values count once. ``allow`` admits
-    verbs with a flag that are excluded by default: stative, punctual and psych verbs in the progressive, and syncretic
-    verbs ("the men hit"). ``ambiguous`` admits events whose sentence has two readings, because two verbs can take an
-    adverb (see :mod:`sentprobe.generator.sentences.attachments`) or an object, or two nouns a conjunct.
+    (``clause_modals`` and ``clause_adverbs`` for relative clauses, if given), the number of adjectives before a noun,
+    and the number of coordinated participants ("the man and the woman") in a sentence. ``moods`` lists the moods of
+    main clauses, ``asked`` the roles that questions ask for (None: a yes/no question). Repeated values count once.
+    ``allow`` admits verbs with a flag that are excluded by default: stative, punctual and psych verbs in the
+    progressive, and syncretic verbs ("the men hit"). ``ambiguous`` admits events whose sentence has two readings,
+    because two verbs can take an adverb (see :mod:`sentprobe.generator.sentences.attachments`) or an object, or two
+    nouns a conjunct.
     """
 
     main: ev.Event = field(default_factory=ev.Event)
@@ -74,6 +75,7 @@ class Choices:
     asked: tuple[ev.Role | None, ...] = (None,)
     adverbs: tuple[int, ...] = (0,)
     clause_adverbs: tuple[int, ...] | None = None
+    clause_modals: tuple[str | None, ...] | None = None
     adjectives: tuple[int, ...] = (0,)
     coordinations: tuple[int, ...] = (0,)
     allow: frozenset[Flag] = frozenset()
@@ -89,6 +91,11 @@ class Choices:
     def adverbs_in_clauses(self) -> tuple[int, ...]:
         """The possible numbers of adverbs before the verb of a relative clause."""
         return self.adverbs if self.clause_adverbs is None else self.clause_adverbs
+
+    @property
+    def modals_in_clauses(self) -> tuple[str | None, ...]:
+        """The possible modals of relative clauses."""
+        return self.modals if self.clause_modals is None else self.clause_modals
 
 
 def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraints: Constraints) -> Words:
@@ -107,19 +114,26 @@ def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraint
         if not 0 <= count <= 1:
             raise UsageError(f"a drawn noun has at most one adjective, not {count}")
     if any(choices.adjectives) and not lexicon.vocabulary(vocabulary).words[Kind.ADJECTIVE]:
-        names = " or ".join(name for name, other in lexicon.vocabularies.items() if other.words[Kind.ADJECTIVE])
-        raise ev.Contradiction(f"vocabulary {vocabulary!r} has no adjective" + (f"; use {names}" if names else ""))
+        raise ev.Contradiction(
+            f"vocabulary {vocabulary!r} has no adjective{list_other_vocabularies(lexicon, Kind.ADJECTIVE)}"
+        )
     words = _collect_words(
         lexicon,
         vocabulary,
         choices.numbers,
         choices.determiners,
         choices.relativizers,
-        modals=tuple(lemma for lemma in choices.modals if lemma is not None),
+        modals=tuple(dict.fromkeys(x for x in (*choices.modals, *choices.modals_in_clauses) if x is not None)),
         syncretic=Flag.SYNCRETIC in choices.allow,
     )
     _check_words(words, lexicon, vocabulary, constraints)
     return words
+
+
+def list_other_vocabularies(lexicon: Lexicon, kind: Kind) -> str:
+    """Return a note on the vocabularies that have words of a kind, or ""."""
+    names = [repr(name) for name, vocabulary in lexicon.vocabularies.items() if vocabulary.words[kind]]
+    return f"; vocabulary {' or '.join(names)} has" if names else ""
 
 
 @lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words

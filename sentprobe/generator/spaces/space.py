@@ -18,7 +18,7 @@ from sentprobe.errors import UsageError
 from sentprobe.generator.events.event import Asked, Contradiction, Event, Mood, Negator, Number
 from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.spaces import counting
-from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words
+from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words, list_other_vocabularies
 from sentprobe.generator.spaces.drawn_event import DrawnEvent
 from sentprobe.generator.spaces.layout import (
     ClauseForm,
@@ -94,9 +94,7 @@ class Space:
         self.words = choose_words(lexicon, vocabulary, self.choices, self.constraints)
         self.layouts = _build_layouts(self.templates, self.words, self.choices)
         if not self.layouts:
-            moods = " or ".join(mood.value for mood in self.choices.moods)
-            note = "" if 0 in self.choices.coordinations else " with as many bare nouns to coordinate"
-            raise Contradiction(f"the templates {', '.join(self.templates)} have no such {moods}{note}")
+            raise Contradiction(self._explain_structure())
         if self.choices.clause != Event() and all(len(x.clauses) == 1 for x in self.layouts):
             names = ", ".join(self.templates)
             raise Contradiction(f"the templates {names} have no relative clause to fix features of")
@@ -245,15 +243,23 @@ class Space:
                 ends.append(end := end + cell.size)
         return cells, ends
 
+    def _explain_structure(self) -> str:
+        """Say why no structure of the templates has these moods, open participants and coordinations."""
+        templates = f"the templates {', '.join(self.templates)}"
+        if _build_layouts(self.templates, self.words, replace(self.choices, coordinations=(0,))):
+            count = min(self.choices.coordinations)
+            return f"no sentence of {templates} has {count} nouns without relative clauses to coordinate"
+        if {*self.choices.moods} == {Mood.ORDER}:
+            return f"an order has no agent, and {templates} need one with a relative clause"
+        roles = " or ".join(role.value for role in self.choices.asked if role is not None)
+        return f"{templates} have no {roles} without a relative clause to ask for"
+
     def _explain(self) -> str:
         """Name the one or two constraints that leave no event."""
-        choices = self.choices
-        if choices.moods == (Mood.ORDER,):
-            replace(choices.main, mood=Mood.ORDER)  # raises the contradiction
         for event in self.constraints.required:
-            if event.asked and event.asked not in choices.asked:
+            if event.asked and event.asked not in self.choices.asked:
                 return f"the required event {write_event(event)} needs --ask {event.asked.value}"
-            if event.mood not in (Mood.STATEMENT, *choices.moods):
+            if event.mood not in (Mood.STATEMENT, *self.choices.moods):
                 return f"the required event {write_event(event)} needs --mood {event.mood.value}"
         rules = [*iterate_rules(self.words, self.lexicon, self.choices, self.constraints, is_detailed=True)]
         where = f"in the templates {', '.join(self.templates)}"
@@ -280,7 +286,8 @@ class Space:
             frames = {site.frame for layout in self.layouts for site in layout.clauses}
             for frame in sorted(frames):
                 if not self.words.verbs_by_frame[frame]:
-                    return f"vocabulary {self.vocabulary!r} has no {frame.value} verb {where}"
+                    others = list_other_vocabularies(self.lexicon, Kind(frame.value))
+                    return f"vocabulary {self.vocabulary!r} has no {frame.value} verb{others}"
             return f"the vocabulary has too few words for any sentence {where}"
         if len(culprits) == 1:
             return f"{culprits[0].text} is impossible {where}"
@@ -296,6 +303,8 @@ class Space:
             "modals": (None, *(w.lemma for w in self.lexicon.words(Kind.MODAL))),
             "adverbs": tuple(range(3)),
             "adjectives": (0, 1) if self.words.adjectives else (0,),
+            "coordinations": (0, 1),
+            "moods": tuple(Mood),
         }
         for name, values in all_values.items():
             choices = replace(self.choices, **{name: values})
@@ -314,8 +323,9 @@ def join_batches(batches: Sequence[EventBatch]) -> EventBatch:
 
 def _build_layouts(templates: tuple[str, ...], words: Words, choices: Choices) -> tuple[Layout, ...]:
     counts = choices.adverbs, choices.adverbs_in_clauses, choices.adjectives, choices.coordinations
-    is_modal = tuple(dict.fromkeys(modal is not None for modal in choices.modals))
-    forms = tuple(_iterate_main_forms(choices, is_modal)), tuple(map(ClauseForm, is_modal))
+    modals = choices.modals, choices.modals_in_clauses
+    is_modal, is_clause_modal = (tuple(dict.fromkeys(modal is not None for modal in values)) for values in modals)
+    forms = tuple(_iterate_main_forms(choices, is_modal)), tuple(map(ClauseForm, is_clause_modal))
     return _build_cached_layouts(templates, words, counts, choices.negators, forms)
 
 

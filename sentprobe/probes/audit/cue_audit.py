@@ -28,7 +28,7 @@ from sentprobe.probes.audit.cue_features import CUES, Features, Structures, buil
 from sentprobe.probes.dataset import Indices, ProbeDataset, Split
 from sentprobe.probes.formats import read_dataset
 from sentprobe.probes.known_task import AGREEING, TIED, Cue
-from sentprobe.probes.results.split_overlap import SplitOverlap, find_overlap
+from sentprobe.probes.results.data_facts import SplitOverlap, find_overlap
 from sentprobe.probes.statistics import has_balanced_labels
 from sentprobe.probes.suites import explain_expected_cue, explain_inverted_cue
 from sentprobe.processes import check_jobs, count_cores

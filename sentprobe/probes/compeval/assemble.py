@@ -25,16 +25,10 @@ from sentprobe.generator.spaces.templates import find_patterns
 from sentprobe.lexicon import Kind, Lexicon, english
 from sentprobe.lexicon.sorts import restrict_to_one_sort
 from sentprobe.probes.compeval import held_out_pairs
+from sentprobe.probes.compeval import sampling as sp
 from sentprobe.probes.compeval.held_out_structures import Structure, find_structure
 from sentprobe.probes.compeval.item_counts import compute_composition, compute_largest_shares, count_items
 from sentprobe.probes.compeval.paper import PaperQuestion
-from sentprobe.probes.compeval.sampling import (
-    SAMPLERS,
-    DrawRequest,
-    SplitWords,
-    check_sentence_count,
-    choose_split_words,
-)
 from sentprobe.probes.compeval.tasks import CompevalTask, HeldOutKind, check_size, find_task
 from sentprobe.probes.dataset import STRUCTURE, Card, Items, ProbeDataset, Sampling, Size, Split, TooFewError
 from sentprobe.specs import choose_member
@@ -71,10 +65,10 @@ def build(
         task, lexicon = _restrict_to_side(task, lexicon, vocabulary, side)
     rng = Random(f"{seed} {task.name}")
     counts = {split: size.count_items(split) for split in _SAMPLING_ORDER if size.count_items(split)}
-    words = choose_split_words(task, lexicon, vocabulary, splits=[*counts], rng=rng)
-    request = DrawRequest(vocabulary=vocabulary, counts=counts, rng=rng, structure=structure, profile=profile)
-    check_sentence_count(task, words, request, sampling)
-    items = SAMPLERS[sampling](task, words, request)
+    words = sp.choose_split_words(task, lexicon, vocabulary, splits=[*counts], rng=rng)
+    request = sp.DrawRequest(vocabulary=vocabulary, counts=counts, rng=rng, structure=structure, profile=profile)
+    sp.check_sentence_count(task, words, request, sampling)
+    items = sp.SAMPLERS[sampling](task, words, request)
     card = Card(
         task=task.name,
         seed=seed,
@@ -119,7 +113,7 @@ def _describe_structure(structure: Structure | None) -> tuple[str, ...]:
     )
 
 
-def _describe_shared_words(task: CompevalTask, words: SplitWords) -> tuple[str, ...]:
+def _describe_shared_words(task: CompevalTask, words: sp.SplitWords) -> tuple[str, ...]:
     shared = {
         HeldOutKind.PAIRS: words.probes[Split.VALIDATION] == words.probes[Split.TRAIN],
         HeldOutKind.ADVERBS: words.lexicons[Split.VALIDATION] is words.lexicons[Split.TRAIN],
@@ -171,8 +165,7 @@ def build_task(
     """Build a task of the suite compeval or structure, as ``probe build`` does.
 
     - vocabulary: by default that of the task's suite
-    - hold_out_structure: structure that training lacks and half of the test items have, such as
-      ``"passive"``
+    - hold_out_structure: structure that training lacks and half of the test items have, such as ``"passive"``
     - profile: weights of structures and features, as in ``--profile``
     - held_out: held-out words and structures to use (``["0.3"]``): see ``--held-out``
 

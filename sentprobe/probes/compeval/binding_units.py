@@ -36,9 +36,9 @@ def make_binding_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 def _swap_adjective(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterator[DrawnEvent]:
     at = _find_adjective(probed, probe[1])
-    for other in drawer.shuffle([*find_layout_parts(probed.event.layout).adjectives]):
-        if at is not None and other != at:
-            yield probed.event.swap_values(at, other)
+    for candidate in drawer.shuffle([*find_layout_parts(probed.event.layout).adjectives]):
+        if at is not None and candidate != at:
+            yield probed.event.swap_values(at, candidate)
 
 
 def is_recipient(sentence: ProbedSentence, probe: Probe) -> bool | None:

@@ -122,8 +122,8 @@ class Drawer:
 
         *words* must occur, *forbidden_words* must not.
         """
-        partners = {other for noun, other in self.separated_pairs if noun in words}
-        partners |= {noun for noun, other in self.separated_pairs if other in words}
+        partners = {word for noun, word in self.separated_pairs if noun in words}
+        partners |= {noun for noun, word in self.separated_pairs if word in words}
         constraints = Constraints(
             required=required,
             required_any=self.part.having,
@@ -153,8 +153,8 @@ class Drawer:
             return False
         parts = find_layout_parts(event.layout)
         nouns = map(event.get_value, parts.nouns)
-        others = [event.get_value(variable) for variable in (*(c.verb for c in parts.clauses), *parts.adjectives)]
-        return not self.separated_pairs.isdisjoint(product(nouns, others))
+        partners = [event.get_value(variable) for variable in (*(c.verb for c in parts.clauses), *parts.adjectives)]
+        return not self.separated_pairs.isdisjoint(product(nouns, partners))
 
     def _sample_space(self, space: Space) -> Iterator[DrawnEvent]:
         if not space.strata:

@@ -19,8 +19,8 @@ MOODS = tuple(ev.Mood)
 
 def is_patient_asked(sentence: ProbedSentence, _: Probe) -> bool | None:
     """Answer whether a question asks for the patient, not the agent (Question)."""
-    asked = sentence.event.layout.clauses[0].form.asked
-    return None if asked is None else asked[0] is ev.Role.PATIENT
+    open_participant = sentence.event.layout.clauses[0].form.asked
+    return None if open_participant is None else open_participant[0] is ev.Role.PATIENT
 
 
 def get_mood(sentence: ProbedSentence, _: Probe) -> int:
@@ -46,17 +46,17 @@ def make_question_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 def _ask_other_role(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEvent]:
     """Yield the question for the other role, if both roles take persons."""
     layout = probed.event.layout
-    main, *others = (site.form for site in layout.clauses)
+    main, *inner = (site.form for site in layout.clauses)
     assert main.asked is not None
-    asked, word = main.asked
-    (role,) = {*ev.FRAME_ROLES[ev.Frame.TRANSITIVE]} - {asked}
-    pattern = find_pattern(layout.pattern.frame, tuple((asked, clause) for _, clause in layout.pattern.clauses))
+    asked_role, word = main.asked
+    (role,) = {*ev.FRAME_ROLES[ev.Frame.TRANSITIVE]} - {asked_role}
+    pattern = find_pattern(layout.pattern.frame, tuple((asked_role, clause) for _, clause in layout.pattern.clauses))
 
     def rename(name: str) -> str:
-        return f"{asked}.{name.removeprefix(f'{role}.')}" if name.startswith(f"{role}.") else name
+        return f"{asked_role}.{name.removeprefix(f'{role}.')}" if name.startswith(f"{role}.") else name
 
     if word is ev.Asked.WHO and drawer.has_weight(pattern.name):
-        forms = (main._replace(asked=(role, word)), *others)
+        forms = (main._replace(asked=(role, word)), *inner)
         yield change_layout(drawer, probed.event, rename, pattern=pattern, forms=forms)
 
 

@@ -18,7 +18,7 @@ from typing import NamedTuple
 from sentprobe.disk.files import atomic_path
 from sentprobe.engines import Engine, EngineChoice, check_version, make_engine, run_tasks_on_engine
 from sentprobe.errors import SentprobeError, path_error
-from sentprobe.probes.corpus import chunks as ch
+from sentprobe.probes.corpus import chunks as stored_chunks
 from sentprobe.probes.corpus import table
 from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe
 from sentprobe.probes.corpus.chunk_work import ChunkHead, compute_chunk_rows
@@ -115,13 +115,13 @@ class _FinishedChunks:
         self.reporter.note(str(self.progress))
         self.reporter.advance(chunk.size)
 
-    def list_chunks(self) -> list[ch.StoredChunk]:
+    def list_chunks(self) -> list[stored_chunks.StoredChunk]:
         chunks = []
         next_places: Counter[str] = Counter()
         for number, (source, sentences, rows) in sorted(self.heads.items()):
             chunks.append(
-                ch.StoredChunk(
-                    path=ch.find_chunk_path(self.folder, number),
+                stored_chunks.StoredChunk(
+                    path=stored_chunks.find_chunk_path(self.folder, number),
                     source=source,
                     place=next_places[source],
                     sentences=sentences,
@@ -134,16 +134,16 @@ class _FinishedChunks:
 
 def _work_on_chunks(
     plan: Analysis, engine: Engine, reporter: Reporter, progress: AnalysisProgress
-) -> list[ch.StoredChunk]:
+) -> list[stored_chunks.StoredChunk]:
     folder = plan.out / table.WORK_FOLDER
     reporter.begin("analyse", sum(source.size for source in plan.sources))
     finished = _FinishedChunks(folder, reporter, progress)
     run_task = partial(_run_task, recipe=plan.recipe)
     with closing(run_tasks_on_engine(run_task, _list_open_tasks(plan, finished), engine)) as results:
         for task, content in results:
-            path = ch.find_chunk_path(folder, task.chunk.number)
-            ch.store_chunk(path, content)
-            head = ch.read_head(path)
+            path = stored_chunks.find_chunk_path(folder, task.chunk.number)
+            stored_chunks.store_chunk(path, content)
+            head = stored_chunks.read_head(path)
             check_version(head.version)
             finished.add(task.chunk, head, resumed=False)
     return finished.list_chunks()
@@ -154,24 +154,26 @@ def _list_open_tasks(plan: Analysis, finished: _FinishedChunks) -> Iterator[_Chu
     size = plan.size or (PARSE_CHUNK_SIZE if plan.recipe.has_parser else READ_CHUNK_SIZE)
     for chunk in make_chunks(plan.sources, reading=plan.recipe.reading, encoding=plan.encoding, size=size):
         key = chunk.compute_key(recipe)
-        head = ch.find_head(ch.find_chunk_path(finished.folder, chunk.number), key)
+        head = stored_chunks.find_head(stored_chunks.find_chunk_path(finished.folder, chunk.number), key)
         if head is None:
             yield _ChunkTask(chunk, key)
         else:
             finished.add(chunk, head, resumed=True)
 
 
-def _write_table(plan: Analysis, chunks: Sequence[ch.StoredChunk], *, threads: int, reporter: Reporter) -> table.Table:
+def _write_table(
+    plan: Analysis, chunks: Sequence[stored_chunks.StoredChunk], *, threads: int, reporter: Reporter
+) -> table.Table:
     sentence_counts = Counter[str]()
     for chunk in chunks:
         sentence_counts[chunk.source] += chunk.sentences
     sentences, rows = sentence_counts.total(), sum(chunk.rows for chunk in chunks)
     if not rows:
         _raise_empty_error(plan, chunks, sentences)
-    kept_rows = ch.find_kept_rows(chunks, plan.out / table.WORK_FOLDER / "first.npy")
+    kept_rows = stored_chunks.find_kept_rows(chunks, plan.out / table.WORK_FOLDER / "first.npy")
     folder = table.make_staged_folder(plan.out)
-    reporter.begin("write the table", ch.count_shards(kept_rows.total))
-    shards = ch.write_shards(kept_rows, folder, threads=threads, on_shard_written=reporter.advance)
+    reporter.begin("write the table", stored_chunks.count_shards(kept_rows.total))
+    shards = stored_chunks.write_shards(kept_rows, folder, threads=threads, on_shard_written=reporter.advance)
     _write_failures(chunks, folder / table.FAILURES)
     new_table = table.Table(
         path=plan.out,
@@ -192,7 +194,7 @@ def _write_table(plan: Analysis, chunks: Sequence[ch.StoredChunk], *, threads: i
     return new_table
 
 
-def _raise_empty_error(plan: Analysis, chunks: Sequence[ch.StoredChunk], sentences: int) -> None:
+def _raise_empty_error(plan: Analysis, chunks: Sequence[stored_chunks.StoredChunk], sentences: int) -> None:
     first = next(iter(_read_failures(chunks)), None)
     files = "the file" if len(plan.sources) == 1 else f"the {len(plan.sources)} files"
     shutil.rmtree(plan.out / table.WORK_FOLDER, ignore_errors=True)
@@ -205,13 +207,13 @@ def _raise_empty_error(plan: Analysis, chunks: Sequence[ch.StoredChunk], sentenc
     )
 
 
-def _read_failures(chunks: Sequence[ch.StoredChunk]) -> Iterator[dict[str, object]]:
+def _read_failures(chunks: Sequence[stored_chunks.StoredChunk]) -> Iterator[dict[str, object]]:
     for chunk in chunks:
         if chunk.rows < chunk.sentences:
-            yield from map(asdict, ch.read_head(chunk.path).failures)
+            yield from map(asdict, stored_chunks.read_head(chunk.path).failures)
 
 
-def _write_failures(chunks: Sequence[ch.StoredChunk], path: Path) -> None:
+def _write_failures(chunks: Sequence[stored_chunks.StoredChunk], path: Path) -> None:
     with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as out:
         for failure in _read_failures(chunks):
             out.write(json.dumps(failure, ensure_ascii=False) + "\n")

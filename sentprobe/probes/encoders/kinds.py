@@ -12,7 +12,7 @@ from sentprobe.errors import UsageError, suggest
 from sentprobe.extras import require_libraries
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, missing_extra
 from sentprobe.probes.encoders.trained.model_config import is_model_folder
-from sentprobe.probes.encoders.variants import cut_and_rounded as cr
+from sentprobe.probes.encoders.variants import cut_and_rounded
 from sentprobe.probes.encoders.variants.erasure import ERASE, NO_ERASURE, make_erased_encoders, split_erase_option
 from sentprobe.specs import Spec, check_names, parse_spec
 
@@ -210,8 +210,8 @@ def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline
     kind = find_kind(spec)
     check_installed([spec])
     bare, paths = split_erase_option(spec)
-    plain, storage = cr.split_storage_options(bare)
-    if paths and cr.UNCHANGED not in storage.variants:
+    plain, storage = cut_and_rounded.split_storage_options(bare)
+    if paths and cut_and_rounded.UNCHANGED not in storage.variants:
         raise UsageError(f"{spec}: {ERASE}= is of whole vectors; leave dims= and quantize= out")
     encoders = list(kind.build(plain, seed))
     label = spec.label or ""
@@ -220,13 +220,13 @@ def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline
         return [*erased]
     if plain == bare:
         return [*encoders, *erased]
-    stored = (cr.make_stored_encoders(encoder, storage, label=label) for encoder in encoders)
+    stored = (cut_and_rounded.make_stored_encoders(encoder, storage, label=label) for encoder in encoders)
     return [*chain.from_iterable(stored), *erased]
 
 
 def has_unchanged_vectors(spec: Spec) -> bool:
     """Say whether a spec asks for the unchanged vectors of its encoder."""
-    return not any(name in (*cr.STORAGE_OPTION_NAMES, ERASE) for name, _ in spec.options)
+    return not any(name in (*cut_and_rounded.STORAGE_OPTION_NAMES, ERASE) for name, _ in spec.options)
 
 
 def make_encoder(spec: Spec | str, *, seed: int = 0) -> Encoder:

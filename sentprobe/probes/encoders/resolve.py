@@ -8,24 +8,23 @@ from secrets import token_hex
 from typing import Any, TypeAlias, TypeVar
 
 from sentprobe.errors import ArgumentTypeError
-from sentprobe.probes.encoders.capabilities import get_capabilities, read_code_name, read_fingerprint
+from sentprobe.probes.encoders import protocol
 from sentprobe.probes.encoders.kinds import SpecArgument, find_kind, make_encoders, read_spec
 from sentprobe.probes.encoders.models.python import PythonEncoder, convert_to_array, find_style, wrap
-from sentprobe.probes.encoders.protocol import Baseline, Encoder, digest
 from sentprobe.probes.encoders.variants.cut_and_rounded import StorageOptions, add_storage_options, make_stored_encoders
 from sentprobe.probes.encoders.variants.erasure import NO_ERASURE, add_erasure, make_erased_encoders
 from sentprobe.specs import Spec, check_names
 
-EncoderArgument: TypeAlias = Encoder | Baseline | Spec | str | Callable[..., Any]
+EncoderArgument: TypeAlias = protocol.Encoder | protocol.Baseline | Spec | str | Callable[..., Any]
 """A spec, an encoder, a function of a list of sentences, or an object with ``encode``."""
 
 EncodersArgument: TypeAlias = EncoderArgument | Iterable[EncoderArgument] | object
 """One or several encoders; ``object``: a model of any library."""
 
-EncoderSource: TypeAlias = Encoder | Baseline | Spec
+EncoderSource: TypeAlias = protocol.Encoder | protocol.Baseline | Spec
 """An encoder, a baseline, or a spec for either."""
 
-Bindable = TypeVar("Bindable", bound=Encoder | Baseline)
+Bindable = TypeVar("Bindable", bound=protocol.Encoder | protocol.Baseline)
 
 
 def resolve_encoders(argument: EncodersArgument) -> list[EncoderSource]:
@@ -42,9 +41,9 @@ def resolve_encoders(argument: EncodersArgument) -> list[EncoderSource]:
     return sources
 
 
-def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[Encoder | Baseline]:
+def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[protocol.Encoder | protocol.Baseline]:
     """Return the encoders; *seed* initializes the encoders built from specs."""
-    encoders: list[Encoder | Baseline] = []
+    encoders: list[protocol.Encoder | protocol.Baseline] = []
     for source in sources:
         encoders += make_encoders(source, seed=seed) if isinstance(source, Spec) else [source]
     return encoders
@@ -53,17 +52,14 @@ def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[Encod
 def expand_variants(
     sources: Iterable[EncoderSource], storage: StorageOptions, *, erase: Sequence[str] = ()
 ) -> list[EncoderSource]:
-    """Return the encoders with their variants: cut or rounded vectors, and vectors from which labels are erased.
-
-    - erase: paths of the datasets whose labels are erased
-    """
+    """Return the encoders with variants: cut or rounded vectors, and those without the labels of datasets *erase*."""
     variants: list[EncoderSource] = []
     for source in sources:
         if isinstance(source, Spec):
             has_vectors = find_kind(source).argument is not SpecArgument.NONE
             expanded = add_erasure(add_storage_options(source, storage), erase)
             variants.append(expanded if has_vectors else source)
-        elif isinstance(source, Encoder):
+        elif isinstance(source, protocol.Encoder):
             variants += make_stored_encoders(source, storage, label=source.name)
             variants += make_erased_encoders([source], (NO_ERASURE, *erase), label=source.name)
         else:
@@ -73,7 +69,7 @@ def expand_variants(
 
 def depends_on_order(source: EncoderSource) -> bool:
     """Say whether an encoder assigns vectors by the order of the sentences."""
-    return not isinstance(source, Spec) and get_capabilities(source).bind_to_order is not None
+    return not isinstance(source, Spec) and protocol.get_capabilities(source).bind_to_order is not None
 
 
 def bind_to_sentence_order(encoders: Iterable[Bindable], texts: Iterable[Iterable[str]]) -> list[Bindable]:
@@ -86,7 +82,7 @@ def bind_to_sentence_order(encoders: Iterable[Bindable], texts: Iterable[Iterabl
 
 
 def _bind_encoder(encoder: Any, sentences: Sequence[str]) -> Any:
-    bind = get_capabilities(encoder).bind_to_order
+    bind = protocol.get_capabilities(encoder).bind_to_order
     return encoder if bind is None else bind(sentences)
 
 
@@ -94,7 +90,7 @@ def is_encoder(argument: object) -> bool:
     """Say whether an object can be an encoder, and is neither a spec nor a list."""
     if inspect.isclass(argument):
         return False
-    return isinstance(argument, Encoder | Baseline) or find_style(argument) is not None
+    return isinstance(argument, protocol.Encoder | protocol.Baseline) or find_style(argument) is not None
 
 
 def unsupported_encoder_error(argument: object) -> ArgumentTypeError:
@@ -115,7 +111,7 @@ def _resolve_encoder(argument: object) -> EncoderSource:
         return argument
     if not is_encoder(argument):
         raise unsupported_encoder_error(argument)
-    if isinstance(argument, Encoder | Baseline):
+    if isinstance(argument, protocol.Encoder | protocol.Baseline):
         return argument
     return _wrap_with_fingerprint(argument)
 
@@ -126,7 +122,7 @@ def _wrap_with_fingerprint(model: Any) -> PythonEncoder:
     A function without a closure is identified by its file, as in ``wrap_encoder``. Any other object without a
     fingerprint gets a random one, so that its results are never reused.
     """
-    name, fingerprint = read_code_name(model), find_fingerprint(model)
+    name, fingerprint = protocol.read_code_name(model), find_fingerprint(model)
     if fingerprint or (inspect.isfunction(model) and model.__closure__ is None):
         return wrap(model, name=name, fingerprint=fingerprint)
     return wrap(model, name=name, fingerprint=token_hex(), cacheable=False)
@@ -134,7 +130,7 @@ def _wrap_with_fingerprint(model: Any) -> PythonEncoder:
 
 def find_fingerprint(model: Any) -> str:
     """Return the fingerprint of an object, or a digest of the weights of a PyTorch model; empty: neither."""
-    stated = read_fingerprint(model)
+    stated = protocol.read_fingerprint(model)
     if stated or not callable(getattr(model, "state_dict", None)):
         return stated
     return _digest_weights(model)
@@ -151,4 +147,4 @@ def _digest_weights(model: Any) -> str:
         content.update(f"{name} {tensor.dtype} {array.shape}".encode())
         content.update(array.tobytes())
     settings = [repr(getattr(model, name, None)) for name in FINGERPRINT_ATTRIBUTES]
-    return digest("weights", model, *settings, content.hexdigest())
+    return protocol.digest("weights", model, *settings, content.hexdigest())

@@ -23,7 +23,7 @@ from sentprobe.generator.sentences.sentence_plan import find_slots
 from sentprobe.generator.spaces.templates import ClausePattern, find_pattern
 from sentprobe.lexicon import Lexicon
 from sentprobe.probes.dataset import ProbeDataset, Split
-from sentprobe.probes.geometry import triplet_sentences as ts
+from sentprobe.probes.geometry import triplet_sentences
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +41,9 @@ class NoMirrorError(UsageError):
     """A dataset has no mirror pairs in which a clause can change its voice."""
 
 
-def build_mirror_material(data: ProbeDataset, lexicon: Lexicon, drawing: ts.TripletSampling) -> ts.TripletSentences:
+def build_mirror_material(
+    data: ProbeDataset, lexicon: Lexicon, drawing: triplet_sentences.TripletSampling
+) -> triplet_sentences.TripletSentences:
     """Return the triplets of the mirror pairs among the test items of a dataset.
 
     Pairs are left out if the grammar does not parse them, or if no clause can change its voice so that both sentences
@@ -55,7 +57,7 @@ def build_mirror_material(data: ProbeDataset, lexicon: Lexicon, drawing: ts.Trip
         )
     sides = zip(*((*triplet.events, *triplet.changed_events) for triplet in triplets), strict=True)
     texts = [[realize(event, lexicon, checked=True).text for event in side] for side in sides]
-    return ts.TripletSentences(
+    return triplet_sentences.TripletSentences(
         data.name,
         replace(drawing, n=len(triplets), distractors=0),
         columns=[texts[i] for i in (0, 2, 3, 1)],
@@ -64,7 +66,9 @@ def build_mirror_material(data: ProbeDataset, lexicon: Lexicon, drawing: ts.Trip
             "structure": [_name_structure(triplet.events[0]) for triplet in triplets],
             "place": [format_place(triplet.probed_path) for triplet in triplets],
             "distance": [
-                ts.name_distance_bin(ts.compute_distance(triplet.events[0], triplet.probed_path))
+                triplet_sentences.name_distance_bin(
+                    triplet_sentences.compute_distance(triplet.events[0], triplet.probed_path)
+                )
                 for triplet in triplets
             ],
             "voice": [triplet.voice_group for triplet in triplets],
@@ -119,7 +123,7 @@ def _build_triplet(data: ProbeDataset, pair: tuple[int, int], lexicon: Lexicon) 
                     events=(first_event, second_event),
                     changed_events=changed,
                     probed_path=paths[0],
-                    voice_group=ts.name_voice_group(paths[0], (path,), len(paths) - 1),
+                    voice_group=triplet_sentences.name_voice_group(paths[0], (path,), len(paths) - 1),
                 )
     return None
 

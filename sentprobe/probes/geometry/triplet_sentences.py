@@ -8,14 +8,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.generator.events.event import Event
+from sentprobe.generator.events.event import Event, Role
 from sentprobe.generator.pairs import triplets as tr
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.distractors import render_distractors
-from sentprobe.generator.pairs.drafts import MAIN
+from sentprobe.generator.pairs.drafts import DATIVE, MAIN, find_noun_clause
 from sentprobe.generator.pairs.triplet_files import format_place
 from sentprobe.generator.sentences.sentence_plan import plan_sentence
 from sentprobe.generator.spaces.constraints import Choices, Constraints, choose_words
+from sentprobe.generator.spaces.drawn_event import STRUCTURAL
 from sentprobe.generator.spaces.held_out_words import SplitSide, parse_side
 from sentprobe.generator.spaces.layout import Layout, build_layout_event
 from sentprobe.lexicon import Lexicon
@@ -161,27 +162,26 @@ def _name_groups(triplets: tr.TripletSet) -> GroupNames:
 
 
 def name_voice_group(place: str, voices: Collection[str], clause_count: int) -> str:
-    """Return the name of the changed clause and of the clauses in the other voice.
+    """Return the name of the changed clause and of the clauses in another form.
 
-    - place, voices: their paths
+    - place, voices: their paths; `dative` ends the path of a recipient's form
     - clause_count: the number of relative clauses
 
     >>> name_voice_group("", ("", "agent.clause."), 1), name_voice_group("", ("",), 0)
     ('main changed, voice of both', 'no relative clause')
     """
+    form = "recipient" if any(path.endswith(DATIVE) for path in voices) else "voice"
     if not clause_count:
-        return "no relative clause"
-    turned = "both" if MAIN in voices and len(voices) > 1 else "main" if MAIN in voices else "relative"
-    return f"{'relative' if 'clause.' in place else 'main'} changed, voice of {turned}"
-
-
-_STRUCTURAL = ("voice", "aspect", "negation")
+        return "no relative clause" if form == "voice" else "no relative clause, form of recipient"
+    main = {MAIN, DATIVE} & {*voices}
+    turned = "both" if main and len(voices) > 1 else "main" if main else "relative"
+    return f"{'relative' if 'clause.' in place else 'main'} changed, {form} of {turned}"
 
 
 def _compute_distances(part: tr.TripletPart) -> NDArray[np.int64]:
-    """Return the distance in the changed clause of each anchor; it depends only on voice, aspect and negation."""
+    """Return the distance in the changed clause of each anchor; it depends only on structural variables."""
     structural = {
-        name: np.minimum(column, int(name.rpartition(".")[2] in _STRUCTURAL))
+        name: np.minimum(column, int(name.rpartition(".")[2] in STRUCTURAL))
         for name, column in part.anchors.values.items()
     }
     _, first, inverse = np.unique(
@@ -209,20 +209,11 @@ def _compute_layout_distance(layout: Layout, values: tuple[tuple[str, int], ...]
 def compute_distance(event: Event, place: str) -> int:
     """Return the tokens from the verb to the farther participant of a clause, given its path or that of its noun."""
     positions = {token.slot: position for position, token in enumerate(plan_sentence(event).tokens) if token.slot}
-    clause = place if f"{place}verb" in positions else _get_clause_path(place)
-    nouns = [f"{clause}{role}.noun" for role in ("agent", "patient")]
+    clause = place if f"{place}verb" in positions else find_noun_clause(place)
+    nouns = [f"{clause}{role.value}.noun" for role in Role]
     if clause != MAIN:
         nouns.append(f"{clause.removesuffix('clause.')}noun")
     return max(abs(positions[noun] - positions[f"{clause}verb"]) for noun in nouns if noun in positions)
-
-
-def _get_clause_path(noun: str) -> str:
-    """Return the path of the clause that contains the noun at a path.
-
-    >>> _get_clause_path("agent."), _get_clause_path("agent.clause.patient.")
-    ('', 'agent.clause.')
-    """
-    return noun.removesuffix(".").rpartition(".")[0] + "." if noun.count(".") > 1 else MAIN
 
 
 _BINS: Sequence[tuple[int, str]] = ((3, "1 to 3 tokens"), (6, "4 to 6 tokens"))

@@ -10,7 +10,7 @@ from sentprobe.disk.files import describe_folder, write_atomically
 from sentprobe.errors import UsageError, path_error
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.geometry.distance_results import GeometryResult
-from sentprobe.probes.mteb import scores as sc
+from sentprobe.probes.mteb import scores as mteb_scores
 from sentprobe.probes.report.findings.comparisons import EncoderResults
 from sentprobe.probes.report.findings.downstream import MODEL_META, to_mteb_name
 from sentprobe.probes.results.result import Result
@@ -26,7 +26,7 @@ class MtebTaskResult:
 
     task: str
     revision: str
-    parts: Mapping[str, sc.MtebScores]
+    parts: Mapping[str, mteb_scores.MtebScores]
     seconds: float | None
 
 
@@ -47,7 +47,7 @@ class MtebModelResults:
     @property
     def revision(self) -> str:
         """The revision, which distinguishes encoders of the same name."""
-        return sc.to_file_name(self.fingerprint[:40]) if self.fingerprint else NO_REVISION
+        return mteb_scores.to_file_name(self.fingerprint[:40]) if self.fingerprint else NO_REVISION
 
 
 def make_mteb_results(sides: Sequence[EncoderResults], distances: Sequence[GeometryResult]) -> list[MtebModelResults]:
@@ -85,9 +85,9 @@ def make_probing_results(side: EncoderResults) -> Iterator[MtebTaskResult]:
     for task, records in side.by_task.items():
         has_draws = len(records) > 1  # several draws, whose mean is the score
         yield MtebTaskResult(
-            task=sc.to_file_name(task),
+            task=mteb_scores.to_file_name(task),
             revision=records[0].dataset_fingerprint,
-            parts={f"seed-{r.seed}" if has_draws else SUBSET: sc.make_probing_scores(r) for r in records},
+            parts={f"seed-{r.seed}" if has_draws else SUBSET: mteb_scores.make_probing_scores(r) for r in records},
             seconds=sum(sum(record.seconds.values()) for record in records),
         )
 
@@ -98,7 +98,7 @@ def make_geometry_results(encoder: str, distances: Sequence[GeometryResult]) -> 
     for result in distances:
         if result.encoder != encoder:
             continue
-        name = sc.make_geometry_name(result.contrast)
+        name = mteb_scores.make_geometry_name(result.contrast)
         if name in names:
             raise UsageError(
                 f"there are two results of {encoder} on the contrast {result.contrast}, of other "
@@ -106,7 +106,7 @@ def make_geometry_results(encoder: str, distances: Sequence[GeometryResult]) -> 
             )
         names.add(name)
         yield MtebTaskResult(
-            task=name, revision=result.material, parts={SUBSET: sc.make_geometry_scores(result)}, seconds=None
+            task=name, revision=result.material, parts={SUBSET: mteb_scores.make_geometry_scores(result)}, seconds=None
         )
 
 
@@ -132,7 +132,7 @@ def _write_json(path: Path, value: Mapping[str, Any]) -> None:
 def format_task_file(result: MtebTaskResult) -> dict[str, Any]:
     """Return a ``TaskResult`` of MTEB, without an MTEB version."""
     parts = [
-        {**scores, "main_score": scores[sc.MAIN_SCORE], "hf_subset": subset, "languages": ["eng-Latn"]}
+        {**scores, "main_score": scores[mteb_scores.MAIN_SCORE], "hf_subset": subset, "languages": ["eng-Latn"]}
         for subset, scores in result.parts.items()
     ]
     return {

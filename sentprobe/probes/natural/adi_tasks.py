@@ -21,7 +21,7 @@ from sentprobe.probes.formats.entries import Entry
 from sentprobe.probes.known_task import ABOUT_ORDER, ABOUT_WORDS, Cue, Reasons, give_reason
 from sentprobe.probes.natural import selection
 from sentprobe.probes.natural.changed_sentences import is_word
-from sentprobe.probes.natural.conneau.sentlen import ABOUT_LENGTH, HOW_LONG, list_bins, select_length_classes
+from sentprobe.probes.natural.conneau.surface_tasks import ABOUT_LENGTH, HOW_LONG, list_bins, select_length_classes
 from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
 
 LABELS = ("FALSE", "TRUE")

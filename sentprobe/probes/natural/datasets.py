@@ -7,12 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.errors import UsageError
+from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.corpus.queries import MEMORY, THREADS, Corpus, open_corpus
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import Card, ProbeDataset, Sampling, Size, Split, TooFewError
 from sentprobe.probes.formats.entries import Entry, build_dataset
-from sentprobe.probes.natural.natural_task import NaturalTask, TableNeed
+from sentprobe.probes.known_task import find_task_name
+from sentprobe.probes.natural.adi_tasks import ADI_CONTENT, ADI_LENGTH, ADI_ORDER
+from sentprobe.probes.natural.conneau import inversions, main_clause, somo, surface_tasks, topconst, treedepth
+from sentprobe.probes.natural.natural_task import NaturalTask, TableNeed, TaskGroup
 from sentprobe.probes.natural.selection import NaturalSettings, Selection, SelectionRequest
 from sentprobe.specs import NATURAL
 from sentprobe.versions import find_versions
@@ -119,3 +122,45 @@ def compute_baseline_scores(data: ProbeDataset) -> dict[str, float]:
         right = np.mean(baseline.predict(data, seed=data.card.seed) == targets)
         scores[baseline.name] = round(float(right), 6)
     return scores
+
+
+_ADI_TASKS = (ADI_LENGTH, ADI_CONTENT, ADI_ORDER)
+
+TASKS: dict[str, NaturalTask] = {
+    task.name: task
+    for task in (
+        surface_tasks.SENTENCE_LENGTH,
+        surface_tasks.WORD_CONTENT,
+        treedepth.TASK,
+        topconst.TASK,
+        inversions.BSHIFT,
+        main_clause.TENSE,
+        main_clause.SUBJECT,
+        main_clause.OBJECT,
+        somo.TASK,
+        inversions.COORDINV,
+        *(tasks[0] for tasks in _ADI_TASKS),
+        *(control for tasks in _ADI_TASKS for control in tasks[1:]),
+    )
+}
+
+
+def find_tasks(names: Iterable[str] = ()) -> list[NaturalTask]:
+    """Return the tasks of names, published names or suites; by default the ten of Conneau et al. Raises UsageError."""
+    tasks = [task for name in [*names] or [TaskGroup.CONNEAU] for task in _find_by_name(name)]
+    for place, task in enumerate(tasks):
+        if task in tasks[:place]:
+            raise UsageError(f"the task {task.name!r} is named twice")
+    return tasks
+
+
+def _find_by_name(name: str) -> Sequence[NaturalTask]:
+    if (own_name := find_task_name(name, TASKS.values())) in TASKS:
+        return [TASKS[own_name]]
+    if name in {suite.value for suite in TaskGroup}:
+        return [task for task in TASKS.values() if task.suite == name]
+    known_names = [*TASKS, *(suite.value for suite in TaskGroup)]
+    raise UsageError(
+        f"there is no natural-text task {name!r}{suggest(name, known_names)}; the tasks are "
+        f"{', '.join(TASKS)}; the suites are {', '.join(TaskGroup)}"
+    )

@@ -13,7 +13,7 @@ from typing import Any
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.corpus.queries import Corpus, open_corpus
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.natural.catalogue import TASKS
+from sentprobe.probes.natural.datasets import TASKS
 from sentprobe.probes.natural.natural_task import NaturalTask, ParseLabel, TableNeed
 
 

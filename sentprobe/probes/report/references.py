@@ -1,12 +1,14 @@
-"""References of results: as a line, as a mark in a sentence, and as BibTeX."""
+"""References of results: as a line, as BibTeX, and as citations in text."""
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import TypeAlias
 
-from sentprobe.display.table_writers import escape_latex
+from sentprobe.display.table_writers import TableFormat, escape_latex, escape_markdown
+from sentprobe.errors import escape_control_characters
 
 MORE_AUTHORS = "others"
 """BibTeX's name for further authors."""
@@ -109,3 +111,43 @@ def write_bibliography(keys: Iterable[str], *, version: str) -> str:
     software_entry = format_bibtex_entry("misc", SOFTWARE, {**software, "note": note})
     distinct = dict.fromkeys(keys)
     return "\n".join(software_entry if key == SOFTWARE else find_reference(key).bibtex() for key in distinct)
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A citation, with the space before it."""
+
+    keys: tuple[str, ...]
+    bare: bool = False
+    """Whether the citation is part of the sentence, without parentheses."""
+
+
+Piece: TypeAlias = str | Citation
+
+ESCAPES: Mapping[TableFormat, Callable[[str], str]] = {
+    TableFormat.TEXT: escape_control_characters,
+    TableFormat.MARKDOWN: escape_markdown,
+    TableFormat.LATEX: escape_latex,
+}
+
+
+def write_with_citations(pieces: Iterable[Piece], style: TableFormat) -> str:
+    """Return a text in one of the three formats; special characters are escaped."""
+    escape = ESCAPES[style]
+    return "".join(escape(piece) if isinstance(piece, str) else _cite(piece, style) for piece in pieces).strip()
+
+
+def _cite(cited: Citation, style: TableFormat) -> str:
+    """Return a LaTeX command, or authors and years; the sentence itself names the software."""
+    if style is TableFormat.LATEX:
+        return f"~\\cite{{{','.join(cited.keys)}}}"
+    labels = [find_reference(key).label for key in cited.keys if key != SOFTWARE]
+    words = "; ".join(labels)
+    if not words:
+        return ""
+    return f" {words}" if cited.bare else f" ({words})"
+
+
+def list_keys(pieces: Iterable[Piece]) -> tuple[str, ...]:
+    """Return the cited keys, each once, in order."""
+    return tuple(dict.fromkeys(key for p in pieces if isinstance(p, Citation) for key in p.keys))

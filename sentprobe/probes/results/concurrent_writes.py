@@ -41,8 +41,7 @@ def save_result(
 ) -> None:
     """Write a result into its file, together with seeds that another process has written since.
 
-    The files *redone* are replaced unless they have changed. See :func:`lock_directory` for
-    *wait* and *command*.
+    The files *redone* are replaced unless they have changed. See :func:`lock_directory` for *wait* and *command*.
     """
     with lock_directory(directory, wait=wait, command=command):
         path = directory / make_file_name(result)

@@ -161,13 +161,9 @@ def has_held_out(result: Result) -> bool:
 
 
 def read_item_tables(results: Iterable[Result], directory: Path | None = None) -> tuple[ItemTable, ...]:
-    """Return the item table of each dataset in the results, each once.
+    """Return the item table of each dataset in the results, each once. Raises UsageError or ResultsError.
 
     - directory: the results folder; by default the source of the results
-
-    Raises:
-        UsageError: an item table is missing.
-        ResultsError: an item table is damaged.
     """
     tables: dict[tuple[str, str], ItemTable] = {}
     folders_without: dict[tuple[str, str], Path] = {}

@@ -206,11 +206,8 @@ def find_identity(result: rs.Result) -> tuple[str, ...]:
 def prepare_directory(path: Path, run_file: str = "") -> None:
     """Make *path* a results folder, and write the text of a run file into it.
 
-    A non-empty folder without marker and results is not changed.
-
-    Raises:
-        UsageError: the folder holds something else, or is not writable.
-        ResultsError: its marker is damaged.
+    A non-empty folder without marker and results is not changed. Raises UsageError, or ResultsError if its marker is
+    damaged.
     """
     with _convert_read_errors(path, "cannot write results here"):
         path.mkdir(parents=True, exist_ok=True)
@@ -292,11 +289,7 @@ WAIT_SECONDS = 60.0 * WAIT_MINUTES
 def lock_directory(directory: Path, *, wait: float = WAIT_SECONDS, command: str = "") -> Iterator[None]:
     """Lock a results folder against other writers; wait for another writer for at most *wait* seconds.
 
-    Other processes are told the *command* of this process.
-
-    Raises:
-        UsageError: it is not writable.
-        ResultsError: it is not writable, or another process still holds the lock.
+    Other processes are told the *command* of this process. Raises UsageError or ResultsError.
     """
     duration = format_count(round(wait), "second") if 1 <= wait < 60 else format_count(round(wait / 60), "minute")
     limit = f"{duration} (--wait) for its lock, held by"

@@ -1,1 +1,1 @@
-"""Checks of claims about results: one check per file, listed in :mod:`.checks`."""
+"""Checks of claims about results, listed in :mod:`.checks`."""

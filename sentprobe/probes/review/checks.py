@@ -7,17 +7,12 @@ from sentprobe.display.table_writers import TableFormat, escape_markdown, format
 from sentprobe.errors import escape_control_characters, format_count
 from sentprobe.probes.report.tables.main_table import describe_differences, sort_results, split_settings
 from sentprobe.probes.results.result import Results
-from sentprobe.probes.review.beyond_control import find_bag_of_words_ties, find_memorised_words
-from sentprobe.probes.review.chance import find_near_chance
+from sentprobe.probes.review import significance_checks
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
-from sentprobe.probes.review.convergence import find_unconverged
-from sentprobe.probes.review.cut_input import find_cut_input
-from sentprobe.probes.review.data_versions import find_version_differences
-from sentprobe.probes.review.failed_controls import find_failed_controls
-from sentprobe.probes.review.mixed_machines import find_machine_differences
-from sentprobe.probes.review.noise import find_ties_with_best
-from sentprobe.probes.review.repeated_sentences import find_repeated_sentences
-from sentprobe.probes.review.repetitions import find_few_repetitions
+from sentprobe.probes.review.data_versions import find_machine_differences, find_version_differences
+from sentprobe.probes.review.repetitions import find_few_repetitions, find_unconverged
+from sentprobe.probes.review.sentence_checks import find_cut_input, find_repeated_sentences
+from sentprobe.probes.review.significance_checks import find_ties_with_best
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +27,12 @@ class ClaimCheck:
 
 
 CHECKS = (
-    ClaimCheck("controls", "are probes that cannot know the answer at chance?", find_failed_controls),
-    ClaimCheck("words", "does a bag of words know as much?", find_bag_of_words_ties),
-    ClaimCheck("probe-words", "do the probe words alone tell as much?", find_memorised_words),
-    ClaimCheck("chance", "are figures above chance?", find_near_chance),
+    ClaimCheck(
+        "controls", "are probes that cannot know the answer at chance?", significance_checks.find_failed_controls
+    ),
+    ClaimCheck("words", "does a bag of words know as much?", significance_checks.find_bag_of_words_ties),
+    ClaimCheck("probe-words", "do the probe words alone tell as much?", significance_checks.find_memorised_words),
+    ClaimCheck("chance", "are figures above chance?", significance_checks.find_near_chance),
     ClaimCheck("noise", "is the best told apart from the others?", find_ties_with_best),
     ClaimCheck("repetitions", "are there enough draws and seeds?", find_few_repetitions),
     ClaimCheck("convergence", "were the probes trained to their end?", find_unconverged),

@@ -11,23 +11,21 @@ from typing import NamedTuple
 from sentprobe.engines import Engine, EngineChoice, EngineName, make_engine
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import TooFewError
-from sentprobe.probes.encoders import USUAL_ENCODERS, Encoder
-from sentprobe.probes.encoders import resolve as rv
+from sentprobe.probes.encoders import USUAL_ENCODERS, Encoder, resolve
 from sentprobe.probes.encoders.cache.vector_cache import Cache
-from sentprobe.probes.encoders.capabilities import collect_notes, get_capabilities
+from sentprobe.probes.encoders.protocol import collect_notes, get_capabilities
 from sentprobe.probes.encoders.variants.cut_and_rounded import make_storage_options
 from sentprobe.probes.results.item_table import ItemTable, has_held_out, has_items, read_item_tables
 from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.results.store import prepare_directory, write_run_file
 from sentprobe.probes.runs.cluster.dask_runner import DaskCluster, check_sendable, run_on_cluster
 from sentprobe.probes.runs.execution import finished_runs, missing_jobs
-from sentprobe.probes.runs.execution.item_annotation import make_item_table
+from sentprobe.probes.runs.execution.completed_tasks import make_item_table
 from sentprobe.probes.runs.execution.runner import run_tasks
 from sentprobe.probes.runs.execution.task import make_tasks
 from sentprobe.probes.runs.execution.word_source import make_word_source
 from sentprobe.probes.runs.request.built_suites import ItemCounts, warn_left_out
-from sentprobe.probes.runs.request.methods import find_methods
-from sentprobe.probes.runs.request.settings import Run, RunRequest, make_run
+from sentprobe.probes.runs.request.settings import Run, RunRequest, find_methods, make_run
 from sentprobe.probes.runs.request.targets import DatasetsArgument, Targets, find_datasets, find_targets
 from sentprobe.probes.suites import ClassifierChoice
 from sentprobe.probes.trainer.presets import find_preset
@@ -48,7 +46,7 @@ class Outcome:
 
 def run(
     datasets: DatasetsArgument,
-    encoders: rv.EncodersArgument = USUAL_ENCODERS,
+    encoders: resolve.EncodersArgument = USUAL_ENCODERS,
     *,
     tasks: Sequence[str] | str = (),
     train: int | None = None,
@@ -116,7 +114,7 @@ def run(
     - erase: paths of datasets without probe words; the vectors are also probed when the labels of
       each of these datasets are erased from them
     - control_task, methods: further probes of the unchanged vectors of each encoder: see
-      :class:`sentprobe.probes.runs.request.methods.MethodName`
+      :class:`sentprobe.probes.runs.request.settings.MethodName`
 
     A sentence that is in several datasets is encoded once per encoder. Controls that depend only on the width of the
     encoder are run once for all encoders of that width.
@@ -130,8 +128,8 @@ def run(
     targets = find_targets(
         datasets, tasks=tasks, counts=ItemCounts(train, test, validation), structure=hold_out_structure, seed=seed
     )
-    sources = rv.expand_variants(
-        rv.resolve_encoders(encoders), make_storage_options(dims, quantize), erase=[*map(str, erase)]
+    sources = resolve.expand_variants(
+        resolve.resolve_encoders(encoders), make_storage_options(dims, quantize), erase=[*map(str, erase)]
     )
     request = RunRequest(
         targets=targets,
@@ -186,11 +184,11 @@ class DrawnRun(NamedTuple):
     """The run of one draw, and its encoders; those that need a file or a model are built."""
 
     run: Run
-    encoders: list[rv.EncoderSource]
+    encoders: list[resolve.EncoderSource]
     specs: Mapping[str, Spec]
 
 
-def prepare_draws(encoders: Sequence[rv.EncoderSource], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:
+def prepare_draws(encoders: Sequence[resolve.EncoderSource], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:
     """Yield each draw with its encoders; raise UsageError for equal names, or stored vectors in several draws."""
     specs: dict[str, Spec] = {}
     sources = list(encoders)
@@ -207,17 +205,19 @@ def prepare_draws(encoders: Sequence[rv.EncoderSource], *, targets: Targets, run
         sources = list(chain.from_iterable(map(_select_reusable, sources, groups)))
 
 
-def _reject_ordered_vectors(encoders: Iterable[rv.EncoderSource]) -> None:
+def _reject_ordered_vectors(encoders: Iterable[resolve.EncoderSource]) -> None:
     """Raise UsageError for vectors in sentence order, since each draw has other sentences."""
     for encoder in encoders:
-        if rv.depends_on_order(encoder):
+        if resolve.depends_on_order(encoder):
             raise UsageError(
                 f"{encoder.name}: its vectors are of the sentences of one draw, in their order, and each of several "
                 "draws has others; say which sentences they are of (file:VECTORS?sentences=FILE), or make one draw"
             )
 
 
-def _select_reusable(source: rv.EncoderSource, encoders: Sequence[rv.EncoderSource]) -> Sequence[rv.EncoderSource]:
+def _select_reusable(
+    source: resolve.EncoderSource, encoders: Sequence[resolve.EncoderSource]
+) -> Sequence[resolve.EncoderSource]:
     """Return the encoders of a source if all draws share them (a model is loaded once), else the source itself."""
     is_random = (isinstance(encoder, Spec) or get_capabilities(encoder).seed is not None for encoder in encoders)
     return [source] if any(is_random) else encoders
@@ -245,11 +245,11 @@ def _run_draw(
     """Return the outcome of a draw; *start* returns the engine."""
     run, words = draw.run, request.probe_vectors
     engine = start()
-    unbound = rv.build_encoders(draw.encoders, seed=run.seed)
+    unbound = resolve.build_encoders(draw.encoders, seed=run.seed)
     if run.out is not None:
         prepare_directory(run.out, run.text)
     data = find_datasets(targets, command=run.command, reporter=reporter)
-    encoders = rv.bind_to_sentence_order(unbound, (dataset.sentences for dataset in data.datasets))
+    encoders = resolve.bind_to_sentence_order(unbound, (dataset.sentences for dataset in data.datasets))
     tasks = make_tasks(
         data.datasets,
         run=run,

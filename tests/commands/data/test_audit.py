@@ -10,7 +10,7 @@ from in_process import Command
 from probe_strategies import make_learnable_dataset
 
 from sentprobe.lexicon import english
-from sentprobe.probes.audit.audit_reader import audit_from_json
+from sentprobe.probes.audit.audit_report import audit_from_json
 from sentprobe.probes.compeval import TASKS, build
 from sentprobe.probes.dataset import ProbeDataset, Size
 from sentprobe.probes.formats import read_dataset, write_dataset

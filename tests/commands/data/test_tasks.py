@@ -12,7 +12,7 @@ from sentprobe.commands.data.tasks import PAPERS, list_tasks
 from sentprobe.probes.compeval.tasks import STRUCTURE_TASKS
 from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL
 from sentprobe.probes.formats import read_dataset
-from sentprobe.probes.natural.catalogue import TASKS as NATURAL
+from sentprobe.probes.natural.datasets import TASKS as NATURAL
 from sentprobe.probes.natural.natural_task import TaskGroup
 
 EVERY = [*COMPEVAL, *STRUCTURE_TASKS, *NATURAL]

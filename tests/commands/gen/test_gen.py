@@ -9,7 +9,7 @@ import pytest
 from gen_command import ALL_FORMATS, FORMATS, Gen, Outcome, command
 
 from sentprobe.generator.bulk.sentence_files import read_file
-from sentprobe.generator.events.event import Event, Participant, Tense, iterate_clauses
+from sentprobe.generator.events.event import Event, Participant, Tense, iterate_clauses, iterate_participants
 from sentprobe.generator.events.matching import contains
 from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.sentences.parse import parse
@@ -188,6 +188,31 @@ def test_modals_stand_in_place_of_tense(gen: Gen) -> None:
         for names in ((), ("can", "will", "might"), ("none", "can", "will", "might"))
     )
     assert (modals, each) == (tenses * 3 // 2, tenses + modals)
+
+
+@pytest.mark.parametrize(("fmt", "suffix"), ALL_FORMATS.items())
+@pytest.mark.parametrize("mood", ["statement", "question", "order"])
+def test_adjectives_and_coordinations(gen: Gen, tmp_path: Path, mood: str, fmt: str, suffix: str) -> None:
+    path = tmp_path / f"x{suffix}"
+    request = ("-v", "everyday", "-t", "transitive-rc.patient", "--adjectives", "1", "--mood", mood, "-n", "20")
+    number = "0" if mood == "order" else "1"  # an order has no noun without a relative clause
+    assert gen(*request, "--coordinations", number, "-f", fmt, "-o", path).code == 0
+    for sentence in read_file(path, LEXICON):
+        people = [person for clause, _ in iterate_clauses(sentence.event) for _, person in iterate_participants(clause)]
+        conjuncts = [conjunct for person in people for conjunct in person.conjuncts]
+        assert {len(conjunct.adjectives) for conjunct in conjuncts} == {1}
+        assert len(conjuncts) - len(people) == int(number)
+        assert parse(sentence.text, LEXICON) == (sentence.event,)
+
+
+def test_numbers_of_adjectives_and_coordinations_add_up(gen: Gen) -> None:
+    def count(*options: str) -> int:
+        return int(gen("-v", "everyday", "-t", "transitive", "--count", *options).out)
+
+    none, one, some = (count("--adjectives", number, "--coordinations", "1") for number in ("0", "1", "0-1"))
+    assert 0 < none < one < some
+    assert count("--coordinations", "0-1") == count() + none
+    assert count("--coordinations", "0", "--adjectives", "0") == count()
 
 
 def test_moods(gen: Gen) -> None:

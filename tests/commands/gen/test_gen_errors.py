@@ -44,16 +44,51 @@ BAD_REQUESTS = [
     Bad("tempates", "tempates"),
     Bad("--negator no", "gen: there is no negator 'no'"),
     Bad("--determiner teh", "unknown determiner 'teh' (did you mean 'the'?)"),
-    Bad("--mood order -t intransitive-rc", "gen: the templates intransitive-rc have no such order"),
-    Bad("--mood order --tense past", "gen: an event: an order has no tense"),
-    Bad("--mood order --aspect prog", "an order has simple aspect, but its aspect is prog"),
-    Bad("--mood order --voice passive", "an order is active, but its voice is passive"),
-    Bad("--require help[question]", "the required event help[transitive, question] needs --mood question"),
-    Bad("--mood question --require help(patient:who?)", "the required event help(patient: who?) needs --ask patient"),
-    Bad("--adjectives 1", "gen: vocabulary 'english' has no adjective; use structure or everyday"),
-    Bad("--forbid *[statement]", "an event has no feature 'statement'"),
+    Bad(
+        "--mood order -t intransitive-rc",
+        "gen: an order has no agent, and the templates intransitive-rc need one with a relative clause",
+    ),
+    *(
+        Bad(f"--mood order {option}", "gen: an order is active and simple, without a tense; leave out --tense")
+        for option in ("--tense past", "--voice passive", "--aspect prog")
+    ),
+    Bad("--mood orders", "Invalid value for '--mood'"),
     Bad("--mood order --ask agent", "gen: --ask is for questions"),
-    Bad("--ask patient -t intransitive", "gen: the templates intransitive have no such question"),
+    Bad("--ask subject", "Invalid value for '--ask'"),
+    *(
+        Bad(f"--ask {role} -t {template}", f"gen: the templates {template} have no {role} without a relative clause")
+        for role, template in (
+            ("patient", "intransitive"),
+            ("recipient", "transitive"),
+            ("patient", "transitive-rc.patient"),
+        )
+    ),
+    Bad(
+        "--modal may --tense past", "gen: a modal takes the place of the tense; leave out --tense, or add --modal none"
+    ),
+    Bad("--require help[modal(must)]", "gen: 'must' is required but is not among the determiners, relativizers and"),
+    Bad("--require help[question]", "gen: the required event help[transitive, question] needs --mood question"),
+    Bad("--mood question --require help(patient:who?)", "the required event help(patient: who?) needs --ask patient"),
+    Bad("--forbid *[statement]", "an event has no feature 'statement'"),
+    Bad("--adjectives 1 -v compeval", "gen: vocabulary 'compeval' has no adjective; vocabulary "),
+    Bad("--adjectives 2 -v everyday", "gen: a drawn noun has at most one adjective, not 2"),
+    Bad("--adjectives few", "gen: expected a number of adjectives, or a range such as 0-2, not 'few'"),
+    Bad(
+        "-v everyday --require-word old -t intransitive",
+        "gen: the required word 'old' and the choice of adjectives contradict each other",
+    ),
+    Bad("--coordinations 2-1", "gen: the range '2-1' is empty; write the smaller number first"),
+    Bad("--coordinations two", "gen: expected a number of coordinations, or a range such as 0-2, not 'two'"),
+    Bad(
+        "--coordinations 3 -t transitive",
+        "gen: no sentence of the templates transitive has 3 nouns without relative clauses to coordinate",
+    ),
+    Bad(
+        "--require help(agent:man) -v compeval --forbid *(agent:man) --coordinations 1",
+        "the required event help[transitive](agent: man) and the forbidden event *(agent: man) contradict",
+    ),
+    Bad("-t ditransitive", "gen: vocabulary 'english' has no ditransitive verb; vocabulary "),
+    Bad("-v everyday --require help(agent:book)", "gen: 'book' is a thing, and the agent of 'help' is a person"),
     Bad("--modal muts", "unknown modal 'muts' (did you mean 'must'?)"),
     Bad("--modal may --negator n't --polarity neg", "gen: may has no form with n't; use the negator not"),
     Bad("--require-word must", "'must' is required but is not among the determiners, relativizers and modals"),

@@ -106,6 +106,24 @@ def test_only_how_many_there_are(gen: Gen) -> None:
     assert gen("pairs", "-c", "role", "-t", "transitive", *NLI, "--count").out == "3360\n"
 
 
+@pytest.mark.parametrize("contrast", ["modality", "mood"])
+def test_modals_and_questions_need_no_option(gen: Gen, contrast: str) -> None:
+    done = gen("pairs", "-c", contrast, "-n", "30")
+    assert (done.code, done.err, len(done.lines)) == (0, "", 30)
+
+
+@pytest.mark.parametrize("contrast", ["recipient", "binding"])
+def test_recipients_and_adjectives_need_a_vocabulary_with_them(gen: Gen, contrast: str) -> None:
+    refused = gen("pairs", "-c", contrast)
+    assert (refused.code, refused.out) == (2, "")
+    assert "vocabulary 'everyday' has some" in refused.err
+    done = gen("pairs", "-c", contrast, "-v", "everyday", "-n", "30")
+    assert (done.code, done.err, len(done.lines)) == (0, "", 30)
+    for record in map(json.loads, done.lines):
+        assert Counter(record["positive"].split()) == Counter(record["negative"].split())
+        assert Counter(record["anchor"].split()) == Counter(record["hard_negative"].split())
+
+
 TRAINED = (
     (("--for", "training"), {"anchor", "positive", "negative"}, 20),
     (NLI, {"premise", "hypothesis", "label"}, 160),

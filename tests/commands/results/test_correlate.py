@@ -12,7 +12,7 @@ from in_process import Command
 from probe_strategies import make_sample_result
 from shown_runs import split_rows, write_run
 
-from sentprobe.commands.results.results_input import build_sides
+from sentprobe.commands.results.shown_results import build_sides
 from sentprobe.probes.report.findings.correlations import correlate_tasks
 from sentprobe.probes.report.findings.downstream import read_scores
 from sentprobe.probes.report.plots.heat_map import draw_heat_map

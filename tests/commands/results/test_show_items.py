@@ -16,7 +16,7 @@ from sentprobe.probes.dataset import Split
 from sentprobe.probes.results.data_facts import collect_data_facts
 from sentprobe.probes.results.item_table import write_item_table
 from sentprobe.probes.results.result import Condition, make_score, renumber_units
-from sentprobe.probes.runs.execution.item_annotation import make_item_table
+from sentprobe.probes.runs.execution.completed_tasks import make_item_table
 
 SMALL = ("--train", 56, "--test", 56, "--seed", 3)
 ONE = ("--jobs", 1, "--no-cache")

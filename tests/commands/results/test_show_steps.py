@@ -16,7 +16,7 @@ from probe_strategies import make_sample_result
 from shown_runs import TagChecker, split_rows, write_run
 
 import sentprobe
-from sentprobe.commands.results.results_input import read_distances
+from sentprobe.commands.results.shown_results import read_distances
 from sentprobe.probes.report.plots.page_pictures import draw_training_picture
 from sentprobe.probes.report.plots.panels import LinePanel
 from sentprobe.probes.report.tables.training_curves import Curve, build_curves, find_axis, group_columns

@@ -21,8 +21,8 @@ from sentprobe.commands.shared.options import ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
 from sentprobe.probes.formats import write_dataset
 from sentprobe.probes.results.result import METHODS, Condition
-from sentprobe.probes.runs.forecast import forecast, measured_speed, planned_fits
-from sentprobe.probes.runs.forecast.planned_fits import EncoderFacts, PlannedFit
+from sentprobe.probes.runs.forecast import forecast, measured_speed, planned_work
+from sentprobe.probes.runs.forecast.planned_work import EncoderFacts, PlannedFit
 from sentprobe.probes.runs.forecast.unloaded_model import UnloadedModel, read_unloaded_model
 from sentprobe.probes.runs.request.settings import Run, RunRequest, make_run
 from sentprobe.probes.runs.run import execute_request
@@ -184,8 +184,8 @@ def test_every_preset_has_a_short_fit(preset: Preset) -> None:
 @given(st.sampled_from(PRESETS), st.sampled_from(Condition), st.integers(1, 10**5), st.booleans())
 def test_assumed_passes_are_within_the_limit(preset: Preset, condition: Condition, dim: int, pretrained: bool) -> None:
     encoder = EncoderFacts(name="one", dim=dim, is_pretrained=pretrained)
-    probe = planned_fits.assume_passes(preset, Condition.PROBE, encoder)
-    assert 0 < planned_fits.assume_passes(preset, condition, encoder) <= min(probe, preset.max_epochs)
+    probe = planned_work.assume_passes(preset, Condition.PROBE, encoder)
+    assert 0 < planned_work.assume_passes(preset, condition, encoder) <= min(probe, preset.max_epochs)
 
 
 class WaitingEncoder:

@@ -14,10 +14,10 @@ from sentprobe.probes.compeval import TASKS as COMPEVAL
 from sentprobe.probes.compeval import build
 from sentprobe.probes.dataset import Card, ProbeDataset, Size, Split
 from sentprobe.probes.formats import write_dataset
-from sentprobe.probes.natural.catalogue import TASKS
+from sentprobe.probes.natural.datasets import TASKS
 from sentprobe.probes.natural.natural_task import TaskGroup
-from sentprobe.probes.report.tables.complete_notes import describe_all
 from sentprobe.probes.report.tables.main_table import sort_results
+from sentprobe.probes.report.tables.table_notes import describe_all
 from sentprobe.probes.results.store import read_results
 from sentprobe.probes.runs.execution.task import make_tasks
 from sentprobe.probes.runs.execution.word_source import WordSource

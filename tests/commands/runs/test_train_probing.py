@@ -15,7 +15,7 @@ from sentprobe.probes.geometry import distance_results as geometry
 from sentprobe.probes.results.result import Condition
 from sentprobe.probes.results.store import read_sound_results
 from sentprobe.probes.results.training_curve import read_learning_curve
-from sentprobe.probes.runs.training import probing_plan
+from sentprobe.probes.runs.training import training_plan
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
 
@@ -160,7 +160,7 @@ def test_datasets_are_read_once_for_all_encoders(
         read.append(path)
         return read_datasets(path)
 
-    monkeypatch.setattr(probing_plan, "read_datasets", told)
+    monkeypatch.setattr(training_plan, "read_datasets", told)
     arguments = ("lstm", "cbow", "--objective", "contrastive", "--corpus", triplets, "--seeds", 2)
     looks = ("--probe-every", 4, "--task", datasets)
     assert train(*arguments, "-o", tmp_path, *looks, "--steps", 1)[0] == 0

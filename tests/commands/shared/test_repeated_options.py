@@ -10,7 +10,7 @@ from in_process import run_command
 from thoroughness import examples
 
 from sentprobe.cli import COMMANDS, load_command
-from sentprobe.commands.shared.repeated_options import list_single_valued_options, reject_repeated_options
+from sentprobe.commands.shared.output_paths import list_single_valued_options, reject_repeated_options
 from sentprobe.errors import UsageError
 
 NAMES = [(program, name) for program in ("gen", "probe") for name in COMMANDS[program]]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from processes import ENVIRONMENT
 
-from sentprobe.commands.shared.system_failures import describe_failure
+from sentprobe.commands.shared.interruption import describe_failure
 
 resource = pytest.importorskip("resource")
 
@@ -97,7 +97,7 @@ def test_no_file_takes_the_place_of_a_closed_stream(tmp_path: Path) -> None:
 import os, sys
 os.close(2), os.close(0)
 sys.stderr = sys.stdin = None
-from sentprobe.commands.shared.system_failures import open_missing_streams
+from sentprobe.commands.shared.interruption import open_missing_streams
 open_missing_streams()
 print(open('a.txt', 'w').fileno() > 2, sys.stderr is not None)
 """

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pairs_at_once import NliColumns, build_events, build_training_columns, sample_pairs
+from pairs_at_once import NliColumns, build_contrast_space, build_events, build_training_columns, sample_pairs
 from thoroughness import examples
 
 from sentprobe.generator.pairs import inference_pairs, training_files, triplet_files
@@ -52,7 +52,7 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
 @examples(20)
 @given(st.sampled_from([*CONTRASTS]), seeds, counts, sizes)
 def test_portions_do_not_show_in_triplets(contrast: str, seed: int, count: int, size: int) -> None:
-    triplets = TripletSpace(english(), contrast).sample(count, seed=seed)
+    triplets = build_contrast_space(contrast).sample(count, seed=seed)
     with TemporaryDirectory() as name, pytest.MonkeyPatch.context() as patch:
         whole, cut = Path(name) / "whole", Path(name) / "cut"
         for fmt in TripletFormat:
@@ -68,7 +68,7 @@ def test_portions_do_not_show_in_triplets(contrast: str, seed: int, count: int, 
 @given(st.sampled_from([*CONTRASTS]), seeds, counts, sizes)
 def test_lines_hold_the_realized_events(contrast: str, seed: int, count: int, size: int) -> None:
     """The ids run on from side to side: first all anchors, then all positives."""
-    triplets = TripletSpace(english(), contrast).sample(count, seed=seed)
+    triplets = build_contrast_space(contrast).sample(count, seed=seed)
     events = {side: build_events(triplets, side) for side in SIDES}
     with pytest.MonkeyPatch.context() as patch:
         cut_portions(patch, size)
@@ -86,7 +86,7 @@ def test_lines_hold_the_realized_events(contrast: str, seed: int, count: int, si
 @examples(10)
 @given(st.sampled_from([*CONTRASTS]), seeds, counts, sizes)
 def test_portions_do_not_show_in_training_data(contrast: str, seed: int, count: int, size: int) -> None:
-    triplets = TripletSpace(english(), contrast).sample(count, seed=seed)
+    triplets = build_contrast_space(contrast).sample(count, seed=seed)
     columns = build_training_columns(triplets)
     with pytest.MonkeyPatch.context() as patch:
         cut_portions(patch, size)

@@ -8,7 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pairs_at_once import build_training_columns
+from pairs_at_once import build_contrast_space, build_training_columns
 from thoroughness import examples
 
 from sentprobe.generator.events.meaning import Property, find_differences, has_same_meaning
@@ -41,7 +41,7 @@ def test_the_negative_is_of_either_kind_in_half_of_the_rows(seed: int, count: in
 
 @pytest.mark.parametrize("contrast", CONTRASTS)
 def test_what_a_row_says_by_its_sentences_alone(contrast: str) -> None:
-    columns = build_training_columns(TripletSpace(english(), contrast).sample(4, seed=2))
+    columns = build_training_columns(build_contrast_space(contrast).sample(4, seed=2))
     for row in zip(*columns.values(), strict=True):
         anchor, positive, negative = (parse(text, english())[0] for text in row)
         assert has_same_meaning(anchor, positive)

@@ -1,6 +1,7 @@
 """Generated sentences, and corrupted ones, judged by the oracle: it and the parser must agree."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import cache
 from itertools import cycle
 from random import Random
@@ -30,20 +31,31 @@ EVERYTHING = Choices(
     adverbs=(0, 1, 2),
     allow=frozenset(Flag),
 )
-every_vocabulary = pytest.mark.parametrize("vocabulary", ["compeval", "english"])
+every_vocabulary = pytest.mark.parametrize("vocabulary", ["compeval", "english", "everyday"])
 every_count = pytest.mark.parametrize("count", COUNTS)
 OTHER_AUXILIARY = {"is": "are", "was": "were", "does": "do"}
 OTHER_AUXILIARY |= {plural: singular for singular, plural in OTHER_AUXILIARY.items()}
+
+
+SOME = replace(EVERYTHING, adverbs=(0,), modals=(None, "must"), asked=(None,), determiners=("the", "a"))
+GIFTS = {
+    "ditransitive": replace(SOME, adjectives=(0, 1), coordinations=(0, 1)),
+    "ditransitive-rc": replace(SOME, adverbs=(0, 1)),
+    "intransitive-rc-ditransitive": replace(SOME, adjectives=(0, 1)),
+    "transitive-rc-ditransitive": replace(SOME, coordinations=(0, 1)),
+}
+"""The choices of the templates with a recipient; all of them together would have too many structures."""
 
 
 @cache
 def sentences(vocabulary: str, count: int) -> tuple[Sentence, ...]:
     """Return at least *count* sentences of a vocabulary, as many of each sub-template."""
     names = sorted({pattern.name for pattern in find_patterns(["all", "transitive-rc-both"])})
+    choices = GIFTS if vocabulary == "everyday" else dict.fromkeys(names, EVERYTHING)
     generated = []
-    for name in names:
-        space = Space(LEXICON, vocabulary=vocabulary, templates=[name], choices=EVERYTHING)
-        share = -(-count // len(names))
+    for name, chosen in choices.items():
+        space = Space(LEXICON, vocabulary=vocabulary, templates=[name], choices=chosen)
+        share = -(-count // len(choices))
         generated += [realize(event, LEXICON) for event in space.events(space.sample(share, seed=5))]
     return tuple(generated)
 
@@ -69,8 +81,9 @@ def other_number(sentence: Sentence) -> Iterator[list[str]]:
     for at, token in enumerate(sentence.tokens):
         changed_form = OTHER_AUXILIARY.get(token.form) if token.upos == "AUX" else None
         if token.upos == "VERB" and token.xpos in (Form.VBZ, Form.VBP):
-            is_transitive = any(p.verb == at + 1 and p.patient for p in sentence.predicates)
-            word = LEXICON.get(token.lemma, Kind.TRANSITIVE if is_transitive else Kind.INTRANSITIVE)
+            (predicate,) = (p for p in sentence.predicates if p.verb == at + 1)
+            kind = Kind.TRANSITIVE if predicate.patient else Kind.INTRANSITIVE
+            word = LEXICON.get(token.lemma, Kind.DITRANSITIVE if predicate.recipient else kind)
             changed_form = word.forms[Form.VBP if token.xpos == Form.VBZ else Form.VBZ]
         if changed_form is not None:
             yield [*forms[:at], changed_form, *forms[at + 1 :]]
@@ -132,6 +145,9 @@ def insert(tokens: list[str], _: Sentence, rng: Random) -> list[str]:
         ",",
         "really",
         "the",
+        "to",
+        "and",
+        "old",
     )
     tokens.insert(rng.randrange(len(tokens) + 1), rng.choice(words))
     return tokens

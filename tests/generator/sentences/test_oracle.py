@@ -37,7 +37,15 @@ WORDS = Words(
     i_vbz={"sleeps", "dances"},
     i_vbd={"slept", "danced"},
     i_vbg={"sleeping", "dancing"},
+    d_vb={"give", "show"},
+    d_vbz={"gives", "shows"},
+    d_vbd={"gave", "showed"},
+    d_vbg={"giving", "showing"},
+    d_vbn={"given", "shown"},
     rb={"really", "often"},
+    jj={"old", "young", "honest"},
+    md={"can", "must"},
+    md_neg={"ca", "must"},
 )
 ORACLE = Oracle(WORDS)
 
@@ -79,6 +87,32 @@ def test_published_sentences_are_accepted(task: str, split: str) -> None:
         "the man that the women that sleep help dances",
         "the man that helped the women that meet the doctors dances",
         "the man who helped the women was called by the students that the doctor recommends",
+        "an old man and the young women sleep",
+        "an honest young user helps a young heir",
+        "the men and an artist sleep",
+        "the man gave the doctor the user",
+        "the man is not giving the user to the old doctor",
+        "the doctor was given the user by the man and the woman",
+        "the user must be shown to the doctor by the man",
+        "the man that gave the doctor the user slept",
+        "the user that the man gave the doctor slept",
+        "the user that the man is giving to the doctor slept",
+        "the doctor that the man gave the user to slept",
+        "the man can not sleep",
+        "the man and the woman ca n't be helping the doctor",
+        "did the man sleep",
+        "ca n't the man often help the doctor",
+        "was the man not being helped by the doctor",
+        "who did the man help",
+        "who is helping the man",
+        "what was the man helped by",
+        "who gave the doctor the user",
+        "what did the man give the doctor",
+        "what was the man giving to the doctor",
+        "who must the man show the user to",
+        "help the old man",
+        "do n't give the doctor the user",
+        "do not often sleep",
     ],
 )
 def test_grammatical(sentence: str) -> None:
@@ -156,6 +190,7 @@ UNGRAMMATICAL = {
     "the man that sleeps that dances helps the woman": "two relative clauses on one noun",
     "the man that that sleeps dances": "two relativizers",
     "the man whom sleeps dances": "another relativizer",
+    "the man which which sleeps dances": "two relativizers",
     "the man that sleeps": "no main clause",
     "the man that the woman helped": "no main clause",
     "the man that dances": "no main clause",
@@ -168,6 +203,48 @@ UNGRAMMATICAL = {
     "the man that the woman was helped by the doctor sleeps": "an agent relative without a gap",
     "the man by that the woman was helped sleeps": "by before the relativizer",
     "the man helped by the woman sleeps": "a reduced relative",
+    # adjectives and coordination
+    "a old man sleeps": "a before an adjective's vowel",
+    "an young artist sleeps": "an before an adjective's consonant",
+    "a honest man sleeps": "a before an adjective's silent h",
+    "the man old sleeps": "an adjective after its noun",
+    "the old sleeps": "an adjective without a noun",
+    "the man and the woman sleeps": "a singular after two nouns",
+    "the man and woman sleep": "no determiner after and",
+    "the man and the woman and the doctor sleep": "three nouns",
+    "the man and the woman that sleep dance": "a relative clause on two nouns",
+    "the man and sleeps": "nothing after and",
+    # recipients
+    "the man gave": "no gift",
+    "the man gave the doctor": "one object of three",
+    "the man gave to the doctor the user": "to before the gift",
+    "the man gave the doctor to": "nothing after to",
+    "the user was given the doctor": "no agent",
+    "the user was given to the doctor the man": "no by",
+    "the doctor that the man gave the user slept the": "a determiner at the end",
+    "the man helped the user to the doctor": "to after a verb of two",
+    # modals, questions and orders
+    "the man cans sleep": "a modal with s",
+    "the man can sleeps": "a finite form after a modal",
+    "the man can slept": "a past after a modal",
+    "the man can be sleep": "a plain form after be",
+    "the man does can sleep": "do before a modal",
+    "the man ca sleep": "ca without n't",
+    "the man can n't sleep": "can before n't",
+    "did the man slept": "a past after did",
+    "does the men sleep": "number of do in a question",
+    "sleeps the man": "a verb before its subject",
+    "who did help the man": "do in a positive question about the subject",
+    "who the man helped": "no do in a question",
+    "who did the man help the doctor": "a question without a gap",
+    "who was the man helped": "a question without by",
+    "who are helping the man": "a plural question word",
+    "who did the man give to the doctor the user": "a question with three participants",
+    "helps the man": "an order with s",
+    "not help the man": "an order without do",
+    "do help the man": "do in a positive order",
+    "does not help the man": "does in an order",
+    "must help the man": "a modal in an order",
 }
 
 
@@ -187,8 +264,8 @@ def test_a(noun: str) -> None:
 
 
 def test_the_lexicon_agrees_about_vowels() -> None:
-    nouns = english().words(Kind.NOUN)
-    assert [noun.lemma for noun in nouns if noun.vowel != bool(VOWEL_SOUND.match(noun.lemma))] == []
+    words = (*english().words(Kind.NOUN), *english().words(Kind.ADJECTIVE))
+    assert [word.lemma for word in words if word.vowel != bool(VOWEL_SOUND.match(word.lemma))] == []
 
 
 def test_words_of_the_lexicon() -> None:

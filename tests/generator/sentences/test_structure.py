@@ -7,8 +7,13 @@ from thoroughness import examples
 
 from sentprobe.generator.events.event import Event, Number
 from sentprobe.generator.sentences.realize import realize
-from sentprobe.generator.sentences.sentence_plan import _plan_clause, find_slots, plan_sentence, replace_words
-from sentprobe.generator.sentences.structure import extract_structure
+from sentprobe.generator.sentences.sentence_plan import (
+    _plan_clause,
+    extract_structure,
+    find_slots,
+    plan_sentence,
+    replace_words,
+)
 from sentprobe.lexicon import english
 
 LEXICON = english()

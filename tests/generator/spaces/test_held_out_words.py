@@ -5,11 +5,11 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pairs_at_once import build_events, build_training_columns
+from pairs_at_once import build_events, build_training_columns, choose_contrast_vocabulary
 from thoroughness import examples
 
 from sentprobe.errors import UsageError
-from sentprobe.generator.events.event import Event, iterate_clauses
+from sentprobe.generator.events.event import Event, Frame, iterate_clauses
 from sentprobe.generator.events.meaning import compute_meaning
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.triplets import SIDES, ImpossibleContrastError, TripletSpace
@@ -24,7 +24,12 @@ from sentprobe.probes.geometry.triplet_sentences import SampledTriplets, Triplet
 shares = st.floats(0.01, 0.99)
 nouns = st.sampled_from(english().vocabulary("english").words[Kind.NOUN])
 EVERY = find_patterns(list_template_names())
-LACKING = {("modifier", "transitive-rc", False), ("modifier", "intransitive-rc.agent.transitive", True)}
+LACKING = {
+    ("modifier", "transitive-rc", False),
+    ("modifier", "intransitive-rc.agent.transitive", True),
+    ("recipient", "transitive-rc", True),
+    ("recipient", "intransitive-rc.agent.transitive", True),
+}
 """Sides that have no such structures: contrast, what is held out, and whether it is that side."""
 CLOSED = ("transitive", "transitive-rc", "intransitive-rc.agent.transitive")
 
@@ -110,7 +115,8 @@ def test_what_cannot_be_held_out(values: list[str], message: str) -> None:
 def test_all_sentences_of_a_triplet_are_on_its_side(contrast: str, name: str) -> None:
     for side in parse_sides(name, "0.4"):
         try:
-            triplet_space = TripletSpace(english(), contrast, vocabulary="english", side=side)
+            vocabulary = choose_contrast_vocabulary(contrast, "english")
+            triplet_space = TripletSpace(english(), contrast, vocabulary=vocabulary, side=side)
         except ImpossibleContrastError:
             assert (contrast, name, side.held_out) in LACKING
             continue
@@ -128,7 +134,7 @@ def find_structure(event: Event) -> tuple[str, ...]:
 
 def parse_structure(name: str) -> tuple[str, ...]:
     main, *parts = name.split(".")
-    inner = [part for part in parts if part in ("transitive", "intransitive")]
+    inner = [part for part in parts if part in [*Frame]]
     return (main.partition("-")[0], *sorted(inner))
 
 
@@ -138,12 +144,12 @@ def check_sides_are_disjoint(*values: str, contrasts: list[str], tasks: list[str
     lexicon = english()
     trained: set[str] = set()
     for name in contrasts:
-        space = TripletSpace(lexicon, name, vocabulary="english", side=training)
+        space = TripletSpace(lexicon, name, vocabulary=choose_contrast_vocabulary(name, "english"), side=training)
         trained.update(*build_training_columns(space.sample(2 * count, seed=0)).values())
     drawing = TripletSampling(vocabulary="english", n=count, held_out=held.values)
     tested = {*sample_background(lexicon, drawing)[: 4 * count]}
     for name in contrasts:
-        space = TripletSpace(lexicon, name, vocabulary="english", side=held)
+        space = TripletSpace(lexicon, name, vocabulary=choose_contrast_vocabulary(name, "english"), side=held)
         tested.update(SampledTriplets(space, drawing).sentences)
     for name in tasks:
         data = build(TASKS[name], lexicon, vocabulary="english", size=Size(48, 24), side=held)
@@ -180,7 +186,7 @@ def test_nothing_that_is_trained_on_is_tested() -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("values", [("0.3",), ("0.5", "transitive-rc"), ("0.2", *CLOSED[:1])])
 def test_nothing_that_is_trained_on_is_tested_of_all(values: tuple[str, ...]) -> None:
-    lacking = {"modifier": len(values) > 1, "negation": "transitive" in values}
+    lacking = {"modifier": len(values) > 1, "negation": "transitive" in values, "recipient": len(values) > 1}
     contrasts = [name for name in CONTRASTS if not lacking.get(name)]
     tasks = [name for name in TASKS if not lacking.get(name.lower())]
     check_sides_are_disjoint(*values, contrasts=contrasts, tasks=tasks, count=40)

@@ -55,8 +55,12 @@ def test_adjectives_and_conjuncts_have_the_right_sorts() -> None:
     ("choices", "error", "message"),
     [
         (Choices(adjectives=(2,)), UsageError, "a drawn noun has at most one adjective, not 2"),
-        (Choices(coordinations=(3,)), Contradiction, "have no such statement with as many bare nouns"),
-        (Choices(adjectives=(1,), coordinations=(2,)), Contradiction, "the vocabulary has too few words"),
+        (Choices(coordinations=(3,)), Contradiction, "has 3 nouns without relative clauses to coord"),
+        (
+            Choices(adjectives=(1,), coordinations=(2,)),
+            Contradiction,
+            "the size of the vocabulary and the choice of coordinations",
+        ),
     ],
 )
 def test_impossible_choices(choices: Choices, error: type[Exception], message: str) -> None:

@@ -228,7 +228,7 @@ def test_the_old_vocabularies_have_no_sorts(vocabulary: str) -> None:
     assert restrict_to_one_sort(english(), vocabulary) is english()
 
 
-@pytest.mark.parametrize("contrast", [name for name, row in CONTRASTS.items() if not row.needs_adverb])
+@pytest.mark.parametrize("contrast", [name for name, row in CONTRASTS.items() if row.needed_kind is None])
 def test_negatives_have_the_right_sorts(contrast: str) -> None:
     lexicon = operations()
     triplets = TripletSpace(lexicon, contrast, vocabulary="all").sample(60, seed=1)

@@ -104,7 +104,7 @@ def _load_space() -> Space:
 
 
 def _read_excluded(path: Path) -> object:
-    from sentprobe.generator.bulk.exclusion import find_excluded_indices
+    from sentprobe.generator.bulk.sentence_files import find_excluded_indices
 
     return find_excluded_indices([path], _load_space())
 

@@ -12,8 +12,7 @@ import pyarrow.parquet as pq
 from hostile_files import HostileReader, text_file
 
 from sentprobe.probes.pretraining.texts.constituents import read_trees
-from sentprobe.probes.pretraining.texts.pair_texts import read_nli, read_triplets
-from sentprobe.probes.pretraining.texts.parallel import read_parallel
+from sentprobe.probes.pretraining.texts.pair_texts import read_nli, read_parallel, read_triplets
 from sentprobe.probes.pretraining.texts.running_text import SentenceFiles, read_sentences
 
 TREES = """\

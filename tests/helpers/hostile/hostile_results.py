@@ -13,7 +13,7 @@ from hostile_files import HostileReader, text_file
 from natural_tables import sample_rows, write_head, write_table
 from probe_strategies import make_sample_result, make_seed_score
 
-from sentprobe.probes.audit.audit_reader import read_audits
+from sentprobe.probes.audit.audit_report import read_audits
 from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe
 from sentprobe.probes.corpus.chunk_work import compute_chunk_rows
 from sentprobe.probes.corpus.chunks import find_head, read_rows
@@ -37,8 +37,8 @@ from sentprobe.probes.report.findings.item_parts import accuracy_by
 from sentprobe.probes.report.findings.mistakes import find_mistakes, render_mistakes
 from sentprobe.probes.report.page.page_audits import build_page_audits
 from sentprobe.probes.report.plots.page_pictures import draw_training_picture
-from sentprobe.probes.report.tables.complete_notes import describe_all
 from sentprobe.probes.report.tables.distance_report import build_geometry_sections
+from sentprobe.probes.report.tables.table_notes import describe_all
 from sentprobe.probes.report.tables.training_curves import build_curve_tables, build_curves
 from sentprobe.probes.results.item_table import read_item_table, write_item_table
 from sentprobe.probes.results.result import Condition, Results, make_score
@@ -50,7 +50,7 @@ from sentprobe.probes.results.training_curve import (
     read_learning_curves,
     write_learning_curve,
 )
-from sentprobe.probes.runs.execution.item_annotation import make_item_table
+from sentprobe.probes.runs.execution.completed_tasks import make_item_table
 from sentprobe.probes.statistics import Interval
 
 

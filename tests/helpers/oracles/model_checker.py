@@ -1,8 +1,8 @@
 """A model checker for generated sentences that is independent of their events.
 
 It reads the dependencies of a parsed sentence and evaluates it in small models. A model has people (a man, a group of
-men, ...) and relations between them, one for each verb with tense, aspect and adverbs. Facts are sampled on first use:
-each is true or false at random and then fixed.
+men, ...) and relations between them, one for each verb with tense or modal, aspect and adverbs, and one for each
+adjective. Facts are sampled on first use: each is true or false at random and then fixed.
 """
 
 from collections.abc import Iterator, Sequence
@@ -13,7 +13,7 @@ from typing import TypeAlias
 from sentprobe.generator.sentences.sentence import Token
 
 Person: TypeAlias = tuple[str, int]
-Fact: TypeAlias = tuple[str, str, str, tuple[str, ...], Person, Person | None]
+Fact: TypeAlias = tuple[str, str, str, tuple[str, ...], Person, Person | None, Person | None]
 
 
 class Undefined(Exception):  # noqa: N818 - the field's word: the sentence has no truth value
@@ -40,12 +40,13 @@ class Model:
         return [(name, number) for number in range(self.crowds[name])]
 
 
-def evaluate(tokens: Sequence[Token], model: Model) -> bool | None:
-    """Return the truth value of a sentence in a model, or None if it has none."""
+def evaluate(tokens: Sequence[Token], model: Model) -> bool | str | None:
+    """Return the truth value of a sentence in a model, the answer to a question as text, or None if it has none."""
     try:
-        return _Evaluator(tokens, model).evaluate_clause(_find_root(tokens), None)
+        value = _Evaluator(tokens, model).evaluate_clause(_find_root(tokens), None)
     except Undefined:
         return None
+    return f"answer: {value}" if tokens[0].upos == "AUX" else value
 
 
 def _find_root(tokens: Sequence[Token]) -> int:
@@ -66,25 +67,25 @@ class _Evaluator:
         people = {
             token.deprel: modified if "PronType=Rel" in token.feats else self.find_person(i)
             for i, token in parts
-            if token.deprel in ("nsubj", "nsubj:pass", "obj", "obl:agent")
+            if token.deprel in ("nsubj", "nsubj:pass", "obj", "iobj", "obl", "obl:agent")
         }
         passive = "nsubj:pass" in people
         agent = people["obl:agent" if passive else "nsubj"]
-        patient = people["nsubj:pass"] if passive else people.get("obj")
+        objects = [people[name] for name in ("iobj", "nsubj:pass", "obj", "obl") if name in people]
+        *recipients, patient = [*objects, None][:1] if len(objects) < 2 else objects
+        if "obl" in people:
+            patient, *recipients = objects
         words = [self.tokens[verb - 1], *(token for _, token in parts)]
-        (tense,) = (
-            part.removeprefix("Tense=")
-            for token in words
-            if "VerbForm=Fin" in token.feats and token.upos in ("AUX", "VERB")
-            for part in token.feats.split("|")
-            if part.startswith("Tense=")
-        )
+        (finite,) = (token for token in words if "VerbForm=Fin" in token.feats and token.upos in ("AUX", "VERB"))
+        tenses = [part for part in finite.feats.split("|") if part.startswith("Tense=")]
+        tense = tenses[0] if tenses else finite.lemma
         progressive = any(t.xpos == "VBG" for t in words if t.upos in ("AUX", "VERB"))
         adverbs = tuple(token.lemma for token in words if token.upos == "ADV")
         negated = any(token.upos == "PART" for token in words)
         lemma, aspect = self.tokens[verb - 1].lemma, "prog" if progressive else "simple"
         assert agent is not None
-        return self.model.holds((lemma, tense, aspect, adverbs, agent, patient)) is not negated
+        recipient = recipients[0] if recipients else None
+        return self.model.holds((lemma, tense, aspect, adverbs, agent, patient, recipient)) is not negated
 
     def find_person(self, noun: int) -> Person:
         """Return the one person that a noun phrase describes; otherwise it is undefined."""
@@ -92,6 +93,9 @@ class _Evaluator:
         name = f"{token.lemma} {token.feats}"
         candidates = self.model.list_people(name)
         for i, part in self.find_children(noun):
+            if part.deprel == "amod":
+                facts = {person: (part.lemma, "", "", (), person, None, None) for person in candidates}
+                candidates = [person for person in candidates if self.model.holds(facts[person])]
             if part.deprel == "acl:relcl":
                 candidates = [person for person in candidates if self.evaluate_clause(i, person)]
         if len(candidates) != 1:

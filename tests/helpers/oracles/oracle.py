@@ -37,7 +37,9 @@ FUNCTION_WORDS: Final = {
     "not": {"not"},
     "nt": {"n't"},
     "by": {"by"},
-    "rel": {"that", "who"},
+    "to": {"to"},
+    "and": {"and"},
+    "rel": {"that", "who", "which"},
     "comma": {","},
 }
 
@@ -49,7 +51,7 @@ VOWEL_SOUND: Final = re.compile(
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
-    """The word forms of a lexicon by class; ``t_`` is transitive, ``i_`` is intransitive."""
+    """The word forms of a lexicon by class; ``t_`` is transitive, ``i_`` intransitive, ``d_`` ditransitive."""
 
     nn: Set[str] = frozenset()
     nns: Set[str] = frozenset()
@@ -64,7 +66,13 @@ class Words:
     i_vbz: Set[str] = frozenset()
     i_vbd: Set[str] = frozenset()
     i_vbg: Set[str] = frozenset()
+    d_vb: Set[str] = frozenset()
+    d_vbz: Set[str] = frozenset()
+    d_vbd: Set[str] = frozenset()
+    d_vbg: Set[str] = frozenset()
+    d_vbn: Set[str] = frozenset()
     rb: Set[str] = frozenset()
+    jj: Set[str] = frozenset()
     md: Set[str] = frozenset()
     md_neg: Set[str] = frozenset()
 
@@ -72,14 +80,12 @@ class Words:
         """Return every class that ``oracle.lark`` uses, function words included."""
         articles = FUNCTION_WORDS["art_c"] | FUNCTION_WORDS["art_v"]
         forms_by_class: dict[str, Set[str]] = {f.name: getattr(self, f.name) for f in fields(self)}
-        nouns = forms_by_class.pop("nn")
-        return {
-            **forms_by_class,
-            **FUNCTION_WORDS,
-            "det_sg": self.det_sg - articles,
-            "nn_v": {noun for noun in nouns if VOWEL_SOUND.match(noun)},
-            "nn_c": {noun for noun in nouns if not VOWEL_SOUND.match(noun)},
+        onsets = {
+            f"{name}_{onset}": {form for form in forms if bool(VOWEL_SOUND.match(form)) is (onset == "v")}
+            for name, forms in (("nn", forms_by_class.pop("nn")), ("jj", forms_by_class.pop("jj")))
+            for onset in ("c", "v")
         }
+        return {**forms_by_class, **FUNCTION_WORDS, **onsets, "det_sg": self.det_sg - articles}
 
 
 def collect_words(lexicon: Lexicon) -> Words:
@@ -103,7 +109,13 @@ def collect_words(lexicon: Lexicon) -> Words:
         i_vbz=collect_forms(Kind.INTRANSITIVE, Form.VBZ),
         i_vbd=collect_forms(Kind.INTRANSITIVE, Form.VBD),
         i_vbg=collect_forms(Kind.INTRANSITIVE, Form.VBG),
+        d_vb=collect_forms(Kind.DITRANSITIVE, Form.VB),
+        d_vbz=collect_forms(Kind.DITRANSITIVE, Form.VBZ),
+        d_vbd=collect_forms(Kind.DITRANSITIVE, Form.VBD),
+        d_vbg=collect_forms(Kind.DITRANSITIVE, Form.VBG),
+        d_vbn=collect_forms(Kind.DITRANSITIVE, Form.VBN),
         rb=collect_forms(Kind.ADVERB, Form.RB),
+        jj=collect_forms(Kind.ADJECTIVE, Form.JJ),
         md=collect_forms(Kind.MODAL, Form.MD),
         md_neg=collect_forms(Kind.MODAL, Form.MD_NEG),
     )

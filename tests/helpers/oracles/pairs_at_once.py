@@ -3,10 +3,22 @@
 from typing import Any, NamedTuple
 
 from sentprobe.generator.events.event import Event
+from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.inference_pairs import NliSpace
 from sentprobe.generator.pairs.training_files import COLUMNS, iterate_training_columns
-from sentprobe.generator.pairs.triplets import TripletSet, TripletSide
+from sentprobe.generator.pairs.triplets import TripletSet, TripletSide, TripletSpace
 from sentprobe.generator.spaces.layout import build_layout_event
+from sentprobe.lexicon import Kind, english
+
+
+def choose_contrast_vocabulary(contrast: str, usual: str = "compeval") -> str:
+    """Return `everyday` for a contrast that needs its words, or the usual vocabulary."""
+    return "everyday" if CONTRASTS[contrast].needed_kind in (Kind.ADJECTIVE, Kind.DITRANSITIVE) else usual
+
+
+def build_contrast_space(contrast: str) -> TripletSpace:
+    """Return the triplets of a contrast over the usual vocabulary, or over `everyday` if it needs its words."""
+    return TripletSpace(english(), contrast, vocabulary=choose_contrast_vocabulary(contrast))
 
 
 class NliColumns(NamedTuple):

@@ -5,7 +5,7 @@ from pathlib import Path
 from sentprobe.display.table_writers import TableFormat
 from sentprobe.probes import audit as au
 from sentprobe.probes.dataset import Split
-from sentprobe.probes.results.split_overlap import SplitOverlap
+from sentprobe.probes.results.data_facts import SplitOverlap
 from sentprobe.probes.statistics import wilson
 
 

@@ -9,7 +9,7 @@ import pytest
 from made_audits import make_audit, write_audit_file
 
 from sentprobe.errors import FormatError, UsageError
-from sentprobe.probes.audit.audit_reader import read_audits
+from sentprobe.probes.audit.audit_report import read_audits
 
 AuditChange = Callable[[list[Any]], object]
 

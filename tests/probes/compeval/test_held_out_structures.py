@@ -52,6 +52,13 @@ def test_held_out_passives() -> None:
     assert again == data
 
 
+@pytest.mark.parametrize(
+    ("task", "name"), [("Mood", "past"), ("Mood", "progressive"), ("Question", "passive"), ("Modality", "negated")]
+)
+def test_mirrors_and_orders_keep_to_their_part(task: str, name: str) -> None:
+    check_dataset(build_task(task, train=112, test=56, hold_out_structure=name), name)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("sampling", ["mirror", "paper"])
 @pytest.mark.parametrize("name", STRUCTURES)

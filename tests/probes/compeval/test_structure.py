@@ -26,7 +26,7 @@ from sentprobe.probes.compeval.questions import ProbedSentence
 from sentprobe.probes.compeval.sampling import NoStructureError
 from sentprobe.probes.dataset import ProbeDataset, Size, Split, TooFewError
 from sentprobe.probes.formats import read_dataset
-from sentprobe.probes.runs.execution.item_annotation import make_item_table
+from sentprobe.probes.runs.execution.completed_tasks import make_item_table
 
 TASKS = SUITE_TASKS["structure"]
 TINY = ("--train", 56, "--test", 28)

@@ -5,14 +5,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from sentprobe.probes.encoders.baselines import Majority
-from sentprobe.probes.encoders.capabilities import (
+from sentprobe.probes.encoders.protocol import (
     Capabilities,
+    Vectors,
     collect_notes,
     count_truncated_sentences,
     get_capabilities,
     read_name,
 )
-from sentprobe.probes.encoders.protocol import Vectors
 
 
 class Plain:

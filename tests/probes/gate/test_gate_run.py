@@ -5,14 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from pairs_at_once import build_contrast_space, choose_contrast_vocabulary
 from shared import ROOT
 
 import sentprobe
 from sentprobe.errors import UsageError
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.triplet_files import TripletFormat, write_triplets
-from sentprobe.generator.pairs.triplets import TripletSpace
-from sentprobe.lexicon import english
 from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.gate import pair_scores
 
@@ -25,7 +24,7 @@ def encode_positions(sentences: list[str]) -> np.ndarray:
 
 def run_lines_of_the_page(encode: object, contrast: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """Return the figures that the lines of docs/gate.md print."""
-    triplets = TripletSpace(english(), contrast).sample(150, seed=0)
+    triplets = build_contrast_space(contrast).sample(150, seed=0)
     write_triplets(triplets, folder / "role.jsonl", TripletFormat.JSONL)
     *_, code = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "gate.md").read_text("utf-8"), re.DOTALL)
     monkeypatch.chdir(folder)
@@ -40,7 +39,8 @@ def test_ten_lines_of_an_outsider_give_the_same_figures(
     model: object, contrast: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     encode = make_encoder(model).encode if isinstance(model, str) else model
-    result = sentprobe.gate(model, contrasts=[contrast], n=150).draws[0]
+    vocabulary = choose_contrast_vocabulary(contrast)
+    result = sentprobe.gate(model, contrasts=[contrast], n=150, vocabulary=vocabulary).draws[0]
     rates = result.rates[1]
     assert [result.threshold, rates.false_hits, rates.misses] == run_lines_of_the_page(
         encode, contrast, tmp_path, monkeypatch
@@ -50,7 +50,7 @@ def test_ten_lines_of_an_outsider_give_the_same_figures(
 @pytest.mark.parametrize("measure", ["cosine", "dot", "euclid"])
 def test_a_bag_of_words_is_at_one_half_where_the_words_are_the_same(measure: str) -> None:
     names = [name for name, contrast in CONTRASTS.items() if contrast.same_words]
-    rows = sentprobe.gate("bow", contrasts=names, n=120, measure=measure).draws[0].rates
+    rows = sentprobe.gate("bow", contrasts=names, n=120, measure=measure, vocabulary="everyday").draws[0].rates
     assert {rates.contrast for rates in rows} == {*names}
     for rates in (rates for rates in rows if rates.form == "form"):
         assert (rates.auc, rates.ties) == (0.5, 120)

@@ -15,9 +15,8 @@ from sentprobe.errors import UsageError
 from sentprobe.lengths import ADI_BINS
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import ProbeDataset, Sampling, Size, Split
-from sentprobe.probes.natural.catalogue import TASKS
-from sentprobe.probes.natural.conneau.sentlen import format_bins
-from sentprobe.probes.natural.datasets import NaturalRecipe
+from sentprobe.probes.natural.conneau.surface_tasks import format_bins
+from sentprobe.probes.natural.datasets import TASKS, NaturalRecipe
 from sentprobe.probes.natural.selection import NaturalSettings
 from sentprobe.probes.runs.request.built_suites import build_natural
 

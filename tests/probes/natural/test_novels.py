@@ -8,8 +8,7 @@ from shared import needs_shared
 
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import ProbeDataset
-from sentprobe.probes.natural.catalogue import TASKS
-from sentprobe.probes.natural.datasets import NaturalRecipe
+from sentprobe.probes.natural.datasets import TASKS, NaturalRecipe
 from sentprobe.probes.natural.selection import FrequencyBand, NaturalSettings
 
 pytestmark = [needs_shared, pytest.mark.slow]  # 31,000 trees are read

@@ -15,8 +15,7 @@ from thoroughness import examples
 from sentprobe.generator.events.event import Number
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import ProbeDataset, Size, Split, TooFewError
-from sentprobe.probes.natural.catalogue import TASKS, find_tasks
-from sentprobe.probes.natural.datasets import NaturalRecipe, build_datasets
+from sentprobe.probes.natural.datasets import TASKS, NaturalRecipe, build_datasets, find_tasks
 from sentprobe.probes.natural.selection import FrequencyBand, NaturalSettings
 from sentprobe.probes.syntax.rows import Row
 

@@ -20,8 +20,7 @@ from thoroughness import examples
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe
 from sentprobe.probes.corpus.table import Table
-from sentprobe.probes.natural.catalogue import TASKS
-from sentprobe.probes.natural.datasets import NaturalRecipe
+from sentprobe.probes.natural.datasets import TASKS, NaturalRecipe
 from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.natural.selection import FrequencyBand, NaturalSettings
 from sentprobe.probes.natural.table_agreement import (

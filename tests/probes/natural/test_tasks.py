@@ -14,9 +14,8 @@ from thoroughness import examples
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import ProbeDataset, Size, Split, TooFewError
-from sentprobe.probes.natural.catalogue import TASKS, find_tasks
 from sentprobe.probes.natural.conneau.inversions import LongerClause, _swap_neighbours, divide_sentence, render_sentence
-from sentprobe.probes.natural.datasets import NaturalRecipe, build_datasets
+from sentprobe.probes.natural.datasets import TASKS, NaturalRecipe, build_datasets, find_tasks
 from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.natural.selection import FrequencyBand, NaturalSettings, parse_band
 from sentprobe.probes.natural.target_words import FULL_CORPUS, compute_target_band

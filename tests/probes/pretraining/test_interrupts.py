@@ -21,7 +21,7 @@ from thoroughness import examples
 
 from sentprobe.errors import ResultsError, SentprobeError
 from sentprobe.probes.pretraining import checkpoint, loop
-from sentprobe.probes.pretraining.interrupts import InterruptHandler
+from sentprobe.probes.pretraining.loop import InterruptHandler
 from sentprobe.probes.pretraining.objective import Batch, Learner, Validation
 from sentprobe.probes.pretraining.schedule import StepInterval
 

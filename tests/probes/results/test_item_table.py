@@ -21,7 +21,7 @@ from sentprobe.probes.formats import read_dataset
 from sentprobe.probes.results import item_table as kept
 from sentprobe.probes.results.result import Results
 from sentprobe.probes.results.store import read_results
-from sentprobe.probes.runs.execution.item_annotation import make_item_table
+from sentprobe.probes.runs.execution.completed_tasks import make_item_table
 from sentprobe.probes.runs.run import run
 
 

@@ -14,12 +14,18 @@ from reviewed_runs import SOUND, change_encoder, find_by
 
 from sentprobe.lexicon import english
 from sentprobe.probes.audit import Cue, audit, format_verdict_lines, to_json
-from sentprobe.probes.audit.audit_reader import audit_from_json
+from sentprobe.probes.audit.audit_report import audit_from_json
 from sentprobe.probes.dataset import Card, ProbeDataset, Split
 from sentprobe.probes.formats import write_dataset
-from sentprobe.probes.results.data_facts import collect_data_facts, parse_data_facts
+from sentprobe.probes.results.data_facts import (
+    FUNCTION_STEMS,
+    SplitOverlap,
+    collect_data_facts,
+    find_lemma,
+    find_overlap,
+    parse_data_facts,
+)
 from sentprobe.probes.results.result import Result
-from sentprobe.probes.results.split_overlap import FUNCTION_STEMS, SplitOverlap, find_lemma, find_overlap
 from sentprobe.probes.review.claim_finding import Severity
 
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from thoroughness import examples
 
 from sentprobe.probes.trainer.classifier import Preset, StopCriterion
-from sentprobe.probes.trainer.early_stopping import TrainingProgress, ValidationCheck
 from sentprobe.probes.trainer.presets import calibrate_stopping, find_preset
+from sentprobe.probes.trainer.training import TrainingProgress, ValidationCheck
 
 ETTINGER = replace(find_preset("ettinger"), patience=3, tolerance=0.1)
 ON_VALIDATION = replace(ETTINGER, stop=StopCriterion.VALIDATION_LOSS)

@@ -18,9 +18,9 @@ from sentprobe.probes.dataset import Items, ProbeDataset, Split
 from sentprobe.probes.encoders import Vectors, make_encoder
 from sentprobe.probes.trainer.classifier import GRID_FIELDS, Precision, Preset, Scaling
 from sentprobe.probes.trainer.devices import choose_precision, has_fast_bfloat16, uses_bfloat16_instructions
-from sentprobe.probes.trainer.early_stopping import TrainingProgress, ValidationCheck
 from sentprobe.probes.trainer.fit import Fit, fit
 from sentprobe.probes.trainer.presets import find_preset
+from sentprobe.probes.trainer.training import TrainingProgress, ValidationCheck
 
 ETTINGER = find_preset("ettinger")
 SHORT = replace(ETTINGER, max_epochs=3, batch=50)

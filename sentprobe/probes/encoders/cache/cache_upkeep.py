@@ -8,7 +8,7 @@ from pathlib import Path
 
 from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.lexicon.memory import find_kept_files
-from sentprobe.probes.encoders.cache import vector_cache as vc
+from sentprobe.probes.encoders.cache import vector_cache
 
 DAY = 24 * 60 * 60
 
@@ -54,7 +54,7 @@ class CacheCheck:
 def list_cached_encoders(directory: Path) -> tuple[CachedEncoder, ...]:
     """Return the cached encoders, the most recently used first; none if there is no cache. Raises SentprobeError."""
     with _report_failures(directory, "cannot read the cache"):
-        encoders = [_summarize_folder(folder) for folder in vc.list_cache_folders(directory)]
+        encoders = [_summarize_folder(folder) for folder in vector_cache.list_cache_folders(directory)]
     return tuple(sorted(encoders, key=lambda entry: (-entry.used, entry.folder)))
 
 
@@ -94,10 +94,10 @@ def clear_inflected_forms(directory: Path, *, older_than: float | None = None) -
 def check_cache_files(directory: Path) -> CacheCheck:
     """Read every file; remove damaged files and old partial files. Raises SentprobeError."""
     with _report_failures(directory, "cannot read the cache"):
-        folders = vc.list_cache_folders(directory)
-        paths = [path for folder in folders for path in vc.list_vector_files(folder)]
+        folders = vector_cache.list_cache_folders(directory)
+        paths = [path for folder in folders for path in vector_cache.list_vector_files(folder)]
         damaged = tuple(path for path in paths if not _is_undamaged(path))
-        old_leftovers = [path for folder in folders for path in vc.list_leftovers(folder) if _is_old(path)]
+        old_leftovers = [path for folder in folders for path in vector_cache.list_leftovers(folder) if _is_old(path)]
     for path in (*damaged, *old_leftovers):
         _remove(path)
     return CacheCheck(files=len(paths), damaged=damaged, leftovers=len(old_leftovers))
@@ -109,10 +109,10 @@ def _summarize_folder(folder: Path) -> CachedEncoder:
     keys: set[bytes] = set()
     dims: set[int] = set()
     size = 0
-    for path in vc.list_vector_files(folder):
-        with suppress(vc.DamagedFileError, FileNotFoundError):
+    for path in vector_cache.list_vector_files(folder):
+        with suppress(vector_cache.DamagedFileError, FileNotFoundError):
             size += path.stat().st_size
-            with vc.open_vectors(path) as file:
+            with vector_cache.open_vectors(path) as file:
                 names.add(file.head.encoder)
                 fingerprints.add(file.head.fingerprint)
                 dims.add(file.head.dim)
@@ -144,16 +144,16 @@ def _select_encoder(entries: Sequence[CachedEncoder], encoder: str) -> tuple[Cac
 
 def _iterate_removable(folder: Path) -> Iterable[Path]:
     """Yield the cache files of a folder; the tag, which marks a cache folder, comes last."""
-    yield from vc.list_vector_files(folder)
-    yield from vc.list_leftovers(folder)
-    yield folder / vc.TAG
+    yield from vector_cache.list_vector_files(folder)
+    yield from vector_cache.list_leftovers(folder)
+    yield folder / vector_cache.TAG
 
 
 def _is_undamaged(path: Path) -> bool:
     try:
-        with vc.open_vectors(path) as file:
+        with vector_cache.open_vectors(path) as file:
             file.read_vectors()
-    except vc.DamagedFileError:
+    except vector_cache.DamagedFileError:
         return False
     except FileNotFoundError:  # another process has just removed it
         pass

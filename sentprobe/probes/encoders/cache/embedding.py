@@ -7,8 +7,7 @@ import numpy as np
 from sentprobe.errors import SentprobeError, UsageError, is_out_of_memory
 from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.cache.vector_cache import Cache, CachedVectors
-from sentprobe.probes.encoders.capabilities import get_capabilities
-from sentprobe.probes.encoders.protocol import Encoder, EncoderError, Vectors, check_vectors
+from sentprobe.probes.encoders.protocol import Encoder, EncoderError, Vectors, check_vectors, get_capabilities
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
 from sentprobe.progress import Reporter, SilentReporter, shorten

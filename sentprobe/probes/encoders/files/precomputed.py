@@ -8,9 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from sentprobe.errors import path_error
-from sentprobe.probes.encoders.capabilities import Capabilities
 from sentprobe.probes.encoders.files import vector_file, vector_formats
-from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
+from sentprobe.probes.encoders.protocol import Capabilities, EncoderError, Vectors, digest
 from sentprobe.specs import Spec, read_options
 
 

@@ -1,10 +1,11 @@
 """Files of sentence vectors: one table of formats, each with a reader and a writer.
 
 =============  =========================================================================
-npz            arrays ``vectors`` (n, dim), and ``sentences``, ``ids`` or both (n,) npy            one array (n, dim),
-without sentences or ids safetensors    tensor ``vectors`` (n, dim); ``sentences``, ``ids`` as JSON lists in the
-metadata parquet        columns ``vector`` (a list of numbers), and ``sentence``, ``id`` or both lookup         one
-sentence per line: id, sentence and numbers, with tabs between the three and spaces
+npz            arrays ``vectors`` (n, dim), and ``sentences``, ``ids`` or both (n,)
+npy            one array (n, dim), without sentences or ids
+safetensors    tensor ``vectors`` (n, dim); ``sentences``, ``ids`` as JSON lists in the metadata
+parquet        columns ``vector`` (a list of numbers), and ``sentence``, ``id`` or both
+lookup         one sentence per line: id, sentence and numbers, with tabs between the three and spaces
                between numbers (look-up format of Ettinger et al. 2018); plain, gzip or xz
 =============  =========================================================================
 """

@@ -6,8 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from sentprobe.probes.encoders.capabilities import Capabilities
-from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
+from sentprobe.probes.encoders.protocol import Capabilities, EncoderError, Vectors, digest
 from sentprobe.specs import Natural
 
 log = logging.getLogger(__name__)

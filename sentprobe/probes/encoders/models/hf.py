@@ -12,10 +12,9 @@ import torch
 from torch import Tensor
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders.capabilities import Capabilities
 from sentprobe.probes.encoders.models import model_loading
-from sentprobe.probes.encoders.models.declared_size import check_declared_size
-from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest, missing_extra
+from sentprobe.probes.encoders.models import model_loading as loading
+from sentprobe.probes.encoders.protocol import Capabilities, EncoderError, Vectors, digest, missing_extra
 from sentprobe.specs import Spec, read_options
 
 
@@ -75,7 +74,7 @@ class HfOptions:
     layer: str = "-1"
     """0: embeddings; 1: after the first block; -1: the last; ``all``: one encoder per layer."""
     pooling: Pooling = Pooling.MEAN
-    precision: model_loading.ModelPrecision = model_loading.ModelPrecision.FLOAT32
+    precision: loading.ModelPrecision = loading.ModelPrecision.FLOAT32
     max_length: int = 0
     """Maximum number of tokens per sentence; 0: the limit of the model."""
     revision: str = ""
@@ -125,7 +124,7 @@ class HfModel:
 
     def _compute_states(self, sentences: Sequence[str]) -> tuple[tuple[Tensor, ...], Tensor]:
         """Return the states (batch, time, dim) at each layer, and the mask (batch, time)."""
-        with model_loading.report_encoding_errors(self.name):
+        with loading.report_encoding_errors(self.name):
             tokens = self.tokenizer(
                 list(sentences), padding=True, truncation=self.limit is not None,
                 max_length=self.limit, return_tensors="pt",
@@ -211,7 +210,7 @@ class HfEncoder:
     def count_truncated(self, sentences: Sequence[str]) -> int | None:
         """Return how many sentences exceed the token limit."""
         model = self.store.model
-        return model_loading.count_truncated(sentences, model.tokenizer, limit=model.limit)
+        return loading.count_truncated(sentences, model.tokenizer, limit=model.limit)
 
 
 def load_hf(spec: Spec) -> list[HfEncoder]:
@@ -220,7 +219,7 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
     requested_layer = _parse_layer(options.layer)
     if find_spec("transformers") is None:
         raise missing_extra("an encoder hf:...", "transformers")
-    files = model_loading.find_model(spec.argument, revision=options.revision)
+    files = loading.find_model(spec.argument, revision=options.revision)
     model = _load(files.directory, model_name=spec.argument, options=options)
     layers = _resolve_layers(requested_layer, model.count_layers())
     store = LayerStore(model, layers)
@@ -268,8 +267,8 @@ def _resolve_layers(requested_layer: int | None, count: int) -> list[int]:
 
 
 def _load(directory: Path, *, model_name: str, options: HfOptions) -> HfModel:
-    with model_loading.report_loading_errors(model_name):
-        check_declared_size(directory)
+    with loading.report_loading_errors(model_name):
+        loading.check_declared_size(directory)
         from transformers import AutoModel, AutoTokenizer
 
         local: dict[str, bool] = {"local_files_only": True, "trust_remote_code": False}
@@ -283,7 +282,7 @@ def _load(directory: Path, *, model_name: str, options: HfOptions) -> HfModel:
     device = options.device or model_loading.find_default_device()
     return HfModel(
         name=model_name,
-        model=model_loading.move_to_device(model, device=device, precision=options.precision),
+        model=loading.move_to_device(model, device=device, precision=options.precision),
         tokenizer=tokenizer,
         limit=_find_token_limit(options.max_length, tokenizer, model.config),
         pooling=options.pooling,

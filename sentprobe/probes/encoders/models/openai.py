@@ -13,7 +13,7 @@ from urllib3 import exceptions
 from urllib3.util import parse_url
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders.models import http_endpoint as he
+from sentprobe.probes.encoders.models import http_endpoint
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors, check_vectors, digest
 from sentprobe.specs import Spec, read_options
 from sentprobe.values import BadSyntaxError, parse_json
@@ -59,13 +59,13 @@ class OpenAIEncoder:
     fingerprint: str
     model: str
     options: OpenAIOptions
-    endpoint: he.Endpoint = field(repr=False)
+    endpoint: http_endpoint.Endpoint = field(repr=False)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the vectors, (n, dim) float32, from concurrent requests. Raises EncoderError."""
         size = self.options.batch
         chunks = [sentences[start : start + size] for start in range(0, len(sentences), size)]
-        group = he.RequestGroup(threading.Event())
+        group = http_endpoint.RequestGroup(threading.Event())
         with ThreadPool(max(min(len(chunks), self.options.concurrency), 1)) as pool:
             try:
                 # As they are done, so that the first error ends it, whatever the others wait for.
@@ -78,7 +78,7 @@ class OpenAIEncoder:
             raise self.endpoint.make_error(f"the server returned vectors of different widths: {widths}")
         return np.concatenate(parts)
 
-    def _encode(self, chunk: tuple[int, Sequence[str]], *, group: he.RequestGroup) -> tuple[int, Vectors]:
+    def _encode(self, chunk: tuple[int, Sequence[str]], *, group: http_endpoint.RequestGroup) -> tuple[int, Vectors]:
         """Return the number of a chunk and, from one request, its vectors, (n, dim) float32."""
         place, sentences = chunk
         dim = self.options.dim
@@ -92,7 +92,7 @@ class OpenAIEncoder:
 
     def _parse_array(self, answer: bytes, *, count: int) -> NDArray[Any]:
         try:
-            array = np.array(_parse_rows(answer, count=count, key=he.read_key(self.endpoint.key_env)))
+            array = np.array(_parse_rows(answer, count=count, key=http_endpoint.read_key(self.endpoint.key_env)))
         except ValueError as error:  # numpy's own is about rows of different lengths
             problem = str(error)
         else:
@@ -107,21 +107,21 @@ def load_openai(spec: Spec) -> OpenAIEncoder:
     _check_options(options)
     url = options.base_url.rstrip("/")
     variable = options.key_env or (OPENAI_KEY_VARIABLE if _is_openai_host(url) else "")
-    if variable and not he.read_key(variable):
+    if variable and not http_endpoint.read_key(variable):
         raise EncoderError(f"an encoder openai:... needs a key in the environment variable {variable}")
     return OpenAIEncoder(
         name=spec.name,
         fingerprint=digest("openai", url, spec.argument, options.dim),
         model=spec.argument,
         options=options,
-        endpoint=he.Endpoint(
+        endpoint=http_endpoint.Endpoint(
             url=f"{url}/embeddings",
             owner=str(spec),
             key_env=variable,
             timeout=options.timeout,
             retries=options.retries,
             backoff=options.backoff,
-            pool=he.make_connection_pool(url, size=options.concurrency),
+            pool=http_endpoint.make_connection_pool(url, size=options.concurrency),
         ),
     )
 
@@ -161,7 +161,7 @@ def _parse_rows(body: bytes, *, count: int, key: str) -> list[object]:
         data = parse_json(body)["data"]
         rows = {entry.get("index", place): entry["embedding"] for place, entry in enumerate(data)}
     except (BadSyntaxError, KeyError, TypeError, AttributeError):
-        server_message = he.extract_server_message(body, key=key)[:80]
+        server_message = http_endpoint.extract_server_message(body, key=key)[:80]
         raise ValueError(f"it has no list of embeddings: {server_message!r}") from None
     if len(data) != count:
         raise ValueError(f"it has {len(data)} embeddings for {count} sentences")

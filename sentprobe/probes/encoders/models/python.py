@@ -15,9 +15,8 @@ from typing import Any
 import numpy as np
 
 from sentprobe.errors import SentprobeError, UsageError, suggest
-from sentprobe.probes.encoders.capabilities import Capabilities, read_attributes, read_fingerprint
+from sentprobe.probes.encoders import protocol
 from sentprobe.probes.encoders.models.model_loading import find_truncation_counter
-from sentprobe.probes.encoders.protocol import EncoderError, Vectors, check_vectors, digest
 from sentprobe.specs import Natural, Spec, read_options
 
 EncodeFunction = Callable[[Sequence[str]], object]
@@ -180,17 +179,17 @@ class PythonEncoder:
     name: str
     fingerprint: str
     call: EncodeFunction = field(repr=False, compare=False)
-    capabilities: Capabilities = field(repr=False, compare=False)
+    capabilities: protocol.Capabilities = field(repr=False, compare=False)
 
-    def encode(self, sentences: Sequence[str]) -> Vectors:
+    def encode(self, sentences: Sequence[str]) -> protocol.Vectors:
         """Return the function's vectors, (n, dim) float32. Raises EncoderError."""
         try:
             vectors = convert_to_array(self.call(sentences))
         except SentprobeError:
             raise
         except (Exception, SystemExit) as error:
-            raise EncoderError(f"encoder {self.name} raised {_format_exception(error)}") from error
-        return check_vectors(vectors, sentences=sentences, encoder=self.name)
+            raise protocol.EncoderError(f"encoder {self.name} raised {_format_exception(error)}") from error
+        return protocol.check_vectors(vectors, sentences=sentences, encoder=self.name)
 
 
 def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
@@ -205,15 +204,15 @@ def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
     style = find_style(model) if options.style is CallStyle.AUTO else options.style
     if style is None:
         raise _not_callable_error(spec, attribute)
-    stated = read_fingerprint(model)
+    stated = protocol.read_fingerprint(model)
     content = stated or _digest_source(module)
     seeded = options.seed if style is CallStyle.SENTEVAL else ""
     return PythonEncoder(
         name=spec.name,
-        fingerprint=digest("python", spec.argument, style, options.version, seeded, content),
+        fingerprint=protocol.digest("python", spec.argument, style, options.version, seeded, content),
         call=make_caller(model, style, batch=options.batch, seed=options.seed),
-        capabilities=Capabilities(
-            cacheable=read_attributes(model, cacheable=bool(stated or options.version)).cacheable,
+        capabilities=protocol.Capabilities(
+            cacheable=protocol.read_attributes(model, cacheable=bool(stated or options.version)).cacheable,
             # SentEval's ``prepare`` may count the words of all sentences, or load a model.
             needs_all_sentences=style is CallStyle.SENTEVAL,
             seed=options.seed if style is CallStyle.SENTEVAL else None,
@@ -232,12 +231,14 @@ def wrap(model: Any, *, name: str, fingerprint: str = "", cacheable: bool | None
     """
     style = find_style(model)
     if style is None:
-        raise EncoderError(f"{name}: a {type(model).__name__} is neither a function nor an object with encode")
+        raise protocol.EncoderError(f"{name}: a {type(model).__name__} is neither a function nor an object with encode")
     return PythonEncoder(
         name=name,
-        fingerprint=digest("wrapped", name, style, fingerprint or _digest_source(_find_module(model)) or token_hex()),
+        fingerprint=protocol.digest(
+            "wrapped", name, style, fingerprint or _digest_source(_find_module(model)) or token_hex()
+        ),
         call=make_caller(model, style, batch=BATCH, seed=0),
-        capabilities=Capabilities(
+        capabilities=protocol.Capabilities(
             cacheable=bool(fingerprint) if cacheable is None else cacheable,
             needs_all_sentences=style is CallStyle.SENTEVAL,
             count_truncated=find_truncation_counter(model),
@@ -250,13 +251,13 @@ def _find_module(model: Any) -> ModuleType:
     return sys.modules.get(name, ModuleType(name))
 
 
-def _not_callable_error(spec: Spec, attribute: str) -> EncoderError:
+def _not_callable_error(spec: Spec, attribute: str) -> protocol.EncoderError:
     if not attribute:
         problem = f"the module has no function encode or batcher; name one, as in python:{spec.argument}:function"
     else:
         problem = f"{attribute} is neither a function nor an object with encode or batcher"
         problem += "; see the encoder python: in the documentation"
-    return EncoderError(f"{spec}: {problem}")
+    return protocol.EncoderError(f"{spec}: {problem}")
 
 
 def _import_module(name: str, *, spec: Spec) -> ModuleType:
@@ -273,7 +274,7 @@ def _import_module(name: str, *, spec: Spec) -> ModuleType:
             raise UsageError(
                 f"{spec}: there is no module {name!r} in the working directory {here}, and none is installed{hint}"
             ) from None
-        raise EncoderError(f"{spec}: importing {name} raised {_format_exception(error)}") from error
+        raise protocol.EncoderError(f"{spec}: importing {name} raised {_format_exception(error)}") from error
 
 
 def _find_attribute(module: ModuleType, path: str) -> Any:
@@ -294,7 +295,7 @@ def _instantiate(model: Any, *, spec: Spec) -> Any:
         return model()
     except (Exception, SystemExit) as error:
         problem = f"making a {model.__name__} without arguments raised {_format_exception(error)}"
-        raise EncoderError(f"{spec}: {problem}") from error
+        raise protocol.EncoderError(f"{spec}: {problem}") from error
 
 
 def _format_exception(error: BaseException) -> str:

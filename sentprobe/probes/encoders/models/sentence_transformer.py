@@ -9,10 +9,8 @@ from typing import Any
 import numpy as np
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.probes.encoders.capabilities import Capabilities
-from sentprobe.probes.encoders.models import model_loading as ml
-from sentprobe.probes.encoders.models.declared_size import check_declared_size
-from sentprobe.probes.encoders.protocol import Vectors, check_vectors, digest, missing_extra
+from sentprobe.probes.encoders.models import model_loading as loading
+from sentprobe.probes.encoders.protocol import Capabilities, Vectors, check_vectors, digest, missing_extra
 from sentprobe.specs import Spec, read_options
 from sentprobe.values import BadSyntaxError, parse_json
 
@@ -32,7 +30,7 @@ class SentenceTransformerOptions:
     """Whether to normalize each vector to length 1 (after ``dim``)."""
     dim: int = 0
     """Number of leading dimensions to keep; 0: all."""
-    precision: ml.ModelPrecision = ml.ModelPrecision.FLOAT32
+    precision: loading.ModelPrecision = loading.ModelPrecision.FLOAT32
     max_length: int = 0
     """Maximum number of tokens per sentence; 0: the limit of the model."""
     revision: str = ""
@@ -57,7 +55,7 @@ class SentenceTransformerEncoder:
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the vectors, (n, dim) float32, cut and normalized by the options."""
-        with ml.report_encoding_errors(self.name):
+        with loading.report_encoding_errors(self.name):
             output = self._model.encode(
                 list(sentences), prompt=self._prompt, batch_size=self._options.batch, show_progress_bar=False
             )
@@ -75,7 +73,7 @@ class SentenceTransformerEncoder:
         """Return how many sentences exceed the token limit."""
         limit = getattr(self._model, "max_seq_length", None)
         tokenizer = getattr(self._model, "tokenizer", None)
-        return ml.count_truncated(sentences, tokenizer, limit=limit, prompt=self._prompt)
+        return loading.count_truncated(sentences, tokenizer, limit=limit, prompt=self._prompt)
 
 
 def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
@@ -83,7 +81,9 @@ def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
     options = read_options(spec, SentenceTransformerOptions())
     if find_spec("sentence_transformers") is None:
         raise missing_extra("an encoder st:...", "sentence-transformers")
-    files = ml.find_model(spec.argument, revision=options.revision, required_file="modules.json", owners=MODEL_OWNERS)
+    files = loading.find_model(
+        spec.argument, revision=options.revision, required_file="modules.json", owners=MODEL_OWNERS
+    )
     model = _load(files.directory, model_name=spec.argument, options=options)
     prompt = _choose_prompt(options, model.prompts, default=model.default_prompt_name)
     return SentenceTransformerEncoder(
@@ -96,9 +96,9 @@ def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
 
 
 def _load(directory: Path, *, model_name: str, options: SentenceTransformerOptions) -> Any:
-    with ml.report_loading_errors(model_name):
+    with loading.report_loading_errors(model_name):
         _refuse_foreign_code(directory)
-        check_declared_size(directory)
+        loading.check_declared_size(directory)
         device = options.device and "cpu"  # move_to_device reports an unknown device
         from sentence_transformers import SentenceTransformer
 
@@ -108,7 +108,7 @@ def _load(directory: Path, *, model_name: str, options: SentenceTransformerOptio
         width = _find_width(model)
     if options.dim and width and options.dim > width:
         raise UsageError(f"st: option dim={options.dim}: the model's vectors have {width} numbers")
-    return ml.move_to_device(model, device=options.device, precision=options.precision)
+    return loading.move_to_device(model, device=options.device, precision=options.precision)
 
 
 def _refuse_foreign_code(directory: Path) -> None:
@@ -151,7 +151,9 @@ def _choose_prompt(options: SentenceTransformerOptions, prompts: Mapping[str, st
     return prompts[name]
 
 
-def _compute_fingerprint(files: ml.ModelFiles, model: Any, *, prompt: str, options: SentenceTransformerOptions) -> str:
+def _compute_fingerprint(
+    files: loading.ModelFiles, model: Any, *, prompt: str, options: SentenceTransformerOptions
+) -> str:
     """Return a digest of everything that the vectors depend on, without batch size and device."""
     modules = [type(module).__name__ for module in model]
     length = getattr(model, "max_seq_length", None)

@@ -98,10 +98,7 @@ class RecurrentLayer(nn.Module):
 
 
 class Recurrent(Network):
-    """Stacked recurrent layers; the last states are the sentence vector.
-
-    Weights have PyTorch's default initialization, uniform in +-1/sqrt(hidden).
-    """
+    """Stacked recurrent layers, initially uniform in +-1/sqrt(hidden) as in PyTorch; the last states are the vector."""
 
     cells: ClassVar[CellMaker]
     gates: ClassVar[int]

@@ -10,11 +10,10 @@ import numpy as np
 import torch
 from torch.nn.utils import rnn
 
-from sentprobe.probes.encoders.capabilities import Capabilities
 from sentprobe.probes.encoders.files.word_vectors import WordVectors
 from sentprobe.probes.encoders.models import model_loading
 from sentprobe.probes.encoders.models.model_loading import count_none_truncated
-from sentprobe.probes.encoders.protocol import Vectors
+from sentprobe.probes.encoders.protocol import Capabilities, Vectors
 from sentprobe.probes.encoders.published import sentence_words, weight_files
 
 Recurrent = TypeVar("Recurrent", torch.nn.LSTM, torch.nn.GRU)

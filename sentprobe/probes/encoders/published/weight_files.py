@@ -1,8 +1,9 @@
 """Read files of weights without running code that they may contain.
 
 =================  ====================================================================
-state dictionary   tensors by name, as PyTorch saves them; read only with ``weights_only`` npz                arrays by
-name, as NumPy saves them npy                one array, one row per word; it stays on disk, and rows are read on demand
+state dictionary   tensors by name, as PyTorch saves them; read only with ``weights_only``
+npz                arrays by name, as NumPy saves them
+npy                one array, one row per word; it stays on disk, and rows are read on demand
 =================  ====================================================================
 
 Pickles may run code; they are refused with a command that converts them.

@@ -9,11 +9,10 @@ import numpy as np
 import torch
 
 from sentprobe.errors import FormatError
-from sentprobe.probes.encoders.capabilities import Capabilities
 from sentprobe.probes.encoders.files.word_vectors import MAX_WORDS_SHOWN, WordVectors
 from sentprobe.probes.encoders.models import model_loading
 from sentprobe.probes.encoders.models.model_loading import count_none_truncated
-from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
+from sentprobe.probes.encoders.protocol import Capabilities, EncoderError, Vectors, digest
 from sentprobe.probes.encoders.trained import model_config, model_folder
 from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
 from sentprobe.probes.encoders.trained.untrained import group_by_length

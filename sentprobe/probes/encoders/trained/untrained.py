@@ -8,12 +8,11 @@ import numpy as np
 import torch
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders.capabilities import Capabilities
 from sentprobe.probes.encoders.files.word_files import read_or_sample_word_vectors
 from sentprobe.probes.encoders.files.word_vectors import WordVectors
 from sentprobe.probes.encoders.networks import network
 from sentprobe.probes.encoders.networks.architecture import Architecture
-from sentprobe.probes.encoders.protocol import Vectors, digest
+from sentprobe.probes.encoders.protocol import Capabilities, Vectors, digest
 from sentprobe.specs import Natural, Spec, read_options
 
 

@@ -8,8 +8,7 @@ from itertools import product
 import numpy as np
 
 from sentprobe.errors import UsageError, check_whole
-from sentprobe.probes.encoders.capabilities import Capabilities, get_capabilities
-from sentprobe.probes.encoders.protocol import Baseline, Encoder, Vectors, digest
+from sentprobe.probes.encoders.protocol import Baseline, Capabilities, Encoder, Vectors, digest, get_capabilities
 from sentprobe.specs import OptionPair, Spec, choose_member, parse_spec, replace_options
 
 

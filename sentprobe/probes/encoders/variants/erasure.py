@@ -11,8 +11,7 @@ import numpy as np
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Indices, ProbeDataset, Split
-from sentprobe.probes.encoders.capabilities import Capabilities, get_capabilities
-from sentprobe.probes.encoders.protocol import Baseline, Encoder, Vectors, digest
+from sentprobe.probes.encoders.protocol import Baseline, Capabilities, Encoder, Vectors, digest, get_capabilities
 from sentprobe.probes.encoders.variants.cut_and_rounded import add_options
 from sentprobe.probes.statistics import Floats
 from sentprobe.specs import Spec

@@ -11,8 +11,7 @@ import numpy as np
 import torch
 
 from sentprobe.probes.encoders.protocol import missing_extra
-from sentprobe.probes.pretraining.decoding.decoder import Seq2Seq
-from sentprobe.probes.pretraining.decoding.text_batches import SequencePairs
+from sentprobe.probes.pretraining.decoding.decoder import Seq2Seq, SequencePairs
 from sentprobe.probes.pretraining.objective import Learner, Validation
 
 

@@ -8,16 +8,14 @@ from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.trained.sentence_model import UNKNOWN, SentenceModel
-from sentprobe.probes.pretraining.decoding.decoder import DecoderSize, Seq2Seq, VectorDecoder, make_decoder
+from sentprobe.probes.pretraining.decoding import decoder
 from sentprobe.probes.pretraining.decoding.generation_quality import GenerationValidator, Metric
 from sentprobe.probes.pretraining.decoding.subwords import learn_subwords
-from sentprobe.probes.pretraining.decoding.text_batches import Noise, SequencePairs
-from sentprobe.probes.pretraining.item_batches import hold_out
+from sentprobe.probes.pretraining.item_batches import collect_rows, hold_out
 from sentprobe.probes.pretraining.objective import PreparedObjective
 from sentprobe.probes.pretraining.objective_options import DROP, SWAP, ObjectiveOptions
 from sentprobe.probes.pretraining.texts import corpora
 from sentprobe.probes.pretraining.texts.meanings import Meanings
-from sentprobe.probes.pretraining.token_rows import collect_rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,7 @@ class SequenceTask:
     sources: Sequence[str]
     targets: Sequence[Sequence[str]]
     metric: Metric
-    noise: Noise | None = None
+    noise: decoder.Noise | None = None
     targets_are_sentences: bool = True
     """Whether targets are sentences, which must not occur in both training and validation."""
 
@@ -39,7 +37,7 @@ def prepare_sequences(task: SequenceTask, model: SentenceModel, options: Objecti
     split = hold_out(*sentences, count=options.validation, seed=options.seed)
     target_texts = [texts[item] for texts in task.targets for item in split.train]
     subwords = learn_subwords(target_texts, codes=options.codes)
-    train = SequencePairs(
+    train = decoder.SequencePairs(
         sources=collect_rows(model.vocabulary.find_ids(text) or [UNKNOWN] for text in task.sources),
         targets=tuple(map(subwords.encode, task.targets)),
         items=split.train,
@@ -49,14 +47,14 @@ def prepare_sequences(task: SequenceTask, model: SentenceModel, options: Objecti
     )
     decoders = _make_decoders(len(task.targets), len(subwords), model.dim, options)
     return PreparedObjective(
-        learner=Seq2Seq(model, decoders, subwords),
+        learner=decoder.Seq2Seq(model, decoders, subwords),
         train=train,
         validate=GenerationValidator(replace(train, items=split.validation), task.metric),
     )
 
 
-def _make_decoders(count: int, codes: int, vector_width: int, options: ObjectiveOptions) -> list[VectorDecoder]:
-    size = DecoderSize(
+def _make_decoders(count: int, codes: int, vector_width: int, options: ObjectiveOptions) -> list[decoder.VectorDecoder]:
+    size = decoder.DecoderSize(
         codes=codes,
         vector=vector_width,
         hidden=options.decoder_hidden,
@@ -65,7 +63,7 @@ def _make_decoders(count: int, codes: int, vector_width: int, options: Objective
         dropout=options.dropout,
     )
     seeds = np.random.default_rng((options.seed, 4)).integers(2**62, size=count)
-    return [make_decoder(size, seed=int(seed)) for seed in seeds]
+    return [decoder.make_decoder(size, seed=int(seed)) for seed in seeds]
 
 
 def prepare_autoencoder(texts: corpora.Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:

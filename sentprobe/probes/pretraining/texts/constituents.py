@@ -1,4 +1,4 @@
-"""Sentences with constituents, from treebanks, columns, or a corpus table."""
+"""Parsed sentences from files of Penn brackets or CoNLL-U, and their constituents as lines of symbols."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -6,14 +6,43 @@ from pathlib import Path
 
 from sentprobe.disk.files import is_table
 from sentprobe.errors import FormatError, UsageError
+from sentprobe.probes.corpus import text_formats as tf
 from sentprobe.probes.corpus.table import open_table
-from sentprobe.probes.pretraining.texts import corpora, parses, text_files, text_filters
-from sentprobe.probes.syntax.trees import ParsedSentence, Tree, TreeError, read_tree
+from sentprobe.probes.pretraining.texts import corpora, text_files, text_filters
+from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, Tree, TreeError, read_tree
+
+PARSE_FORMATS = ("trees", "conllu")
+
+PARSE_SUFFIXES = {suffix: name for name in PARSE_FORMATS for suffix in tf.FORMATS[name].suffixes}
+
+DOCUMENT_BREAK = None
+"""Marks a gap between two sentences, where a new document begins."""
+
+
+def read_parses(name: str, file_format: str, encoding: str) -> Iterator[ParsedSentence | None]:
+    """Yield the parsed sentences of a file, and DOCUMENT_BREAK where a document begins."""
+    text_format = tf.FORMATS[file_format]
+    for piece in text_format.split(f"{line}\n" for line in text_files.read_lines(name, encoding)):
+        if isinstance(piece, Mistake):
+            raise FormatError(f"{name}, {piece}")
+        if piece.text.startswith("# newdoc"):
+            yield DOCUMENT_BREAK
+        for parsed in text_format.read(piece, tf.RecordFields()):
+            if not isinstance(parsed, ParsedSentence):
+                raise FormatError(f"{name}, {parsed}")
+            yield parsed
+
+
+def join_tokens(parsed: ParsedSentence) -> str:
+    """Return a sentence's tokens, separated by spaces; white space in a token becomes ``_``."""
+    words = parsed.tree.words if isinstance(parsed.tree, Tree) else parsed.tokens
+    return " ".join("_".join(word.split()) for word in words)
+
 
 TREE_COLUMN = "tree"
 """Column with Penn brackets, in files of ``gen`` and ``probe analyze``."""
 
-SUFFIXES = {**parses.SUFFIXES, **text_files.SUFFIXES}
+SUFFIXES = {**PARSE_SUFFIXES, **text_files.SUFFIXES}
 
 
 def read_trees(*paths: Path | str, options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS) -> corpora.Trees:
@@ -25,7 +54,7 @@ def read_trees(*paths: Path | str, options: text_filters.TextOptions = text_filt
         if tree is None:
             text_filter.count_omission("unparsed")
             continue
-        sentence = text_filter.to_sentence(parses.join_tokens(ParsedSentence(tree=tree)), is_tokenised=True)
+        sentence = text_filter.to_sentence(join_tokens(ParsedSentence(tree=tree)), is_tokenised=True)
         if text_filter.is_kept(sentence):
             pairs.append((sentence, linearise(tree)))
     text_filters.check_enough(", ".join(names), pairs, "tree", text_filter.summarize_omissions())
@@ -40,11 +69,11 @@ def _iterate_trees(name: str, encoding: str) -> Iterator[Tree | None]:
             yield from _read_tree_column(shard, "parquet", encoding)
         return
     file_format = text_files.find_format(name, SUFFIXES)
-    if file_format not in parses.FORMATS:
+    if file_format not in PARSE_FORMATS:
         yield from _read_tree_column(name, file_format, encoding)
         return
-    for parsed in parses.read_parses(name, file_format, encoding):
-        if parsed is not parses.DOCUMENT_BREAK:
+    for parsed in read_parses(name, file_format, encoding):
+        if parsed is not DOCUMENT_BREAK:
             yield parsed.tree if isinstance(parsed.tree, Tree) else None
 
 

@@ -7,8 +7,7 @@ from typing import Any, TypeAlias
 
 from sentprobe.probes.pretraining.texts import corpora, text_filters
 from sentprobe.probes.pretraining.texts.constituents import read_trees
-from sentprobe.probes.pretraining.texts.pair_texts import read_nli, read_triplets
-from sentprobe.probes.pretraining.texts.parallel import read_parallel
+from sentprobe.probes.pretraining.texts.pair_texts import read_nli, read_parallel, read_triplets
 from sentprobe.probes.pretraining.texts.running_text import read_sentences
 
 LearnedTexts: TypeAlias = (

@@ -11,7 +11,7 @@ from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.corpus import text_formats as tf
 from sentprobe.probes.corpus.analysis_settings import find_punkt, load_splitter
 from sentprobe.probes.corpus.table import open_table
-from sentprobe.probes.pretraining.texts import corpora, parses, text_files, text_filters
+from sentprobe.probes.pretraining.texts import constituents, corpora, text_files, text_filters
 from sentprobe.probes.syntax.typography import straighten
 
 _Texts: TypeAlias = Iterator[str | None]
@@ -56,7 +56,7 @@ def _collect_documents(sentences: Iterable[str | None]) -> tuple[list[str], list
     documents: list[int] = []
     starts_document = True
     for sentence in sentences:
-        if sentence is parses.DOCUMENT_BREAK:
+        if sentence is constituents.DOCUMENT_BREAK:
             starts_document = True
             continue
         if starts_document:
@@ -72,8 +72,8 @@ def _read_kept_sentences(name: str, files: SentenceFiles, text_filter: text_filt
     text_format = _TABLE_FORMAT if is_analysed else FORMATS[files.format or text_files.find_format(name, SUFFIXES)]
     for text in text_format.read(_SentenceFile(name, files, text_filter.options)):
         sentence = text and text_filter.to_sentence(text, is_tokenised=text_format.is_tokenised)
-        yield sentence if sentence is not None and text_filter.is_kept(sentence) else parses.DOCUMENT_BREAK
-    yield parses.DOCUMENT_BREAK
+        yield sentence if sentence is not None and text_filter.is_kept(sentence) else constituents.DOCUMENT_BREAK
+    yield constituents.DOCUMENT_BREAK
 
 
 class _SentenceFile(NamedTuple):
@@ -93,7 +93,7 @@ class _TextFormat(NamedTuple):
 
 
 def _read_line_sentences(file: _SentenceFile) -> _Texts:
-    return (line if line.strip() else parses.DOCUMENT_BREAK for line in file.read_lines())
+    return (line if line.strip() else constituents.DOCUMENT_BREAK for line in file.read_lines())
 
 
 def _split_running_text(file: _SentenceFile) -> _Texts:
@@ -113,14 +113,14 @@ def _read_column(file_format: str, file: _SentenceFile) -> _Texts:
     rows = text_files.read_rows(file.name, file_format, columns, file.options.encoding)
     for number, (value, *document_key) in enumerate(rows, 1):
         if document_key != document:
-            yield parses.DOCUMENT_BREAK
+            yield constituents.DOCUMENT_BREAK
         document = document_key
         yield text_files.to_text(f"{file.name}, row {number}", columns[0], value)
 
 
 def _read_parsed(file_format: str, file: _SentenceFile) -> _Texts:
-    for parsed in parses.read_parses(file.name, file_format, file.options.encoding):
-        yield parses.DOCUMENT_BREAK if parsed is None else parses.join_tokens(parsed)
+    for parsed in constituents.read_parses(file.name, file_format, file.options.encoding):
+        yield constituents.DOCUMENT_BREAK if parsed is None else constituents.join_tokens(parsed)
 
 
 def _read_analysed_table(file: _SentenceFile) -> _Texts:
@@ -130,7 +130,7 @@ def _read_analysed_table(file: _SentenceFile) -> _Texts:
         columns = ("text", "source", "place")
         for text, source, place in text_files.read_rows(shard, "parquet", columns, "utf-8"):
             if (source, place - 1) != last_place:
-                yield parses.DOCUMENT_BREAK
+                yield constituents.DOCUMENT_BREAK
             last_place = source, place
             yield text
 
@@ -142,11 +142,11 @@ FORMATS: Mapping[str, _TextFormat] = {
     "text": _TextFormat(_split_running_text),
     "tokens": _TextFormat(_read_line_sentences, is_tokenised=True),
     **{name: _TextFormat(partial(_read_column, name)) for name in ("jsonl", "parquet", "tsv")},
-    **{name: _TextFormat(partial(_read_parsed, name), is_tokenised=True) for name in parses.FORMATS},
+    **{name: _TextFormat(partial(_read_parsed, name), is_tokenised=True) for name in constituents.PARSE_FORMATS},
 }
 """Formats by name, as in ``probe analyze``."""
 
 SUFFIXES: Mapping[str, str] = (
-    {".txt": "lines", ".text": "lines", ".tok": "tokens"} | text_files.SUFFIXES | parses.SUFFIXES
+    {".txt": "lines", ".text": "lines", ".tok": "tokens"} | text_files.SUFFIXES | constituents.PARSE_SUFFIXES
 )
 """Format of a file by its suffix; running text has no suffix of its own."""

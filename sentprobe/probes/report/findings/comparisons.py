@@ -7,8 +7,7 @@ from typing import Any
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import ResultsError, UsageError, suggest
-from sentprobe.probes.report.findings import encoder_variants
-from sentprobe.probes.report.findings import paired_tests as pt
+from sentprobe.probes.report.findings import encoder_variants, paired_tests
 from sentprobe.probes.report.findings.draws import differ_in_draw
 from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.statistics import Correction, PairedComparison, correct_p_values
@@ -47,7 +46,7 @@ class TestedDifference:
     @property
     def is_significant(self) -> bool:
         """Whether the difference is significant."""
-        return self.p < pt.LEVEL
+        return self.p < paired_tests.LEVEL
 
     @property
     def is_better(self) -> bool:
@@ -71,8 +70,8 @@ class Comparison(TestedDifference):
 
     first: Result
     second: Result
-    matched: pt.MatchedResults
-    conditions: pt.ConditionPair = pt.PROBES
+    matched: paired_tests.MatchedResults
+    conditions: paired_tests.ConditionPair = paired_tests.PROBES
 
     @property
     def accuracies(self) -> tuple[float, float]:
@@ -126,14 +125,14 @@ def compare_pairs(
 
 
 def compare_results(
-    results: Sequence[pt.MatchedResults],
+    results: Sequence[paired_tests.MatchedResults],
     *,
     correction: Correction = Correction.HOLM,
-    conditions: Sequence[pt.ConditionPair] | None = None,
+    conditions: Sequence[paired_tests.ConditionPair] | None = None,
 ) -> tuple[Comparison, ...]:
     """Compare matched results under pairs of conditions (default: the probes), with corrected p-values."""
-    condition_pairs = conditions or [pt.PROBES] * len(results)
-    paired = pt.compare_matched_results(results, condition_pairs)
+    condition_pairs = conditions or [paired_tests.PROBES] * len(results)
+    paired = paired_tests.compare_matched_results(results, condition_pairs)
     corrected = correct_tests(paired, [len(matched) for matched in results], correction)
     return tuple(
         Comparison(
@@ -175,7 +174,7 @@ def list_pairs(
     return [(side, base) for side in encoders if side is not base]
 
 
-def _match_tasks(first: EncoderResults, second: EncoderResults) -> Iterator[pt.MatchedResults]:
+def _match_tasks(first: EncoderResults, second: EncoderResults) -> Iterator[paired_tests.MatchedResults]:
     tasks = [task for task in first.by_task if task in second.by_task]
     if not tasks:
         raise ResultsError(
@@ -198,7 +197,7 @@ def _match_tasks(first: EncoderResults, second: EncoderResults) -> Iterator[pt.M
         yield matched
 
 
-def match_draws(first: Sequence[Result], second: Sequence[Result]) -> pt.MatchedResults:
+def match_draws(first: Sequence[Result], second: Sequence[Result]) -> paired_tests.MatchedResults:
     """Return the pairs of results with equal seeds; two single draws match whatever their seeds."""
     if len(first) == len(second) == 1:
         return ((first[0], second[0]),)
@@ -341,7 +340,7 @@ def describe_tests(
     significant_count = sum(comparison.is_significant for comparison in comparisons)
     verb = "is" if significant_count == 1 else "are"
     over_draws = [comparison.draws > 1 for comparison in comparisons]
-    test = f"p (t-test) < {pt.LEVEL:g}" if all(over_draws) else f"p (sign) < {pt.LEVEL:g}"
+    test = f"p (t-test) < {paired_tests.LEVEL:g}" if all(over_draws) else f"p (sign) < {paired_tests.LEVEL:g}"
     mixed = ", over draws p (t-test)" if any(over_draws) and not all(over_draws) else ""
     lines.append(f"{significant_count} of {count} differences {verb} significant ({test}{mixed}; bold, or with a *).")
     return "".join(f"{line}\n" for line in lines)

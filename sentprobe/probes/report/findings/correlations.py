@@ -1,19 +1,106 @@
-"""Spearman's correlations of probing accuracies with other scores, over encoders (Conneau et al. 2018, figure 2)."""
+"""Spearman's correlations of probing accuracies with other scores, over encoders (Conneau et al. 2018, figure 2).
+
+Formulas for many values do not hold for the few encoders that are compared. So the interval is a percentile bootstrap,
+and the p-value is by permutation: exact if there are few orders, else by a random sample. Both are seeded.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import product
+from functools import lru_cache
+from itertools import permutations, product
+from math import factorial
 from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import UsageError, format_count
-from sentprobe.probes.report.findings import rank_correlation as ranks
 from sentprobe.probes.report.findings.comparisons import EncoderResults
 from sentprobe.probes.report.findings.downstream import Scores, match_names
 from sentprobe.probes.report.findings.mean_and_interval import compute_figure
 from sentprobe.probes.report.findings.paired_tests import LEVEL
 from sentprobe.probes.results.result import Condition
-from sentprobe.probes.statistics import Correction, correct_p_values
+from sentprobe.probes.statistics import Correction, Floats, Interval, correct_p_values
+
+Orders = NDArray[np.int64]
+
+MIN_VALUES = 3
+"""The correlation of two values is always 1 or -1."""
+
+RESAMPLE_COUNT = 2_000
+MAX_ORDERS = 10_000
+"""The maximum number of orders for an exact p-value; of more orders, a sample is used."""
+
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RankCorrelation:
+    """Spearman's correlation of two rankings."""
+
+    rho: float
+    """From -1 to 1; ties have the mean of their ranks."""
+    interval: Interval
+    p: float
+    """The share of random orders whose correlation is at least as far from 0."""
+    n: int
+
+
+def compute_rank_correlation(first: ArrayLike, second: ArrayLike, *, seed: int) -> RankCorrelation | None:
+    """Return Spearman's correlation of two sequences, (n,); None for fewer than three values or constant ones."""
+    first_values, second_values = (np.asarray(values, np.float64) for values in (first, second))
+    if len(first_values) < MIN_VALUES or np.ptp(first_values) == 0 or np.ptp(second_values) == 0:
+        return None
+    a, b = _standardize_ranks(first_values[None])[0], _standardize_ranks(second_values[None])[0]
+    rho = float(np.clip(a @ b, -1.0, 1.0))  # but for rounding
+    return RankCorrelation(
+        rho=rho,
+        interval=bootstrap_interval(first_values, second_values, seed=seed),
+        p=_compute_p_value(a, b, rho, seed=seed),
+        n=len(first_values),
+    )
+
+
+def bootstrap_interval(first: Floats, second: Floats, *, seed: int) -> Interval:
+    """Return the 95% percentile interval over resamples without constant sequences (-1 to 1 if there are none)."""
+    n = len(first)
+    drawn = np.random.default_rng([seed, n]).integers(0, n, (RESAMPLE_COUNT, n))
+    correlations = np.einsum("ij,ij->i", _standardize_ranks(first[drawn]), _standardize_ranks(second[drawn]))
+    correlations = correlations[np.isfinite(correlations)]
+    if not len(correlations):
+        return Interval(-1.0, 1.0)
+    low, high = np.clip(np.quantile(correlations, [0.025, 0.975]), -1.0, 1.0)  # but for rounding
+    return Interval(float(low), float(high))
+
+
+def _standardize_ranks(values: Floats) -> Floats:
+    """Return the ranks in each row, (m, n), with mean 0 and length 1; NaN where all are equal."""
+    from scipy.stats import rankdata
+
+    ranks = rankdata(values, axis=1)
+    ranks -= ranks.mean(axis=1, keepdims=True)
+    lengths = np.sqrt((ranks * ranks).sum(axis=1, keepdims=True))
+    with np.errstate(invalid="ignore"):
+        return np.asarray(np.where(lengths > _ROUNDING, ranks / lengths, np.nan), np.float64)
+
+
+def _compute_p_value(a: Floats, b: Floats, rho: float, *, seed: int) -> float:
+    orders = _list_orders(len(a), seed)
+    beyond = int((np.abs(b[orders] @ a) >= abs(rho) - _ROUNDING).sum())
+    if factorial(len(a)) <= MAX_ORDERS:
+        return beyond / len(orders)
+    return (beyond + 1) / (len(orders) + 1)
+
+
+@lru_cache(maxsize=8)
+def _list_orders(n: int, seed: int) -> Orders:
+    """Return orders of n values, (m, n): all, or a random sample."""
+    if factorial(n) <= MAX_ORDERS:
+        return np.array(list(permutations(range(n))), np.int64)
+    rng = np.random.default_rng([seed, n, 1])
+    return rng.permuted(np.tile(np.arange(n), (MAX_ORDERS, 1)), axis=1)
+
 
 ENOUGH_ENCODERS = 10
 """Fewer encoders can hardly show a correlation (Conneau et al. had more than 40)."""
@@ -25,7 +112,7 @@ class Correlation:
 
     task: str
     score: str
-    estimate: ranks.RankCorrelation | None
+    estimate: RankCorrelation | None
     """None if fewer than three encoders have both scores, or all values of one score are equal."""
     p: float | None = None
 
@@ -71,11 +158,11 @@ def correlate_tasks(
         figures = {task: compute_figure(draws, Condition.PROBE) for task, draws in side.by_task.items()}
         probed[side.encoder] = {task: figure.accuracy for task, figure in figures.items() if figure is not None}
     names = match_names(list(probed), list(scores))
-    if len(names) < ranks.MIN_VALUES:
+    if len(names) < MIN_VALUES:
         matched_names = f" ({', '.join(names)})" if names else ""
         raise UsageError(
             f"{scores_source} has scores of {len(names)} of the {len(probed)} encoders of "
-            f"{source}{matched_names}; a correlation needs {ranks.MIN_VALUES}; its encoders (each of "
+            f"{source}{matched_names}; a correlation needs {MIN_VALUES}; its encoders (each of "
             f"which must fit one): {', '.join(scores) or 'none'}"
         )
     tasks = dict.fromkeys(task for by_task in probed.values() for task in by_task)
@@ -95,9 +182,9 @@ def correlate_tasks(
 
 def _correlate_pairs(
     first: Sequence[float | None], second: Sequence[float | None], *, seed: int
-) -> ranks.RankCorrelation | None:
+) -> RankCorrelation | None:
     both = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
-    return ranks.compute_rank_correlation(*zip(*both, strict=True), seed=seed) if both else None
+    return compute_rank_correlation(*zip(*both, strict=True), seed=seed) if both else None
 
 
 def _correct_p_values(pairs: Sequence[Correlation], correction: Correction) -> Iterator[Correlation]:
@@ -147,14 +234,14 @@ def _describe_lines(correlations: Correlations, correction: Correction) -> Itera
     if correlations.left_out:
         yield (f"Left out: {', '.join(correlations.left_out)} (without scores, or two have the same model's name).")
     yield (
-        f"95% intervals by bootstrap over the encoders ({ranks.RESAMPLE_COUNT:,} resamples, seed "
-        f"{correlations.seed}); p-values by permutation (all orders, or {ranks.MAX_ORDERS:,})."
+        f"95% intervals by bootstrap over the encoders ({RESAMPLE_COUNT:,} resamples, seed "
+        f"{correlations.seed}); p-values by permutation (all orders, or {MAX_ORDERS:,})."
     )
     correction_text = "not corrected" if correction is Correction.NONE else f"corrected ({correction})"
     count = sum(pair.estimate is not None for pair in correlations.pairs)
     yield f"Bold, or with a *: p < {LEVEL}, {correction_text} for {count} pairs."
     if any(pair.estimate is None for pair in correlations.pairs):
-        yield f"Empty: fewer than {ranks.MIN_VALUES} encoders have both, or all are equal in one."
+        yield f"Empty: fewer than {MIN_VALUES} encoders have both, or all are equal in one."
     if warning := describe_small_sample(correlations):
         yield f"{warning}."
 

@@ -24,10 +24,7 @@ def read_scores(path: Path) -> Scores:
       task; an empty cell where there is no score
     - a folder of MTEB results: ``MODEL/REVISION/TASK.json``, or one with ``results/`` in it
 
-    Raises:
-        UsageError: the path does not exist; a folder has no such files.
-        FormatError: a cell is no number, or an encoder occurs twice.
-        DatasetError: the file cannot be read as a table.
+    Raises UsageError, FormatError or DatasetError.
     """
     if not path.exists():
         raise UsageError(f"{path}: there is no such file or folder of scores")

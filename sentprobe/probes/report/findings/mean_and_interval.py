@@ -8,8 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.probes.report.findings import paired_tests as pt
-from sentprobe.probes.report.findings import shared_variance as sv
+from sentprobe.probes.report.findings import paired_tests, shared_variance
 from sentprobe.probes.results.result import Condition, Result
 from sentprobe.probes.statistics import Interval, accuracy_interval, binomial_p_value, decompose_spread, design_effect
 
@@ -36,7 +35,7 @@ class Figure:
     between_draws: float | None = None
     between_probes: float | None = None
     """The standard deviation between the probes of one draw; None if it cannot be estimated."""
-    test: sv.GainTest | None = None
+    test: shared_variance.GainTest | None = None
 
 
 ConditionCell: TypeAlias = tuple[Sequence[Result], Condition]
@@ -64,33 +63,36 @@ def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
 def _is_fixed(cell: ConditionCell) -> bool:
     """Return whether a part of the items of each unit, always the same, is right: a bag of words on mirror pairs."""
     draws, condition = cell
-    sums, sizes = zip(*(pt.sum_answers(result, condition) for result in draws), strict=True)
+    sums, sizes = zip(*(paired_tests.sum_answers(result, condition) for result in draws), strict=True)
     has_part = 0 < sums[0][0] < sizes[0][0]
-    return has_part and min(map(len, sums)) >= LEAST_UNITS and pt.are_constant(draws, condition)
+    return has_part and min(map(len, sums)) >= LEAST_UNITS and paired_tests.are_constant(draws, condition)
 
 
 def _fix_figure(figure: Figure) -> Figure:
     """Return a figure that neither items nor draws change."""
     half_width = None if figure.half_width is None else 0.0
-    p = 1.0 if abs(figure.accuracy - figure.chance) < pt.ROUNDING else figure.chance_p
+    p = 1.0 if abs(figure.accuracy - figure.chance) < paired_tests.ROUNDING else figure.chance_p
     return replace(figure, interval=Interval(figure.accuracy, figure.accuracy), half_width=half_width, chance_p=p)
 
 
-def _test_draws(cells: Sequence[ConditionCell]) -> Iterator[sv.GainTest]:
+def _test_draws(cells: Sequence[ConditionCell]) -> Iterator[shared_variance.GainTest]:
     """Yield the test of each cell's gains over chance."""
     gains = []
     for draws, condition in cells:
         chance = fmean(result.majority for result in draws)
         gains.append(
-            sv.DrawGains(
+            shared_variance.DrawGains(
                 by_draw=tuple(result.scores[condition].accuracy - chance for result in draws),
-                item_variance=fmean(sv.compute_unit_variance(*pt.sum_answers(result, condition)) for result in draws),
+                item_variance=fmean(
+                    shared_variance.compute_unit_variance(*paired_tests.sum_answers(result, condition))
+                    for result in draws
+                ),
                 items=min(result.scores[condition].total for result in draws),
                 task=draws[0].task,
-                sides=(pt.name_side(draws, condition), "chance"),
+                sides=(paired_tests.name_side(draws, condition), "chance"),
             )
         )
-    yield from sv.compute_shared_t_tests(gains)
+    yield from shared_variance.compute_shared_t_tests(gains)
 
 
 def _describe_one_draw(cell: ConditionCell) -> Figure:
@@ -126,13 +128,13 @@ def _test_items(draws: Sequence[Result], condition: Condition) -> float:
     return binomial_p_value(float(answers.mean()) * effective, effective, fmean(result.majority for result in draws))
 
 
-def _join_draws(cell: ConditionCell, test: sv.GainTest) -> Figure:
+def _join_draws(cell: ConditionCell, test: shared_variance.GainTest) -> Figure:
     draws, condition = cell
     scores = [result.scores[condition] for result in draws]
     spread = decompose_spread([[seed.accuracy for seed in score.seeds] for score in scores])
     half_width, p = min(test.half_width, max(spread.mean, 1 - spread.mean)), test.p
     interval = Interval(max(0.0, spread.mean - half_width), min(1.0, spread.mean + half_width))
-    if pt.have_shared_items(draws):
+    if paired_tests.have_shared_items(draws):
         answers, units = _pool_items(draws, condition)
         by_items = accuracy_interval(answers, units.tolist())
         p = max(p, _test_items(draws, condition))

@@ -9,8 +9,12 @@ Three families of tests, each corrected by Holm's method at one level:
 
 The marked figure of a column is the best, if it is above its control and significantly different from every other
 model. The control is the bag of words of the encoder's width if that is above chance on the task, else chance.
+
+Group 1 of a column: encoders whose difference from the best is not significant by the paired test; the next group is
+formed in the same way from the others. An accuracy is marked if it is above its control and alone in group 1.
 """
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
@@ -18,7 +22,7 @@ from itertools import chain, combinations
 from statistics import fmean
 from typing import TypeAlias
 
-from sentprobe.probes.report.findings import control_verdicts as cv
+from sentprobe.probes.report.findings import control_verdicts
 from sentprobe.probes.report.findings.comparisons import Comparison, compare_results, match_draws
 from sentprobe.probes.report.findings.draws import group_by_cell
 from sentprobe.probes.report.findings.encoder_variants import is_same_model
@@ -48,12 +52,12 @@ class ChanceTest:
         return self.p < LEVEL and self.figure.accuracy > self.figure.chance
 
     @property
-    def verdict(self) -> cv.ControlVerdict:
+    def verdict(self) -> control_verdicts.ControlVerdict:
         """The decision in words; below the share of the most frequent label is at chance if labels are unbalanced."""
         if self.is_above:
-            return cv.ControlVerdict.ABOVE
-        is_below = self.p < LEVEL and cv.is_balanced(self.draws[0])
-        return cv.ControlVerdict.BELOW if is_below else cv.ControlVerdict.AT_CHANCE
+            return control_verdicts.ControlVerdict.ABOVE
+        is_below = self.p < LEVEL and control_verdicts.is_balanced(self.draws[0])
+        return control_verdicts.ControlVerdict.BELOW if is_below else control_verdicts.ControlVerdict.AT_CHANCE
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -136,9 +140,9 @@ def find_table(results: Results) -> TableFindings:
 def _list_free_controls(results: Results) -> Iterator[ConditionCell]:
     """Yield the draws of each control that may know the answer; encoders of one width share it."""
     by_control: dict[ControlKey, dict[int, Result]] = {}
-    for condition in cv.SOLVERS:
+    for condition in control_verdicts.SOLVERS:
         for result in results.records:
-            if condition in result.scores and not cv.MUST_BE_AT_CHANCE[condition](result):
+            if condition in result.scores and not control_verdicts.MUST_BE_AT_CHANCE[condition](result):
                 key = identify_control(result, condition)
                 by_control.setdefault(key, {}).setdefault(result.seed, result)
     for (condition, *_), draws in by_control.items():
@@ -147,7 +151,7 @@ def _list_free_controls(results: Results) -> Iterator[ConditionCell]:
 
 def identify_control(result: Result, condition: Condition) -> ControlKey:
     """Return the key of a control in a table."""
-    return condition, result.task, ", ".join(cv.list_shared_properties(result, condition))
+    return condition, result.task, ", ".join(control_verdicts.list_shared_properties(result, condition))
 
 
 def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:
@@ -165,7 +169,7 @@ def _compare_with_controls(results: Results, cells: Sequence[Sequence[Result]]) 
     """Compare each figure with the controls that may know the answer; equal answers are left out."""
     matches = [
         (tuple(pairs), (Condition.PROBE, condition))
-        for condition in cv.SOLVERS
+        for condition in control_verdicts.SOLVERS
         for draws in cells
         if (pairs := [*_pair_with_control(draws, condition, results)])
         and not all(_are_equal(*pair, condition) for pair in pairs)
@@ -181,7 +185,9 @@ def _pair_with_control(
             controls = [*find_bag_of_words(result, results)]
         else:
             controls = [result] if condition in result.scores else []
-        yield from ((result, control) for control in controls if not cv.MUST_BE_AT_CHANCE[condition](control))
+        yield from (
+            (result, control) for control in controls if not control_verdicts.MUST_BE_AT_CHANCE[condition](control)
+        )
 
 
 def _are_equal(result: Result, control: Result, condition: Condition) -> bool:
@@ -238,12 +244,111 @@ def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Res
     return bool(bags) and round(test.figure.accuracy, 3) > round(fmean(bag.accuracy for bag in bags), 3)
 
 
-def judge_controls(results: Results) -> tuple[cv.ControlRun, ...]:
+def judge_controls(results: Results) -> tuple[control_verdicts.ControlRun, ...]:
     """Return the controls of a table; those that may know the answer have the verdict of the test against chance."""
     verdicts = {
         identify_control(test.draws[0], test.condition): test.verdict for test in find_table(results).free_controls
     }
     return tuple(
         run if run.must_be_at_chance else replace(run, decision=verdicts[identify_control(run.result, run.condition)])
-        for run in cv.find_controls(results)
+        for run in control_verdicts.find_controls(results)
     )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """An accuracy, the control that counts, and its group in its column."""
+
+    figure: Figure
+    chance: float
+    control: float
+    """The accuracy of the control: a bag of words if words alone help, else chance."""
+    is_bag_of_words: bool
+    group: int
+    """1: not significantly worse than the best."""
+    groups: int
+
+    @property
+    def margin(self) -> float:
+        """The accuracy minus that of its control."""
+        return self.figure.accuracy - self.control
+
+    @property
+    def shade(self) -> float:
+        """The margin as a share of the range above chance; 0 below the control."""
+        return max(0.0, self.margin) / (1 - self.chance) if self.chance < 1 else 0.0
+
+    @property
+    def control_name(self) -> str:
+        """The name of the control, with its accuracy in percent."""
+        return f"{'bag of words' if self.is_bag_of_words else 'chance'} {100 * self.control:.1f}"
+
+
+Standings: TypeAlias = Mapping[EncoderOnTask, Standing]
+
+
+def compute_standings(results: Results) -> Standings:
+    """Return the standing of each cell of one setting."""
+    findings = find_table(results)
+    solvable = findings.find_solvable_tasks()
+    groups = rank_groups(results)
+    group_counts = {task: max(groups[cell] for cell in column) for task, column in findings.columns.items()}
+    by_cell = {}
+    for cell, test in findings.cells.items():
+        bags = [
+            bag.scores[Condition.BAG_OF_WORDS].accuracy
+            for result in (test.draws if cell[1] in solvable else ())
+            for bag in find_bag_of_words(result, results)
+        ]
+        by_cell[cell] = Standing(
+            figure=test.figure,
+            chance=test.figure.chance,
+            control=fmean(bags) if bags else test.figure.chance,
+            is_bag_of_words=bool(bags),
+            group=groups[cell],
+            groups=group_counts[cell[1]],
+        )
+    return by_cell
+
+
+def rank_groups(results: Results) -> dict[EncoderOnTask, int]:
+    """Return the group of each cell in its column, from 1, the best first."""
+    findings = find_table(results)
+    significant = findings.significant_pairs
+    return {
+        cell: number
+        for column in findings.columns.values()
+        for ranked in [sorted(column, key=lambda cell: findings.cells[cell].figure.accuracy, reverse=True)]
+        for number, group in enumerate(_split_into_groups(ranked, significant), 1)
+        for cell in group
+    }
+
+
+def _split_into_groups(
+    ranked: Sequence[EncoderOnTask], significant: Collection[frozenset[EncoderOnTask]]
+) -> Iterator[list[EncoderOnTask]]:
+    """Yield the cells not significantly different from the best, then repeat with the others."""
+    remaining = list(ranked)
+    while remaining:
+        pairs = [(cell, frozenset((remaining[0], cell)) in significant) for cell in remaining]
+        yield [cell for cell, differs in pairs if not differs]
+        remaining = [cell for cell, differs in pairs if differs]
+
+
+def describe_groups(standings: Standings) -> Iterator[str]:
+    """Yield the notes on the group numbers, and on tasks where all encoders are tied."""
+    sizes = Counter(task for _, task in standings)
+    tasks_with_groups = {task for (_, task), standing in standings.items() if standing.groups > 1}
+    if tasks_with_groups:
+        yield (
+            "A 1 in a circle: tied with the best, as it is not significantly worse by the paired test of probe "
+            "compare, corrected for all comparisons of the table. A 2: tied with the best of the others, and so on."
+        )
+    tied_tasks = [task for task, size in sizes.items() if size > 1 and task not in tasks_with_groups]
+    if tied_tasks:
+        yield (
+            f"On {', '.join(tied_tasks)} all are tied: no such test tells the best from another encoder."
+            if tasks_with_groups
+            else "On every task all are tied: no paired test of probe compare, corrected for all "
+            "comparisons of the table, tells the best from another encoder."
+        )

@@ -2,39 +2,131 @@
 
 import base64
 import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
 from sentprobe.display.table_writers import Grid
+from sentprobe.errors import escape_control_characters
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.distance_draws import build_geometry_tables
 from sentprobe.probes.geometry.distance_results import GeometryResult
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.report.findings.control_verdicts import ControlRun
 from sentprobe.probes.report.findings.draws import find_missing_cells
-from sentprobe.probes.report.findings.standings import compute_standings, describe_groups
-from sentprobe.probes.report.findings.table_findings import judge_controls
-from sentprobe.probes.report.page.page_items import build_page_mistakes
+from sentprobe.probes.report.findings.item_parts import ItemTables
+from sentprobe.probes.report.findings.mistakes import WrongItems, find_mistakes
+from sentprobe.probes.report.findings.table_findings import compute_standings, describe_groups, judge_controls
 from sentprobe.probes.report.page.page_table import PageTable, build_page_table, describe_size
-from sentprobe.probes.report.page.reproduction import describe_reproduction
 from sentprobe.probes.report.plots import method_pictures, page_pictures
 from sentprobe.probes.report.plots.panels import ResultPicture
-from sentprobe.probes.report.tables import complete_notes, control_notes, main_table
+from sentprobe.probes.report.tables import control_notes, main_table, table_notes
 from sentprobe.probes.report.tables.distance_report import build_geometry_sections
 from sentprobe.probes.report.tables.method_tables import build_method_tables
 from sentprobe.probes.report.tables.part_tables import build_structure_tables, index_by_fingerprint
 from sentprobe.probes.report.tables.spread_notes import describe_missing_cells
+from sentprobe.probes.report.tables.table_notes import DIGEST_LENGTH
 from sentprobe.probes.report.tables.training_curves import Curve, build_curve_tables
 from sentprobe.probes.report.tables.view import divide_by_setting, load_template
 from sentprobe.probes.results.item_table import ItemTable
-from sentprobe.probes.results.result import Results
+from sentprobe.probes.results.result import Provenance, Result, Results, find_provenances
 from sentprobe.probes.trainer.presets import format_preset_name
 
 if TYPE_CHECKING:
     from sentprobe.probes.audit.cue_audit import Audit
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Reproduction:
+    """The facts that reproduce the same figures, each line once."""
+
+    commands: tuple[str, ...]
+    versions: tuple[str, ...]
+    data: tuple[str, ...]
+    encoders: tuple[str, ...]
+
+
+def describe_reproduction(
+    results: Results, distances: Sequence[GeometryResult], curves: Sequence[Curve]
+) -> Reproduction:
+    """Return the commands, versions, data and encoders of results, geometry and curves."""
+    sources: list[Provenance | GeometryResult] = [
+        *(making for record in results.records for making in find_provenances(record)),
+        *distances,
+    ]
+    versions = (
+        *(making.versions for making in sources),
+        *(packages for curve in curves for packages in curve.versions),
+    )
+    commands = (*(making.command for making in sources), *(curve.learned.command for curve in curves if curve.learned))
+    encoded: list[Result | GeometryResult] = [*_sort_records(results), *distances]
+    return Reproduction(
+        commands=_list_distinct_lines(commands),
+        versions=_list_distinct_lines(
+            ", ".join(f"{name} {version}" for name, version in packages.items()) for packages in versions
+        ),
+        data=_list_distinct_lines(map(_describe_data, _sort_records(results))),
+        encoders=_list_distinct_lines(map(_describe_encoder, encoded)),
+    )
+
+
+def _list_distinct_lines(lines: Iterable[str]) -> tuple[str, ...]:
+    """Return each line once, without line breaks."""
+    return tuple(dict.fromkeys(" ".join(escape_control_characters(line).split()) for line in lines if line))
+
+
+def _sort_records(results: Results) -> list[Result]:
+    return sorted(results.records, key=lambda record: (results.tasks.index(record.task), record.seed))
+
+
+def _describe_data(record: Result) -> str:
+    return _format_digest(f"{record.task}, seed {record.seed}", record.dataset_fingerprint)
+
+
+def _describe_encoder(result: Result | GeometryResult) -> str:
+    """Return the name of an encoder with the seed of its untrained weights."""
+    seed = None if result.encoder_seed is None else f", seed {result.encoder_seed}"
+    return _format_digest(f"{result.encoder}{seed or ''}", result.encoder_fingerprint)
+
+
+def _format_digest(name: str, digest: str) -> str:
+    return f"{name}: {digest[:DIGEST_LENGTH] or 'not known'}"
+
+
+TEMPLATE = "template"
+
+ITEMS_WITHOUT_STRUCTURES = 3
+
+MAX_ENCODERS = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageMistakes:
+    """The wrongly answered items of an encoder on a task, part by part."""
+
+    of: Result
+    parts: tuple[WrongItems, ...]
+
+    @property
+    def title(self) -> str:
+        """The line that is visible while the list of items is folded."""
+        wrong = sum(part.wrong for part in self.parts)
+        total = sum(part.items for part in self.parts)
+        return f"{self.of.encoder} on {self.of.task}: {wrong} of {total} test items"
+
+
+def build_page_mistakes(results: Results, items: ItemTables) -> Iterator[PageMistakes]:
+    """Yield the mistakes of the first encoders (no layers) on each task with stored items, in the first draw."""
+    records = [record for record in results.records if record.layer is None]
+    encoders = [*dict.fromkeys(record.encoder for record in records)][:MAX_ENCODERS]
+    first = {record.cell: record for record in reversed(records) if record.encoder in encoders}
+    for record in sorted(first.values(), key=lambda record: encoders.index(record.encoder)):
+        if record.dataset_fingerprint in items:
+            table = items[record.dataset_fingerprint]
+            count, column = (1, TEMPLATE) if TEMPLATE in table.columns else (ITEMS_WITHOUT_STRUCTURES, None)
+            yield PageMistakes(of=record, parts=find_mistakes(record, table, count, column=column))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +192,7 @@ def build_report_page(
         mistakes=tuple(build_page_mistakes(results, stored_items)),
         methods=tuple(build_method_tables(results)),
         audits=build_page_audits(results, audits) if audits else None,
-        classifiers=tuple(complete_notes.describe_classifiers(results)),
+        classifiers=tuple(table_notes.describe_classifiers(results)),
         redo=describe_reproduction(results, distances, curves),
         script=Markup(script),  # a file of the package, into which nothing is put
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -131,9 +223,9 @@ def _build_curve_sections(curves: Sequence[Curve], style: main_table.CellStyle) 
 def _build_section(
     results: Results, style: main_table.CellStyle, *, title: str, origins: tuple[str, ...], by: Lengths
 ) -> ReportSection:
-    presets = dict.fromkeys(map(format_preset_name, complete_notes.list_presets(results)))
+    presets = dict.fromkeys(map(format_preset_name, table_notes.list_presets(results)))
     classifier_note = (f"classifier: {' and '.join(presets)}",) if presets else ()
-    sentence, *notes = complete_notes.describe_figures(results)
+    sentence, *notes = table_notes.describe_figures(results)
     cell_standings = compute_standings(results)
     return ReportSection(
         title=title,
@@ -141,7 +233,7 @@ def _build_section(
         sentence=sentence,
         table=build_page_table(main_table.build_grid(results, style=style), cell_standings, intervals=style.intervals),
         tied=tuple(describe_groups(cell_standings)),
-        notes=(*origins, *classifier_note, *notes, *complete_notes.describe_papers(results, style)),
+        notes=(*origins, *classifier_note, *notes, *table_notes.describe_papers(results, style)),
         warnings=tuple(control_notes.list_warnings(results)),
         at_chance=tuple(control_notes.count_controls(results)),
         verdicts=tuple(control_notes.describe_controls(results)),

@@ -5,10 +5,10 @@ from dataclasses import dataclass, replace
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import escape_control_characters, format_count
-from sentprobe.probes.audit import audit_report as ar
+from sentprobe.probes.audit import audit_report
 from sentprobe.probes.audit.cue_audit import Audit, Verdict
 from sentprobe.probes.report.plots import panels as pn
-from sentprobe.probes.report.tables.data_notes import DIGEST_LENGTH
+from sentprobe.probes.report.tables.table_notes import DIGEST_LENGTH
 from sentprobe.probes.results.result import Condition, Result, Results
 
 VERDICT_NAMES = {
@@ -69,7 +69,7 @@ def build_page_audits(results: Results, audits: Sequence[Audit]) -> PageAudits:
         missing=(*_describe_excluded_audits(results, distinct), *_describe_unaudited(names, relevant)),
         picture=_draw_audits(results, relevant, names),
         audits=tuple(_build_page_audit(audit, names[audit.fingerprint]) for audit in relevant),
-        legend=tuple(ar.format_legend(relevant).splitlines()) if relevant else (),
+        legend=tuple(audit_report.format_legend(relevant).splitlines()) if relevant else (),
     )
 
 
@@ -159,14 +159,16 @@ def _build_best_row(results: Results, audit: Audit) -> Iterator[pn.DotRow]:
 
 
 def _build_page_audit(audit: Audit, name: str) -> PageAudit:
-    rows = (GridRow(first, "", tuple(map(GridCell, cells))) for (first, *cells), _ in ar.build_cue_rows(audit))
+    rows = (
+        GridRow(first, "", tuple(map(GridCell, cells))) for (first, *cells), _ in audit_report.build_cue_rows(audit)
+    )
     return PageAudit(
-        verdict=escape_control_characters(ar.format_verdict_lines(replace(audit, task=name))[0]),
+        verdict=escape_control_characters(audit_report.format_verdict_lines(replace(audit, task=name))[0]),
         is_leaky=audit.is_leaky,
-        title=escape_control_characters(ar.format_title(audit)),
-        grid=Grid(ar.HEADER, tuple(rows)),
+        title=escape_control_characters(audit_report.format_title(audit)),
+        grid=Grid(audit_report.HEADER, tuple(rows)),
         lines=(
-            *map(escape_control_characters, ar.format_notes(audit).splitlines()),
+            *map(escape_control_characters, audit_report.format_notes(audit).splitlines()),
             f"The seed of the classifiers is {audit.seed}.",
         ),
     )

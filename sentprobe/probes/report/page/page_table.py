@@ -6,7 +6,7 @@ from itertools import groupby
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import escape_control_characters, format_count
-from sentprobe.probes.report.findings.standings import Standing, Standings
+from sentprobe.probes.report.findings.table_findings import Standing, Standings
 from sentprobe.probes.results.result import Results
 from sentprobe.probes.statistics import Interval
 

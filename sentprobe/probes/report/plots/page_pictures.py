@@ -10,11 +10,10 @@ from sentprobe.lengths import Bin, Lengths
 from sentprobe.probes.geometry import distance_tables as geometry_tables
 from sentprobe.probes.geometry.distance_draws import GeometryTable, estimate_accuracy, group_by_cell
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind
-from sentprobe.probes.report.findings.standings import Standings
-from sentprobe.probes.report.findings.table_findings import find_table
+from sentprobe.probes.report.findings.table_findings import Standings, find_table
 from sentprobe.probes.report.plots import panels as pn
 from sentprobe.probes.report.plots.length_series import SeriesPoint, accuracy_by_length, norm_by_length
-from sentprobe.probes.report.tables import training_curves as tc
+from sentprobe.probes.report.tables import training_curves
 from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.results.training_curve import TrainingCurve
 from sentprobe.probes.statistics import Interval, decompose_spread
@@ -242,21 +241,23 @@ def _make_contrast_rows(table: GeometryTable, contrast: str, nearness: Nearness)
             yield pn.DotRow(escape_control_characters(encoder), dots, 50.0)
 
 
-def draw_training_picture(curve: tc.Curve) -> pn.ResultPicture:
+def draw_training_picture(curve: training_curves.Curve) -> pn.ResultPicture:
     """Return the panels of a training: probes, each kind of negative and, if known, the training objective."""
     try:
-        axis = tc.find_axis(curve)
+        axis = training_curves.find_axis(curve)
     except UsageError as error:
         return replace(TRAINING, missing=str(error))
-    marks = pn.number_marks(tc.group_columns(curve))
+    marks = pn.number_marks(training_curves.group_columns(curve))
     panels = tuple(_draw_steps(curve, kind, axis, marks) for kind in curve.kinds)
     if curve.learned:
         panels = (*panels, _draw_objective(curve.learned, axis))
     return replace(TRAINING, panels=panels, legend=pn.build_legend(marks))
 
 
-def _draw_steps(curve: tc.Curve, kind: NegativeKind | None, axis: str, marks: Mapping[str, int]) -> pn.LinePanel:
-    columns = tc.group_columns(curve).items()
+def _draw_steps(
+    curve: training_curves.Curve, kind: NegativeKind | None, axis: str, marks: Mapping[str, int]
+) -> pn.LinePanel:
+    columns = training_curves.group_columns(curve).items()
     named = [(name, line) for name, group in columns for line in group if line.kind is kind]
     lines = tuple(
         pn.Line(
@@ -272,7 +273,7 @@ def _draw_steps(curve: tc.Curve, kind: NegativeKind | None, axis: str, marks: Ma
     chance_levels = sorted({100 * line.chance for _, line in named})
     values = [point.y for line in lines for point in line.points]
     return pn.LinePanel(
-        title=tc.describe_kind(kind),
+        title=training_curves.describe_kind(kind),
         x_label=axis,
         lines=lines,
         low=pn.compute_floor((*values, *chance_levels)),
@@ -285,7 +286,7 @@ def _draw_objective(curve: TrainingCurve, axis: str) -> pn.LinePanel:
     values = [curve.to_display_value(point) for point in curve.points]
     points = (pn.LinePoint(getattr(p, axis), y, y, y) for p, y in zip(curve.points, values, strict=True))
     return pn.LinePanel(
-        title=tc.OBJECTIVE_TITLE,
+        title=training_curves.OBJECTIVE_TITLE,
         x_label=axis,
         y_label=curve.label,
         lines=(pn.Line(name=curve.metric, mark=0, points=tuple(points)),),

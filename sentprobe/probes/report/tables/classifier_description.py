@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from sentprobe.probes.report.cited_text import Citation, Piece
+from sentprobe.probes.report.references import Citation, Piece
 from sentprobe.probes.trainer.classifier import Activation, Optimizer, Preset, Scaling, StopCriterion
 from sentprobe.probes.trainer.presets import format_preset_name
 

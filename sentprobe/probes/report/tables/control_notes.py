@@ -2,21 +2,14 @@
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from sentprobe.probes.report.findings.control_verdicts import (
-    CONFIDENCE,
-    SOLVERS,
-    ControlRun,
-    ControlVerdict,
-    find_controls,
-    find_unchecked,
-)
+from sentprobe.probes.report.findings import control_verdicts as cv
 from sentprobe.probes.report.findings.table_findings import ChanceTest, find_table
 from sentprobe.probes.results.result import Condition, Results
 
 
 def count_controls(results: Results) -> Iterator[str]:
     """Yield the number of required controls that are at chance, and the names of the others."""
-    required, failed = _split_controls(find_controls(results))
+    required, failed = _split_controls(cv.find_controls(results))
     names = f", not {'; '.join(run.name for run in failed)}" if failed else ""
     if required:
         yield f"controls: {len(required) - len(failed)} of {len(required)} at chance{names}"
@@ -25,20 +18,20 @@ def count_controls(results: Results) -> Iterator[str]:
 def list_warnings(results: Results) -> Iterator[str]:
     """Yield the reasons not to trust a table: failed or missing controls."""
     yield from _describe_missing_controls(results)
-    required, failed = _split_controls(find_controls(results))
+    required, failed = _split_controls(cv.find_controls(results))
     if failed:
         yield from _describe_required_controls(required, failed)
 
 
-def _split_controls(runs: Sequence[ControlRun]) -> tuple[list[ControlRun], list[ControlRun]]:
+def _split_controls(runs: Sequence[cv.ControlRun]) -> tuple[list[cv.ControlRun], list[cv.ControlRun]]:
     """Return the controls that must be at chance, and those that are not at chance."""
     required = [run for run in runs if run.must_be_at_chance]
-    return required, [run for run in required if run.verdict is not ControlVerdict.AT_CHANCE]
+    return required, [run for run in required if run.verdict is not cv.ControlVerdict.AT_CHANCE]
 
 
 def describe_controls(results: Results) -> Iterator[str]:
     """Yield the notes on the controls: their meaning and their verdicts."""
-    runs = find_controls(results)
+    runs = cv.find_controls(results)
     yield from _describe_missing_controls(results)
     if not runs:
         return
@@ -48,7 +41,7 @@ def describe_controls(results: Results) -> Iterator[str]:
     if required:
         yield from _describe_required_controls(required, failed)
     for task, condition, is_above, figures in _judge_free_controls(results):
-        control, meaning = SOLVERS[condition]
+        control, meaning = cv.SOLVERS[condition]
         if is_above:
             text = f"{task}: {control} above chance ({figures}), {meaning}"
             yield f"{text}; compare encoders with it, not with chance."
@@ -56,7 +49,7 @@ def describe_controls(results: Results) -> Iterator[str]:
             yield f"{task}: {control} not above chance ({figures})."
 
 
-def _define_random_controls(runs: Sequence[ControlRun]) -> str:
+def _define_random_controls(runs: Sequence[cv.ControlRun]) -> str:
     if all(run.condition is not Condition.RANDOM_PROBES for run in runs):
         return (
             "Random sentences: random vectors replace the sentence vectors. This control cannot know the answer and "
@@ -68,7 +61,7 @@ def _define_random_controls(runs: Sequence[ControlRun]) -> str:
     )
 
 
-def _define_no_sentence(runs: Sequence[ControlRun]) -> str:
+def _define_no_sentence(runs: Sequence[cv.ControlRun]) -> str:
     if all(run.condition is not Condition.NO_SENTENCE for run in runs):
         return ""
     text = (
@@ -80,7 +73,7 @@ def _define_no_sentence(runs: Sequence[ControlRun]) -> str:
 
 
 def _describe_missing_controls(results: Results) -> Iterator[str]:
-    unchecked = find_unchecked(results)
+    unchecked = cv.find_unchecked(results)
     if not unchecked:
         return
     cells, figures = "", "these figures"
@@ -90,21 +83,21 @@ def _describe_missing_controls(results: Results) -> Iterator[str]:
     yield f"No controls were run{cells} (--no-controls), so nothing tests {figures}."
 
 
-def _describe_required_controls(required: Sequence[ControlRun], failed: Sequence[ControlRun]) -> Iterator[str]:
+def _describe_required_controls(required: Sequence[cv.ControlRun], failed: Sequence[cv.ControlRun]) -> Iterator[str]:
     if not failed:
         nearest = max(required, key=lambda run: run.strain)
         yield (
             f"All {len(required)} controls that must be at chance are inside their intervals around chance, which "
-            f"holds in {CONFIDENCE:.0%} of tables without a leak. Closest to a limit: {nearest.name}, "
+            f"holds in {cv.CONFIDENCE:.0%} of tables without a leak. Closest to a limit: {nearest.name}, "
             f"{100 * nearest.score.accuracy:.1f} (interval around chance: {nearest.format_expected()})."
         )
         return
     yield (
         f"{len(failed)} of {len(required)} controls that must be at chance {'is' if len(failed) == 1 else 'are'} "
-        f"outside the interval; in {CONFIDENCE:.0%} of tables without a leak, none is:"
+        f"outside the interval; in {cv.CONFIDENCE:.0%} of tables without a leak, none is:"
     )
     yield from (f"  {run}" for run in failed)
-    if any(run.verdict is ControlVerdict.ABOVE for run in failed):
+    if any(run.verdict is cv.ControlVerdict.ABOVE for run in failed):
         yield (
             "  Above chance: first repeat the run with another --seed. If the control is above chance again, something "
             "other than the sentence or the question reveals the answer: do not believe that column."
@@ -113,8 +106,8 @@ def _describe_required_controls(required: Sequence[ControlRun], failed: Sequence
 
 def summarize_controls(results: Results) -> Iterator[str]:
     """Yield the verdict on the controls in a few short sentences; nothing if all encoders are baselines."""
-    runs = find_controls(results)
-    unchecked = find_unchecked(results)
+    runs = cv.find_controls(results)
+    unchecked = cv.find_unchecked(results)
     if not runs:
         if unchecked:
             yield "Controls: none (--no-controls), so nothing tests these figures."
@@ -122,7 +115,7 @@ def summarize_controls(results: Results) -> Iterator[str]:
     required, failed = _split_controls(runs)
     text = f"Controls: {len(required) - len(failed)} of {len(required)} at chance"
     if failed:
-        above = [run for run in failed if run.verdict is ControlVerdict.ABOVE]
+        above = [run for run in failed if run.verdict is cv.ControlVerdict.ABOVE]
         worst = max(failed, key=lambda run: abs(run.strain))
         more = f" and {len(failed) - 1} more" if len(failed) > 1 else ""
         text += f"; {worst.name} is {worst.verdict} ({100 * worst.score.accuracy:.1f}){more}"
@@ -134,7 +127,7 @@ def summarize_controls(results: Results) -> Iterator[str]:
         names = join_names([f"{result.encoder} on {result.task}" for result in unchecked])
         yield f"No controls were run for {names}."
     judged = [*_judge_free_controls(results)]
-    for solver, (control, _) in SOLVERS.items():
+    for solver, (control, _) in cv.SOLVERS.items():
         tasks = [f"{task} ({figures})" for task, condition, above, figures in judged if above and condition is solver]
         if tasks:
             verb = f"{control[0].upper()}{control[1:]}"

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sentprobe.probes.geometry import distance_tables as dt
+from sentprobe.probes.geometry import distance_tables
 from sentprobe.probes.geometry.distance_draws import GeometryTable, build_geometry_tables, get_cell, list_seeds
 from sentprobe.probes.geometry.distance_results import GeometryResult, to_geometry_records
 from sentprobe.probes.geometry.measures import Nearness
@@ -32,7 +32,7 @@ def sort_by_task(results: Iterable[GeometryResult]) -> tuple[GeometryResult, ...
 
 def describe_probe_accuracies(
     results: Sequence[GeometryResult], probed: Sequence[Result], *, intervals: bool
-) -> dt.ProbeCells:
+) -> distance_tables.ProbeCells:
     """Return the mean accuracy of probes on the anchor sentences themselves (by fingerprints), by encoder and task."""
     by_cell: dict[tuple[str, str], dict[tuple[str, ...], Result]] = {}
     for result in results:
@@ -95,9 +95,11 @@ def build_geometry_sections(
     tables = build_geometry_tables(results)
     for title, table in zip(describe_geometry_titles(tables), tables, strict=True):
         probe_accuracies = describe_probe_accuracies(table, probed.records, intervals=intervals)
-        grid = dt.build_geometry_grid(table, nearness=nearness, intervals=intervals, probe_cells=probe_accuracies)
+        grid = distance_tables.build_geometry_grid(
+            table, nearness=nearness, intervals=intervals, probe_cells=probe_accuracies
+        )
         origins, semrole = _describe_origins(table, results), describe_semrole_accuracies(table, probed.records)
-        yield title, grid, "".join((*origins, dt.format_notes(table, nearness), *semrole))
+        yield title, grid, "".join((*origins, distance_tables.format_notes(table, nearness), *semrole))
 
 
 def describe_geometry_titles(tables: Sequence[GeometryTable]) -> list[str]:
@@ -113,14 +115,14 @@ def _describe_table(table: GeometryTable) -> str:
     seeds_text = f"seed{'s' if len(seeds) > 1 else ''} {' and '.join(map(str, seeds))}"
     if table[0].dataset:
         return f"test sentences of {' and '.join(sorted({result.contrast for result in table}))}, {seeds_text}"
-    parts = [drawing.vocabulary, *drawing.templates, *dt.describe_held_out(drawing)]
+    parts = [drawing.vocabulary, *drawing.templates, *distance_tables.describe_held_out(drawing)]
     return f"{drawing.n} triplets of {', '.join(parts)}, {seeds_text}"
 
 
 def _describe_origins(table: GeometryTable, results: Sequence[GeometryResult]) -> Iterator[str]:
     folders = dict.fromkeys(result.source for result in results)
     for folder in folders if len(folders) > 1 else ():
-        encoders = dt.list_encoders([result for result in table if result.source == folder])
+        encoders = distance_tables.list_encoders([result for result in table if result.source == folder])
         if encoders and folder:
             yield f"from {folder}: {', '.join(encoders)}\n"
 

@@ -11,9 +11,9 @@ from jinja2 import Environment, PackageLoader, StrictUndefined, Template
 from sentprobe.display import table_writers as tw
 from sentprobe.display.screen import split_table, wrap
 from sentprobe.probes.report.findings.draws import find_missing_cells
-from sentprobe.probes.report.tables import main_table as mt
+from sentprobe.probes.report.tables import main_table
 from sentprobe.probes.report.tables.method_tables import build_method_tables
-from sentprobe.probes.report.tables.short_notes import COMPLETE, SHORT, NoteStyle, say_where_more_is, write_table_notes
+from sentprobe.probes.report.tables.table_notes import COMPLETE, SHORT, NoteStyle, say_where_more_is, write_table_notes
 from sentprobe.probes.results.result import Results
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ EMPTY_TEXT = "no results"
 
 
 def build_sections(
-    results: Results, style: mt.CellStyle, notes: NoteStyle = SHORT
+    results: Results, style: main_table.CellStyle, notes: NoteStyle = SHORT
 ) -> Iterator[tuple[str, Results, str]]:
     """Yield the results of each table with its title and its notes."""
     tables = [*divide_by_setting(results)]
@@ -41,10 +41,10 @@ def build_sections(
 
 def divide_by_setting(results: Results) -> Iterator[tuple[str, Results, tuple[str, ...]]]:
     """Yield the title of each table, its results and, with several folders, their names."""
-    tables = mt.split_settings(results)
+    tables = main_table.split_settings(results)
     has_several = len({record.source for record in results.records}) > 1
-    for title, table in zip(mt.describe_differences(tables), tables, strict=True):
-        yield title, table, tuple(mt.describe_origins(table)) if has_several else ()
+    for title, table in zip(main_table.describe_differences(tables), tables, strict=True):
+        yield title, table, tuple(main_table.describe_origins(table)) if has_several else ()
 
 
 def show_results(
@@ -57,7 +57,7 @@ def show_results(
     caption: tw.Caption = tw.NO_CAPTION,
 ) -> str:
     """Return the tables of results as text, Markdown, LaTeX, or HTML for a notebook."""
-    style = mt.CellStyle(intervals=intervals, all_rows=all_rows)
+    style = main_table.CellStyle(intervals=intervals, all_rows=all_rows)
     if fmt is tw.TableFormat.HTML:
         shown = [(title, grid, notes.splitlines()) for title, grid, notes in _build_all_tables(results, style)]
         return load_template("notebook.html.j2").render(sections=shown, nothing=EMPTY_TEXT)
@@ -67,7 +67,7 @@ def show_results(
     return to_text(list(tables), fmt, caption=caption)
 
 
-def _build_all_tables(results: Results, style: mt.CellStyle, notes: NoteStyle = SHORT) -> Iterator[ShownTable]:
+def _build_all_tables(results: Results, style: main_table.CellStyle, notes: NoteStyle = SHORT) -> Iterator[ShownTable]:
     """Yield the tables of accuracies, then those of methods."""
     yield from lay_out_grids(build_sections(results, style, notes), style)
     yield from build_method_tables(results)
@@ -78,9 +78,9 @@ def choose_notes(fmt: tw.TableFormat, notes: NoteStyle) -> NoteStyle:
     return COMPLETE if fmt is tw.TableFormat.LATEX else notes
 
 
-def lay_out_grids(shown: Iterable[tuple[str, Results, str]], style: mt.CellStyle) -> Iterator[ShownTable]:
+def lay_out_grids(shown: Iterable[tuple[str, Results, str]], style: main_table.CellStyle) -> Iterator[ShownTable]:
     """Yield the tables of results in their layout."""
-    return ((title, mt.build_grid(table, style=style), notes) for title, table, notes in shown)
+    return ((title, main_table.build_grid(table, style=style), notes) for title, table, notes in shown)
 
 
 def to_text(shown: Sequence[ShownTable], fmt: tw.TableFormat, *, caption: tw.Caption = tw.NO_CAPTION) -> str:
@@ -112,7 +112,7 @@ class RenderedResults:
 def _render_parts(results: Results, width: int) -> "Iterator[Table | str]":
     if not results.records:
         yield EMPTY_TEXT
-    for title, grid, notes in _build_all_tables(results, mt.CellStyle()):
+    for title, grid, notes in _build_all_tables(results, main_table.CellStyle()):
         yield from [title] if title else []
         yield from split_table(tw.build_rich_table(grid), width)
         yield notes.rstrip("\n")

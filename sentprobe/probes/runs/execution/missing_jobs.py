@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sentprobe.probes.dataset import Indices
-from sentprobe.probes.encoders.capabilities import get_capabilities
 from sentprobe.probes.encoders.kinds import SpecArgument, find_kind
-from sentprobe.probes.encoders.protocol import Baseline, Encoder
+from sentprobe.probes.encoders.protocol import Baseline, Encoder, get_capabilities
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
 from sentprobe.probes.results.concurrent_writes import save_result

@@ -13,9 +13,8 @@ from sentprobe.engines import INLINE_ENGINE, Engine
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.encoders import Baseline, Encoder
 from sentprobe.probes.encoders.cache.embedding import embed
-from sentprobe.probes.encoders.capabilities import count_truncated_sentences
 from sentprobe.probes.encoders.files.word_vectors import Bow
-from sentprobe.probes.encoders.protocol import Vectors
+from sentprobe.probes.encoders.protocol import Vectors, count_truncated_sentences
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
 from sentprobe.probes.results import concurrent_writes

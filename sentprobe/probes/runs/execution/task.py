@@ -58,13 +58,10 @@ def make_tasks(
     origins: Mapping[str, str] | None = None,
     lexicons: Mapping[str, Lexicon] | None = None,
 ) -> list[Task]:
-    """Return a task for each dataset.
+    """Return a task for each dataset. Raises UsageError for word vectors if no task has probe words.
 
     - preset, words: used for all tasks; None: those of each task's paper
     - origins, lexicons: of the built datasets, by name; see :class:`DataFacts`
-
-    Raises:
-        UsageError: word vectors are requested, and no task has probe words.
     """
     if words is not None and words.name != ONE_HOT and not any(data.slots for data in datasets):
         raise UsageError(f"probe vectors {words.name}: none of the tasks has probe words")

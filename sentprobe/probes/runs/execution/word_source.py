@@ -11,8 +11,8 @@ from sentprobe.probes import encoders
 from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
-from sentprobe.probes.encoders.capabilities import get_capabilities
 from sentprobe.probes.encoders.files.word_vectors import MAX_WORDS_SHOWN, Bow
+from sentprobe.probes.encoders.protocol import get_capabilities
 from sentprobe.probes.encoders.variants import cut_and_rounded, erasure
 from sentprobe.specs import Spec
 
@@ -89,9 +89,7 @@ def encode_words(encoder: encoders.Encoder, words: Sequence[str], *, cache: Cach
 
     They are the encoder's input word vectors, cut and rounded like its sentence vectors; nothing is erased from them. A
     word without a vector is 0, with a warning. An encoder without known input word vectors encodes each word alone.
-
-    Raises:
-        EncoderError: no word has a vector; the encoder failed.
+    Raises EncoderError.
     """
     read_words = find_input_word_vectors(encoder)
     if read_words is None:

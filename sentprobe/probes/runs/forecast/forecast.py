@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from sentprobe.lengths import count_tokens
 from sentprobe.probes.dataset import ENCODER_WORDS, ProbeDataset, Split
 from sentprobe.probes.encoders import Baseline, Encoder
-from sentprobe.probes.encoders.capabilities import get_capabilities
 from sentprobe.probes.encoders.files.word_vectors import Bow
+from sentprobe.probes.encoders.protocol import get_capabilities
 from sentprobe.probes.encoders.resolve import bind_to_sentence_order, build_encoders
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.results.result import Condition
@@ -23,10 +23,8 @@ from sentprobe.probes.runs.execution.controls import make_control_bow
 from sentprobe.probes.runs.execution.job_vectors import has_word_vectors
 from sentprobe.probes.runs.execution.task import Task, make_tasks
 from sentprobe.probes.runs.execution.word_source import encode_words, find_base_encoder, make_word_source
-from sentprobe.probes.runs.forecast import unloaded_model
+from sentprobe.probes.runs.forecast import planned_work, unloaded_model
 from sentprobe.probes.runs.forecast.measured_speed import measure_encoding, measure_product_rate, measure_training
-from sentprobe.probes.runs.forecast.planned_fits import EncoderFacts, PlannedFit, list_fits
-from sentprobe.probes.runs.forecast.planned_work import PlannedResult, Planner, plan_all
 from sentprobe.probes.runs.forecast.unloaded_model import UnloadedModel
 from sentprobe.probes.runs.request.built_suites import CompevalSuite
 from sentprobe.probes.runs.request.settings import Run, RunRequest
@@ -47,7 +45,7 @@ TIMED_SENTENCES = 64
 class Forecast:
     """The planned results, and the estimated seconds of each stage."""
 
-    planned: tuple[PlannedResult, ...]
+    planned: tuple[planned_work.PlannedResult, ...]
     start: float = 0.0
     """The seconds for loading the encoders, once."""
     build: float = 0.0
@@ -83,7 +81,7 @@ def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
     encoders = bind_to_sentence_order(unbound, (dataset.sentences for dataset in data))
     tasks = make_tasks(data, run=run, preset=preset, words=source)
     if has_results:
-        planner = Planner(
+        planner = planned_work.Planner(
             targets=targets,
             preset=preset,
             words=words,
@@ -92,10 +90,10 @@ def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
         )
         plans = [planner.plan_draw(draw_encoders, run=draw) for draw, draw_encoders, _ in draws]
     else:
-        plans = [plan_all(encoders, tasks, run=draw) for draw, _, _ in draws]
+        plans = [planned_work.plan_all(encoders, tasks, run=draw) for draw, _, _ in draws]
     sizes = {dataset.name: _find_sizes(targets, dataset) for dataset in data}
     planned = tuple(
-        PlannedResult(
+        planned_work.PlannedResult(
             encoder=encoder.name,
             task=dataset.name,
             items=sizes[dataset.name],
@@ -107,7 +105,7 @@ def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
     if not any(plan.unfinished for plan in planned):
         return Forecast(planned=planned)
     reporter.begin("measure the speed of encoders", len(encoders))
-    facts: dict[str, EncoderFacts] = {}
+    facts: dict[str, planned_work.EncoderFacts] = {}
     for encoder in encoders:
         facts[encoder.name] = _measure_encoder(encoder, tasks, run)
         reporter.advance()
@@ -143,13 +141,13 @@ def _find_sizes(targets: Targets, data: ProbeDataset) -> dict[Split, int]:
     return {split: len(items) for split, items in data.splits.items()}
 
 
-def _measure_encoder(encoder: Encoder | Baseline, tasks: Sequence[Task], run: Run) -> EncoderFacts:
+def _measure_encoder(encoder: Encoder | Baseline, tasks: Sequence[Task], run: Run) -> planned_work.EncoderFacts:
     """Return the facts about an encoder, from a few sentences of the tasks."""
     if not isinstance(encoder, Encoder):
         begin = time.process_time()
         encoder.predict(tasks[0].data, seed=run.seed)
         items = sum(map(len, tasks[0].data.splits.values()))
-        return EncoderFacts(name=encoder.name, seconds=(time.process_time() - begin) / items)
+        return planned_work.EncoderFacts(name=encoder.name, seconds=(time.process_time() - begin) / items)
     base = find_base_encoder(encoder)
     sentences = sample_sentences(tasks)
     if isinstance(base, UnloadedModel):
@@ -158,7 +156,7 @@ def _measure_encoder(encoder: Encoder | Baseline, tasks: Sequence[Task], run: Ru
     else:
         dim, seconds = measure_encoding(base, sentences, threads=run.encoding_threads)
     word_task = next((task for task in tasks if has_word_vectors(task, encoder)), None)
-    return EncoderFacts(
+    return planned_work.EncoderFacts(
         name=encoder.name,
         dim=min(dim, encoder.storage.dims or dim) if isinstance(encoder, ReducedEncoder) else dim,
         word_dim=0 if word_task is None else _find_word_width(word_task, encoder, dim),
@@ -185,13 +183,15 @@ def _find_word_width(task: Task, encoder: Encoder, dim: int) -> int:
 
 
 def list_missing_fits(
-    planned: Sequence[PlannedResult], tasks: Mapping[str, Task], encoders: Mapping[str, EncoderFacts]
-) -> list[PlannedFit]:
+    planned: Sequence[planned_work.PlannedResult],
+    tasks: Mapping[str, Task],
+    encoders: Mapping[str, planned_work.EncoderFacts],
+) -> list[planned_work.PlannedFit]:
     """Return the fits of all missing probes; encoders share those that depend on their width only.
 
     - tasks, encoders: by name; the tasks may have some of their items
     """
-    fits: dict[Hashable, list[PlannedFit]] = {}
+    fits: dict[Hashable, list[planned_work.PlannedFit]] = {}
     for plan in planned:
         task, encoder = tasks[plan.task], encoders[plan.encoder]
         if not encoder.dim:
@@ -200,12 +200,14 @@ def list_missing_fits(
         for number, missing in enumerate(plan.draws):
             for condition, seeds in missing.items():
                 key = (number, plan.task, *_make_shared_key(condition, task, encoder))
-                new_fits = list(list_fits(condition, task, encoder, items=items, seeds=len(seeds)))
+                new_fits = list(planned_work.list_fits(condition, task, encoder, items=items, seeds=len(seeds)))
                 fits[key] = max(fits.get(key, []), new_fits, key=len)
     return [fit for group in fits.values() for fit in group]
 
 
-def _make_shared_key(condition: Condition, task: Task, encoder: EncoderFacts) -> tuple[Condition, str, int]:
+def _make_shared_key(
+    condition: Condition, task: Task, encoder: planned_work.EncoderFacts
+) -> tuple[Condition, str, int]:
     """Return the key that fits share if they are trained once for all their encoders."""
     if condition is Condition.PROBE and encoder.is_control_bow:
         condition = Condition.BAG_OF_WORDS
@@ -215,7 +217,9 @@ def _make_shared_key(condition: Condition, task: Task, encoder: EncoderFacts) ->
 
 
 def _estimate_encoding(
-    planned: Sequence[PlannedResult], encoders: Mapping[str, EncoderFacts], data: Sequence[ProbeDataset]
+    planned: Sequence[planned_work.PlannedResult],
+    encoders: Mapping[str, planned_work.EncoderFacts],
+    data: Sequence[ProbeDataset],
 ) -> float:
     """Return the seconds of encoding all sentences of the planned results, and of the predictions of baselines."""
     sentences = {dataset.name: len(dataset.sentences) / sum(map(len, dataset.splits.values())) for dataset in data}

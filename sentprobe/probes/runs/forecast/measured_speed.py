@@ -10,7 +10,7 @@ import numpy as np
 
 from sentprobe.probes.dataset import Items
 from sentprobe.probes.encoders.protocol import Encoder
-from sentprobe.probes.runs.forecast.planned_fits import PlannedFit
+from sentprobe.probes.runs.forecast.planned_work import PlannedFit
 from sentprobe.probes.runs.request.settings import CPU, Run
 from sentprobe.probes.trainer.classifier import Optimizer, Scaling
 from sentprobe.probes.trainer.presets import BankShape

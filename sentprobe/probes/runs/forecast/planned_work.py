@@ -1,7 +1,11 @@
-"""The plan of a run: its missing probes, counted over all draws; nothing is written."""
+"""The plan of a run: its missing probes, counted over all draws, and their fits; nothing is written.
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+Early stopping decides the number of passes, which only training shows. The assumed numbers are means of measured runs.
+"""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from sentprobe.probes.dataset import Split
@@ -14,6 +18,9 @@ from sentprobe.probes.runs.execution.word_source import make_word_source
 from sentprobe.probes.runs.request.settings import Run
 from sentprobe.probes.runs.request.targets import Targets, find_datasets
 from sentprobe.probes.suites import ClassifierChoice
+from sentprobe.probes.trainer import presets
+from sentprobe.probes.trainer.classifier import Optimizer, Preset, StopCriterion
+from sentprobe.probes.trainer.codelength import compute_portion_sizes
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec
 
@@ -96,3 +103,108 @@ class Planner:
             for encoder in built_encoders
             for task in tasks
         }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PlannedFit:
+    """Probes of one shape and classifier, trained side by side."""
+
+    shape: presets.BankShape
+    preset: Preset
+    items: int
+    validation: int
+    probes: int
+    passes: float
+
+    @property
+    def operations(self) -> float:
+        """The operations of a pass, up to a factor that fits of one width and classifier share."""
+        shape = self.shape
+        units = sum(point.hidden or shape.labels for point in presets.list_grid_points(self.preset, shape, seed=0))
+        # A validation item takes the forward product only, one of three.
+        return units * (shape.inputs + shape.labels) * (self.items + self.validation / 3) * self.probes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EncoderFacts:
+    """The facts about an encoder that decide the duration of a run."""
+
+    name: str
+    dim: int = 0
+    """The width of its vectors; 0: a baseline."""
+    word_dim: int = 0
+    is_pretrained: bool = False
+    is_control_bow: bool = False
+    seconds: float = 0.0
+    """The seconds for each sentence; 0: its vectors are those of another encoder. For a baseline, for each item."""
+
+
+def list_fits(
+    condition: Condition, task: Task, encoder: EncoderFacts, *, items: int, seeds: int
+) -> Iterator[PlannedFit]:
+    """Yield the fits under a condition.
+
+    - task: the task with some of its items
+    - items: the number of training items in the run, with validation items that are taken from them
+    """
+    preset = task.preset
+    sample = task.get_items(condition)
+    validation = 0 if sample.validation is None else len(sample.validation)
+    train = round(items * len(sample.train) / len(task.data.splits[Split.TRAIN]))
+    one = PlannedFit(
+        shape=presets.BankShape(
+            dim=1 if condition is Condition.NO_SENTENCE else encoder.dim,
+            slots=task.data.slots,
+            words=sample.words,
+            labels=sample.labels,
+            word_dim=encoder.word_dim if task.data.slots else 0,
+        ),
+        preset=preset,
+        items=train,
+        validation=round(validation * items / len(task.data.splits[Split.TRAIN])),
+        probes=1 if preset.optimizer is Optimizer.LBFGS else seeds,
+        passes=assume_passes(preset, condition, encoder),
+    )
+    if condition is Condition.PORTIONS:
+        calibrated = presets.calibrate_stopping(preset)
+        passes = assume_passes(calibrated, condition, encoder)
+        for size in compute_portion_sizes(train, labels=sample.labels):
+            yield replace(one, preset=presets.reduce_batch(calibrated, items=size), items=size, passes=passes)
+    elif condition is Condition.WIDTHS:
+        for variant in (presets.remove_hidden_layer(preset), presets.set_hidden_widths(preset)):
+            yield replace(one, preset=variant)
+    else:
+        yield one
+
+
+def assume_passes(preset: Preset, condition: Condition, encoder: EncoderFacts) -> float:
+    """Return the assumed passes of a probe: fewer for wider vectors, and for a control at most those of its probe."""
+    if preset.optimizer is Optimizer.LBFGS:
+        passes = LBFGS_ITERATIONS
+    elif preset.stop is StopCriterion.TRAINING_LOSS:
+        probe_passes = PRETRAINED_PASSES if encoder.is_pretrained else UNTRAINED_PASSES
+        probe_passes = BAG_OF_WORDS_PASSES if encoder.is_control_bow else probe_passes
+        passes = PASSES.get(condition, probe_passes) * math.sqrt(REFERENCE_WIDTH / encoder.dim)
+    else:
+        passes = preset.check_every * preset.patience + VALIDATION_PASSES
+    return min(passes, preset.max_epochs)
+
+
+REFERENCE_WIDTH = 512
+
+UNTRAINED_PASSES = 100.0
+"""Passes on vectors of the reference width from untrained networks and averaged words."""
+
+PRETRAINED_PASSES = 170.0
+
+BAG_OF_WORDS_PASSES = 55.0
+
+PASSES = {
+    Condition.RANDOM_SENTENCES: BAG_OF_WORDS_PASSES,
+    Condition.BAG_OF_WORDS: BAG_OF_WORDS_PASSES,
+    Condition.NO_SENTENCE: 30.0,
+}
+
+VALIDATION_PASSES = 20.0
+
+LBFGS_ITERATIONS = 60.0

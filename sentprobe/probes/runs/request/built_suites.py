@@ -18,8 +18,7 @@ from sentprobe.probes.compeval import SUITE_TASKS, CompevalTask, build, check_si
 from sentprobe.probes.compeval.held_out_structures import Structure, find_structure
 from sentprobe.probes.corpus.table import Table, open_table
 from sentprobe.probes.dataset import ProbeDataset, Sampling, Size, TooFewError
-from sentprobe.probes.natural.catalogue import find_tasks
-from sentprobe.probes.natural.datasets import NaturalRecipe, build_datasets, check_natural_size
+from sentprobe.probes.natural.datasets import NaturalRecipe, build_datasets, check_natural_size, find_tasks
 from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
 from sentprobe.probes.natural.selection import DEPTHS, NaturalSettings, parse_band, parse_depths
 from sentprobe.progress import Reporter, show_bars

@@ -1,7 +1,8 @@
 """The request of a run, and its settings, which all encoders and tasks share."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from enum import StrEnum
 from pathlib import Path
 
 from sentprobe.engines import KEPT_MESSAGE, EngineChoice
@@ -15,7 +16,7 @@ from sentprobe.probes.results.store import WAIT_SECONDS
 from sentprobe.probes.runs.request.targets import Targets
 from sentprobe.probes.suites import ClassifierChoice
 from sentprobe.processes import check_count
-from sentprobe.specs import Spec
+from sentprobe.specs import Spec, choose_member
 
 DRAW_SEED_STEP = 10
 """The distance between the seeds of two draws, and the maximum number of probe seeds in a draw."""
@@ -94,16 +95,12 @@ def make_run(
     encoding_threads: int | None = None,
     machines: EngineChoice = ONE_PROCESS,
 ) -> Run:
-    """Check the settings and return the run.
+    """Check the settings and return the run. Raises UsageError or ArgumentTypeError.
 
     - seeds: number of probes under each condition, with the seeds *seed*, *seed* + 1, ...
     - draws: number of independent draws of data, weights and probes, with *seed*, *seed* + 10, ...
     - methods: further conditions, of METHODS
     - device: cpu, cuda, cuda:1, mps, or auto, the best one available
-
-    Raises:
-        UsageError: a number out of range, or an unknown device.
-        ArgumentTypeError: not a number.
     """
     check_whole("seed", seed)
     check_seed(seed)
@@ -136,3 +133,36 @@ def make_run(
         encoding_threads=encoding_threads,
         machines=machines,
     )
+
+
+class MethodName(StrEnum):
+    """The values of ``--method``."""
+
+    MDL = "mdl"
+    """Minimum description length: the codelength of the labels in bits (Voita & Titov 2020)."""
+    SAMPLE_EFFICIENCY = "sample-efficiency"
+    """Accuracy by the number of training items, and the area under this curve."""
+    V_INFORMATION = "v-information"
+    """The information that a probe can use, in bits (Xu et al. 2020)."""
+    COMPLEXITY = "complexity"
+    """A linear probe beside probes with ever wider hidden layers."""
+
+
+METHOD_CONDITIONS = {
+    MethodName.MDL: Condition.PORTIONS,
+    MethodName.SAMPLE_EFFICIENCY: Condition.PORTIONS,
+    MethodName.V_INFORMATION: Condition.PORTIONS,
+    MethodName.COMPLEXITY: Condition.WIDTHS,
+}
+"""The condition of each method; several methods share one."""
+
+
+def find_methods(names: Iterable[str], *, control_task: bool) -> tuple[Condition, ...]:
+    """Return the distinct conditions of the methods of those names.
+
+    >>> find_methods(["mdl", "v-information"], control_task=False)
+    (<Condition.PORTIONS: 'portions'>,)
+    """
+    method_conditions = {METHOD_CONDITIONS[choose_member(MethodName, name, what="method")] for name in names}
+    requested = method_conditions | ({Condition.CONTROL_TASK} if control_task else set())
+    return tuple(condition for condition in METHODS if condition in requested)

@@ -15,7 +15,7 @@ from sentprobe.probes.corpus.table import Table, open_table
 from sentprobe.probes.dataset import ProbeDataset, TooFewError
 from sentprobe.probes.encoders.resolve import is_encoder
 from sentprobe.probes.formats import read_datasets
-from sentprobe.probes.natural.catalogue import TASKS as NATURAL_TASKS
+from sentprobe.probes.natural.datasets import TASKS as NATURAL_TASKS
 from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.runs.request import built_suites as built
 from sentprobe.probes.suites import to_own_name

@@ -17,8 +17,8 @@ from sentprobe.lexicon.read import english
 from sentprobe.probes import encoders as enc
 from sentprobe.probes.dataset import ENCODER_WORDS, ProbeDataset
 from sentprobe.probes.encoders.cache.embedding import embed
-from sentprobe.probes.encoders.capabilities import Capabilities, read_name
 from sentprobe.probes.encoders.models.python import wrap
+from sentprobe.probes.encoders.protocol import Capabilities, read_name
 from sentprobe.probes.encoders.resolve import is_encoder
 from sentprobe.probes.geometry.distance_results import ALL_TRIPLETS, GeometryResult, write_geometry
 from sentprobe.probes.geometry.distance_run import measure_encoder
@@ -30,7 +30,7 @@ from sentprobe.probes.runs.execution.runner import run_tasks
 from sentprobe.probes.runs.execution.task import Task, make_tasks
 from sentprobe.probes.runs.request.built_suites import ItemCounts, make_compeval
 from sentprobe.probes.runs.request.settings import Run, make_run
-from sentprobe.probes.runs.training.probing_plan import list_task_names
+from sentprobe.probes.runs.training.training_plan import list_task_names
 from sentprobe.probes.trainer.presets import find_preset
 from sentprobe.progress import SilentReporter
 from sentprobe.specs import COMPEVAL, check_distinct

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from model_files import packaged_model, tiny_model
 
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.encoders.models import declared_size
+from sentprobe.probes.encoders.models import model_loading
 from sentprobe.probes.encoders.protocol import EncoderError
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")
@@ -56,7 +56,7 @@ SIZES = st.integers(1, 10**12)
 @given(st.dictionaries(st.sampled_from(["hidden_size", "vocab_size", "intermediate_size"]), SIZES, min_size=3))
 def test_bound_of_a_model_of_one_layer(config: dict[str, int]) -> None:
     width = config["hidden_size"]
-    bound = declared_size._count_parameters(config | {"num_hidden_layers": 1})
+    bound = model_loading._count_parameters(config | {"num_hidden_layers": 1})
     assert bound == width * (config["vocab_size"] + config["intermediate_size"] + 1)
 
 
@@ -65,18 +65,18 @@ def test_bound_is_below_the_number_of_parameters(tmp_path: Path, kind: str) -> N
     transformers = pytest.importorskip("transformers")
     model = transformers.AutoModel.from_pretrained(tiny_model(tmp_path, kind=kind))
     config = json.loads((tmp_path / "config.json").read_text())
-    assert 0 < declared_size._count_parameters(config) <= model.num_parameters()
+    assert 0 < model_loading._count_parameters(config) <= model.num_parameters()
 
 
 def test_a_model_of_several_parts_and_computed_positions() -> None:
     parts = {"text_config": {"hidden_size": 8, "vocab_size": 10**9}, "vision_config": {"hidden_size": 8}}
-    counts = [declared_size._count_parameters(part) for part in declared_size._find_objects(parts)]
+    counts = [model_loading._count_parameters(part) for part in model_loading._find_objects(parts)]
     assert counts == [0, 8 * 10**9, 0]
     rotary = {"hidden_size": 8, "vocab_size": 10, "max_position_embeddings": 10**9, "rope_theta": 1e6}
-    assert declared_size._count_parameters(rotary) == 80
+    assert model_loading._count_parameters(rotary) == 80
     shared = {"hidden_size": 8, "num_hidden_layers": 9, "num_hidden_groups": 1, "embedding_size": 2, "vocab_size": 10}
-    assert declared_size._count_parameters(shared) == 20
+    assert model_loading._count_parameters(shared) == 20
 
 
 def test_published_models_are_not_refused() -> None:
-    declared_size.check_declared_size(packaged_model())
+    model_loading.check_declared_size(packaged_model())

@@ -21,11 +21,16 @@ from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.extras import format_install
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
-from sentprobe.probes.encoders.capabilities import count_truncated_sentences, get_capabilities
 from sentprobe.probes.encoders.kinds import make_encoders
 from sentprobe.probes.encoders.models import model_loading
 from sentprobe.probes.encoders.models.hf import HfEncoder, HfModel, LayerStore, Pooling, load_hf, pool_states
-from sentprobe.probes.encoders.protocol import Encoder, EncoderError, Vectors
+from sentprobe.probes.encoders.protocol import (
+    Encoder,
+    EncoderError,
+    Vectors,
+    count_truncated_sentences,
+    get_capabilities,
+)
 from sentprobe.specs import parse_spec
 
 pytestmark = pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::FutureWarning")

@@ -16,7 +16,7 @@ from thoroughness import examples
 
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.encoders import Encoder, make_encoder
-from sentprobe.probes.encoders.capabilities import get_capabilities
+from sentprobe.probes.encoders.protocol import get_capabilities
 
 
 @pytest.fixture(scope="module")

@@ -14,9 +14,8 @@ from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders import EncoderError, make_encoder, read_spec
-from sentprobe.probes.encoders.capabilities import get_capabilities
 from sentprobe.probes.encoders.networks.network import NETWORKS
-from sentprobe.probes.encoders.protocol import Encoder
+from sentprobe.probes.encoders.protocol import Encoder, get_capabilities
 from sentprobe.probes.encoders.trained.trained_encoder import TrainedEncoder, TrainedOptions, TrainingPoint
 from sentprobe.specs import Spec
 

@@ -15,9 +15,8 @@ from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders import Encoder, make_encoder
-from sentprobe.probes.encoders.capabilities import get_capabilities
 from sentprobe.probes.encoders.networks.network import GruBi, GruUni
-from sentprobe.probes.encoders.protocol import digest
+from sentprobe.probes.encoders.protocol import digest, get_capabilities
 
 Array = NDArray[np.float64]
 

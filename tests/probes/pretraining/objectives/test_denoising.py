@@ -10,7 +10,7 @@ from pretraining_pieces import TINY, model_of, sentences
 from thoroughness import examples
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.pretraining.decoding.text_batches import SOURCES, format_target_name
+from sentprobe.probes.pretraining.decoding.decoder import SOURCES, format_target_name
 from sentprobe.probes.pretraining.objectives import OBJECTIVES, prepare
 from sentprobe.probes.pretraining.objectives.sequences import DropAndSwap
 from sentprobe.probes.pretraining.texts.corpora import Sentences

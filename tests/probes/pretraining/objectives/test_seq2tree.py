@@ -3,7 +3,7 @@
 import pytest
 from pretraining_pieces import TINY, model_of, sentences
 
-from sentprobe.probes.pretraining.decoding.text_batches import SequencePairs
+from sentprobe.probes.pretraining.decoding.decoder import SequencePairs
 from sentprobe.probes.pretraining.objectives import OBJECTIVES, prepare
 from sentprobe.probes.pretraining.texts.corpora import Trees
 

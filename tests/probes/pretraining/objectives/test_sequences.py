@@ -11,8 +11,7 @@ from safetensors.torch import load, save
 from sentprobe.errors import FormatError, UsageError
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.pretraining.decoding import generation_quality
-from sentprobe.probes.pretraining.decoding.decoder import Seq2Seq
-from sentprobe.probes.pretraining.decoding.text_batches import LENGTHS, SOURCES, SequencePairs
+from sentprobe.probes.pretraining.decoding.decoder import LENGTHS, SOURCES, Seq2Seq, SequencePairs
 from sentprobe.probes.pretraining.objective import PreparedObjective
 from sentprobe.probes.pretraining.objectives import OBJECTIVES, ObjectiveOptions, prepare
 from sentprobe.probes.pretraining.texts.corpora import Sentences

@@ -13,7 +13,7 @@ from thoroughness import examples
 
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.pretraining.texts.corpora import SentencePairs
-from sentprobe.probes.pretraining.texts.parallel import read_parallel
+from sentprobe.probes.pretraining.texts.pair_texts import read_parallel
 from sentprobe.probes.pretraining.texts.text_filters import TextOptions
 
 AS_IS = TextOptions(tokenised=True)

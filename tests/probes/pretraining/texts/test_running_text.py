@@ -14,7 +14,7 @@ from thoroughness import examples
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.pretraining.texts.corpora import Sentences
-from sentprobe.probes.pretraining.texts.parallel import read_parallel
+from sentprobe.probes.pretraining.texts.pair_texts import read_parallel
 from sentprobe.probes.pretraining.texts.running_text import SentenceFiles, read_sentences
 from sentprobe.probes.pretraining.texts.text_filters import TextOptions
 

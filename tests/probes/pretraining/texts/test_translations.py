@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from sentprobe.errors import FormatError, SentprobeError, UsageError
 from sentprobe.probes.pretraining.texts.corpora import SentencePairs
-from sentprobe.probes.pretraining.texts.parallel import read_parallel
+from sentprobe.probes.pretraining.texts.pair_texts import read_parallel
 
 HEAD = '<?xml version="1.0"?>\n<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n<tmx><header srclang="en-US"/><body>'
 

@@ -10,7 +10,7 @@ from shared import SHARED, needs_shared
 from thoroughness import examples
 
 from sentprobe.probes.corpus.analysis_settings import load_tokenizer
-from sentprobe.probes.pretraining.texts.word_tokens import tokenize
+from sentprobe.probes.pretraining.texts.text_filters import tokenize
 from sentprobe.probes.syntax.trees import unescape_word
 from sentprobe.probes.syntax.typography import restore_written_forms, straighten
 

@@ -9,7 +9,7 @@ from probe_strategies import make_sample_result as sample
 from probe_strategies import make_seed_score
 
 from sentprobe.probes.report.findings.control_verdicts import ControlVerdict, find_controls
-from sentprobe.probes.report.tables.complete_notes import describe_all
+from sentprobe.probes.report.tables.table_notes import describe_all
 from sentprobe.probes.results.result import Condition, Result, Results, make_score
 from sentprobe.probes.statistics import chance_interval
 from sentprobe.probes.trainer.presets import find_preset, override

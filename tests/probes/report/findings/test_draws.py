@@ -13,10 +13,14 @@ from sentprobe.probes.report.findings.comparisons import compare_encoders, descr
 from sentprobe.probes.report.findings.control_verdicts import find_controls
 from sentprobe.probes.report.findings.draws import find_missing_cells, join_draws, list_seeds, split_draws
 from sentprobe.probes.report.findings.mean_and_interval import compute_figure
-from sentprobe.probes.report.tables.complete_notes import describe_all
-from sentprobe.probes.report.tables.main_table import CellStyle, build_grid, describe_differences, split_settings
-from sentprobe.probes.report.tables.short_notes import COMPLETE, SHORT
-from sentprobe.probes.report.tables.single_draws import split_single_draws
+from sentprobe.probes.report.tables.main_table import (
+    CellStyle,
+    build_grid,
+    describe_differences,
+    split_settings,
+    split_single_draws,
+)
+from sentprobe.probes.report.tables.table_notes import COMPLETE, SHORT, describe_all
 from sentprobe.probes.report.tables.view import build_sections
 from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.results.result import Condition, Result, Results, make_score

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import spearmanr
 from thoroughness import examples
 
-from sentprobe.probes.report.findings.rank_correlation import compute_rank_correlation
+from sentprobe.probes.report.findings.correlations import compute_rank_correlation
 
 values = st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4)), min_size=3, max_size=12)
 

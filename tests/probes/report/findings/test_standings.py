@@ -8,8 +8,13 @@ from hypothesis import strategies as st
 from probe_strategies import make_sample_result
 from thoroughness import examples
 
-from sentprobe.probes.report.findings.standings import compute_standings, describe_groups, rank_groups
-from sentprobe.probes.report.findings.table_findings import find_marked_cells, find_table
+from sentprobe.probes.report.findings.table_findings import (
+    compute_standings,
+    describe_groups,
+    find_marked_cells,
+    find_table,
+    rank_groups,
+)
 from sentprobe.probes.results.result import Results
 
 counts = st.lists(st.integers(300, 1000), min_size=1, max_size=5)

@@ -13,8 +13,8 @@ from thoroughness import examples
 
 from sentprobe.probes.report.findings.comparisons import Comparison, compare_encoders
 from sentprobe.probes.report.findings.table_findings import find_marked_cells, find_table
-from sentprobe.probes.report.tables.complete_notes import describe_all
 from sentprobe.probes.report.tables.main_table import build_grid
+from sentprobe.probes.report.tables.table_notes import describe_all
 from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.results.result import Condition, Result, Results, Score, make_score
 from sentprobe.probes.statistics import Interval

@@ -9,12 +9,12 @@ from hypothesis import strategies as st
 from probe_strategies import make_sample_result, results
 from thoroughness import examples
 
-from sentprobe.probes.report.page.html import build_report_page
-from sentprobe.probes.report.page.page_items import (
+from sentprobe.probes.report.page.html import (
     ITEMS_WITHOUT_STRUCTURES,
     MAX_ENCODERS,
     PageMistakes,
     build_page_mistakes,
+    build_report_page,
 )
 from sentprobe.probes.report.tables.part_tables import index_by_fingerprint
 from sentprobe.probes.results.item_table import ItemTable

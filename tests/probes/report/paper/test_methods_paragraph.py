@@ -12,13 +12,12 @@ from reviewed_runs import SOUND, change_encoder, change_probes, round_probes
 from thoroughness import examples
 
 from sentprobe.display.table_writers import TableFormat
-from sentprobe.probes.report.cited_text import list_keys, write_with_citations
 from sentprobe.probes.report.paper.methods_paragraph import (
     write_methods_paragraph,
     write_methods_text,
     write_references_text,
 )
-from sentprobe.probes.report.references import SOFTWARE, read_references
+from sentprobe.probes.report.references import SOFTWARE, list_keys, read_references, write_with_citations
 from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.trainer.classifier import Preset

@@ -18,7 +18,7 @@ from sentprobe.display.table_writers import TableFormat, format_grid
 from sentprobe.lengths import ADI_BINS, BINS, Lengths, count_tokens, find_bins
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.encoders import make_encoder
-from sentprobe.probes.natural.catalogue import TASKS
+from sentprobe.probes.natural.datasets import TASKS
 from sentprobe.probes.report.page.html import build_report_page
 from sentprobe.probes.report.plots.length_series import (
     accuracy_by_length,

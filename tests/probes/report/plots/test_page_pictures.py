@@ -7,7 +7,7 @@ from probe_strategies import make_sample_result
 from shown_runs import LAYERS
 
 from sentprobe.lengths import Lengths
-from sentprobe.probes.report.findings.standings import compute_standings
+from sentprobe.probes.report.findings.table_findings import compute_standings
 from sentprobe.probes.report.plots.page_pictures import (
     MAX_LINES,
     draw_layer_pictures,

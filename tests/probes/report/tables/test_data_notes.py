@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from probe_strategies import facts, make_learnable_dataset, make_sample_result
 
 from sentprobe.probes.dataset import ProbeDataset, Split
-from sentprobe.probes.report.tables.complete_notes import describe_all
-from sentprobe.probes.report.tables.data_notes import describe_datasets
+from sentprobe.probes.report.tables.table_notes import describe_all, describe_datasets
 from sentprobe.probes.results.data_facts import DataFacts, collect_data_facts
 from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.results.store import format_result, parse_result

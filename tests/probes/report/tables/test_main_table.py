@@ -24,8 +24,8 @@ from sentprobe.display.table_writers import (
     format_title,
 )
 from sentprobe.errors import UsageError
-from sentprobe.probes.report.tables.complete_notes import describe_all
 from sentprobe.probes.report.tables.main_table import CellStyle, build_grid, sort_results, split_settings
+from sentprobe.probes.report.tables.table_notes import describe_all
 from sentprobe.probes.results.result import Condition, Results, make_score
 
 SAMPLE = Results(

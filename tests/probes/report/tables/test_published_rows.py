@@ -7,7 +7,6 @@ import pytest
 from probe_strategies import make_sample_result
 from shared import ROOT
 
-from sentprobe.probes.report.tables.complete_notes import describe_all
 from sentprobe.probes.report.tables.main_table import CellStyle, build_grid
 from sentprobe.probes.report.tables.published_rows import (
     PublishedKind,
@@ -17,6 +16,7 @@ from sentprobe.probes.report.tables.published_rows import (
     read_published_tables,
     to_published_records,
 )
+from sentprobe.probes.report.tables.table_notes import describe_all
 from sentprobe.probes.results.result import Results
 from sentprobe.probes.suites import list_known_tasks
 

@@ -8,7 +8,7 @@ from probe_strategies import make_sample_result as sample
 from shown_runs import write_run
 
 from sentprobe.probes.report.tables.main_table import CellStyle
-from sentprobe.probes.report.tables.short_notes import summarize
+from sentprobe.probes.report.tables.table_notes import summarize
 from sentprobe.probes.results.result import Condition, Result, Results, make_score
 
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from probe_strategies import make_sample_result
 
-from sentprobe.probes.report.tables import single_draws
-from sentprobe.probes.report.tables.single_draws import split_single_draws
+from sentprobe.probes.report.tables import main_table
+from sentprobe.probes.report.tables.main_table import split_single_draws
 from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.trainer.presets import find_preset
 
@@ -41,7 +41,7 @@ def split_by_pairs(records: Sequence[Result]) -> list[tuple[Result, ...]]:
             if any(differ(record, member) for member in table):
                 continue
             place = next((place for place, member in enumerate(table) if member.cell == record.cell), len(table))
-            table[place : place + 1] = [max([*table[place : place + 1], record], key=single_draws._count_scores)]
+            table[place : place + 1] = [max([*table[place : place + 1], record], key=main_table._count_scores)]
             break
         else:
             tables.append([record])
@@ -52,7 +52,7 @@ def differ(first: Result, second: Result) -> bool:
     """Say whether two results cannot be in one table."""
     if (first.preset, first.seed) != (second.preset, second.seed):
         return True
-    words = [single_draws._get_probe_words(record) for record in (first, second)]
+    words = [main_table._get_probe_words(record) for record in (first, second)]
     if "" not in (first.probe_vectors, second.probe_vectors) and words[0] != words[1]:
         return True
     if first.task == second.task and first.dataset_fingerprint != second.dataset_fingerprint:
@@ -70,13 +70,13 @@ def test_tables_are_those_of_a_comparison_of_all_pairs(records: list[Result]) ->
 
 def test_each_result_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     lookups = []
-    accepts = single_draws._DrawTable._accepts
+    accepts = main_table._DrawTable._accepts
 
-    def count(table: single_draws._DrawTable, record: Result) -> bool:
+    def count(table: main_table._DrawTable, record: Result) -> bool:
         lookups.append(record)
         return accepts(table, record)
 
-    monkeypatch.setattr(single_draws._DrawTable, "_accepts", count)
+    monkeypatch.setattr(main_table._DrawTable, "_accepts", count)
     records = [replace(SAMPLES[0], encoder=f"e{n}", seed=10 * seed) for n in range(20) for seed in range(10)]
     assert len(split_single_draws(Results(tuple(records)))) == 10
     assert len(lookups) == len(records)

@@ -13,8 +13,8 @@ from sentprobe.probes.compeval.assemble import build_task
 from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.report.findings.control_verdicts import ControlVerdict, find_controls
-from sentprobe.probes.report.tables.complete_notes import describe_all
 from sentprobe.probes.report.tables.main_table import CellStyle, build_grid
+from sentprobe.probes.report.tables.table_notes import describe_all
 from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.runs.execution.controls import CHANGES, ProbeItems
 from sentprobe.probes.runs.run import run

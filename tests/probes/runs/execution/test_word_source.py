@@ -16,8 +16,8 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Items
 from sentprobe.probes.encoders import EncoderError, make_encoder
 from sentprobe.probes.report.findings.control_verdicts import find_controls
-from sentprobe.probes.report.tables.complete_notes import describe_all
 from sentprobe.probes.report.tables.main_table import CellStyle, build_grid, split_settings
+from sentprobe.probes.report.tables.table_notes import describe_all
 from sentprobe.probes.results.result import Condition, Results
 from sentprobe.probes.results.store import make_file_name, read_results
 from sentprobe.probes.runs.execution.word_source import encode_words, make_word_source, parse_word_source

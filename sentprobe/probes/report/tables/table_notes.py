@@ -1,28 +1,74 @@
-"""All notes below a table: how to read its figures, and the verdicts on its controls."""
+"""The notes below a table, in at most four lines or complete: how to read its figures, its data, its controls."""
 
+import re
+import shlex
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
 from sentprobe.probes.report.findings.control_verdicts import is_balanced
 from sentprobe.probes.report.findings.draws import group_by_cell
 from sentprobe.probes.report.findings.table_findings import find_marked_cells
-from sentprobe.probes.report.tables.control_notes import count_controls, describe_controls
-from sentprobe.probes.report.tables.data_notes import describe_datasets
-from sentprobe.probes.report.tables.main_table import CellStyle
+from sentprobe.probes.report.tables import control_notes, spread_notes
+from sentprobe.probes.report.tables.main_table import CellStyle, describe_origins
 from sentprobe.probes.report.tables.published_rows import describe_published_tables
 from sentprobe.probes.report.tables.spread_notes import describe_mean, describe_spread
-from sentprobe.probes.results.result import Condition, Result, Results, SeedScore
+from sentprobe.probes.results.data_facts import DataFacts
+from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results, SeedScore
 from sentprobe.probes.trainer.classifier import Preset
+
+DIGEST_LENGTH = 12
+"""Digits of a digest that are shown: equal by accident once in 10^14 pairs."""
+
+
+def describe_datasets(results: Results) -> Iterator[str]:
+    """Yield a line for each group of datasets that were built alike, with word types and digest of each."""
+    groups: dict[str, list[str]] = {}
+    for record in results.records:
+        digest = record.dataset_fingerprint[:DIGEST_LENGTH]
+        details = digest if record.data is None else f"{record.data.word_types}, {digest}"
+        texts = groups.setdefault(_describe_shared_facts(record.data), [])
+        if (text := f"{record.task} {details}") not in texts:
+            texts.append(text)
+    yield from (f"{shared_facts}: {'; '.join(details)}." for shared_facts, details in groups.items())
+
+
+def _describe_shared_facts(facts: DataFacts | None) -> str:
+    """Describe the facts that datasets share, and name the details that follow."""
+    if facts is None:
+        return "Data: items, words, sampling and seed not recorded. Digest"
+    counts = {"training": facts.train, "validation": facts.validation, "test": facts.test}
+    sizes = [f"{count} {split}" for split, count in counts.items() if count]
+    origin = (
+        f"vocabulary {_quote_name(facts.vocabulary)}, sampling {_quote_name(facts.sampling)}, "
+        f"seed {'not stated' if facts.seed is None else facts.seed}"
+    )
+    if origin.count("not stated") == 3:
+        origin = "vocabulary, sampling and seed not stated"
+    if facts.held_out:
+        origin += f", {_quote_name(facts.held_out)} held out of training"
+    return f"Data: {', '.join(sizes)} items; {origin}. Word types and data digest"
+
+
+def _quote_name(name: str) -> str:
+    """Return a name, in quotation marks if it could be misread."""
+    if not name:
+        return "not stated"
+    return name if re.fullmatch(r"[\w.+-]+", name) else repr(name)
 
 
 def describe_all(results: Results, *, style: CellStyle | None = None) -> str:
     """Return all notes below a table, a line each."""
     notes = (
-        *(f"{note} (--all-rows shows their rows)" for note in count_controls(results) if style and not style.all_rows),
+        *(
+            f"{note} (--all-rows shows their rows)"
+            for note in control_notes.count_controls(results)
+            if style and not style.all_rows
+        ),
         *describe_classifiers(results),
         *describe_figures(results),
-        *describe_controls(results),
+        *control_notes.describe_controls(results),
         *describe_papers(results, style),
     )
     return "".join(f"{note}\n" for note in notes)
@@ -162,3 +208,101 @@ def group_by_task(results: Results, describe: Callable[[Result], str]) -> dict[s
     for result in results.records:
         texts.setdefault(result.task, {})[describe(result)] = None
     return {task: " or ".join(parts) for task, parts in texts.items()}
+
+
+LONGEST_COMMAND = 100
+"""Maximum length of a command in characters; the folders are left out of a longer one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoteStyle:
+    """The amount of notes below a table."""
+
+    complete: bool = False
+    command: str = ""
+    """The command that prints all notes; empty: ``probe show``, or Python."""
+
+
+SHORT = NoteStyle()
+COMPLETE = NoteStyle(complete=True)
+
+
+def write_table_notes(
+    table: Results, style: CellStyle, notes: NoteStyle, *, folders: bool, missing: Sequence[EncoderOnTask] = ()
+) -> str:
+    """Return the notes below a table of one setting, without :func:`say_where_more_is`.
+
+    - folders: whether to name the folder of each encoder, among all notes
+    - missing: the encoders and tasks that only other draws have
+    """
+    if not notes.complete:
+        return "".join(f"{line}\n" for line in summarize(table, style, missing))
+    sources = describe_origins(table) if folders else ()
+    lines = (*sources, *spread_notes.describe_missing_cells(table, missing))
+    return "".join(f"{line}\n" for line in lines) + describe_all(table, style=style)
+
+
+def summarize(table: Results, style: CellStyle, missing: Sequence[EncoderOnTask] = ()) -> Iterator[str]:
+    """Yield at most three lines: the figures, their certainty, and the verdict on the controls."""
+    yield " ".join(_summarize_figures(table, style))
+    yield " ".join(
+        [
+            spread_notes.summarize_spread(table),
+            *spread_notes.describe_missing_cells(table, missing),
+            *_list_cautions(table),
+        ]
+    )
+    if controls := " ".join(control_notes.summarize_controls(table)):
+        yield controls
+
+
+def _summarize_figures(table: Results, style: CellStyle) -> Iterator[str]:
+    sizes = group_by_task(table, lambda result: str(result.scores[Condition.PROBE].total))
+    shares = group_by_task(table, lambda result: f"{100 * result.majority:.1f}")
+    yield (
+        f"Accuracy in % on {_format_values(sizes)} test items{spread_notes.describe_mean(table)}; chance is "
+        f"{_format_values(shares)}{' (by task)' if len(set(shares.values())) > 1 else ''}."
+    )
+    if find_marked_cells(table):
+        yield (
+            "Bold or *: higher than its control (chance, or a bag of words that is above chance), and significantly "
+            "higher than every other encoder."
+        )
+    if style.published:
+        yield "Rows from papers come from other data and encoders."
+
+
+def _format_values(by_task: Mapping[str, str]) -> str:
+    """Return the one value of all tasks, or the lowest and highest."""
+    values = {value for text in by_task.values() for value in text.split(" or ")}
+    least, greatest = min(values, key=float), max(values, key=float)
+    return least if least == greatest else f"{least} to {greatest}"
+
+
+def _list_cautions(table: Results) -> Iterator[str]:
+    """Yield the most important warnings."""
+    yield from spread_notes.describe_uneven_probes(table)
+    for average in spread_notes.list_average_settings(table):
+        yield f"Each probe is an average of {average} classifiers (setting average={average})."
+    unconverged, probes = count_unconverged(table)
+    if unconverged:
+        yield f"{unconverged} of {probes} probes reached max_epochs before they converged."
+    if truncated := find_truncated(table):
+        encoders = control_notes.join_names(dict.fromkeys(result.encoder for result in truncated))
+        most = max(result.truncated or 0 for result in truncated)
+        yield f"{encoders} read only the beginning of long sentences (up to {most:,} sentences on one task)."
+
+
+def say_where_more_is(results: Results, notes: NoteStyle) -> str:
+    """Return the line that says how to get all notes; empty if all are shown."""
+    if notes.complete or not results.records:
+        return ""
+    return f"All notes: {notes.command or _find_command(results)}\n"
+
+
+def _find_command(results: Results) -> str:
+    folders = list(dict.fromkeys(result.source for result in results.records))
+    if not all(folders):
+        return "results.to_markdown(notes=True)"
+    command = f"probe show {shlex.join(folders)} --notes"
+    return command if len(command) <= LONGEST_COMMAND else "probe show RUN... --notes"

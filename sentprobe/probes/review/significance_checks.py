@@ -1,0 +1,260 @@
+"""The checks of figures against chance, controls and each other: by paired tests."""
+
+from collections.abc import Iterator, Sequence
+
+from sentprobe.errors import format_count
+from sentprobe.probes.known_task import ABOUT_WORDS, Cue
+from sentprobe.probes.report.findings import control_verdicts
+from sentprobe.probes.report.findings.comparisons import Comparison, format_p_value, format_points
+from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, compute_effective_items
+from sentprobe.probes.report.findings.paired_tests import LEVEL, DrawComparison
+from sentprobe.probes.report.findings.table_findings import ChanceTest, find_table, identify_control
+from sentprobe.probes.results.result import Condition, Result, Results
+from sentprobe.probes.review import power
+from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
+from sentprobe.probes.suites import explain_expected_cue
+
+
+def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
+    """Find encoders not significantly better than their bag of words; severe, unless the task asks for words."""
+    for task, compared in _find_not_better(table, Condition.BAG_OF_WORDS):
+        about_words = explain_expected_cue(task, Cue.BAG) == ABOUT_WORDS
+        yield ClaimFinding(
+            severity=Severity.NOTE if about_words else Severity.SEVERE,
+            problem=f"A bag of random word vectors is {_describe_outcome(compared)}"
+            + (", and the task asks which words there are." if about_words else "."),
+            figures=tuple(describe_against_control(comparison) for comparison in compared),
+            advice="Say that any encoder of this width that keeps the words would do as well."
+            if about_words
+            else "Claim nothing here beyond the words, or use a task that words cannot answer (mirror pairs).",
+            task=task,
+            encoder=", ".join(comparison.first.encoder for comparison in compared),
+        )
+
+
+def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
+    """Find tasks whose probe words alone are above chance, and encoders not better than these words."""
+    tests = [
+        test for test in find_table(table).free_controls if test.condition is Condition.NO_SENTENCE and test.is_above
+    ]
+    for task in dict.fromkeys(test.draws[0].task for test in tests):
+        yield ClaimFinding(
+            severity=Severity.NOTE,
+            problem="The probe words without any sentence are above chance: a part of each figure is what the probe "
+            "remembers of these words.",
+            figures=tuple(describe_chance_test(test) for test in tests if test.draws[0].task == task),
+            advice="Compare with the probe words alone and not with chance.",
+            task=task,
+        )
+    for task, compared in _find_not_better(table, Condition.NO_SENTENCE):
+        yield ClaimFinding(
+            severity=Severity.SEVERE,
+            problem=f"The probe words without any sentence are {_describe_outcome(compared)}: the "
+            "figure may be memory of these words alone.",
+            figures=tuple(map(describe_against_control, compared)),
+            advice="Claim nothing about the sentence vectors here; balance the labels of each "
+            "probe word (--sampling mirror does).",
+            task=task,
+            encoder=", ".join(comparison.first.encoder for comparison in compared),
+        )
+
+
+def _find_not_better(table: Results, control: Condition) -> Iterator[tuple[str, list[Comparison]]]:
+    """Yield the encoders on each task that are significantly worse than their control, then those that are tied."""
+    comparisons = find_table(table).compare_with_control(control)
+    for task in dict.fromkeys(comparison.first.task for comparison in comparisons):
+        on_task = [comparison for comparison in comparisons if comparison.first.task == task]
+        yield from [(task, worse)] if (worse := [c for c in on_task if c.is_worse]) else []
+        yield from [(task, tied)] if (tied := [c for c in on_task if not c.is_significant]) else []
+
+
+def _describe_outcome(compared: Sequence[Comparison]) -> str:
+    """Describe a control beside the encoders that are worse, or not significantly different."""
+    return "significantly better" if compared[0].is_worse else "not significantly worse"
+
+
+def describe_chance_test(test: ChanceTest) -> str:
+    """Describe a control, its accuracy and its test against chance."""
+    condition, _, shared = identify_control(test.draws[0], test.condition)
+    name = ", ".join(filter(None, (CONTROL_NAMES[condition], shared)))
+    figure = test.figure
+    return f"{name}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}; {describe_chance_p(test)}"
+
+
+def describe_chance_p(test: ChanceTest) -> str:
+    """Describe the p-value of a figure against chance, with its test and correction."""
+    name = "t-test over draws" if test.figure.test else "binomial test"
+    return f"p {format_equation(test.p)} ({name}, Holm)"
+
+
+def describe_against_control(comparison: Comparison) -> str:
+    """Describe the accuracy of an encoder and of its control, with their difference."""
+    encoder, control = (f"{100 * accuracy:.1f}" for accuracy in comparison.accuracies)
+    name = CONTROL_NAMES[comparison.conditions[1]]
+    return f"{comparison.first.encoder}: {encoder}, {name}: {control}; {describe_test(comparison)}"
+
+
+def describe_test(comparison: Comparison) -> str:
+    """Describe a difference in points, with its interval and the decisive p-value."""
+    low, high = (format_points(comparison.paired.interval.low), format_points(comparison.paired.interval.high))
+    test = "t-test over draws" if comparison.draws > 1 else "sign test"
+    difference = format_points(comparison.paired.difference)
+    return f"difference {difference} [{low}, {high}], p {format_equation(comparison.p)} ({test})"
+
+
+def format_equation(p: float) -> str:
+    """Format a p-value after "p".
+
+    >>> format_equation(0.25), format_equation(0.0001)
+    ('= 0.250', '< 0.001')
+    """
+    shown = format_p_value(p)
+    return f"< {shown[1:]}" if shown.startswith("<") else f"= {shown}"
+
+
+def find_failed_controls(table: Results) -> Iterator[ClaimFinding]:
+    """Find the controls that must be at chance and are not, and results without controls."""
+    runs = control_verdicts.find_controls(table)
+    count = sum(run.must_be_at_chance for run in runs)
+    for run in runs:
+        if run.must_be_at_chance and run.verdict is not control_verdicts.ControlVerdict.AT_CHANCE:
+            yield _describe_failure(run, count)
+    yield from _find_missing(table)
+
+
+def _describe_failure(run: control_verdicts.ControlRun, count: int) -> ClaimFinding:
+    above = run.verdict is control_verdicts.ControlVerdict.ABOVE
+    reason = "training and test disagree about something besides the sentence or the question"
+    if above:
+        reason = "something besides the sentence, or besides the question, gives the answer away"
+    is_encoder_control = run.condition is Condition.RANDOM_PROBES
+    return ClaimFinding(
+        severity=Severity.SEVERE if above else Severity.WARNING,
+        problem=f"The control with {control_verdicts.CONTROL_NAMES[run.condition]} cannot know the answer, and is "
+        f"{run.verdict}: {reason}.",
+        figures=(f"{run}, corrected for {count} controls, {control_verdicts.CONFIDENCE:.0%}",),
+        advice="Repeat the run with another --seed. If it is so again, use no figure of this task: "
+        "probe audit says which cues tell the answer.",
+        task=run.result.task,
+        encoder=run.result.encoder if is_encoder_control else "",
+        draw=str(run.result.seed),
+    )
+
+
+def _find_missing(table: Results) -> Iterator[ClaimFinding]:
+    unchecked = control_verdicts.find_unchecked(table)
+    for task in dict.fromkeys(result.task for result in unchecked):
+        names = dict.fromkeys(result.encoder for result in unchecked if result.task == task)
+        yield ClaimFinding(
+            severity=Severity.SEVERE,
+            problem="There are no controls: a probe that cannot know the answer might be as accurate.",
+            advice="Run the same command again without --no-controls: it trains only the controls.",
+            task=task,
+            encoder=", ".join(names),
+        )
+
+
+def find_near_chance(table: Results) -> Iterator[ClaimFinding]:
+    """Find encoders that look better than chance but are not significantly so, on tasks that words cannot solve."""
+    findings = find_table(table)
+    solvable = findings.find_solvable_tasks()
+    near = [
+        test
+        for (_, task), test in findings.cells.items()
+        if task not in solvable
+        and test.figure.accuracy - test.figure.chance >= power.SMALLEST_SHOWN
+        and not test.is_above
+    ]
+    level = LEVEL / (len(findings.cells) + len(findings.free_controls))
+    for task in dict.fromkeys(test.draws[0].task for test in near):
+        tests = [test for test in near if test.draws[0].task == task]
+        yield ClaimFinding(
+            severity=Severity.WARNING,
+            problem="Above chance, but not significantly.",
+            figures=tuple(_describe_figure(test, level=level) for test in tests),
+            advice="Claim neither that the vectors hold the property nor that they do not. Use more test items "
+            "(--test).",
+            task=task,
+            encoder=", ".join(test.draws[0].encoder for test in tests),
+        )
+
+
+def _describe_figure(test: ChanceTest, *, level: float) -> str:
+    figure, first = test.figure, test.draws[0]
+    enough = (
+        power.describe_draws_needed(figure.test, level=level)
+        if figure.test
+        else _describe_needed_items(first, level=level)
+    )
+    return (
+        f"{first.encoder}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}; "
+        f"{describe_chance_p(test)}; {enough}"
+    )
+
+
+def _describe_needed_items(result: Result, *, level: float) -> str:
+    score = result.scores[Condition.PROBE]
+    needed = power.compute_items_needed(result.accuracy, result.majority, level=level) or 0
+    return power.describe_items_needed(needed * score.total / compute_effective_items(score, result), score.total)
+
+
+def find_ties_with_best(table: Results) -> Iterator[ClaimFinding]:
+    """Find on each task the encoders that are not significantly worse than the best, without variants of one model."""
+    comparisons = find_table(table).comparisons
+    for task in table.tasks:
+        ties = [
+            comparison
+            for comparison in comparisons.compare_best(task)
+            if not comparison.is_significant and comparison.paired.difference >= power.SMALLEST_SHOWN
+        ]
+        if ties:
+            yield _build_finding(ties, comparisons.count_significant(task), len(comparisons))
+
+
+def _build_finding(ties: Sequence[Comparison], task_counts: tuple[int, int], count: int) -> ClaimFinding:
+    best = ties[0].first
+    return ClaimFinding(
+        severity=Severity.WARNING,
+        problem=f"{best.encoder} has the highest accuracy, but not significantly: "
+        f"{_describe_significance(*task_counts)} significant at {LEVEL:g} (corrected for "
+        f"the table's {format_count(count, 'comparison')}).",
+        figures=tuple(_describe_tie(tie, level=LEVEL / count) for tie in ties),
+        advice="Say that the difference is not significant, which does not mean that they are equal. The "
+        f"number above makes a true difference of this size significant in {power.TARGET_POWER:.0%} of runs. "
+        "Choose the number before the run; do not add items or draws until a test is significant.",
+        task=best.task,
+        encoder=best.encoder,
+    )
+
+
+def _describe_significance(significant: int, count: int) -> str:
+    """Describe how many differences on a task are significant, as the start of a sentence.
+
+    >>> _describe_significance(0, 1), _describe_significance(1, 3)
+    ('the one difference on this task is not', 'of the 3 differences on this task 1 is')
+    """
+    if count == 1:
+        return f"the one difference on this task is{'' if significant else ' not'}"
+    verb = "is" if significant == 1 else "are"
+    return f"of the {count} differences on this task {significant} {verb}"
+
+
+def _describe_tie(tie: Comparison, *, level: float) -> str:
+    first_percent, second_percent = (f"{100 * accuracy:.1f}" for accuracy in tie.accuracies)
+    needed = (
+        power.describe_draws_needed(tie.paired.test, level=level)
+        if isinstance(tie.paired, DrawComparison)
+        else _describe_items_of_tie(tie, level=level)
+    )
+    comparison = f"{first_percent} against {tie.second.encoder}: {second_percent}"
+    return f"{comparison}; {describe_test(tie)}; {needed}"
+
+
+def _describe_items_of_tie(tie: Comparison, *, level: float) -> str:
+    total = tie.first.scores[Condition.PROBE].total
+    units = len(set(tie.first.units)) or total
+    better, worse = tie.paired.wins / units, tie.paired.losses / units
+    needed = power.compute_units_needed(better, worse, level=level) if better > worse else None
+    if needed is None:
+        return "no number of test items like these would show it"
+    return power.describe_items_needed(needed * total / units, total)

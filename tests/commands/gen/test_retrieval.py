@@ -1,0 +1,122 @@
+"""The command ``gen retrieval``: files that BEIR's loader reads, and meanings that do not overlap."""
+
+import csv
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from in_process import run_command
+from pairs_at_once import choose_contrast_vocabulary
+
+from sentprobe.generator.events.meaning import has_same_meaning
+from sentprobe.generator.pairs.contrasts import CONTRASTS
+from sentprobe.generator.sentences.parse import parse
+from sentprobe.lexicon import english
+from sentprobe.probes.encoders import make_encoder
+
+
+@pytest.fixture
+def gen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Any:
+    return lambda *words: run_command("gen", *words, monkeypatch=monkeypatch, capture=capsys)
+
+
+def load_beir(folder: Path) -> tuple[dict[str, dict[str, str]], dict[str, str], dict[str, dict[str, int]]]:
+    """Return corpus, queries and judgements, as ``GenericDataLoader(folder).load(split="test")`` of beir does."""
+    corpus: dict[str, dict[str, str]] = {}
+    queries: dict[str, str] = {}
+    qrels: dict[str, dict[str, int]] = {}
+    for line in (folder / "corpus.jsonl").read_text("utf-8").splitlines():
+        document = json.loads(line)
+        corpus[document["_id"]] = {"text": document["text"], "title": document["title"]}
+    for line in (folder / "queries.jsonl").read_text("utf-8").splitlines():
+        query = json.loads(line)
+        queries[query["_id"]] = query["text"]
+    with (folder / "qrels" / "test.tsv").open(encoding="utf-8") as file:
+        reader = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_MINIMAL)
+        next(reader)
+        for query_id, document_id, score in reader:
+            qrels.setdefault(query_id, {})[document_id] = int(score)
+    return corpus, {name: queries[name] for name in qrels}, qrels
+
+
+def test_each_query_has_its_paraphrase_and_its_negatives(gen: Any, tmp_path: Path) -> None:
+    out = tmp_path / "set"
+    assert gen("retrieval", "-c", "negation", "-c", "role", "-n", "40", "--out", out) == (0, "", "")
+    corpus, queries, qrels = load_beir(out)
+    assert (len(queries), len(corpus), len({*queries})) == (80, 240, 80)
+    for name in queries:
+        assert qrels[name] == {f"{name}-positive": 1}
+        assert {f"{name}-negative", f"{name}-hard_negative"} <= {*corpus}
+    assert {document["title"] for document in corpus.values()} == {""}
+
+
+def test_no_other_document_means_the_same_as_a_query(gen: Any, tmp_path: Path) -> None:
+    """In a tiny space, where triplets often share meanings."""
+    out = tmp_path / "set"
+    gen("retrieval", "-c", "role", "-c", "tense", "-t", "transitive", "-n", "40", "--out", out)
+    corpus, queries, qrels = load_beir(out)
+    lexicon = english()
+    documents = {name: parse(document["text"], lexicon)[0] for name, document in corpus.items()}
+    for name, text in queries.items():
+        event = parse(text, lexicon)[0]
+        same = {number for number, document in documents.items() if has_same_meaning(event, document)}
+        assert same == {*qrels[name]}
+
+
+@pytest.mark.parametrize("contrast", CONTRASTS)
+def test_a_set_of_each_contrast(contrast: str, gen: Any, tmp_path: Path) -> None:
+    first, second = tmp_path / "first", tmp_path / "second"
+    words = ("retrieval", "-c", contrast, "-v", choose_contrast_vocabulary(contrast))
+    for folder in (first, second):
+        assert gen(*words, "-n", "12", "--seed", "3", "-o", folder)[0] == 0
+    files = [path.relative_to(first) for path in sorted(first.rglob("*")) if path.is_file()]
+    assert [path.as_posix() for path in files] == ["corpus.jsonl", "qrels/test.tsv", "queries.jsonl"]
+    assert all((first / path).read_bytes() == (second / path).read_bytes() for path in files)
+
+
+def test_a_bag_of_words_ranks_the_hard_negative_before_the_paraphrase(gen: Any, tmp_path: Path) -> None:
+    out = tmp_path / "set"
+    gen("retrieval", "-c", "role", "-n", "30", "--out", out)
+    corpus, queries, _ = load_beir(out)
+    encoder = make_encoder("bow")
+    vectors = encoder.encode([document["text"] for document in corpus.values()])
+    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    for name, query in zip(queries, encoder.encode([*queries.values()]), strict=True):
+        best = [*corpus][int((vectors @ query).argmax())]
+        assert best == f"{name}-hard_negative"
+
+
+def test_held_out_words_are_in_no_other_set(gen: Any, tmp_path: Path) -> None:
+    words = []
+    for option in ("--hold-out", "--held-out"):
+        out = tmp_path / option.strip("-")
+        gen("retrieval", "-c", "noun", "-v", "english", option, "0.3", "-n", "30", "--out", out)
+        annotated = [parse(text, english())[0] for text in load_beir(out)[1].values()]
+        words.append({event.predicate for event in annotated})
+    assert not words[0] & words[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("-c rol", "did you mean 'role'"),
+        ("-c modifier -t transitive", "cannot have the contrast 'modifier'"),
+        ("-c role -n 0", "the number of triplets must be positive"),
+        ("-c role -t transitive -n 100000", "different"),
+        ("-c role --hold-out .3 --held-out .3", "give one of them"),
+    ],
+)
+def test_bad_input_gets_a_sentence(arguments: str, message: str, gen: Any, tmp_path: Path) -> None:
+    code, out, err = gen("retrieval", *arguments.split(), "--out", tmp_path / "set")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+    assert not (tmp_path / "set").exists()
+
+
+def test_a_folder_with_files_is_not_replaced(gen: Any, tmp_path: Path) -> None:
+    (tmp_path / "mine.txt").write_text("x", encoding="utf-8")
+    code, _, err = gen("retrieval", "-c", "role", "-n", "5", "--out", tmp_path)
+    assert code == 2
+    assert "not a new or empty folder" in err
