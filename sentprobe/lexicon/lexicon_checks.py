@@ -16,6 +16,7 @@ from sentprobe.lexicon.words import (
     NOT,
     OPEN_KINDS,
     PERSON,
+    RESERVED,
     ROLES,
     VERBS,
     VOWEL_KINDS,
@@ -77,7 +78,7 @@ def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 def find_reserved_words(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Yield the words with a form that the grammar itself puts into sentences."""
     for item in draft.items:
-        reserved = wd.RESERVED - ({"who", "what"} if item.word.kind is wd.Kind.RELATIVIZER else frozenset())
+        reserved = RESERVED - ({"who", "what"} if item.word.kind is Kind.RELATIVIZER else frozenset())
         for text in sorted(reserved & frozenset(item.word.forms.values())):
             yield item.entry.line, f"{text!r} of {item.word.lemma!r} is a word of the grammar"
 

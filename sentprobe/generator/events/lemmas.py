@@ -40,22 +40,32 @@ def check_sorts(event: ev.Event, lexicon: Lexicon, *, is_pattern: bool = False) 
     The nouns of a pattern agree with one entry of the verb that the pattern can match.
     """
     for clause, head in ev.iterate_clauses(event):
-        contradictions = []
-        for frame in find_frames(clause.predicate or "", lexicon):
-            if frame is clause.frame or (is_pattern and (clause.frame is None or clause.frame.includes(frame))):
-                try:
-                    _check_argument_sorts(clause, head, lexicon.get(str(clause.predicate), _VERB_KINDS[frame]), lexicon)
-                    break
-                except ev.Contradiction as contradiction:
-                    contradictions.append(contradiction)
-        else:
-            if contradictions:
-                raise contradictions[0]
+        frames = find_frames(clause.predicate or "", lexicon)
+        if is_pattern and clause.frame:
+            frames = tuple(filter(clause.frame.includes, frames))
+        elif not is_pattern:
+            frames = tuple(frame for frame in frames if frame is clause.frame)
+        _check_verb_sorts(clause, head, frames, lexicon)
         for _, person in ev.iterate_participants(clause):
             for conjunct in person.conjuncts:
                 _check_adjective_sorts(conjunct, lexicon)
             if isinstance(person.clause, ev.RelativeClause) and person.clause.relativizer:
                 _check_sort(person, lexicon.get(person.clause.relativizer, Kind.RELATIVIZER), MODIFIED, lexicon)
+
+
+def _check_verb_sorts(
+    clause: ev.Event, head: ev.Participant | None, frames: tuple[ev.Frame, ...], lexicon: Lexicon
+) -> None:
+    """Raise the first Contradiction if no entry of the verb with one of these frames takes the nouns."""
+    contradictions = []
+    for frame in frames:
+        try:
+            return _check_argument_sorts(clause, head, lexicon.get(str(clause.predicate), _VERB_KINDS[frame]), lexicon)
+        except ev.Contradiction as contradiction:
+            contradictions.append(contradiction)
+    if contradictions:
+        raise contradictions[0]
+    return None
 
 
 def _check_argument_sorts(clause: ev.Event, head: ev.Participant | None, verb: Word, lexicon: Lexicon) -> None:
@@ -102,7 +112,7 @@ def check_predicate(event: ev.Event, lexicon: Lexicon) -> None:
     if not frames:
         raise UsageError(_describe_unknown_verb(event.predicate, event.frame, lexicon))
     if event.frame is not None and not any(map(event.frame.includes, frames)):
-        raise ev.Contradiction(f"{event.predicate!r} is {frames[0].value}: it {_explain_mismatch(event, frames[0])}")
+        raise ev.Contradiction(f"{event.predicate!r} is {frames[0].value}: it {_explain_mismatch(event)}")
 
 
 def find_frames(lemma: str, lexicon: Lexicon) -> tuple[ev.Frame, ...]:
@@ -120,7 +130,7 @@ def _describe_unknown_verb(lemma: str, frame: ev.Frame | None, lexicon: Lexicon)
     return f"unknown {f'{frame} ' if frame else ''}verb {lemma!r}{hint}"
 
 
-def _explain_mismatch(event: ev.Event, frame: ev.Frame) -> str:
+def _explain_mismatch(event: ev.Event) -> str:
     if event.frame is ev.Frame.INTRANSITIVE:
         return "needs a patient, and the event is intransitive"
     if event.recipient is not None or event.dative is not None:

@@ -28,8 +28,8 @@ WITHOUT_AUXILIARY = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE, pol
 class AdverbSite(NamedTuple):
     """Adverbs that two or more clauses can take.
 
-    ``path`` is the path of the clause whose verb follows ("" for the main clause). ``closed_clause_paths`` holds the paths of
-    the relative clauses that end before the adverbs, the outermost first.
+    ``path`` is the path of the clause whose verb follows ("" for the main clause). ``closed_clause_paths`` holds the
+    paths of the relative clauses that end before the adverbs, the outermost first.
     """
 
     path: str
@@ -86,7 +86,8 @@ def list_attachments(event: ev.Event) -> list[Attachment]:
     The first reading is *event* itself. In the next ones, the adverbs belong to a clause that ends before them, the
     outermost first.
     """
-    return [*product(*([(site, path) for path in (site.path, *site.closed_clause_paths)] for site in find_adverb_sites(event)))]
+    sites = find_adverb_sites(event)
+    return [*product(*([(site, path) for path in (site.path, *site.closed_clause_paths)] for site in sites))]
 
 
 def list_readings(event: ev.Event) -> list[ev.Event]:

@@ -313,7 +313,7 @@ class _Parser:
                 for (role, number), step in node.phrases.items():
                     if number in ("", phrase_number):
                         yield *step, end, (verb, adverbs, relativizer, (*phrases, (role, phrase)), modal)
-                    elif self.expected is not None and all(wanted not in ("", phrase_number) for _, wanted in node.phrases):
+                    elif self.expected is not None and not {"", phrase_number} & {n for _, n in node.phrases}:
                         self._record_failure(end, f"{_NUMBER_NAMES[number]} subject before it")
 
     def _parse_adverbs(self, at: int) -> Iterator[tuple[int, tuple[str, ...]]]:

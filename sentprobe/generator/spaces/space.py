@@ -275,9 +275,8 @@ class Space:
 
     def _describe_culprits(self, culprits: Sequence[Rule], where: str) -> str:
         """Describe the contradiction between these rules, or between these rules and a choice of values."""
-        for rule in culprits:
-            if rule.text.endswith("no form with n't"):
-                return f"{rule.text}; use the negator not"
+        if reasons := [rule.text for rule in culprits if rule.text.endswith("no form with n't")]:
+            return f"{reasons[0]}; use the negator not"
         for name, layouts in self._widen_choices():
             if next(_count_boxes(layouts, culprits), None) is not None:
                 texts = [rule.text for rule in culprits] or ["the size of the vocabulary"]

@@ -91,5 +91,5 @@ def test_a_failed_parse_says_where_it_stopped(text: str) -> None:
 
 
 def test_a_word_of_the_grammar_is_not_called_unknown() -> None:
-    with pytest.raises(ParseError, match="not 'and'$"):
+    with pytest.raises(ParseError, match=r"not 'and'$"):
         parse("the man and the woman and the boy slept", LEXICON)

@@ -201,9 +201,9 @@ def test_a_pattern_agrees_with_one_entry_of_its_verb() -> None:
     lexicon = read_lexicon_text(f'[noun]\nman = {{}}\nwoman = {{}}\nbook = {{ sort = "thing" }}\n{verbs}', "dual.toml")
     constraints = Constraints(required=(read_known_event("show(agent: man, patient: book)", lexicon),))
     assert Space(lexicon, vocabulary="all", templates=["ditransitive"], constraints=constraints).count()
-    with pytest.raises(Contradiction, match="^'book' is a thing, and the agent of 'show' is a person$"):
+    with pytest.raises(Contradiction, match=r"^'book' is a thing, and the agent of 'show' is a person$"):
         read_known_event("show(agent: book)", lexicon)
-    with pytest.raises(Contradiction, match="^'book' is a thing, and the recipient of 'show' is a person$"):
+    with pytest.raises(Contradiction, match=r"^'book' is a thing, and the recipient of 'show' is a person$"):
         read_known_event("show(recipient: book)", lexicon)
 
 
