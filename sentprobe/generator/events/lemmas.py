@@ -8,11 +8,7 @@ from sentprobe.lexicon import Form, Kind, Lexicon, Word
 from sentprobe.lexicon.inflect import takes_an
 from sentprobe.lexicon.words import MODIFIED, NOT, PERSON
 
-_VERB_KINDS = {
-    ev.Frame.TRANSITIVE: Kind.TRANSITIVE,
-    ev.Frame.INTRANSITIVE: Kind.INTRANSITIVE,
-    ev.Frame.DITRANSITIVE: Kind.DITRANSITIVE,
-}
+_FRAMES = (ev.Frame.TRANSITIVE, ev.Frame.INTRANSITIVE, ev.Frame.DITRANSITIVE)
 
 
 def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
@@ -40,12 +36,13 @@ def check_sorts(event: ev.Event, lexicon: Lexicon, *, is_pattern: bool = False) 
     The nouns of a pattern agree with one entry of the verb that the pattern can match.
     """
     for clause, head in ev.iterate_clauses(event):
-        frames = find_frames(clause.predicate or "", lexicon)
-        if is_pattern and clause.frame:
-            frames = tuple(filter(clause.frame.includes, frames))
-        elif not is_pattern:
-            frames = tuple(frame for frame in frames if frame is clause.frame)
-        _check_verb_sorts(clause, head, frames, lexicon)
+        contradictions = [
+            _find_contradiction(clause, head, lexicon.get(str(clause.predicate), Kind(frame.value)), lexicon)
+            for frame in find_frames(clause.predicate or "", lexicon)
+            if frame is clause.frame or (is_pattern and (clause.frame or frame).includes(frame))
+        ]
+        if contradictions and contradictions[0] and all(contradictions):
+            raise contradictions[0]
         for _, person in ev.iterate_participants(clause):
             for conjunct in person.conjuncts:
                 _check_adjective_sorts(conjunct, lexicon)
@@ -53,27 +50,18 @@ def check_sorts(event: ev.Event, lexicon: Lexicon, *, is_pattern: bool = False) 
                 _check_sort(person, lexicon.get(person.clause.relativizer, Kind.RELATIVIZER), MODIFIED, lexicon)
 
 
-def _check_verb_sorts(
-    clause: ev.Event, head: ev.Participant | None, frames: tuple[ev.Frame, ...], lexicon: Lexicon
-) -> None:
-    """Raise the first Contradiction if no entry of the verb with one of these frames takes the nouns."""
-    contradictions = []
-    for frame in frames:
-        try:
-            return _check_argument_sorts(clause, head, lexicon.get(str(clause.predicate), _VERB_KINDS[frame]), lexicon)
-        except ev.Contradiction as contradiction:
-            contradictions.append(contradiction)
-    if contradictions:
-        raise contradictions[0]
-    return None
-
-
-def _check_argument_sorts(clause: ev.Event, head: ev.Participant | None, verb: Word, lexicon: Lexicon) -> None:
+def _find_contradiction(
+    clause: ev.Event, head: ev.Participant | None, verb: Word, lexicon: Lexicon
+) -> ev.Contradiction | None:
     for role in ev.Role:
         filler = clause.argument(role)
-        _check_sort(head if filler is ev.GAP else filler, verb, role.value, lexicon)
+        try:
+            _check_sort(head if filler is ev.GAP else filler, verb, role.value, lexicon)
+        except ev.Contradiction as contradiction:
+            return contradiction
         if isinstance(filler, ev.Asked) and not accepts_asked(filler, verb, role, lexicon):
-            raise ev.Contradiction(f"no {role.value} of {verb.lemma!r} is asked for by {filler.value!r}")
+            return ev.Contradiction(f"no {role.value} of {verb.lemma!r} is asked for by {filler.value!r}")
+    return None
 
 
 def _check_adjective_sorts(person: ev.Participant, lexicon: Lexicon) -> None:
@@ -118,11 +106,11 @@ def check_predicate(event: ev.Event, lexicon: Lexicon) -> None:
 def find_frames(lemma: str, lexicon: Lexicon) -> tuple[ev.Frame, ...]:
     """Return the frames of a verb in *lexicon*."""
     kinds = lexicon.kinds_of(lemma)
-    return tuple(frame for frame, kind in _VERB_KINDS.items() if kind in kinds)
+    return tuple(frame for frame in _FRAMES if Kind(frame.value) in kinds)
 
 
 def _describe_unknown_verb(lemma: str, frame: ev.Frame | None, lexicon: Lexicon) -> str:
-    kinds = _VERB_KINDS.values() if frame is None else (_VERB_KINDS[frame],)
+    kinds = [Kind(frame.value) for frame in (_FRAMES if frame is None else (frame,))]
     if other_kinds := lexicon.kinds_of(lemma):
         hint = f" (the lexicon has it as {' and '.join(other_kinds)})"
     else:

@@ -151,7 +151,6 @@ def _find_features(shape: shapes.ClauseShape) -> Mapping[str, Any]:
     }
 
 
-_NUMBER_NAMES = {"sg": "a singular", "pl": "a plural"}
 _NUMBERS = {number.value: number for number in ev.Number}
 
 
@@ -314,7 +313,7 @@ class _Parser:
                     if number in ("", phrase_number):
                         yield *step, end, (verb, adverbs, relativizer, (*phrases, (role, phrase)), modal)
                     elif self.expected is not None and not {"", phrase_number} & {n for _, n in node.phrases}:
-                        self._record_failure(end, f"{_NUMBER_NAMES[number]} subject before it")
+                        self._record_failure(end, f"a {_NUMBERS[number].name.lower()} subject before it")
 
     def _parse_adverbs(self, at: int) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield the ends and lemmas of the adverb lists that begin at *at*, separated by commas."""
