@@ -197,6 +197,17 @@ def test_an_event_of_a_wrong_sort_is_refused(text: str, message: str) -> None:
         read_known_event(text, operations())
 
 
+def test_a_pattern_agrees_with_one_entry_of_its_verb() -> None:
+    verbs = '[transitive]\nshow = {}\n[ditransitive]\nshow = { takes = { patient = ["thing"] } }\n'
+    lexicon = read_lexicon_text(f'[noun]\nman = {{}}\nwoman = {{}}\nbook = {{ sort = "thing" }}\n{verbs}', "dual.toml")
+    constraints = Constraints(required=(read_known_event("show(agent: man, patient: book)", lexicon),))
+    assert Space(lexicon, vocabulary="all", templates=["ditransitive"], constraints=constraints).count()
+    with pytest.raises(Contradiction, match=r"^'book' is a thing, and the agent of 'show' is a person$"):
+        read_known_event("show(agent: book)", lexicon)
+    with pytest.raises(Contradiction, match=r"^'book' is a thing, and the recipient of 'show' is a person$"):
+        read_known_event("show(recipient: book)", lexicon)
+
+
 def test_a_sentence_of_a_wrong_sort_is_parsed() -> None:
     (event,) = parse("the firewall disabled the admin", operations())
     assert (event.agent, event.patient) != (None, None)
