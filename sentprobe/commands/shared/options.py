@@ -20,6 +20,7 @@ from sentprobe import __version__, names
 from sentprobe.commands.shared import completion
 from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC, OUTPUT_FILE, OUTPUT_FOLDER
 from sentprobe.errors import UsageError, check_seed
+from sentprobe.generator.events.event import Mood
 from sentprobe.specs import GENERATED, NATURAL, SUITES, choose_member
 
 if TYPE_CHECKING:
@@ -194,6 +195,10 @@ CompevalVocabularyOption = Annotated[
     ),
 ]
 
+
+MoodOption = Annotated[
+    Mood | None, declare_option(WHAT, "--mood", help="All sentences are statements (default), questions or orders.")
+]
 
 HeldOutOption = Annotated[
     list[str] | None,
