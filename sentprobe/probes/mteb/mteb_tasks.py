@@ -68,11 +68,7 @@ class MtebModel:
 
 
 class ProbingTask:
-    """A probing task that replaces MTEB's own classification.
-
-    The probe reads the sentence and the probe words of an item as in ``probe run``. Each sentence is encoded once;
-    words are one-hot or, in the tasks of Adi et al., encoded by the model.
-    """
+    """A probing task with the probe of ``probe run`` instead of MTEB's own classification."""
 
     metadata: Any
     data: ProbeDataset

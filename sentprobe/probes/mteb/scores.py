@@ -12,13 +12,7 @@ MtebScores: TypeAlias = dict[str, Any]
 
 
 def make_probing_scores(result: Result) -> MtebScores:
-    """Return the scores of an encoder on a task, as shares from 0 to 1.
-
-    - accuracy, low, high: the mean over the seeds, and its 95% interval
-    - chance: the share of the most frequent label
-    - accuracy_random_sentences and so on: the accuracies under controls
-    - scores_per_experiment: the scores of each seed
-    """
+    """Return the scores of an encoder on a task, as shares from 0 to 1, with those of controls and of each seed."""
     score = result.scores[Condition.PROBE]
     return {
         "accuracy": score.accuracy,
@@ -40,11 +34,7 @@ def make_probing_scores(result: Result) -> MtebScores:
 
 
 def make_geometry_scores(result: GeometryResult) -> MtebScores:
-    """Return the scores of an encoder on a contrast.
-
-    - accuracy, low, high: by cosine, for negatives in the positive's form; chance is 0.5
-    - form_cosine_accuracy, anchor_dot_paired and so on: by kind of negative, nearness and measure
-    """
+    """Return the scores of an encoder on a contrast: by cosine, then by kind of negative, nearness and measure."""
     main = result.find_by_group(NegativeKind.FORM)[ALL_TRIPLETS]
     scores: MtebScores = {
         "accuracy": main.accuracy,

@@ -76,7 +76,6 @@ def _fix_figure(figure: Figure) -> Figure:
 
 
 def _test_draws(cells: Sequence[ConditionCell]) -> Iterator[shared_variance.GainTest]:
-    """Yield the test of each cell's gains over chance."""
     gains = []
     for draws, condition in cells:
         chance = fmean(result.majority for result in draws)

@@ -124,7 +124,6 @@ def _subtract_answers(pair: tuple[Result, Result], conditions: ConditionPair) ->
 
 
 def _average_same_items(matched: MatchedResults, conditions: ConditionPair) -> tuple[Floats, Floats]:
-    """Return gains and sizes of the units of each dataset, averaged over its draws."""
     by_dataset: dict[str, list[tuple[Floats, Floats]]] = {}
     for pair in matched:
         by_dataset.setdefault(pair[0].dataset_fingerprint, []).append(_subtract_answers(pair, conditions))

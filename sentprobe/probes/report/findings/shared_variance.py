@@ -1,8 +1,7 @@
-"""Tests of gains over draws, whose variances are estimated together.
+"""Tests of gains over draws with a common estimate of variances (Smyth 2004, section 6.2; benchmarks/power.md).
 
-Two or three draws say little about the variance of one gain, but a table has many gains. A variance is therefore drawn
-towards that of the other gains, relative to the variance that the test items alone would cause (Smyth 2004, section
-6.2). benchmarks/power.md has the rates of false claims.
+Two or three draws say little about the variance of one gain. It is drawn towards that of the table's other gains,
+relative to the variance that the test items alone would cause.
 """
 
 from collections.abc import Hashable, Iterable, Sequence
