@@ -5,7 +5,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from sentprobe.probes.report.findings.shared_variance import GainTest
+from sentprobe.probes.report.findings.paired_tests import GainTest
 from sentprobe.probes.statistics import normal_quantile, student_quantile
 
 TARGET_POWER = 0.8

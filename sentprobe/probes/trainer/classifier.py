@@ -13,7 +13,8 @@ class Scaling(StrEnum):
     """Scaling of sentence vectors before training, learned from the training sentences.
 
     Probe words are one-hot, of length 1. If sentence vectors are many times longer, training makes no progress for some
-    epochs, and early stopping ends it at chance. That would say nothing about the encoder.
+    epochs, and early stopping ends it at chance. That would say nothing about the encoder. Published SemRole data,
+    values of ``ettinger``: untrained BiLSTM 51.2% as it is, 65.6% at length 1; MiniLM 58.3% and 51.4% (variance 1).
     """
 
     AS_IS = "as-is"

@@ -15,7 +15,7 @@ from sentprobe.probes.pretraining.item_batches import collect_rows, hold_out
 from sentprobe.probes.pretraining.objective import PreparedObjective
 from sentprobe.probes.pretraining.objective_options import DROP, SWAP, ObjectiveOptions
 from sentprobe.probes.pretraining.texts import corpora
-from sentprobe.probes.pretraining.texts.meanings import Meanings
+from sentprobe.probes.pretraining.texts.corpora import Meanings
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,8 +112,7 @@ _JOINING = re.compile("[\u00a0\u00ad\u2007\u2009\u200a\u200b\u202f\u2060\ufeff]"
 def tokenize(text: str) -> list[str]:
     """Return the tokens of a sentence, with its original marks: word by word, 40 times as fast as NLTK on sentences.
 
-    Between the first word and the last word with its closing marks, no pattern of NLTK's tokeniser reaches beyond a word
-    and the spaces beside it.
+    Between the first word and the last (with closing marks), no pattern of NLTK reaches beyond a word and its spaces.
 
     >>> tokenize("“It isn’t late,” he said.")
     ['“', 'It', 'is', 'n’t', 'late', ',', '”', 'he', 'said', '.']
