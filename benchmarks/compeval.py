@@ -11,7 +11,9 @@ from measure import Measurement, describe_machine, format_table, measure, measur
 
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import english
-from sentprobe.probes.compeval import TASKS, Size, build
+from sentprobe.probes.compeval.assemble import build
+from sentprobe.probes.compeval.tasks import TASKS
+from sentprobe.probes.dataset import Size
 
 HERE = Path(__file__).resolve().parent
 ALL_TASKS = "all five"

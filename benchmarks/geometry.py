@@ -26,7 +26,7 @@ from sentprobe.generator.pairs.training_files import TrainingColumns, iterate_tr
 from sentprobe.generator.pairs.triplet_files import TripletFormat, write_triplets
 from sentprobe.generator.pairs.triplets import SIDES, TripletSet, TripletSpace
 from sentprobe.lexicon import english
-from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.geometry.distance_run import measure_encoder as measure_one
 from sentprobe.probes.geometry.measures import fit_whitening
 from sentprobe.probes.geometry.triplet_sentences import SampledTriplets, TripletSampling, sample_background

@@ -22,7 +22,7 @@ from threadpoolctl import threadpool_limits  # noqa: E402
 
 from sentprobe.probes.compeval.assemble import build_task  # noqa: E402
 from sentprobe.probes.dataset import ProbeDataset, Split  # noqa: E402
-from sentprobe.probes.encoders import USUAL_ENCODERS, make_encoder  # noqa: E402
+from sentprobe.probes.encoders.kinds import USUAL_ENCODERS, make_encoder  # noqa: E402
 from sentprobe.probes.results.result import Condition, Result  # noqa: E402
 from sentprobe.probes.runs.run import run  # noqa: E402
 from sentprobe.probes.trainer.devices import choose_precision, multiply  # noqa: E402

@@ -23,8 +23,9 @@ from measure import describe_machine, format_table
 
 from sentprobe.probes.compeval.assemble import build_task
 from sentprobe.probes.dataset import ProbeDataset, Split
-from sentprobe.probes.encoders import Vectors, make_encoder
 from sentprobe.probes.encoders.cache.embedding import embed
+from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.trainer.fit import fit
 from sentprobe.probes.trainer.presets import find_preset, override
 

@@ -29,9 +29,10 @@ from scipy import stats
 
 from sentprobe.probes.compeval.assemble import build_task
 from sentprobe.probes.dataset import Items, ProbeDataset, Split
-from sentprobe.probes.encoders import Vectors, make_encoder
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.runs.execution.controls import split_validation
 from sentprobe.probes.trainer.bank import Bank, BankDesign, compute_gradients, compute_logits, make_bank
 from sentprobe.probes.trainer.batches import Dropout, PreparedItems, generate_passes, prepare_items

@@ -24,7 +24,8 @@ from threadpoolctl import threadpool_limits
 from torch import Tensor, nn
 
 from sentprobe.probes.dataset import Items
-from sentprobe.probes.encoders import Vectors, make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.trainer.classifier import Preset, Scaling
 from sentprobe.probes.trainer.fit import Fit, fit
 from sentprobe.probes.trainer.presets import find_preset, override

@@ -20,7 +20,6 @@ from sentprobe.processes import check_jobs, count_cores, make_workers
 from sentprobe.versions import get_own_version
 
 log = logging.getLogger(__name__)
-
 TaskT = TypeVar("TaskT")
 ValueT = TypeVar("ValueT")
 Params = ParamSpec("Params")
@@ -29,9 +28,7 @@ MAX_KILLS = 3
 """Number of workers killed in a row at one task, at which the run fails."""
 
 CONNECT_SECONDS = 10
-
 ANSWER_SECONDS = 4
-
 ADDRESS = re.compile(r"(?:tcp://)?([\w.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
 
 

@@ -13,7 +13,6 @@ _MAX_NAME = 255
 """Maximum length of a file name; a message cuts longer text that has no space or slash."""
 
 _MAX_LINE = 2000
-
 _CONTROL_CHARACTERS = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 _LONG_WORD = re.compile(rf"[^\s/]{{{_MAX_NAME + 1},}}")
 _QUOTATION = re.compile(rf"""(?<!\w)(['"])((?:(?!\1)[^\n]){{{MAX_QUOTED}}})(?:(?!\1)[^\n])+\1""")

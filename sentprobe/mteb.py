@@ -6,7 +6,7 @@ from typing import Any
 
 from sentprobe.errors import UsageError, check_utf8
 from sentprobe.extras import require_libraries
-from sentprobe.probes.formats import read_dataset, recognise
+from sentprobe.probes.formats.registry import read_dataset, recognise
 from sentprobe.probes.geometry.triplet_reader import is_triplet_file, read_triplets
 from sentprobe.probes.mteb.mteb_extra import need_mteb
 from sentprobe.probes.mteb.mteb_tasks import make_geometry_task, make_probing_task

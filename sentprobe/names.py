@@ -6,7 +6,6 @@ A test checks that they equal the names in the modules that define the tasks, co
 from collections.abc import Sequence
 
 COMPEVAL_TASKS = ("Content1Probe", "Content2Probe", "Order", "SemRole", "Negation")
-
 STRUCTURE_TASKS = ("Attachment", "TenseOf", "NumberOf", "Modality", "Binding", "Recipient", "Question", "Mood")
 
 NATURAL_TASKS = (
@@ -33,11 +32,8 @@ ITEM_COLUMNS = (
 )
 
 SAMPLINGS = ("mirror", "paper")
-
 PRESETS = ("ettinger", "adi", "conneau", "senteval", "logreg")
-
 METHODS = ("mdl", "sample-efficiency", "v-information", "complexity")
-
 ARCHITECTURES = ("lstm", "bilstm-last", "bilstm-max", "gated-conv", "gru-uni", "gru-bi", "cbow")
 
 OBJECTIVES = (

@@ -39,7 +39,6 @@ SUITES = (*GENERATED, NATURAL)
 """Names of the suites that sentprobe builds; a path with such a name must be written as ``./compeval``."""
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
-
 OptionPair = tuple[str, str]
 
 

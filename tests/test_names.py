@@ -11,7 +11,7 @@ from sentprobe.probes.compeval.tasks import STRUCTURE_TASKS
 from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL_TASKS
 from sentprobe.probes.dataset import Sampling
 from sentprobe.probes.encoders.networks.architecture import DEFAULT_LAYERS
-from sentprobe.probes.formats import check_format
+from sentprobe.probes.formats.registry import check_format
 from sentprobe.probes.natural.datasets import TASKS as NATURAL_TASKS
 from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.pretraining.objectives import OBJECTIVES

@@ -150,7 +150,7 @@ def test_a_warning_shows_what_a_server_said(caplog: pytest.LogCaptureFixture) ->
 
 
 def test_a_path_in_a_message(tmp_path: Path) -> None:
-    from sentprobe.probes.formats import read_dataset
+    from sentprobe.probes.formats.registry import read_dataset
 
     with pytest.raises(SentprobeError, match="there is no such file") as caught:
         read_dataset(tmp_path / EVIL)

@@ -12,8 +12,8 @@ from in_process import Command
 from probe_strategies import make_learnable_dataset
 
 from sentprobe import processes
-from sentprobe.probes.encoders import Vectors
-from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.encoders.protocol import Vectors
+from sentprobe.probes.formats.registry import write_dataset
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.processes import choose_jobs, limit_threads

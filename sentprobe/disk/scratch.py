@@ -31,7 +31,6 @@ _MACHINE = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
 """Digest of the name of this machine or container, for the names of half-written files."""
 
 _PART_NAME = re.compile(r"\.(?P<name>.+)\.sentprobe_(?P<machine>[0-9a-f]{8})_\w{8}\.part")
-
 _MAX_NAME = 64
 
 PREFIX = f"sentprobe-{re.sub(r'[^A-Za-z0-9.]', '_', platform.node())}-"

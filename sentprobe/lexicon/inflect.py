@@ -42,7 +42,7 @@ FormSource = Callable[[str, Form], str | None]
 
 
 def inflect(lemma: str, form: Form, ask: FormSource = look_up) -> str | None:
-    """Return lemminflect's first spelling of a noun, verb adverb or adjective form, or None if it has none.
+    """Return lemminflect's first spelling of a noun, verb, adverb or adjective form, or None if it has none.
 
     >>> inflect("child", Form.NNS), inflect("overtake", Form.VBN), inflect("call", Form.VBP)
     ('children', 'overtaken', 'call')

@@ -16,6 +16,7 @@ from sentprobe.lexicon.words import (
     NOT,
     OPEN_KINDS,
     PERSON,
+    RESERVED,
     ROLES,
     VERBS,
     VOWEL_KINDS,
@@ -26,9 +27,6 @@ from sentprobe.lexicon.words import (
 )
 
 LexiconFinding = tuple[int, str]
-
-RESERVED = frozenset(("be", "am", "is", "are", "was", "were", "been", "being", "do", "does", "did", "not", "n't", "by"))
-"""The words that the grammar itself puts into a sentence."""
 
 ARTICLES = ("a", "an")
 TAKING_KINDS = frozenset({Kind.ADJECTIVE, Kind.RELATIVIZER})
@@ -80,7 +78,8 @@ def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 def find_reserved_words(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Yield the words with a form that the grammar itself puts into sentences."""
     for item in draft.items:
-        for text in sorted(RESERVED & frozenset(item.word.forms.values())):
+        reserved = RESERVED - ({"who", "what"} if item.word.kind is Kind.RELATIVIZER else frozenset())
+        for text in sorted(reserved & frozenset(item.word.forms.values())):
             yield item.entry.line, f"{text!r} of {item.word.lemma!r} is a word of the grammar"
 
 

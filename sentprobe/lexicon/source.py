@@ -49,7 +49,6 @@ class LexiconError(SentprobeError):
 VOCABULARY = "vocabulary"
 SYNONYMS = "synonyms"
 NOT_TOML = "L010"
-
 HEADER = re.compile(r"\s*\[([^\[\]]+)\]")
 KEY = re.compile(r"""\s*(?:"([^"]*)"|'([^']*)'|([A-Za-z0-9_-]+))\s*=""")
 STRING_OR_COMMENT = re.compile(r""""(?:\\.|[^"\\])*(?:"|\\?$)|'[^']*(?:'|$)|\#.*""")

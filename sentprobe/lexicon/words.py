@@ -90,6 +90,15 @@ ROLES: Mapping[Kind, tuple[str, ...]] = {
 }
 """The roles of the verbs of each kind."""
 
+AUXILIARIES = frozenset({"is", "are", "was", "were", "do", "does", "did"})
+"""The finite auxiliaries of the grammar."""
+
+FUNCTION_WORDS = AUXILIARIES | {"be", "being", "not", "n't", "by", "to", "and", "who", "what"}
+"""The words that the grammar itself puts into a sentence."""
+
+RESERVED = FUNCTION_WORDS | {"am", "been"}
+"""The forms that a word of the lexicon cannot have; only a relativizer is also a question word."""
+
 PERSON = "person"
 """The sort of a noun that states none, and the sort that a verb takes in a role for which it states none."""
 

@@ -24,7 +24,7 @@ from sentprobe.cli import COMMANDS
 from sentprobe.commands.gen.gen import generate
 from sentprobe.errors import UsageError
 from sentprobe.probes.corpus.table import HEAD_NAME
-from sentprobe.probes.formats import read_dataset, write_dataset
+from sentprobe.probes.formats.registry import read_dataset, write_dataset
 from sentprobe.probes.results.store import prepare_directory, write_result
 
 QUICK = "--set max_epochs=1 --jobs 1 --no-cache"

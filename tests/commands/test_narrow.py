@@ -12,8 +12,8 @@ from probe_strategies import make_learnable_dataset, make_sample_result
 from shown_runs import write_run
 
 from sentprobe.generator.spaces.templates import list_template_names
-from sentprobe.probes.encoders import ENCODERS
-from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.encoders.kinds import ENCODERS
+from sentprobe.probes.formats.registry import write_dataset
 from sentprobe.probes.results.result import Result
 from sentprobe.probes.suites import list_known_tasks
 

@@ -16,7 +16,8 @@ from sentprobe.disk.files import write_atomically
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.corpus.sources import ChunkSize
 from sentprobe.probes.corpus.table import open_table
-from sentprobe.probes.formats import read_dataset, write_dataset, write_split_files
+from sentprobe.probes.formats.hub import write_split_files
+from sentprobe.probes.formats.registry import read_dataset, write_dataset
 from sentprobe.probes.results.concurrent_writes import save_result
 from sentprobe.probes.results.item_table import read_item_table, write_item_table
 from sentprobe.probes.results.store import prepare_directory, read_results

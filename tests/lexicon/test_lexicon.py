@@ -2,6 +2,7 @@
 
 import json
 import pickle
+import re
 import subprocess
 import sys
 from collections import Counter
@@ -16,6 +17,7 @@ from shared import ROOT, SHARED, needs_shared
 
 import sentprobe.lexicon
 from sentprobe.errors import UsageError
+from sentprobe.grammars import read_english_source
 from sentprobe.lexicon import (
     Flag,
     Form,
@@ -31,9 +33,19 @@ from sentprobe.lexicon import (
     write_lexicon_text,
 )
 from sentprobe.lexicon.inflect import KEPT_FORMS, format_kept_forms
-from sentprobe.lexicon.lexicon_checks import RESERVED
 from sentprobe.lexicon.read import read_closed_words
-from sentprobe.lexicon.words import FORMS, MODIFIED, NO_PROGRESSIVE, OPEN_KINDS, PERSON, ROLES, VERBS, VOWEL_KINDS
+from sentprobe.lexicon.words import (
+    FORMS,
+    FUNCTION_WORDS,
+    MODIFIED,
+    NO_PROGRESSIVE,
+    OPEN_KINDS,
+    PERSON,
+    RESERVED,
+    ROLES,
+    VERBS,
+    VOWEL_KINDS,
+)
 
 COMPEVAL = {
     Kind.NOUN: "professor student man woman doctor scientist lawyer",
@@ -300,6 +312,11 @@ def test_a_noun_hides_the_modal_of_the_same_form() -> None:
     lexicon = read_lexicon_text("[noun]\nwill = {}\n[ditransitive]\ngive = {}\n", "x")
     assert {w.lemma for w in lexicon.words(Kind.MODAL)} == {w.lemma for w in english().words(Kind.MODAL)} - {"will"}
     assert read_lexicon_text(write_lexicon_text(lexicon), "x").entries == lexicon.entries
+
+
+def test_function_words_are_those_of_the_grammar() -> None:
+    quoted = re.findall(r"""-> (?:'([a-z]+)'|"([a-z']+)")$""", read_english_source(), re.MULTILINE)
+    assert {first or second for first, second in quoted} == FUNCTION_WORDS
 
 
 def test_an_adjective_may_state_its_article() -> None:

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 
 STYLES = ("text", "markdown", "json")
-
 _WITH_CARD = "directory"
 
 
@@ -70,7 +69,7 @@ def audit(
     ] = None,
 ) -> None:
     """Measure what surface cues alone achieve on datasets, and report cues that leak the answer."""
-    from sentprobe.probes import formats
+    from sentprobe.probes.formats import registry
     from sentprobe.probes.known_task import Cue
 
     require_libraries("sklearn", "lightgbm")
@@ -79,7 +78,7 @@ def audit(
     style = TableFormat(format_)
     expected = [choose_member(Cue, name, what="cue") for name in expect or ()]
     if read_as is not None:
-        formats.check_format(read_as)
+        registry.check_format(read_as)
     from sentprobe.probes.audit import audit_all, count_processes, format_verdict_lines, render
 
     check_jobs(1 if jobs is None else jobs)
@@ -115,35 +114,35 @@ def audit(
 
 
 def _check_kind(path: Path) -> None:
-    from sentprobe.probes import formats
+    from sentprobe.probes.formats import registry
 
     kind = describe_folder(path)
-    if kind and formats.recognise(path) is None:
+    if kind and registry.recognise(path) is None:
         hint = f"; build datasets from it first: probe build natural {path}"
         raise UsageError(f"{path}: is {kind}, not a dataset{hint if is_table(path) else ''}")
 
 
 def _locate(path: Path, read_as: str | None) -> "list[Located]":
     """Return the datasets in a directory, or the dataset at *path*, each with its path."""
-    from sentprobe.probes import formats
+    from sentprobe.probes.formats import registry
 
-    if read_as is not None or not path.is_dir() or formats.recognise(path) is not None:
-        return [(path, formats.read_dataset(path, format=read_as))]
+    if read_as is not None or not path.is_dir() or registry.recognise(path) is not None:
+        return [(path, registry.read_dataset(path, format=read_as))]
     children = (child for child in sorted(path.iterdir()) if not child.name.startswith("."))
     # read_datasets raises the error for no dataset, or two with the same name.
     return list(
-        zip((child for child in children if formats.recognise(child)), formats.read_datasets(path), strict=True)
+        zip((child for child in children if registry.recognise(child)), registry.read_datasets(path), strict=True)
     )
 
 
 def _check_cards(located: "Sequence[Located]") -> None:
-    from sentprobe.probes import formats
+    from sentprobe.probes.formats import registry
 
     for path, _ in located:
-        if formats.recognise(path) != _WITH_CARD:
+        if registry.recognise(path) != _WITH_CARD:
             raise UsageError(
                 f"{path}: only a dataset in the format {_WITH_CARD!r} has a card to write to, "
-                f"not one in the format {formats.recognise(path)!r}"
+                f"not one in the format {registry.recognise(path)!r}"
             )
 
 
@@ -158,11 +157,13 @@ def _print_audits(audits: "Sequence[Audit]", style: TableFormat) -> None:
 
 
 def _write_cards(located: "Sequence[Located]", audits: "Sequence[Audit]") -> None:
-    from sentprobe.probes import formats
     from sentprobe.probes.audit import to_json
+    from sentprobe.probes.formats import directory
 
     for (path, data), dataset_audit in zip(located, audits, strict=True):
         # The paper's baselines in the card of a natural-text task are kept.
         baselines = {key: data.card.audit[key] for key in ("baselines",) if key in data.card.audit}
-        formats.write_card(replace(data, card=replace(data.card, audit={**baselines, **to_json(dataset_audit)})), path)
+        directory.write_card(
+            replace(data, card=replace(data.card, audit={**baselines, **to_json(dataset_audit)})), path
+        )
         print(f"audit written to the card: {path}", file=sys.stderr)

@@ -108,26 +108,26 @@ def build_into(
     A SentEval dataset has the name of its published file. Return the datasets, and the errors of tasks that could not
     be built.
     """
-    from sentprobe.probes import formats
     from sentprobe.probes.dataset import ProbeDataset, TooFewError
+    from sentprobe.probes.formats import directory, hub, registry
     from sentprobe.probes.runs.request.built_suites import build_all
     from sentprobe.probes.suites import rename_as_published
 
-    suffix = formats.check_format(fmt).suffix
+    suffix = registry.check_format(fmt).suffix
     published = fmt == "senteval"
     if published:
         _check_no_probe_words(suite)
     paths = {task.name: out / f"{(published and task.published) or task.name}{suffix}" for task in suite.tasks}
-    formats.prepare_folder(out, [] if suffix else [*paths.values()])
+    directory.prepare_folder(out, [] if suffix else [*paths.values()])
     datasets: list[ProbeDataset] = []
     failures: list[TooFewError] = []
     for name, result in build_all(suite, command=command, reporter=reporter):
         if isinstance(result, ProbeDataset):
             stored = rename_as_published(result) if published else result
-            formats.remove_folder_readme(out)  # an interrupted command leaves none, rather than an old one
-            formats.write_dataset(stored, paths[name], format=fmt)
+            hub.remove_folder_readme(out)  # an interrupted command leaves none, rather than an old one
+            registry.write_dataset(stored, paths[name], format=fmt)
             if suffix:
-                formats.write_split_files(result, out / formats.PARQUET / name)
+                hub.write_split_files(result, out / hub.PARQUET / name)
             datasets.append(result)
         else:
             failures.append(result)
@@ -136,25 +136,25 @@ def build_into(
 
 def _find_licence(name: str | None, fmt: str) -> str:
     """Return the licence for the README; raise UsageError if the licence is invalid or the format has no README."""
-    from sentprobe.probes import formats
+    from sentprobe.probes.formats import hub_dataset
 
-    if name is not None and fmt != formats.HUB:
+    if name is not None and fmt != hub_dataset.HUB:
         raise UsageError(f"--license is for --format hub, not for {fmt}")
-    return formats.check_licence(formats.UNKNOWN if name is None else name)
+    return hub_dataset.check_licence(hub_dataset.UNKNOWN if name is None else name)
 
 
 def _write_readme(out: Path, *, fmt: str, licence: str) -> None:
-    from sentprobe.probes import formats
+    from sentprobe.probes.formats import hub, hub_dataset
     from sentprobe.probes.suites import find_known_task
 
     def find_question(name: str) -> str:
         task = find_known_task(name)
         return task.question_text if task else ""
 
-    if fmt == formats.HUB:
-        is_written = formats.write_hub_readme(out, licence=licence, get_question=find_question)
+    if fmt == hub_dataset.HUB:
+        is_written = hub_dataset.write_hub_readme(out, licence=licence, get_question=find_question)
     else:
-        is_written = formats.write_folder_readme(out)
+        is_written = hub.write_folder_readme(out)
     if not is_written:
         print(f"{out / 'README.md'}: not written by sentprobe, so it is not changed", file=sys.stderr)
 
@@ -187,7 +187,7 @@ def _print_summary(suite: "AnySuite", datasets: "Sequence[ProbeDataset]") -> Non
 
 def build_compeval_summary(datasets: "Sequence[ProbeDataset]") -> "Table":
     """Return a terminal table of the sizes and structures of datasets."""
-    from sentprobe.probes.compeval import count_templates
+    from sentprobe.probes.compeval.item_counts import count_templates
     from sentprobe.probes.dataset import Split
 
     rows = [

@@ -46,10 +46,10 @@ def embed(
     threads: Annotated[int | None, typer.Option(help="PyTorch threads. Default: one per core.")] = None,
 ) -> None:
     """Write the vectors of a dataset's sentences to a file."""
-    from sentprobe.probes.encoders import find_kind, make_encoder, read_spec
     from sentprobe.probes.encoders.cache.embedding import embed as encode
     from sentprobe.probes.encoders.cache.vector_cache import Cache
     from sentprobe.probes.encoders.files.vector_formats import find_format, write_vectors
+    from sentprobe.probes.encoders.kinds import find_kind, make_encoder, read_spec
     from sentprobe.probes.encoders.protocol import get_capabilities
 
     spec = read_spec(encoder)
@@ -90,11 +90,12 @@ def read_sentences(source: str, *, seed: int = 0, command: str = "", reporter: R
 
 
 def _read_source(source: str, *, seed: int, command: str, reporter: Reporter) -> Iterator[str]:
-    from sentprobe.probes.formats import read_datasets, recognise
+    from sentprobe.probes.formats.registry import read_datasets, recognise
 
     path = Path(source)
     if source == SUITE and not path.exists():
-        from sentprobe.probes.compeval import TASKS, build
+        from sentprobe.probes.compeval.assemble import build
+        from sentprobe.probes.compeval.tasks import TASKS
 
         lexicon = load_lexicon(None)
         reporter.begin("build the tasks", len(TASKS))

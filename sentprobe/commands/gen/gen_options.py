@@ -54,7 +54,7 @@ class WordOptions:
     """Function words, and numbers of adverbs, adjectives and coordinations."""
 
     determiner: Annotated[list[str] | None, declare_option(VARY, help="the, a, some, no, this, that.")] = None
-    relativizer: Annotated[list[str] | None, declare_option(VARY, help="that, who.")] = None
+    relativizer: Annotated[list[str] | None, declare_option(VARY, help="that, who, which.")] = None
     negator: Annotated[list[str] | None, declare_option(VARY, help="not, n't.")] = None
     modal: Annotated[
         list[str] | None, declare_option(VARY, help="can, must, ..., or none (a clause with a tense instead).")

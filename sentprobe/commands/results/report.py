@@ -13,7 +13,6 @@ from sentprobe.display.table_writers import TableFormat
 from sentprobe.errors import UsageError
 
 PAGE = Path("report.html")
-
 SUFFIXES = (".html", ".htm")
 
 

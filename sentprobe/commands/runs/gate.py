@@ -18,7 +18,6 @@ from sentprobe.processes import check_count, limit_threads
 from sentprobe.progress import show_bars
 
 JUNIT = "junit"
-
 OPTIONS_OF_TRIPLETS = ("--contrast", "--n", "--draws", "--template", "--vocabulary", "--lexicon", "--held-out")
 
 

@@ -24,7 +24,7 @@ from sentprobe.progress import show_bars
 from sentprobe.specs import Spec, choose_member
 
 if TYPE_CHECKING:
-    from sentprobe.probes.encoders import Encoder
+    from sentprobe.probes.encoders.protocol import Encoder
     from sentprobe.probes.geometry.distance_results import GeometryResult
     from sentprobe.probes.geometry.distance_tables import GroupedBy
     from sentprobe.probes.geometry.measures import Nearness
@@ -75,8 +75,8 @@ def geometry(
     """
     from sentprobe.commands.runs import geometry_input as inputs
     from sentprobe.generator.pairs.distractors import check_distractors
-    from sentprobe.probes.encoders import USUAL_ENCODERS, parse_encoders
     from sentprobe.probes.encoders.cache.vector_cache import Cache
+    from sentprobe.probes.encoders.kinds import USUAL_ENCODERS, parse_encoders
     from sentprobe.probes.encoders.resolve import bind_to_sentence_order
     from sentprobe.probes.geometry import distance_tables, measures
     from sentprobe.probes.geometry import triplet_sentences as ts
@@ -176,7 +176,8 @@ def _build_table(
 
 def build_vector_encoders(specs: Sequence[Spec], seed: int) -> "list[Encoder]":
     """Return the encoders of the specs; raise UsageError for a baseline, which has no vectors."""
-    from sentprobe.probes.encoders import Encoder, check_installed, make_encoders
+    from sentprobe.probes.encoders.kinds import check_installed, make_encoders
+    from sentprobe.probes.encoders.protocol import Encoder
 
     check_installed(specs)
     encoders: list[Encoder] = []

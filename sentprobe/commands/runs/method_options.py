@@ -56,7 +56,7 @@ class MethodOptions:
         from sentprobe.probes.encoders.resolve import expand_variants
         from sentprobe.probes.encoders.variants.cut_and_rounded import parse_storage
         from sentprobe.probes.encoders.variants.erasure import check_erasable
-        from sentprobe.probes.formats import read_dataset
+        from sentprobe.probes.formats.registry import read_dataset
 
         for path in self.erase or ():
             check_erasable(read_dataset(path))

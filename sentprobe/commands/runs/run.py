@@ -124,8 +124,8 @@ def run(
     """Build or read tasks, encode sentences, train probes, and print the table."""
     # Wrong options are rejected here, before any work is done.
     from sentprobe.commands.shared.target_options import parse_targets
-    from sentprobe.probes.encoders import USUAL_ENCODERS, check_installed, parse_encoders
     from sentprobe.probes.encoders.cache.vector_cache import Cache
+    from sentprobe.probes.encoders.kinds import USUAL_ENCODERS, check_installed, parse_encoders
     from sentprobe.probes.natural.selection import merge_scaled_notes
     from sentprobe.probes.runs.execution.word_source import parse_word_source
     from sentprobe.probes.runs.request.built_suites import build_failure_error

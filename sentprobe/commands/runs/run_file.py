@@ -20,9 +20,7 @@ from sentprobe.errors import FormatError, UsageError, path_error, suggest
 from sentprobe.values import parse_toml
 
 UNWRITTEN_KEYS = ("config", "force", "dry-run", "wait")
-
 CONFIG_HELP = "Options from a file; the command line wins."
-
 HEAD = "# The settings of a run. To do it again: probe run --config THIS_FILE --out ELSEWHERE\n"
 
 

@@ -20,9 +20,7 @@ from sentprobe.commands.shared.output_paths import check_output_paths, find_long
 from sentprobe.display.screen import wrap
 
 HELP_ALL = "--help-all"
-
 COLUMN_GAP = 2
-
 VALUE_PLACEHOLDERS: Mapping[str, str] = {"str": "TEXT", "path": "PATH", "int": "N", "int range": "N"}
 
 

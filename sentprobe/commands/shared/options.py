@@ -76,25 +76,15 @@ def build_format_option(formats: Iterable[str], more: str = "", panel: str | Non
 
 
 OutFileOption = Annotated[Path | None, build_out_option("Write to this file."), OUTPUT_FILE]
-
 InsteadOfStdoutOption = Annotated[Path | None, build_out_option("Write to this file instead of stdout."), OUTPUT_FILE]
-
 RunsArgument = Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results."), INPUT]
-
 TABLE_FORMATS = ("text", "markdown", "latex", "csv", "json")
-
 TableFormatOption = Annotated[str, build_format_option(TABLE_FORMATS)]
-
 DEFAULT_FORMAT_HELP = "Default: by the suffix of --out."
-
 AllRowsOption = Annotated[bool, typer.Option("--all-rows", help="Also show the rows of controls.")]
-
 NotesOption = Annotated[bool, typer.Option("--notes", help="Print all notes below the table instead of a summary.")]
-
 IntervalsOption = Annotated[bool, typer.Option("--intervals", help="Show 95% intervals.")]
-
 SourcesOption = Annotated[bool, typer.Option("--sources", help="Split ±: between draws, and within a draw.")]
-
 PublishedOption = Annotated[bool, typer.Option("--published", help="Add the published results of these tasks.")]
 
 ByLengthOption = Annotated[

@@ -50,9 +50,7 @@ class PathRole(Enum):
 
 
 INPUT, INPUT_SPEC, OUTPUT_FILE, OUTPUT_FOLDER = PathRole
-
 INPUTS = (INPUT, INPUT_SPEC)
-
 ITEMS = "items"
 
 

@@ -81,5 +81,5 @@ def read_known_event(text: str, lexicon: Lexicon) -> Event:
     event = read_event(text)
     check_lemmas(event, lexicon)
     event = infer_frames(event, lexicon)
-    check_sorts(event, lexicon)
+    check_sorts(event, lexicon, is_pattern=True)
     return event

@@ -300,8 +300,11 @@ class Event:
             return Role.AGENT
         return Role.RECIPIENT if self.dative is Dative.DOUBLE else Role.PATIENT
 
-    def can_lack(self, role: Role) -> bool:
-        """Say whether a participant can be the gap or asked for; the grammar leaves out few of ditransitive clauses."""
+    def can_extract(self, role: Role) -> bool:
+        """Say whether a role can be the gap or asked for.
+
+        A passive or double-object clause with a recipient cannot leave out every role.
+        """
         is_double = self.dative is Dative.DOUBLE and role is Role.RECIPIENT
         is_possible = self.voice is Voice.ACTIVE and not is_double
         return self.frame is not Frame.DITRANSITIVE or role is self.subject or is_possible

@@ -8,11 +8,7 @@ from sentprobe.lexicon import Form, Kind, Lexicon, Word
 from sentprobe.lexicon.inflect import takes_an
 from sentprobe.lexicon.words import MODIFIED, NOT, PERSON
 
-_VERB_KINDS = {
-    ev.Frame.TRANSITIVE: Kind.TRANSITIVE,
-    ev.Frame.INTRANSITIVE: Kind.INTRANSITIVE,
-    ev.Frame.DITRANSITIVE: Kind.DITRANSITIVE,
-}
+_FRAMES = (ev.Frame.TRANSITIVE, ev.Frame.INTRANSITIVE, ev.Frame.DITRANSITIVE)
 
 
 def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
@@ -34,22 +30,38 @@ def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
             _check_participant(conjunct, lexicon)
 
 
-def check_sorts(event: ev.Event, lexicon: Lexicon) -> None:
-    """Raise Contradiction unless nouns of a partial event have the sorts that its verbs and relativizers take."""
+def check_sorts(event: ev.Event, lexicon: Lexicon, *, is_pattern: bool = False) -> None:
+    """Raise Contradiction unless nouns of an event have the sorts that its verbs and relativizers take.
+
+    The nouns of a pattern agree with one entry of the verb that the pattern can match.
+    """
     for clause, head in ev.iterate_clauses(event):
-        kind = Kind(clause.frame.value) if clause.frame else None
-        if clause.predicate and kind in lexicon.kinds_of(clause.predicate):
-            verb = lexicon.get(clause.predicate, kind)
-            for role in ev.Role:
-                filler = clause.argument(role)
-                _check_sort(head if filler is ev.GAP else filler, verb, role.value, lexicon)
-                if isinstance(filler, ev.Asked) and not accepts_asked(filler, verb, role, lexicon):
-                    raise ev.Contradiction(f"no {role.value} of {verb.lemma!r} is asked for by {filler.value!r}")
+        contradictions = [
+            _find_contradiction(clause, head, lexicon.get(str(clause.predicate), Kind(frame.value)), lexicon)
+            for frame in find_frames(clause.predicate or "", lexicon)
+            if frame is clause.frame or (is_pattern and (clause.frame or frame).includes(frame))
+        ]
+        if contradictions and contradictions[0] and all(contradictions):
+            raise contradictions[0]
         for _, person in ev.iterate_participants(clause):
             for conjunct in person.conjuncts:
                 _check_adjective_sorts(conjunct, lexicon)
             if isinstance(person.clause, ev.RelativeClause) and person.clause.relativizer:
                 _check_sort(person, lexicon.get(person.clause.relativizer, Kind.RELATIVIZER), MODIFIED, lexicon)
+
+
+def _find_contradiction(
+    clause: ev.Event, head: ev.Participant | None, verb: Word, lexicon: Lexicon
+) -> ev.Contradiction | None:
+    for role in ev.Role:
+        filler = clause.argument(role)
+        try:
+            _check_sort(head if filler is ev.GAP else filler, verb, role.value, lexicon)
+        except ev.Contradiction as contradiction:
+            return contradiction
+        if isinstance(filler, ev.Asked) and not accepts_asked(filler, verb, role, lexicon):
+            return ev.Contradiction(f"no {role.value} of {verb.lemma!r} is asked for by {filler.value!r}")
+    return None
 
 
 def _check_adjective_sorts(person: ev.Participant, lexicon: Lexicon) -> None:
@@ -88,17 +100,17 @@ def check_predicate(event: ev.Event, lexicon: Lexicon) -> None:
     if not frames:
         raise UsageError(_describe_unknown_verb(event.predicate, event.frame, lexicon))
     if event.frame is not None and not any(map(event.frame.includes, frames)):
-        raise ev.Contradiction(f"{event.predicate!r} is {frames[0].value}: it {_explain_mismatch(event, frames[0])}")
+        raise ev.Contradiction(f"{event.predicate!r} is {frames[0].value}: it {_explain_mismatch(event)}")
 
 
 def find_frames(lemma: str, lexicon: Lexicon) -> tuple[ev.Frame, ...]:
     """Return the frames of a verb in *lexicon*."""
     kinds = lexicon.kinds_of(lemma)
-    return tuple(frame for frame, kind in _VERB_KINDS.items() if kind in kinds)
+    return tuple(frame for frame in _FRAMES if Kind(frame.value) in kinds)
 
 
 def _describe_unknown_verb(lemma: str, frame: ev.Frame | None, lexicon: Lexicon) -> str:
-    kinds = _VERB_KINDS.values() if frame is None else (_VERB_KINDS[frame],)
+    kinds = [Kind(frame.value) for frame in (_FRAMES if frame is None else (frame,))]
     if other_kinds := lexicon.kinds_of(lemma):
         hint = f" (the lexicon has it as {' and '.join(other_kinds)})"
     else:
@@ -106,9 +118,11 @@ def _describe_unknown_verb(lemma: str, frame: ev.Frame | None, lexicon: Lexicon)
     return f"unknown {f'{frame} ' if frame else ''}verb {lemma!r}{hint}"
 
 
-def _explain_mismatch(event: ev.Event, frame: ev.Frame) -> str:
-    if frame is ev.Frame.TRANSITIVE:
+def _explain_mismatch(event: ev.Event) -> str:
+    if event.frame is ev.Frame.INTRANSITIVE:
         return "needs a patient, and the event is intransitive"
+    if event.recipient is not None or event.dative is not None:
+        return "has no recipient"
     if event.voice is ev.Voice.PASSIVE:
         return "has no passive"
     return "has no patient" if event.patient is not None else "is not transitive"

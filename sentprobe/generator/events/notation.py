@@ -16,7 +16,7 @@ The grammar (``event.lark``)::
 ``*`` is an open lemma, ``_`` the gap of a relative clause, and ``who?`` or ``what?`` the participant that a question
 asks for; unstated features are open. The features of a predicate are ``intransitive transitive ditransitive active
 passive past pres simple prog pos neg not n't``, ``double to`` (the form of a recipient), ``modal(must)``, ``question
-order`` (a predicate without them is a statement) and ``adv(...)``, its adverbs. Those of a noun are ``sg pl``,
+order`` (without them, a statement; in a pattern, any mood) and ``adv(...)``, adverbs. Those of a noun are ``sg pl``,
 ``adj(...)``, and ``bare`` for a noun without a relative clause. Those of a relative clause, after its introduction, are
 ``src orc``. Order is free. ``that``, ``who`` and ``rc(which)`` fix the relativizer, ``rc`` leaves it open.
 

@@ -38,7 +38,7 @@ EXPECTED_TOKENS = (
     _make_expected("expected ':' after the role", "COLON", "x(agent", "x(agent y)", "x(agent)"),
     _make_expected("expected ',' or ']'", "COMMA RSQB", "x[past", "x[past pres]", "x[adv() y]"),
     _make_expected("expected ',' or ')'", "COMMA RPAR", "x(agent: y", "x(agent: _ z)", "x[adv(y z)]", "x[adv(y"),
-    _make_expected("expected a participant or _", "GAP", "x(agent:", "x(agent: [pl])", "x(agent: who)"),
+    _make_expected("expected a participant, who?, what? or _", "GAP", "x(agent:", "x(agent: [pl])", "x(agent: who)"),
     _make_expected("expected a lemma or *", "STAR", "", "[past]", "that", "x(agent: that)", "x(agent: y rc"),
     _make_expected("expected a word", "WORD QUOTED", "x[adv(", "x[adv(*)]", "x[adv(y,)]", "x(agent: y rc(["),
     _make_expected("expected a feature", "WORD RSQB", "x[", "x[,", "x[past,]", "x[*]", "x[that]"),
@@ -215,7 +215,7 @@ _FIELDS: Mapping[str, Mapping[str, Any]] = {
         "polarity": ev.Polarity,
         "negator": ev.Negator,
         "dative": ev.Dative,
-        "mood": ev.Mood,
+        "mood": (ev.Mood.QUESTION, ev.Mood.ORDER),
     },
     "a noun": {"number": ev.Number, "clause": (ev.BARE,)},
     "a relative clause": {"kind": ev.ClauseKind},
@@ -238,6 +238,8 @@ FEATURES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
 
 def describe_unknown_feature(name: str, owner: str) -> str:
     """Return the message for a feature that *owner* does not have."""
+    if (name, owner) == (ev.Mood.STATEMENT, "a predicate"):
+        return "an event has no feature 'statement': it is a statement, or as a pattern has any mood; see gen --mood"
     owners = [candidate for candidate, feature_names in FEATURES.items() if name in feature_names]
     if owners:
         return f"'{name}' is a feature of {owners[0]}, not of {owner}"

@@ -17,35 +17,6 @@ from sentprobe.generator.spaces.templates import ClausePattern, Pattern
 from sentprobe.lexicon import Kind
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contrast:
-    """A row of the table of contrasts.
-
-    *find_places* yields the places in a pattern where the contrast is possible. *build_conditions* yields partial
-    events, one of which must subsume the anchor.
-    """
-
-    name: str
-    summary: str
-    requirement: str
-    """The part that a structure needs for the contrast, as messages name it."""
-    find_places: Callable[[Pattern], Iterable[str]]
-    edit: Edit
-    build_conditions: Callable[[Pattern, str], Iterator[ev.Event]]
-    same_words: bool = False
-    """Whether a positive and a negative of the same form have the same words."""
-    replaced_slot: str = ""
-    """The slot whose word the edit replaces by another of the vocabulary, such as `noun`; empty if it replaces none."""
-    moves_nouns: bool = False
-    """Whether nouns or adjectives change their places, so that all nouns must have one sort."""
-    needed_kind: Kind | None = None
-    """Words of anchors: an adverb or a modal of the changed clause, an adjective of each noun, a ditransitive verb."""
-    moods: tuple[ev.Mood, ...] = (ev.Mood.STATEMENT,)
-    """The moods of anchors."""
-    templates: tuple[str, ...] = ("all",)
-    """The templates that `all` stands for."""
-
-
 def find_clause_paths(pattern: Pattern) -> tuple[str, ...]:
     """Return the paths of the clauses of a pattern, main clause first."""
     return (MAIN, *(format_clause_path(role) for role, _ in pattern.clauses))
@@ -173,6 +144,35 @@ def _build_auxiliary_condition(pattern: Pattern, path: str) -> Iterator[ev.Event
     yield from conditions(pattern, path)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Contrast:
+    """A row of the table of contrasts.
+
+    *find_places* yields the places in a pattern where the contrast is possible. *build_conditions* yields partial
+    events, one of which must subsume the anchor.
+    """
+
+    name: str
+    summary: str
+    requirement: str = "a clause"
+    """The part that a structure needs for the contrast, as messages name it."""
+    find_places: Callable[[Pattern], Iterable[str]] = find_clause_paths
+    edit: Edit
+    build_conditions: Callable[[Pattern, str], Iterator[ev.Event]] = _build_structure_condition
+    same_words: bool = False
+    """Whether a positive and a negative of the same form have the same words."""
+    replaced_slot: str = ""
+    """The slot whose word the edit replaces by another of the vocabulary, such as `noun`; empty if it replaces none."""
+    moves_nouns: bool = False
+    """Whether nouns or adjectives change their places, so that all nouns must have one sort."""
+    needed_kind: Kind | None = None
+    """Words of anchors: an adverb or a modal of the changed clause, an adjective of each noun, a ditransitive verb."""
+    moods: tuple[ev.Mood, ...] = (ev.Mood.STATEMENT,)
+    """The moods of anchors."""
+    templates: tuple[str, ...] = ("all",)
+    """The templates that `all` stands for."""
+
+
 _ROWS = (
     Contrast(
         name="role",
@@ -211,7 +211,6 @@ _ROWS = (
         requirement="a transitive clause",
         find_places=find_transitive_paths,
         edit=drafts.exchange_adjectives,
-        build_conditions=_build_structure_condition,
         same_words=True,
         moves_nouns=True,
         needed_kind=Kind.ADJECTIVE,
@@ -225,35 +224,17 @@ _ROWS = (
         build_conditions=_build_opposite_polarity_conditions,
         same_words=True,
     ),
-    Contrast(
-        name="polarity",
-        summary="one clause is negated, or loses its negation",
-        requirement="a clause",
-        find_places=find_clause_paths,
-        edit=drafts.toggle_negation,
-        build_conditions=_build_structure_condition,
-    ),
-    Contrast(
-        name="tense",
-        summary="one clause is in the other tense",
-        requirement="a clause",
-        find_places=find_clause_paths,
-        edit=drafts.toggle_tense,
-        build_conditions=_build_structure_condition,
-    ),
+    Contrast(name="polarity", summary="one clause is negated, or loses its negation", edit=drafts.toggle_negation),
+    Contrast(name="tense", summary="one clause is in the other tense", edit=drafts.toggle_tense),
     Contrast(
         name="aspect",
         summary="one clause is in the other aspect",
-        requirement="a clause",
-        find_places=find_clause_paths,
         edit=drafts.toggle_aspect,
         build_conditions=_build_progressive_condition,
     ),
     Contrast(
         name="modality",
         summary="one clause has another modal",
-        requirement="a clause",
-        find_places=find_clause_paths,
         edit=drafts.replace_modal,
         build_conditions=_build_modal_condition,
         replaced_slot="modal",
@@ -262,10 +243,8 @@ _ROWS = (
     Contrast(
         name="mood",
         summary="a statement becomes a yes/no question, or a question a statement",
-        requirement="a clause",
         find_places=lambda _: (MAIN,),
         edit=drafts.toggle_mood,
-        build_conditions=_build_structure_condition,
         moods=(ev.Mood.STATEMENT, ev.Mood.QUESTION),
     ),
     Contrast(
@@ -274,7 +253,6 @@ _ROWS = (
         requirement="a noun",
         find_places=list_participant_paths,
         edit=drafts.toggle_number,
-        build_conditions=_build_structure_condition,
     ),
     Contrast(
         name="noun",
@@ -282,23 +260,19 @@ _ROWS = (
         requirement="a noun",
         find_places=list_participant_paths,
         edit=drafts.replace_noun,
-        build_conditions=_build_structure_condition,
         replaced_slot="noun",
     ),
     Contrast(
         name="verb",
         summary="one verb is replaced by another",
         requirement="a verb",
-        find_places=find_clause_paths,
         edit=drafts.replace_verb,
-        build_conditions=_build_structure_condition,
         replaced_slot="verb",
     ),
     Contrast(
         name="adverb",
         summary="one adverb is replaced by another",
         requirement="an adverb",
-        find_places=find_clause_paths,
         edit=drafts.replace_adverb,
         build_conditions=_build_auxiliary_condition,
         replaced_slot="adverb0",

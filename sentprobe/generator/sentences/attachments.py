@@ -28,13 +28,13 @@ WITHOUT_AUXILIARY = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE, pol
 class AdverbSite(NamedTuple):
     """Adverbs that two or more clauses can take.
 
-    ``path`` is the path of the clause whose verb follows ("" for the main clause). ``ended_paths`` holds the paths of
-    the relative clauses that end before the adverbs, the outermost first.
+    ``path`` is the path of the clause whose verb follows ("" for the main clause). ``closed_clause_paths`` holds the
+    paths of the relative clauses that end before the adverbs, the outermost first.
     """
 
     path: str
     adverbs: tuple[str, ...]
-    ended_paths: tuple[str, ...]
+    closed_clause_paths: tuple[str, ...]
 
 
 Attachment: TypeAlias = tuple[tuple[AdverbSite, str], ...]
@@ -61,13 +61,13 @@ def has_adverb_place_after_subject(event: ev.Event) -> bool:
 def _find_final_clauses(event: ev.Event, path: str) -> Iterator[str]:
     """Yield the paths of a relative clause, and of the clauses in it that end where it ends."""
     yield path
-    last = _find_last_role(event)
+    last = find_last_role(event)
     person = None if last is event.subject else event.argument(last)
     if isinstance(person, ev.Participant) and isinstance(person.clause, ev.RelativeClause):
         yield from _find_final_clauses(person.clause.event, f"{path}{last.value}.clause.")
 
 
-def _find_last_role(event: ev.Event) -> ev.Role:
+def find_last_role(event: ev.Event) -> ev.Role:
     """Return the role of the last participant of a clause; a gap leaves its preposition there."""
     if event.voice is ev.Voice.PASSIVE or event.frame is ev.Frame.INTRANSITIVE:
         return ev.Role.AGENT
@@ -77,7 +77,7 @@ def _find_last_role(event: ev.Event) -> ev.Role:
 
 def count_readings(event: ev.Event) -> int:
     """Return the number of readings of the sentence of *event* that differ in the attachment of adverbs."""
-    return prod(1 + len(site.ended_paths) for site in find_adverb_sites(event))
+    return prod(1 + len(site.closed_clause_paths) for site in find_adverb_sites(event))
 
 
 def list_attachments(event: ev.Event) -> list[Attachment]:
@@ -86,7 +86,8 @@ def list_attachments(event: ev.Event) -> list[Attachment]:
     The first reading is *event* itself. In the next ones, the adverbs belong to a clause that ends before them, the
     outermost first.
     """
-    return [*product(*([(site, path) for path in (site.path, *site.ended_paths)] for site in find_adverb_sites(event)))]
+    sites = find_adverb_sites(event)
+    return [*product(*([(site, path) for path in (site.path, *site.closed_clause_paths)] for site in sites))]
 
 
 def list_readings(event: ev.Event) -> list[ev.Event]:
@@ -96,8 +97,8 @@ def list_readings(event: ev.Event) -> list[ev.Event]:
 
 def _move_adverbs(event: ev.Event, attachment: Attachment, path: str = "") -> ev.Event:
     is_moved = any(site.path == path != target for site, target in attachment)
-    late_adverbs = [site.adverbs for site, target in attachment if target == path != site.path]
-    event = replace(event, adverbs=sum(late_adverbs, () if is_moved else event.adverbs or ()))
+    incoming_adverbs = [site.adverbs for site, target in attachment if target == path != site.path]
+    event = replace(event, adverbs=sum(incoming_adverbs, () if is_moved else event.adverbs or ()))
     for role, person in ev.iterate_participants(event):
         clause = person.clause
         if isinstance(clause, ev.RelativeClause):

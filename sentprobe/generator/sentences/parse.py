@@ -21,8 +21,8 @@ from sentprobe.generator.sentences.attachments import (
 from sentprobe.generator.sentences.realize import choose_determiner_form
 from sentprobe.generator.sentences.tries import QUESTION_WORD, RELATIVIZER, Trie, load_english_tries
 from sentprobe.grammars import shapes
-from sentprobe.grammars.derivation import Leaf
 from sentprobe.lexicon import Form, Kind, Lexicon
+from sentprobe.lexicon.words import AUXILIARIES, FUNCTION_WORDS
 
 CONJUNCTION = "and"
 _FORM_DESCRIPTIONS = {
@@ -184,19 +184,9 @@ def _build_error(parser: "_Parser", lexicon: Lexicon) -> ParseError:
     if at >= len(parser.tokens):
         return ParseError(f"the sentence ends after token {at}, expected {expected}", position=at + 1)
     token = parser.tokens[at]
-    is_known = bool(lexicon.find(token)) or token in _find_function_words()
+    is_known = bool(lexicon.find(token)) or token in FUNCTION_WORDS
     note = "" if is_known else " (not in the lexicon)"
     return ParseError(f"token {at + 1}: expected {expected}, not {token!r}{note}", position=at + 1)
-
-
-@cache
-def _find_function_words() -> frozenset[str]:
-    return frozenset(
-        item.content.form
-        for shape in shapes.list_clause_shapes()
-        for item in shapes.load_english_shapes().find_items(shape)
-        if isinstance(item.content, Leaf)
-    )
 
 
 class _TokenReadings(NamedTuple):
@@ -217,7 +207,6 @@ class _TokenReadings(NamedTuple):
 
 _END = _TokenReadings("")
 _QUESTION_WORDS = frozenset(asked.value for asked in ev.Asked)
-_AUXILIARIES = frozenset({"is", "are", "was", "were", "do", "does", "did"})
 
 
 @lru_cache(maxsize=16_384)
@@ -319,9 +308,12 @@ class _Parser:
                 yield *step, end, (verb, lemmas, relativizer, phrases, modal)
         if node.phrases:
             for end, phrase in self._parse_noun_phrases(at):
+                phrase_number = phrase.number if phrase.conjunct is None else ev.Number.PLURAL
                 for (role, number), step in node.phrases.items():
-                    if number in ("", phrase.number if phrase.conjunct is None else ev.Number.PLURAL):
+                    if number in ("", phrase_number):
                         yield *step, end, (verb, adverbs, relativizer, (*phrases, (role, phrase)), modal)
+                    elif self.expected is not None and not {"", phrase_number} & {n for _, n in node.phrases}:
+                        self._record_failure(end, f"a {_NUMBERS[number].name.lower()} subject before it")
 
     def _parse_adverbs(self, at: int) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield the ends and lemmas of the adverb lists that begin at *at*, separated by commas."""
@@ -392,7 +384,7 @@ class _Parser:
 def _describe_input(name: str) -> str:
     if name in (RELATIVIZER, QUESTION_WORD):
         return name
-    if name in _AUXILIARIES:
+    if name in AUXILIARIES:
         return "an auxiliary"
     form, space, _ = name.partition(" ")
     return _FORM_DESCRIPTIONS[Form(form)] if space else repr(name)

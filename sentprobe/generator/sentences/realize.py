@@ -53,7 +53,7 @@ def _check_modal(clause: ev.Event, modal: Word) -> None:
 def _check_gap(clause: ev.Event) -> None:
     """Check that a ditransitive clause can lack the participant that is its gap or that a question asks for."""
     role = clause.gap or clause.asked
-    if role is not None and not clause.can_lack(role):
+    if role is not None and not clause.can_extract(role):
         form = "a passive" if clause.voice is ev.Voice.PASSIVE else "an active double-object"
         raise UsageError(f"{clause.predicate}: the {role} of {form} clause with a recipient cannot be left out")
 

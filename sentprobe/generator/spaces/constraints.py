@@ -60,7 +60,8 @@ class Choices:
     main clauses, ``asked`` the roles that questions ask for (None: a yes/no question). Repeated values count once.
     ``allow`` admits verbs with a flag that are excluded by default: stative, punctual and psych verbs in the
     progressive, and syncretic verbs ("the men hit"). ``ambiguous`` admits events whose sentence has two readings,
-    because two verbs can take an adverb (see :mod:`sentprobe.generator.sentences.attachments`).
+    because two verbs can take an adverb (see :mod:`sentprobe.generator.sentences.attachments`) or an object, or two
+    nouns a conjunct.
     """
 
     main: ev.Event = field(default_factory=ev.Event)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import product
 
-from sentprobe.generator.events.event import Aspect, Dative, Event, Mood, Negator, Polarity, Voice
+from sentprobe.generator.events.event import GAP, Aspect, Dative, Event, Mood, Negator, Polarity, Voice
 from sentprobe.generator.events.notation import write_event
-from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY
+from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY, find_last_role
 from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words
 from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Layout, Restriction, Variable
 from sentprobe.generator.spaces.object_readings import find_object_boxes, has_object_readings
@@ -44,6 +44,8 @@ def iterate_rules(
     yield from _iterate_language_rules(words, lexicon, choices, is_detailed=is_detailed)
     if not choices.ambiguous and {*choices.adverbs} != {0}:
         yield Rule("leaving out adverbs that two verbs can take", _find_ambiguous_boxes, is_ban=True)
+    if not choices.ambiguous and {*choices.coordinations} != {0}:
+        yield Rule("leaving out coordinated nouns that end a relative clause", _find_pair_boxes, is_ban=True)
     if not choices.ambiguous and has_object_readings(words, lexicon):
         text = "leaving out objects that two verbs can take"
         yield Rule(text, lambda layout: list(find_object_boxes(words, lexicon, layout)), is_ban=True)
@@ -60,8 +62,9 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
         i for i, lemma in enumerate(words.modals) if Form.MD_NEG not in lexicon.get(lemma, Kind.MODAL).forms
     )
     if lacking and Negator.CONTRACTED in choices.negators:
-        names = ", ".join(words.modals[i] for i in sorted(lacking))
-        yield Rule(f"no n't after {names}", lambda layout: _find_contraction_boxes(lacking, layout), is_ban=True)
+        names = " or ".join(words.modals[i] for i in sorted(lacking))
+        text = f"{names} has no form with n't"
+        yield Rule(text, lambda layout: _find_contraction_boxes(lacking, layout), is_ban=True)
     if {*choices.asked} != {None}:
         yield Rule("who for persons, what for things", partial(find_asked_boxes, words, lexicon), is_ban=True)
         yield Rule("the participants that a question can ask for", _find_question_boxes, is_ban=True)
@@ -80,7 +83,7 @@ def _find_question_boxes(layout: Layout) -> list[Restriction]:
     return [
         {"voice": frozenset([i]), "dative": frozenset([j])}
         for (i, voice), (j, dative) in pairs
-        if not Event(frame=main.frame, voice=voice, dative=dative).can_lack(role)
+        if not Event(frame=main.frame, voice=voice, dative=dative).can_extract(role)
     ]
 
 
@@ -96,6 +99,20 @@ def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
     owners = {site.owner for site in relatives}
     patterns = tuple(event for event in patterns if f"{event.subject.value}." in owners)
     return [box for event in patterns for box in _restrict_clauses(event, layout, [main])]
+
+
+def _find_pair_boxes(layout: Layout) -> list[Restriction]:
+    """Return the relative clauses that end in two nouns; the second may pair with the noun that the clause modifies.
+
+    "the clerk that rescued the chefs and the librarians"
+    """
+    boxes = []
+    for site in layout.clauses[1:] if layout.coordinations else ():
+        for i, dative in enumerate(Dative) if site.varies_dative else ((0, site.dative),):
+            clause = Event(frame=site.frame, voice=site.voice, dative=dative, **{str(site.gap): GAP})
+            if f"{site.path}{find_last_role(clause).value}." in layout.coordinations:
+                boxes.append({f"{site.path}dative": frozenset([i])} if site.varies_dative else {})
+    return boxes
 
 
 _AMBIGUOUS_QUESTIONS = tuple(

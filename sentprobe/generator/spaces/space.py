@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.events.event import Asked, Contradiction, Event, Mood, Negator, Number
+from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.spaces import counting
 from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words, list_other_vocabularies
 from sentprobe.generator.spaces.drawn_event import DrawnEvent
@@ -255,6 +256,11 @@ class Space:
 
     def _explain(self) -> str:
         """Name the one or two constraints that leave no event."""
+        for event in self.constraints.required:
+            if event.asked and event.asked not in self.choices.asked:
+                return f"the required event {write_event(event)} needs --ask {event.asked.value}"
+            if event.mood not in (Mood.STATEMENT, *self.choices.moods):
+                return f"the required event {write_event(event)} needs --mood {event.mood.value}"
         rules = [*iterate_rules(self.words, self.lexicon, self.choices, self.constraints, is_detailed=True)]
         where = f"in the templates {', '.join(self.templates)}"
         if not self.words.determiners:
@@ -269,6 +275,8 @@ class Space:
 
     def _describe_culprits(self, culprits: Sequence[Rule], where: str) -> str:
         """Describe the contradiction between these rules, or between these rules and a choice of values."""
+        if reasons := [rule.text for rule in culprits if rule.text.endswith("no form with n't")]:
+            return f"{reasons[0]}; use the negator not"
         for name, layouts in self._widen_choices():
             if next(_count_boxes(layouts, culprits), None) is not None:
                 texts = [rule.text for rule in culprits] or ["the size of the vocabulary"]
@@ -295,7 +303,7 @@ class Space:
             "adverbs": tuple(range(3)),
             "adjectives": (0, 1) if self.words.adjectives else (0,),
             "coordinations": (0, 1),
-            "moods": tuple(Mood),
+            "moods": tuple(Mood) if {*self.choices.moods} != {Mood.STATEMENT} else (Mood.STATEMENT,),
         }
         for name, values in all_values.items():
             choices = replace(self.choices, **{name: values})

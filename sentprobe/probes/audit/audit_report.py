@@ -73,7 +73,6 @@ def _finding_to_json(finding: Finding, *, probed: bool) -> dict[str, Any]:
 
 
 HEADER = ("cue", "accuracy", "95% interval", *Classifier, "verdict")
-
 _STYLES = {Verdict.LEAK: "bold red", Verdict.BELOW: "yellow", Verdict.EXPECTED: "", Verdict.CHANCE: ""}
 
 

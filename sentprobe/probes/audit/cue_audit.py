@@ -26,7 +26,7 @@ from sentprobe.lexicon import Lexicon, english
 from sentprobe.probes.audit.cue_classifiers import ModelScore, Trial, TrialItems, score_answers, try_classifiers
 from sentprobe.probes.audit.cue_features import CUES, Features, Structures, build_cue_items, list_cues
 from sentprobe.probes.dataset import Indices, ProbeDataset, Split
-from sentprobe.probes.formats import read_dataset
+from sentprobe.probes.formats.registry import read_dataset
 from sentprobe.probes.known_task import AGREEING, TIED, Cue
 from sentprobe.probes.results.data_facts import SplitOverlap, find_overlap
 from sentprobe.probes.statistics import has_balanced_labels

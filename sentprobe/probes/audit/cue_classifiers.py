@@ -30,7 +30,6 @@ BOOSTED_LABELS = 20
 """Largest number of labels for boosted trees, which grow one tree per label and round."""
 
 _MAX_WEIGHTS = 2_000_000
-
 _HELD_OUT_SHARE = 0.25
 _ROUNDS = 50
 _LEARNING_RATE = 0.2

@@ -133,7 +133,6 @@ class ProbedEvent:
 
 
 _KINDS = {None: "main", ev.ClauseKind.SUBJECT: "subject relative", ev.ClauseKind.OBJECT: "object relative"}
-
 _ASPECTS = {ev.Aspect.SIMPLE: "simple", ev.Aspect.PROGRESSIVE: "progressive"}
 _TENSES = {ev.Tense.PAST: "past", ev.Tense.PRESENT: "present"}
 _POLARITIES = {ev.Polarity.POSITIVE: "positive", ev.Polarity.NEGATIVE: "negative"}

@@ -29,7 +29,6 @@ from sentprobe.values import check_record, parse_json
 from sentprobe.versions import get_own_version
 
 Digests = NDArray[np.uint64]
-
 _CHECKSUM_DIGITS = 64
 
 MAX_DIGESTS = 8_000_000

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 MEMORY = "2GB"
 """Memory limit of DuckDB; above it, DuckDB uses temporary files."""
 THREADS = 2
-
 _FETCH_ROWS = 10_000
 
 HANDLE_SQL = "('0x' || digest)::UBIGINT"

@@ -21,7 +21,6 @@ from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, FilePiece, Re
 from sentprobe.probes.syntax.trees import Mistake
 
 Line = TypeVar("Line", str, bytes)
-
 STDIN = "-"
 
 MAX_LINE = 1 << 24

@@ -28,9 +28,7 @@ FORMAT_PREFIX = "sentprobe-"
 
 SENTENCES = "sentences.parquet"
 ITEMS = "items.parquet"
-
 FILES: Mapping[Split, str] = {Split.TRAIN: "train.txt", Split.VALIDATION: "dev.txt", Split.TEST: "test.txt"}
-
 SPLITS_FORMAT = f"{FORMAT_PREFIX}splits 1"
 
 _FILES_BY_FORMAT = {
@@ -137,7 +135,6 @@ def read_card_file(directory: Path, *, fmt: str) -> dict[str, Any]:
 
 
 FORMAT = "sentprobe-dataset 1"
-
 _ITEM_COLUMNS = {"split": "string", "row": "int64", "label": "string"}
 _PROBE_COLUMNS = ("probe1", "probe2")
 

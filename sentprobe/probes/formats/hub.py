@@ -19,7 +19,6 @@ from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats.entries import iterate_entries, write_lines
 
 README = "README.md"
-
 PARQUET = "parquet"
 
 HEAD_LINE = "# Written by sentprobe, which replaces this file."

@@ -19,7 +19,6 @@ from sentprobe.probes.formats import directory, hub
 from sentprobe.probes.formats.entries import Entry, build_dataset, iterate_entries, write_lines
 
 HUB = "hub"
-
 FORMAT = "sentprobe-hub 1"
 
 UNKNOWN = "unknown"
@@ -212,5 +211,4 @@ _INTRODUCTION = (
 )
 
 _LETTERS_NOTE = "(s is the sentence, n a noun, v a verb, w a word.)"
-
 _NO_LICENCE = " Before you publish sentences from texts of other authors, name their licence: `--license`."

@@ -19,9 +19,7 @@ from sentprobe.probes.formats.records import PROBES, SENTENCE, Fields, build_car
 from sentprobe.values import BadSyntaxError, parse_json
 
 FORMAT = "sentprobe-items 1"
-
 _FORMAT_PREFIX = FORMAT.split(maxsplit=1)[0]
-
 _HEADER = ("format", "name", "labels", "columns", "card")
 _KEYS = ("split", "label", "sentence", "probes")
 

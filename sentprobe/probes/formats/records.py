@@ -20,9 +20,7 @@ from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import entries
 
 SENTENCE = ("sentence", "text")
-
 PROBE_LIST = "probes"
-
 PROBES = ("probe1", "probe2")
 
 SPLITS: Mapping[str, Split] = {

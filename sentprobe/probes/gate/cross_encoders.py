@@ -7,13 +7,14 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from sentprobe.probes.encoders import EncoderError, check_installed
+from sentprobe.probes.encoders.kinds import check_installed
 from sentprobe.probes.encoders.models.model_loading import (
     check_declared_size,
     find_model,
     report_encoding_errors,
     report_loading_errors,
 )
+from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.gate.pair_scores import DECIMALS
 from sentprobe.probes.statistics import Floats
 from sentprobe.specs import Spec, read_options

@@ -8,8 +8,9 @@ from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.generator.spaces.held_out_words import parse_side
 from sentprobe.lexicon import Lexicon, english
 from sentprobe.lexicon.read import choose_vocabulary
-from sentprobe.probes.encoders import Encoder, make_encoder, read_spec
 from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.probes.encoders.kinds import make_encoder, read_spec
+from sentprobe.probes.encoders.protocol import Encoder
 from sentprobe.probes.encoders.resolve import EncoderArgument, resolve_encoders
 from sentprobe.probes.gate.cross_encoders import CROSS_ENCODER, PairFunction, PairModel, load_cross_encoder
 from sentprobe.probes.gate.gate_rates import GateResult, check_threshold, measure_gate

@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from sentprobe.errors import FormatError, UsageError
 from sentprobe.generator.pairs.drafts import hash_words
 from sentprobe.generator.pairs.triplets import SIDES, TripletSet
-from sentprobe.probes.encoders import Encoder
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
-from sentprobe.probes.encoders.protocol import get_capabilities
+from sentprobe.probes.encoders.protocol import Encoder, get_capabilities
 from sentprobe.probes.formats.records import read_table_rows
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind, Sides
 from sentprobe.probes.statistics import Floats

@@ -11,16 +11,14 @@ import numpy as np
 
 from sentprobe.disk.files import write_atomically
 from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_error
-from sentprobe.probes.encoders import digest
+from sentprobe.probes.encoders.protocol import digest
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind, TripletMeasures
 from sentprobe.probes.geometry.triplet_sentences import TripletSampling
 from sentprobe.probes.statistics import Floats, Interval
 from sentprobe.values import check_record, parse_json
 
 GEOMETRY_FORMAT = "sentprobe-geometry 3"
-
 FOLDER = "geometry"
-
 ALL_TRIPLETS = ""
 
 

@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from sentprobe.generator.pairs.triplets import SIDES
-from sentprobe.probes.encoders import Encoder, Vectors
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
-from sentprobe.probes.encoders.protocol import get_capabilities
+from sentprobe.probes.encoders.protocol import Encoder, Vectors, get_capabilities
 from sentprobe.probes.geometry import distance_results as rs
 from sentprobe.probes.geometry import measures as ms
 from sentprobe.probes.geometry.triplet_sentences import TripletSentences

@@ -26,13 +26,9 @@ class GroupedBy(StrEnum):
 
 
 NO_VALUE = "-"
-
 NEGATIVE_FORMS = {NegativeKind.FORM: "positive's form", NegativeKind.ANCHOR: "anchor's form"}
-
 KIND_TITLES = {kind: f"negative in the {form}" for kind, form in NEGATIVE_FORMS.items()}
-
 CellDraws: TypeAlias = Sequence[GeometryResult]
-
 CellFormatter: TypeAlias = Callable[[CellDraws], str]
 
 ProbeCells: TypeAlias = Mapping[tuple[str, str], str]

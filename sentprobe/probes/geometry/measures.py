@@ -7,7 +7,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.statistics import Floats, Interval, accuracy_interval
 
 Bools = NDArray[np.bool_]

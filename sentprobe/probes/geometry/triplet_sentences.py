@@ -20,7 +20,7 @@ from sentprobe.generator.spaces.drawn_event import STRUCTURAL
 from sentprobe.generator.spaces.held_out_words import SplitSide, parse_side
 from sentprobe.generator.spaces.layout import Layout, build_layout_event
 from sentprobe.lexicon import Lexicon
-from sentprobe.probes.encoders import digest
+from sentprobe.probes.encoders.protocol import digest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,9 +13,8 @@ from sentprobe.errors import UsageError
 from sentprobe.extras import import_module_of_extra
 from sentprobe.generator.pairs.triplets import SIDES
 from sentprobe.probes.dataset import ProbeDataset, Split
-from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.encoders.cache.embedding import embed
-from sentprobe.probes.encoders.protocol import Capabilities, check_vectors
+from sentprobe.probes.encoders.protocol import Capabilities, Vectors, check_vectors
 from sentprobe.probes.geometry.distance_run import measure_encoder
 from sentprobe.probes.geometry.triplet_sentences import TripletSentences
 from sentprobe.probes.mteb.metadata import make_geometry_metadata, make_probing_metadata

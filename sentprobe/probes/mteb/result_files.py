@@ -16,7 +16,6 @@ from sentprobe.probes.report.findings.downstream import MODEL_META, to_mteb_name
 from sentprobe.probes.results.result import Result
 
 SUBSET = "default"
-
 NO_REVISION = "no_revision_available"
 
 

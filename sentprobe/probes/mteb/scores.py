@@ -8,7 +8,6 @@ from sentprobe.probes.geometry.measures import Nearness, NegativeKind
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result
 
 MAIN_SCORE = "accuracy"
-
 MtebScores: TypeAlias = dict[str, Any]
 
 

@@ -22,9 +22,7 @@ from sentprobe.probes.pretraining.schedule import TrainingState, ValidationPoint
 from sentprobe.values import check_record, parse_json
 
 CHECKPOINT_FOLDER = "checkpoint"
-
 STATE_FILE, WEIGHTS_FILE, OPTIMIZER_FILE = ("state.json", "weights.safetensors", "optimizer.safetensors")
-
 FORMAT = "sentprobe checkpoint 1"
 
 Identity = Mapping[str, str | int | float | bool]

@@ -20,7 +20,6 @@ from sentprobe.probes.results.result import Condition, Result
 from sentprobe.values import BadSyntaxError, parse_json
 
 FOLDER = "items"
-
 FORMAT = "sentprobe-test-items 1"
 
 LABEL, LENGTH = "label", "length"

@@ -175,9 +175,7 @@ def _readings_from_json(value: Mapping[str, str]) -> tuple[CurvePoint, ...]:
 
 
 log = logging.getLogger(__name__)
-
 MARKER = RESULTS_MARKER
-
 OWN_FILES = (MARKER, RUN_FILE)
 
 

@@ -11,9 +11,10 @@ from typing import NamedTuple
 from sentprobe.engines import Engine, EngineChoice, EngineName, make_engine
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import TooFewError
-from sentprobe.probes.encoders import USUAL_ENCODERS, Encoder, resolve
+from sentprobe.probes.encoders import resolve
 from sentprobe.probes.encoders.cache.vector_cache import Cache
-from sentprobe.probes.encoders.protocol import collect_notes, get_capabilities
+from sentprobe.probes.encoders.kinds import USUAL_ENCODERS
+from sentprobe.probes.encoders.protocol import Encoder, collect_notes, get_capabilities
 from sentprobe.probes.encoders.variants.cut_and_rounded import make_storage_options
 from sentprobe.probes.results.item_table import ItemTable, has_held_out, has_items, read_item_tables
 from sentprobe.probes.results.result import Result, Results

@@ -19,7 +19,6 @@ from sentprobe.probes.syntax.trees import Tree, list_children
 VERB_TAGS = frozenset(("VB", "VBD", "VBG", "VBN", "VBP", "VBZ", "MD"))
 FINITE_TAGS = frozenset(("VBD", "VBP", "VBZ", "MD"))
 NOUN_TAGS = frozenset(("NN", "NNS", "NNP", "NNPS"))
-
 BE = frozenset(("am", "is", "are", "was", "were", "be", "been", "being", "'m", "'re", "'s", "ai"))
 AUXILIARIES = BE | frozenset(
     (
@@ -74,7 +73,6 @@ CONJUNCTIONS = frozenset(("and", "&"))
 
 
 NOUN_PHRASES = frozenset(("NP", "NX", "NML", "NAC", "WHNP"))
-
 _PRONOUNS = frozenset(("PRP", "EX", "WP"))
 _CONJUNCTION_CATEGORIES = frozenset(("CC", "CONJP"))
 _CONJUNCTS = NOUN_PHRASES | NOUN_TAGS | _PRONOUNS | {"CD", "DT", "QP"}

@@ -10,9 +10,7 @@ from sentprobe.specs import Spec, replace_options
 from sentprobe.versions import describe_package
 
 URL = "http://localhost:9000"
-
 HOW_TO_START = "start one in its folder by: java -mx4g -cp '*' edu.stanford.nlp.pipeline.StanfordCoreNLPServer"
-
 ANNOTATORS = {"annotators": "tokenize,ssplit,pos,parse", "outputFormat": "json"}
 
 TOKENIZED_INPUT = {"tokenize.whitespace": "true", "ssplit.eolonly": "true"}

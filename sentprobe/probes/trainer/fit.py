@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Indices, Items
-from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.trainer.bank import Bank, BankDesign
 from sentprobe.probes.trainer.batches import PreparedItems, prepare_items
 from sentprobe.probes.trainer.classifier import Optimizer, Precision, Preset, Scaling, StopCriterion

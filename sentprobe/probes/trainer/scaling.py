@@ -23,7 +23,6 @@ MIN_RELATIVE_VARIANCE = 1e-12
 """Variances below this share of the largest one are rounding errors."""
 
 TINY = float(np.finfo(np.float64).tiny)
-
 ROWS_PER_PART = 128
 
 ROWS_PER_PRODUCT = 512

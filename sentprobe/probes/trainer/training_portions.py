@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.trainer import fit as fitting
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.codelength import CurvePoint, compute_pointwise_information, compute_portion_sizes

@@ -11,9 +11,10 @@ from probe_strategies import make_learnable_dataset
 
 from sentprobe.lexicon import english
 from sentprobe.probes.audit.audit_report import audit_from_json
-from sentprobe.probes.compeval import TASKS, build
+from sentprobe.probes.compeval.assemble import build
+from sentprobe.probes.compeval.tasks import TASKS
 from sentprobe.probes.dataset import ProbeDataset, Size
-from sentprobe.probes.formats import read_dataset, write_dataset
+from sentprobe.probes.formats.registry import read_dataset, write_dataset
 from sentprobe.probes.known_task import Cue
 
 LEAKY = make_learnable_dataset(name="leaky", size=60)

@@ -9,9 +9,9 @@ import pytest
 from in_process import Command
 from shared import DATA
 
-from sentprobe.probes.compeval import TASKS
+from sentprobe.probes.compeval.tasks import TASKS
 from sentprobe.probes.dataset import Split
-from sentprobe.probes.formats import read_datasets
+from sentprobe.probes.formats.registry import read_datasets
 
 TINY = ("--train", "56", "--test", "28")
 

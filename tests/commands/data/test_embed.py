@@ -11,12 +11,12 @@ from probe_strategies import make_learnable_dataset
 from shared import SHARED, needs_shared
 
 from sentprobe.commands.data.embed import read_sentences
-from sentprobe.probes import compeval
+from sentprobe.probes.compeval import assemble
 from sentprobe.probes.dataset import Size
-from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.files.vector_formats import VectorFormat, read_vectors
-from sentprobe.probes.formats import FORMATS, write_dataset
+from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.formats.registry import FORMATS, write_dataset
 
 BILSTM = "bilstm-max?dim=8&hidden=6"
 LINES = "the man slept\n\n  the   doctor slept \nthe man slept\n"
@@ -163,7 +163,7 @@ def test_a_bad_source(case: str, tmp_path: Path, command: Command) -> None:
 
 
 def test_compeval(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compeval, "build", partial(compeval.build, size=Size(56, 28)))
+    monkeypatch.setattr(assemble, "build", partial(assemble.build, size=Size(56, 28)))
     sentences = read_sentences("compeval", seed=0)
     assert 300 < len(sentences) == len(set(sentences)) <= 5 * 84
     assert sentences != read_sentences("compeval", seed=1)

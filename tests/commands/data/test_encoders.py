@@ -8,7 +8,7 @@ import pytest
 from in_process import Command
 
 from sentprobe.commands.data.encoders import describe_extra
-from sentprobe.probes.encoders import ENCODERS
+from sentprobe.probes.encoders.kinds import ENCODERS
 
 
 def test_the_table_has_each_kind(command: Command) -> None:

@@ -12,8 +12,8 @@ from probe_strategies import make_learnable_dataset
 
 from sentprobe.commands.data.sentences import WRITERS, SentenceFormat
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders import make_encoder
-from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.formats.registry import write_dataset
 
 SMALL = ("--task", "Order", "--train", 40, "--test", 20, "--seed", 5)
 RUN = ("--no-controls", "--jobs", 1, "--no-cache", "--set", "max_epochs=3", "--preset", "ettinger")

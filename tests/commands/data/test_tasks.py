@@ -11,7 +11,7 @@ import sentprobe
 from sentprobe.commands.data.tasks import PAPERS, list_tasks
 from sentprobe.probes.compeval.tasks import STRUCTURE_TASKS
 from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL
-from sentprobe.probes.formats import read_dataset
+from sentprobe.probes.formats.registry import read_dataset
 from sentprobe.probes.natural.datasets import TASKS as NATURAL
 from sentprobe.probes.natural.natural_task import TaskGroup
 

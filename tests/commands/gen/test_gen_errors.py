@@ -67,10 +67,9 @@ BAD_REQUESTS = [
         "--modal may --tense past", "gen: a modal takes the place of the tense; leave out --tense, or add --modal none"
     ),
     Bad("--require help[modal(must)]", "gen: 'must' is required but is not among the determiners, relativizers and"),
-    Bad(
-        "--require help[question] -v compeval",
-        "gen: the required event help[transitive, question] and the choice of moods contradict each other",
-    ),
+    Bad("--require help[question]", "gen: the required event help[transitive, question] needs --mood question"),
+    Bad("--mood question --require help(patient:who?)", "the required event help(patient: who?) needs --ask patient"),
+    Bad("--forbid *[statement]", "an event has no feature 'statement'"),
     Bad("--adjectives 1 -v compeval", "gen: vocabulary 'compeval' has no adjective; vocabulary "),
     Bad("--adjectives 2 -v everyday", "gen: a drawn noun has at most one adjective, not 2"),
     Bad("--adjectives few", "gen: expected a number of adjectives, or a range such as 0-2, not 'few'"),
@@ -91,7 +90,7 @@ BAD_REQUESTS = [
     Bad("-t ditransitive", "gen: vocabulary 'english' has no ditransitive verb; vocabulary "),
     Bad("-v everyday --require help(agent:book)", "gen: 'book' is a thing, and the agent of 'help' is a person"),
     Bad("--modal muts", "unknown modal 'muts' (did you mean 'must'?)"),
-    Bad("--modal may --negator n't --polarity neg", "no n't after may"),
+    Bad("--modal may --negator n't --polarity neg", "gen: may has no form with n't; use the negator not"),
     Bad("--require-word must", "'must' is required but is not among the determiners, relativizers and modals"),
     Bad("--relativizer whom", "unknown relativizer 'whom'"),
     Bad("--adverbs many", "expected a number of adverbs, or a range such as 0-2, not 'many'"),

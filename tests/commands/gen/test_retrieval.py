@@ -14,7 +14,7 @@ from sentprobe.generator.events.meaning import has_same_meaning
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.lexicon import english
-from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
 
 
 @pytest.fixture

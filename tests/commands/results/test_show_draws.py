@@ -12,11 +12,11 @@ from shown_runs import split_rows
 
 import sentprobe
 from sentprobe.lexicon import Lexicon
-from sentprobe.probes import compeval
-from sentprobe.probes.compeval import CompevalTask
+from sentprobe.probes.compeval import assemble
+from sentprobe.probes.compeval.tasks import CompevalTask
 from sentprobe.probes.dataset import ProbeDataset, TooFewError
-from sentprobe.probes.encoders import make_encoder
-from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.formats.registry import write_dataset
 from sentprobe.probes.report.findings.draws import list_seeds
 from sentprobe.probes.report.tables.main_table import sort_results, split_settings
 from sentprobe.probes.results.result import Condition, Results
@@ -93,7 +93,7 @@ def test_other_words_under_one_name_are_no_other_draw(tmp_path: Path, command: C
 
 def test_a_task_that_fails_in_each_draw_is_counted_once(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """What it lacks may be said otherwise in each draw."""
-    build = compeval.build
+    build = assemble.build
 
     def fail(task: CompevalTask, lexicon: Lexicon, **options: Any) -> ProbeDataset:
         if task.name == "Order":

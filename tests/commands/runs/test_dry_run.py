@@ -19,7 +19,7 @@ from probe_strategies import make_learnable_dataset
 
 from sentprobe.commands.shared.options import ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
-from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.formats.registry import write_dataset
 from sentprobe.probes.results.result import METHODS, Condition
 from sentprobe.probes.runs.forecast import forecast, measured_speed, planned_work
 from sentprobe.probes.runs.forecast.planned_work import EncoderFacts, PlannedFit

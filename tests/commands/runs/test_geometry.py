@@ -14,7 +14,7 @@ from in_process import Command
 from probe_strategies import make_sample_result
 
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.results.result import Result
 from sentprobe.probes.results.store import prepare_directory, read_results, write_result
 

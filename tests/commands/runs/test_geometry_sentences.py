@@ -16,10 +16,11 @@ from shown_runs import parse_cells
 from sentprobe.commands.runs.geometry_input import MIRROR_TASKS, parse_sentence_targets
 from sentprobe.commands.shared.options import TripletOptions
 from sentprobe.lexicon import english
-from sentprobe.probes.compeval import build, find_task
+from sentprobe.probes.compeval.assemble import build
+from sentprobe.probes.compeval.tasks import find_task
 from sentprobe.probes.dataset import ProbeDataset, Size, Split
-from sentprobe.probes.encoders import make_encoder
-from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.formats.registry import write_dataset
 from sentprobe.probes.geometry.distance_results import read_geometry
 from sentprobe.probes.report.tables.distance_report import select_items_with_probe
 from sentprobe.probes.results.result import Condition, Result, make_score, renumber_units

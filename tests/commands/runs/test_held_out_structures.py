@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from in_process import Command
 
-from sentprobe.probes.compeval import count_templates
+from sentprobe.probes.compeval.item_counts import count_templates
 from sentprobe.probes.dataset import Split
-from sentprobe.probes.formats import read_dataset
+from sentprobe.probes.formats.registry import read_dataset
 from sentprobe.probes.geometry.distance_results import read_geometry
 
 TINY = ("--train", "56", "--test", "28")

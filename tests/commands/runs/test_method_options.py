@@ -8,7 +8,7 @@ from in_process import Command
 from planted import make_numbered_dataset, sample_answers
 from probe_strategies import make_learnable_dataset
 
-from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.formats.registry import write_dataset
 
 QUICK = ("--set", "max_epochs=1", "--jobs", "1", "--no-cache", "--no-controls")
 

@@ -11,7 +11,7 @@ from in_process import Command
 from natural_tables import sample_rows, write_table
 from probe_strategies import make_learnable_dataset
 
-from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.formats.registry import write_dataset
 
 COUNTED = (
     ("sentprobe.lexicon.read", "load_lexicon"),

@@ -19,7 +19,7 @@ from sentprobe.commands.shared.target_options import parse_targets
 from sentprobe.disk.files import RUN_FILE
 from sentprobe.engines import EngineChoice
 from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.formats.registry import write_dataset
 from sentprobe.probes.results.result import USUAL_CONDITIONS
 from sentprobe.probes.results.store import MARKER, read_results
 from sentprobe.probes.runs.request.settings import RunRequest, make_run

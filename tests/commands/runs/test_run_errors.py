@@ -17,7 +17,7 @@ from sentprobe.commands.shared.target_options import parse_targets
 from sentprobe.disk.locks import hold_lock
 from sentprobe.errors import ResultsError, UsageError
 from sentprobe.extras import format_install
-from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.formats.registry import write_dataset
 from sentprobe.probes.results.store import lock_directory
 
 TINY = ("--train", "56", "--test", "28", "--set", "max_epochs=2", "--jobs", "1", "--no-cache")

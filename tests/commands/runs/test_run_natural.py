@@ -10,10 +10,10 @@ from natural_tables import sample_rows, write_table
 from probe_strategies import make_learnable_dataset, to_items
 
 from sentprobe.lexicon import english
-from sentprobe.probes.compeval import TASKS as COMPEVAL
-from sentprobe.probes.compeval import build
+from sentprobe.probes.compeval.assemble import build
+from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL
 from sentprobe.probes.dataset import Card, ProbeDataset, Size, Split
-from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.formats.registry import write_dataset
 from sentprobe.probes.natural.datasets import TASKS
 from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.report.tables.main_table import sort_results

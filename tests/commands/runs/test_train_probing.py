@@ -10,7 +10,7 @@ from train_command import WEIGHTS, Train, contents
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.compeval.assemble import build_task
 from sentprobe.probes.dataset import ProbeDataset
-from sentprobe.probes.formats import read_datasets, write_dataset
+from sentprobe.probes.formats.registry import read_datasets, write_dataset
 from sentprobe.probes.geometry import distance_results as geometry
 from sentprobe.probes.results.result import Condition
 from sentprobe.probes.results.store import read_sound_results

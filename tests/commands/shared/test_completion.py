@@ -12,10 +12,9 @@ from sentprobe.cli import COMMANDS
 from sentprobe.commands.data.tasks import list_tasks
 from sentprobe.commands.shared import completion
 from sentprobe.generator.spaces.templates import list_template_names
-from sentprobe.probes.compeval import Sampling
-from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
+from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT, Sampling
 from sentprobe.probes.encoders.kinds import ENCODERS
-from sentprobe.probes.formats import check_format
+from sentprobe.probes.formats.registry import check_format
 from sentprobe.probes.trainer.presets import PRESETS
 from sentprobe.specs import DEVICES, SUITES
 

@@ -73,8 +73,9 @@ def test_too_few_file_handles(tmp_path: Path, handles: int) -> None:
 
 @pytest.mark.skipif(sys.platform == "darwin", reason="macOS has no limit of the address space")
 def test_too_little_memory(tmp_path: Path) -> None:
-    line = "gen -n 1000 --out sentences.parquet"
-    done = run_limited(line, tmp_path, limits={resource.RLIMIT_AS: 300_000 * 1024})
+    """The numbers of so many sentences alone fill four gigabytes."""
+    line = "gen --template transitive-rc -n 500000000 --out sentences.txt"
+    done = run_limited(line, tmp_path, limits={resource.RLIMIT_AS: 1_000_000 * 1024})
     assert (done.returncode, done.stdout) == (1, "")
     assert done.stderr.splitlines()[-1] == "sentprobe: not enough memory; reduce the size of the work"
     assert [*tmp_path.iterdir()] == []

@@ -138,6 +138,8 @@ LEMMAS = [
     ("sleep[passive]", "'sleep' is intransitive: it has no passive"),
     ("sleep(patient: man)", "'sleep' is intransitive: it has no patient"),
     ("sleep[transitive]", "'sleep' is intransitive: it is not transitive"),
+    ("help[double]", "'help' is transitive: it has no recipient"),
+    ("sleep(recipient: man)", "'sleep' is intransitive: it has no recipient"),
     ("help[intransitive]", "'help' is transitive: it needs a patient, and the event is intransitive"),
     ("help(agent: man that[orc] sleep)", "'sleep' is intransitive: it has no object relative"),
     ("help(agent: man rc[orc] *[intransitive])", "the clause is intransitive: it has no object relative"),

@@ -64,7 +64,6 @@ EQUAL = [
     ('x(agent: man rc("that")[src] meet)', "x(agent: man that[src] meet)"),
     ("give[ditransitive](recipient: man)", "give(recipient: man)"),
     ("help[question](agent: who?)", "help(agent: who?)"),
-    ("help[statement]", "help"),
     ("help[order, active, simple]", "help[order]"),
     ("x(agent: the man[bare] and the woman[bare])", "x(agent: the man and the woman)"),
 ]
@@ -93,6 +92,11 @@ MEANING = [
     ("help[Past]", 6, "unknown feature 'Past' (did you mean 'past'?)"),
     ("help[progresive]", 6, "unknown feature 'progresive' (did you mean 'progressive'?)"),
     ("x(agent: man[xyz])", 14, "unknown feature 'xyz' of a noun, expected one of sg, singular, pl, plural, bare, adj"),
+    (
+        "help[statement]",
+        6,
+        "an event has no feature 'statement': it is a statement, or as a pattern has any mood; see gen --mood",
+    ),
     ("help[past, pres]", 12, "'pres' states the tense a second time"),
     ("help[past, past]", 12, "'past' states the tense a second time"),
     ("help[pl]", 6, "'pl' is a feature of a noun, not of a predicate"),

@@ -7,7 +7,7 @@ import pytest
 from gen_command import Gen
 from hypothesis import given
 from hypothesis import strategies as st
-from slow_path import ATTACHMENT_RULES, chart_parse, chart_readings, derive
+from slow_path import ATTACHMENT_RULES, CONJUNCT_RULES, chart_parse, chart_readings, derive
 from space_strategies import spaces
 from strategies import full_events
 from thoroughness import examples
@@ -59,7 +59,7 @@ def test_a_drawn_sentence_has_one_reading_in_the_chart_of_both_attachments(space
     for event in space.events(space.sample(min(2, space.count()), seed=seed)):
         sentence = realize(event, space.lexicon)
         assert sentence == derive(event, space.lexicon)
-        assert chart_parse(sentence.text.split(), space.lexicon, ATTACHMENT_RULES) == [event]
+        assert chart_parse(sentence.text.split(), space.lexicon, ATTACHMENT_RULES + CONJUNCT_RULES) == [event]
 
 
 @given(spaces(), st.integers(0, 2**32))
@@ -98,6 +98,20 @@ def test_sentences_of_triplets_have_one_reading(template: str, vocabulary: str) 
     triplets = TripletSpace(LEXICON, "adverb", vocabulary=vocabulary, templates=[template]).sample(300, seed=1)
     columns = [*map(triplets.render_texts, SIDES), *render_distractors(triplets, MAX_DISTRACTORS)]
     assert [text for texts in columns for text in texts if len(parse(text, LEXICON)) != 1] == []
+
+
+@pytest.mark.parametrize(
+    "template", ["intransitive-rc", "transitive-rc", "intransitive-rc-ditransitive", "transitive-rc-ditransitive"]
+)
+def test_coordinated_nouns_that_end_a_relative_clause_are_not_drawn(template: str) -> None:
+    choices = Choices(main=Event(tense=Tense.PAST), coordinations=(1,))
+    clear, full = (
+        Space(LEXICON, vocabulary="everyday", templates=[template], choices=replace(choices, ambiguous=ambiguous))
+        for ambiguous in (False, True)
+    )
+    for space, expected in ((clear, {1}), (full, {1, 2})):
+        texts = [realize(event, LEXICON).text for event in space.events(space.sample(24, seed=0))]
+        assert {len(chart_parse(text.split(), LEXICON, CONJUNCT_RULES)) for text in texts} == expected
 
 
 def test_ambiguous_sentences_are_drawn_on_request() -> None:

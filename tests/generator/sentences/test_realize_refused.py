@@ -63,7 +63,7 @@ NOT_PARSED = {
     "the man was slept by the woman": (4, "expected"),
     "did not the man sleep": (2, "or a determiner, not 'not'"),
     "did the man n't sleep": (4, 'not "n\'t"'),
-    "does the men sleep": (4, "not 'sleep'"),
+    "does the men sleep": (4, "a singular subject before it, not 'sleep'"),
     "did the man slept": (4, "not 'slept'"),
     "who help the man": (2, "not 'help'"),
     "who did the lawyer help the man": (6, "the end of the sentence"),
@@ -88,3 +88,8 @@ def test_a_failed_parse_says_where_it_stopped(text: str) -> None:
     assert caught.value.position == position
     assert message in str(caught.value)
     assert chart_parse(text.split(), LEXICON) == []
+
+
+def test_a_word_of_the_grammar_is_not_called_unknown() -> None:
+    with pytest.raises(ParseError, match=r"not 'and'$"):
+        parse("the man and the woman and the boy slept", LEXICON)

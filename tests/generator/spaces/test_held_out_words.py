@@ -17,7 +17,8 @@ from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.spaces.held_out_words import SplitSide, parse_side
 from sentprobe.generator.spaces.templates import find_patterns, list_template_names
 from sentprobe.lexicon import Kind, english, read_lexicon_text
-from sentprobe.probes.compeval import TASKS, build
+from sentprobe.probes.compeval.assemble import build
+from sentprobe.probes.compeval.tasks import TASKS
 from sentprobe.probes.dataset import Size
 from sentprobe.probes.geometry.triplet_sentences import SampledTriplets, TripletSampling, sample_background
 

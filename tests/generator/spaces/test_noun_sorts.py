@@ -35,7 +35,8 @@ from sentprobe.generator.spaces.sort_bans import find_sort_bans, find_sort_boxes
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Kind, Lexicon, english, read_lexicon_text
 from sentprobe.lexicon.sorts import restrict_to_one_sort
-from sentprobe.probes.compeval import TASKS, build
+from sentprobe.probes.compeval.assemble import build
+from sentprobe.probes.compeval.tasks import TASKS
 from sentprobe.probes.dataset import Size
 
 SORTS = ("person", "thing", "place")
@@ -194,6 +195,17 @@ def test_realizing_refuses_exactly_the_wrong_sorts(words: RandomWords, data: st.
 def test_an_event_of_a_wrong_sort_is_refused(text: str, message: str) -> None:
     with pytest.raises(Contradiction, match=f"^{message}$"):
         read_known_event(text, operations())
+
+
+def test_a_pattern_agrees_with_one_entry_of_its_verb() -> None:
+    verbs = '[transitive]\nshow = {}\n[ditransitive]\nshow = { takes = { patient = ["thing"] } }\n'
+    lexicon = read_lexicon_text(f'[noun]\nman = {{}}\nwoman = {{}}\nbook = {{ sort = "thing" }}\n{verbs}', "dual.toml")
+    constraints = Constraints(required=(read_known_event("show(agent: man, patient: book)", lexicon),))
+    assert Space(lexicon, vocabulary="all", templates=["ditransitive"], constraints=constraints).count()
+    with pytest.raises(Contradiction, match=r"^'book' is a thing, and the agent of 'show' is a person$"):
+        read_known_event("show(agent: book)", lexicon)
+    with pytest.raises(Contradiction, match=r"^'book' is a thing, and the recipient of 'show' is a person$"):
+        read_known_event("show(recipient: book)", lexicon)
 
 
 def test_a_sentence_of_a_wrong_sort_is_parsed() -> None:

@@ -14,7 +14,7 @@ from sentprobe.generator.pairs.triplet_files import TripletFormat, write_triplet
 from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.lexicon import english
 from sentprobe.probes.dataset import Card, ProbeDataset
-from sentprobe.probes.formats import read_dataset, read_datasets, write_dataset
+from sentprobe.probes.formats.registry import read_dataset, read_datasets, write_dataset
 from sentprobe.probes.geometry.triplet_reader import is_triplet_file, read_triplets
 
 

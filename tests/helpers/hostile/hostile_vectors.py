@@ -11,12 +11,12 @@ import numpy as np
 from hostile_files import HostileReader, text_file
 from model_files import tiny_model
 
-from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.encoders.cache import cache_upkeep
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.encoders.files.vector_formats import read_vectors, write_vectors
 from sentprobe.probes.encoders.files.word_files import read_word_vectors
+from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.encoders.models import http_endpoint, openai
 from sentprobe.probes.encoders.trained import model_folder
 

@@ -7,7 +7,7 @@ import mutations as mu
 import published_models as pm
 from hostile_files import HostileReader
 
-from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
 
 MARKS = ("<s>", "</s>")
 

@@ -15,7 +15,8 @@ from sentprobe.generator.events.event import GAP, Participant, Tense, iterate_cl
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import annotate_text
 from sentprobe.lexicon import Lexicon, english, read_lexicon
-from sentprobe.probes.compeval import SUITE_TASKS, HeldOutKind, build
+from sentprobe.probes.compeval.assemble import build
+from sentprobe.probes.compeval.tasks import SUITE_TASKS, HeldOutKind
 from sentprobe.probes.dataset import ProbeDataset, Size, Split
 
 OWN = DATA / "compeval" / "own.toml"

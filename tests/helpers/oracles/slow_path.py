@@ -49,6 +49,9 @@ S[SEM=[BASE=?e, LATE=?d], GAP=arg, FREL=?f] -> NP[SEM=?x, NUM=?n, REL=?r] \
 """
 """Rules for relative clauses that end in adverbs, which the grammar itself does not have."""
 
+CONJUNCT_RULES = "NP[SEM=?x, NUM=pl] -> NP[SEM=?x, BARE='-'] conjunct[SEM=?y]"
+"""Rule for a noun with a relative clause before a conjunct, which the grammar itself does not have."""
+
 _GAP = "gap"
 _NONE = "none"
 _LISTENER = "listener"

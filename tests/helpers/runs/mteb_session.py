@@ -19,7 +19,7 @@ from sentence_transformers import SentenceTransformer
 
 import sentprobe
 from sentprobe.generator.pairs.triplets import TripletSpace
-from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.geometry.distance_results import ALL_TRIPLETS
 from sentprobe.probes.geometry.distance_run import GeometrySettings, measure_encoders
 from sentprobe.probes.geometry.measures import NegativeKind

@@ -7,7 +7,7 @@ import numpy as np
 from probe_strategies import to_items
 
 from sentprobe.probes.dataset import Card, Indices, ProbeDataset, Split
-from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.encoders.protocol import Vectors
 
 
 @dataclass

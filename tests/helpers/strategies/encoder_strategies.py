@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.encoders.protocol import Vectors
 
 words = st.text(alphabet="abcdefgh", min_size=1, max_size=4)
 sentences = st.lists(words, min_size=1, max_size=7).map(" ".join)

@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from sentprobe.probes.dataset import Card, Items, ProbeDataset, Split
-from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.results.result import (
     Condition,

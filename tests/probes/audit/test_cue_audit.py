@@ -32,7 +32,7 @@ from sentprobe.probes.audit import (
 from sentprobe.probes.audit.audit_report import audit_from_json
 from sentprobe.probes.audit.cue_classifiers import ModelScore, TrialItems, sample_units, score_answers, try_classifiers
 from sentprobe.probes.dataset import Card, Items, ProbeDataset, Split
-from sentprobe.probes.formats import read_datasets
+from sentprobe.probes.formats.registry import read_datasets
 from sentprobe.probes.results.data_facts import SplitOverlap
 from sentprobe.probes.statistics import Interval, wilson
 from sentprobe.processes import count_cores

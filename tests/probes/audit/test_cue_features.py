@@ -17,7 +17,7 @@ from sentprobe.probes.audit.cue_features import (
     build_skeleton,
     list_cues,
 )
-from sentprobe.probes.compeval import TASKS
+from sentprobe.probes.compeval.tasks import TASKS
 from sentprobe.probes.dataset import Card, ProbeDataset, Split
 from sentprobe.probes.known_task import Cue
 from sentprobe.probes.suites import explain_expected_cue

@@ -12,7 +12,7 @@ from sentprobe.display.table_writers import TableFormat
 from sentprobe.probes.audit import Audit, Cue, Verdict, audit, format_verdict_lines, render, to_json
 from sentprobe.probes.audit.audit_report import audit_from_json
 from sentprobe.probes.dataset import Card, ProbeDataset, Split
-from sentprobe.probes.formats import read_dataset, write_dataset
+from sentprobe.probes.formats.registry import read_dataset, write_dataset
 from sentprobe.probes.natural.datasets import TASKS
 from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.suites import explain_expected_cue, explain_inverted_cue, find_preset_name

@@ -13,17 +13,20 @@ from shared import DATA
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.lexicon import Kind, english, read_lexicon
-from sentprobe.probes.compeval import TASKS, build, find_task
 from sentprobe.probes.compeval import sampling as sampling_module
+from sentprobe.probes.compeval.assemble import build
 from sentprobe.probes.compeval.held_out_pairs import ProbesBySplit, build_pairs, select_usable_words
 from sentprobe.probes.compeval.sampling import TooManyItemsError
+from sentprobe.probes.compeval.tasks import TASKS, find_task
 from sentprobe.probes.dataset import Sampling, Size, Split, TooFewError
 
 OWN_LEXICON = DATA / "compeval" / "own.toml"
 
 SCRIPT = """
 from sentprobe.lexicon import english
-from sentprobe.probes.compeval import TASKS, Size, build
+from sentprobe.probes.compeval.assemble import build
+from sentprobe.probes.compeval.tasks import TASKS
+from sentprobe.probes.dataset import Size
 for task in TASKS.values():
     print(build(task, english(), size=Size(56, 28), seed=7).fingerprint())
 """

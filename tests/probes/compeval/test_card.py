@@ -22,7 +22,7 @@ from compeval_checks import (
 
 from sentprobe.generator.events.event import Aspect
 from sentprobe.generator.sentences.sentence_records import annotate_text
-from sentprobe.probes.compeval import build
+from sentprobe.probes.compeval.assemble import build
 from sentprobe.probes.dataset import Size, Split
 
 SLOW = pytest.mark.slow

@@ -14,10 +14,10 @@ from sentprobe.generator.events.matching import contains
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.lexicon import Kind, english
-from sentprobe.probes.compeval import TASKS, build, find_task
-from sentprobe.probes.compeval.assemble import build_task
+from sentprobe.probes.compeval.assemble import build, build_task
 from sentprobe.probes.compeval.held_out_structures import STRUCTURES, Structure, find_structure
 from sentprobe.probes.compeval.sampling import NoStructureError
+from sentprobe.probes.compeval.tasks import TASKS, find_task
 from sentprobe.probes.dataset import STRUCTURE, TRAINED, ProbeDataset, Size, Split, name_structure_part
 
 LEXICON = english()

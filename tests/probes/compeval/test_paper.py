@@ -11,9 +11,10 @@ from compeval_checks import DEFINITIONS, MIRRORED, annotated_in, items, lexicon_
 from shared import SHARED, needs_shared
 
 from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.probes.compeval import TASKS, HeldOutKind, Sampling, build
-from sentprobe.probes.dataset import ProbeDataset, Size, Split
-from sentprobe.probes.formats import read_dataset
+from sentprobe.probes.compeval.assemble import build
+from sentprobe.probes.compeval.tasks import TASKS, HeldOutKind
+from sentprobe.probes.dataset import ProbeDataset, Sampling, Size, Split
+from sentprobe.probes.formats.registry import read_dataset
 
 SIZE = Size(train=400, test=100, validation=50)
 PAIR_TASKS = tuple(task.name for task in TASKS.values() if task.held_out is HeldOutKind.PAIRS)

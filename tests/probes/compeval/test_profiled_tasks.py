@@ -14,12 +14,11 @@ from thoroughness import examples
 from sentprobe.errors import UsageError
 from sentprobe.generator.events.event import iterate_clauses
 from sentprobe.generator.spaces.profile import RELATIVE, STRUCTURE, Profile, load_profile
-from sentprobe.probes.compeval import Sampling, build
-from sentprobe.probes.compeval.assemble import build_task
+from sentprobe.probes.compeval.assemble import build, build_task
 from sentprobe.probes.compeval.held_out_structures import find_structure
 from sentprobe.probes.compeval.sampling import NoStructureError
-from sentprobe.probes.dataset import ProbeDataset, Size, TooFewError
-from sentprobe.probes.formats import read_dataset
+from sentprobe.probes.dataset import ProbeDataset, Sampling, Size, TooFewError
+from sentprobe.probes.formats.registry import read_dataset
 
 PUBLISHED = load_profile("published")
 SMALL = Size(train=112, test=56)

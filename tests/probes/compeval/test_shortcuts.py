@@ -14,7 +14,7 @@ from sentprobe.generator.events.event import Event, Participant, RelativeClause,
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import annotate_text
 from sentprobe.lexicon import Lexicon
-from sentprobe.probes.compeval import build
+from sentprobe.probes.compeval.assemble import build
 from sentprobe.probes.dataset import ProbeDataset, Size, Split
 from sentprobe.probes.statistics import chance_interval
 

@@ -19,13 +19,13 @@ from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.profile import STRUCTURE, Profile
 from sentprobe.generator.spaces.space import Space
 from sentprobe.generator.spaces.templates import find_patterns
-from sentprobe.probes.compeval import SUITE_TASKS, build, find_task
-from sentprobe.probes.compeval.assemble import build_task
+from sentprobe.probes.compeval.assemble import build, build_task
 from sentprobe.probes.compeval.items import Drawer
 from sentprobe.probes.compeval.questions import ProbedSentence
 from sentprobe.probes.compeval.sampling import NoStructureError
+from sentprobe.probes.compeval.tasks import SUITE_TASKS, find_task
 from sentprobe.probes.dataset import ProbeDataset, Size, Split, TooFewError
-from sentprobe.probes.formats import read_dataset
+from sentprobe.probes.formats.registry import read_dataset
 from sentprobe.probes.runs.execution.completed_tasks import make_item_table
 
 TASKS = SUITE_TASKS["structure"]

@@ -27,9 +27,11 @@ from thoroughness import examples
 from sentprobe.generator.events.event import Participant, RelativeClause, Role, Voice
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.spaces.templates import find_patterns
-from sentprobe.probes.compeval import HeldOutKind, build, count_templates
+from sentprobe.probes.compeval.assemble import build
+from sentprobe.probes.compeval.item_counts import count_templates
+from sentprobe.probes.compeval.tasks import HeldOutKind
 from sentprobe.probes.dataset import ProbeDataset, Size, Split
-from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.trainer.presets import find_preset
 
 

@@ -11,16 +11,9 @@ from hypothesis import strategies as st
 
 from sentprobe.errors import UsageError
 from sentprobe.extras import format_install
-from sentprobe.probes.encoders import (
-    ENCODERS,
-    EncoderError,
-    check_vectors,
-    find_kind,
-    kinds,
-    make_encoder,
-    make_encoders,
-)
-from sentprobe.probes.encoders.kinds import EncoderKind, SpecArgument
+from sentprobe.probes.encoders import kinds
+from sentprobe.probes.encoders.kinds import ENCODERS, EncoderKind, SpecArgument, find_kind, make_encoder, make_encoders
+from sentprobe.probes.encoders.protocol import EncoderError, check_vectors
 from sentprobe.specs import Spec, parse_spec
 
 values = st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=8)

@@ -10,9 +10,9 @@ from model_files import tiny_model
 from probe_strategies import make_learnable_dataset
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders import make_encoders, parse_encoders
+from sentprobe.probes.encoders.kinds import make_encoders, parse_encoders
 from sentprobe.probes.encoders.protocol import get_capabilities
-from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.formats.registry import write_dataset
 from sentprobe.probes.results.store import read_results
 from sentprobe.probes.runs.run import run
 from sentprobe.probes.trainer.presets import find_preset

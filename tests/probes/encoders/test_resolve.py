@@ -12,8 +12,7 @@ from probe_strategies import make_learnable_dataset
 
 import sentprobe
 from sentprobe.errors import ArgumentTypeError, SentprobeError, UsageError
-from sentprobe.probes.encoders import Encoder
-from sentprobe.probes.encoders.protocol import get_capabilities
+from sentprobe.probes.encoders.protocol import Encoder, get_capabilities
 from sentprobe.probes.encoders.resolve import is_encoder, resolve_encoders
 from sentprobe.probes.results.store import format_result
 from sentprobe.probes.trainer.presets import find_preset

@@ -15,7 +15,7 @@ from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import DatasetError, Items, ProbeDataset, Split
-from sentprobe.probes.formats import read_dataset, write_dataset
+from sentprobe.probes.formats.registry import read_dataset, write_dataset
 
 FORMATS_WITH_COLUMNS = ("directory", "jsonl", "csv", "splits")
 

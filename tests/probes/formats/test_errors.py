@@ -14,7 +14,8 @@ from thoroughness import examples
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.dataset import Card, DatasetError, Items, ProbeDataset, Split
-from sentprobe.probes.formats import FORMATS, read_dataset, read_datasets, write_card, write_dataset
+from sentprobe.probes.formats.directory import write_card
+from sentprobe.probes.formats.registry import FORMATS, read_dataset, read_datasets, write_dataset
 
 GOOD = "tr\t1\ta b\ntr\t0\tb c\nte\t1\tc d\n"
 

@@ -15,7 +15,8 @@ from shared import SHARED, needs_shared
 from thoroughness import examples
 
 from sentprobe.probes.dataset import Card, ProbeDataset, Split
-from sentprobe.probes.formats import FORMATS, read_dataset, read_datasets, recognise, write_card, write_dataset
+from sentprobe.probes.formats.directory import write_card
+from sentprobe.probes.formats.registry import FORMATS, read_dataset, read_datasets, recognise, write_dataset
 
 PUBLISHED = SHARED / "compeval" / "published"
 

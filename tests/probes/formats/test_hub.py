@@ -12,7 +12,7 @@ from probe_strategies import make_learnable_dataset
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import DatasetError
-from sentprobe.probes.formats import FORMATS, read_dataset, recognise, write_dataset
+from sentprobe.probes.formats.registry import FORMATS, read_dataset, recognise, write_dataset
 
 needs_datasets = pytest.mark.skipif(find_spec("datasets") is None, reason="Hugging Face datasets is not installed")
 SMALL = ("--train", 56, "--test", 28, "--validation", 28)

@@ -15,7 +15,8 @@ from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
-from sentprobe.probes.formats import read_dataset, read_datasets, recognise, write_dataset, write_hub_readme
+from sentprobe.probes.formats.hub_dataset import write_hub_readme
+from sentprobe.probes.formats.registry import read_dataset, read_datasets, recognise, write_dataset
 
 yaml = pytest.importorskip("yaml")
 needs_datasets = pytest.mark.skipif(find_spec("datasets") is None, reason="Hugging Face datasets is not installed")

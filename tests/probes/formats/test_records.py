@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from thoroughness import examples
 
 from sentprobe.probes.dataset import DatasetError, ProbeDataset, Split
-from sentprobe.probes.formats import read_dataset, read_datasets, recognise
+from sentprobe.probes.formats.registry import read_dataset, read_datasets, recognise
 
 ROWS = [
     ("train", "the man slept", 1),

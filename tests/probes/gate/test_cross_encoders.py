@@ -11,7 +11,7 @@ import sentprobe
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.lexicon import english
-from sentprobe.probes.encoders import EncoderError
+from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.gate.cross_encoders import PairModel, load_cross_encoder
 from sentprobe.specs import parse_spec
 

@@ -12,7 +12,7 @@ import sentprobe
 from sentprobe.errors import UsageError
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.triplet_files import TripletFormat, write_triplets
-from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.gate import pair_scores
 
 

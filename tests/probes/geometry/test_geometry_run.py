@@ -12,7 +12,7 @@ import pytest
 from sentprobe.errors import ResultsError
 from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.lexicon import english, read_lexicon_text
-from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.geometry import distance_results as rs
 from sentprobe.probes.geometry.distance_run import GeometryOutcome, GeometrySettings, measure_encoders
 from sentprobe.probes.geometry.measures import NegativeKind

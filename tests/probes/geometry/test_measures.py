@@ -15,7 +15,8 @@ from sentprobe.generator.events.meaning import compute_meaning
 from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.lexicon import english
-from sentprobe.probes.encoders import Encoder, Vectors, make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.encoders.protocol import Encoder, Vectors
 from sentprobe.probes.geometry import measures as ms
 from sentprobe.probes.geometry.distance_results import GeometryResult
 from sentprobe.probes.geometry.distance_run import measure_encoder

@@ -14,9 +14,10 @@ from sentprobe.generator.pairs.triplets import TripletSide, TripletSpace
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.lexicon import english
-from sentprobe.probes.compeval import build, find_task
+from sentprobe.probes.compeval.assemble import build
+from sentprobe.probes.compeval.tasks import find_task
 from sentprobe.probes.dataset import Card, Items, ProbeDataset, Size, Split
-from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.geometry import measures as ms
 from sentprobe.probes.geometry.distance_run import measure_encoder
 from sentprobe.probes.geometry.mirror_triplets import (

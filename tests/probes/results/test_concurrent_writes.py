@@ -12,7 +12,7 @@ from probe_strategies import make_learnable_dataset, make_sample_result
 from processes import ENVIRONMENT, PROBE
 
 from sentprobe.disk.locks import LOCK, hold_lock
-from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.results.concurrent_writes import merge_seeds, save_result
 from sentprobe.probes.results.result import Condition, Provenance, Result
 from sentprobe.probes.results.store import make_file_name, prepare_directory, read_results, write_result

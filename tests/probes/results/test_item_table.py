@@ -17,7 +17,7 @@ from sentprobe.errors import ResultsError, UsageError
 from sentprobe.probes.compeval.annotation import EVENT_COLUMNS
 from sentprobe.probes.compeval.assemble import build_task
 from sentprobe.probes.dataset import ProbeDataset, Split
-from sentprobe.probes.formats import read_dataset
+from sentprobe.probes.formats.registry import read_dataset
 from sentprobe.probes.results import item_table as kept
 from sentprobe.probes.results.result import Results
 from sentprobe.probes.results.store import read_results

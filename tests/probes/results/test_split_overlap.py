@@ -16,7 +16,7 @@ from sentprobe.lexicon import english
 from sentprobe.probes.audit import Cue, audit, format_verdict_lines, to_json
 from sentprobe.probes.audit.audit_report import audit_from_json
 from sentprobe.probes.dataset import Card, ProbeDataset, Split
-from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.formats.registry import write_dataset
 from sentprobe.probes.results.data_facts import (
     FUNCTION_STEMS,
     SplitOverlap,

@@ -12,8 +12,9 @@ from probe_strategies import CountingEncoder, make_learnable_dataset
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
-from sentprobe.probes.encoders import EncoderError, Vectors, digest, make_encoder
 from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.encoders.protocol import EncoderError, Vectors, digest
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition
 from sentprobe.probes.results.store import format_result, read_results
 from sentprobe.probes.runs.execution.controls import CHANGES, ProbeItems

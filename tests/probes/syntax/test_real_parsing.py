@@ -18,7 +18,7 @@ from shared import SHARED, needs_shared
 from trees_of_lines import read_line_trees
 
 from sentprobe.probes.corpus.table import Table, open_table
-from sentprobe.probes.formats import read_datasets
+from sentprobe.probes.formats.registry import read_datasets
 from sentprobe.probes.natural.table_agreement import open_pairs
 from sentprobe.probes.results.result import Condition
 from sentprobe.probes.results.store import read_results

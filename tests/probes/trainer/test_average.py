@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from thoroughness import examples
 
 from sentprobe.probes.dataset import Indices, Items
-from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.trainer.bank import Bank, BankDesign, BatchInputs, ProbeWords, compute_logits, make_bank
 from sentprobe.probes.trainer.batches import prepare_items
 from sentprobe.probes.trainer.classifier import Activation, Masking, Precision, Preset, WeightInitialization

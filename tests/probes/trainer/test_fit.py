@@ -15,7 +15,8 @@ from thoroughness import examples
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.dataset import Items, ProbeDataset, Split
-from sentprobe.probes.encoders import Vectors, make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.trainer.classifier import GRID_FIELDS, Precision, Preset, Scaling
 from sentprobe.probes.trainer.devices import choose_precision, has_fast_bfloat16, uses_bfloat16_instructions
 from sentprobe.probes.trainer.fit import Fit, fit

@@ -11,7 +11,7 @@ from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Items
-from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.trainer.classifier import Penalty, Preset, Scaling, StopCriterion
 from sentprobe.probes.trainer.codelength import compute_compression
 from sentprobe.probes.trainer.fit import Fit, fit

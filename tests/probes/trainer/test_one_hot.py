@@ -13,7 +13,7 @@ from torch import Tensor
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Items, Split
-from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.trainer.bank import ProbeWords, add_word_contributions, compute_word_gradients
 from sentprobe.probes.trainer.classifier import Precision, Scaling
 from sentprobe.probes.trainer.fit import Fit, fit

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from thoroughness import examples
 
-from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.trainer.classifier import Scaling
 from sentprobe.probes.trainer.scaling import ROWS_PER_PART, SCALINGS, scale_to_tensor
 

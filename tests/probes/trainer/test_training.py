@@ -10,7 +10,7 @@ import torch
 from probe_strategies import make_learnable_dataset
 
 from sentprobe.probes.dataset import Split
-from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.trainer.classifier import Optimizer, Precision, Preset
 from sentprobe.probes.trainer.fit import fit
 from sentprobe.probes.trainer.presets import find_preset

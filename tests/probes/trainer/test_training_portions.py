@@ -14,7 +14,7 @@ from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Indices, Items
-from sentprobe.probes.encoders import Vectors
+from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.trainer import codelength as said
 from sentprobe.probes.trainer.classifier import Preset, Scaling, StopCriterion
 from sentprobe.probes.trainer.fit import Fit, fit

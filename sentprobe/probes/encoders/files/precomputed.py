@@ -183,7 +183,7 @@ def _read_jsonl_sentences(path: Path) -> list[str]:
 
 def _read_dataset_sentences(path: Path) -> list[str]:
     """Return the distinct sentences of a dataset or a folder of datasets; empty: the path is neither."""
-    from sentprobe.probes.formats import read_datasets, recognise
+    from sentprobe.probes.formats.registry import read_datasets, recognise
 
     if not path.is_dir() and (not path.is_file() or recognise(path) is None):
         return []

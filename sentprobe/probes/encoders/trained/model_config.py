@@ -12,9 +12,7 @@ from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.values import parse_json
 
 CONFIG_FILE = "config.json"
-
 FORMAT = "sentprobe sentence model 1"
-
 MAX_SIZE = 10**9
 
 

@@ -122,7 +122,7 @@ def make_erased_encoders(
     encoders: Sequence[Encoder | Baseline], paths: Sequence[str], *, label: str
 ) -> Iterator[ErasedEncoder]:
     """Yield each encoder without the property of each dataset in *paths*, except NO_ERASURE. Raises UsageError."""
-    from sentprobe.probes.formats import read_dataset
+    from sentprobe.probes.formats.registry import read_dataset
 
     for path in paths:
         if path == NO_ERASURE:

@@ -61,7 +61,6 @@ SENTENCE_LENGTH = NaturalTask(
 
 
 FIRST_RANK = 2001
-
 WORDS = 1000
 
 

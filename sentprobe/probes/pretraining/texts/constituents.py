@@ -12,7 +12,6 @@ from sentprobe.probes.pretraining.texts import corpora, text_files, text_filters
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, Tree, TreeError, read_tree
 
 PARSE_FORMATS = ("trees", "conllu")
-
 PARSE_SUFFIXES = {suffix: name for name in PARSE_FORMATS for suffix in tf.FORMATS[name].suffixes}
 
 DOCUMENT_BREAK = None

@@ -11,9 +11,7 @@ from sentprobe.probes.corpus import sources
 from sentprobe.values import BadSyntaxError, parse_json
 
 Cells: TypeAlias = tuple[Any, ...]
-
 SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".tsv": "tsv"}
-
 _PARQUET = "parquet"
 
 

@@ -23,7 +23,6 @@ MAX_PARTS = 12
 """Columns with more distinct numbers are divided into bins."""
 
 BIN_COUNT = 6
-
 ItemTables: TypeAlias = Mapping[str, ItemTable]
 
 

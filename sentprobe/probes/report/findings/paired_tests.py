@@ -36,7 +36,6 @@ MatchedResults = tuple[tuple[Result, Result], ...]
 """The results of two encoders on one task, in each draw that both have."""
 
 ConditionPair = tuple[Condition, Condition]
-
 PROBES: ConditionPair = (Condition.PROBE, Condition.PROBE)
 
 

@@ -96,9 +96,7 @@ def _format_digest(name: str, digest: str) -> str:
 
 
 TEMPLATE = "template"
-
 ITEMS_WITHOUT_STRUCTURES = 3
-
 MAX_ENCODERS = 6
 
 

@@ -21,7 +21,6 @@ VERDICT_NAMES = {
 
 MARKS = [*VERDICT_NAMES]
 BEST_NAME, BEST_MARK = "best encoder", 6
-
 TITLE = "What surface cues achieve"
 
 CAPTION = (

@@ -17,7 +17,6 @@ from sentprobe.probes.results.training_curve import TrainingCurve
 from sentprobe.probes.statistics import Interval
 
 PROBES_TITLE = "accuracy of probes"
-
 OBJECTIVE_TITLE = "training objective"
 
 

@@ -21,9 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 WIDTH = 200
-
 ShownTable: TypeAlias = tuple[str, tw.Grid, str]
-
 EMPTY_TEXT = "no results"
 
 

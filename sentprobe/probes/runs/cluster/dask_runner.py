@@ -10,8 +10,7 @@ from typing import TypeAlias
 from sentprobe import engines
 from sentprobe.engines import EngineName
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders import Baseline, Encoder
-from sentprobe.probes.encoders.protocol import read_name
+from sentprobe.probes.encoders.protocol import Baseline, Encoder, read_name
 from sentprobe.probes.encoders.resolve import EncoderSource
 from sentprobe.probes.results import concurrent_writes
 from sentprobe.probes.results.result import Result, SeedScore

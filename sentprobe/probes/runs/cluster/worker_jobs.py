@@ -14,8 +14,7 @@ import numpy as np
 from sentprobe.engines import INLINE_ENGINE
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
-from sentprobe.probes.encoders import Baseline, Encoder
-from sentprobe.probes.encoders.protocol import collect_notes
+from sentprobe.probes.encoders.protocol import Baseline, Encoder, collect_notes
 from sentprobe.probes.encoders.resolve import bind_to_sentence_order, build_encoders
 from sentprobe.probes.results.result import Condition, Result, SeedScore
 from sentprobe.probes.runs.execution import missing_jobs
@@ -119,7 +118,6 @@ class JobResult:
 
 
 WorkerJob = EncodeAndTrainJob | SharedProbeJob
-
 _PROCESS_LOCK = threading.Lock()
 
 

@@ -12,7 +12,7 @@ from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.read import english
 from sentprobe.probes.compeval.annotation import EVENT_COLUMNS, ProbedEvent, build_event_columns
 from sentprobe.probes.dataset import ProbeDataset, Split
-from sentprobe.probes.encoders import Baseline, Encoder
+from sentprobe.probes.encoders.protocol import Baseline, Encoder
 from sentprobe.probes.results import concurrent_writes
 from sentprobe.probes.results.item_table import LABEL, LENGTH, ItemTable, find_item_table, write_item_table
 from sentprobe.probes.results.result import Result, Results

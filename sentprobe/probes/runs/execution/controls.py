@@ -13,8 +13,8 @@ import numpy as np
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
-from sentprobe.probes.encoders import Vectors
 from sentprobe.probes.encoders.files.word_vectors import Bow, sample_word_vectors
+from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition
 from sentprobe.probes.trainer.classifier import Preset
 

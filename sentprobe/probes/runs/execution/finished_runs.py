@@ -12,10 +12,9 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from sentprobe.lexicon.lexicon import Lexicon
-from sentprobe.probes.compeval import CompevalTask
-from sentprobe.probes.encoders import Baseline, Encoder, find_kind
-from sentprobe.probes.encoders.kinds import SpecArgument, has_unchanged_vectors
-from sentprobe.probes.encoders.protocol import digest
+from sentprobe.probes.compeval.tasks import CompevalTask
+from sentprobe.probes.encoders.kinds import SpecArgument, find_kind, has_unchanged_vectors
+from sentprobe.probes.encoders.protocol import Baseline, Encoder, digest
 from sentprobe.probes.encoders.resolve import EncoderSource, build_encoders, depends_on_order
 from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
 from sentprobe.probes.results.result import Condition
@@ -31,7 +30,6 @@ from sentprobe.specs import Spec
 from sentprobe.versions import digest_code, find_versions
 
 PACKAGES = ("duckdb", "lark", "lemminflect", "nltk", "numpy", "pyarrow")
-
 BuildableTask: TypeAlias = CompevalTask | NaturalTask
 
 

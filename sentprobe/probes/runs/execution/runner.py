@@ -11,10 +11,9 @@ from itertools import chain
 from sentprobe import engines
 from sentprobe.engines import INLINE_ENGINE, Engine
 from sentprobe.errors import SentprobeError
-from sentprobe.probes.encoders import Baseline, Encoder
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.files.word_vectors import Bow
-from sentprobe.probes.encoders.protocol import Vectors, count_truncated_sentences
+from sentprobe.probes.encoders.protocol import Baseline, Encoder, Vectors, count_truncated_sentences
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
 from sentprobe.probes.results import concurrent_writes

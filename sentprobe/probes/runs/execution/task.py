@@ -111,3 +111,8 @@ def _make_portion_items(data: ProbeDataset, preset: Preset, run: Run) -> ProbeIt
     items = make_probe_items(data, preset=calibrate_stopping(preset), seed=run.seed)
     compute_portion_sizes(len(items.train), labels=items.labels)
     return items
+
+
+def list_task_names(tasks: Sequence[str | ProbeDataset]) -> tuple[str, ...]:
+    """Return the names of tasks and datasets."""
+    return tuple(task if isinstance(task, str) else task.name for task in tasks)

@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.probes import encoders
 from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
+from sentprobe.probes.encoders import kinds
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.encoders.files.word_vectors import MAX_WORDS_SHOWN, Bow
-from sentprobe.probes.encoders.protocol import get_capabilities
+from sentprobe.probes.encoders.protocol import Encoder, EncoderError, Vectors, check_vectors, digest, get_capabilities
 from sentprobe.probes.encoders.variants import cut_and_rounded, erasure
 from sentprobe.specs import Spec
 
@@ -24,13 +24,13 @@ class WordSource:
     """The source of probe word vectors: ``one-hot``, ``encoder``, or another encoder (Adi et al. 2017, section 3)."""
 
     name: str = ONE_HOT
-    other_encoder: encoders.Encoder | None = None
+    other_encoder: Encoder | None = None
 
-    def find_encoder(self, probed: encoders.Encoder) -> encoders.Encoder | None:
+    def find_encoder(self, probed: Encoder) -> Encoder | None:
         """Return the encoder of the probe words, given the *probed* encoder of sentences; None: one-hot."""
         return probed if self.name == ENCODER_WORDS else self.other_encoder
 
-    def make_fingerprint(self, probed: encoders.Encoder) -> str:
+    def make_fingerprint(self, probed: Encoder) -> str:
         """Return the fingerprint of the words' vectors; empty: one-hot."""
         encoder = self.find_encoder(probed)
         if encoder is None:
@@ -38,20 +38,20 @@ class WordSource:
         # For a bag of words, both are equal.
         is_bag = isinstance(find_base_encoder(encoder), Bow)
         vector_kind = "probe words" if is_bag or find_input_word_vectors(encoder) is None else "input words"
-        return encoders.digest(vector_kind, encoder.fingerprint)
+        return digest(vector_kind, encoder.fingerprint)
 
-    def uses_input_vectors(self, probed: encoders.Encoder) -> bool:
+    def uses_input_vectors(self, probed: Encoder) -> bool:
         """Say whether the vectors are those by which an encoder reads words."""
         encoder = self.find_encoder(probed)
         return encoder is not None and find_input_word_vectors(encoder) is not None
 
 
-def find_input_word_vectors(encoder: encoders.Encoder) -> Callable[[Sequence[str]], encoders.Vectors] | None:
+def find_input_word_vectors(encoder: Encoder) -> Callable[[Sequence[str]], Vectors] | None:
     """Return the function for the input word vectors of an encoder; None: unknown."""
     return get_capabilities(find_base_encoder(encoder)).word_vectors
 
 
-def find_base_encoder(encoder: encoders.Encoder) -> encoders.Encoder:
+def find_base_encoder(encoder: Encoder) -> Encoder:
     """Return the encoder whose vectors are neither cut, rounded nor erased."""
     while isinstance(encoder, cut_and_rounded.ReducedEncoder | erasure.ErasedEncoder):
         encoder = encoder.base
@@ -62,29 +62,29 @@ def parse_word_source(text: str) -> Spec | str:
     """Parse ``one-hot``, ``encoder`` or the spec of an encoder; raise UsageError for another source."""
     if text in (ONE_HOT, ENCODER_WORDS):
         return text
-    kinds = [ONE_HOT, ENCODER_WORDS, *(kind.name for kind in encoders.ENCODERS)]
+    names = [ONE_HOT, ENCODER_WORDS, *(kind.name for kind in kinds.ENCODERS)]
     name = text.partition("?")[0].partition(":")[0]
-    spec = encoders.read_spec(text) if name else None
-    if spec is None or spec.kind not in kinds:
+    spec = kinds.read_spec(text) if name else None
+    if spec is None or spec.kind not in names:
         raise UsageError(
-            f"unknown probe vectors {text!r}{suggest(name, kinds)}; "
+            f"unknown probe vectors {text!r}{suggest(name, names)}; "
             f"wanted: {ONE_HOT}, {ENCODER_WORDS}, or the spec of an encoder, as in bow:glove.txt"
         )
-    encoders.find_kind(spec)
+    kinds.find_kind(spec)
     return spec
 
 
-def make_word_source(source: encoders.Encoder | Spec | str, *, seed: int) -> WordSource:
+def make_word_source(source: Encoder | Spec | str, *, seed: int) -> WordSource:
     """Return the source of a name, a spec (built with *seed*) or an encoder; see :func:`parse_word_source`."""
     if isinstance(source, str) and source not in (ONE_HOT, ENCODER_WORDS):
         source = parse_word_source(source)
     if isinstance(source, str):
         return WordSource(source)
-    word_encoder = encoders.make_encoder(source, seed=seed) if isinstance(source, Spec) else source
+    word_encoder = kinds.make_encoder(source, seed=seed) if isinstance(source, Spec) else source
     return WordSource(word_encoder.name, word_encoder)
 
 
-def encode_words(encoder: encoders.Encoder, words: Sequence[str], *, cache: Cache | None = None) -> encoders.Vectors:
+def encode_words(encoder: Encoder, words: Sequence[str], *, cache: Cache | None = None) -> Vectors:
     """Return the vectors of single words, (words, dim) float32.
 
     They are the encoder's input word vectors, cut and rounded like its sentence vectors; nothing is erased from them. A
@@ -95,9 +95,9 @@ def encode_words(encoder: encoders.Encoder, words: Sequence[str], *, cache: Cach
     if read_words is None:
         try:
             return embed(encoder, words, cache=cache)
-        except encoders.EncoderError as error:
-            raise encoders.EncoderError(f"probe words: {error}; --probe-vectors one-hot needs none") from error
-    vectors = encoders.check_vectors(read_words(words), sentences=words, encoder=encoder.name)
+        except EncoderError as error:
+            raise EncoderError(f"probe words: {error}; --probe-vectors one-hot needs none") from error
+    vectors = check_vectors(read_words(words), sentences=words, encoder=encoder.name)
     has_vector = np.asarray(vectors.any(axis=1))
     _warn_unknown_words(encoder, [words[place] for place in np.flatnonzero(~has_vector).tolist()], words)
     if not isinstance(encoder, cut_and_rounded.ReducedEncoder):
@@ -109,10 +109,10 @@ def encode_words(encoder: encoders.Encoder, words: Sequence[str], *, cache: Cach
     return completed
 
 
-def _warn_unknown_words(encoder: encoders.Encoder, unknown: Sequence[str], words: Sequence[str]) -> None:
+def _warn_unknown_words(encoder: Encoder, unknown: Sequence[str], words: Sequence[str]) -> None:
     """Warn of words without a vector; raise EncoderError if no word has one."""
     if len(unknown) == len(words):
-        raise encoders.EncoderError(
+        raise EncoderError(
             f"{encoder.name}: none of the {len(words)} probe words has a vector; --probe-vectors one-hot needs none"
         )
     if unknown:

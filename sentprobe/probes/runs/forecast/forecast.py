@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 
 from sentprobe.lengths import count_tokens
 from sentprobe.probes.dataset import ENCODER_WORDS, ProbeDataset, Split
-from sentprobe.probes.encoders import Baseline, Encoder
 from sentprobe.probes.encoders.files.word_vectors import Bow
-from sentprobe.probes.encoders.protocol import get_capabilities
+from sentprobe.probes.encoders.protocol import Baseline, Encoder, get_capabilities
 from sentprobe.probes.encoders.resolve import bind_to_sentence_order, build_encoders
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.results.result import Condition

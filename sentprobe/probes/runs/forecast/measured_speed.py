@@ -17,11 +17,8 @@ from sentprobe.probes.trainer.presets import BankShape
 from sentprobe.processes import limit_threads
 
 MAX_BATCHES = 3
-
 LBFGS_ITEMS = 500
-
 TIMED_PASSES = 3
-
 SENTENCE_COUNTS = (32, 256)
 
 ENCODING_SECONDS = 0.04

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from sentprobe.probes.dataset import Split
-from sentprobe.probes.encoders import Baseline, Encoder
+from sentprobe.probes.encoders.protocol import Baseline, Encoder
 from sentprobe.probes.encoders.resolve import EncoderSource, bind_to_sentence_order, build_encoders
 from sentprobe.probes.results.result import Condition, Result
 from sentprobe.probes.runs.execution import finished_runs, missing_jobs
@@ -196,7 +196,6 @@ UNTRAINED_PASSES = 100.0
 """Passes on vectors of the reference width from untrained networks and averaged words."""
 
 PRETRAINED_PASSES = 170.0
-
 BAG_OF_WORDS_PASSES = 55.0
 
 PASSES = {
@@ -206,5 +205,4 @@ PASSES = {
 }
 
 VALIDATION_PASSES = 20.0
-
 LBFGS_ITERATIONS = 60.0

@@ -14,8 +14,9 @@ from sentprobe.generator.spaces.held_out_words import SplitSide
 from sentprobe.generator.spaces.profile import Profile
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.read import choose_vocabulary, english
-from sentprobe.probes.compeval import SUITE_TASKS, CompevalTask, build, check_size, find_task
+from sentprobe.probes.compeval.assemble import build
 from sentprobe.probes.compeval.held_out_structures import Structure, find_structure
+from sentprobe.probes.compeval.tasks import SUITE_TASKS, CompevalTask, check_size, find_task
 from sentprobe.probes.corpus.table import Table, open_table
 from sentprobe.probes.dataset import ProbeDataset, Sampling, Size, TooFewError
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_datasets, check_natural_size, find_tasks
@@ -25,9 +26,7 @@ from sentprobe.progress import Reporter, show_bars
 from sentprobe.specs import COMPEVAL, NATURAL, check_distinct, choose_member
 
 log = logging.getLogger(__name__)
-
 Names: TypeAlias = Sequence[str]
-
 BuildResult: TypeAlias = ProbeDataset | TooFewError
 
 

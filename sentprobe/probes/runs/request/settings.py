@@ -8,8 +8,8 @@ from pathlib import Path
 from sentprobe.engines import KEPT_MESSAGE, EngineChoice
 from sentprobe.errors import UsageError, check_seed, check_whole
 from sentprobe.extras import require_libraries
-from sentprobe.probes.encoders import Encoder
 from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.probes.encoders.protocol import Encoder
 from sentprobe.probes.encoders.resolve import EncoderSource
 from sentprobe.probes.results.result import METHODS, Condition
 from sentprobe.probes.results.store import WAIT_SECONDS
@@ -21,7 +21,6 @@ from sentprobe.specs import Spec, choose_member
 DRAW_SEED_STEP = 10
 """The distance between the seeds of two draws, and the maximum number of probe seeds in a draw."""
 CPU = "cpu"
-
 ONE_PROCESS = EngineChoice(jobs=1)
 
 

@@ -10,11 +10,11 @@ from typing import TypeAlias
 from sentprobe.disk.files import is_table
 from sentprobe.errors import ArgumentTypeError, UsageError, suggest
 from sentprobe.names import TASK_GROUPS
-from sentprobe.probes.compeval import SUITE_TASKS
+from sentprobe.probes.compeval.tasks import SUITE_TASKS
 from sentprobe.probes.corpus.table import Table, open_table
 from sentprobe.probes.dataset import ProbeDataset, TooFewError
 from sentprobe.probes.encoders.resolve import is_encoder
-from sentprobe.probes.formats import read_datasets
+from sentprobe.probes.formats.registry import read_datasets
 from sentprobe.probes.natural.datasets import TASKS as NATURAL_TASKS
 from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.runs.request import built_suites as built

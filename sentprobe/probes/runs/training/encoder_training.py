@@ -34,7 +34,6 @@ from sentprobe.probes.runs.training.scorer import Scorer
 from sentprobe.probes.runs.training.training_plan import TextPlan, TrainingPlan, check_texts
 
 UNTRAINED = "saved as it was drawn; --objective none trains nothing"
-
 PROBES = "probes"
 
 

@@ -14,11 +14,10 @@ from sentprobe.extras import import_module_of_extra
 from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.generator.spaces.held_out_words import parse_side
 from sentprobe.lexicon.read import english
-from sentprobe.probes import encoders as enc
 from sentprobe.probes.dataset import ENCODER_WORDS, ProbeDataset
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.models.python import wrap
-from sentprobe.probes.encoders.protocol import Capabilities, read_name
+from sentprobe.probes.encoders.protocol import Capabilities, Encoder, EncoderError, Vectors, read_name
 from sentprobe.probes.encoders.resolve import is_encoder
 from sentprobe.probes.geometry.distance_results import ALL_TRIPLETS, GeometryResult, write_geometry
 from sentprobe.probes.geometry.distance_run import measure_encoder
@@ -27,16 +26,14 @@ from sentprobe.probes.geometry.triplet_sentences import SampledTriplets, Triplet
 from sentprobe.probes.results.result import Result
 from sentprobe.probes.results.store import prepare_directory
 from sentprobe.probes.runs.execution.runner import run_tasks
-from sentprobe.probes.runs.execution.task import Task, make_tasks
+from sentprobe.probes.runs.execution.task import Task, list_task_names, make_tasks
 from sentprobe.probes.runs.request.built_suites import ItemCounts, make_compeval
 from sentprobe.probes.runs.request.settings import Run, make_run
-from sentprobe.probes.runs.training.training_plan import list_task_names
 from sentprobe.probes.trainer.presets import find_preset
 from sentprobe.progress import SilentReporter
 from sentprobe.specs import COMPEVAL, check_distinct
 
 USUAL_CONTRASTS = ("role", "modifier", "negation", "tense", "number")
-
 MEAN = "mean"
 
 EncodeArgument: TypeAlias = Callable[..., Any] | object
@@ -127,11 +124,11 @@ class VectorsAt:
     name: str
     capabilities: Capabilities
     places: Mapping[str, int] = field(repr=False)
-    vectors: enc.Vectors = field(repr=False)
+    vectors: Vectors = field(repr=False)
     fingerprint: str = ""
     """Empty: the dependencies of the vectors are unknown."""
 
-    def encode(self, sentences: Sequence[str]) -> enc.Vectors:
+    def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the stored vectors of sentences, (n, dim) float32."""
         return self.vectors[[self.places[text] for text in sentences]]
 
@@ -228,12 +225,12 @@ class Scorer:
                 "sentences, or an object with encode"
             )
         name = self._name or read_name(encode)
-        encoder = encode if isinstance(encode, enc.Encoder) else wrap(encode, name=name)
+        encoder = encode if isinstance(encode, Encoder) else wrap(encode, name=name)
         with restore_training_modes(encode):
             vectors = embed(encoder, self.sentences)
         dim = vectors.shape[1]
         if self._dim not in (None, dim):
-            raise enc.EncoderError(
+            raise EncoderError(
                 f"encoder {name} returned vectors of width {dim} after vectors of width "
                 f"{self._dim} at a step before: for another encoder, make another scorer"
             )

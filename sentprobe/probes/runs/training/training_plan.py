@@ -10,12 +10,13 @@ from sentprobe.generator.pairs.contrasts import find_contrast
 from sentprobe.probes.compeval.tasks import TASKS
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.encoders.networks.architecture import Architecture
-from sentprobe.probes.formats import read_datasets
+from sentprobe.probes.formats.registry import read_datasets
 from sentprobe.probes.pretraining import loop, objectives
 from sentprobe.probes.pretraining.objective_options import EVENTS
 from sentprobe.probes.pretraining.texts import running_text, text_files
 from sentprobe.probes.pretraining.texts.open_texts import TextKind
 from sentprobe.probes.pretraining.texts.text_filters import TextOptions
+from sentprobe.probes.runs.execution.task import list_task_names
 from sentprobe.specs import check_distinct
 
 ProbedTask: TypeAlias = str | ProbeDataset
@@ -41,11 +42,6 @@ class ProbingPlan:
     def builds(self) -> bool:
         """Whether any task or contrast is built."""
         return bool(self.contrasts) or any(isinstance(task, str) for task in self.tasks)
-
-
-def list_task_names(tasks: Sequence[ProbedTask]) -> tuple[str, ...]:
-    """Return the names of tasks and datasets."""
-    return tuple(task if isinstance(task, str) else task.name for task in tasks)
 
 
 def plan_probing(tasks: Sequence[str], contrasts: Sequence[str], *, items: int) -> ProbingPlan:

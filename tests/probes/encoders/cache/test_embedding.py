@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders import EncoderError, make_encoder
 from sentprobe.probes.encoders.cache.embedding import CHUNK, embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.progress import SilentReporter
 
 

@@ -9,10 +9,10 @@ from in_process import Command
 from probe_strategies import make_learnable_dataset
 
 from sentprobe.errors import SentprobeError
-from sentprobe.probes.encoders import make_encoder
 from sentprobe.probes.encoders.files.vector_file import VectorFileError
 from sentprobe.probes.encoders.files.vector_formats import read_vectors, write_vectors
-from sentprobe.probes.formats import read_datasets, write_dataset
+from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.formats.registry import read_datasets, write_dataset
 from sentprobe.probes.results.store import read_results
 
 ROWS = np.array([[1, 2], [0.1, -1e-30], [3e38, 0]], dtype=np.float32)

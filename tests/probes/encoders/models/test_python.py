@@ -10,9 +10,10 @@ import pytest
 from encoder_modules import SENTEVAL, SOURCE
 
 from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.probes.encoders import Encoder, EncoderError, make_encoder
 from sentprobe.probes.encoders.cache.embedding import CHUNK, embed
+from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.encoders.models.python import CallStyle, PythonEncoder, find_style, wrap
+from sentprobe.probes.encoders.protocol import Encoder, EncoderError
 
 TEXTS = ("the man slept", "the woman danced", "a doctor met the man")
 WANTED = [[13, 2], [16, 2], [20, 4]]

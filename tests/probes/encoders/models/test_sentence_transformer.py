@@ -13,7 +13,7 @@ from model_files import TEXTS, hub_cache, packaged_model, tiny_model
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.extras import format_install
-from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.encoders.models.python import wrap_encoder
 from sentprobe.probes.encoders.models.sentence_transformer import SentenceTransformerEncoder, load_sentence_transformer
 from sentprobe.probes.encoders.protocol import EncoderError, count_truncated_sentences

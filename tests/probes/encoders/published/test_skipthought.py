@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from thoroughness import examples
 
 from sentprobe.errors import SentprobeError
-from sentprobe.probes.encoders import Encoder, make_encoder
-from sentprobe.probes.encoders.protocol import get_capabilities
+from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.encoders.protocol import Encoder, get_capabilities
 
 
 @pytest.fixture(scope="module")

@@ -13,11 +13,11 @@ from sentence_models import WORDS, pad_rows, save_sentence_model, tiny_sentence_
 from thoroughness import examples
 
 from sentprobe.errors import FormatError, SentprobeError, UsageError
-from sentprobe.probes.encoders import EncoderError
 from sentprobe.probes.encoders.files.word_files import read_word_vectors
 from sentprobe.probes.encoders.files.word_vectors import sample_word_vectors
 from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.networks.network import NETWORKS
+from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.encoders.trained import model_folder
 from sentprobe.probes.encoders.trained import sentence_model as models
 from sentprobe.probes.encoders.trained.model_config import is_model_folder, read_config

@@ -13,9 +13,9 @@ from sentence_models import save_sentence_model, tiny_sentence_model
 from thoroughness import examples
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders import EncoderError, make_encoder, read_spec
+from sentprobe.probes.encoders.kinds import make_encoder, read_spec
 from sentprobe.probes.encoders.networks.network import NETWORKS
-from sentprobe.probes.encoders.protocol import Encoder, get_capabilities
+from sentprobe.probes.encoders.protocol import Encoder, EncoderError, get_capabilities
 from sentprobe.probes.encoders.trained.trained_encoder import TrainedEncoder, TrainedOptions, TrainingPoint
 from sentprobe.specs import Spec
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 from thoroughness import examples
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders import Encoder, make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.encoders.networks.network import GruBi, GruUni
-from sentprobe.probes.encoders.protocol import digest, get_capabilities
+from sentprobe.probes.encoders.protocol import Encoder, digest, get_capabilities
 
 Array = NDArray[np.float64]
 

@@ -13,9 +13,10 @@ from probe_strategies import CountingEncoder, make_learnable_dataset
 from thoroughness import examples
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders import Vectors, make_encoder, make_encoders
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
+from sentprobe.probes.encoders.kinds import make_encoder, make_encoders
+from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.encoders.variants.cut_and_rounded import (
     Rounding,
     Storage,

@@ -20,9 +20,10 @@ from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Indices
-from sentprobe.probes.encoders import Vectors, make_encoder, make_encoders
+from sentprobe.probes.encoders.kinds import make_encoder, make_encoders
+from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.encoders.variants.erasure import find_eraser, make_erased_encoder
-from sentprobe.probes.formats import write_dataset
+from sentprobe.probes.formats.registry import write_dataset
 from sentprobe.probes.runs.run import run
 
 

@@ -17,7 +17,7 @@ from probe_strategies import make_learnable_dataset, make_sample_result, make_se
 from sentprobe.display.table_writers import TableFormat, format_grid
 from sentprobe.lengths import ADI_BINS, BINS, Lengths, count_tokens, find_bins
 from sentprobe.probes.dataset import Split
-from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.natural.datasets import TASKS
 from sentprobe.probes.report.page.html import build_report_page
 from sentprobe.probes.report.plots.length_series import (

@@ -18,8 +18,9 @@ from probe_strategies import CountingEncoder, make_learnable_dataset
 
 from sentprobe.engines import Engine, EngineChoice, EngineError, InlineExecutor
 from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.probes.encoders import Vectors, make_encoder
 from sentprobe.probes.encoders import kinds as encoder_kinds
+from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.runs.cluster import worker_jobs
 from sentprobe.probes.runs.run import run

@@ -11,7 +11,7 @@ from in_process import Command
 
 from sentprobe.commands.shared.options import CompevalOptions, ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
-from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.results.store import read_results, write_result
 from sentprobe.probes.runs import run as runs
 from sentprobe.probes.runs.execution import finished_runs

@@ -11,7 +11,7 @@ from probe_strategies import datasets, make_learnable_dataset, make_sample_resul
 
 from sentprobe.probes.compeval.assemble import build_task
 from sentprobe.probes.dataset import ProbeDataset, Split
-from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.report.findings.control_verdicts import ControlVerdict, find_controls
 from sentprobe.probes.report.tables.main_table import CellStyle, build_grid
 from sentprobe.probes.report.tables.table_notes import describe_all

@@ -17,7 +17,8 @@ from thoroughness import examples
 
 from sentprobe.engines import Engine, EngineChoice, InlineExecutor
 from sentprobe.probes.dataset import Card, Indices, Items, ProbeDataset, Split
-from sentprobe.probes.encoders import Vectors, make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.results.result import Condition, Result
 from sentprobe.probes.runs.execution.controls import LIMITING_CONDITIONS
 from sentprobe.probes.runs.run import run

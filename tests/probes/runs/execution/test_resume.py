@@ -20,7 +20,7 @@ from thoroughness import examples
 from sentprobe.commands.shared.options import ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
 from sentprobe.errors import ResultsError, SentprobeError
-from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.results.result import Condition, Provenance, Result, Results, find_provenances
 from sentprobe.probes.results.store import MARKER, make_file_name, read_results
 from sentprobe.probes.runs.execution import missing_jobs

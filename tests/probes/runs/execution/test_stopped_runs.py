@@ -9,7 +9,7 @@ from probe_strategies import make_learnable_dataset
 
 from sentprobe.disk.locks import hold_lock
 from sentprobe.errors import SentprobeError
-from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.results import concurrent_writes
 from sentprobe.probes.results.result import Condition, Result
 from sentprobe.probes.results.store import read_results, write_result

@@ -14,7 +14,8 @@ from probe_strategies import CountingEncoder, make_learnable_dataset
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Items
-from sentprobe.probes.encoders import EncoderError, make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
+from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.report.findings.control_verdicts import find_controls
 from sentprobe.probes.report.tables.main_table import CellStyle, build_grid, split_settings
 from sentprobe.probes.report.tables.table_notes import describe_all

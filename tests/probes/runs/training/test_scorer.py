@@ -266,7 +266,7 @@ def test_what_is_no_encoder_is_refused(value: object) -> None:
 
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"contrasts": ()}, "there is nothing to score: name contrasts, tasks or both"),
-    ({"contrasts": "rolle"}, "there is no contrast 'rolle' (did you mean 'role'?); known: role, modifier"),
+    ({"contrasts": "rolle"}, "there is no contrast 'rolle' (did you mean 'role'?); known: role, recipient, modifier"),
     ({"contrasts": ["role", "role"]}, "contrast 'role' is asked for twice"),
     ({"tasks": "Semrole"}, "there is no compeval task 'Semrole' (did you mean 'SemRole'?); the tasks are"),
     ({"tasks": ["Order", "Order"]}, "task 'Order' is asked for twice"),
