@@ -53,8 +53,8 @@ def test_blocks_do_not_change_the_figures_and_halves_do_not_share_a_text(
 
 
 def test_generated_pairs_are_as_long_as_ones_own_and_disagreements_are_told(tmp_path: Path) -> None:
-    rows = [("the man helped the dog", "the dog was helped by the man", 1)] * 30
-    path = write_pairs(tmp_path, [*rows, *[("the cat saw the bird", "it rains", 0)] * 30])
+    rows = [(f"the man helped the dog{i}", f"the dog{i} was helped by the man", 1) for i in range(30)]
+    path = write_pairs(tmp_path, [*rows, *((f"the cat saw the bird{i}", "it rains", 0) for i in range(30))])
     figures = sentprobe.gate("bow", pairs=path, contrasts=["role", "number"], threshold=0.5, n=200)
     (result,) = figures.draws
     assert [(rates.contrast, rates.form) for rates in result.generated] == [
