@@ -8,6 +8,7 @@ import numpy as np
 
 from sentprobe.probes.gate.gate_rates import GateStage, find_sign
 from sentprobe.probes.gate.pair_scores import PairScorer
+from sentprobe.probes.geometry.measures import Bools
 from sentprobe.probes.statistics import Floats
 
 
@@ -38,7 +39,7 @@ class Cascade:
             return scores
         return [self._score_passing(firsts, seconds, self._first_scores.popleft() >= self._limit) for seconds in others]
 
-    def _score_passing(self, firsts: Sequence[str], seconds: Sequence[str], is_passing: Floats) -> Floats:
+    def _score_passing(self, firsts: Sequence[str], seconds: Sequence[str], is_passing: Bools) -> Floats:
         scores = np.full(len(firsts), -np.inf)
         if rows := np.flatnonzero(is_passing).tolist():
             (scores[rows],) = self._time(1, self._second, [firsts[i] for i in rows], [seconds[i] for i in rows])

@@ -102,8 +102,8 @@ class SentenceTransformersEvaluator(BaseEvaluator):
             card.set_evaluation_metrics(self, scores, epoch, steps)
         return scores
 
-    def _score(self, encode: Callable[[list[str]], Any], **place: float | None) -> dict[str, float]:
-        return self._scorer(encode, **place)
+    def _score(self, encode: Callable[[list[str]], Any], *, step: int | None, epoch: float | None) -> dict[str, float]:
+        return self._scorer(encode, step=step, epoch=epoch)
 
     @property
     def description(self) -> str:
@@ -135,11 +135,12 @@ class GateEvaluator(SentenceTransformersEvaluator):
         batch_size: int = 32,
         write_csv: bool = True,
     ) -> None:
-        super(SentenceTransformersEvaluator, self).__init__()
+        super(SentenceTransformersEvaluator, self).__init__()  # type: ignore[no-untyped-call]
         self._measure = partial(gate, keep=keep, contrasts=contrasts, n=n, seed=seed, vocabulary=vocabulary)
         self._describe(name, FALSE_HITS, greater_is_better=False, batch_size=batch_size, write_csv=write_csv)
 
-    def _score(self, encode: Callable[[list[str]], Any], **_: float | None) -> dict[str, float]:
+    def _score(self, encode: Callable[[list[str]], Any], *, step: int | None, epoch: float | None) -> dict[str, float]:
+        del step, epoch
         (result,) = self._measure(encode).draws
         shares = {f"false_hits_{rates.contrast}_{rates.form}": rates.false_hits for rates in result.rates}
         return {**shares, FALSE_HITS: mean(shares.values()), "misses": 1 - result.kept}
