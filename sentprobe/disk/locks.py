@@ -1,9 +1,4 @@
-"""Locks of files and folders, which end with the process that holds them.
-
-They are locks of the operating system (flock). The lock files of libraries can lock neither a folder nor a file that is
-being written, and some remain after a process is killed. On Windows, and on file systems without locks, locking has no
-effect.
-"""
+"""Locks of files and folders (flock), which end with the process that holds them; on Windows they have no effect."""
 
 import os
 import platform

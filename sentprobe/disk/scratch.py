@@ -1,8 +1,6 @@
-"""Temporary files and folders that are removed when the process exits.
+"""Temporary files and folders that are removed when the process exits, or by the next process if it is killed.
 
-The process that creates a file or folder locks it. The files of a killed process are no longer locked, and the next
-process removes them. The process id alone does not show whether a process runs, since each container numbers its own
-processes. Without locks, only old files count as left over.
+A lock shows that a process still runs, since each container numbers its own processes; without locks, age decides.
 """
 
 import errno

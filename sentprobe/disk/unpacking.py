@@ -1,8 +1,4 @@
-"""Limits on compressed files: the unpacked size must be in proportion to the size on disk.
-
-A file of a megabyte may unpack to gigabytes that fill memory or disk. Text compresses to a tenth, very regular text to
-a hundredth.
-"""
+"""Limits on compressed files, since a file of a megabyte may unpack to gigabytes; text compresses to a hundredth."""
 
 import io
 from collections.abc import Callable

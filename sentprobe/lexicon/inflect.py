@@ -1,9 +1,4 @@
-"""Inflected forms that the lexicon file does not state.
-
-The forms come from the library lemminflect, whose tables load slowly. Its answers for the built-in words are therefore
-stored in `inflections.tsv`, which `python -m sentprobe.lexicon` rewrites; a test compares the file with lemminflect.
-:mod:`sentprobe.lexicon.memory` stores the answers for other words.
-"""
+"""Inflected forms from lemminflect; those of the built-in words are stored in `inflections.tsv`, as it loads slowly."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping

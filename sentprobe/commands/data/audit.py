@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     Located = tuple[Path, ProbeDataset]
 
-
 STYLES = ("text", "markdown", "json")
 _WITH_CARD = "directory"
 

@@ -231,11 +231,7 @@ def compare_probes(
     against: str | None = None,
     table: int | None = None,
 ) -> "tuple[Comparison, ...]":
-    """Compare encoders by their probes, within a run or between two runs.
-
-    With *against*, each encoder of one run is compared with that encoder only. *table* selects one of several tables of
-    a run, as ``probe show`` numbers them.
-    """
+    """Compare encoders in a run, or with *against* the same encoder in two runs; *table* selects a table."""
     from sentprobe.commands.results.shown_results import build_sides
     from sentprobe.probes.report.findings import comparisons
 

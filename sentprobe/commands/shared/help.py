@@ -1,7 +1,4 @@
-"""Help of the commands: three examples, usage, and a line or two for each option.
-
-A command may fold panels of rarely used options: ``--help`` only names these options, and ``--help-all`` explains them.
-"""
+"""Help of the commands: examples, usage and options; folded panels are explained by ``--help-all`` only."""
 
 import inspect
 import re

@@ -1,8 +1,4 @@
-"""Options that several commands share; each is declared once, alone or in a group.
-
-A group is a frozen dataclass whose fields are options. :func:`expand_option_groups` gives a command the options of
-every group among its parameters, and passes it an instance of the group.
-"""
+"""Options that several commands share, alone or in groups: dataclasses that :func:`expand_option_groups` reads."""
 
 import inspect
 import shlex
@@ -60,11 +56,7 @@ def build_out_option(description: str, panel: str | None = None) -> Any:
 
 
 def build_format_option(formats: Iterable[str], more: str = "", panel: str | None = None) -> Any:
-    """Return the option ``--format``.
-
-    Completion offers *formats*; the help lists them and ends with *more*. A format may end with a remark for the help:
-    ``conllu (default)``.
-    """
+    """Return the option ``--format``; a format may end with a remark for its help: ``conllu (default)``."""
     format_names = [*formats]
     return declare_option(
         panel,
@@ -193,7 +185,6 @@ CompevalVocabularyOption = Annotated[
         autocompletion=completion.complete_vocabulary,
     ),
 ]
-
 
 HeldOutOption = Annotated[
     list[str] | None,

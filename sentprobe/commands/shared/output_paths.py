@@ -1,8 +1,4 @@
-"""Check of output paths: a command never replaces its inputs, a file of results, or another of its outputs.
-
-A parameter that names paths declares its role in the metadata of its annotation. The check runs when the command line
-of any command is parsed.
-"""
+"""Check of every command line: a command never replaces its inputs, a file of results, or another of its outputs."""
 
 import inspect
 import os

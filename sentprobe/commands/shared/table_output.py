@@ -21,7 +21,6 @@ SUFFIXES = {
     ".html": TableFormat.HTML,
 }
 
-
 MTEB = "mteb"
 """The name of the format that writes a folder of results in MTEB's layout."""
 

@@ -44,11 +44,7 @@ def _collect_counts(items: opt.ItemOptions) -> built.ItemCounts:
 def parse_natural(
     table: Table, names: Sequence[str], options: opt.NaturalOptions, items: opt.ItemOptions, *, seed: int, audit: bool
 ) -> built.NaturalSuite:
-    """Return the natural-text tasks of a table.
-
-    - names: tasks or task groups; none means the ten tasks of Conneau et al. 2018
-    - audit: whether to put the paper's baselines into the cards
-    """
+    """Return the tasks of a table, by default Conneau's ten; *audit* puts the paper's baselines into the cards."""
     settings = NaturalSettings(
         band=None if options.band is None else parse_band(options.band),
         odd_band=None if options.odd_band is None else parse_band(options.odd_band),

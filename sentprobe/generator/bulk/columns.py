@@ -1,10 +1,4 @@
-"""Columns: the words that vary in the records of one layout, and the shapes of those records.
-
-Sentences of a layout with the same voice, form of the recipient, aspect and polarity have the same sequence of slots.
-They differ in the words, inflections and negation cues that fill the slots. Whatever differs is a column, named by
-content and slot: ``form:agent.noun``, ``feats:agent.fin``. A column holds indices of words in a string pool. The first
-columns are common to all layouts.
-"""
+"""Columns: indices of the words and forms that vary in the records of a layout, and the shapes of those records."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -273,10 +267,7 @@ def find_subject_path(site: ClauseSite, voice: str, dative: str) -> str:
 
 
 class LayoutColumns:
-    """The columns of a layout by name, and the marked sentence of each of its shapes.
-
-    In a marked sentence, the word itself stands for a column with one possible word.
-    """
+    """The columns of a layout by name, and the marked sentence of each of its shapes."""
 
     def __init__(self, layout: Layout, tables: WordTables, finite: FiniteTable) -> None:
         self._layout = layout
@@ -355,10 +346,7 @@ class LayoutColumns:
         return key
 
     def _count_values(self, variable: Variable) -> int:
-        """Return how many values of a structural variable have shapes of their own; a cue is a column.
-
-        The cues of a question stand at different places.
-        """
+        """Return how many values of a structural variable have own shapes; a cue outside a question is a column."""
         is_question = self._layout.clauses[0].form.mood is ev.Mood.QUESTION
         return len(NEGATIONS) if is_question and variable.name == "negation" else 2
 

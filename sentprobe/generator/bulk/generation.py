@@ -1,9 +1,4 @@
-"""Bulk generation of sentences: the fast path.
-
-Sentences of the same shape differ only in their words. The writer of single sentences writes one record for each shape,
-with marks in place of words. This record is split into pieces: literal strings and columns alternate. Pieces and words
-are stored as indices until one look-up turns them into text.
-"""
+"""Bulk generation: the record of each shape as literal strings and columns, filled for many sentences at once."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -29,10 +24,7 @@ _MARK = re.compile(f"{columns.MARK_START}(\\d+){columns.MARK_END}")
 
 @dataclass(frozen=True, slots=True)
 class SentenceChunk:
-    """Consecutive sentences of a request; the first is number *start* (from 0).
-
-    ``shapes`` holds the shape number of each sentence; ``words`` holds word indices by sentence and column.
-    """
+    """Consecutive sentences of a request from number *start*: the shape of each, and its word indices by column."""
 
     start: int
     indices: IndexArray

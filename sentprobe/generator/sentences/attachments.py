@@ -1,8 +1,7 @@
-"""Attachments of adverbs: the readings of a sentence in which a clause ends before an adverb.
+"""Readings of a sentence in which an adverb ends a relative clause instead of preceding the next verb.
 
-In "the man that slept quietly danced", the adverb belongs to either verb. The grammar derives the first reading only:
-the adverb stands before its verb. In the other readings, it ends a relative clause whose last word stands before it.
-An auxiliary leaves one reading ("the man that slept was quietly dancing").
+The grammar derives the first reading of "the man that slept quietly danced" only, in which the adverb precedes its
+verb.
 """
 
 from collections.abc import Iterator
@@ -81,11 +80,7 @@ def count_readings(event: ev.Event) -> int:
 
 
 def list_attachments(event: ev.Event) -> list[Attachment]:
-    """Return the readings of the sentence of *event*.
-
-    The first reading is *event* itself. In the next ones, the adverbs belong to a clause that ends before them, the
-    outermost first.
-    """
+    """Return the readings of the sentence of *event*: itself, then those in which a clause ends before the adverbs."""
     sites = find_adverb_sites(event)
     return [*product(*([(site, path) for path in (site.path, *site.closed_clause_paths)] for site in sites))]
 

@@ -1,8 +1,4 @@
-"""Parser of sentences into events, with cached shapes.
-
-The shapes of clauses, which the grammar derived, are merged into a trie, so that one walk along the tokens matches all
-shapes. The parser calls itself for constituents inside a clause. The result equals that of NLTK's chart parser.
-"""
+"""Parser of sentences into events: one walk along a trie of all clause shapes, with the result of a chart parser."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
@@ -60,10 +56,7 @@ class ParsedPhrase(NamedTuple):
 
 
 class ParsedClause(NamedTuple):
-    """The shape of a clause, its lemmas, and its noun phrases with their roles: an event that is not yet built.
-
-    ``relativizer`` is the question word in a wh-question.
-    """
+    """The shape of a clause, its lemmas (a question word as *relativizer*), and its noun phrases with their roles."""
 
     shape: shapes.ClauseShape
     verb: str
@@ -366,10 +359,7 @@ class _Parser:
                 self._record_failure(place, f"a noun that goes with {self.tokens[at]!r}")
 
     def _find_nouns(self, at: int) -> Iterator[tuple[int, str, str, tuple[str, ...], Form]]:
-        """Yield the nouns with their adjectives that begin at *at*: the end, the lemmas, and the form of a determiner.
-
-        The first word determines that form: "an old man".
-        """
+        """Yield the nouns with their adjectives that begin at *at*: end, lemmas, and the form of "a" before them."""
         for noun, number, form in self._readings[at].nouns:
             yield at + 1, noun, number, (), form
         starts: list[tuple[tuple[str, ...], bool]] = [((), False)]

@@ -16,10 +16,7 @@ Allowed: TypeAlias = frozenset[int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Words:
-    """The lemmas to choose from; one list holds the verbs of both frames, so that a sentence's verbs can differ.
-
-    Compared by identity, because it is a cache key.
-    """
+    """The lemmas to choose from, the verbs of both frames in one list; compared by identity as a cache key."""
 
     nouns: tuple[str, ...]
     verbs: tuple[str, ...]

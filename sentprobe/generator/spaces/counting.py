@@ -154,10 +154,7 @@ class Cell:
 
 
 def _split_digits(indices: IndexArray, radices: Sequence[int]) -> list[NDArray[np.int64]]:
-    """Return the mixed-radix digits of indices; the last radix belongs to the lowest digit.
-
-    Python integers are first cut into parts below 2**63, because int64 arithmetic is fast.
-    """
+    """Return the mixed-radix digits of indices, the lowest last; int64 arithmetic on parts below 2**63 is fast."""
     digits: list[NDArray[np.int64]] = []
     end = len(radices)
     while end:
@@ -262,10 +259,7 @@ def _group_variables(layout: Layout) -> tuple[tuple[int, ...], ...]:
 
 
 def _choose_atoms(domains: tuple[Bits, ...]) -> Iterator[tuple[Bits, ...]]:
-    """Yield all ways to assign an atom to each variable of a group, if the atoms have enough words.
-
-    An atom is a maximal set of words that are allowed for the same variables of the group.
-    """
+    """Yield all assignments of sets of words with the same allowed variables to the variables of a group."""
     atoms: list[tuple[tuple[bool, ...], Bits]] = [((), reduce(or_, domains, 0))]
     for domain in domains:
         parts = (((*s, is_in), atom & (domain if is_in else ~domain)) for s, atom in atoms for is_in in (False, True))

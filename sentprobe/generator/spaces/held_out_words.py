@@ -1,8 +1,4 @@
-"""The split of words and structures between training data and test data.
-
-A hash of the word (or the name of the structure) alone decides whether it is held out, whatever the vocabulary, lexicon
-or task. Two commands with the same split therefore agree without shared files.
-"""
+"""The split of words and structures between training and test data, by a hash of the word alone."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -109,11 +105,7 @@ def _compute_rank(lemma: str) -> float:
 
 
 def _find_family(pattern: Pattern) -> tuple[Frame, tuple[Frame, ...]]:
-    """Return the features of a structure that neither a change of form nor the edit of a contrast changes.
-
-    Other features change: an exchange of voice or role changes the kind of a relative clause, or moves it to the other
-    noun.
-    """
+    """Return the features of a structure that neither a change of form nor the edit of a contrast changes."""
     return pattern.frame, tuple(sorted(clause.frame for _, clause in pattern.clauses))
 
 

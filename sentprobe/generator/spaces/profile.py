@@ -99,10 +99,7 @@ _VALUES: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """A feature at one place of a layout: the allowed values of its variable for each value of the feature.
-
-    ``variable`` is the variable's position; None means that the layout fixes the feature, to the only value.
-    """
+    """A feature at one place of a layout: its variable (None: fixed), and the allowed values for each of its values."""
 
     feature: str
     variable: int | None
@@ -314,10 +311,7 @@ def _split_by_traits(
 def _compute_shares(
     sizes: dict[FeaturePath, int], profile: Profile, depth: int = 0
 ) -> Iterator[tuple[FeaturePath, float]]:
-    """Yield the share of each stratum: the product of the shares along its path.
-
-    At each step the possible values share by their weights; without weights, by their numbers of sentences.
-    """
+    """Yield the share of each stratum: the product along its path of weights, or by default of numbers of sentences."""
     branches: dict[tuple[str, str], dict[FeaturePath, int]] = {}
     for path, size in sizes.items():
         if depth == len(path):

@@ -39,11 +39,7 @@ FEATURES: Mapping[str, tuple[str, Mapping[str, StrEnum]]] = {
 
 
 def read_published_event(node: JsonNode, lexicon: Lexicon, depth: int = 0) -> ev.Event:
-    """Return the partial event of a node, with the frames implied by its verbs.
-
-    Raises:
-        UsageError: the event is invalid; the message has the path.
-    """
+    """Return the partial event of a node, with the frames implied by its verbs. Raises UsageError with the path."""
     if depth > ev.MAX_DEPTH:
         node.fail(f"relative clauses nest deeper than {ev.MAX_DEPTH}")
     parts = node.read_object(("name", *FEATURES, "participants"))
@@ -95,10 +91,7 @@ NO_CLAUSE = "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedConfig:
-    """The constraints and templates of a file, with the warnings of its reader.
-
-    ``templates`` is empty if the file has no structures.
-    """
+    """The constraints and templates (empty: none given) of a file, with the warnings of its reader."""
 
     constraints: Constraints
     templates: tuple[str, ...] = ()
@@ -106,11 +99,7 @@ class PublishedConfig:
 
 
 def read_config(path: Path, lexicon: Lexicon) -> PublishedConfig:
-    """Read a constraint file.
-
-    Raises:
-        UsageError: the file cannot be read, is not JSON, or has an unknown key, value or lemma.
-    """
+    """Read a constraint file. Raises UsageError if it cannot be read or has an unknown key, value or lemma."""
     return read_config_text(_read_text(path), lexicon, source=str(path))
 
 

@@ -102,10 +102,7 @@ def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
 
 
 def _find_pair_boxes(layout: Layout) -> list[Restriction]:
-    """Return the relative clauses that end in two nouns; the second may pair with the noun that the clause modifies.
-
-    "the clerk that rescued the chefs and the librarians"
-    """
+    """Return the relative clauses that end in two nouns: "the clerk that rescued the chefs and the librarians"."""
     boxes = []
     for site in layout.clauses[1:] if layout.coordinations else ():
         for i, dative in enumerate(Dative) if site.varies_dative else ((0, site.dative),):

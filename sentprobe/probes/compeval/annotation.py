@@ -31,10 +31,7 @@ class AnnotatedClause:
 
     @property
     def subject(self) -> str:
-        """Slot of the clause's subject, which may not be expressed.
-
-        In a relative clause, the subject may be the noun that the clause modifies.
-        """
+        """Slot of the clause's subject, or of the noun that a relative clause modifies; it may not be expressed."""
         if self.event.argument(self.event.subject) is ev.GAP:
             return f"{self.path.removesuffix('clause.')}noun"
         return f"{self.path}{self.event.subject.value}.noun"

@@ -51,11 +51,9 @@ def build(
     structure: Structure | None = None,
     profile: Profile | None = None,
 ) -> ProbeDataset:
-    """Build the dataset of a compeval task; *side* limits its words and structures.
+    """Build the dataset of a task; *structure* is in half of the test items and not in training.
 
     Raises UsageError, NoStructureError, TooFewItemsError, TooManyItemsError or TooFewError.
-
-    - structure: structure that training lacks and half of the test items have
     """
     size = size or Size()
     check_size(task, size, sampling=sampling, halves=structure is not None)

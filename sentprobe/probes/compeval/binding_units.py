@@ -26,10 +26,7 @@ def _find_adjective(sentence: ProbedSentence, adjective: str) -> int | None:
 
 
 def make_binding_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the adjective belongs to the noun; every noun has an adjective.
-
-    The mirror exchanges the adjective with another.
-    """
+    """Yield units that ask whether the noun has the adjective; the mirror swaps the adjectives of two nouns."""
     events = drawer.sample_events(words=probe, choices=Choices(adjectives=(1,)))
     return make_mirror_pairs(drawer, probe, is_bound, events, _swap_adjective)
 
@@ -47,10 +44,7 @@ def is_recipient(sentence: ProbedSentence, probe: Probe) -> bool | None:
 
 
 def make_recipient_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the noun is the recipient of the verb.
-
-    The mirror exchanges the noun with another of the same number and sort, such as the agent.
-    """
+    """Yield units that ask whether the noun is the recipient; the mirror swaps it with a like noun."""
     noun, verb = probe
     event = ev.Event(predicate=verb, recipient=ev.Participant(noun=noun))
     events = drawer.sample_events(required=(event,), words=probe)

@@ -22,10 +22,7 @@ Intransitive verbs occur in few structures. With more intransitive probes, these
 
 
 def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
-    """Return the words of a vocabulary, with the nouns of one sort.
-
-    Syncretic verbs, whose past form equals the plain form (*hit*), are left out.
-    """
+    """Return the words of a vocabulary, with the nouns of one sort, without verbs like *hit*."""
     vocabulary_words = dict(lexicon.vocabulary(vocabulary).words)
     vocabulary_words[Kind.NOUN] = restrict_to_one_sort(lexicon, vocabulary).vocabulary(vocabulary).words[Kind.NOUN]
     return {

@@ -118,10 +118,7 @@ class Drawer:
         forbidden_words: tuple[str, ...] = (),
         choices: Choices | None = None,
     ) -> Space | None:
-        """Return the space of the events to sample; None: there are no such events.
-
-        *words* must occur, *forbidden_words* must not.
-        """
+        """Return the space of the events to sample, with *words* and without *forbidden_words*, or None."""
         partners = {word for noun, word in self.separated_pairs if noun in words}
         partners |= {noun for noun, word in self.separated_pairs if word in words}
         constraints = Constraints(

@@ -1,7 +1,4 @@
-"""Questions and mirror pairs of the suite structure.
-
-The two sentences of a pair have the same words. The label depends on the structure only.
-"""
+"""Questions and mirror pairs of the suite structure: the same words, with a label by the structure only."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
@@ -51,10 +48,7 @@ def is_under_modal(sentence: ProbedSentence, probe: Probe) -> bool | None:
 
 
 def make_attachment_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the relative clause belongs to the noun.
-
-    The mirror moves the clause to the other noun of the main clause.
-    """
+    """Yield units that ask which noun the relative clause modifies; the mirror moves it to the other."""
     noun, verb = probe
     ((role, _),) = find_patterns((drawer.template,))[0].clauses
     person = ev.Participant(noun=noun, clause=ev.RelativeClause(event=ev.Event(predicate=verb)))
@@ -81,10 +75,7 @@ def change_layout(
     forms: tuple[ClauseForm, ...] | None = None,
     fixed: Mapping[str, int] = MappingProxyType({}),
 ) -> DrawnEvent:
-    """Return an event in the layout of another pattern, or of other clause forms.
-
-    Its variables are renamed, and those in *fixed* have these values.
-    """
+    """Return an event in another layout, with its variables renamed and those in *fixed* set."""
     old = event.layout
     choices = Choices(modals=list_modals(drawer))
     words = choose_words(drawer.wording.lexicon, drawer.vocabulary, choices, Constraints())
@@ -155,10 +146,7 @@ def _move_modal(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[Dr
 
 
 def keep_words(find_mirrors: MirrorFinder) -> MirrorFinder:
-    """Return a function that leaves out mirrors with other words, such as *is* and *were* for *was* and *are*.
-
-    It also leaves out mirrors with an adverb that two verbs can take.
-    """
+    """Return a function that leaves out ambiguous mirrors and those with other words, such as *is* for *was*."""
 
     def find_same_words(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterable[DrawnEvent]:
         words = sorted(probed.text.split())

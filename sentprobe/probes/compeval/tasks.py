@@ -32,11 +32,7 @@ _WORD_REASONS = give_reason(ABOUT_WORDS, Cue.BAG, *_ORDER_CUES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompevalTask(KnownTask):
-    """A task of generated sentences, of the suite compeval or structure.
-
-    ``unit`` is the number of items of a unit, ``sample_events`` yields all events that a question applies to, and
-    ``question`` gives the label.
-    """
+    """A task of generated sentences; ``unit`` counts items and ``sample_events`` yields events for ``question``."""
 
     classes: str = "FALSE, TRUE"
     preset: str = "ettinger"
@@ -66,10 +62,7 @@ class CompevalTask(KnownTask):
         return tuple(self.classes.split(", "))
 
     def get_unit_size(self, sampling: Sampling) -> int:
-        """Return the number that the size of a split must be a multiple of.
-
-        The labels of a task with three balance up to one item.
-        """
+        """Return the number that a split's size must be a multiple of (three labels: balance up to one item)."""
         if len(self.labels) > 2:
             return 1
         return self.unit if sampling is Sampling.MIRROR else 2
@@ -130,7 +123,6 @@ TASKS = {
         ),
     )
 }
-
 
 STRUCTURE_TASKS: dict[str, CompevalTask] = {
     task.name: task

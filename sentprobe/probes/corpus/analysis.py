@@ -1,8 +1,4 @@
-"""Analyse a corpus into a table, on any engine; an interrupted analysis can be resumed.
-
-Each finished chunk becomes a file of rows in ``work/``. When all chunks are finished, the first row of each text goes
-into the shards of the table, the head is written, and ``work/`` is removed.
-"""
+"""Analyse a corpus into a table, on any engine; finished chunks in ``work/`` let an interrupted analysis resume."""
 
 import json
 import shutil
@@ -174,7 +170,9 @@ def _write_table(
     folder = table.make_staged_folder(plan.out)
     reporter.begin("write the table", stored_chunks.count_shards(kept_rows.total))
     shards = stored_chunks.write_shards(kept_rows, folder, threads=threads, on_shard_written=reporter.advance)
-    _write_failures(chunks, folder / table.FAILURES)
+    with atomic_path(folder / table.FAILURES) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as out:
+        for failure in _read_failures(chunks):
+            out.write(json.dumps(failure, ensure_ascii=False) + "\n")
     new_table = table.Table(
         path=plan.out,
         command=plan.command,
@@ -211,9 +209,3 @@ def _read_failures(chunks: Sequence[stored_chunks.StoredChunk]) -> Iterator[dict
     for chunk in chunks:
         if chunk.rows < chunk.sentences:
             yield from map(asdict, stored_chunks.read_head(chunk.path).failures)
-
-
-def _write_failures(chunks: Sequence[stored_chunks.StoredChunk], path: Path) -> None:
-    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as out:
-        for failure in _read_failures(chunks):
-            out.write(json.dumps(failure, ensure_ascii=False) + "\n")

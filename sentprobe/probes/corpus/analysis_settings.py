@@ -16,7 +16,6 @@ from sentprobe.versions import describe_package, get_own_version
 if TYPE_CHECKING:
     from nltk.tokenize.punkt import PunktParameters
 
-
 PUNKT_FILES = ("abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt")
 """The files of a folder of Punkt parameters, in NLTK's text format."""
 

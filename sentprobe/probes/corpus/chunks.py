@@ -1,10 +1,4 @@
-"""Stored chunks of a corpus: their files, and the shards that are built from them.
-
-Two texts count as equal if the first 64 bits of their sha256 are equal. Among a hundred million different sentences, a
-wrong match has a probability of 0.03%.
-
-Shards have a fixed number of rows, so they do not depend on the division into chunks.
-"""
+"""Stored chunks of a corpus, and shards of a fixed number of rows; equal texts are found by 64 bits of their sha256."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence

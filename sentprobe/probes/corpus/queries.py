@@ -18,7 +18,6 @@ from sentprobe.probes.dataset import Indices
 if TYPE_CHECKING:
     import duckdb
 
-
 MEMORY = "2GB"
 """Memory limit of DuckDB; above it, DuckDB uses temporary files."""
 THREADS = 2

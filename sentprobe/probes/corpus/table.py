@@ -1,9 +1,4 @@
-"""The table of a corpus: a directory of Parquet shards and a head that describes them.
-
-- ``table.json``: format, command, versions, parser, sources, counts, and shards with their sha256
-- ``shards/part-00000.parquet`` ...: a row for each distinct sentence, in corpus order
-- ``failures.jsonl``: sentences without a row: source, line, reason, beginning
-"""
+"""The table of a corpus: a head (``table.json``), shards (a row for each distinct sentence), and failures."""
 
 import json
 import re
@@ -24,7 +19,6 @@ from sentprobe.values import BadSyntaxError, check_record, parse_json
 
 if TYPE_CHECKING:
     import duckdb
-
 
 HEAD_NAME = TABLE_MARKER
 SHARDS = "shards"
@@ -188,15 +182,11 @@ def _build_table(path: Path, head: dict[str, Any]) -> Table:
         check_record(table)
         bool(table.constituents)
         for shard in table.shards:
-            _check_shard(shard)
+            if not re.fullmatch(r"[\w-][\w.-]{0,99}", shard.file):
+                raise FormatError(f"{shard.file!r} is no name of a shard")
     except (KeyError, TypeError, FormatError) as error:
         raise TableError(f"{path / HEAD_NAME}: not the head of a table: {error}") from error
     return table
-
-
-def _check_shard(shard: Shard) -> None:
-    if not re.fullmatch(r"[\w-][\w.-]{0,99}", shard.file):
-        raise FormatError(f"{shard.file!r} is no name of a shard")
 
 
 def _find_shards_folder(path: Path, head: dict[str, Any]) -> str:

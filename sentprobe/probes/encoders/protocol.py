@@ -14,7 +14,6 @@ from sentprobe.extras import format_install
 if TYPE_CHECKING:
     from sentprobe.probes.dataset import Indices, ProbeDataset
 
-
 Vectors = NDArray[np.float32]
 
 

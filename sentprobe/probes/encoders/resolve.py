@@ -117,11 +117,7 @@ def _resolve_encoder(argument: object) -> EncoderSource:
 
 
 def _wrap_with_fingerprint(model: Any) -> PythonEncoder:
-    """Wrap a function or model as an encoder with the most stable fingerprint available.
-
-    A function without a closure is identified by its file, as in ``wrap_encoder``. Any other object without a
-    fingerprint gets a random one, so that its results are never reused.
-    """
+    """Wrap a function or model with its own, its file's, or else a random fingerprint, which is never reused."""
     name, fingerprint = protocol.read_code_name(model), find_fingerprint(model)
     if fingerprint or (inspect.isfunction(model) and model.__closure__ is None):
         return wrap(model, name=name, fingerprint=fingerprint)

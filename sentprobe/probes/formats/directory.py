@@ -1,8 +1,4 @@
-"""The default format: a directory with sentences.parquet, items.parquet and card.json.
-
-sentences.parquet has the column ``sentence``. items.parquet has ``split``, ``row`` (index of the sentence, from 0),
-``label``, ``probe1`` and ``probe2`` if there are probe words, and further columns of the items.
-"""
+"""The default format: a directory with sentences.parquet, items.parquet and card.json (see ``docs/formats.md``)."""
 
 import json
 import re

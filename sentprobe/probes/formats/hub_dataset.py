@@ -1,9 +1,4 @@
-"""The Hugging Face hub's format: a README, a Parquet file for each split, and a card.json.
-
-The columns ``sentence``, ``label`` and, if there are probe words, ``probe1`` and ``probe2`` are texts. The head of the
-README lists the labels in order, so that ``load_dataset`` returns them as ``ClassLabel`` numbers. In the README
-of a folder, each dataset is a configuration.
-"""
+"""The Hugging Face hub's format: a README whose head lists the labels, a Parquet file for each split, a card.json."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping

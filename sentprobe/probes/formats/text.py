@@ -1,10 +1,4 @@
-"""Datasets as text: the files of the published compeval datasets, and of SentEval.
-
-train.txt, test.txt and optionally dev.txt have a line for each item, with tabs between label, sentence id, sentence and
-probe words (lemmas). The ids are not kept. sentprobe adds a card.json.
-
-SentEval's files have no probe words (Conneau et al. 2018). https://github.com/facebookresearch/SentEval
-"""
+"""Datasets as text with a line for each item: the published compeval files, and SentEval's without probe words."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path

@@ -25,11 +25,7 @@ from sentprobe.probes.encoders.protocol import digest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TripletSampling:
-    """How triplets are sampled: words, templates, number and seed.
-
-    For the sentences of a dataset, *vocabulary* is from its card, *templates* names its suite (empty if the dataset was
-    read), and *seed* is the seed of the suite and of the encoders.
-    """
+    """How triplets are sampled: words, templates (or the dataset's suite), number and seed."""
 
     vocabulary: str = "compeval"
     templates: tuple[str, ...] = ("all",)

@@ -1,11 +1,7 @@
-"""The tasks of Adi et al. 2017, section 3: length, content and order; and two controls of each.
+"""The tasks of Adi et al. 2017, section 3: length, content and order, on sentences as written or changed.
 
-A sentence has one item or, with sampling as published, two: one of each label. Words are compared in lower case, and
-punctuation is no word.
-
-PERMUTED sentences have their tokens in a random order. RANDOM sentences consist of as many random tokens, drawn by
-corpus frequency (as published: each type equally often). Items ask about the changed sentence, since two words of the
-original sentence would be in their usual order.
+PERMUTED sentences have their tokens in a random order, RANDOM ones consist of tokens drawn by corpus frequency (as
+published: each type equally often). Items ask about the changed sentence; words are compared in lower case.
 """
 
 from collections import Counter
@@ -287,11 +283,7 @@ ADI_CONTENT = make_adi_tasks(
 
 
 def select_adi_order(request: selection.SelectionRequest, change: Change) -> selection.Selection:
-    """Return the items of AdiOrder (is the first probe word before the second?).
-
-    Both words occur once in the sentence. The pair of words alone predicts part of the answers, as in the paper; the
-    control without the sentence measures how much.
-    """
+    """Return the items of AdiOrder (is the first probe word before the second?); both words occur once."""
     return select_word_items(request, AdiQuestion(2, _make_single_order_items, _make_paired_order_items), change)
 
 

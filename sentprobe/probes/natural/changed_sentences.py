@@ -95,7 +95,6 @@ _QUOTES_SQL = ", ".join("'" + quote.replace("'", "''") + "'" for quote in DOUBLE
 NO_QUOTES_SQL = f"NOT list_has_any(tokens, [{_QUOTES_SQL}])"
 """SQL condition: a sentence has no double quotes."""
 
-
 ORIGINAL, INVERTED = "O", "I"
 """The classes of BShift and CoordInv, named as in the published data."""
 

@@ -1,9 +1,4 @@
-"""Selection of a task's items from a corpus: word frequency bands, classes and splits.
-
-The figures of Conneau et al. 2018 suit a large corpus. In a corpus of fewer than :data:`REFERENCE_TOKENS` tokens they
-shrink in proportion, since hardly a word would be frequent enough. The target words of Tense, SubjNum and ObjNum have a
-reference of their own (:mod:`sentprobe.probes.natural.target_words`).
-"""
+"""Selection of a task's items: word frequency bands, which shrink with small corpora, classes and splits."""
 
 import re
 from collections import Counter
@@ -47,7 +42,6 @@ class FrequencyBand:
 
 
 _EXAMPLE = FrequencyBand(100, 5000)
-
 
 DEPTHS = range(5, 13)
 """Classes of TreeDepth in the paper, in edges from ROOT to the deepest word."""
@@ -109,7 +103,6 @@ def parse_depths(text: str) -> range:
 
 _MAX_SHOWN = 20
 """Maximum number of classes that an error lists."""
-
 
 SplitPlaces = Mapping[Split, Indices]
 """Positions in a pool, by split."""
@@ -408,13 +401,8 @@ def select_classes(
     return Selection(labels, read_entries(request, pool, places, labels=labels), (*notes, *size_notes))
 
 
-def compute_text_digest(text: str) -> str:
-    """Return the digest of a sentence in the table."""
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
 def find_unknown_texts(corpus: Corpus, texts: Iterable[str]) -> set[str]:
     """Return the texts that are not sentences of the corpus."""
-    digests = {compute_text_digest(text): text for text in texts}
+    digests = {sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]: text for text in texts}
     known_digests = corpus.find_known_digests(sorted(digests))
     return {text for digest, text in digests.items() if digest not in known_digests}

@@ -1,8 +1,4 @@
-"""Agreement of two tables about the same sentences, and their disagreements.
-
-Conneau et al. 2018 (section 2) judged automatic labels by people; here a second table replaces the people: gold trees
-against a parser's, or one parser against another. Sentences are matched by the digests of their tokens. DuckDB counts.
-"""
+"""Agreement of two tables about the same sentences, such as gold trees and those of a parser."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -56,7 +56,9 @@ def select_target_words(
         f"{band.high}"
     )
     places, share = selection.select_by_form(pool, labels, request.size, task=request.task)
-    forms = _read_forms(request, pool, places)
+    ranks = {split: {int(rank) for rank in pool.forms[chosen]} for split, chosen in places.items()}
+    words = request.corpus.find_words(sorted(set().union(*ranks.values())))
+    forms = {split: frozenset(words[rank] for rank in split_ranks) for split, split_ranks in ranks.items()}
     why = f"{selection.describe_rarest_class(pool, labels)}, and no word may be in two splits"
     return selection.Selection(
         labels,
@@ -103,14 +105,6 @@ def _compute_lead(answer: str, word_labels: Sequence[str]) -> int:
 def format_band_note(band: selection.FrequencyBand) -> str:
     """Return the note that states the frequency band."""
     return f"words of corpus frequency {band.low:,} to {band.high:,}"
-
-
-def _read_forms(
-    request: selection.SelectionRequest, pool: SentencePool, places: selection.SplitPlaces
-) -> dict[Split, frozenset[str]]:
-    ranks = {split: {int(rank) for rank in pool.forms[chosen]} for split, chosen in places.items()}
-    words = request.corpus.find_words(sorted(set().union(*ranks.values())))
-    return {split: frozenset(words[rank] for rank in split_ranks) for split, split_ranks in ranks.items()}
 
 
 def count_forms(forms: Mapping[Split, frozenset[str]]) -> dict[str, int]:

@@ -1,9 +1,7 @@
-"""Division of files of Penn bracket trees into the texts of single trees.
+"""Division of files of Penn bracket trees into the texts of single trees, each on one or several lines.
 
-A tree may take several lines, even empty ones (as in the Penn Treebank), and a line may hold several trees. If a tree
-has no end, reading continues at the next line that begins like the tree, with ``(ROOT`` or ``( (S`` in the first
-column. If all earlier trees took one line each and the first line of this tree has words, reading continues at the next
-line that begins with any bracket.
+After a tree without an end, reading continues at the next line that begins like it, or with any bracket if all earlier
+trees took one line each.
 """
 
 import re

@@ -1,8 +1,4 @@
-"""The folder of a sentence model: config.json, words.txt and model.safetensors.
-
-No file is a pickle. The sizes in config.json limit the sizes of the other files, so that a damaged folder is refused
-before memory is allocated.
-"""
+"""The folder of a sentence model; the sizes in config.json limit those of words.txt and model.safetensors."""
 
 from collections.abc import Mapping
 from pathlib import Path

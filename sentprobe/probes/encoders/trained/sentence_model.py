@@ -102,12 +102,7 @@ def make_sentence_model(
     frozen: bool = False,
     seed: int,
 ) -> SentenceModel:
-    """Return an untrained model; the seed decides its random weights. Raises UsageError or EncoderError.
-
-    - vectors: initial word vectors; vectors of other words are sampled with the same mean scale.
-      None: all vectors are sampled with standard deviation 0.1
-    - frozen: whether word vectors are not trained
-    """
+    """Return an untrained model with weights by *seed*; words without *vectors* are sampled on their mean scale."""
     check_size(architecture, words=len(vocabulary.words))
     if vectors is not None and vectors.dim != architecture.inputs:
         raise UsageError(

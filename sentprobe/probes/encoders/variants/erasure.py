@@ -1,8 +1,4 @@
-"""Variants of encoders from whose vectors the labels of a dataset are erased.
-
-LEACE (Belrose et al. 2023, theorem 4.3) makes the smallest change of the vectors, in mean squares, that removes all
-covariance with the labels. No linear classifier then predicts the labels. LEACE is fitted to the training items.
-"""
+"""Variants of encoders from whose vectors LEACE (Belrose et al. 2023, theorem 4.3) erases the labels of a dataset."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,8 +1,4 @@
-"""CoordInv and BShift of Conneau et al. 2018, section 2: two clauses or two neighbouring tokens, inverted or not.
-
-In CoordInv, the same function renders originals and inverted sentences. An original is used only if its rendering
-equals the sentence of the corpus. So neither case nor punctuation tells the two apart.
-"""
+"""CoordInv and BShift of Conneau et al. 2018, section 2: two clauses or two neighbouring tokens, inverted or not."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

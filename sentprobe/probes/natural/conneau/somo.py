@@ -1,8 +1,7 @@
 """SOMO of Conneau et al. 2018, section 2: a noun or verb replaced by a less fitting one.
 
-Word and replacement have the same tag (their most frequent one) and corpus frequencies in the band. With the word
-before, and with the word after, both form bigrams whose corpus frequencies differ by at most a factor of two. An
-original is a sentence with a word that could have been replaced in the same way.
+Both words have the same most frequent tag, a corpus frequency in the band, and bigrams, with the word before and with
+the word after, whose frequencies differ by at most a factor of two.
 """
 
 import math
@@ -45,10 +44,7 @@ class Replacement:
 
 
 def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of SOMO: a noun or verb was replaced (C) or not (O). Raises TooFewError.
-
-    Half of the sentences are changed. Among them, no replacement is in two splits.
-    """
+    """Return the items of SOMO, half changed (C), each replacement in one split. Raises TooFewError."""
     band = request.settings.odd_band or ODD_BAND.scale(request.corpus.token_count)
     replacements = _find_replacements(request, band)
     requested = selection.compute_class_share(request.size, classes=2)
@@ -171,7 +167,6 @@ SELECT digest, chosen[1] AS spot, chosen[2] AS word, chosen[3] AS tag,
 FROM one JOIN sentences USING (digest)
 """
 
-
 _CHOICE_SQL = f"""
 WITH known AS (
     SELECT targets.*, before.n AS before_n, after.n AS after_n FROM targets
@@ -191,7 +186,6 @@ WITH known AS (
 SELECT {HANDLE_SQL} AS handle, spot, chosen[1] AS word, chosen[2] AS rank FROM one
 ORDER BY md5_number_lower(concat(digest, ' ', $1)), digest
 """
-
 
 TASK = NaturalTask(
     name="SOMO",

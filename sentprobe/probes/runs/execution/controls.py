@@ -263,16 +263,11 @@ CHANGES: Mapping[Condition, Callable[[Vectors, ProbeItems, np.random.Generator],
     Condition.PORTIONS: _shuffle_training,
 }
 
-
 WORD = re.compile(r"\w")
 
 
 def find_word_types(data: ProbeDataset) -> Indices:
-    """Return the number of the word type of each sentence for the control task, (sentences,) int64.
-
-    The type is the last word. If all test sentences are in training too, as with held-out probe words, each sentence is
-    its own type.
-    """
+    """Return the type (last word) of each sentence, (sentences,); each its own if words are held out."""
     train, test = (data.splits[split].rows for split in (Split.TRAIN, Split.TEST))
     if np.isin(test, train).all():
         return np.arange(len(data.sentences), dtype=np.int64)

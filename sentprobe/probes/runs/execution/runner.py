@@ -162,10 +162,7 @@ class Runner:
         self._shared_fits.update((key, finished_fits[key]) for key in shared)
 
     def _save_unfinished_results(self, results: Iterable[Result]) -> None:
-        """Write the results of stopped work that have a probe's score and replace no finished ones (--force).
-
-        An error is logged, so that the reason of the stop is not lost.
-        """
+        """Write stopped work with a probe's score that replaces no finished result; an error is logged."""
         for result in results if not self._run.force else ():
             if Condition.PROBE in result.scores:
                 try:

@@ -1,9 +1,4 @@
-"""Forecasts of a run: its missing probes, and its duration from a cost model.
-
-The duration of training is operations times passes, divided by a speed. The speed is that of a short fit for each width
-of vectors and classifier; the passes are assumed. Encoding is timed on a few sentences. Building is timed for a few
-items; its time grows with the number of items to the power GROWTH.
-"""
+"""Forecasts of a run: its missing probes, and its duration from short timings; the passes are assumed."""
 
 import time
 from collections.abc import Hashable, Mapping, Sequence
@@ -186,10 +181,7 @@ def list_missing_fits(
     tasks: Mapping[str, Task],
     encoders: Mapping[str, planned_work.EncoderFacts],
 ) -> list[planned_work.PlannedFit]:
-    """Return the fits of all missing probes; encoders share those that depend on their width only.
-
-    - tasks, encoders: by name; the tasks may have some of their items
-    """
+    """Return the fits of all missing probes of these tasks and encoders; some depend on a width only."""
     fits: dict[Hashable, list[planned_work.PlannedFit]] = {}
     for plan in planned:
         task, encoder = tasks[plan.task], encoders[plan.encoder]

@@ -29,10 +29,7 @@ MIN_COMPUTING_SHARE = 0.05
 
 
 def measure_training(fits: Sequence[PlannedFit], run: Run) -> float:
-    """Return the seconds of all fits in one process.
-
-    Of the fits of one width and classifier, the largest is timed for some passes, and the others follow by operations.
-    """
+    """Return the seconds of fits: the largest of each width and classifier is timed, the others scaled."""
     groups: dict[Hashable, list[PlannedFit]] = {}
     for fit in fits:
         groups.setdefault((fit.preset, fit.shape.dim, fit.shape.is_linear(fit.preset)), []).append(fit)

@@ -1,7 +1,4 @@
-"""The plan of a run: its missing probes, counted over all draws, and their fits; nothing is written.
-
-Early stopping decides the number of passes, which only training shows. The assumed numbers are means of measured runs.
-"""
+"""The plan of a run: its missing probes over all draws, and their fits, with mean passes of measured runs."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
