@@ -236,12 +236,8 @@ def read_parquet(path: Path) -> Iterator[Sentence]:
 
 def _sentence_from_row(row: dict[str, Any], number: int) -> Sentence:
     try:
-        index = row["index"]
-        record = {
-            **row,
-            "index": None if index is None else int(index),
-            "tokens": {name: row[name] for name in _TOKEN_COLUMNS},
-        }
+        index = None if row["index"] is None else int(row["index"])
+        record = {**row, "index": index, "tokens": {name: row[name] for name in _TOKEN_COLUMNS}}
         event = str(row["event"])
     except KeyError as error:
         raise FormatError(f"there is no column {error.args[0]!r}") from error

@@ -136,13 +136,9 @@ def _assemble_dataset(task: CompevalTask, items: Mapping[Split, Sequence[PaperQu
         parts = tuple(item.part for _, item in items[split])
         columns = {STRUCTURE: parts} if any(parts) else {}
         splits[split] = Items(rows, probes, targets, columns)  # type: ignore[arg-type]
+    texts, probe_words = tuple(sentences), tuple(words)
     return ProbeDataset(
-        name=task.name,
-        sentences=tuple(sentences),
-        labels=task.labels,
-        probe_words=tuple(words),
-        splits=splits,
-        card=card,
+        name=task.name, sentences=texts, labels=task.labels, probe_words=probe_words, splits=splits, card=card
     )
 
 

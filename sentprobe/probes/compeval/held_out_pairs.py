@@ -41,13 +41,7 @@ VERB_KINDS = (Kind.TRANSITIVE, Kind.INTRANSITIVE)
 
 
 def build_pairs(
-    words: WordsByKind,
-    kinds: Sequence[Kind] = VERB_KINDS,
-    *,
-    rng: Random,
-    task: str,
-    absent: bool,
-    validation: bool = False,
+    words: WordsByKind, kinds: Sequence[Kind] = VERB_KINDS, *, rng: Random, task: str, absent: bool, validation: bool
 ) -> ProbesBySplit:
     """Return disjoint pairs of a noun and a word of *kinds* for training and test. Raises TooFewError.
 

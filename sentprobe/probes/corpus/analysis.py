@@ -66,17 +66,13 @@ class Analysis:
 
 
 def analyze(
-    plan: Analysis,
-    machines: EngineChoice | None = None,
-    reporter: Reporter | None = None,
-    progress: AnalysisProgress | None = None,
+    plan: Analysis, machines: EngineChoice, reporter: Reporter | None = None, progress: AnalysisProgress | None = None
 ) -> table.Table:
     """Build the table of a corpus, resuming an interrupted analysis, and return the table.
 
     Equal plans give equal bytes on each engine and with any number of workers. Sentences are counted in *progress*.
     Raises UsageError if *out* is a finished table or has other files, and SentprobeError if the corpus cannot be used.
     """
-    machines = machines or EngineChoice()
     reporter, progress = reporter or SilentReporter(), progress or AnalysisProgress()
     check_encoding(plan.encoding)
     with ExitStack() as stack:

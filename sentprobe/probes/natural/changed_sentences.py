@@ -39,13 +39,8 @@ def select_changed_sentences(
     for split, number in counts_by_split.items():
         chosen = [next(remaining) for _ in range(2 * number)]
         entries += alternate_versions(chosen, split, labels=labels)
-    notes = selection.describe_size(
-        request,
-        selection.ClassShare(requested, counts_by_split),
-        classes=2,
-        why=f"{len(pairs):,} sentences can be changed",
-    )
-    return selection.Selection(labels, tuple(entries), notes)
+    share, why = selection.ClassShare(requested, counts_by_split), f"{len(pairs):,} sentences can be changed"
+    return selection.Selection(labels, tuple(entries), selection.describe_size(request, share, classes=2, why=why))
 
 
 def alternate_versions(pairs: list[ChangedPair], split: Split, *, labels: tuple[str, str]) -> list[Entry]:

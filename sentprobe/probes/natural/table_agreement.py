@@ -106,13 +106,9 @@ def list_measures() -> tuple[AgreementMeasure, ...]:
 
 
 def _make_measure(task: NaturalTask, name: str, label: ParseLabel, kind: MeasureKind) -> AgreementMeasure:
+    trees = task.need is TableNeed.TREE
     return AgreementMeasure(
-        name=name,
-        kind=kind,
-        task=task.name,
-        sql=label.sql,
-        classes=label.classes,
-        needs_constituents=task.need is TableNeed.TREE,
+        name=name, kind=kind, task=task.name, sql=label.sql, classes=label.classes, needs_constituents=trees
     )
 
 
@@ -152,14 +148,8 @@ class TablePairs:
         ((first, second),) = self._corpus.query(
             "SELECT (SELECT count(*) FROM sentences), (SELECT count(*) FROM others)"
         )
-        both = len(self)
-        return TableAgreement(
-            both=both,
-            only_a=first - both,
-            only_b=second - both,
-            tags=self._count_tags(),
-            tallies=self._count_measures(),
-        )
+        both, tags, tallies = len(self), self._count_tags(), self._count_measures()
+        return TableAgreement(both=both, only_a=first - both, only_b=second - both, tags=tags, tallies=tallies)
 
     def _count_tags(self) -> AgreementCounts:
         ((total, same),) = self._corpus.query(

@@ -125,13 +125,8 @@ def make_erased_encoders(
             continue
         data = read_dataset(path)
         for encoder in encoders:
-            name = f"{encoder.name}, without {data.name}"
-            yield make_erased_encoder(
-                encoder,
-                data,
-                name=name if label else add_options(encoder.name, (ERASE, path)),
-                base_is_probed=NO_ERASURE in paths,
-            )
+            name = f"{encoder.name}, without {data.name}" if label else add_options(encoder.name, (ERASE, path))
+            yield make_erased_encoder(encoder, data, name=name, base_is_probed=NO_ERASURE in paths)
 
 
 def split_erase_option(spec: Spec) -> tuple[Spec, tuple[str, ...]]:

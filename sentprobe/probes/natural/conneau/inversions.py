@@ -108,11 +108,7 @@ def _group_by_length(request: selection.SelectionRequest) -> dict[LongerClause, 
 
 def _find_invertible(rows: Iterable[tuple[object, ...]]) -> dict[str, CoordinatedSentence]:
     divided = {str(row[0]): divide_sentence(str(row[0]), row[1], row[2:]) for row in rows}  # type: ignore[arg-type]
-    return {
-        text: parts
-        for text, parts in divided.items()
-        if parts is not None and render_sentence(parts, inverted=False) == text
-    }
+    return {text: parts for text, parts in divided.items() if parts and render_sentence(parts, inverted=False) == text}
 
 
 def divide_sentence(text: str, tags: Sequence[str], spans: Sequence[int]) -> CoordinatedSentence | None:

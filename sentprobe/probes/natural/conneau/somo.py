@@ -77,13 +77,9 @@ def _deal_replacements(
     ranks = np.array([replacement.rank for replacement in replacements], np.int64)
     zeros = np.zeros(len(replacements), np.int64)
     pool = SentencePool(zeros.astype(np.uint64), zeros, ranks)
-    split_numbers = selection.deal_forms(pool, classes=1, requested=requested)
+    places = selection.deal_forms(pool, classes=1, requested=requested)
     return {
-        split: [
-            replacement
-            for replacement, split_number in zip(replacements, split_numbers, strict=True)
-            if split_number == number
-        ]
+        split: [replacement for replacement, place in zip(replacements, places, strict=True) if place == number]
         for number, split in enumerate(requested)
     }
 

@@ -75,12 +75,9 @@ def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
     encoders = bind_to_sentence_order(unbound, (dataset.sentences for dataset in data))
     tasks = make_tasks(data, run=run, preset=preset, words=source)
     if has_results:
+        stored = missing_jobs.find_results_by_recipe(run)
         planner = planned_work.Planner(
-            targets=targets,
-            preset=preset,
-            words=words,
-            reporter=reporter,
-            stored_results=missing_jobs.find_results_by_recipe(run),
+            targets=targets, preset=preset, words=words, reporter=reporter, stored_results=stored
         )
         plans = [planner.plan_draw(draw_encoders, run=draw) for draw, draw_encoders, _ in draws]
     else:
