@@ -249,7 +249,6 @@ class CompevalOptions:
         str | None,
         declare_option(
             HELD_OUT,
-            "--hold-out-structure",
             metavar="NAME",
             help="Exclude a structure from training; half of the test items have it. One of: "
             f"{names.enumerate_names(names.STRUCTURES)}.",
@@ -268,20 +267,17 @@ class ItemOptions:
         str,
         declare_option(
             WHAT,
-            "--sampling",
             help="mirror (balanced mirror pairs), or paper (the papers' procedure; not in conneau's tasks).",
             autocompletion=completion.complete_sampling,
         ),
     ] = "mirror"
 
-    train: Annotated[
-        int | None, declare_option(WHAT, "--train", help="Training items. Default: 4000; natural text: 100000.")
-    ] = None
-    test: Annotated[
-        int | None, declare_option(WHAT, "--test", help="Test items. Default: 1000; natural text: 10000.")
-    ] = None
+    train: Annotated[int | None, declare_option(WHAT, help="Training items. Default: 4000; natural text: 100000.")] = (
+        None
+    )
+    test: Annotated[int | None, declare_option(WHAT, help="Test items. Default: 1000; natural text: 10000.")] = None
     validation: Annotated[
-        int | None, declare_option(WHAT, "--validation", help="Validation items. Default: 0; natural text: 10000.")
+        int | None, declare_option(WHAT, help="Validation items. Default: 0; natural text: 10000.")
     ] = None
 
 
@@ -315,30 +311,22 @@ class NaturalOptions:
         str | None,
         declare_option(
             NATURAL_TEXT,
-            "--odd-band",
             help="Frequency range of the exchanged words of SOMO. Default: 40-400, lower in a small corpus.",
         ),
     ] = None
     words: Annotated[
         int | None,
-        declare_option(
-            NATURAL_TEXT, "--words", help="Number of words (classes) of WC. Default: 1000, fewer in a small corpus."
-        ),
+        declare_option(NATURAL_TEXT, help="Number of words (classes) of WC. Default: 1000, fewer in a small corpus."),
     ] = None
     first_rank: Annotated[
         int | None,
-        declare_option(
-            NATURAL_TEXT,
-            "--first-rank",
-            help="Frequency rank of WC's first word. Default: 2001, lower in a small corpus.",
-        ),
+        declare_option(NATURAL_TEXT, help="Frequency rank of WC's first word. Default: 2001, lower in a small corpus."),
     ] = None
     sequences: Annotated[
-        int | None,
-        declare_option(NATURAL_TEXT, "--sequences", help="Number of classes of TopConst, without OTHER. Default: 19."),
+        int | None, declare_option(NATURAL_TEXT, help="Number of classes of TopConst, without OTHER. Default: 19.")
     ] = None
     depths: Annotated[
-        str | None, declare_option(NATURAL_TEXT, "--depths", help="Depths (classes) of TreeDepth. Default: 5-12.")
+        str | None, declare_option(NATURAL_TEXT, help="Depths (classes) of TreeDepth. Default: 5-12.")
     ] = None
 
 

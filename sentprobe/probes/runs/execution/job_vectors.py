@@ -110,7 +110,7 @@ def arrange_vectors(
         return
     with make_scratch_folder() as folder:
         vector_files = _VectorFiles(vectors, folder)
-        trainers = {}
+        trainers: TrainingWork = {}
         for key, job in jobs.items():
             sentences, words = vector_files.write_sentence_vectors(job), vector_files.write_word_vectors(job)
             trainers[key] = partial(make_trainer(job, run), sentences, word_vectors=words)
