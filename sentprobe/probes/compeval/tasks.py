@@ -7,7 +7,7 @@ from enum import StrEnum
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.spaces.drawn_event import DrawnEvent
 from sentprobe.lexicon import Kind
-from sentprobe.probes.compeval import binding_units, mirror, mood_units, questions, structure_units
+from sentprobe.probes.compeval import mirror, questions, structure_units
 from sentprobe.probes.compeval.held_out_pairs import VERB_KINDS
 from sentprobe.probes.compeval.items import Drawer
 from sentprobe.probes.dataset import Sampling, Size, Split
@@ -161,10 +161,10 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
             name="Binding",
             question_text="n and the adjective w occur in s; does w belong to n?",
             probed_kinds=(Kind.ADJECTIVE,),
-            make_units=binding_units.make_binding_units,
+            make_units=structure_units.make_binding_units,
             held_out=HeldOutKind.PAIRS,
             templates=_NOUN_TEMPLATES,
-            question=binding_units.is_bound,
+            question=structure_units.is_bound,
             may_answer=give_reason("an adjective stands before its noun; beat this figure", *_ORDER_CUES),
         ),
         _StructureTask(
@@ -172,10 +172,10 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
             question_text="n and v occur in s; is n the recipient of v?",
             probed_kinds=(Kind.DITRANSITIVE,),
             has_one_sort=False,
-            make_units=binding_units.make_recipient_units,
+            make_units=structure_units.make_recipient_units,
             held_out=HeldOutKind.PAIRS,
             templates=("ditransitive", "ditransitive-rc", *(f"{name}-ditransitive" for name in _CLAUSE_TEMPLATES)),
-            question=binding_units.is_recipient,
+            question=structure_units.is_recipient,
             may_answer=give_reason("word order is what marks the role; beat this figure", *_ORDER_CUES),
         ),
         _StructureTask(
@@ -183,20 +183,20 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
             question_text="does s ask for the agent or the patient?",
             classes="agent, patient",
             probed_kinds=(),
-            make_units=mood_units.make_question_units,
+            make_units=structure_units.make_question_units,
             templates=("transitive", "transitive-rc"),
-            question=mood_units.is_patient_asked,
+            question=structure_units.is_patient_asked,
             may_answer=_SENTENCE_REASONS,
         ),
         _StructureTask(
             name="Mood",
             question_text="is s a statement, a question or an order?",
-            classes=", ".join(mood_units.MOODS),
+            classes=", ".join(structure_units.MOODS),
             probed_kinds=(),
-            make_units=mood_units.make_mood_units,
-            unit=len(mood_units.MOODS),
+            make_units=structure_units.make_mood_units,
+            unit=len(structure_units.MOODS),
             templates=("transitive", "transitive-rc.patient"),
-            question=mood_units.get_mood,
+            question=structure_units.get_mood,
             may_answer=_SENTENCE_REASONS | give_reason("an order does not name its agent", Cue.BAG, Cue.LENGTH),
         ),
     )
