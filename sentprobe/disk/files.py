@@ -199,13 +199,11 @@ def decode_lines(lines: Iterable[bytes]) -> Iterator[str]:
 
 
 RESULTS_MARKER = "run.json"
-
 RUN_FILE = "run.toml"
 """File in a results folder with the settings of the last run, for ``probe run --config``.
 
 A run that is started from Python has no such settings and removes the file when it writes results.
 """
-
 TABLE_MARKER = "table.json"
 
 

@@ -11,10 +11,8 @@ from pathlib import Path
 
 LOCK = ".lock"
 """File in a folder that a writer locks to exclude other writers; removed when the lock is released."""
-
 WAIT_MINUTES = 10
 """Default for the time that a command waits for a lock."""
-
 _UNSUPPORTED = {EBADF, EINVAL, ENOLCK, ENOSYS, ENOTSUP}
 """Error numbers of file systems without locks, or without locks of folders (NFS)."""
 
@@ -70,15 +68,12 @@ def _open_locked(path: Path, *, wait: float, report: Callable[[str], None]) -> i
 
 
 _POLL_SECONDS = 0.02
-
 _SECONDS_BEFORE_REPORT = 1.0
 """Seconds of waiting after which the holder is reported; a result is written in less."""
-
 _MAX_HOLDER = 300
 
 
 def _write_holder(file: int, command: str) -> None:
-    """Write this process, its machine and its command into a lock file."""
     text = f"process {os.getpid()} on {platform.node()}{f': {command}' if command else ''}"
     with suppress(OSError):  # a full disk
         os.ftruncate(file, 0)

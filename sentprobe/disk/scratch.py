@@ -21,19 +21,14 @@ from pathlib import Path
 from sentprobe.disk.locks import is_at, lock_file
 
 HOUR = 3600.0
-
 MAX_AGE_WITHOUT_LOCKS = 24 * HOUR
 """Age in seconds from which a file counts as left over if locks are unsupported; a command may take hours."""
-
 _MACHINE = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
 """Digest of the name of this machine or container, for the names of half-written files."""
-
 _PART_NAME = re.compile(r"\.(?P<name>.+)\.sentprobe_(?P<machine>[0-9a-f]{8})_\w{8}\.part")
 _MAX_NAME = 64
-
 PREFIX = f"sentprobe-{re.sub(r'[^A-Za-z0-9.]', '_', platform.node())}-"
 """Prefix of the names of temporary folders, with the machine's name; the process id follows."""
-
 _SCRATCH_NAME = re.compile(r"(?P<prefix>sentprobe-[A-Za-z0-9._]*-)(?P<process>\d+)-\w+")
 
 

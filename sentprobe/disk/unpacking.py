@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import IO, Any
 
 HARMLESS_BYTES = 1 << 28
-
 RATIO = 500
 """Maximum number of unpacked bytes per byte on disk, beyond HARMLESS_BYTES."""
 

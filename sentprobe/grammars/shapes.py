@@ -21,10 +21,8 @@ from sentprobe.lexicon import Form, Kind, Word
 VERB, NOUN, DETERMINER, RELATIVIZER = "@verb", "@noun", "@det", "@rel"
 ADVERB, ADJECTIVE, MODAL = "@adverb", "@adjective", "@modal"
 """Placeholder lemmas of the items that are filled with words of the lexicon."""
-
 FIRST, SECOND = "first", "second"
 """The names of the holes of a coordination."""
-
 POSITIVE = "pos"
 UNTENSED = "modal"
 """The tense of a clause with a modal, whose verb does not agree in number."""

@@ -8,7 +8,6 @@ from importlib.resources import files
 from sentprobe.lexicon.words import VERBS, Form, Kind, Word
 
 KEPT_FORMS = "inflections.tsv"
-
 LEMMA_FORMS = frozenset({Form.NN, Form.VB, Form.VBP, Form.RB, Form.JJ})
 """The forms that equal the lemma."""
 

@@ -17,12 +17,9 @@ from sentprobe.versions import describe_package
 
 FORMAT = "sentprobe-forms 1"
 """Name of the format, with which the first line of a file of answers begins."""
-
 FOLDER = "lexicons"
 """Folder of the files in the cache."""
-
 _FILE = re.compile(r"[0-9a-f]{32}\.json|\.[0-9a-f]{32}\.json\.\w+\.part")
-
 Answers = dict[tuple[str, Form], str | None]
 """The spelling by lemma and form; None means that lemminflect has no such form."""
 

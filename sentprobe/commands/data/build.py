@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from sentprobe.probes.runs.request.built_suites import AnySuite
 
 app = typer.Typer(add_completion=False)
-
 WITHOUT_COLUMNS = ("hub", "published", "senteval")
 """The dataset formats that do not store the additional columns of items."""
 

@@ -108,7 +108,6 @@ def _read_source(source: str, *, seed: int, command: str, reporter: Reporter) ->
 
 
 def _read_lines(path: Path) -> list[str]:
-    """Read a text file with a sentence on each line; skip empty lines."""
     try:
         with path.open("rb") as file:
             lines = list(decode_lines(file))

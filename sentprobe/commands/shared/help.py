@@ -129,7 +129,6 @@ def _format_parameter(parameter: Any, ctx: Any) -> tuple[str, str]:
 
 
 def _list_subcommands(group: Any) -> list[tuple[str, str]]:
-    """Return the names of a group's commands with their summaries."""
     commands = getattr(group, "commands", {}).items()
     return [(name, inspect.cleandoc(command.help).split("\n\n")[0]) for name, command in commands]
 

@@ -62,7 +62,6 @@ def has_finished_work(out: Path) -> bool:
 
 _OUTPUT_ERRORS = {errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG, errno.EAGAIN, errno.EINVAL}
 """Error numbers of an error without a path that come from standard output."""
-
 _HANDLE_ERRORS = {errno.EMFILE, errno.ENFILE}
 
 

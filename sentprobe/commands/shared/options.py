@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 """Context settings of every command: its help options, and the greatest width of its help."""
-
 WHAT = "Data"
 HELD_OUT = "Held-out data"
 NATURAL_TEXT = "Natural text"
@@ -158,10 +157,8 @@ ContrastsOption = Annotated[
 ]
 
 _REMARKS = {"published": "published (Ettinger et al. 2018)", "splits": "splits (a file per split)"}
-
 DATASET_FORMATS = [_REMARKS.get(name, name) for name in names.DATASET_FORMATS]
 """The formats of datasets, with remarks for the help; the last can only be written."""
-
 VOCABULARIES = "english, compeval, everyday, published, or yours."
 
 VocabularyOption = Annotated[

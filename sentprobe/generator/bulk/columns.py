@@ -30,7 +30,6 @@ from sentprobe.lexicon import Form, Kind, Lexicon
 
 NumberArray: TypeAlias = NDArray[np.int64]
 """Indices of strings in a :class:`StringPool`, or other positions."""
-
 VERB_FORMS = tuple(form for form in Form if form.value.startswith("VB"))
 _NUMBERS = list(ev.Number)
 _PLURAL = _NUMBERS.index(ev.Number.PLURAL)
@@ -112,7 +111,6 @@ class WordTables:
 
 TENSE_NUMBER_PAIRS = list(product(ev.Tense, ev.Number))
 """The pairs of tense and number, in the order of a clause's variants."""
-
 Origin: TypeAlias = tuple[Shape, int]
 """The origin of a token: a shape, and the position of the token's item among the items of that shape."""
 
@@ -180,10 +178,8 @@ NOTHING, EMPTY, ID, INDEX, FIRST = range(5)
 NOTHING is all zeros. EMPTY, ID and INDEX refer to strings that follow the words of the pool: the empty string, the
 sentence ids and the sentence indices of a chunk.
 """
-
 MARK_START, MARK_END = "\ue000", "\ue001"
 """The characters around a column's number in a marked sentence (its words are columns)."""
-
 INDEX_MARKER = 7_777_777_777_777_777_777
 """A placeholder for a sentence's index in a marked sentence; the index cannot be text."""
 

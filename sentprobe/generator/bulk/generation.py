@@ -15,10 +15,8 @@ from sentprobe.generator.spaces.space import EventBatch, NumberedEvents
 
 CHUNK_SIZE = 65_536
 """Number of sentences that are decoded at a time."""
-
 PART_SIZE = 4_096
 """Number of sentences that are rendered at a time."""
-
 _MARK = re.compile(f"{columns.MARK_START}(\\d+){columns.MARK_END}")
 
 
@@ -111,7 +109,6 @@ class Decoder:
 
 
 def _find_unique(keys: columns.NumberArray) -> tuple[columns.NumberArray, columns.NumberArray]:
-    """Return the sorted distinct keys, and the position of each key among them."""
     largest = int(keys.max(initial=0))
     if largest > len(keys):  # the table of np.bincount would be too long
         return np.unique(keys, return_inverse=True)

@@ -196,7 +196,6 @@ def _number_values(values: Iterable[ValueT]) -> dict[ValueT, int]:
 
 
 def _list_words(lexicon: Lexicon) -> Words:
-    """Return all words of a lexicon."""
     lemmas = {kind: tuple(word.lemma for word in lexicon.words(kind)) for kind in Kind}
     full_lexicon = Lexicon(lexicon.source, lexicon.entries, {"": Vocabulary("", lemmas)})
     choices = Choices(

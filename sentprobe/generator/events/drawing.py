@@ -225,7 +225,6 @@ def _place_node(node: _Node, left: float, top: float, picture: Picture) -> float
 
 
 def _compute_width(node: _Node) -> float:
-    """Return the width of a node with its descendants."""
     side_width = max([_compute_side_width(node), *(_compute_side_width(child) for _, child in node.children)])
     return max(node.box_width + 2 * side_width, _compute_children_width(node))
 

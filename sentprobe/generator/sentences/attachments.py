@@ -19,7 +19,6 @@ from sentprobe.lexicon import Lexicon
 
 MAX_READINGS = 64
 """Largest number of readings of a derivation; it doubles with each such adverb."""
-
 WITHOUT_AUXILIARY = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE, polarity=ev.Polarity.POSITIVE)
 """Subsumes the clauses whose adverbs directly follow the subject."""
 

@@ -227,9 +227,7 @@ def _find_readings(token: str, lexicon: Lexicon) -> _TokenReadings:
 
 _Match = tuple[str, tuple[str, ...], str, tuple[tuple[str, ParsedPhrase], ...], str]
 """The verb, adverbs, relativizer, noun phrases and modal that a walk has collected so far."""
-
 _EMPTY_MATCH: _Match = ("", (), "", (), "")
-
 _Step = tuple[int, Trie, int, _Match]
 """The number of a step among those of its node, the next node, the end of the input, and the match so far."""
 
@@ -277,7 +275,6 @@ class _Parser:
             self._walk_trie(below, end, extended, ends)
 
     def _find_steps(self, node: Trie, at: int, match: _Match) -> list[_Step]:
-        """Return the steps that the input at *at* allows."""
         verb, adverbs, relativizer, phrases, modal = match
         steps: list[_Step] = []
         for name, verb_lemma, link_lemma, modal_lemma in self._readings[at].inputs:

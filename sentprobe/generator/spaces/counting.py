@@ -26,7 +26,6 @@ from sentprobe.generator.spaces.layout import Group, Layout, Restriction, Variab
 
 Bits: TypeAlias = int
 """A set of values as the bits of an integer; boxes are cut several times as fast as with sets."""
-
 Box: TypeAlias = Mapping[str, Bits]
 IndexArray: TypeAlias = NDArray[Any]
 """Indices: int64, or Python integers if the space is larger than 2**63."""
@@ -187,7 +186,6 @@ def _skip_positions(digit: NDArray[np.int64], taken_positions: Sequence[NDArray[
 
 
 def _skip_position(digit: int, taken_positions: list[int]) -> int:
-    """Return the digit-th position that no rival takes, for a single index."""
     for taken_position in sorted(taken_positions):
         digit += digit >= taken_position
     return digit

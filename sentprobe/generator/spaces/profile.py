@@ -32,22 +32,16 @@ from sentprobe.values import parse_toml
 
 FeatureWeights: TypeAlias = Mapping[str, Mapping[str, float]]
 """The weight of each value, by feature; a value that is not named has weight 0."""
-
 UNIFORM = "uniform"
 PUBLISHED = "published"
 """The names of profiles: all sentences alike, and the shares measured in the datasets of Ettinger et al. (2018)."""
-
 _UNWEIGHTED = "unweighted"
 """Key of the features that the published datasets have evenly, so that the profile needs no weights of theirs."""
-
 FeaturePath: TypeAlias = tuple[tuple[str, str], ...]
 """Features and their values, from the first choice to the last; the empty feature is chosen by size."""
-
 STRUCTURE = "structure"
 """The feature whose values are names of templates and sub-templates."""
-
 MAX_WEIGHT = 1_000_000
-
 MAIN, RELATIVE, NOUN = "main", "relative", "noun"
 """The places of features. RELATIVE is also the feature of kinds of transitive relative clauses, by gap and voice."""
 

@@ -13,7 +13,6 @@ from sentprobe.probes.dataset import Split, TooFewError
 
 WordsByKind = Mapping[Kind, Sequence[str]]
 ProbesBySplit = Mapping[Split, tuple[Probe, ...]]
-
 MAX_WORDS = {Kind.NOUN: 12, Kind.TRANSITIVE: 9, Kind.INTRANSITIVE: 3, Kind.DITRANSITIVE: 9, Kind.ADJECTIVE: 12}
 """Maximum number of probed words of each kind.
 

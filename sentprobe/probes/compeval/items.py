@@ -18,15 +18,11 @@ from sentprobe.generator.spaces.space import Space
 from sentprobe.generator.spaces.templates import find_patterns
 
 Item = TypeVar("Item")
-
 Probe: TypeAlias = tuple[str, ...]
 """Probe words of an item: none, a verb, or a noun and a verb or adjective."""
-
 _FIRST_BLOCK = 8
-
 MAX_MISSES = 64
 """Sampling of a structure stops after this many successive events that yield no new unit."""
-
 MAX_REJECTED = 512
 """Sampling stops after this many successive events that are rejected, such as those with separated pairs."""
 

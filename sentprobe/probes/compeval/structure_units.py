@@ -178,7 +178,6 @@ def is_bound(sentence: ProbedSentence, probe: Probe) -> bool | None:
 
 
 def _find_adjective(sentence: ProbedSentence, adjective: str) -> int | None:
-    """Return the variable of an adjective, or None if it does not occur."""
     variables = find_layout_parts(sentence.event.layout).adjectives
     return next((at for at in variables if sentence.event.get_value(at) == adjective), None)
 

@@ -24,7 +24,6 @@ from sentprobe.versions import find_versions
 
 READ_CHUNK_SIZE = ChunkSize(pieces=2_000, characters=1_000_000)
 """Size of a chunk that is only read: a fraction of a second of work."""
-
 PARSE_CHUNK_SIZE = ChunkSize(pieces=100, characters=10_000)
 """Size of a chunk that is parsed: about a hundred sentences."""
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 PUNKT_FILES = ("abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt")
 """The files of a folder of Punkt parameters, in NLTK's text format."""
-
 Splitter = Callable[[str], list[str]]
 
 
@@ -99,7 +98,6 @@ def load_tokenizer() -> Splitter:
 
 TABLE_FORMAT = "sentprobe-table 1"
 """Format name in the head of a table."""
-
 MAX_TOKENS = 100
 """Default number of tokens above which a sentence is not parsed."""
 

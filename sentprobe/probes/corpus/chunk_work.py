@@ -22,10 +22,8 @@ if TYPE_CHECKING:
 
 BATCH_SIZE = 256
 """Sentences in a call of the parser, and rows in a record batch."""
-
 HEAD_KEY = b"sentprobe"
 """Key of the head in the metadata of a chunk's Arrow file."""
-
 _parser_lock = Lock()
 """Parsers run in one thread at a time; a Dask worker may have several."""
 

@@ -24,7 +24,6 @@ from sentprobe.versions import get_own_version
 
 Digests = NDArray[np.uint64]
 _CHECKSUM_DIGITS = 64
-
 MAX_DIGESTS = 8_000_000
 """Number of digests in memory at a time."""
 

@@ -213,7 +213,6 @@ def format_head(table: Table) -> str:
 
 WORK_FOLDER = "work"
 """Folder of the finished chunks."""
-
 WORK_MARKER = "work.json"
 WORK_MARKER_TEXT = '{\n  "format": "sentprobe-table-work 1"\n}\n'
 
@@ -258,7 +257,6 @@ def _prepare_folder(out: Path, *, force: bool) -> None:
 
 
 def _read_head_field(out: Path, name: str) -> str:
-    """Return a field of the head, or the empty string if there is none."""
     try:
         return str(parse_json((out / HEAD_NAME).read_bytes())[name])
     except (OSError, BadSyntaxError, TypeError, KeyError):

@@ -98,7 +98,6 @@ def missing_extra(what: str, *extras: str) -> EncoderError:
 
 
 T = TypeVar("T")
-
 TruncationCounter: TypeAlias = Callable[[Sequence[str]], int | None]
 """Counts the sentences that an encoder truncates; None: unknown."""
 

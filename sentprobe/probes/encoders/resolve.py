@@ -17,13 +17,10 @@ from sentprobe.specs import Spec, check_names
 
 EncoderArgument: TypeAlias = protocol.Encoder | protocol.Baseline | Spec | str | Callable[..., Any]
 """A spec, an encoder, a function of a list of sentences, or an object with ``encode``."""
-
 EncodersArgument: TypeAlias = EncoderArgument | Iterable[EncoderArgument] | object
 """One or several encoders; ``object``: a model of any library."""
-
 EncoderSource: TypeAlias = protocol.Encoder | protocol.Baseline | Spec
 """An encoder, a baseline, or a spec for either."""
-
 Bindable = TypeVar("Bindable", bound=protocol.Encoder | protocol.Baseline)
 
 

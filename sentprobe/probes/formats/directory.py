@@ -18,10 +18,8 @@ from sentprobe.probes.formats.entries import check_columns, is_text_list, write_
 from sentprobe.values import BadSyntaxError, parse_json
 
 CARD = "card.json"
-
 FORMAT_PREFIX = "sentprobe-"
 """First part of the format name in cards that sentprobe writes."""
-
 SENTENCES = "sentences.parquet"
 ITEMS = "items.parquet"
 FILES: Mapping[Split, str] = {Split.TRAIN: "train.txt", Split.VALIDATION: "dev.txt", Split.TEST: "test.txt"}

@@ -15,10 +15,8 @@ from sentprobe.probes.formats.entries import iterate_entries, write_lines
 
 README = "README.md"
 PARQUET = "parquet"
-
 HEAD_LINE = "# Written by sentprobe, which replaces this file."
 """First line in the head of each README that sentprobe writes."""
-
 SplitFiles = Mapping[Split, str]
 
 

@@ -15,13 +15,10 @@ from sentprobe.probes.formats.entries import Entry, build_dataset, iterate_entri
 
 HUB = "hub"
 FORMAT = "sentprobe-hub 1"
-
 UNKNOWN = "unknown"
 """The hub's word for an unspecified licence."""
-
 _SIZE_CATEGORIES = {10**3: "n<1K", 10**4: "1K<n<10K", 10**5: "10K<n<100K", 10**6: "100K<n<1M", 10**7: "1M<n<10M"}
 """The hub's size categories, by exclusive upper limit on the number of items."""
-
 _TAGS = ("probing", "sentence-embeddings", "sentprobe")
 
 

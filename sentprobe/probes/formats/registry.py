@@ -57,7 +57,6 @@ _FORMATS = (
     ("hub", "a directory for the Hugging Face hub: README.md, train.parquet, ...", "", read_hub, write_hub),
 )
 FORMATS: Mapping[str, Format] = {row[0]: Format(*row) for row in _FORMATS}
-
 _FORMAT_BY_SUFFIX = {"": "directory", ".csv": "csv", ".jsonl": "jsonl", ".txt": "senteval", ".tsv": "senteval"}
 
 

@@ -10,7 +10,6 @@ from sentprobe.probes.formats import directory, entries
 
 FORMAT = "sentprobe-published 1"
 """Format name in card.json; the published datasets have no card."""
-
 _FIXED_FIELDS = 3
 """Number of fields before the probe words."""
 
@@ -79,7 +78,6 @@ def is_published(path: Path) -> bool:
 
 
 SPLIT_CODES: Mapping[str, Split] = {"tr": Split.TRAIN, "va": Split.VALIDATION, "te": Split.TEST}
-
 _LEAST_FIELDS = 3
 """Minimum number of fields: split, label and sentence. Some files have other fields before the sentence."""
 

@@ -79,7 +79,6 @@ DIRECTIONS: Mapping[NegativeKind, tuple[tuple[int, int, int], ...]] = {
 
 
 def _compute_cosine(dot: Floats, left: Floats, right: Floats) -> Floats:
-    """Return the cosine from the dot product and the squared lengths; 0 if a vector is zero."""
     lengths = np.sqrt(left * right)
     return np.divide(dot, lengths, out=np.zeros_like(lengths), where=lengths > 0)
 

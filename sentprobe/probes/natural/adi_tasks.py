@@ -21,13 +21,10 @@ from sentprobe.probes.natural.conneau.surface_tasks import ABOUT_LENGTH, HOW_LON
 from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
 
 LABELS = ("FALSE", "TRUE")
-
 SlotWords = list[set[str]]
 """Training words of each slot; empty while the training items are built."""
-
 WordItems = list[tuple[bool, str, tuple[str, ...]]]
 """Items: label, sentence, probe words."""
-
 WordAsker = Callable[[Sequence[str], SlotWords, Random], WordItems]
 """A function from the sentences of a split to its items."""
 
@@ -240,7 +237,6 @@ _ABSENT_TRIES = 100
 
 
 def _sample_absent_word(text: str, words: Sequence[str], rng: Random) -> str:
-    """Return a random word of *words* that is not in the sentence; empty if none is found."""
     sentence_words = set(list_words(text))
     tries = (rng.choice(words) for _ in range(_ABSENT_TRIES))
     return next((word for word in tries if word not in sentence_words), "")

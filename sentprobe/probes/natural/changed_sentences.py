@@ -84,12 +84,9 @@ def filter_new_pairs(request: selection.SelectionRequest, changes: Mapping[str, 
 
 DOUBLE_QUOTES = ('"', "``", "''", "“", "”", "„", "‟", "«", "»")
 """Tokens that are double quotes, in plain text and in the Penn Treebank."""
-
 _QUOTES_SQL = ", ".join("'" + quote.replace("'", "''") + "'" for quote in DOUBLE_QUOTES)
-
 NO_QUOTES_SQL = f"NOT list_has_any(tokens, [{_QUOTES_SQL}])"
 """SQL condition: a sentence has no double quotes."""
-
 ORIGINAL, INVERTED = "O", "I"
 """The classes of BShift and CoordInv, named as in the published data."""
 

@@ -42,7 +42,6 @@ class FrequencyBand:
 
 
 _EXAMPLE = FrequencyBand(100, 5000)
-
 DEPTHS = range(5, 13)
 """Classes of TreeDepth in the paper, in edges from ROOT to the deepest word."""
 
@@ -103,7 +102,6 @@ def parse_depths(text: str) -> range:
 
 _MAX_SHOWN = 20
 """Maximum number of classes that an error lists."""
-
 SplitPlaces = Mapping[Split, Indices]
 """Positions in a pool, by split."""
 

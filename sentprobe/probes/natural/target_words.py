@@ -10,14 +10,11 @@ from sentprobe.probes.natural import selection
 
 TARGET_BAND = selection.FrequencyBand(100, 5000)
 """Frequencies of the main verb (Tense) and of the head noun (SubjNum, ObjNum)."""
-
 FULL_CORPUS = 75_000_000
 """Number of tokens from which the paper's band applies. Our choice: with this scale, target words are about as common
 in English as those of the published data."""
-
 MIN_BAND_HIGH = 30
 """Minimum of the band's upper end; a small corpus would otherwise leave too few items."""
-
 WORD_PATTERN = r"\p{L}[\p{L}-]*"
 """Pattern of words that can be targets: neither ``'s`` nor ``%``."""
 

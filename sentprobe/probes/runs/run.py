@@ -225,7 +225,6 @@ def _select_reusable(
 
 
 def _merge_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
-    """Return the outcome of all draws, with each note once."""
     results = tuple(result for outcome in outcomes for result in outcome.results.records)
     notes = dict.fromkeys(note for outcome in outcomes for note in outcome.notes)
     failures = {name: error for outcome in outcomes for name, error in outcome.failures.items()}

@@ -62,16 +62,13 @@ SINGULAR = frozenset(
 )
 PLURAL = frozenset(("we", "they", "us", "them", "these", "those", "ourselves", "yourselves", "themselves"))
 """Pronouns and determiners whose form shows the number."""
-
 CONJUNCTIONS = frozenset(("and", "&"))
 """Conjunctions that make a coordination plural."""
-
 NOUN_PHRASES = frozenset(("NP", "NX", "NML", "NAC", "WHNP"))
 _PRONOUNS = frozenset(("PRP", "EX", "WP"))
 _CONJUNCTION_CATEGORIES = frozenset(("CC", "CONJP"))
 _CONJUNCTS = NOUN_PHRASES | NOUN_TAGS | _PRONOUNS | {"CD", "DT", "QP"}
 _SEPARATORS = frozenset((",", ":"))
-
 _LEFT, _RIGHT = 1, -1
 
 _HEAD_RULES: tuple[tuple[int, frozenset[str]], ...] = (

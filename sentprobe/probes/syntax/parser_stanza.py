@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from stanza.models.common.doc import Document, Sentence
 
 PROCESSORS = "tokenize,pos,lemma,depparse,constituency"
-
 Pipeline = Callable[[Any], "Document"]
 """A function from text, or from tokenised sentences, to a document."""
 

@@ -7,7 +7,6 @@ from sentprobe.probes.syntax.trees import Tree, iterate_nodes, list_children
 
 Span: TypeAlias = tuple[int, int]
 """Indices of the first word, and of the first word after the end."""
-
 _CONJUNCTION = "CC"
 _QUOTES = frozenset(("``", "''"))
 _ENDINGS = _QUOTES | {"."}

@@ -85,7 +85,6 @@ def straighten_word(word: str) -> str:
 
 _QUOTE_FORMS = ('"', "``", "''")
 """The forms that tokenisers give to a double quote."""
-
 _MAX_SKIPPED = 20
 """Maximum number of characters between the expected place of a token and its place in the text."""
 

@@ -11,7 +11,6 @@ from sentprobe.lexicon.memory import find_kept_files
 from sentprobe.probes.encoders.cache import vector_cache
 
 DAY = 24 * 60 * 60
-
 HOUR = 60 * 60
 """One hour in seconds. A partial file that is older was left by a killed process."""
 

@@ -27,13 +27,10 @@ from sentprobe.values import parse_json
 FORMAT = "sentprobe-vectors 1"
 """The first value in each file. A later format needs another suffix, since a file with any other value counts as
 damaged."""
-
 KEY_BYTES = 16
 """Number of bytes of the digest that identifies a sentence."""
-
 MAX_HEADER_BYTES = 1 << 20
 """Upper limit of the length of the JSON line, in bytes."""
-
 TAG = "CACHEDIR.TAG"
 """The file that marks a cache folder; its first line tells backup programs to skip the folder."""
 

@@ -26,7 +26,6 @@ from sentprobe.specs import Natural, Spec, read_options
 
 FASTTEXT_VERSION = 12
 """The version of fastText's file format with its magic number."""
-
 VOCABULARY_OFFSET = 64
 """Offset of the vocabulary in a fastText model, after magic number, version and arguments."""
 
@@ -150,10 +149,8 @@ def _check_fasttext(content: mmap) -> int:
 
 SAMPLE_BYTES = 4096
 """Number of bytes after the first line that decide whether a file is text."""
-
 CONTROL_BYTES = frozenset(range(32)) - frozenset(b"\t\n\r\f\v")
 """Bytes that occur in no text, but in nearly every binary vector."""
-
 FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
 """The first bytes of a fastText model (Bojanowski et al. 2017)."""
 

@@ -176,10 +176,8 @@ class GruBi(Recurrent):
 
 
 KERNEL_WIDTH = 3
-
 MAX_POSITIONS = 1024
 """Number of positions with a vector of their own; later positions share the last vector."""
-
 POSITION_STD = 0.1
 """Initial standard deviation of position vectors (section 3.5)."""
 

@@ -122,7 +122,6 @@ def _report_damage(path: Path, what: str) -> Iterator[None]:
 
 
 def _check_archive_size(path: Path) -> None:
-    """Refuse an archive that expands far beyond its size."""
     with path.open("rb") as file:
         if is_zipfile(file):
             with ZipFile(file) as archive:

@@ -15,13 +15,10 @@ from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors
 
 log = logging.getLogger(__name__)
-
 PADDING, UNKNOWN = 0, 1
 """Rows of word vectors that belong to no known word: padding after the end of a sentence, and unknown words."""
-
 SPECIAL_ROWS = 2
 """Number of rows without a word."""
-
 WORD_VECTOR_STD = 0.1
 """Initial standard deviation of learned word vectors (Gehring et al. 2017, section 3.5)."""
 

@@ -14,10 +14,8 @@ from sentprobe.specs import Spec
 
 ERASE = "erase"
 """The option of a spec whose value is the path of a dataset."""
-
 NO_ERASURE = "none"
 """The value that asks for the unchanged vectors."""
-
 MIN_VARIANCE_SHARE = 1e-9
 """Directions with a smaller share of the greatest variance are rounding errors."""
 

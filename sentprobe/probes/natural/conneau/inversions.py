@@ -14,7 +14,6 @@ from sentprobe.probes.natural.natural_task import NaturalTask, ParseLabel, Table
 
 ANSWER_SQL = f"CASE WHEN {selection.LENGTHS_SQL} AND {pairing.NO_QUOTES_SQL} AND tokens[-1] = '.' THEN clauses END"
 """The clauses of a sentence of allowed length that has no double quotes and ends in a full stop, as published."""
-
 _COLUMNS = "text, tags, clauses.first_start, clauses.first_end, clauses.second_start, clauses.second_end"
 _NAME_TAGS = frozenset(("NNP", "NNPS"))
 

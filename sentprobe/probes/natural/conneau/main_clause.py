@@ -8,12 +8,9 @@ from sentprobe.probes.natural.selection import LENGTHS_SQL, Selection, Selection
 from sentprobe.probes.natural.target_words import build_askable_sql, select_target_words
 
 PRESENT, PAST = "PRES", "PAST"
-
 TENSE_SQL = f"CASE WHEN verb_tag IN ('VBP', 'VBZ') THEN '{PRESENT}' WHEN verb_tag = 'VBD' THEN '{PAST}' END"
 """Tense by the main verb's tag; NULL for other tags."""
-
 TENSE_ANSWER_SQL = f"CASE WHEN {LENGTHS_SQL} AND {build_askable_sql('verb')} THEN {TENSE_SQL} END"
-
 _REDUNDANCY = Redundancy(feature="tense of its verbs", tags={PRESENT: ("VBP", "VBZ"), PAST: ("VBD",)}, published=95.2)
 
 

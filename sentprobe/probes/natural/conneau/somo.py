@@ -21,16 +21,12 @@ from sentprobe.probes.natural.target_words import WORD_PATTERN, count_forms, for
 
 ODD_BAND = selection.FrequencyBand(40, 400)
 """Corpus frequencies of replaced words and of replacements."""
-
 LABELS = ("O", "C")
 """Original and changed, as in the published data."""
-
 TAGS = ("NN", "NNS", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ")
 """Nouns and verbs; no names."""
-
 MAX_FREQUENCY_RATIO = 2.0
 """Largest ratio of the frequencies of two bigrams."""
-
 _OVERSAMPLE = 1.5
 """Sentences that are tried at first, per sentence needed."""
 

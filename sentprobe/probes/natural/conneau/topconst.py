@@ -7,14 +7,11 @@ from sentprobe.probes.natural import selection
 
 SEQUENCES = 19
 """Number of classes besides OTHER."""
-
 OTHER = "OTHER"
 """Class of the less frequent sequences."""
-
 MIN_SENTENCES = 12
 """Minimum number of sentences of a class, unless the user sets the number of classes: enough for each split to have
 some at the default proportions."""
-
 ANSWER_SQL = rf"CASE WHEN {selection.LENGTHS_SQL} AND regexp_full_match(top, '([A-Z]+ )+\.') THEN top END"
 """Constituents other than punctuation and quotes, then the label of the full stop."""
 

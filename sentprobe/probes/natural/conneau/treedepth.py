@@ -26,9 +26,7 @@ def build_answer_sql(depths: range) -> str:
 
 _LENGTHS = range(6, 23)
 """Lengths in tokens, as in the published data."""
-
 Weights = NDArray[np.float64]
-
 _DEPTH_SPREADS = (np.inf, 4.0, 3.0, 2.5, 2.2)
 """Candidate standard deviations over depth, widest first."""
 _LENGTH_SPREAD = 4.5
@@ -139,7 +137,6 @@ def find_best_target(cells: Indices, size: Mapping[Split, int]) -> tuple[DepthTa
 
 
 def _iterate_targets(depth_count: int) -> Iterator[DepthTarget]:
-    """Yield all targets, the widest first."""
     depths, lengths = np.arange(depth_count, dtype=np.float64), np.array(_LENGTHS, np.float64)
     for depth_spread in _DEPTH_SPREADS:
         for mean in _LENGTH_MEANS:

@@ -28,10 +28,8 @@ from sentprobe.progress import Reporter
 
 BUILT_SIZES: Mapping[Split, int] = dict.fromkeys(Split, 56)
 """Maximum numbers of built items; multiples of the size of every unit of compeval."""
-
 GROWTH = 0.5
 """Building time grows with the number of items to this power (measured on compeval)."""
-
 TIMED_SENTENCES = 64
 
 
@@ -115,7 +113,6 @@ def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
 
 
 def _reduce_sizes(targets: Targets) -> Targets:
-    """Return the targets with a small size of compeval's tasks."""
     items = [*targets.items]
     for place, target in enumerate(items):
         if isinstance(target, CompevalSuite):

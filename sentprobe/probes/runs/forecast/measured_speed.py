@@ -20,10 +20,8 @@ MAX_BATCHES = 3
 LBFGS_ITEMS = 500
 TIMED_PASSES = 3
 SENTENCE_COUNTS = (32, 256)
-
 ENCODING_SECONDS = 0.04
 """An encoder that takes less for few sentences is timed on more."""
-
 MIN_COMPUTING_SHARE = 0.05
 """An encoder that computes for a smaller share of the time waits for a server."""
 

@@ -188,10 +188,8 @@ def assume_passes(preset: Preset, condition: Condition, encoder: EncoderFacts) -
 
 
 REFERENCE_WIDTH = 512
-
 UNTRAINED_PASSES = 100.0
 """Passes on vectors of the reference width from untrained networks and averaged words."""
-
 PRETRAINED_PASSES = 170.0
 BAG_OF_WORDS_PASSES = 55.0
 

@@ -31,7 +31,6 @@ class StoredDatasets:
 
 
 Target: TypeAlias = built.AnySuite | StoredDatasets | ProbeDataset
-
 TargetWord: TypeAlias = str | ProbeDataset
 """A target as requested: the name of a suite, a path, or a dataset in memory."""
 

@@ -35,7 +35,6 @@ from sentprobe.specs import COMPEVAL, check_distinct
 
 USUAL_CONTRASTS = ("role", "modifier", "negation", "tense", "number")
 MEAN = "mean"
-
 EncodeArgument: TypeAlias = Callable[..., Any] | object
 """A function of a list of sentences, or an object with ``encode``."""
 

@@ -101,7 +101,6 @@ class SentenceTransformersEvaluator(BaseEvaluator):
 
 
 _USUAL_KEYS = (f"geometry_{MEAN}_form", f"probe_{MEAN}")
-
 _EVALUATOR_CLASSES: dict[type, type] = {}
 """The combined class of each evaluator class."""
 
