@@ -67,12 +67,9 @@ def parse_targets(
     seed: int = 0,
     given_options: Iterable[str] = (),
 ) -> Targets:
-    """Return the targets that *words* name: suites, a corpus table, or datasets.
+    """Return the targets that *words* name: suites, a table (after ``natural``, if you like), or datasets.
 
-    The word ``natural`` may precede a table.
-
-    - names: selected tasks; none means all
-    - given_options: parameters that are set; a parameter that no target uses is rejected
+    Only the tasks in *names*, if there are any; *given_options* that no target uses are rejected.
     """
     kinds = classify_targets(words)
     reject_unused_options(given_options, [kind for _, kind in kinds if kind], data_name=", ".join(words))

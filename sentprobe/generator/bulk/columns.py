@@ -57,9 +57,7 @@ class StringPool:
 class WordTables:
     """The forms, lemmas and features of the words of a space, as indices into ``pool``.
 
-    ``noun_forms`` is indexed by grammatical number and noun. ``verb_forms`` has a table for each frame, indexed by form
-    (in the order of :data:`VERB_FORMS`) and verb. ``det_forms`` is indexed by determiner and by whether a vowel
-    follows, ``modal_forms`` by whether n't follows and by modal.
+    Tables are indexed by number and noun, frame, form and verb, determiner or modal and what follows.
     """
 
     def __init__(self, space: NumberedEvents) -> None:

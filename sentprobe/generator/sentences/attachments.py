@@ -24,11 +24,7 @@ WITHOUT_AUXILIARY = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE, pol
 
 
 class AdverbSite(NamedTuple):
-    """Adverbs that two or more clauses can take.
-
-    ``path`` is the path of the clause whose verb follows ("" for the main clause). ``closed_clause_paths`` holds the
-    paths of the relative clauses that end before the adverbs, the outermost first.
-    """
+    """Adverbs that the verb of the clause at ``path``, or the relative clauses closed before it, can take."""
 
     path: str
     adverbs: tuple[str, ...]

@@ -183,11 +183,9 @@ def _build_error(parser: "_Parser", lexicon: Lexicon) -> ParseError:
 
 
 class _TokenReadings(NamedTuple):
-    """The readings of a token.
+    """The readings of a token: inputs of a trie with their lemmas, determiners, nouns and adjectives.
 
-    ``inputs`` holds inputs of a trie, each with the lemma of a verb, a relativizer or a modal. ``determiners`` holds
-    lemmas and forms. ``nouns`` holds lemmas, grammatical numbers and the forms of the determiners that go with them.
-    ``adjectives`` holds lemmas, and whether they begin with a vowel.
+    Nouns come with the forms of their determiners, and adjectives with whether they begin with a vowel.
     """
 
     text: str

@@ -36,10 +36,7 @@ class DrawnEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClauseParts:
-    """The variables of a clause; ``voice`` and ``dative`` are None if ``site`` fixes them, ``tense`` if there is none.
-
-    ``roles`` holds the noun variables of each role; the gap has the variable of the noun that the clause modifies.
-    """
+    """The variables of a clause; None if ``site`` fixes one. A gap has the variable of the noun that it stands for."""
 
     site: ClauseSite
     verb: int

@@ -56,10 +56,7 @@ TENSED = ClauseForm()
 
 @dataclass(frozen=True, slots=True)
 class ClauseSite:
-    """A clause of the layout: its path, frame, voice and gap, its number of adverbs, its form and its participants.
-
-    ``owner`` is the path of the noun that the clause modifies ("" for the main clause).
-    """
+    """A clause of the layout; ``owner`` is the path of the noun that it modifies ("" for the main clause)."""
 
     path: str
     frame: ev.Frame
@@ -121,11 +118,7 @@ def make_layout(
     *,
     phrases: tuple[PhraseForm, ...] = (),
 ) -> Layout:
-    """Return the layout of *pattern*.
-
-    *adverbs* and *forms* hold the number of adverbs and the form of each clause, main clause first; by default, all
-    clauses are tensed. *phrases* lists the participants with adjectives or a conjunct.
-    """
+    """Return the layout of *pattern*, with *adverbs* and *forms* for each clause, main clause first."""
     forms = forms or (TENSED,) * len(adverbs)
     is_active = pattern.frame is ev.Frame.INTRANSITIVE or forms[0].mood is ev.Mood.ORDER
     voice = ev.Voice.ACTIVE if is_active else None

@@ -1,8 +1,6 @@
 """Profiles: weights of structures and features, by which sentences are sampled instead of uniformly.
 
-A profile gives weights to the values of some features. The value of each weighted feature is chosen by weight among the
-values that are possible, then a sentence with these values uniformly. A *stratum* is the part of a space with the same
-values of all weighted features; it is counted exactly.
+A *stratum* is the part of a space with the same values of all weighted features; it is counted exactly.
 """
 
 import math

@@ -1,15 +1,6 @@
-"""Reader of the constraint files (JSON) of the published compeval generator.
+"""Reader of the constraint files (JSON) of the published compeval generator: see ``docs/events.md``.
 
-A file has constraints on events and words, and the structures of the sentences::
-
-    {"constraints": {"needEv": EVENT, "avoidEv": EVENT, "needList": LEMMAS, "avoidList": LEMMAS},
-     "role_rc_structures": {"intransitive": [{"agent": CLAUSE}],
-                            "transitive": [{"agent": CLAUSE, "patient": CLAUSE}]}}
-
-EVENT is null, or an object with any of ``name tense aspect voice pol frame participants``; LEMMAS is an object with any
-of ``noun transitive intransitive``, lists of lemmas; CLAUSE is ``none`` or the frame of a relative clause. The
-misspelling ``intransitve`` of the published examples gives a warning; any other unknown key, value or lemma is an
-error.
+The misspelling ``intransitve`` of the published examples gives a warning; any other unknown key is an error.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -114,10 +105,7 @@ def _read_text(path: Path) -> str:
 
 
 def read_config_text(text: str, lexicon: Lexicon, *, source: str = "") -> PublishedConfig:
-    """Read the text of a constraint file; *source* is its name in messages.
-
-    Raises:
-        UsageError: see :func:`read_config`.
+    """Read the text of a constraint file; *source* is its name in messages. Raises UsageError.
 
     >>> from sentprobe.lexicon import english
     >>> text = '{"constraints": {"needList": {"noun": ["mna"]}}}'

@@ -80,10 +80,7 @@ def list_template_names(*, deep: bool = False) -> tuple[str, ...]:
 
 @cache
 def find_pattern(frame: Frame, clauses: tuple[tuple[Role, ClausePattern], ...]) -> Pattern:
-    """Return the pattern of a frame with relative clauses.
-
-    Raises:
-        LookupError: no template has it.
+    """Return the pattern of a frame with relative clauses. Raises LookupError.
 
     >>> find_pattern(Frame.TRANSITIVE, ()).name
     'transitive'
@@ -96,10 +93,7 @@ def find_pattern(frame: Frame, clauses: tuple[tuple[Role, ClausePattern], ...]) 
 
 
 def find_patterns(names: Iterable[str]) -> tuple[Pattern, ...]:
-    """Return the distinct patterns of the named templates, sub-templates and collections.
-
-    Raises:
-        UsageError: a template is unknown.
+    """Return the distinct patterns of the named templates, sub-templates and collections. Raises UsageError.
 
     >>> [p.name for p in find_patterns(["transitive-rc.patient.intransitive"])]
     ['transitive-rc.patient.intransitive.src']

@@ -1,17 +1,8 @@
-"""Datasets of the five tasks of Ettinger et al. (2018), built from the generator.
-
-For a sentence s, probe noun n and probe verb v (lemmas; s may have any inflected form):
-
-- Content1Probe: does v occur in s?
-- Content2Probe: do both n and v occur in s? If not, one of the two does.
-- Order: n and v occur; does n come before v?
-- SemRole: n and v occur; is n the agent of v?
-- Negation: s has v, one other verb and one negation; is v positive?
+"""Datasets of the tasks of Ettinger et al. (2018) and of the suite structure, built from the generator.
 
 Labels are balanced overall and for every probe (word or pair) in each split. Test and training have different noun-verb
-pairs, and no training sentence has both words of a test pair (Content2Probe, Order, SemRole). Test and training have
-different adverbs (Negation). Validation is separated in the same way if the vocabulary has enough words; if not, the
-card says so. No sentence occurs twice.
+pairs, and no training sentence has both words of a test pair, or different adverbs (Negation). Validation is separated
+in the same way if the vocabulary has enough words; if not, the card says so. No sentence occurs twice.
 """
 
 from collections.abc import Mapping, Sequence

@@ -81,11 +81,7 @@ def make_mirror_pairs(
 
 
 def skip_misses(units: Iterator[Unit | None]) -> Iterator[Unit]:
-    """Yield the units until a long run of events gives none.
-
-    In some structures a probe has no mirror ("the man that the doctor helps sleeps": both nouns precede the last verb).
-    Such structures have too many events to try all of them.
-    """
+    """Yield the units until a long run of events gives none, as in structures in which a probe has no mirror."""
     return (unit for unit in filter_bounded(lambda unit: unit is not None, units, MAX_MISSES) if unit is not None)
 
 
@@ -134,11 +130,9 @@ def _has_be(event: DrawnEvent) -> bool:
 def sample_negations(
     drawer: Drawer, *, verb: str | None = None, accept: Callable[[DrawnEvent], bool] | None = None
 ) -> Iterator[DrawnEvent]:
-    """Yield events of two clauses with one negation; *verb* is the negated verb, if given.
+    """Yield events of two clauses with one negation, of *verb* if given; without *accept*, none is ambiguous.
 
-    Without *accept*, which rejects events, no sentence is ambiguous.
-
-    The number of adverbs before each verb is sampled first. Otherwise nearly all events would have the maximum.
+    The number of adverbs before each verb is sampled first: otherwise nearly all events would have the maximum.
     """
     negated = ev.Event(predicate=verb, polarity=ev.Polarity.NEGATIVE)
     features = ((negated, _POSITIVE), (_POSITIVE, negated))
@@ -152,10 +146,7 @@ def sample_with_adverbs(
     accept: Callable[[DrawnEvent], bool] = bool,
     choices: Choices = Choices(),  # noqa: B008 - frozen
 ) -> Iterator[DrawnEvent]:
-    """Yield events with equally many of each number of adverbs, and of each pair of features.
-
-    A pair holds the features of the main clause and those of the relative clause; *choices* gives all others.
-    """
+    """Yield events with equally many of each number of adverbs and pair of *features* of main and relative clause."""
     adverb_counts = drawer.rng.sample(list(product(ADVERB_COUNTS, ADVERB_COUNTS)), len(ADVERB_COUNTS) ** 2)
     all_choices = [
         replace(choices, main=main, clause=clause, adverbs=(n,), clause_adverbs=(m,))
@@ -186,10 +177,7 @@ def take_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str]) ->
 def take_weighted_units(
     sources: Sequence[Iterator[Unit]], weights: Sequence[float], count: int, used: set[str], rng: Random
 ) -> tuple[list[Unit], int | None]:
-    """Take up to *count* units, the source of each by weight; sources without any unit are left out.
-
-    Stop at the first source that has no more units, and return its position; None: there were enough.
-    """
+    """Take up to *count* units by weight; return the first source that has no more, or None if there were enough."""
     units: list[Unit] = []
     remaining, productive = dict(enumerate(weights)), set[int]()
     while remaining and len(units) < count:

@@ -36,10 +36,9 @@ def parse_digests(digests: Iterable[str]) -> Digests:
 def mark_first_rows(
     read_parts: Callable[[], Iterable[Digests]], total: int, path: Path, *, limit: int = MAX_DIGESTS
 ) -> NDArray[np.bool_]:
-    """Return for each of *total* rows whether no earlier row has its digest, (total,) bool.
+    """Return whether no earlier row has a row's digest, (total,) bool, as a memory map of *path*.
 
-    Each call of *read_parts* gives all digests in order. The digests are compared in ranges of about *limit*, with a
-    call for each range. The result is a memory map of the file *path*.
+    Each call of *read_parts* gives all digests in order; digests are compared in ranges of about *limit*.
     """
     if not total:
         return np.zeros(0, np.bool_)

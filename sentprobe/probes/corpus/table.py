@@ -219,10 +219,9 @@ WORK_MARKER_TEXT = '{\n  "format": "sentprobe-table-work 1"\n}\n'
 
 @contextmanager
 def lock_table_folder(out: Path, *, force: bool) -> Iterator[None]:
-    """Prepare *out* for a table, and lock it against other processes while the context is open.
+    """Prepare *out* for a table, and lock it while the context is open; :func:`replace_table` replaces an old one.
 
-    A finished table stays in place until :func:`replace_table` replaces it. Raises UsageError if the table is finished
-    (unless *force* is set), or *out* has other files or is locked.
+    Raises UsageError if a table is there (without *force*), other files are, or it is locked.
     """
     with ExitStack() as stack:
         try:
@@ -279,11 +278,7 @@ def make_staged_folder(out: Path) -> Path:
 
 
 def replace_table(table: Table) -> Table:
-    """Replace the current table by the one whose shards are staged, and return it.
-
-    The new table is valid once its head is written, since the head names the folder of the shards. Then the shards move
-    to their usual place. An interruption leaves either the old or the new table.
-    """
+    """Replace the current table by the staged shards: its head, which names their folder, is valid before they move."""
     sync_folder(table.path / STAGED_SHARDS)
     write_atomically(table.path / HEAD_NAME, format_head(replace(table, folder=STAGED_SHARDS)))
     _move_staged_shards(table.path)

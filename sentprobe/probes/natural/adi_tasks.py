@@ -195,11 +195,9 @@ ADI_LENGTH = make_adi_tasks(
 
 
 def select_adi_content(request: selection.SelectionRequest, change: Change) -> selection.Selection:
-    """Return the items of AdiContent (is the probe word in the sentence?).
+    """Return the items of AdiContent: is the probe word in the sentence?
 
-    Positive: a random word of the sentence. Negative: a word that is positive elsewhere and not in this sentence. In
-    each split a word has as many positive as negative items, so the word alone does not give the answer. In the
-    published data it partly does: a word that is in most sentences is seldom absent.
+    In each split a word has as many positive as negative items, so the word alone does not give the answer.
     """
     return select_word_items(request, AdiQuestion(1, _make_single_content_items, _make_paired_content_items), change)
 

@@ -210,12 +210,10 @@ def select_by_form(
 
 
 def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, int]) -> Indices:
-    """Return for each sentence the number of the split to which its form is dealt, (n,) int64.
+    """Return the split of each sentence, by its form, (n,) int64.
 
-    The commonest forms are dealt first, each to the split that lacks most of its class, so that rarer forms can even
-    out the shares. A form too common for a small split goes to training. Several limits are tried, and the deal with
-    the largest dataset wins. Forms of similar frequency are dealt in the pool's random order, which depends on the
-    seed.
+    The commonest forms are dealt first, each to the split that lacks most of its class; the best of several limits
+    wins.
     """
     forms, first, index = np.unique(pool.forms, return_index=True, return_inverse=True)
     counts = np.zeros((len(forms), classes), np.int64)
@@ -236,12 +234,7 @@ def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, in
 def _deal_with_excess(
     counts: Indices, order: Indices, split_shares: NDArray[np.float64], *, excess: float
 ) -> tuple[Indices, NDArray[np.float64]]:
-    """Return the split of each form, and the sentences of each class by split.
-
-    - counts: (forms, classes) int64
-    - order: (forms,) int64, in which forms are dealt
-    - split_shares: (splits,) float64
-    """
+    """Return the split of each form of *counts*, (forms, classes), in *order*, and the counts of each split."""
     room = split_shares[:, None] * counts.sum(axis=0)
     split_counts = np.zeros_like(room)
     dealt = np.zeros(counts.shape[1])

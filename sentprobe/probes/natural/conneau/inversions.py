@@ -111,11 +111,7 @@ def _find_invertible(rows: Iterable[tuple[object, ...]]) -> dict[str, Coordinate
 
 
 def divide_sentence(text: str, tags: Sequence[str], spans: Sequence[int]) -> CoordinatedSentence | None:
-    """Return the five parts of a sentence, by the spans of its clauses.
-
-    None if words stand before the first clause or after the second, if a clause has a double quote (its partner may be
-    in the other clause), or if the second clause begins with a capital letter without being a name or *I*.
-    """
+    """Return the five parts of a sentence by the spans of its clauses; None if an inversion would show."""
     tokens = text.split(" ")
     start, end, second_start, second_end = spans
     before, after = tokens[:start], tokens[second_end:]

@@ -109,11 +109,7 @@ def _replace_targets(request: selection.SelectionRequest) -> list[Replacement]:
 
 
 def create_word_tables(corpus: Corpus, band: selection.FrequencyBand) -> None:
-    """Create the tables that the queries below read.
-
-    - odd_words (word, tag, rank): words in the band whose most frequent tag is a noun's or verb's
-    - before, after (tag, other, word, rank, n): counts of such a word after, or before, *other*
-    """
+    """Create the tables of nouns and verbs in the band, and of their counts *before* and *after* other words."""
     tags = ", ".join(f"'{tag}'" for tag in TAGS)
     corpus.query(
         "CREATE OR REPLACE TEMP TABLE odd_words AS WITH chosen AS ("

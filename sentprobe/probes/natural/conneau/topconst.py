@@ -17,10 +17,9 @@ ANSWER_SQL = rf"CASE WHEN {selection.LENGTHS_SQL} AND regexp_full_match(top, '([
 
 
 def select_top_constituents(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of TopConst: the 19 most frequent sequences under the top S, and OTHER. Raises TooFewError.
+    """Return the items of TopConst: the 19 most frequent sequences under the top S, and OTHER.
 
-    Sequences with inner punctuation or quotes, or without the full stop's label at the end, are excluded. Class names
-    have ``_`` between constituents, as in the published data.
+    Sequences with inner punctuation or quotes, or without a final full stop, are excluded. Raises TooFewError.
     """
     tops, notes = _find_sequences(request)
     cases = " ".join(f"WHEN '{top}' THEN {n}" for n, top in enumerate(tops))

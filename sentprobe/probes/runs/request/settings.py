@@ -96,10 +96,8 @@ def make_run(
 ) -> Run:
     """Check the settings and return the run. Raises UsageError or ArgumentTypeError.
 
-    - seeds: number of probes under each condition, with the seeds *seed*, *seed* + 1, ...
-    - draws: number of independent draws of data, weights and probes, with *seed*, *seed* + 10, ...
-    - methods: further conditions, of METHODS
-    - device: cpu, cuda, cuda:1, mps, or auto, the best one available
+    The probes have the seeds *seed*, *seed* + 1, ...; the draws *seed*, *seed* + 10, ...; *methods* are conditions of
+    METHODS.
     """
     check_whole("seed", seed)
     check_seed(seed)
