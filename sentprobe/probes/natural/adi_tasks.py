@@ -195,7 +195,7 @@ ADI_LENGTH = make_adi_tasks(
 
 
 def select_adi_content(request: selection.SelectionRequest, change: Change) -> selection.Selection:
-    """Return the items of AdiContent: is the probe word in the sentence?
+    """Return the items of AdiContent (is the probe word in the sentence?).
 
     In each split a word has as many positive as negative items, so the word alone does not give the answer.
     """
