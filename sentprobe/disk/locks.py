@@ -21,13 +21,9 @@ _UNSUPPORTED = {EBADF, EINVAL, ENOLCK, ENOSYS, ENOTSUP}
 def hold_lock(
     folder: Path, *, wait: float = 0.0, command: str = "", report: Callable[[str], None] = lambda _: None
 ) -> Iterator[bool]:
-    """Hold a folder's lock until the end of the ``with`` block.
+    """Hold a folder's lock in the block; the value is False if another process holds it longer than *wait* seconds.
 
-    The value is False if another process holds the lock for longer than *wait* seconds. The lock file names its holder.
-    Raises OSError if the folder is missing or cannot be written to.
-
-    - command: the command line of this process, for the lock file
-    - report: function that receives the holder if the lock is not free within a second
+    The lock file names *command*; *report* receives the holder after a second. Raises OSError for a missing folder.
     """
     file = _open_locked(folder / LOCK, wait=wait, report=report)
     try:

@@ -38,11 +38,7 @@ MAX_ADVERBS = 6
 
 @dataclass(frozen=True, slots=True)
 class ClauseShape:
-    """The features that determine the shape of a clause, with the values that the grammar uses.
-
-    ``gap`` is the role of the gap in a relative clause, and the role that a wh-question asks for, else "". ``number``
-    is the grammatical number of the subject, "" where the verb does not agree. ``dative`` is "" without a recipient.
-    """
+    """The features that determine the shape of a clause, as the grammar writes them, or "" where they do not apply."""
 
     frame: str
     voice: str

@@ -1,6 +1,7 @@
 """Make a lexicon from the XTAG database, or rewrite `inflections.tsv`.
 
-    python -m sentprobe.lexicon xtag FILE --noun dog cat --transitive help --out my.toml python -m sentprobe.lexicon
+    python -m sentprobe.lexicon xtag FILE --noun dog cat --transitive help --out my.toml
+    python -m sentprobe.lexicon
 
 The second command is needed after a change of english.toml or of lemminflect.
 """

@@ -20,11 +20,7 @@ class Kind(StrEnum):
 
 
 class Form(StrEnum):
-    """An inflected form: a Penn tag.
-
-    The form of a determiner also has the number and the first sound of the following word. ``MD.neg`` is the form of a
-    modal before n't ("ca n't").
-    """
+    """An inflected form: a Penn tag, with number and next sound for determiners, and n't for modals."""
 
     NN = "NN"
     NNS = "NNS"

@@ -1,8 +1,4 @@
-"""Readings of a sentence in which an adverb ends a relative clause instead of preceding the next verb.
-
-The grammar derives the first reading of "the man that slept quietly danced" only, in which the adverb precedes its
-verb.
-"""
+"""Readings of a sentence in which an adverb ends a relative clause: "the man that slept quietly danced"."""
 
 from collections.abc import Iterator
 from dataclasses import replace

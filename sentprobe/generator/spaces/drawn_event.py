@@ -62,11 +62,9 @@ STRUCTURAL = ("voice", "dative", "aspect", "negation")
 
 @dataclass(frozen=True, slots=True)
 class LayoutParts:
-    """The variables of a layout by purpose: nouns in the order of the event, and clauses.
+    """The variables of a layout by purpose; ``structural`` ones determine the shape, and so the order of the words.
 
-    ``determiners`` holds the determiner variable of each noun, which also gives the noun's grammatical number;
-    ``adjectives`` holds the noun variable of each adjective.
-    ``structural`` holds the variables that determine the shape, and so the order of the words.
+    Each noun has a determiner variable, which also gives its number; each adjective has the variable of its noun.
     """
 
     nouns: tuple[int, ...]

@@ -1,8 +1,4 @@
-"""Sentences with two readings by the verb that takes an object: "sold the doctor that sang the book".
-
-An active main clause is concerned whose first object has an active relative clause. With "to", it is so for any verbs:
-"gave the doctor that the woman lent the book to the pen".
-"""
+"""Sentences with two readings by the verb that takes an object: "sold the doctor that sang the book"."""
 
 from collections.abc import Iterator
 from functools import cache, lru_cache

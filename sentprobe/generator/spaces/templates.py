@@ -24,11 +24,7 @@ class ClausePattern:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One structure: the main frame, and the relative clause of each role that has one.
-
-    Patterns with the same kinds of relative clause share the name of a sub-template. For example, a subject relative is
-    an active clause without its agent, or a passive clause without its patient.
-    """
+    """One structure: the main frame, and the relative clauses by role, whose kinds name a sub-template."""
 
     name: str
     frame: Frame

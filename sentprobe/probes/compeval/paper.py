@@ -1,8 +1,4 @@
-"""Sampling as inferred from the published SemRole and Order datasets of Ettinger et al. 2018, for comparison.
-
-Labels are balanced overall and for each sentence, but not for each probe; there are no mirrors; training sentences may
-contain both words of a test pair.
-"""
+"""Sampling as in the published datasets of Ettinger et al. 2018: no mirrors, and no balance for each probe."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -210,11 +210,7 @@ def select_by_form(
 
 
 def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, int]) -> Indices:
-    """Return the split of each sentence, by its form, (n,) int64.
-
-    The commonest forms are dealt first, each to the split that lacks most of its class; the best of several limits
-    wins.
-    """
+    """Return the split of each sentence by its form, (n,); the commonest go first, to the split that lacks most."""
     forms, first, index = np.unique(pool.forms, return_index=True, return_inverse=True)
     counts = np.zeros((len(forms), classes), np.int64)
     np.add.at(counts, (index, pool.labels), 1)

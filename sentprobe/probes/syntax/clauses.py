@@ -86,11 +86,7 @@ _TAG_NUMBERS = {"NN": Number.SINGULAR, "NNP": Number.SINGULAR, "NNS": Number.PLU
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """The head of a subject or object: its token, and the number of the whole phrase.
-
-    The head's tag or form shows the number. If *and* joins the head to another noun, the number is plural. If another
-    conjunction joins them, or the form does not show the number (*you*, *who*, *three*), it is None.
-    """
+    """The head of a subject or object, and the phrase's number; None for "or", or if its form shows none (*you*)."""
 
     index: int
     number: Number | None

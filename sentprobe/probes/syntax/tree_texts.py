@@ -1,8 +1,4 @@
-"""Division of files of Penn bracket trees into the texts of single trees, each on one or several lines.
-
-After a tree without an end, reading continues at the next line that begins like it, or with any bracket if all earlier
-trees took one line each.
-"""
+"""Division of files of Penn bracket trees into single trees; after a damaged tree, reading continues at the next."""
 
 import re
 from collections.abc import Iterable, Iterator

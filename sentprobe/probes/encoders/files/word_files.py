@@ -199,10 +199,9 @@ def read_width(path: Path) -> int:
 
 
 def read_text(path: Path) -> WordVectors:
-    """Read word vectors as text: GloVe, or word2vec with its line of counts; plain or gzip.
+    """Read word vectors as text: GloVe, or word2vec with its counts; plain or gzip. Raises EncoderError.
 
-    A line is a word and dim numbers, separated by single spaces. A word may have spaces in it (some in GloVe 840B do).
-    The first line of a repeated word counts. Raises EncoderError if the file cannot be read, or a line is wrong.
+    The first line of a repeated word counts; a word may have spaces in it (some in GloVe 840B do).
     """
     table: dict[str, Vectors] = {}
     hasher = hashlib.sha256()

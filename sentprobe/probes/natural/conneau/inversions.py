@@ -168,11 +168,7 @@ COORDINV = NaturalTask(
 
 
 def select_bigram_shift(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of BShift: two neighbouring tokens swapped (I) or not (O).
-
-    The first token is never swapped, nor punctuation, nor tokens that differ in case only. Sentences with double quotes
-    are excluded, and sentences that a swap turns into another sentence of the corpus.
-    """
+    """Return the items of BShift: two neighbours swapped (I) or not (O), but not the first token, nor punctuation."""
     return pairing.select_changed_sentences(
         request,
         "SELECT digest, 0 AS label, 0 AS form FROM sentences "

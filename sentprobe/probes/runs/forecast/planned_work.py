@@ -139,11 +139,7 @@ class EncoderFacts:
 def list_fits(
     condition: Condition, task: Task, encoder: EncoderFacts, *, items: int, seeds: int
 ) -> Iterator[PlannedFit]:
-    """Yield the fits under a condition.
-
-    - task: the task with some of its items
-    - items: the number of training items in the run, with validation items that are taken from them
-    """
+    """Yield the fits under a condition; *items* counts training items with the validation items taken from them."""
     preset = task.preset
     sample = task.get_items(condition)
     validation = 0 if sample.validation is None else len(sample.validation)

@@ -94,11 +94,7 @@ def make_run(
     encoding_threads: int | None = None,
     machines: EngineChoice = ONE_PROCESS,
 ) -> Run:
-    """Check the settings and return the run. Raises UsageError or ArgumentTypeError.
-
-    The probes have the seeds *seed*, *seed* + 1, ...; the draws *seed*, *seed* + 10, ...; *methods* are conditions of
-    METHODS.
-    """
+    """Check the settings, with the names of METHODS, and return the run. Raises UsageError or ArgumentTypeError."""
     check_whole("seed", seed)
     check_seed(seed)
     for name, count in (("seeds", seeds), ("draws", draws), ("threads", threads), ("threads", encoding_threads)):
