@@ -35,6 +35,11 @@ class MethodFigure:
         return mean(self.compute(result, seed) for seed in result.scores[condition].seeds)
 
 
+def identify_result(result: Result) -> dict[str, Any]:
+    """Return the first values of every record of a result."""
+    return {"run": result.source, "encoder": result.encoder, "task": result.task}
+
+
 SELECTIVITY = MethodFigure(
     key="selectivity",
     condition=Condition.CONTROL_TASK,
@@ -90,9 +95,7 @@ def make_records(results: Results) -> list[dict[str, Any]]:
     """Return a flat dictionary for each encoder, task and condition, all with the same keys."""
     return [
         {
-            "run": result.source,
-            "encoder": result.encoder,
-            "task": result.task,
+            **identify_result(result),
             "condition": condition.value,
             "accuracy": score.accuracy,
             "spread": score.spread,

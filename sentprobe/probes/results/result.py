@@ -19,6 +19,7 @@ from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.statistics import Interval, accuracy_interval
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.codelength import CurvePoint
+from sentprobe.values import group_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -135,16 +136,16 @@ class Score:
         return compute_item_accuracies(self.seeds)
 
 
-def find_provenances(result: "Result") -> tuple[Provenance, ...]:
-    """Return the distinct provenances of a result's probes, its own first."""
-    provenances = (seed_score.provenance for score in result.scores.values() for seed_score in score.seeds)
-    return tuple(dict.fromkeys([result.provenance, *filter(None, provenances)]))
-
-
 def compute_item_accuracies(seeds: Sequence[SeedScore]) -> NDArray[np.float64]:
     """Return the share of the seeds that answer each test item correctly, (total,) float64."""
     right = np.stack([seed_score.items() for seed_score in seeds])  # (seeds, total)
     return np.asarray(right.mean(axis=0, dtype=np.float64))
+
+
+def find_provenances(result: "Result") -> tuple[Provenance, ...]:
+    """Return the distinct provenances of a result's probes, its own first."""
+    provenances = (seed_score.provenance for score in result.scores.values() for seed_score in score.seeds)
+    return tuple(dict.fromkeys([result.provenance, *filter(None, provenances)]))
 
 
 def pack_bits(right: NDArray[np.bool_]) -> str:
@@ -286,11 +287,8 @@ class Result:
         return replace(self, scores=scores)
 
 
-VIEW = "sentprobe.probes.report.tables.view"
-"""The module that renders results; it imports this one, so it is looked up by name."""
-
-RECORDS = "sentprobe.probes.results.records"
-"""The module of flat records, looked up by name for the same reason."""
+VIEW, RECORDS = "sentprobe.probes.report.tables.view", "sentprobe.probes.results.records"
+"""The modules of tables and of flat records; both import this one, so they are looked up by name."""
 
 
 @dataclass(frozen=True)
@@ -350,10 +348,7 @@ class Results:
     @cached_property
     def records_by_cell(self) -> Mapping[EncoderOnTask, Sequence[Result]]:
         """The results of each encoder on each task, one for each draw."""
-        cells: dict[EncoderOnTask, list[Result]] = {}
-        for record in self.records:
-            cells.setdefault(record.cell, []).append(record)
-        return cells
+        return group_by(self.records, lambda record: record.cell)
 
     def find(self, encoder: str, task: str) -> Result | None:
         """Return the first result of the encoder on the task; None: there is none."""

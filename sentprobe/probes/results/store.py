@@ -80,10 +80,13 @@ def parse_result(text: str, *, source: str = "result") -> rs.Result:
                 f"not {RESULT_FORMAT!r}; use a new folder for results, or remove this file"
             )
         value["data"] = parse_data_facts(value["data"])
-        value["notes"] = _check_texts(value["notes"])
+        if not all(isinstance(note, str) for note in value["notes"]):
+            raise ValueError("a note is not a text")
+        value["notes"] = tuple(value["notes"])
         value["units"] = _parse_numbers(value["units"])
         value["lengths"] = _parse_numbers(value["lengths"])
-        value["norms"] = _norms_from_json(value["norms"])
+        norms = zip(*(value["norms"][entry.name].split() for entry in fields(rs.Norm)), strict=True)
+        value["norms"] = tuple(rs.Norm(int(a), int(b), float(c), float(d)) for a, b, c, d in norms)
         value["preset"] = Preset.from_json(value["preset"])
         value["scores"] = {rs.Condition(key): _score_from_json(score) for key, score in value["scores"].items()}
         result = rs.Result(**value)
@@ -95,20 +98,9 @@ def parse_result(text: str, *, source: str = "result") -> rs.Result:
         raise ResultsError(f"{source}: not a result of sentprobe ({error})") from None
 
 
-def _check_texts(values: Iterable[Any]) -> tuple[str, ...]:
-    if not all(isinstance(value, str) for value in values):
-        raise ValueError("a note is not a text")
-    return tuple(values)
-
-
 @lru_cache(maxsize=64)  # many results have the same units and lengths
 def _parse_numbers(line: str) -> tuple[int, ...]:
     return tuple(map(int, line.split()))
-
-
-def _norms_from_json(value: Mapping[str, str]) -> tuple[rs.Norm, ...]:
-    texts = zip(*(value[entry.name].split() for entry in fields(rs.Norm)), strict=True)
-    return tuple(rs.Norm(int(a), int(b), float(c), float(d)) for a, b, c, d in texts)
 
 
 def _check_result(result: rs.Result) -> rs.Result:
@@ -176,8 +168,6 @@ def _readings_from_json(value: Mapping[str, str]) -> tuple[CurvePoint, ...]:
 log = logging.getLogger(__name__)
 MARKER = RESULTS_MARKER
 OWN_FILES = (MARKER, RUN_FILE)
-
-
 RUN_FORMAT = "sentprobe-run 1"
 
 

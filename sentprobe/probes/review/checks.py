@@ -17,6 +17,7 @@ from sentprobe.probes.review.training_checks import (
     find_repeated_sentences,
     find_unconverged,
 )
+from sentprobe.values import group_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +80,8 @@ def review_results(results: Results, *, checks: Iterable[ClaimCheck] = CHECKS) -
 
 
 def _merge_findings(findings: Iterable[ClaimFinding]) -> Iterator[ClaimFinding]:
-    tables_by_finding: dict[ClaimFinding, list[str]] = {}
-    for finding in findings:
-        tables_by_finding.setdefault(replace(finding, table=""), []).append(finding.table)
-    for finding, tables in tables_by_finding.items():
-        yield replace(finding, table=" and ".join(tables))
+    for finding, alike in group_by(findings, lambda finding: replace(finding, table="")).items():
+        yield replace(finding, table=" and ".join(member.table for member in alike))
 
 
 def render_review(review: ClaimReview, style: TableFormat) -> str:

@@ -29,7 +29,7 @@ def _find_few_draws(table: Results) -> Iterator[ClaimFinding]:
             advice="--seeds 5 trains five probes; --draws 3 adds new data, untrained weights and "
             "probes, and the tests then generalise to these.",
         )
-    elif draws == 1 and any(map(_can_be_drawn, table.records)):
+    elif draws == 1 and any((r.data and r.data.origin) or r.encoder_seed is not None for r in table.records):
         yield ClaimFinding(
             severity=Severity.WARNING,
             problem=f"All {probes} probes of a figure are of one draw of the data and of untrained "
@@ -42,11 +42,6 @@ def _find_few_draws(table: Results) -> Iterator[ClaimFinding]:
             problem="Two draws say little about others: their t-test leans on the variances of the other figures.",
             advice="Take at least --draws 3, or as many as the check 'noise' suggests.",
         )
-
-
-def _can_be_drawn(record: Result) -> bool:
-    """Return whether a result has data or weights that another seed would change."""
-    return (record.data is not None and bool(record.data.origin)) or record.encoder_seed is not None
 
 
 def _find_uneven_counts(table: Results) -> Iterator[ClaimFinding]:

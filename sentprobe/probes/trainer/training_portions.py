@@ -1,7 +1,7 @@
 """Several probes of a seed: on growing portions of the training items, or of increasing hidden width."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
@@ -16,6 +16,7 @@ from sentprobe.probes.trainer.codelength import CurvePoint, compute_pointwise_in
 from sentprobe.probes.trainer.presets import calibrate_stopping, reduce_batch, remove_hidden_layer, set_hidden_widths
 from sentprobe.probes.trainer.training import compute_label_costs
 from sentprobe.processes import limit_threads
+from sentprobe.values import group_by
 
 INFORMATION_DECIMALS = 4
 
@@ -68,7 +69,10 @@ def fit_widths(
         problem = fitting.prepare_problem(vectors, preset=preset, **arguments)
         variants = (remove_hidden_layer(preset), set_hidden_widths(preset))
         fits_by_variant = [_fit_each_width(problem, variant, seeds) for variant in variants]
-        fits = [_join_fits(linear | hidden) for linear, hidden in zip(*fits_by_variant, strict=True)]
+        fits = []
+        for linear, hidden in zip(*fits_by_variant, strict=True):
+            points = (CurvePoint(at=width, correct=fit.correct) for width, fit in (linear | hidden).items())
+            fits.append(replace([*hidden.values()][-1], readings=tuple(points)))
     return fitting.share_time(fits, time.perf_counter() - start)
 
 
@@ -79,13 +83,6 @@ def _fit_each_width(
     problem = replace(problem, preset=preset)
     fits: list[dict[int, fitting.Fit]] = []
     for candidates in problem.train_grids(seeds):
-        groups: dict[int, list[fitting.TrainedProbe]] = {}
-        for probe in candidates:
-            groups.setdefault(probe.banks[0].points[0].hidden, []).append(probe)
+        groups = group_by(candidates, lambda probe: probe.banks[0].points[0].hidden)
         fits.append({width: fitting.choose_best(group).predict_test(problem) for width, group in groups.items()})
     return fits
-
-
-def _join_fits(fits: Mapping[int, fitting.Fit]) -> fitting.Fit:
-    readings = (CurvePoint(at=width, correct=fit.correct) for width, fit in fits.items())
-    return replace([*fits.values()][-1], readings=tuple(readings))

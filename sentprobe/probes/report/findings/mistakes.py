@@ -11,6 +11,7 @@ from sentprobe.display.table_writers import Grid, GridCell, GridRow, escape_mark
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.report.findings.item_parts import ItemTables, check_column, partition_values
 from sentprobe.probes.results.item_table import LABEL, ItemTable
+from sentprobe.probes.results.records import identify_result
 from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.suites import to_own_name
 
@@ -202,9 +203,7 @@ def to_mistake_records(mistakes: Sequence[WrongItems]) -> list[dict[str, Any]]:
     names = dict.fromkeys(n for mistakes_part in mistakes for item in mistakes_part.shown for n in item.columns)
     return [
         {
-            "run": mistakes_part.result.source,
-            "encoder": mistakes_part.result.encoder,
-            "task": mistakes_part.result.task,
+            **identify_result(mistakes_part.result),
             "seed": mistakes_part.result.seed,
             "part": mistakes_part.part,
             "item": item.place,

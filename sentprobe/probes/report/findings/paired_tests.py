@@ -22,6 +22,7 @@ from sentprobe.probes.statistics import (
     sum_by_unit,
     two_sided_t_p_value,
 )
+from sentprobe.values import group_by
 
 MOST_PRIOR_FREEDOM = 8.0
 """The most degrees of freedom that the other gains of a table can add."""
@@ -330,11 +331,10 @@ def _subtract_answers(pair: tuple[Result, Result], conditions: ConditionPair) ->
 
 
 def _average_same_items(matched: MatchedResults, conditions: ConditionPair) -> tuple[Floats, Floats]:
-    by_dataset: dict[str, list[tuple[Floats, Floats]]] = {}
-    for pair in matched:
-        by_dataset.setdefault(pair[0].dataset_fingerprint, []).append(_subtract_answers(pair, conditions))
-    sums = [np.mean([gains for gains, _ in draws], axis=0) for draws in by_dataset.values()]
-    return np.concatenate(sums), np.concatenate([draws[0][1] for draws in by_dataset.values()])
+    by_dataset = group_by(matched, lambda pair: pair[0].dataset_fingerprint).values()
+    draws = [[_subtract_answers(pair, conditions) for pair in pairs] for pairs in by_dataset]
+    sums = [np.mean([gains for gains, _ in same_items], axis=0) for same_items in draws]
+    return np.concatenate(sums), np.concatenate([same_items[0][1] for same_items in draws])
 
 
 def _compare_draws(

@@ -11,6 +11,7 @@ from sentprobe.probes.report.findings.comparisons import Comparison
 from sentprobe.probes.report.findings.paired_tests import LEVEL, PROBES, MatchedResults, compare_matched_results
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Result
 from sentprobe.probes.statistics import Correction, Floats, compute_sign_tests, correct_p_values, sum_by_unit
+from sentprobe.values import group_by
 
 
 class TableComparisons:
@@ -19,10 +20,8 @@ class TableComparisons:
     def __init__(self, matches: Sequence[MatchedResults]) -> None:
         """Test *matches*: the better encoder first, and the comparisons of a task's best encoder before others."""
         self._matches = matches
-        self._places: dict[str, list[int]] = {}
+        self._places = group_by(range(len(matches)), lambda place: matches[place][0][0].task)
         """The comparisons on each task."""
-        for place, matched in enumerate(matches):
-            self._places.setdefault(matched[0][0].task, []).append(place)
         over_draws = [place for place, matched in enumerate(matches) if len(matched) > 1]
         tests = compare_matched_results([matches[place] for place in over_draws], [PROBES] * len(over_draws))
         self._over_draws = dict(zip(over_draws, tests, strict=True))
@@ -64,17 +63,12 @@ class TableComparisons:
 def run_sign_tests(pairs: Sequence[tuple[Result, Result]]) -> Floats:
     """Return the p-value of the sign test over units of each pair of results on the same items, (n,) float64."""
     wins, losses = np.zeros(len(pairs), np.int64), np.zeros(len(pairs), np.int64)
-    by_dataset: dict[str, list[int]] = {}
-    for place, (first, _) in enumerate(pairs):
-        by_dataset.setdefault(first.dataset_fingerprint, []).append(place)
+    by_dataset = group_by(range(len(pairs)), lambda place: pairs[place][0].dataset_fingerprint)
     for places in by_dataset.values():
         results = {id(result): result for place in places for result in pairs[place]}
         rows = dict(zip(results, range(len(results)), strict=True))
         sums = _sum_right_answers([*results.values()])
-        by_first: dict[int, list[int]] = {}
-        for place in places:
-            by_first.setdefault(rows[id(pairs[place][0])], []).append(place)
-        for row, own_places in by_first.items():
+        for row, own_places in group_by(places, lambda place: rows[id(pairs[place][0])]).items():  # noqa: B023
             second_sums = sums[[rows[id(pairs[place][1])] for place in own_places]]
             wins[own_places] = np.count_nonzero(sums[row] > second_sums, axis=1)
             losses[own_places] = np.count_nonzero(sums[row] < second_sums, axis=1)

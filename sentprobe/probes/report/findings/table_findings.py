@@ -21,6 +21,7 @@ from sentprobe.probes.report.findings.paired_tests import LEVEL, MatchedResults
 from sentprobe.probes.report.findings.table_comparisons import TableComparisons
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results
 from sentprobe.probes.statistics import Correction, correct_p_values
+from sentprobe.values import group_by
 
 ControlKey: TypeAlias = tuple[Condition, str, str]
 """A control, its task, and the properties that encoders share to share it."""
@@ -67,10 +68,7 @@ class TableFindings:
     @cached_property
     def columns(self) -> Mapping[str, Sequence[EncoderOnTask]]:
         """The cells of each task."""
-        columns: dict[str, list[EncoderOnTask]] = {}
-        for cell in self.cells:
-            columns.setdefault(cell[1], []).append(cell)
-        return columns
+        return group_by(self.cells, lambda cell: cell[1])
 
     @cached_property
     def significant_pairs(self) -> frozenset[frozenset[EncoderOnTask]]:
@@ -146,9 +144,8 @@ def identify_control(result: Result, condition: Condition) -> ControlKey:
 
 def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:
     """Yield every two encoders on a task, the better first, if they have the same test items in some draws."""
-    by_task: dict[str, list[Sequence[Result]]] = {}
-    for draws in sorted(cells, key=lambda draws: fmean(result.accuracy for result in draws), reverse=True):
-        by_task.setdefault(draws[0].task, []).append(draws)
+    ordered = sorted(cells, key=lambda draws: fmean(result.accuracy for result in draws), reverse=True)
+    by_task = group_by(ordered, lambda draws: draws[0].task)
     for first, second in chain.from_iterable(combinations(ranked, 2) for ranked in by_task.values()):
         matched = match_draws(first, second)
         if matched and all(a.dataset_fingerprint == b.dataset_fingerprint for a, b in matched):
@@ -162,7 +159,7 @@ def _compare_with_controls(results: Results, cells: Sequence[Sequence[Result]]) 
         for condition in control_verdicts.SOLVERS
         for draws in cells
         if (pairs := [*_pair_with_control(draws, condition, results)])
-        and not all(_are_equal(*pair, condition) for pair in pairs)
+        and not all(_have_equal_answers(*pair, condition) for pair in pairs)
     ]
     return compare_results([pairs for pairs, _ in matches], conditions=[conditions for _, conditions in matches])
 
@@ -180,10 +177,9 @@ def _pair_with_control(
         )
 
 
-def _are_equal(result: Result, control: Result, condition: Condition) -> bool:
-    return [seed.right for seed in result.scores[Condition.PROBE].seeds] == [
-        seed.right for seed in control.scores[condition].seeds
-    ]
+def _have_equal_answers(result: Result, control: Result, condition: Condition) -> bool:
+    scores = result.scores[Condition.PROBE], control.scores[condition]
+    return len({tuple(seed.right for seed in score.seeds) for score in scores}) == 1
 
 
 def find_bag_of_words(result: Result, results: Results) -> Iterator[Result]:
@@ -204,18 +200,14 @@ def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
     """Return the best cell of each task that is above its control, and significantly different from other models."""
     findings = find_table(results)
     significant = findings.significant_pairs
-    leaders = (_find_leader(findings, task, significant) for task in results.tasks)
-    return frozenset(leader for leader in leaders if leader and _is_above_control(leader, findings, results))
-
-
-def _find_leader(
-    findings: TableFindings, task: str, significant: Collection[frozenset[EncoderOnTask]]
-) -> EncoderOnTask | None:
-    """Return the best cell of a column, unless it is tied with another model."""
-    column = findings.columns[task]
-    best = max(column, key=lambda cell: findings.cells[cell].figure.accuracy)
-    competitors = (cell for cell in column if not is_same_model(best[0], cell[0]))
-    return best if all(frozenset((best, cell)) in significant for cell in competitors) else None
+    marked: set[EncoderOnTask] = set()
+    for column in findings.columns.values():
+        best = max(column, key=lambda cell: findings.cells[cell].figure.accuracy)
+        competitors = (cell for cell in column if not is_same_model(best[0], cell[0]))
+        is_untied = all(frozenset((best, cell)) in significant for cell in competitors)
+        if is_untied and _is_above_control(best, findings, results):
+            marked.add(best)
+    return frozenset(marked)
 
 
 def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Results) -> bool:

@@ -17,6 +17,7 @@ from sentprobe.probes.report.tables import training_curves
 from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.results.training_curve import TrainingCurve
 from sentprobe.probes.statistics import Interval, decompose_spread
+from sentprobe.values import group_by
 
 MAX_LINES = 12
 
@@ -73,10 +74,8 @@ def _draw_task(task: str, encoders: Sequence[str], standings: Standings, low: fl
 
 def find_layered_models(results: Results) -> dict[str, list[Result]]:
     """Return the results of each model that has more than one layer among them."""
-    models: dict[str, list[Result]] = {}
-    for record in results.records:
-        if record.family and record.layer is not None:
-            models.setdefault(record.family, []).append(record)
+    layers = (record for record in results.records if record.family and record.layer is not None)
+    models = group_by(layers, lambda record: record.family)
     return {name: records for name, records in models.items() if len({record.layer for record in records}) > 1}
 
 
@@ -144,10 +143,8 @@ def select_best(accuracies: Iterable[tuple[str, float]]) -> list[str]:
     >>> select_best([("a", 0.5), ("b", 0.75), ("a", 0.25)])
     ['a', 'b']
     """
-    by_name: dict[str, list[float]] = {}
-    for name, accuracy in accuracies:
-        by_name.setdefault(name, []).append(accuracy)
-    best = sorted(by_name, key=lambda name: fmean(by_name[name]), reverse=True)[:MAX_LINES]
+    by_name = group_by(accuracies, lambda pair: pair[0])
+    best = sorted(by_name, key=lambda name: fmean(value for _, value in by_name[name]), reverse=True)[:MAX_LINES]
     return [name for name in by_name if name in best]
 
 
@@ -186,11 +183,9 @@ def _compute_lowest_norm(values: Sequence[float]) -> float:
 
 def _pool_draws(results: Results, encoder: str, task: str, by: Lengths, *, norms: bool) -> list[SeriesPoint]:
     compute = norm_by_length if norms else accuracy_by_length
-    points: dict[Bin, list[SeriesPoint]] = {}
-    for record in results.records_by_cell.get((encoder, task), ()):
-        for point in compute(record, by=by):
-            points.setdefault(point.bin, []).append(point)
-    return [_compute_mean_point(points[lengths]) for lengths in sorted(points, key=attrgetter("shortest"))]
+    points = (p for record in results.records_by_cell.get((encoder, task), ()) for p in compute(record, by=by))
+    by_bin = group_by(points, lambda point: point.bin)
+    return [_compute_mean_point(by_bin[lengths]) for lengths in sorted(by_bin, key=attrgetter("shortest"))]
 
 
 def _compute_mean_point(draws: Sequence[SeriesPoint]) -> SeriesPoint:

@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from sentprobe.probes.report.findings import control_verdicts as cv
-from sentprobe.probes.report.findings.table_findings import ChanceTest, find_table
+from sentprobe.probes.report.findings.table_findings import find_table
 from sentprobe.probes.results.result import Condition, Results
+from sentprobe.values import group_by
 
 
 def count_controls(results: Results) -> Iterator[str]:
@@ -146,9 +147,7 @@ def join_names(names: Iterable[str], most: int = 2) -> str:
 
 def _judge_free_controls(results: Results) -> Iterator[tuple[str, Condition, bool, str]]:
     """Yield each task and control that may know the answer, whether it is above chance, and its figures."""
-    by_task: dict[tuple[str, Condition], list[ChanceTest]] = {}
-    for test in find_table(results).free_controls:
-        by_task.setdefault((test.draws[0].task, test.condition), []).append(test)
+    by_task = group_by(find_table(results).free_controls, lambda test: (test.draws[0].task, test.condition))
     for (task, condition), tests in by_task.items():
         above = [test for test in tests if test.is_above]
         shown = sorted({f"{100 * test.figure.accuracy:.1f}" for test in above or tests}, key=float)

@@ -12,6 +12,7 @@ from sentprobe.probes.report.findings.mean_and_interval import compute_figure
 from sentprobe.probes.report.tables.main_table import CellStyle, describe_differences, format_figure, split_settings
 from sentprobe.probes.report.tables.view import ShownTable
 from sentprobe.probes.results.item_table import ItemTable, has_held_out
+from sentprobe.probes.results.records import identify_result
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result, Results
 
 GAP = "gap"
@@ -162,9 +163,7 @@ def _to_records(result: Result, items: division.ItemTables, column: str) -> Iter
 
 def _to_record(result: Result, condition: Condition, column: str, row: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "run": result.source,
-        "encoder": result.encoder,
-        "task": result.task,
+        **identify_result(result),
         "condition": condition.value,
         "column": column,
         **row,
