@@ -7,8 +7,7 @@ import torch
 
 from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.trained import sentence_model as models
-from sentprobe.probes.pretraining.decoding.decoder import Seq2Seq, SequencePairs
-from sentprobe.probes.pretraining.decoding.generation_quality import GenerationValidator
+from sentprobe.probes.pretraining.decoding.decoder import GenerationValidator, Seq2Seq, SequencePairs
 from sentprobe.probes.pretraining.objective import PreparedObjective
 from sentprobe.probes.pretraining.objectives import ObjectiveOptions
 

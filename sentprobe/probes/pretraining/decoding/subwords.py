@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.protocol import missing_extra
-from sentprobe.probes.pretraining.item_batches import TokenRows, collect_rows
+from sentprobe.probes.pretraining.objective import TokenRows, collect_rows
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

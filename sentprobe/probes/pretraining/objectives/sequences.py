@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.trained.sentence_model import UNKNOWN, SentenceModel
 from sentprobe.probes.pretraining.decoding import decoder
-from sentprobe.probes.pretraining.decoding.generation_quality import GenerationValidator, Metric
+from sentprobe.probes.pretraining.decoding.decoder import GenerationValidator, Metric
 from sentprobe.probes.pretraining.decoding.subwords import learn_subwords
-from sentprobe.probes.pretraining.item_batches import collect_rows, hold_out
-from sentprobe.probes.pretraining.objective import PreparedObjective
+from sentprobe.probes.pretraining.objective import PreparedObjective, collect_rows, hold_out
 from sentprobe.probes.pretraining.objective_options import DROP, SWAP, ObjectiveOptions
 from sentprobe.probes.pretraining.texts import corpora
 from sentprobe.probes.pretraining.texts.corpora import Meanings

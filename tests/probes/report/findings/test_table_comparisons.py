@@ -16,7 +16,7 @@ from sentprobe import values
 from sentprobe.errors import UsageError
 from sentprobe.probes.report.findings import paired_tests
 from sentprobe.probes.report.findings.comparisons import compare_results
-from sentprobe.probes.report.findings.table_comparisons import TableComparisons
+from sentprobe.probes.report.findings.table_findings import TableComparisons
 from sentprobe.probes.results.result import Condition, Result, Results, make_score
 from sentprobe.probes.results.store import format_result, parse_result
 from sentprobe.probes.review.checks import review_results
