@@ -68,17 +68,14 @@ KEYS: Mapping[Cue, BoundKey] = {
     Cue.BAG: lambda tokens, probes: (tuple(sorted(tokens)), probes),
 }
 
-
 FORMAT = "sentprobe-audit 1"
 
 RENDERER = "sentprobe.probes.audit.audit_report:render"
 """The renderer of audits, imported by name because its module imports this one."""
-
 USER_EXPECTED = "you expect it"
 
 CONFIDENCE = 0.99
 """Confidence of the verdict: fewer than 1% of audits of clean datasets find a leak."""
-
 _WORK_PER_PROCESS = 60_000
 """Number of items times cues that justifies another process, which takes seconds to start."""
 

@@ -80,7 +80,6 @@ def _list_skeleton_features(skeleton: Sequence[str]) -> tuple[str, ...]:
 
 Features = dict[str, float]
 """Value of each feature by name; absent features are 0."""
-
 _DISTANCE_LIMIT = 8
 """Largest distance between two probe words with its own feature."""
 

@@ -29,7 +29,6 @@ def learn_vocabulary(
 
 SKIP_GRAM = "skip-gram"
 """Value of ``--vectors`` that asks for skip-gram instead of a file."""
-
 WINDOW = 5
 EPOCHS = 5
 

@@ -48,10 +48,8 @@ class Condition(StrEnum):
 
 METHODS = (Condition.CONTROL_TASK, Condition.PORTIONS, Condition.WIDTHS)
 """The conditions that a run has only on request."""
-
 MULTI_PROBE_CONDITIONS = frozenset({Condition.PORTIONS, Condition.WIDTHS})
 """The conditions with several probes per seed."""
-
 USUAL_CONDITIONS = tuple(condition for condition in Condition if condition not in METHODS)
 """The task itself and the controls."""
 

@@ -151,18 +151,14 @@ def _score_from_json(value: Mapping[str, Any]) -> rs.Score:
 
 
 def _seed_from_json(value: Mapping[str, Any]) -> rs.SeedScore:
-    provenance = value["provenance"]
+    provenance, readings = value["provenance"], value.get("readings")
+    columns = zip(*(readings[name].split() for name in ("at", "correct", "bits") if readings), strict=True)
     parsed_fields = {
         "wrong_answers": _parse_numbers(value.get("wrong_answers", "")),
-        "readings": _readings_from_json(value.get("readings", {})),
+        "readings": tuple(CurvePoint(at=int(at), correct=int(n), bits=float(bits)) for at, n, bits in columns),
         "information": tuple(map(float, value.get("information", "").split())),
     }
     return rs.SeedScore(**{**value, **parsed_fields, "provenance": provenance and rs.Provenance(**provenance)})
-
-
-def _readings_from_json(value: Mapping[str, str]) -> tuple[CurvePoint, ...]:
-    columns = zip(*(value[name].split() for name in ("at", "correct", "bits") if value), strict=True)
-    return tuple(CurvePoint(at=int(at), correct=int(correct), bits=float(bits)) for at, correct, bits in columns)
 
 
 log = logging.getLogger(__name__)

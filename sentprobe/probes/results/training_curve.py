@@ -14,7 +14,6 @@ LEARNING_FORMAT = "sentprobe-learned 1"
 
 ACCURACY = "accuracy"
 """The metric whose value is a share, shown in percent."""
-
 CURVE_FILE = Path("learned", "held_out.json")
 
 

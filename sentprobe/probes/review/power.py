@@ -10,10 +10,8 @@ from sentprobe.probes.statistics import normal_quantile, student_quantile
 
 TARGET_POWER = 0.8
 """The power that numbers of items and draws are computed for."""
-
 SMALLEST_SHOWN = 0.0005
 """The smallest difference that a table shows, in percent with one decimal."""
-
 MOST_UNITS, MOST_DRAWS = 10**7, 1000
 
 

@@ -227,7 +227,6 @@ def _check_not_negative(preset: Preset, name: str) -> None:
 
 MAX_HIDDEN = 1_000_000
 """Maximum width of a hidden layer; wider ones are refused as likely mistakes."""
-
 MAX_AVERAGED = 1_000
 """Maximum number of averaged probes; more than about ten bring no gain."""
 

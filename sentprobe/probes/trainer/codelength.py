@@ -9,7 +9,6 @@ from sentprobe.errors import UsageError
 
 PORTION_PERCENTAGES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.25, 12.5, 25, 50, 100)
 """Portions of Voita & Titov (2020, section 4), in percent of the training items."""
-
 MIN_PORTIONS = 4
 
 

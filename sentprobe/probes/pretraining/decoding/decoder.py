@@ -21,7 +21,6 @@ from sentprobe.probes.pretraining.objective import Batch, Learner, Places, Token
 
 Noise: TypeAlias = Callable[[NDArray[np.int32], np.random.Generator], NDArray[np.int32]]
 """Function from a source to its non-empty noisy version, the encoder's input."""
-
 SOURCES, LENGTHS = "sources", "lengths"
 """Names of tensors: word numbers (b, time), and sentence lengths (b,)."""
 
@@ -205,7 +204,6 @@ class Metric(Enum):
 
 MAX_GENERATED_TEXTS = 300
 """Maximum number of held-out texts that are generated, evenly spread over the corpus."""
-
 EXTRA_CODES = 5
 """Codes that a generated text may have beyond the longest reference."""
 

@@ -13,11 +13,9 @@ if TYPE_CHECKING:
 
 PADDING, START, END = 0, 1, 2
 """Special codes, which no text contains."""
-
 SPECIAL_CODES = 3
 MIN_CODES = SPECIAL_CODES + 256
 """Number of codes before learning: special codes, and one per byte."""
-
 MAX_TEXTS = 200_000
 """Maximum number of texts to learn from, evenly spread; more texts change few codes."""
 

@@ -99,10 +99,8 @@ def check_enough(where: str, items: Sequence[object], noun: str, omitted: Omissi
 
 _CLOSING_MARKS = "])}>\"'»”’"
 """Marks that may follow the final full stop of a sentence."""
-
 _NEIGHBOUR_WORD = "a"
 """One-token word that is put before and after a word, so that the word is neither first nor last."""
-
 _MAX_CACHED_LENGTH = 100
 
 _JOINING = re.compile("[\u00a0\u00ad\u2007\u2009\u200a\u200b\u202f\u2060\ufeff]")

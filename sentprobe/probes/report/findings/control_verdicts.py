@@ -57,7 +57,6 @@ A bag of words may know the answer, except for mirror pairs. The probe words may
 every label equally often: in natural text, two words often have a usual order.
 """
 
-
 CONTROL_NAMES = {
     Condition.RANDOM_SENTENCES: "random sentences",
     Condition.RANDOM_PROBES: "random probe words",

@@ -22,7 +22,6 @@ UNKNOWN_PART = "not known"
 
 MAX_PARTS = 12
 """Columns with more distinct numbers are divided into bins."""
-
 BIN_COUNT = 6
 ItemTables: TypeAlias = Mapping[str, ItemTable]
 

@@ -14,7 +14,6 @@ from sentprobe.probes.statistics import Interval, accuracy_interval, binomial_p_
 
 LEAST_UNITS = 10
 """In fewer units, equal shares of right answers may be a coincidence."""
-
 FEW_ITEMS = 50
 """A figure on fewer test items than this is marked, and shown with its interval."""
 

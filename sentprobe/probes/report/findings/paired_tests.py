@@ -235,13 +235,10 @@ def invert_trigamma(values: Floats) -> Floats:
 
 LEVEL = 0.05
 """The level of every test of a table: a corrected p-value below it is significant."""
-
 ROUNDING = 1e-9
 """Smaller differences are ties."""
-
 MatchedResults = tuple[tuple[Result, Result], ...]
 """The results of two encoders on one task, in each draw that both have."""
-
 ConditionPair = tuple[Condition, Condition]
 PROBES: ConditionPair = (Condition.PROBE, Condition.PROBE)
 

@@ -61,14 +61,17 @@ def describe_reproduction(
         *(packages for curve in curves for packages in curve.versions),
     )
     commands = (*(making.command for making in sources), *(curve.learned.command for curve in curves if curve.learned))
-    encoded: list[Result | GeometryResult] = [*_sort_records(results), *distances]
+    records = sorted(results.records, key=lambda record: (results.tasks.index(record.task), record.seed))
+    encoded: list[Result | GeometryResult] = [*records, *distances]
     return Reproduction(
         commands=_list_distinct_lines(commands),
         versions=_list_distinct_lines(
             ", ".join(f"{name} {version}" for name, version in packages.items()) for packages in versions
         ),
-        data=_list_distinct_lines(map(_describe_data, _sort_records(results))),
-        encoders=_list_distinct_lines(map(_describe_encoder, encoded)),
+        data=_list_distinct_lines(_format_digest(r.task, r.seed, r.dataset_fingerprint) for r in records),
+        encoders=_list_distinct_lines(
+            _format_digest(r.encoder, r.encoder_seed, r.encoder_fingerprint) for r in encoded
+        ),
     )
 
 
@@ -77,22 +80,9 @@ def _list_distinct_lines(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(" ".join(escape_control_characters(line).split()) for line in lines if line))
 
 
-def _sort_records(results: Results) -> list[Result]:
-    return sorted(results.records, key=lambda record: (results.tasks.index(record.task), record.seed))
-
-
-def _describe_data(record: Result) -> str:
-    return _format_digest(f"{record.task}, seed {record.seed}", record.dataset_fingerprint)
-
-
-def _describe_encoder(result: Result | GeometryResult) -> str:
-    """Return the name of an encoder with the seed of its untrained weights."""
-    seed = None if result.encoder_seed is None else f", seed {result.encoder_seed}"
-    return _format_digest(f"{result.encoder}{seed or ''}", result.encoder_fingerprint)
-
-
-def _format_digest(name: str, digest: str) -> str:
-    return f"{name}: {digest[:DIGEST_LENGTH] or 'not known'}"
+def _format_digest(name: str, seed: int | None, digest: str) -> str:
+    drawn = "" if seed is None else f", seed {seed}"
+    return f"{name}{drawn}: {digest[:DIGEST_LENGTH] or 'not known'}"
 
 
 TEMPLATE = "template"

@@ -18,7 +18,6 @@ VERDICT_NAMES = {
     Verdict.EXPECTED: "expected",
 }
 """The verdicts in the legend, in the order of their shapes and colours."""
-
 MARKS = [*VERDICT_NAMES]
 BEST_NAME, BEST_MARK = "best encoder", 6
 TITLE = "What surface cues achieve"

@@ -41,7 +41,6 @@ DIMS = pn.ResultPicture(
     "were cut to; the last point of a line is the whole vectors if they were probed. Dotted: chance.",
 )
 
-
 Points: TypeAlias = dict[int, tuple[float, float, float]]
 """For each number on the x axis: an accuracy and the ends of its interval, in percent."""
 
