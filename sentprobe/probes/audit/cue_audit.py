@@ -208,11 +208,7 @@ def audit_all(
     jobs: int = 1,
     reporter: Reporter | None = None,
 ) -> list[Audit]:
-    """Audit several datasets; their cues are distributed over *jobs* processes.
-
-    Only cues that a dataset has are tried: some need probe words. The verdict says whether the cues to *expect* were
-    found.
-    """
+    """Audit the cues of several datasets, in *jobs* processes; cues that a dataset lacks are not tried."""
     check_jobs(jobs)
     expected_cues = {choose_member(Cue, name, what="cue") for name in expect}
     require_libraries("sklearn", "lightgbm")

@@ -139,9 +139,7 @@ def collect_rows(rows: Iterable[Iterable[int]]) -> TokenRows:
 
 
 def pad_rows(rows: Iterable[NDArray[np.int32]], *, before: int = 0, after: int = 0) -> torch.Tensor:
-    """Return rows of tokens as one tensor (b, time) int64, padded with zeros.
-
-    *before* and *after*, unless 0, are added around each row.
+    """Return rows of tokens, with *before* and *after* around each unless 0, as a padded tensor (b, time) int64.
 
     >>> pad_rows([np.array([5, 6]), np.array([7])], before=1, after=2).tolist()
     [[1, 5, 6, 2], [1, 7, 2, 0]]

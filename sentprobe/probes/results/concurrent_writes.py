@@ -39,10 +39,7 @@ def save_result(
     wait: float = WAIT_SECONDS,
     command: str = "",
 ) -> None:
-    """Write a result into its file, together with seeds that another process has written since.
-
-    The files *redone* are replaced unless they have changed. See :func:`lock_directory` for *wait* and *command*.
-    """
+    """Write a result, with the seeds that another process wrote since; unchanged files *redone* are replaced."""
     with lock_directory(directory, wait=wait, command=command):
         path = directory / make_file_name(result)
         has_changed = path.is_file() and read_stamp(path) not in redone

@@ -262,10 +262,7 @@ WAIT_SECONDS = 60.0 * WAIT_MINUTES
 
 @contextmanager
 def lock_directory(directory: Path, *, wait: float = WAIT_SECONDS, command: str = "") -> Iterator[None]:
-    """Lock a results folder against other writers; wait for another writer for at most *wait* seconds.
-
-    Other processes are told the *command* of this process. Raises UsageError or ResultsError.
-    """
+    """Lock a results folder, after waiting at most *wait* seconds; other processes are told the *command*."""
     duration = format_count(round(wait), "second") if 1 <= wait < 60 else format_count(round(wait / 60), "minute")
     limit = f"{duration} (--wait) for its lock, held by"
 

@@ -19,7 +19,6 @@ def compute_units_needed(better: float, worse: float, *, level: float, power: fl
     """Return the number of units that the sign test needs for this power; None without effect.
 
     - better, worse: the shares of units in which the first and the second has more right answers
-    - level: the significance level
 
     Connor (1987), for McNemar's test: with s = better + worse and d = better - worse, it is (z(1 - level / 2) sqrt(s) +
     z(power) sqrt(s - d^2))^2 / d^2. The exact test needs a few more.
@@ -76,12 +75,10 @@ def compute_draws_needed(
 
 
 def compute_t_test_power(effect: float, draws: int, *, level: float, prior_freedom: float = 0.0) -> float:
-    """Return the power of the t-test over this number of draws.
+    """Return the power of the t-test for an effect in standard deviations of the differences.
 
-    - effect: the difference in standard deviations of the differences
-
-    The power is the share of the noncentral t distribution outside the critical values. It is the mean, over the
-    estimated spread w, of the share of a normal variable outside w times these values. freedom w^2 is chi-squared.
+    It is the share of the noncentral t distribution outside the critical values: the mean, over the estimated spread w,
+    of the share of a normal variable outside w times these values. freedom w^2 is chi-squared.
     (``scipy.special.nctdtr`` is not a number for large effects.)
 
     >>> round(compute_t_test_power(2.0, 5, level=0.05), 2)

@@ -220,10 +220,7 @@ def compute_gradients(bank: Bank, inputs: BatchInputs, targets: Tensor, *, masks
 
 
 def _compute_hidden(bank: Bank, inputs: BatchInputs, *, masks: Masks) -> tuple[Tensor, Tensor]:
-    """Return the activations before and after dropout, (b, units) each.
-
-    Both are the same tensor unless dropout follows the activation.
-    """
+    """Return the activations before and after dropout, (b, units) each: the same tensor unless dropout follows."""
     precision = bank.design.precision
     sums = multiply(inputs.vectors, bank.sentence.T, precision=precision)  # (b, units)
     sums += bank.small[bank.bias_row]

@@ -63,10 +63,7 @@ def has_fast_bfloat16() -> bool:
 
 
 def uses_bfloat16_instructions() -> bool:
-    """Return whether PyTorch multiplies bfloat16 tensors with the processor's instructions for it.
-
-    The instructions treat subnormal factors as 0; the slow products without them do not.
-    """
+    """Return whether the processor multiplies bfloat16 itself: its instructions treat subnormal factors as 0."""
     subnormal = torch.full((64, 64), 2.0**-130, dtype=torch.bfloat16)
     return bool((subnormal @ torch.full((64, 64), 2.0**10, dtype=torch.bfloat16) == 0).all())
 

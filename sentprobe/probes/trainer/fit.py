@@ -118,9 +118,7 @@ def prepare_problem(
     - vectors: (sentences, dim) float32, a row per distinct sentence
     - word_vectors: (words, word_dim) float32, a row per probe word, put beside the sentence vector (Adi et al. 2017,
       section 3). Their scaling is learned from the training words. Without them, probe words are one-hot
-    - validation: needed if ``preset.needs_validation``
     - words, labels: number of probe words and of labels
-    - device: a device that :func:`sentprobe.probes.trainer.devices.check_device` accepts
     """
     if preset.needs_validation and validation is None:
         raise UsageError(f"preset {preset.name} needs validation items, and there are none")

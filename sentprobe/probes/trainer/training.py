@@ -94,12 +94,7 @@ MOMENTS = {Optimizer.ADAM: 2, Optimizer.ADAGRAD: 1}
 
 @dataclass(frozen=True, slots=True)
 class PenaltyFactors:
-    """Factors of the L2 penalty in the gradients.
-
-    - values: one per probe, as numbers
-    - probes: one per probe, on the device, (P,)
-    - units: one per unit, that of its probe, (units,)
-    """
+    """Factors of the L2 penalty in the gradients: of each probe as a number and on the device, and of each unit."""
 
     values: list[float]
     probes: Tensor

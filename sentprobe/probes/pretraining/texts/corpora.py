@@ -179,8 +179,6 @@ def sample_meanings(count: int, *, seed: int, lexicon: Lexicon | None = None) ->
 def split_notation(notation: str) -> str:
     """Return a notation with spaces before its brackets, so that lemmas and features are words.
 
-    It still parses as the same event.
-
     >>> split_notation("help[past, neg](agent: the professor[pl])")
     'help [past, neg] (agent: the professor [pl])'
     """

@@ -36,8 +36,7 @@ def read_sentences(
 ) -> corpora.Sentences:
     """Read sentences; empty lines, omitted sentences and the end of a file end a document.
 
-    Plain text has a sentence per line; the format ``text`` is running text, which is split into sentences. A folder is
-    a corpus table.
+    Plain text has a sentence per line; the format ``text`` is split into sentences. A folder is a corpus table.
     """
     if files.format is not None and files.format not in FORMATS:
         suggestion = suggest(files.format, FORMATS)

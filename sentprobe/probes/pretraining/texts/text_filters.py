@@ -47,9 +47,7 @@ class TextFilter:
         self._counts: Counter[str] = Counter()
 
     def to_sentence(self, text: str, *, is_tokenised: bool = False) -> str:
-        """Return the tokens of a text, separated by spaces; without tokens, an empty text.
-
-        With *is_tokenised*, the text already has spaces between tokens.
+        """Return the tokens of a text (already separated if *is_tokenised*), with spaces between them.
 
         >>> TextFilter(TextOptions(lower=True)).to_sentence("Don't  go.")
         "do n't go ."

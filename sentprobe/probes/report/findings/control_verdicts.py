@@ -51,11 +51,7 @@ MUST_BE_AT_CHANCE: Mapping[Condition, Callable[[Result], bool]] = {
     Condition.BAG_OF_WORDS: lambda result: result.mirrored,
     Condition.NO_SENTENCE: lambda result: result.balanced_probes,
 }
-"""Whether a control must be at chance.
-
-A bag of words may know the answer, except for mirror pairs. The probe words may know it, except where each occurs with
-every label equally often: in natural text, two words often have a usual order.
-"""
+"""Whether a control must be at chance: a bag of words on mirror pairs, probe words if each has balanced labels."""
 
 CONTROL_NAMES = {
     Condition.RANDOM_SENTENCES: "random sentences",

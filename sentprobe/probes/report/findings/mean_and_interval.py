@@ -51,8 +51,8 @@ def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
     """Return the figures of cells of one table.
 
     One draw has the interval of its score, and the binomial test against chance on the effective number of items.
-    Several draws have Student's t, with a variance that is shared with the other cells. If
-    they have the same test items, interval and p-value are at least those for the choice of items.
+    Several draws have Student's t, with a variance that is shared with the other cells. If they have the same test
+    items, interval and p-value are at least those for the choice of items.
     """
     tests = _test_draws([cell for cell in cells if len(cell[0]) > 1])
     figures = [_join_draws(cell, next(tests)) if len(cell[0]) > 1 else _describe_one_draw(cell) for cell in cells]

@@ -67,11 +67,7 @@ class GainTest:
 
 
 def compute_item_variance(gains: ArrayLike, units: Sequence[int]) -> float:
-    """Return the variance of the mean of *gains*, one for each test item, which are clustered by unit.
-
-    The estimate is that of a ratio of unit totals (Kish 1965, section 8.2). With one unit it is 0.
-
-    - units: (n,), unit of each item; empty: all differ
+    """Return the variance of the mean of *gains*, clustered by unit: a ratio of unit totals (Kish 1965, section 8.2).
 
     >>> compute_item_variance([1, 0, 1, 0], []), compute_item_variance([1, 0, 1, 0], [0, 0, 1, 1])
     (0.08333333333333333, 0.0)
@@ -89,10 +85,7 @@ def compute_unit_variance(sums: Floats, sizes: Floats) -> float:
 
 
 def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
-    """Test the gains of one table, each over at least two draws.
-
-    The variance of a gain, and that of its items, is taken to be at least that of one item, 1 / items squared.
-    """
+    """Test the gains of one table over two draws or more, with variances of at least that of one item, 1 / items^2."""
     if not gains:
         return ()
     draws = np.array([len(gain.by_draw) for gain in gains])
@@ -163,7 +156,7 @@ def share_variances(
     independent: int,
     varying: NDArray[np.bool_] | None = None,
 ) -> tuple[Floats, Floats]:
-    """Return the shared variance of each gain, and the degrees of freedom that sharing adds.
+    """Return the shared variance of each gain, (..., gains), and the degrees of freedom that sharing adds, (...).
 
     phi is the ratio of the variance of a gain to that of its items, nu its degrees of freedom (draws - 1):
 
@@ -172,14 +165,8 @@ def share_variances(
       noise
     - the shared phi: (d phi0 + nu phi) / (d + nu), and at least 1
 
-    - variances, item_variances: (..., gains) float64, above 0
-    - freedom: (gains,)
     - groups: (groups, gains), the gains of each task and encoder
-    - independent: the number of independent gains
     - varying: (gains,), whether the answers of a gain vary, else it is left out of the prior; None: all vary
-
-    Returns:
-        (..., gains) float64 and (...) float64.
     """
     nu = np.asarray(freedom, dtype=np.float64)
     ratios = variances / item_variances
@@ -274,14 +261,11 @@ def have_shared_items(draws: Sequence[Result]) -> bool:
 def compare_matched_results(
     matches: Sequence[MatchedResults], conditions: Sequence[ConditionPair]
 ) -> list[PairedComparison]:
-    """Compare two encoders, or an encoder and a control, in each match.
+    """Compare two encoders, or an encoder and a control, in each match, under its conditions.
 
-    - One draw: sign test and t-test over units.
-    - Several draws: sign test over draws, and the t-test with a variance that is shared with the other matches of
-      several draws. If draws have the same test items, its p-value is at least that of the
-      sign test over units, and the interval at least as wide as that for the choice of items.
-
-    - conditions: the conditions to compare in each match
+    One draw: sign test and t-test over units. Several draws: sign test over draws, and the t-test with a variance that
+    all of them share. If draws have the same test items, its p-value is at least that of the sign test over
+    units, and the interval at least as wide as that for the choice of items.
     """
     sides = [*zip(matches, conditions, strict=True)]
     gains = [_build_gains(*side) for side in sides if len(side[0]) > 1]

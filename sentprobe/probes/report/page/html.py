@@ -155,13 +155,7 @@ def build_report_page(
     items: Sequence[ItemTable] = (),
     audits: "Sequence[Audit]" = (),
 ) -> str:
-    """Return the page; all texts are escaped, and it loads nothing from elsewhere.
-
-    - distances: results of geometry, measured by *nearness*; they stand after the results of probes
-    - curves: training curves, after geometry
-    - by: how sentence lengths are grouped in plots
-    - audits: audits of the datasets of the results; a line names audits of other datasets
-    """
+    """Return the page, on which all texts are escaped and which loads nothing from elsewhere."""
     from sentprobe.probes.report.page.page_audits import build_page_audits
 
     style = style or main_table.CellStyle()

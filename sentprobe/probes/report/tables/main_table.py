@@ -65,9 +65,8 @@ class _DrawTable:
 
 
 def split_single_draws(results: Results) -> tuple[Results, ...]:
-    """Divide results into tables of one draw each, in order of seed.
+    """Divide results into tables of one draw, classifier, dataset per task and encoder per name, in order of seed.
 
-    A table has the results of one classifier and run seed, with one dataset per task and one encoder per name.
     Duplicates (from runs that overlap) are kept once, with more seeds.
     """
     tables: list[_DrawTable] = []

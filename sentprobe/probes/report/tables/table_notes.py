@@ -228,11 +228,7 @@ COMPLETE = NoteStyle(complete=True)
 def write_table_notes(
     table: Results, style: CellStyle, notes: NoteStyle, *, folders: bool, missing: Sequence[EncoderOnTask] = ()
 ) -> str:
-    """Return the notes below a table of one setting, without :func:`say_where_more_is`.
-
-    - folders: whether to name the folder of each encoder, among all notes
-    - missing: the encoders and tasks that only other draws have
-    """
+    """Return the notes below a table of one setting; *folders* adds the folder of each encoder to complete notes."""
     if not notes.complete:
         return "".join(f"{line}\n" for line in summarize(table, style, missing))
     sources = describe_origins(table) if folders else ()
