@@ -56,18 +56,23 @@ def write_checkpoint(folder: Path, trained: ModelAndOptimizer, stored: StoredSta
     with files.atomic_folder(folder / CHECKPOINT_FOLDER) as new_folder:
         (new_folder / STATE_FILE).write_text(json.dumps(header, indent=2) + "\n", "utf-8", newline="\n")
         (new_folder / WEIGHTS_FILE).write_bytes(tensor_files.save(_copy_tensors(trained.model.state_dict())))
-        optimizer_state = {
-            f"{number}.{name}": value
-            for number, parameter_state in trained.optimizer.state_dict()["state"].items()
-            for name, value in parameter_state.items()
-            if isinstance(value, torch.Tensor)
-        }
-        (new_folder / OPTIMIZER_FILE).write_bytes(tensor_files.save(_copy_tensors(optimizer_state)))
+        (new_folder / OPTIMIZER_FILE).write_bytes(tensor_files.save(_collect_optimizer_tensors(trained.optimizer)))
 
 
 def _copy_tensors(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
     """Return copies on the CPU that share no memory, as safetensors requires."""
     return {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
+
+
+def _collect_optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
+    return _copy_tensors(
+        {
+            f"{number}.{name}": value
+            for number, parameter_state in optimizer.state_dict()["state"].items()
+            for name, value in parameter_state.items()
+            if isinstance(value, torch.Tensor)
+        }
+    )
 
 
 def read_state(folder: Path) -> StoredState | None:

@@ -15,7 +15,7 @@ SMALLEST_SHOWN = 0.0005
 MOST_UNITS, MOST_DRAWS = 10**7, 1000
 
 
-def compute_units_needed(better: float, worse: float, *, level: float, power: float = TARGET_POWER) -> int | None:
+def compute_units_needed(better: float, worse: float, *, level: float) -> int | None:
     """Return the number of units that the sign test needs for this power; None without effect.
 
     - better, worse: the shares of units in which the first and the second has more right answers
@@ -30,11 +30,11 @@ def compute_units_needed(better: float, worse: float, *, level: float, power: fl
     if not difference:
         return None
     level_part = normal_quantile(1 - level) * sqrt(both)
-    power_part = NormalDist().inv_cdf(power) * sqrt(max(0.0, both - difference**2))
+    power_part = NormalDist().inv_cdf(TARGET_POWER) * sqrt(max(0.0, both - difference**2))
     return min(MOST_UNITS, ceil(((level_part + power_part) / difference) ** 2))
 
 
-def compute_items_needed(share: float, chance: float, *, level: float, power: float = TARGET_POWER) -> int | None:
+def compute_items_needed(share: float, chance: float, *, level: float) -> int | None:
     """Return the number of independent items that tell a share from chance, with this power.
 
     (z(1 - level / 2) sqrt(c (1 - c)) + z(power) sqrt(p (1 - p)))^2 / (p - c)^2 for the share p and chance c (Fleiss,
@@ -46,12 +46,12 @@ def compute_items_needed(share: float, chance: float, *, level: float, power: fl
     if share == chance:
         return None
     level_part = normal_quantile(1 - level) * sqrt(chance * (1 - chance))
-    power_part = NormalDist().inv_cdf(power) * sqrt(share * (1 - share))
+    power_part = NormalDist().inv_cdf(TARGET_POWER) * sqrt(share * (1 - share))
     return min(MOST_UNITS, ceil(((level_part + power_part) / (share - chance)) ** 2))
 
 
 def compute_draws_needed(
-    difference: float, deviation: float, *, level: float, power: float = TARGET_POWER, prior_freedom: float = 0.0
+    difference: float, deviation: float, *, level: float, prior_freedom: float = 0.0
 ) -> int | None:
     """Return the number of draws that the t-test needs for this power; None without a difference or a deviation.
 
@@ -66,11 +66,8 @@ def compute_draws_needed(
     low, high = 1, MOST_DRAWS
     while high - low > 1:
         middle = (low + high) // 2
-        middle_power = compute_t_test_power(
-            abs(difference) / deviation, middle, level=level, prior_freedom=prior_freedom
-        )
-        enough = middle_power >= power
-        low, high = (low, middle) if enough else (middle, high)
+        power = compute_t_test_power(abs(difference) / deviation, middle, level=level, prior_freedom=prior_freedom)
+        low, high = (low, middle) if power >= TARGET_POWER else (middle, high)
     return high
 
 

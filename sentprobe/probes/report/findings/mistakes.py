@@ -33,10 +33,9 @@ class WrongItem:
     seeds: int
     columns: Mapping[str, str]
 
-    def mark_probe_words(self, before: str = "[", after: str = "]") -> str:
-        """Return the sentence with its probe words between two signs."""
-        tokens = self.sentence.split()
-        return " ".join(f"{before}{token}{after}" if at in self.marks else token for at, token in enumerate(tokens))
+    def mark_probe_words(self) -> str:
+        """Return the sentence with its probe words in brackets."""
+        return " ".join(f"[{t}]" if at in self.marks else t for at, t in enumerate(self.sentence.split()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,18 +63,13 @@ def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str |
     """Return at most *count* wrong answers of a result, or of each part by *column*; those of most probes first."""
     seeds = result.scores[Condition.PROBE].seeds
     wrong = np.sum([~seed.items() for seed in seeds], axis=0)  # (items,)
-    order = np.argsort(-wrong, kind="stable")
-    return tuple(
-        WrongItems(
-            result=result,
-            part=part,
-            items=int(chosen.sum()),
-            wrong=len(places),
-            shown=tuple(_build_wrong_item(result, table, index, int(wrong[index])) for index in places[:count]),
-        )
-        for part, chosen in _split_items(table, column)
-        for places in [[index for index in order.tolist() if chosen[index] and wrong[index]]]
-    )
+    order = np.argsort(-wrong, kind="stable").tolist()
+    mistakes = []
+    for part, chosen in _split_items(table, column):
+        places = [index for index in order if chosen[index] and wrong[index]]
+        shown = tuple(_build_wrong_item(result, table, index, int(wrong[index])) for index in places[:count])
+        mistakes.append(WrongItems(result=result, part=part, items=int(chosen.sum()), wrong=len(places), shown=shown))
+    return tuple(mistakes)
 
 
 def _split_items(table: ItemTable, column: str | None) -> Iterator[tuple[str, Any]]:

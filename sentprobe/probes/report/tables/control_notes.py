@@ -135,14 +135,15 @@ def summarize_controls(results: Results) -> Iterator[str]:
             yield f"{verb} above chance on {join_names(tasks)}: compare encoders with that there."
 
 
-def join_names(names: Iterable[str], most: int = 2) -> str:
-    """Return the first names and the number of the others.
+def join_names(names: Iterable[str]) -> str:
+    """Return the first two names and the number of the others.
 
     >>> join_names("abc"), join_names("a")
     ('a, b and 1 more', 'a')
     """
-    shown, hidden_count = (all_names := [*names])[:most], len(all_names) - most
-    return ", ".join(shown) + (f" and {hidden_count} more" if hidden_count > 0 else "")
+    all_names = [*names]
+    more = f" and {len(all_names) - 2} more" if len(all_names) > 2 else ""
+    return ", ".join(all_names[:2]) + more
 
 
 def _judge_free_controls(results: Results) -> Iterator[tuple[str, Condition, bool, str]]:

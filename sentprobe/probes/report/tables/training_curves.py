@@ -215,7 +215,9 @@ def _build_part(
     columns = group_columns(curve)
     lines = [next((series for series in columns[n] if series.kind is kind), None) for n in columns]
     for step, epoch in _list_row_moments(curve, kind):
-        points = [_find_point(curve, line, (step, epoch)) for line in lines]
+        points = [
+            next((p for p in curve.lines[line] if p.moment == (step, epoch)), None) if line else None for line in lines
+        ]
         objective = _format_objective(curve, step, kind)
         if objective or any(points):
             cells = {"step": format_number(step), "epoch": format_number(epoch)}
@@ -237,10 +239,6 @@ def _list_row_moments(curve: Curve, kind: NegativeKind | None) -> list[TrainingM
 def _sort_key(moment: TrainingMoment) -> tuple[float, float]:
     step, epoch = moment
     return (-1 if step is None else step, -1 if epoch is None else epoch)
-
-
-def _find_point(curve: Curve, line: CurveSeries | None, moment: TrainingMoment) -> StepAccuracy | None:
-    return next((point for point in curve.lines[line] if point.moment == moment), None) if line else None
 
 
 def _format_objective(curve: Curve, step: int | None, kind: NegativeKind | None) -> str:
