@@ -115,9 +115,10 @@ class BankUpdater:
         self._moments = moments
         self._l2 = self._compute_penalty_factors(bank)
         splits = (self._split_bank(part) for part in (bank, self.gradient, *moments))
+        decays = [*(decay for decay, _ in self._group_by_penalty()), 0.0, 0.0]  # PyTorch's, of each part of a split
         self._blocks = [
             _Block(*tensors, step=torch.tensor(float(steps), device=tensors[0].device), decay=decay)
-            for decay, *tensors in zip(self._list_decays(), *splits, strict=True)
+            for decay, *tensors in zip(decays, *splits, strict=True)
             if tensors[0].numel()
         ]
 
@@ -162,10 +163,6 @@ class BankUpdater:
 
     def _split_bank(self, bank: Bank) -> list[Tensor]:
         return [*(bank.sentence[block] for _, block in self._group_by_penalty()), bank.small, bank.output_biases]
-
-    def _list_decays(self) -> list[float]:
-        """Return PyTorch's weight decay of each part of :meth:`_split_bank`."""
-        return [*(decay for decay, _ in self._group_by_penalty()), 0.0, 0.0]
 
 
 class _Block:

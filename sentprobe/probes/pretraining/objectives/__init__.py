@@ -7,23 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.pretraining import objective_options as op
-from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 from sentprobe.probes.pretraining.texts.open_texts import TextKind
 
 if TYPE_CHECKING:
     from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
     from sentprobe.probes.pretraining.objective import PreparedObjective
-
-
-__all__ = [
-    "OBJECTIVES",
-    "TRAINING",
-    "ObjectiveKind",
-    "ObjectiveOptions",
-    "find_objective",
-    "prepare",
-    "reject_unused_options",
-]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +87,9 @@ def reject_unused_options(kind: ObjectiveKind, written_options: Mapping[str, str
         raise UsageError(f"{written} is for --objective {', '.join(users)}, not for {kind.name}")
 
 
-def prepare(kind: ObjectiveKind, texts: Any, model: "SentenceModel", options: ObjectiveOptions) -> "PreparedObjective":
+def prepare(
+    kind: ObjectiveKind, texts: Any, model: "SentenceModel", options: op.ObjectiveOptions
+) -> "PreparedObjective":
     """Return an objective over texts of its kind, ready for training."""
     if not any(parameter.requires_grad for parameter in model.parameters()):
         raise UsageError(

@@ -54,23 +54,20 @@ def build_page_table(grid: Grid, standings: Standings, *, intervals: bool) -> Pa
     parts = (rows for _, rows in groupby(grid.rows, key=lambda row: row.section))
     return PageTable(
         header=tuple(map(escape_control_characters, grid.header)),
-        parts=tuple(tuple(_build_rows(list(part), tasks, standings, intervals)) for part in parts),
+        parts=tuple(tuple(_build_rows(list(part), tasks, standings, intervals=intervals)) for part in parts),
         controls=tuple(_describe_controls(task, standings) for task in tasks),
     )
 
 
 def _build_rows(
-    rows: Sequence[GridRow],
-    tasks: Sequence[str],
-    standings: Standings,
-    intervals: bool,  # noqa: FBT001
+    rows: Sequence[GridRow], tasks: Sequence[str], standings: Standings, *, intervals: bool
 ) -> Iterator[PageRow]:
     heading = ""
     for row in rows:
         is_layer = row.label.startswith(" ")  # a layer, below its model
         heading = row.label if row.heading else heading if is_layer else ""
         cells = (
-            _build_cell(cell, standings.get((row.encoder, task)), (row.encoder, task), intervals)
+            _build_cell(cell, standings.get((row.encoder, task)), (row.encoder, task), intervals=intervals)
             for cell, task in zip(row.cells, tasks, strict=True)
         )
         yield PageRow(
@@ -82,12 +79,7 @@ def _build_rows(
         )
 
 
-def _build_cell(
-    cell: GridCell,
-    standing: Standing | None,
-    names: tuple[str, str],
-    intervals: bool,  # noqa: FBT001
-) -> PageCell:
+def _build_cell(cell: GridCell, standing: Standing | None, names: tuple[str, str], *, intervals: bool) -> PageCell:
     if standing is None or not cell.text:
         return PageCell(text=cell.text, best=cell.best, value=_parse_number(cell.text))
     return PageCell(

@@ -176,7 +176,7 @@ def build_curve_grid(curve: Curve, *, intervals: bool = False) -> Grid:
     steps = any(step is not None for step, _ in curve.moments)
     epochs = any(epoch is not None for _, epoch in curve.moments)
     header = ["step"] * steps + ["epoch"] * epochs + ([curve.learned.metric] if curve.learned else []) + [*names]
-    rows = [row for kind in curve.kinds for row in _build_part(curve, kind, header, intervals)]
+    rows = [row for kind in curve.kinds for row in _build_part(curve, kind, header, intervals=intervals)]
     return Grid(tuple(header), tuple(rows))
 
 
@@ -204,10 +204,7 @@ def describe_kind(kind: NegativeKind | None) -> str:
 
 
 def _build_part(
-    curve: Curve,
-    kind: NegativeKind | None,
-    header: Sequence[str],
-    intervals: bool,  # noqa: FBT001
+    curve: Curve, kind: NegativeKind | None, header: Sequence[str], *, intervals: bool
 ) -> Iterator[GridRow]:
     title = describe_kind(kind)
     if len(curve.kinds) > 1:

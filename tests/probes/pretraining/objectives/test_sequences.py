@@ -13,7 +13,8 @@ from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.pretraining.decoding import decoder
 from sentprobe.probes.pretraining.decoding.decoder import LENGTHS, SOURCES, Seq2Seq, SequencePairs
 from sentprobe.probes.pretraining.objective import PreparedObjective
-from sentprobe.probes.pretraining.objectives import OBJECTIVES, ObjectiveOptions, prepare
+from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
+from sentprobe.probes.pretraining.objectives import OBJECTIVES, prepare
 from sentprobe.probes.pretraining.texts.corpora import Sentences
 
 pytest.importorskip("tokenizers")

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.pretraining import devices_and_precision, loop
-from sentprobe.probes.pretraining.objectives import ObjectiveOptions
+from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 from sentprobe.probes.pretraining.optimizers import SGD
 from sentprobe.probes.pretraining.texts.text_filters import TextOptions
 from sentprobe.probes.runs.training import training_plan as plans
