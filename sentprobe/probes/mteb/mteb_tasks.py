@@ -23,14 +23,7 @@ from sentprobe.probes.encoders.protocol import Capabilities, Vectors, check_vect
 from sentprobe.probes.geometry.distance_run import measure_encoder
 from sentprobe.probes.geometry.triplet_sentences import TripletSentences
 from sentprobe.probes.known_task import KnownTask
-from sentprobe.probes.mteb.result_files import (
-    MAIN_SCORE,
-    MtebScores,
-    make_geometry_name,
-    make_geometry_scores,
-    make_probing_scores,
-    to_file_name,
-)
+from sentprobe.probes.mteb import result_files
 from sentprobe.probes.runs.execution.runner import run_tasks
 from sentprobe.probes.runs.execution.task import Task, make_tasks
 from sentprobe.probes.runs.request.settings import Run
@@ -57,7 +50,7 @@ def make_probing_metadata(data: ProbeDataset, path: Path) -> Any:
     task = find_known_task(data.card.task, data.name)
     no_paper = {"reference": None, "bibtex_citation": ""}
     return _make_metadata(
-        name=to_file_name(data.name),
+        name=result_files.to_file_name(data.name),
         description=_describe_question(data, task),
         path=path,
         revision=data.fingerprint(),
@@ -81,7 +74,7 @@ def make_geometry_metadata(material: TripletSentences, path: Path) -> Any:
     """Return the MTEB ``TaskMetadata`` of the triplets in *path*."""
     summary = find_contrast(material.contrast).summary
     return _make_metadata(
-        name=make_geometry_name(material.contrast),
+        name=result_files.make_geometry_name(material.contrast),
         description="Is a sentence nearer, by cosine, to another that means the same in another "
         f"form than to one in that form that differs in one property: {summary}?",
         path=path,
@@ -102,7 +95,7 @@ def _make_metadata(*, path: Path, revision: str, **fields: Any) -> Any:
         dataset={"path": str(path), "revision": revision},
         eval_splits=["test"],
         eval_langs=["eng-Latn"],
-        main_score=MAIN_SCORE,
+        main_score=result_files.MAIN_SCORE,
         date=(date, date),
         task_subtypes=[],
         license="not specified",
@@ -199,13 +192,13 @@ class ProbingTask:
         hf_split: str,
         hf_subset: str,
         **options: Any,
-    ) -> MtebScores:
+    ) -> result_files.MtebScores:
         del data_split, options
         if hf_split != Split.TEST:
             raise UsageError(f"{self.metadata.name}: probes answer the test items, not {hf_split}")
         encoder = MtebModel(model=model, task=self.metadata, subset=hf_subset, options=encode_kwargs)
         completed = run_tasks([self.probed], [encoder], run=self.settings, reporter=SilentReporter(), recipes={})
-        return make_probing_scores(completed.results.records[0])
+        return result_files.make_probing_scores(completed.results.records[0])
 
 
 def make_probing_task(data: ProbeDataset, path: Path, *, run: Run, preset: Preset | None) -> Any:
@@ -245,11 +238,11 @@ class GeometryTask:
 
     def _evaluate_subset(
         self, model: Any, data_split: Any, *, encode_kwargs: Mapping[str, Any], hf_subset: str, **options: Any
-    ) -> MtebScores:
+    ) -> result_files.MtebScores:
         del data_split, options
         encoder = MtebModel(model=model, task=self.metadata, subset=hf_subset, options=encode_kwargs)
         vectors = embed(encoder, self.material.sentences)
-        return make_geometry_scores(measure_encoder(encoder, self.material, vectors, None))
+        return result_files.make_geometry_scores(measure_encoder(encoder, self.material, vectors, None))
 
     def _calculate_descriptive_statistics_from_split(self, split: str, **options: Any) -> dict[str, int]:
         del split, options

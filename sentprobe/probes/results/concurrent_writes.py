@@ -5,16 +5,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 
+from sentprobe.probes.results import store
 from sentprobe.probes.results.result import Condition, Result, SeedScore, make_score
-from sentprobe.probes.results.store import (
-    WAIT_SECONDS,
-    find_identity,
-    list_result_files,
-    lock_directory,
-    make_file_name,
-    read_sound_result,
-    write_result,
-)
 
 Stamp: TypeAlias = tuple[str, int, int]
 """The state of a file: name, inode number and modification time in nanoseconds."""
@@ -22,7 +14,7 @@ Stamp: TypeAlias = tuple[str, int, int]
 
 def read_stamps(directory: Path) -> frozenset[Stamp]:
     """Return the stamps of the result files in a folder."""
-    return frozenset(map(read_stamp, list_result_files(directory)))
+    return frozenset(map(read_stamp, store.list_result_files(directory)))
 
 
 def read_stamp(path: Path) -> Stamp:
@@ -36,16 +28,16 @@ def save_result(
     directory: Path,
     *,
     redone: frozenset[Stamp] = frozenset(),
-    wait: float = WAIT_SECONDS,
+    wait: float = store.WAIT_SECONDS,
     command: str = "",
 ) -> None:
     """Write a result, with the seeds that another process wrote since; unchanged files *redone* are replaced."""
-    with lock_directory(directory, wait=wait, command=command):
-        path = directory / make_file_name(result)
+    with store.lock_directory(directory, wait=wait, command=command):
+        path = directory / store.make_file_name(result)
         has_changed = path.is_file() and read_stamp(path) not in redone
-        stored = read_sound_result(path) if has_changed else None
-        is_same = stored is not None and find_identity(stored) == find_identity(result)
-        write_result(merge_seeds(result, stored) if stored and is_same else result, directory)
+        stored = store.read_sound_result(path) if has_changed else None
+        is_same = stored is not None and store.find_identity(stored) == store.find_identity(result)
+        store.write_result(merge_seeds(result, stored) if stored and is_same else result, directory)
 
 
 def merge_seeds(result: Result, stored: Result) -> Result:

@@ -10,18 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sentprobe.errors import UsageError
+from sentprobe.probes import statistics as st
 from sentprobe.probes.report.findings.control_verdicts import list_shared_properties
 from sentprobe.probes.results.result import Condition, Result, Score
-from sentprobe.probes.statistics import (
-    Floats,
-    Interval,
-    PairedComparison,
-    compare_items,
-    compute_sign_test,
-    student_quantile,
-    sum_by_unit,
-    two_sided_t_p_value,
-)
 from sentprobe.values import group_by
 
 MOST_PRIOR_FREEDOM = 8.0
@@ -58,12 +49,12 @@ class GainTest:
     @property
     def p(self) -> float:
         """The two-sided p-value."""
-        return two_sided_t_p_value(sqrt(self.draws) * self.mean / self.deviation, self.freedom)
+        return st.two_sided_t_p_value(sqrt(self.draws) * self.mean / self.deviation, self.freedom)
 
     @property
     def half_width(self) -> float:
         """Half the width of the 95% interval of the mean gain."""
-        return student_quantile(0.95, self.freedom) * self.deviation / sqrt(self.draws)
+        return st.student_quantile(0.95, self.freedom) * self.deviation / sqrt(self.draws)
 
 
 def compute_item_variance(gains: ArrayLike, units: Sequence[int]) -> float:
@@ -72,10 +63,10 @@ def compute_item_variance(gains: ArrayLike, units: Sequence[int]) -> float:
     >>> compute_item_variance([1, 0, 1, 0], []), compute_item_variance([1, 0, 1, 0], [0, 0, 1, 1])
     (0.08333333333333333, 0.0)
     """
-    return compute_unit_variance(*sum_by_unit(gains, units))
+    return compute_unit_variance(*st.sum_by_unit(gains, units))
 
 
-def compute_unit_variance(sums: Floats, sizes: Floats) -> float:
+def compute_unit_variance(sums: st.Floats, sizes: st.Floats) -> float:
     """Return the variance of a mean of items, given the sum and the number of items of each unit, (units,)."""
     count, total = len(sums), float(sizes.sum())
     if count < 2:
@@ -148,14 +139,14 @@ def count_independent_gains(sides: Iterable[tuple[Hashable, ...]]) -> int:
 
 
 def share_variances(
-    variances: Floats,
-    item_variances: Floats,
+    variances: st.Floats,
+    item_variances: st.Floats,
     freedom: ArrayLike,
     *,
     groups: NDArray[np.bool_],
     independent: int,
     varying: NDArray[np.bool_] | None = None,
-) -> tuple[Floats, Floats]:
+) -> tuple[st.Floats, st.Floats]:
     """Return the shared variance of each gain, (..., gains), and the degrees of freedom that sharing adds, (...).
 
     phi is the ratio of the variance of a gain to that of its items, nu its degrees of freedom (draws - 1):
@@ -182,7 +173,7 @@ def share_variances(
     return shared * item_variances, prior_freedom
 
 
-def estimate_prior_freedom(ratios: Floats, freedom: Floats, *, independent: int) -> Floats:
+def estimate_prior_freedom(ratios: st.Floats, freedom: st.Floats, *, independent: int) -> st.Floats:
     """Return the degrees of freedom of the prior, (...) float64, by the spread of log variances.
 
     Smyth (2004): with z = ln(phi) - digamma(nu / 2) + ln(nu / 2), d0 solves trigamma(d0 / 2) = var(z) - mean
@@ -202,7 +193,7 @@ def estimate_prior_freedom(ratios: Floats, freedom: Floats, *, independent: int)
     return np.where(excess > 0, np.minimum(d0 / 2, most), most)
 
 
-def invert_trigamma(values: Floats) -> Floats:
+def invert_trigamma(values: st.Floats) -> st.Floats:
     """Return the x with trigamma(x) = value, for positive values (Smyth 2004, appendix: Newton's method).
 
     >>> bool(abs(invert_trigamma(np.array([1.6449340668482264]))[0] - 1) < 1e-9)
@@ -231,18 +222,18 @@ PROBES: ConditionPair = (Condition.PROBE, Condition.PROBE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DrawComparison(PairedComparison):
+class DrawComparison(st.PairedComparison):
     """A comparison over several draws, and its test."""
 
     test: GainTest
 
 
 @lru_cache(maxsize=1024)
-def _sum_answers(score: Score, units: tuple[int, ...]) -> tuple[Floats, Floats]:
-    return sum_by_unit(score.items(), units)
+def _sum_answers(score: Score, units: tuple[int, ...]) -> tuple[st.Floats, st.Floats]:
+    return st.sum_by_unit(score.items(), units)
 
 
-def sum_answers(result: Result, condition: Condition) -> tuple[Floats, Floats]:
+def sum_answers(result: Result, condition: Condition) -> tuple[st.Floats, st.Floats]:
     """Return the right answers of a probe (the mean over seeds), and the number of items, of each unit."""
     return _sum_answers(result.scores[condition], result.units)
 
@@ -260,7 +251,7 @@ def have_shared_items(draws: Sequence[Result]) -> bool:
 
 def compare_matched_results(
     matches: Sequence[MatchedResults], conditions: Sequence[ConditionPair]
-) -> list[PairedComparison]:
+) -> list[st.PairedComparison]:
     """Compare two encoders, or an encoder and a control, in each match, under its conditions.
 
     One draw: sign test and t-test over units. Several draws: sign test over draws, and the t-test with a variance that
@@ -276,12 +267,12 @@ def compare_matched_results(
     ]
 
 
-def _compare_one_draw(first: Result, second: Result, conditions: ConditionPair) -> PairedComparison:
+def _compare_one_draw(first: Result, second: Result, conditions: ConditionPair) -> st.PairedComparison:
     a, b = (
         np.array([seed.items() for seed in result.scores[condition].seeds])
         for result, condition in zip((first, second), conditions, strict=True)
     )
-    return compare_items(a, b, first.units)
+    return st.compare_items(a, b, first.units)
 
 
 def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> DrawGains:
@@ -305,13 +296,13 @@ def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
     )
 
 
-def _subtract_answers(pair: tuple[Result, Result], conditions: ConditionPair) -> tuple[Floats, Floats]:
+def _subtract_answers(pair: tuple[Result, Result], conditions: ConditionPair) -> tuple[st.Floats, st.Floats]:
     """Return the sum of gains, and the number of items, of each unit."""
     (first, sizes), (second, _) = (sum_answers(result, c) for result, c in zip(pair, conditions, strict=True))
     return first - second, sizes
 
 
-def _average_same_items(matched: MatchedResults, conditions: ConditionPair) -> tuple[Floats, Floats]:
+def _average_same_items(matched: MatchedResults, conditions: ConditionPair) -> tuple[st.Floats, st.Floats]:
     by_dataset = group_by(matched, lambda pair: pair[0].dataset_fingerprint).values()
     draws = [[_subtract_answers(pair, conditions) for pair in pairs] for pairs in by_dataset]
     sums = [np.mean([gains for gains, _ in same_items], axis=0) for same_items in draws]
@@ -320,20 +311,20 @@ def _average_same_items(matched: MatchedResults, conditions: ConditionPair) -> t
 
 def _compare_draws(
     matched: MatchedResults, conditions: ConditionPair, gains: DrawGains, test: GainTest
-) -> PairedComparison:
+) -> st.PairedComparison:
     p, half_width = test.p, test.half_width
     if have_shared_items([first for first, _ in matched]):
         sums, sizes = _average_same_items(matched, conditions)
-        p = max(p, compute_sign_test(int((sums > ROUNDING).sum()), int((sums < -ROUNDING).sum())))
+        p = max(p, st.compute_sign_test(int((sums > ROUNDING).sum()), int((sums < -ROUNDING).sum())))
         deviation = sqrt(compute_unit_variance(sums, sizes))
-        half_width = max(half_width, student_quantile(0.95, max(1, len(sums) - 1)) * deviation)
+        half_width = max(half_width, st.student_quantile(0.95, max(1, len(sums) - 1)) * deviation)
     wins, losses = sum(gain > 0 for gain in gains.by_draw), sum(gain < 0 for gain in gains.by_draw)
     return DrawComparison(
         test=test,
         difference=test.mean,
-        interval=Interval(max(-1.0, test.mean - half_width), min(1.0, test.mean + half_width)),
+        interval=st.Interval(max(-1.0, test.mean - half_width), min(1.0, test.mean + half_width)),
         wins=wins,
         losses=losses,
-        sign_p=compute_sign_test(wins, losses),
+        sign_p=st.compute_sign_test(wins, losses),
         t_p=p,
     )
