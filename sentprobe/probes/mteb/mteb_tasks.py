@@ -45,22 +45,6 @@ def read_papers() -> Mapping[str, Mapping[str, str]]:
     }
 
 
-def make_probing_metadata(data: ProbeDataset, path: Path) -> Any:
-    """Return the MTEB ``TaskMetadata`` of the dataset in *path*."""
-    task = find_known_task(data.card.task, data.name)
-    no_paper = {"reference": None, "bibtex_citation": ""}
-    return _make_metadata(
-        name=result_files.to_file_name(data.name),
-        description=_describe_question(data, task),
-        path=path,
-        revision=data.fingerprint(),
-        type="Classification",
-        category="t2c",
-        **(read_papers().get(task.preset, no_paper) if task else no_paper),
-        **(GENERATED if isinstance(task, CompevalTask) else NATURAL_TEXT),
-    )
-
-
 def _describe_question(data: ProbeDataset, task: KnownTask | None) -> str:
     inputs = ("", " and a word", " and two words")[data.slots]
     question = f"A probe learns to tell the label from the vector of the sentence{inputs}"
@@ -68,22 +52,6 @@ def _describe_question(data: ProbeDataset, task: KnownTask | None) -> str:
         return f"{question}: {data.name}, with {len(data.labels)} labels."
     letters = "s is the sentence, n a noun, v a verb, w a word"
     return f"{question}: {task.question_text} ({letters}; labels: {task.classes})"
-
-
-def make_geometry_metadata(material: TripletSentences, path: Path) -> Any:
-    """Return the MTEB ``TaskMetadata`` of the triplets in *path*."""
-    summary = find_contrast(material.contrast).summary
-    return _make_metadata(
-        name=result_files.make_geometry_name(material.contrast),
-        description="Is a sentence nearer, by cosine, to another that means the same in another "
-        f"form than to one in that form that differs in one property: {summary}?",
-        path=path,
-        revision=material.fingerprint,
-        type="STS",
-        category="t2t",
-        **read_papers()["ettinger"],  # contrasts are made of events of this paper
-        **GENERATED,
-    )
 
 
 def _make_metadata(*, path: Path, revision: str, **fields: Any) -> Any:
@@ -205,7 +173,18 @@ def make_probing_task(data: ProbeDataset, path: Path, *, run: Run, preset: Prese
     """Return the MTEB task, of a new class, of the dataset in *path*; it declares that all items are used."""
     from mteb.abstasks import AbsTaskClassification
 
-    metadata = make_probing_metadata(data, path)
+    task = find_known_task(data.card.task, data.name)
+    no_paper = {"reference": None, "bibtex_citation": ""}
+    metadata = _make_metadata(
+        name=result_files.to_file_name(data.name),
+        description=_describe_question(data, task),
+        path=path,
+        revision=data.fingerprint(),
+        type="Classification",
+        category="t2c",
+        **(read_papers().get(task.preset, no_paper) if task else no_paper),
+        **(GENERATED if isinstance(task, CompevalTask) else NATURAL_TEXT),
+    )
     attributes = {
         "metadata": metadata,
         "data": data,
@@ -253,6 +232,16 @@ def make_geometry_task(material: TripletSentences, path: Path) -> Any:
     """Return the MTEB task of the triplets in *path*; each task gets a new class, as in MTEB."""
     from mteb.abstasks.abstask import AbsTask
 
-    metadata = make_geometry_metadata(material, path)
+    metadata = _make_metadata(
+        name=result_files.make_geometry_name(material.contrast),
+        description="Is a sentence nearer, by cosine, to another that means the same in another form than to one in "
+        f"that form that differs in one property: {find_contrast(material.contrast).summary}?",
+        path=path,
+        revision=material.fingerprint,
+        type="STS",
+        category="t2t",
+        **read_papers()["ettinger"],  # contrasts are made of events of this paper
+        **GENERATED,
+    )
     attributes = {"metadata": metadata, "material": material, "__doc__": metadata.description}
     return type(metadata.name, (GeometryTask, AbsTask), attributes)()

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, MUST_BE_AT_CHANCE
-from sentprobe.probes.report.findings.draws import group_by_cell, list_seeds
+from sentprobe.probes.report.findings.draws import list_seeds
 from sentprobe.probes.report.findings.encoder_variants import find_reductions, find_requested_spec
 from sentprobe.probes.report.tables.spread_notes import count_probes
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result, Results
@@ -91,7 +91,7 @@ SEVERITY_TEXTS: Mapping[Severity, str] = {
 
 def find_unconverged(table: Results) -> Iterator[ClaimFinding]:
     """Find the probes that max_epochs stopped."""
-    unconverged_cells = [cell for draws in group_by_cell(table) for cell in _count_unconverged(draws)]
+    unconverged_cells = [cell for draws in table.records_by_cell.values() for cell in _count_unconverged(draws)]
     for severity in Severity:
         if selected := [cell for cell in unconverged_cells if cell.severity is severity]:
             yield ClaimFinding(
@@ -119,7 +119,7 @@ def find_cut_input(table: Results) -> Iterator[ClaimFinding]:
 
 
 def _find_truncated(table: Results) -> Iterator[ClaimFinding]:
-    for draws in group_by_cell(table):
+    for draws in table.records_by_cell.values():
         worst = max(draws, key=lambda result: result.truncated or 0)
         if worst.truncated:
             sentences = sum(norm.sentences for norm in worst.norms)

@@ -19,11 +19,10 @@ from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.pretraining import devices_and_precision, loop
 from sentprobe.probes.pretraining.objective import Validation
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
-from sentprobe.probes.pretraining.objectives import OBJECTIVES
+from sentprobe.probes.pretraining.objectives import OBJECTIVES, LearnedTexts
 from sentprobe.probes.pretraining.optimizers import OptimizerKind, OptimizerSettings
 from sentprobe.probes.pretraining.schedule import Limits, StepInterval
 from sentprobe.probes.pretraining.texts.corpora import Meanings
-from sentprobe.probes.pretraining.texts.open_texts import LearnedTexts
 from sentprobe.probes.runs.training.training_plan import ModelPlan, TextPlan, TrainingPlan
 from sentprobe.probes.trainer.classifier import Precision
 

@@ -1,6 +1,6 @@
 """Draws, joined into one table: the data, untrained weights, random vectors and probes of a run with one ``--seed``."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from sentprobe.probes.results.result import EncoderOnTask, Result, Results
@@ -137,20 +137,3 @@ def _group_questions(table: Results) -> Mapping[str, Collection[Result]]:
 def list_seeds(results: Results) -> list[int]:
     """Return the seeds of the draws among the results, in order."""
     return sorted({record.seed for record in results.records})
-
-
-def split_draws(results: Results) -> tuple[Results, ...]:
-    """Return the results of each draw, in order of seed."""
-    return tuple(
-        Results(tuple(record for record in results.records if record.seed == seed)) for seed in list_seeds(results)
-    )
-
-
-def find_draws(results: Results, record: Result) -> list[Result]:
-    """Return the results in the cell of a record, one for each draw."""
-    return [*results.records_by_cell.get(record.cell, ())]
-
-
-def group_by_cell(results: Results) -> Iterator[list[Result]]:
-    """Yield the results of each encoder on each task, one for each draw."""
-    yield from ([*records] for records in results.records_by_cell.values())

@@ -18,7 +18,6 @@ from numpy.typing import NDArray
 from sentprobe.errors import UsageError
 from sentprobe.probes.report.findings import control_verdicts
 from sentprobe.probes.report.findings.comparisons import Comparison, compare_results, match_draws
-from sentprobe.probes.report.findings.draws import group_by_cell
 from sentprobe.probes.report.findings.encoder_variants import is_same_model
 from sentprobe.probes.report.findings.mean_and_interval import ConditionCell, Figure, compute_figure, compute_figures
 from sentprobe.probes.report.findings.paired_tests import LEVEL, PROBES, MatchedResults, compare_matched_results
@@ -184,7 +183,7 @@ class TableFindings:
 @lru_cache(maxsize=8)
 def find_table(results: Results) -> TableFindings:
     """Return the findings of a table; the last tables are kept."""
-    cells = [tuple(draws) for draws in group_by_cell(results)]
+    cells = [tuple(draws) for draws in results.records_by_cell.values()]
     controls = [*_list_free_controls(results)]
     figure_cells: list[ConditionCell] = [*((draws, Condition.PROBE) for draws in cells), *controls]
     figures = compute_figures(figure_cells)

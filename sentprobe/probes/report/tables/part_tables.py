@@ -7,7 +7,6 @@ from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.probes.dataset import STRUCTURE
 from sentprobe.probes.report.findings import item_parts as division
 from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, list_shared_properties
-from sentprobe.probes.report.findings.draws import find_draws
 from sentprobe.probes.report.findings.mean_and_interval import compute_figure
 from sentprobe.probes.report.tables.main_table import CellStyle, describe_differences, format_figure, split_settings
 from sentprobe.probes.report.tables.view import ShownTable
@@ -127,7 +126,7 @@ def _build_columns(
             name = _name_column(record, condition)
             if condition in record.scores and name not in seen:
                 seen.add(name)
-                draws = find_draws(results, record)
+                draws = results.records_by_cell[record.cell]
                 yield name, _PartColumn(division.split_by_part(draws, items, column), condition)
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from sentprobe.probes.report.findings.draws import list_seeds, split_draws
+from sentprobe.probes.report.findings.draws import list_seeds
 from sentprobe.probes.report.findings.mean_and_interval import Figure
 from sentprobe.probes.report.findings.table_findings import find_table
 from sentprobe.probes.report.tables.control_notes import join_names
@@ -172,8 +172,7 @@ def count_probes(results: Results) -> list[int]:
 
 def _format_seeds(results: Results) -> str:
     """Return the seeds of the probes and, if it is not the first seed, that of the run."""
-    (draw,) = split_draws(results)
-    scores = [result.scores[Condition.PROBE] for result in draw.records]
+    scores = [result.scores[Condition.PROBE] for result in results.records]
     seeds = sorted({probe.seed for score in scores for probe in score.seeds})
     text = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
     (run_seed,) = list_seeds(results)
