@@ -84,7 +84,6 @@ class Verdict(StrEnum):
     """Interpretation of a cue's accuracy."""
 
     CHANCE = "chance"
-    """Not significantly above chance."""
     LEAK = "leak"
     """Above chance, although the task is not about this cue."""
     EXPECTED = "expected"
@@ -118,7 +117,6 @@ class Audit:
     chance: float
     """Share of the most common label among the test items."""
     overlap: SplitOverlap
-    """Test items whose sentences also occur in training."""
     majority: ModelScore
     """Score of always answering the most common training label."""
     items: Mapping[Split, int] = field(hash=False)

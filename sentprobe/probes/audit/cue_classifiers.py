@@ -149,7 +149,6 @@ def _compute_interval(right: NDArray[np.bool_], test: TrialItems, *, confidence:
 
 
 _Answers = Mapping[Classifier, Indices]
-"""Predicted label of each item by classifier, (n,) int64."""
 
 
 def _choose_classifier(

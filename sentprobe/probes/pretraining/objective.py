@@ -67,7 +67,6 @@ class Validation:
     """Result of a validation on the held-out items."""
 
     metric: str
-    """BLEU, accuracy or perplexity."""
     value: float
     higher_is_better: bool
     loss: float

@@ -28,7 +28,6 @@ class OptimizerSettings:
     rate: float
     momentum: float = 0.0
     clip: float
-    """Maximum norm of the gradient."""
 
     def __post_init__(self) -> None:
         for name in ("rate", "clip"):
@@ -77,7 +76,6 @@ class TrainingPreset:
     reverse: bool
     """Whether the encoder reads sentences from the last word to the first."""
     optimizer: OptimizerSettings | None
-    """None: the architecture's default optimizer."""
 
     def choose_optimizer(self, architecture: str) -> OptimizerSettings:
         """Return the preset's optimizer; if it has none, that of the architecture."""

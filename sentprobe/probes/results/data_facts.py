@@ -21,7 +21,6 @@ class SplitOverlap:
 
     items: int
     repeated: int
-    """Test items whose sentence occurs in training verbatim."""
     inflected: int
     """Further test items whose sentence has the lemmas of a training sentence, in the same order."""
 
@@ -103,11 +102,9 @@ class DataFacts:
     """The dataset's own validation items; a classifier may take others from training."""
     word_types: int
     vocabulary: str = ""
-    """The name of the vocabulary of its sentences; empty: unknown."""
     sampling: str = ""
     """The sampling method of its items; empty: unknown, as in published datasets."""
     seed: int | None = None
-    """The sampling seed; None: unknown."""
     source: str = ""
     origin: str = ""
     """A digest of everything the dataset was built from except the seed: lexicon or table rows, and settings. Empty:

@@ -25,7 +25,6 @@ class MethodFigure:
     """The figure of one probe; accuracies as a share of 1, lengths in bits."""
     heading: str
     scale: float = 1.0
-    """The factor from a record to a table."""
     decimals: int = 2
 
     def compute_mean(self, result: Result, condition: Condition) -> float | None:

@@ -49,7 +49,6 @@ class Condition(StrEnum):
 METHODS = (Condition.CONTROL_TASK, Condition.PORTIONS, Condition.WIDTHS)
 """The conditions that a run has only on request."""
 MULTI_PROBE_CONDITIONS = frozenset({Condition.PORTIONS, Condition.WIDTHS})
-"""The conditions with several probes per seed."""
 USUAL_CONDITIONS = tuple(condition for condition in Condition if condition not in METHODS)
 """The task itself and the controls."""
 
@@ -189,7 +188,6 @@ class Norm:
     """The number of distinct sentences of this length in all splits."""
     mean: float
     deviation: float
-    """The population standard deviation over these sentences."""
 
 
 EncoderOnTask: TypeAlias = tuple[str, str]
@@ -207,12 +205,10 @@ class Result:
     dim: int
     """The width of its vectors; 0 for a baseline."""
     dataset_fingerprint: str
-    """A digest of the dataset's texts and items."""
     recipe: str = ""
     """A digest of everything that decides the result (:mod:`.finished_runs`); empty: unknown."""
     notes: tuple[str, ...] = ()
     data: DataFacts | None = None
-    """Facts about the dataset; None: unknown."""
     majority: float
     """Chance: the share of the most frequent label in the test items."""
     labels: int | None = None
@@ -231,7 +227,6 @@ class Result:
     probe_vectors: str = ONE_HOT
     """ONE_HOT, OWN_WORDS, or the name of an encoder; empty for a baseline, and without probe words."""
     probe_fingerprint: str = ""
-    """The fingerprint of the probe words' vectors; empty: none."""
     input_words: bool = False
     """Whether probe word vectors are the encoder's input word vectors; false: it encoded each word alone."""
     scores: Mapping[Condition, Score]
@@ -240,7 +235,6 @@ class Result:
     preset: Preset
     command: str
     versions: Mapping[str, str]
-    """The version of each package, by name."""
     device: str = "cpu"
     layer: int | None = None
     family: str = ""
@@ -248,7 +242,6 @@ class Result:
     step: int | None = None
     """The training step of the encoder; None: unknown, or not in training."""
     epoch: float | None = None
-    """The number of passes of the encoder over its training data."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """Wall-clock time of each stage; a stage that encoders share counts in full for each."""
     source: str = field(default="", compare=False)

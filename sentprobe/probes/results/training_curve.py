@@ -34,11 +34,9 @@ class TrainingCurve:
     family: str
     seed: int
     metric: str
-    """BLEU, perplexity or ACCURACY."""
     points: tuple[LearningPoint, ...] = ()
     command: str = field(default="", compare=False)
     source: str = field(default="", compare=False)
-    """The results folder; not stored."""
 
     @property
     def label(self) -> str:

@@ -35,28 +35,23 @@ class Fit:
     """Result of training one probe: the best of a grid, or the average of several."""
 
     predictions: Indices
-    """Predicted label of each test item, (n,) int64."""
     correct: int
     total: int
     epochs: int
     """Passes over the items (L-BFGS: iterations); the maximum over averaged probes."""
     loss: float
-    """Mean training cross-entropy of the last pass."""
     converged: bool
     """Whether training ended before the preset's limit of passes, for all averaged probes."""
     pass_limit: int | None = None
     """The lower limit of passes that ended training; None: none did."""
     seconds: float
-    """Total time of all fits divided by their number."""
     grid_values: Mapping[str, float] = field(default_factory=dict)
     """Grid values chosen on validation, by preset field; empty without a grid."""
     validation: float | None = None
-    """Validation accuracy, if there are validation items."""
     precision: Precision = Precision.FLOAT32
     gradient: float | None = None
     """Largest component of the final gradient of the mean loss (L-BFGS only)."""
     right: NDArray[np.bool_]
-    """Whether each prediction is correct, (n,) bool."""
     readings: tuple[CurvePoint, ...] = ()
     """Results of all probes of a method that trains several; the other fields are of the last."""
     information: tuple[float, ...] = ()

@@ -14,7 +14,6 @@ from sentprobe.probes.trainer.classifier import Scaling
 Doubles = NDArray[np.float64]
 
 ScalePart = Callable[[Vectors], Vectors]
-"""Function that returns scaled rows, float32."""
 MIN_RELATIVE_DEVIATION = 1e-7
 """Deviations below this share of the mean count as no variation."""
 MIN_RELATIVE_VARIANCE = 1e-12

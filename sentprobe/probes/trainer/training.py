@@ -213,7 +213,6 @@ class _Block:
 ITEM_ORDER_SEED = 20180820
 """Seed of the item order, which all probes share so that their batches are multiplied together."""
 PREDICTION_BATCH = 2048
-"""Items per batch of predictions."""
 
 
 class TrainedBank(NamedTuple):

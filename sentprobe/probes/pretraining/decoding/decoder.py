@@ -87,7 +87,6 @@ class DecoderSize:
     hidden: int = 512
     layers: int = 2
     inputs: int = 300
-    """Width of the embeddings of target subwords."""
     dropout: float = 0.0
     """Dropout rate of code embeddings, between layers, and of states."""
 
@@ -205,7 +204,6 @@ class Metric(Enum):
 MAX_GENERATED_TEXTS = 300
 """Maximum number of held-out texts that are generated, evenly spread over the corpus."""
 EXTRA_CODES = 5
-"""Codes that a generated text may have beyond the longest reference."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -79,7 +79,6 @@ TEXT_OPTIONS: Mapping[TextKind, tuple[str, ...]] = {
     TextKind.EVENTS: (),
     TextKind.TRIPLETS: ("encoding", "longest", "tokenised"),
 }
-"""Options that apply to some kinds of text only, by kind."""
 _DECODER_OPTIONS = (op.CODES, op.DROPOUT)
 
 _KINDS = (

@@ -24,7 +24,6 @@ class SentenceFiles:
     format: str | None = None
     """A name in :data:`FORMATS`; None: by the suffix."""
     column: str = "text"
-    """Column of the texts, in files with columns."""
     document: str | None = None
     """Column that names the document of a text; None: a file is one document."""
 

@@ -24,7 +24,6 @@ class TextOptions:
     """Whether texts already have spaces between all tokens."""
     lower: bool = False
     longest: int = 50
-    """Maximum number of tokens of a sentence."""
     encoding: str = "utf-8"
     punkt: Path | None = None
     """Folder of Punkt's parameters, to split running text; None: NLTK's for English."""

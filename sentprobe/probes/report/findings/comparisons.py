@@ -28,7 +28,6 @@ class TestedDifference:
     """A difference of two encoders, with p-values corrected over all comparisons of the request."""
 
     matched: tuple[tuple[Any, Any], ...]
-    """The results of both encoders in each draw."""
     paired: PairedComparison
     sign_p: float
     t_p: float

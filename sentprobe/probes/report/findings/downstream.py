@@ -11,7 +11,6 @@ from sentprobe.probes.formats.records import read_table_rows
 from sentprobe.values import BadSyntaxError, parse_json
 
 Scores = Mapping[str, Mapping[str, float]]
-"""The score by encoder name (as in the file), then by task."""
 MODEL_META = "model_meta.json"
 
 

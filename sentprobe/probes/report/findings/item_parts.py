@@ -156,7 +156,6 @@ class PartAccuracy:
     spread: float | None
     interval: Interval
     majority: float
-    """The share of the most frequent label of the part: chance."""
 
 
 def accuracy_by(

@@ -24,7 +24,6 @@ class Figure:
 
     accuracy: float
     interval: Interval
-    """95% interval of the mean."""
     half_width: float | None
     """Half the width of the interval before it is cut at 0 or 1; None for a single probe."""
     items: int

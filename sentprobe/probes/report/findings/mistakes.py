@@ -23,7 +23,6 @@ class WrongItem:
     place: int
     sentence: str
     marks: tuple[int, ...]
-    """The positions of the probe words in the sentence, from 0."""
     probes: tuple[str, ...]
     event: str
     answer: str

@@ -16,7 +16,6 @@ from sentprobe.probes.results.result import Condition, Result, Score
 from sentprobe.values import group_by
 
 MOST_PRIOR_FREEDOM = 8.0
-"""The most degrees of freedom that the other gains of a table can add."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

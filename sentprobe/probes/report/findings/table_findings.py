@@ -104,7 +104,6 @@ def _sum_right_answers(results: Sequence[Result]) -> NDArray[np.unsignedinteger[
 
 
 ControlKey: TypeAlias = tuple[Condition, str, str]
-"""A control, its task, and the properties that encoders share to share it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -323,7 +322,6 @@ class Standing:
     """The accuracy of the control: a bag of words if words alone help, else chance."""
     is_bag_of_words: bool
     group: int
-    """1: not significantly worse than the best."""
     groups: int
 
     @property

@@ -23,7 +23,6 @@ class SeriesPoint:
 
     bin: Bin
     count: int
-    """The number of test items (accuracy) or of different sentences (norm)."""
     mean: float
     deviation: float | None
     """The standard deviation of an accuracy over the seeds (None for one seed), or of a norm over the sentences."""

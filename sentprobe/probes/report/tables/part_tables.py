@@ -100,7 +100,6 @@ class _PartColumn:
         self.gap = division.compute_gap(parts, condition)
 
     def format_accuracy(self, part: str) -> str:
-        """Return the accuracy on a part with its interval."""
         figure = compute_figure(self.parts.get(part, ()), self.condition)
         return "" if figure is None else format_figure(figure, intervals=True)
 
@@ -110,7 +109,6 @@ class _PartColumn:
         return " to ".join(map(str, dict.fromkeys((min(totals), max(totals)))))
 
     def format_gap(self) -> str:
-        """Return the generalisation gap with its interval; empty if there is none."""
         if self.gap is None:
             return ""
         low, high = 100 * self.gap.interval.low, 100 * self.gap.interval.high

@@ -11,7 +11,7 @@ from sentprobe.probes.compeval.tasks import TASKS
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.formats.registry import read_datasets
-from sentprobe.probes.pretraining import loop, objectives
+from sentprobe.probes.pretraining import loop, objective_options, objectives
 from sentprobe.probes.pretraining.objective_options import EVENTS
 from sentprobe.probes.pretraining.objectives import TextKind
 from sentprobe.probes.pretraining.texts import running_text, text_files
@@ -115,7 +115,7 @@ class TrainingPlan:
     objective: str
     texts: TextPlan
     model: ModelPlan
-    options: objectives.ObjectiveOptions
+    options: objective_options.ObjectiveOptions
     settings: loop.TrainingSettings
     out: Path
     probing: ProbingPlan | None = None
