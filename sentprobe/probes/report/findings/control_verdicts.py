@@ -112,12 +112,9 @@ class ControlRun:
         shared = ", ".join(list_shared_properties(self.result, self.condition))
         return f"{CONTROL_NAMES[self.condition]}{shared and f' ({shared})'} on {self.result.task}{self.draw}"
 
-    def format_expected(self) -> str:
-        """Return the interval in percent."""
-        return f"{100 * self.expected.low:.1f} to {100 * self.expected.high:.1f}"
-
     def __str__(self) -> str:
-        return f"{self.name}: {100 * self.score.accuracy:.1f}, {self.verdict} ({self.format_expected()} expected)"
+        expected = f"{self.expected.format_percent()} expected"
+        return f"{self.name}: {100 * self.score.accuracy:.1f}, {self.verdict} ({expected})"
 
 
 @lru_cache(maxsize=8)

@@ -40,7 +40,6 @@ from itertools import groupby
 from sentprobe.display.table_writers import GridCell, GridRow
 from sentprobe.errors import format_count
 from sentprobe.probes.report.findings.table_findings import Standing, Standings
-from sentprobe.probes.statistics import Interval
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +119,7 @@ def _build_cell(cell: GridCell, standing: Standing | None, names: tuple[str, str
         value=round(100 * standing.figure.accuracy, 6),
         shade=round(standing.shade, 3),
         group=standing.group if standing.groups > 1 else None,
-        interval="" if intervals else format_interval(standing.figure.interval),
+        interval="" if intervals else standing.figure.interval.format_percent(),
         tooltip_lines=tuple(_describe_standing(standing, escape_control_characters(" on ".join(names)))),
     )
 
@@ -132,18 +131,9 @@ def _parse_number(text: str) -> float | None:
         return None
 
 
-def format_interval(interval: Interval) -> str:
-    """Return an interval in percent.
-
-    >>> format_interval(Interval(0.47, 0.53))
-    '47.0 to 53.0'
-    """
-    return f"{100 * interval.low:.1f} to {100 * interval.high:.1f}"
-
-
 def _describe_standing(standing: Standing, heading: str) -> Iterator[str]:
     yield heading
-    yield f"95% interval {format_interval(standing.figure.interval)}"
+    yield f"95% interval {standing.figure.interval.format_percent()}"
     points = f"{abs(100 * standing.margin):.1f}"
     direction = "below" if standing.margin < 0 and points != "0.0" else "above"
     yield f"{points} points {direction} its control ({standing.control_name})"
