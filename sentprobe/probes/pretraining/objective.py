@@ -203,11 +203,6 @@ class ItemBatches:
         for place in range(start, self.steps):
             yield self.make_batch(order[place * self.size : (place + 1) * self.size])
 
-    def iterate_in_order(self) -> Iterator[Batch]:
-        """Yield batches of all items in their original order."""
-        for start in range(0, len(self.items), self.size):
-            yield self.make_batch(self.items[start : start + self.size])
-
 
 class ItemLearner(Learner):
     """A sentence model with a classifier of items."""
@@ -243,7 +238,8 @@ def _validate(validation: ItemBatches, learner: Learner) -> Validation:
     assert isinstance(learner, ItemLearner)
     device = next(learner.parameters()).device
     correct_count, loss, count = 0.0, 0.0, len(validation.items)
-    for batch in validation.iterate_in_order():
+    for start in range(0, count, validation.size):
+        batch = validation.make_batch(validation.items[start : start + validation.size])
         batch_correct, batch_loss = learner.evaluate_batch(batch.to(device))
         correct_count += batch_correct
         loss += batch_loss

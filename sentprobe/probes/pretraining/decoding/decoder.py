@@ -63,19 +63,16 @@ class SequencePairs:
 
     def make_batch(self, rows: Places, epoch: int) -> Batch:
         """Return a batch of the items *rows*, with the noise of an epoch."""
-        sources = [self._get_noisy_source(int(row), epoch) for row in rows]
+        sources = [self.sources[int(row)] for row in rows]
+        if self.noise is not None:
+            generators = (np.random.default_rng((self.seed, 3, epoch, int(row))) for row in rows)
+            sources = [self.noise(source, random) for source, random in zip(sources, generators, strict=True)]
         lengths = torch.tensor([len(source) for source in sources])
         tensors = {SOURCES: pad_rows(sources), LENGTHS: lengths}
         for number, target_rows in enumerate(self.targets):
             tensors[format_target_name(number)] = pad_rows([target_rows[row] for row in rows], before=START, after=END)
         target_count = sum(int(target_rows.lengths[rows].sum()) + len(rows) for target_rows in self.targets)
         return Batch(tensors, items=len(rows), targets=target_count)
-
-    def _get_noisy_source(self, row: int, epoch: int) -> NDArray[np.int32]:
-        source = self.sources[row]
-        if self.noise is None:
-            return source
-        return self.noise(source, np.random.default_rng((self.seed, 3, epoch, row)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 from sentprobe.probes.results.result import EncoderOnTask, Result, Results
 from sentprobe.specs import remove_run_seed
@@ -71,7 +72,7 @@ def differ_in_draw(first: Result, second: Result) -> bool:
     seeds = (first.encoder_seed, second.encoder_seed)
     drawn = None not in seeds and seeds[0] != seeds[1]
     return (
-        _get_settings(first) == _get_settings(second)
+        bool(_SETTINGS(first) == _SETTINGS(second))
         and (same_data or are_drawn_alike(first, second))
         and (same_vectors or drawn)
     )
@@ -82,8 +83,7 @@ def are_drawn_alike(first: Result, second: Result) -> bool:
     return first.data is not None and second.data is not None and first.data.is_other_draw(second.data)
 
 
-def _get_settings(record: Result) -> tuple[object, ...]:
-    return record.preset, record.probe_vectors, record.dim, record.labels, record.layer
+_SETTINGS = attrgetter("preset", "probe_vectors", "dim", "labels", "layer")
 
 
 def _list_probe_seeds(record: Result) -> set[int]:

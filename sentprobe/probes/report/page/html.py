@@ -152,11 +152,6 @@ def _describe_controls(task: str, standings: Standings) -> str:
     return f"{'words' if bag_standings else 'chance'} {' to '.join(ends)}"
 
 
-def describe_size(results: Results) -> str:
-    """Return the number of encoders and tasks of a table."""
-    return f"{format_count(len(results.encoders), 'encoder')} on {format_count(len(results.tasks), 'task')}"
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reproduction:
     """The facts that reproduce the same figures, each line once."""
@@ -330,7 +325,7 @@ def _build_section(
     cell_standings = compute_standings(results)
     return ReportSection(
         title=title,
-        lead=describe_size(results),
+        lead=f"{format_count(len(results.encoders), 'encoder')} on {format_count(len(results.tasks), 'task')}",
         sentence=sentence,
         table=build_page_table(main_table.build_grid(results, style=style), cell_standings, intervals=style.intervals),
         tied=tuple(describe_groups(cell_standings)),
