@@ -1,4 +1,4 @@
-"""Units: items with the same probe words that stay in one split, half of them TRUE.
+"""Units: items with the same probe words that stay in one split, half with the label TRUE.
 
 A *mirror pair* has the same words in another order and opposite labels, so no bag of words distinguishes the two.
 """
