@@ -56,7 +56,9 @@ def lm(
     minimal_pairs = read_pairs(pairs)
     with limit_threads(threads), show_bars() as reporter:
         loaded = (load_language_model(spec, device=device) for spec in specs)
-        result = PairResults(minimal_pairs, kind, [score_pairs(model, minimal_pairs, kind, reporter) for model in loaded])
+        result = PairResults(
+            minimal_pairs, kind, [score_pairs(model, minimal_pairs, kind, reporter) for model in loaded]
+        )
     if scores is not None:
         print_or_write(result.format_scores(), scores)
     write_tables(result.build_tables(intervals=intervals), result.to_records, style, out=out)

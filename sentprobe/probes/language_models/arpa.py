@@ -3,18 +3,17 @@
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from math import log
 
 from sentprobe.errors import FormatError
 from sentprobe.probes.corpus.sources import Source, decode_lines, open_source
 from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.probes.language_models.minimal_pairs import Span
+from sentprobe.probes.language_models.minimal_pairs import TextSpan, split_at_spaces
 from sentprobe.probes.language_models.scorers import TokenScores
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec, read_options
 
-START, END, UNKNOWN = "<s>", "</s>", ("<unk>", "<UNK>")
+START, END, UNKNOWN = "<s>", "</s>", "<unk>"
 
 NGram = tuple[str, ...]
 
@@ -46,56 +45,47 @@ class NgramModel:
 
     def score(self, texts: Sequence[str], reporter: Reporter) -> list[TokenScores]:
         """Return the scores of words and of the end; without an entry for unknown words, raise EncoderError."""
+        ends = [END] if (END,) in self.entries else []
         scores = []
         for text in texts:
             spans = split_words(text)
-            words = [text[start:end] for start, end in spans]
-            known = [self._replace_unknown(word.lower() if self.lower else word) for word in words]
-            tokens = (START, *known, *([END] if (END,) in self.entries else []))
-            values = [
-                log(10) * self.compute_log_probability(tokens[max(0, place + 1 - self.order) : place + 1])
-                for place in range(1, len(tokens))
-            ]
-            scores.append(TokenScores(values, [*spans, *[(len(text), len(text))] * (len(values) - len(spans))]))
+            tokens = (START, *(self._find_word(text[start:end]) for start, end in spans), *ends)
+            places = range(1, len(tokens))
+            values = [self.compute_log_probability(tokens[max(0, i + 1 - self.order) : i + 1]) for i in places]
+            scores.append(TokenScores(values, [*spans, *((len(text), len(text)) for _ in ends)]))
             reporter.advance()
         return scores
 
-    def _replace_unknown(self, word: str) -> str:
+    def _find_word(self, text: str) -> str:
+        word = text.lower() if self.lower else text
         if (word,) in self.entries:
             return word
         self.unknown.add(word)
-        for name in UNKNOWN:
-            if (name,) in self.entries:
-                return name
-        raise EncoderError(f"{self.name}: the word {word!r} is not in the model, which has no entry {UNKNOWN[0]}")
+        if (UNKNOWN,) not in self.entries:
+            raise EncoderError(f"{self.name} lacks the word {word!r}, and has no entry {UNKNOWN}")
+        return UNKNOWN
 
     def compute_log_probability(self, ngram: NGram) -> float:
-        """Return the logarithm, to base 10, of the probability of the last word after the others."""
+        """Return the natural logarithm of the probability of the last word after the others."""
         weight = 0.0
         while ngram not in self.entries:
             weight += self.entries.get(ngram[:-1], (0.0, 0.0))[1]
             ngram = ngram[1:]
-        return weight + self.entries[ngram][0]
+        return log(10) * (weight + self.entries[ngram][0])
 
 
-@lru_cache(maxsize=1)
-def _build_tokenizer() -> object:
-    from nltk.tokenize import NLTKWordTokenizer
-
-    return NLTKWordTokenizer()
-
-
-def split_words(text: str) -> list[Span]:
+def split_words(text: str) -> list[TextSpan]:
     """Return the spans of the words of a text, as in the Penn Treebank; those between spaces if quotes do not match.
 
     >>> [text[start:end] for text in ["He didn't go."] for start, end in split_words(text)]
     ['He', 'did', "n't", 'go', '.']
     """
-    tokenizer = _build_tokenizer()
+    from nltk.tokenize import NLTKWordTokenizer
+
     try:
-        return [*tokenizer.span_tokenize(text)]
+        return [*NLTKWordTokenizer().span_tokenize(text)]
     except ValueError:
-        return [match.span() for match in re.finditer(r"\S+", text)]
+        return split_at_spaces(text)
 
 
 def load_ngram_model(spec: Spec, device: str) -> NgramModel:  # noqa: ARG001 - the other kinds have one
@@ -116,23 +106,21 @@ def parse_arpa(lines: Iterable[str]) -> Iterator[tuple[NGram, tuple[float, float
     >>> [*parse_arpa(text.splitlines())]
     [(('the',), (-0.5, -0.2))]
     """
-    order, has_end, number = 0, False, 0
+    order, line = 0, ""
     for number, text in enumerate(lines, 1):
         line = text.strip()
         if section := re.fullmatch(r"\\(\d+)-grams:", line):
             order = int(section[1])
         elif line == "\\end\\":
-            has_end = True
             break
         elif line and order:
-            probability, *words = line.split()
-            weight = words.pop() if len(words) == order + 1 else "0"
+            fields = line.split()
             try:
-                values = float(probability), float(weight)
+                values = float(fields[0]), float(fields[order + 1]) if len(fields) == order + 2 else 0.0
             except ValueError:
                 values = None
-            if values is None or len(words) != order:
-                raise FormatError(f"line {number}: a logarithm, {order} words, and perhaps a back-off weight are wanted")
-            yield tuple(words), values
-    if not (order and has_end):
-        raise FormatError("no ARPA file: it has no sections of n-grams, or does not end with \\end\\")
+            if values is None or len(fields) not in (order + 1, order + 2):
+                raise FormatError(f"line {number}: a logarithm, {order} words and perhaps a weight are wanted")
+            yield tuple(fields[1 : order + 1]), values
+    if not order or line != "\\end\\":
+        raise FormatError("no ARPA file: it has no n-grams, or does not end with \\end\\")

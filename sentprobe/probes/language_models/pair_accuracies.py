@@ -6,20 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import UsageError, format_count
-from sentprobe.probes.language_models.minimal_pairs import (
-    Answers,
-    MinimalPair,
-    answer_by_frequency,
-    compare_scores,
-    number_units,
-)
+from sentprobe.probes.language_models import minimal_pairs as mp
 from sentprobe.probes.language_models.scorers import LanguageModel, ScoreKind
 from sentprobe.probes.report.findings import comparisons as tested
 from sentprobe.probes.report.tables.distance_report import fill_missing_keys
@@ -28,8 +22,14 @@ from sentprobe.progress import Reporter, shorten
 
 CHANCE = 0.5
 
+SCORES = {
+    ScoreKind.SENTENCE: "log probability",
+    ScoreKind.TOKEN: "log probability per token",
+    ScoreKind.CRITICAL: "log probability of the changed words",
+}
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class PairScores:
     """The scores of one model."""
 
@@ -38,13 +38,15 @@ class PairScores:
     bad: Sequence[float]
     notes: Sequence[str]
 
-    @property
-    def answers(self) -> Answers:
+    @cached_property
+    def answers(self) -> mp.PairAnswers:
         """Whether the good sentence scores higher."""
-        return compare_scores(self.good, self.bad)
+        return mp.compare_scores(self.good, self.bad)
 
 
-def score_pairs(model: LanguageModel, pairs: Sequence[MinimalPair], kind: ScoreKind, reporter: Reporter) -> PairScores:
+def score_pairs(
+    model: LanguageModel, pairs: Sequence[mp.MinimalPair], kind: ScoreKind, reporter: Reporter
+) -> PairScores:
     """Return the scores of both sentences of each pair; each text is scored once.
 
     Raises:
@@ -56,16 +58,13 @@ def score_pairs(model: LanguageModel, pairs: Sequence[MinimalPair], kind: ScoreK
     if kind is not ScoreKind.SENTENCE and not all(scores.spans for scores in tokens.values()):
         raise UsageError(f"{model.name} returns one number for a sentence; --score {kind} needs one for each word")
     regions = [pair.find_regions() for pair in pairs]
-    good, bad = (
-        [tokens[text].compute_score(kind, spans[side]) for text, spans in zip(column, regions, strict=True)]
-        for side, column in enumerate(([pair.good for pair in pairs], [pair.bad for pair in pairs]))
-    )
+    good = [tokens[pair.good].compute_score(kind, region) for pair, (region, _) in zip(pairs, regions, strict=True)]
+    bad = [tokens[pair.bad].compute_score(kind, region) for pair, (_, region) in zip(pairs, regions, strict=True)]
     return PairScores(model.name, good, bad, model.notes)
 
 
-@dataclass(frozen=True, slots=True)
-class PairGroup:
-    """The pairs of a paradigm, of a phenomenon (no paradigm), or all pairs (neither)."""
+class PairGroup(NamedTuple):
+    """The rows of a paradigm, of a phenomenon (no paradigm), or all rows (neither)."""
 
     phenomenon: str
     paradigm: str
@@ -77,52 +76,58 @@ class PairComparison(tested.TestedDifference):
     """Two models on one paradigm."""
 
     paradigm: str
-    shares: tuple[float, float]
+    answers: tuple[mp.PairAnswers, mp.PairAnswers]
 
     @property
     def accuracies(self) -> tuple[float, float]:
         """The accuracies of both models."""
-        return self.shares
+        first, second = (float(side.mean()) for side in self.answers)
+        return first, second
 
 
 @dataclass(frozen=True)
 class PairResults:
     """The scores of models on the same pairs."""
 
-    pairs: Sequence[MinimalPair]
+    pairs: Sequence[mp.MinimalPair]
     kind: ScoreKind
     scores: Sequence[PairScores]
 
     @cached_property
     def units(self) -> NDArray[np.int64]:
         """The unit of each pair."""
-        return np.array(number_units(self.pairs))
+        return np.array(mp.number_units(self.pairs))
 
     @cached_property
-    def frequency_answers(self) -> Answers:
+    def frequency_answers(self) -> mp.PairAnswers:
         """The answers of the unigram model."""
-        return answer_by_frequency(self.pairs, self.units.tolist())
+        return mp.answer_by_frequency(self.pairs, self.units.tolist())
 
     @cached_property
     def groups(self) -> list[PairGroup]:
-        """The paradigms of each phenomenon; phenomena of several paradigms; if there are several paradigms, all."""
-        paradigms = np.array([pair.paradigm for pair in self.pairs])
-        phenomena = np.array([pair.phenomenon for pair in self.pairs])
+        """Each paradigm by phenomenon, each phenomenon of several paradigms and, of several paradigms, all pairs."""
+        rows: dict[str, dict[str, list[int]]] = {}
+        for row, pair in enumerate(self.pairs):
+            rows.setdefault(pair.phenomenon, {}).setdefault(pair.paradigm, []).append(row)
         groups: list[PairGroup] = []
-        for phenomenon in dict.fromkeys(phenomena.tolist()):
-            rows = np.flatnonzero(phenomena == phenomenon)
-            names = [*dict.fromkeys(paradigms[rows].tolist())]
-            groups += [PairGroup(phenomenon, name, rows[paradigms[rows] == name]) for name in names]
-            if phenomenon and len(names) > 1:
-                groups.append(PairGroup(phenomenon, "", rows))
-        if len({(group.phenomenon, group.paradigm) for group in groups if group.paradigm}) > 1:
-            groups.append(PairGroup("", "", np.arange(len(self.pairs))))
-        return groups
+        for phenomenon, paradigms in rows.items():
+            groups += [PairGroup(phenomenon, paradigm, np.array(places)) for paradigm, places in paradigms.items()]
+            if phenomenon and len(paradigms) > 1:
+                groups.append(PairGroup(phenomenon, "", np.array([*chain.from_iterable(paradigms.values())])))
+        return groups if len(groups) == 1 else [*groups, PairGroup("", "", np.arange(len(self.pairs)))]
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return a flat record for each group and model, and for each comparison; all have the same keys."""
         records = [self._build_record(group, scores) for group in self.groups for scores in self.scores]
-        return fill_missing_keys(records, [*map(_build_comparison_record, self.comparisons)])
+        of_comparisons = [
+            {
+                "paradigm": comparison.paradigm,
+                **dict(zip(("first", "second"), comparison.matched[0], strict=True)),
+                **tested.to_figure_record(comparison),
+            }
+            for comparison in self.comparisons
+        ]
+        return fill_missing_keys(records, of_comparisons)
 
     def _build_record(self, group: PairGroup, scores: PairScores) -> dict[str, Any]:
         answers = scores.answers[:, group.rows]
@@ -144,27 +149,22 @@ class PairResults:
     @cached_property
     def comparisons(self) -> list[PairComparison]:
         """Each two models on each paradigm, with p-values corrected by Holm's method."""
-        cases = [
-            (group, pair) for pair in combinations(self.scores, 2) for group in self.groups if group.paradigm
-        ]
-        answers = [[scores.answers[:, group.rows] for scores in pair] for group, pair in cases]
-        tests = [
-            compare_items(*sides, [*self.units[group.rows].tolist()])
-            for (group, _), sides in zip(cases, answers, strict=True)
-        ]
+        groups = [group for group in self.groups if group.paradigm]
+        cases = [(group, first, second) for first, second in combinations(self.scores, 2) for group in groups]
+        answers = [(first.answers[:, group.rows], second.answers[:, group.rows]) for group, first, second in cases]
+        units = [self.units[group.rows].tolist() for group, _, _ in cases]
+        tests = [compare_items(*sides, numbers) for sides, numbers in zip(answers, units, strict=True)]
         corrected = tested.correct_tests(tests, [1] * len(tests), Correction.HOLM)
         return [
             PairComparison(
                 matched=((first.model, second.model),),
                 paradigm=group.paradigm,
-                shares=(float(sides[0].mean()), float(sides[1].mean())),
+                answers=sides,
                 paired=test,
                 sign_p=sign_p,
                 t_p=t_p,
             )
-            for (group, (first, second)), sides, test, (sign_p, t_p) in zip(
-                cases, answers, tests, corrected, strict=True
-            )
+            for (group, first, second), sides, test, (sign_p, t_p) in zip(cases, answers, tests, corrected, strict=True)
         ]
 
     def build_tables(self, *, intervals: bool) -> Iterator[tuple[str, Grid, str]]:
@@ -172,37 +172,33 @@ class PairResults:
         names = [scores.model for scores in self.scores]
         rows = tuple(self._build_row(group, intervals=intervals) for group in self.groups)
         yield "", Grid(("paradigm", "pairs", "chance", "unigram", *names), rows), self._describe()
-        if self.comparisons:
-            grid = Grid(
-                ("A - B", "paradigm", *tested.list_figure_columns(self.comparisons)),
-                tuple(map(_build_comparison_row, self.comparisons)),
-            )
+        if compared := self.comparisons:
+            header = ("A - B", "paradigm", *tested.list_figure_columns(compared))
             units = "units (pairs with the same words in the good sentence count as one)"
-            notes = tested.describe_tests(self.comparisons, observations=units, correction=Correction.HOLM)
-            yield "", grid, notes
+            notes = tested.describe_tests(compared, observations=units, correction=Correction.HOLM)
+            yield "", Grid(header, tuple(map(_build_comparison_row, compared))), notes
 
     def _build_row(self, group: PairGroup, *, intervals: bool) -> GridRow:
         records = [self._build_record(group, scores) for scores in self.scores]
-        shares = [CHANCE, records[0]["unigram"]]
-        texts = [str(len(group.rows)), *(f"{100 * share:.1f}" for share in shares)]
+        texts = [str(len(group.rows)), f"{100 * CHANCE:.1f}", f"{100 * records[0]['unigram']:.1f}"]
         for record in records:
             low, high = 100 * record["accuracy_low"], 100 * record["accuracy_high"]
             texts.append(f"{100 * record['accuracy']:.1f}" + (f" [{low:.1f}, {high:.1f}]" if intervals else ""))
-        label = group.paradigm or (f"all of {group.phenomenon}" if group.phenomenon else "all")
+        label = group.paradigm or f"all {group.phenomenon}".strip()
         return GridRow(label, group.phenomenon, tuple(map(GridCell, texts)))
 
     def _describe(self) -> str:
         """Return the notes on the accuracies, one a line."""
-        notes = [
-            f"Accuracy in percent: the good sentence has the higher {_SCORES[self.kind]}. Ties count half.",
+        ties = [(scores.model, int((scores.answers[0] != scores.answers[1]).sum())) for scores in self.scores]
+        identical = sum(pair.good == pair.bad for pair in self.pairs)
+        notes = (
+            f"Accuracy in percent: the good sentence has the higher {SCORES[self.kind]}. Ties count half.",
             "Unigram: word frequencies in the good sentences of one half of the pairs, measured on the other.",
-        ]
-        for scores in self.scores:
-            ties = int((scores.answers[0] != scores.answers[1]).sum())
-            notes += [f"{scores.model}: {format_count(ties, 'tie')}."] if ties else []
-        if identical := sum(pair.good == pair.bad for pair in self.pairs):
-            notes.append(f"In {format_count(identical, 'pair')}, both sentences are the same.")
-        return "".join(f"{note}\n" for note in (*notes, *(note for scores in self.scores for note in scores.notes)))
+            *(f"{model}: {format_count(count, 'tie')}." for model, count in ties if count),
+            *([f"In {format_count(identical, 'pair')}, both sentences are the same."] if identical else []),
+            *(note for scores in self.scores for note in scores.notes),
+        )
+        return "".join(f"{note}\n" for note in notes)
 
     def format_scores(self) -> str:
         """Return the scores of each pair as CSV."""
@@ -210,28 +206,11 @@ class PairResults:
         writer = csv.writer(text, lineterminator="\n")
         writer.writerow(("model", "paradigm", "pair_id", "score", "good", "bad"))
         for scores in self.scores:
-            for pair, good, bad in zip(self.pairs, scores.good, scores.bad, strict=True):
-                writer.writerow((scores.model, pair.paradigm, pair.pair_id, self.kind.value, good, bad))
+            for pair, *values in zip(self.pairs, scores.good, scores.bad, strict=True):
+                writer.writerow((scores.model, pair.paradigm, pair.pair_id, self.kind.value, *values))
         return text.getvalue()
-
-
-_SCORES = {
-    ScoreKind.SENTENCE: "log probability",
-    ScoreKind.TOKEN: "log probability per token",
-    ScoreKind.CRITICAL: "log probability of the changed words",
-}
 
 
 def _build_comparison_row(comparison: PairComparison) -> GridRow:
     name = " - ".join(comparison.matched[0])
     return GridRow(name, name, (GridCell(comparison.paradigm), *tested.build_figure_cells(comparison)))
-
-
-def _build_comparison_record(comparison: PairComparison) -> dict[str, Any]:
-    first, second = comparison.matched[0]
-    return {
-        "paradigm": comparison.paradigm,
-        "first": first,
-        "second": second,
-        **tested.to_figure_record(comparison),
-    }

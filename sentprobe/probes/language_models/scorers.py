@@ -1,17 +1,18 @@
 """Models that give tokens log probabilities: the kinds of specs, their protocol, and functions of the user."""
 
-import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import import_module
-from math import fsum, isfinite
+from math import fsum
 from typing import Any, Protocol
+
+import numpy as np
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.encoders.models.python import convert_to_array, load_object
 from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.probes.language_models.minimal_pairs import Span
+from sentprobe.probes.language_models.minimal_pairs import TextSpan, split_at_spaces
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec, check_names, parse_spec, read_options
 
@@ -35,9 +36,9 @@ class TokenScores:
     """The log probability of each token of a text, and its span; without spans, one number for the text."""
 
     log_probabilities: Sequence[float]
-    spans: Sequence[Span] = ()
+    spans: Sequence[TextSpan] = ()
 
-    def compute_score(self, kind: ScoreKind, region: Span) -> float:
+    def compute_score(self, kind: ScoreKind, region: TextSpan) -> float:
         """Return the score of the text; *region* is the span of its changed words.
 
         >>> TokenScores([-1.0, -2.0, -4.0], [(0, 3), (4, 7), (7, 9)]).compute_score(ScoreKind.CRITICAL, (4, 9))
@@ -45,12 +46,10 @@ class TokenScores:
         """
         values = self.log_probabilities
         if kind is ScoreKind.CRITICAL:
-            start, end = region
-            values = [
-                value for value, span in zip(values, self.spans, strict=True) if span[0] < end and span[1] > start
-            ]
-        total = fsum(values)
-        return round(total / max(1, len(values)) if kind is ScoreKind.TOKEN else total, DECIMALS) + 0.0
+            places = (start < region[1] and end > region[0] for start, end in self.spans)
+            values = [value for value, is_changed in zip(values, places, strict=True) if is_changed]
+        divisor = max(1, len(values)) if kind is ScoreKind.TOKEN else 1
+        return round(fsum(values) / divisor, DECIMALS) + 0.0  # no negative zero
 
 
 class LanguageModel(Protocol):
@@ -67,8 +66,8 @@ class LanguageModel(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class PythonOptions:
-    """Options of ``python:``: none."""
+class NoOptions:
+    """Options of ``python:``, which has none but its name."""
 
 
 @dataclass(slots=True)
@@ -82,36 +81,33 @@ class FunctionModel:
     def score(self, texts: Sequence[str], reporter: Reporter) -> list[TokenScores]:
         """Return the numbers of the function. Raises EncoderError."""
         try:
-            values = [*self.function([*texts])]
+            arrays = [convert_to_array(value).astype(float) for value in self.function([*texts])]
         except Exception as error:
             raise EncoderError(f"{self.name} raised {type(error).__name__}: {error}") from error
-        if len(values) != len(texts):
-            raise EncoderError(f"{self.name} returned {len(values)} scores for {len(texts)} sentences")
+        words = [split_at_spaces(text) for text in texts]
+        has_all = len(arrays) == len(texts) and all(
+            np.isfinite(array).all() and array.shape in ((), (len(spans),))
+            for array, spans in zip(arrays, words, strict=True)
+        )
+        if not has_all:
+            raise EncoderError(
+                f"{self.name} did not return a finite number for each of {len(texts)} sentences, or for each word"
+            )
         reporter.advance(len(texts))
-        return [self._read_value(value, text) for value, text in zip(values, texts, strict=True)]
-
-    def _read_value(self, value: Any, text: str) -> TokenScores:
-        try:
-            array = convert_to_array(value).astype(float)
-        except (TypeError, ValueError):
-            raise EncoderError(f"{self.name} returned {value!r}, which is no number and no list of numbers") from None
-        numbers = array.ravel().tolist()
-        spans = [match.span() for match in re.finditer(r"\S+", text)] if array.ndim else []
-        if not all(map(isfinite, numbers)) or (array.ndim and len(numbers) != len(spans)):
-            raise EncoderError(f"{self.name} returned {value!r} for {text!r}: a finite number, or one for each word")
-        return TokenScores(numbers, spans)
+        columns = zip(arrays, words, strict=True)
+        return [TokenScores(array.ravel().tolist(), spans if array.ndim else ()) for array, spans in columns]
 
 
 def load_function(spec: Spec, device: str) -> FunctionModel:  # noqa: ARG001 - the other kinds have one
     """Return the model of ``python:module:function``. Raises UsageError or EncoderError."""
-    read_options(spec, PythonOptions())
+    read_options(spec, NoOptions())
     _, function = load_object(spec)
     if not callable(function):
         raise UsageError(f"{spec}: name a function, as in python:module:function")
     return FunctionModel(spec.name, function)
 
 
-_LOADERS: Mapping[str, str] = {
+_LOADERS = {
     "hf": "transformer_scorers:load_transformer",
     "ngram": "arpa:load_ngram_model",
     "python": "scorers:load_function",
@@ -123,13 +119,11 @@ def parse_models(texts: Sequence[str]) -> list[Spec]:
     specs = [parse_spec(text) for text in texts]
     check_names(specs)
     for spec in specs:
-        if spec.kind not in _LOADERS:
+        if spec.kind not in _LOADERS or not spec.argument:
             raise UsageError(
                 f"unknown language model {str(spec)!r}{suggest(spec.kind, _LOADERS)}; known: "
                 "hf:MODEL, ngram:FILE, python:MODULE:FUNCTION"
             )
-        if not spec.argument:
-            raise UsageError(f"language model {spec.kind!r} wants an argument, as in {spec.kind}:NAME")
     return specs
 
 

@@ -310,6 +310,7 @@ def _set_padding(tokenizer: Any) -> None:
 
 
 def find_token_limit(requested_limit: int, tokenizer: Any, config: Any) -> int | None:
+    """Return the maximum number of tokens: the request, or the limit of the tokenizer or model; None: no limit."""
     positions: int | None = getattr(config, "max_position_embeddings", None)
     if requested_limit and positions and requested_limit > positions:
         raise UsageError(f"hf: option max_length={requested_limit}: the model has {positions} positions")
