@@ -22,12 +22,6 @@ from sentprobe.progress import Reporter, shorten
 
 CHANCE = 0.5
 
-SCORES = {
-    ScoreKind.SENTENCE: "log probability",
-    ScoreKind.TOKEN: "log probability per token",
-    ScoreKind.CRITICAL: "log probability of the changed words",
-}
-
 
 @dataclass(frozen=True)
 class PairScores:
@@ -47,11 +41,7 @@ class PairScores:
 def score_pairs(
     model: LanguageModel, pairs: Sequence[mp.MinimalPair], kind: ScoreKind, reporter: Reporter
 ) -> PairScores:
-    """Return the scores of both sentences of each pair; each text is scored once.
-
-    Raises:
-        UsageError: the kind of score needs tokens, and the model gives a text one number.
-    """
+    """Return the scores of both sentences of each pair; raise UsageError if the model scores no tokens."""
     texts = [*dict.fromkeys(chain.from_iterable((pair.good, pair.bad) for pair in pairs))]
     reporter.begin(f"score with {shorten(model.name)}", len(texts))
     tokens = dict(zip(texts, model.score(texts, reporter), strict=True))
@@ -76,13 +66,12 @@ class PairComparison(tested.TestedDifference):
     """Two models on one paradigm."""
 
     paradigm: str
-    answers: tuple[mp.PairAnswers, mp.PairAnswers]
+    shares: tuple[float, float]
 
     @property
     def accuracies(self) -> tuple[float, float]:
         """The accuracies of both models."""
-        first, second = (float(side.mean()) for side in self.answers)
-        return first, second
+        return self.shares
 
 
 @dataclass(frozen=True)
@@ -151,21 +140,18 @@ class PairResults:
         """Each two models on each paradigm, with p-values corrected by Holm's method."""
         groups = [group for group in self.groups if group.paradigm]
         cases = [(group, first, second) for first, second in combinations(self.scores, 2) for group in groups]
-        answers = [(first.answers[:, group.rows], second.answers[:, group.rows]) for group, first, second in cases]
-        units = [self.units[group.rows].tolist() for group, _, _ in cases]
-        tests = [compare_items(*sides, numbers) for sides, numbers in zip(answers, units, strict=True)]
+        tests = [
+            compare_items(first.answers[:, group.rows], second.answers[:, group.rows], self.units[group.rows].tolist())
+            for group, first, second in cases
+        ]
         corrected = tested.correct_tests(tests, [1] * len(tests), Correction.HOLM)
         return [
             PairComparison(
-                matched=((first.model, second.model),),
-                paradigm=group.paradigm,
-                answers=sides,
-                paired=test,
-                sign_p=sign_p,
-                t_p=t_p,
+                matched=((a.model, b.model),), paradigm=group.paradigm, paired=test, sign_p=sign_p, t_p=t_p,
+                shares=(float(a.answers[:, group.rows].mean()), float(b.answers[:, group.rows].mean())),
             )
-            for (group, first, second), sides, test, (sign_p, t_p) in zip(cases, answers, tests, corrected, strict=True)
-        ]
+            for (group, a, b), test, (sign_p, t_p) in zip(cases, tests, corrected, strict=True)
+        ]  # fmt: skip
 
     def build_tables(self, *, intervals: bool) -> Iterator[tuple[str, Grid, str]]:
         """Yield the table of accuracies and, of several models, that of comparisons, each with notes."""
@@ -192,7 +178,7 @@ class PairResults:
         ties = [(scores.model, int((scores.answers[0] != scores.answers[1]).sum())) for scores in self.scores]
         identical = sum(pair.good == pair.bad for pair in self.pairs)
         notes = (
-            f"Accuracy in percent: the good sentence has the higher {SCORES[self.kind]}. Ties count half.",
+            f"Accuracy in percent: the good sentence has the higher score ({self.kind}). Ties count half.",
             "Unigram: word frequencies in the good sentences of one half of the pairs, measured on the other.",
             *(f"{model}: {format_count(count, 'tie')}." for model, count in ties if count),
             *([f"In {format_count(identical, 'pair')}, both sentences are the same."] if identical else []),

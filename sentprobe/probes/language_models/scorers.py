@@ -10,6 +10,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from sentprobe.errors import UsageError, suggest
+from sentprobe.probes.encoders.baselines import NoOptions
 from sentprobe.probes.encoders.models.python import convert_to_array, load_object
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.language_models.minimal_pairs import TextSpan, split_at_spaces
@@ -65,11 +66,6 @@ class LanguageModel(Protocol):
         """Return the scores of each text; report each text as done."""
 
 
-@dataclass(frozen=True, slots=True)
-class NoOptions:
-    """Options of ``python:``, which has none but its name."""
-
-
 @dataclass(slots=True)
 class FunctionModel:
     """A function of a list of sentences that returns a number for each, or a list with a number for each word."""
@@ -85,16 +81,11 @@ class FunctionModel:
         except Exception as error:
             raise EncoderError(f"{self.name} raised {type(error).__name__}: {error}") from error
         words = [split_at_spaces(text) for text in texts]
-        has_all = len(arrays) == len(texts) and all(
-            np.isfinite(array).all() and array.shape in ((), (len(spans),))
-            for array, spans in zip(arrays, words, strict=True)
-        )
-        if not has_all:
-            raise EncoderError(
-                f"{self.name} did not return a finite number for each of {len(texts)} sentences, or for each word"
-            )
         reporter.advance(len(texts))
-        columns = zip(arrays, words, strict=True)
+        columns = [*zip(arrays, words, strict=False)]
+        fits = (np.isfinite(array).all() and array.shape in ((), (len(spans),)) for array, spans in columns)
+        if len(arrays) != len(texts) or not all(fits):
+            raise EncoderError(f"{self.name} did not return a finite number for each sentence, or for each word of it")
         return [TokenScores(array.ravel().tolist(), spans if array.ndim else ()) for array, spans in columns]
 
 

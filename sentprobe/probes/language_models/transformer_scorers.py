@@ -66,13 +66,14 @@ class TransformerModel:
                 add_special_tokens=self.is_masked,
                 return_offsets_mapping=True,
                 return_special_tokens_mask=True,
+                verbose=False,
             )
             self._check_lengths(texts, encoded["input_ids"])
             order = sorted(range(len(texts)), key=lambda text: len(encoded["input_ids"][text]))
             build = self._build_masked_sequences if self.is_masked else self._build_causal_sequence
             sequences = (sequence for text in order for sequence in build(encoded, text))
             while batch := [*islice(sequences, self.options.batch)]:
-                parts = self._predict(batch).split([len(sequence.targets) for sequence in batch])
+                parts = torch.split(self._predict(batch), [len(sequence.targets) for sequence in batch])
                 for sequence, part in zip(batch, parts, strict=True):
                     values[sequence.text] += part.tolist()
                 reporter.advance(sum(sequence.is_last for sequence in batch))
@@ -131,7 +132,8 @@ class TransformerModel:
                 output = self.model(input_ids=tokens.to(device), attention_mask=mask.to(device))
                 logits = output.logits[0].float()  # (targets, words)
                 chosen = logits.gather(1, torch.tensor(targets, device=device))[:, 0]
-                return (chosen - logits.logsumexp(dim=1)).double().cpu()
+                log_probabilities: Tensor = (chosen - logits.logsumexp(dim=1)).double().cpu()
+                return log_probabilities
         finally:
             hook.remove()
 
