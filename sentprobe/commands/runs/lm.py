@@ -43,9 +43,9 @@ def lm(
 
     A pair is a grammatical and an ungrammatical sentence. Several models are compared by paired tests.
     """
-    from sentprobe.probes.language_models.minimal_pairs import read_pairs
     from sentprobe.probes.language_models.pair_accuracies import PairResults, score_pairs
     from sentprobe.probes.language_models.scorers import ScoreKind, load_language_model, parse_models
+    from sentprobe.probes.language_models.sentence_pairs import read_pairs
 
     style = find_table_format(format_, out, subject="lm")
     kind = choose_member(ScoreKind, score, what="score")

@@ -8,8 +8,8 @@ from math import log
 from sentprobe.errors import FormatError
 from sentprobe.probes.corpus.sources import Source, decode_lines, open_source
 from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.probes.language_models.minimal_pairs import TextSpan, split_at_spaces
 from sentprobe.probes.language_models.scorers import TokenScores
+from sentprobe.probes.language_models.sentence_pairs import TextSpan, split_at_spaces
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec, read_options
 

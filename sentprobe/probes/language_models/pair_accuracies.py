@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import UsageError, format_count
-from sentprobe.probes.language_models import minimal_pairs as mp
+from sentprobe.probes.language_models import sentence_pairs as sp
 from sentprobe.probes.language_models.scorers import LanguageModel, ScoreKind
 from sentprobe.probes.report.findings import comparisons as tested
 from sentprobe.probes.report.tables.distance_report import fill_missing_keys
@@ -33,13 +33,13 @@ class PairScores:
     notes: Sequence[str]
 
     @cached_property
-    def answers(self) -> mp.PairAnswers:
+    def answers(self) -> sp.PairAnswers:
         """Whether the good sentence scores higher."""
-        return mp.compare_scores(self.good, self.bad)
+        return sp.compare_scores(self.good, self.bad)
 
 
 def score_pairs(
-    model: LanguageModel, pairs: Sequence[mp.MinimalPair], kind: ScoreKind, reporter: Reporter
+    model: LanguageModel, pairs: Sequence[sp.SentencePair], kind: ScoreKind, reporter: Reporter
 ) -> PairScores:
     """Return the scores of both sentences of each pair; raise UsageError if the model scores no tokens."""
     texts = [*dict.fromkeys(chain.from_iterable((pair.good, pair.bad) for pair in pairs))]
@@ -78,19 +78,19 @@ class PairComparison(tested.TestedDifference):
 class PairResults:
     """The scores of models on the same pairs."""
 
-    pairs: Sequence[mp.MinimalPair]
+    pairs: Sequence[sp.SentencePair]
     kind: ScoreKind
     scores: Sequence[PairScores]
 
     @cached_property
     def units(self) -> NDArray[np.int64]:
         """The unit of each pair."""
-        return np.array(mp.number_units(self.pairs))
+        return np.array(sp.number_units(self.pairs))
 
     @cached_property
-    def frequency_answers(self) -> mp.PairAnswers:
+    def frequency_answers(self) -> sp.PairAnswers:
         """The answers of the unigram model."""
-        return mp.answer_by_frequency(self.pairs, self.units.tolist())
+        return sp.answer_by_frequency(self.pairs, self.units.tolist())
 
     @cached_property
     def groups(self) -> list[PairGroup]:

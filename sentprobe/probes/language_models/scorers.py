@@ -13,7 +13,7 @@ from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.encoders.baselines import NoOptions
 from sentprobe.probes.encoders.models.python import convert_to_array, load_object
 from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.probes.language_models.minimal_pairs import TextSpan, split_at_spaces
+from sentprobe.probes.language_models.sentence_pairs import TextSpan, split_at_spaces
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec, check_names, parse_spec, read_options
 

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.errors import SentprobeError
-from sentprobe.probes.language_models.minimal_pairs import MinimalPair
 from sentprobe.probes.language_models.pair_accuracies import PairResults, PairScores, score_pairs
 from sentprobe.probes.language_models.scorers import FunctionModel, ScoreKind
+from sentprobe.probes.language_models.sentence_pairs import SentencePair
 from sentprobe.probes.statistics import accuracy_interval, compare_items
 from sentprobe.progress import SilentReporter
 
@@ -21,10 +21,10 @@ SCORES = st.sampled_from([-2.0, -1.5, -1.0])
 COLUMNS = st.lists(st.tuples(SCORES, SCORES, SCORES, SCORES), min_size=1, max_size=25)
 
 
-def make_pairs(count: int) -> list[MinimalPair]:
+def make_pairs(count: int) -> list[SentencePair]:
     groups = [("agreement", "a"), ("agreement", "b"), ("order", "c"), ("", "d")]
     names = [groups[i % 4] for i in range(count)]
-    return [MinimalPair(f"good {i}", f"bad {i}", name, group, str(i)) for i, (group, name) in enumerate(names)]
+    return [SentencePair(f"good {i}", f"bad {i}", name, group, str(i)) for i, (group, name) in enumerate(names)]
 
 
 def make_results(columns: Sequence[Sequence[float]]) -> PairResults:
@@ -80,7 +80,7 @@ def test_comparisons_are_paired_tests_on_each_paradigm(columns: list[tuple[float
 
 
 def test_repeated_pairs_are_one_unit() -> None:
-    pairs = [MinimalPair("a b", "b c", "p")] * 50 + [MinimalPair(f"x {i}", "y", "p") for i in range(50)]
+    pairs = [SentencePair("a b", "b c", "p")] * 50 + [SentencePair(f"x {i}", "y", "p") for i in range(50)]
     good = [1.0] * 50 + [float(i % 2) for i in range(50)]
     (record,) = PairResults(pairs, ScoreKind.SENTENCE, [PairScores("m", good, [0.5] * 100, ())]).to_records()
     assert record["accuracy"] == 0.75
@@ -106,7 +106,7 @@ def test_the_table_and_its_notes() -> None:
 
 
 def measure(function: Callable[[list[str]], Any], kind: ScoreKind = ScoreKind.SENTENCE) -> PairResults:
-    pairs = [MinimalPair("the men sleep .", "the men sleeps .", "p"), MinimalPair("a b", "a b", "p")]
+    pairs = [SentencePair("the men sleep .", "the men sleeps .", "p"), SentencePair("a b", "a b", "p")]
     scores = score_pairs(FunctionModel("f", function), pairs, kind, SilentReporter())
     return PairResults(pairs, kind, [scores])
 

@@ -25,7 +25,7 @@ TextSpan: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class MinimalPair:
+class SentencePair:
     """A grammatical and an ungrammatical sentence."""
 
     good: str
@@ -39,9 +39,9 @@ class MinimalPair:
 
         If a span is empty, both have one word more: the next or, at the end, the one before.
 
-        >>> MinimalPair("the men sleep .", "the men sleeps .").find_regions()
+        >>> SentencePair("the men sleep .", "the men sleeps .").find_regions()
         ((8, 13), (8, 14))
-        >>> MinimalPair("did he go ?", "did he not go ?").find_regions()
+        >>> SentencePair("did he go ?", "did he not go ?").find_regions()
         ((7, 9), (7, 13))
         """
         words = [self.good.split(), self.bad.split()]
@@ -59,7 +59,7 @@ def split_at_spaces(text: str) -> list[TextSpan]:
     return [match.span() for match in re.finditer(r"\S+", text)]
 
 
-def read_pairs(paths: Iterable[Path]) -> list[MinimalPair]:
+def read_pairs(paths: Iterable[Path]) -> list[SentencePair]:
     """Return the pairs of JSONL files, and of the files ``*.jsonl`` in folders. Raises UsageError or FormatError."""
     files = chain.from_iterable(sorted(path.glob("*.jsonl")) if path.is_dir() else [path] for path in paths)
     if pairs := [pair for file in files for pair in _read_file(file)]:
@@ -67,7 +67,7 @@ def read_pairs(paths: Iterable[Path]) -> list[MinimalPair]:
     raise UsageError(f"{', '.join(map(str, paths))}: there are no minimal pairs, which files *.jsonl have")
 
 
-def _read_file(path: Path) -> Iterator[MinimalPair]:
+def _read_file(path: Path) -> Iterator[SentencePair]:
     for number, (where, record) in enumerate(read_values(path), 1):
         texts = [record.get(name) for name in ("sentence_good", "sentence_bad")]
         good, bad = (text if isinstance(text, str) else "" for text in texts)
@@ -75,7 +75,7 @@ def _read_file(path: Path) -> Iterator[MinimalPair]:
             raise FormatError(f"{where}: no minimal pair, which has the texts sentence_good and sentence_bad")
         pair_id = record.get("pair_id", record.get("pairID", number))
         names = (record.get("UID") or path.stem, record.get("linguistics_term") or "", pair_id)
-        yield MinimalPair(good, bad, *map(str, names))
+        yield SentencePair(good, bad, *map(str, names))
 
 
 def compare_scores(good: Iterable[float], bad: Iterable[float]) -> PairAnswers:
@@ -88,12 +88,12 @@ def compare_scores(good: Iterable[float], bad: Iterable[float]) -> PairAnswers:
     return np.array([columns[0] >= columns[1], columns[0] > columns[1]])
 
 
-def number_units(pairs: Sequence[MinimalPair]) -> list[int]:
+def number_units(pairs: Sequence[SentencePair]) -> list[int]:
     """Return a number for the words of each good sentence."""
     return [hash_words(sorted(pair.good.split())) for pair in pairs]
 
 
-def answer_by_frequency(pairs: Sequence[MinimalPair], units: Sequence[int]) -> PairAnswers:
+def answer_by_frequency(pairs: Sequence[SentencePair], units: Sequence[int]) -> PairAnswers:
     """Return the answers of a unigram model, which counts words in the good sentences of the other half of the units.
 
     A sentence's score is the sum over its words of log((count + 1) / (all words + 1)), which ``fsum`` makes independent

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.errors import SentprobeError
-from sentprobe.probes.language_models.minimal_pairs import (
-    MinimalPair,
+from sentprobe.probes.language_models.sentence_pairs import (
+    SentencePair,
     answer_by_frequency,
     compare_scores,
     number_units,
@@ -28,7 +28,7 @@ BLIMP = {
 
 @given(WORDS, WORDS, SPACES)
 def test_a_region_is_all_that_differs_and_is_never_empty(good: list[str], bad: list[str], space: str) -> None:
-    pair = MinimalPair(space.join(good), space.join(bad))
+    pair = SentencePair(space.join(good), space.join(bad))
     for text, other, (start, end) in zip(
         (pair.good, pair.bad), (pair.bad, pair.good), pair.find_regions(), strict=True
     ):
@@ -51,7 +51,7 @@ def test_a_region_is_all_that_differs_and_is_never_empty(good: list[str], bad: l
     ],
 )
 def test_the_changed_words(good: str, bad: str, words: tuple[str, str]) -> None:
-    first, second = MinimalPair(good, bad).find_regions()
+    first, second = SentencePair(good, bad).find_regions()
     assert (good[slice(*first)], bad[slice(*second)]) == words
 
 
@@ -61,7 +61,7 @@ def test_word_frequencies_tell_nothing_where_words_are_the_same(cases: list[tupl
     for words, random in cases:
         shuffled = [*words]
         random.shuffle(shuffled)  # type: ignore[attr-defined]
-        pairs.append(MinimalPair(" ".join(words), " ".join(shuffled)))
+        pairs.append(SentencePair(" ".join(words), " ".join(shuffled)))
     answers = answer_by_frequency(pairs, number_units(pairs))
     assert answers.shape == (2, len(pairs))
     assert answers.mean() == 0.5
@@ -69,7 +69,7 @@ def test_word_frequencies_tell_nothing_where_words_are_the_same(cases: list[tupl
 
 @given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=12))
 def test_the_unigram_model_reads_the_other_half(cases: list[tuple[list[str], list[str]]]) -> None:
-    pairs = [MinimalPair(" ".join(good), " ".join(bad)) for good, bad in cases]
+    pairs = [SentencePair(" ".join(good), " ".join(bad)) for good, bad in cases]
     units = number_units(pairs)
     answers = answer_by_frequency(pairs, units)
     for place, pair in enumerate(pairs):
