@@ -108,13 +108,13 @@ def gate(
             scorer = Cascade(scorer, _build_scorer(then, draw_seed, nearness, cache))
 
         def measure_all(threshold: float | None, scorer: PairScorer = scorer, draw_seed: int = draw_seed) -> GateResult:
-            own = [] if pairs is None else [score_own_pairs(scorer, Path(pairs))]
+            own_pairs = [] if pairs is None else [score_own_pairs(scorer, Path(pairs))]
             generated = _score_spaces(
                 scorer, spaces, n, draw_seed, lengths=lengths, reporter=reporter or SilentReporter()
             )
             return measure_gate(
-                own or generated,
-                generated if own else (),
+                own_pairs or generated,
+                generated if own_pairs else (),
                 scorer=scorer.name,
                 measure=scorer.measure,
                 seed=draw_seed,

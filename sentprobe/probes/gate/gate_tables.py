@@ -122,22 +122,22 @@ def format_gate_notes(gate: Gate) -> str:
 
 def _describe_generated(gate: Gate) -> list[str]:
     """Return notes that compare a user's pairs with generated ones, in the first draw."""
-    own, generated = gate.draws[0].rates[0], gate.draws[0].generated
+    own_rates, generated = gate.draws[0].rates[0], gate.draws[0].generated
     if not generated:
         return ["No generated sentence has the length of a text in column a."]
     notes = ["Contrasts: generated pairs, whose first texts have as many tokens as those in column a."]
     for field, title in (("false_hits", "False hits"), ("misses", "Misses")):
-        interval = getattr(own, f"{field}_interval")
-        others = [rates for rates in generated if field == "false_hits" or rates.form == NegativeKind.ANCHOR]
+        interval = getattr(own_rates, f"{field}_interval")
+        compared = [rates for rates in generated if field == "false_hits" or rates.form == NegativeKind.ANCHOR]
         shares = [
             f"{name_case(rates) if field == 'false_hits' else rates.contrast} {100 * getattr(rates, field):.1f}%"
-            for rates in others
+            for rates in compared
             if getattr(rates, f"{field}_interval").low > interval.high
             or getattr(rates, f"{field}_interval").high < interval.low
         ]
         if shares:
             notes += [
-                f"{title} of generated pairs disagree with the {100 * getattr(own, field):.1f}% of own pairs (95% "
+                f"{title} of generated pairs disagree with the {100 * getattr(own_rates, field):.1f}% of own pairs (95% "
                 f"intervals do not overlap): {', '.join(shares)}."
             ]
     return notes

@@ -80,10 +80,10 @@ NEAREST = 20
 """Number of pairs with the highest scores that are kept with their texts."""
 
 
-def _find_nearest(known: list[ScoredPair], scores: Floats, *texts: Sequence[str]) -> list[ScoredPair]:
-    """Return the nearest of the known pairs and of those with these scores."""
+def _find_nearest(nearest: list[ScoredPair], scores: Floats, *texts: Sequence[str]) -> list[ScoredPair]:
+    """Return the nearest of *nearest* and of those with these scores."""
     pairs = map(ScoredPair, scores.tolist(), *texts)
-    return nlargest(NEAREST, chain(known, pairs), key=lambda pair: pair.score)
+    return nlargest(NEAREST, chain(nearest, pairs), key=lambda pair: pair.score)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -163,8 +163,8 @@ def score_own_pairs(scorer: PairScorer, path: Path) -> ScoredPairs:
         nearest = _find_nearest(nearest, np.where(same, -np.inf, block_scores), firsts, seconds)
         units += [hash_words([text]) for text in firsts]
         labels += same
-        if others := [*examples, *((first, second) for first, second, is_same in block if not is_same)]:
-            examples = [find_shortest(*zip(*others, strict=True))]
+        if candidates := [*examples, *((first, second) for first, second, is_same in block if not is_same)]:
+            examples = [find_shortest(*zip(*candidates, strict=True))]
     is_same = np.array(labels, dtype=np.bool_)
     if not examples or not is_same.any():
         labels_found = "no pairs" if not labels else f"only pairs with same={int(is_same[0])}"
