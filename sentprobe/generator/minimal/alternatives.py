@@ -26,10 +26,10 @@ def build_alternatives(
 
     Words have the escapes of JSON.
     """
-    if name in Form:
-        rows = _list_forms(Form(name), _list_words(VERBS, lexicon, vocabulary))
-    else:
+    if name in _TABLES:
         rows = _TABLES[name](lexicon, vocabulary, substitutes)
+    else:
+        rows = _list_forms(Form(name), _list_words(VERBS, lexicon, vocabulary))
     return {json_escape(key): [*map(json_escape, words)] for key, words in rows if words}
 
 
