@@ -54,10 +54,15 @@ class MinimalPairSpace:
         """Return the exact number of pairs."""
         return self._space.count()
 
+    def check_count(self, count: int) -> None:
+        """Raise UsageError if *count* is not positive, or larger than the space."""
+        if not 0 < count <= self.count():
+            uid = self.paradigm.uid
+            raise UsageError(f"{count} pairs of {uid} were asked for; from 1 to {self.count():,} are possible")
+
     def sample(self, count: int, *, seed: int) -> IndexArray:
         """Return the indices of *count* different pairs, in random order. Raises UsageError."""
-        if count > self.count():
-            raise UsageError(f"{count} pairs were asked for, but {self.paradigm.uid} has only {self.count()}")
+        self.check_count(count)
         return self._space.sample(count, seed=seed)
 
     def iterate_pairs(self, indices: IndexArray) -> Iterator[MinimalPair]:
