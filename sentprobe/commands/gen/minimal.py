@@ -8,6 +8,7 @@ import typer
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.completion import build_completer
+from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.errors import UsageError
 from sentprobe.generator.minimal.minimal_pairs import MinimalPairSpace
 from sentprobe.generator.minimal.paradigms import load_paradigms
@@ -32,7 +33,9 @@ def minimal(
     show_list: Annotated[
         bool, typer.Option("--list", help="List the paradigms: example, number of pairs, and what both sentences share.")
     ] = False,
-    out: Annotated[Path | None, opt.build_out_option("Write to this file or folder instead of stdout.")] = None,
+    out: Annotated[
+        Path | None, opt.build_out_option("Write to this file or folder instead of stdout."), OUTPUT_FILE
+    ] = None,
     format_: Annotated[
         str | None,
         opt.build_format_option(("jsonl", "parquet", "lm-eval (a folder)"), "Default: by the suffix."),
