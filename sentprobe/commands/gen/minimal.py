@@ -31,14 +31,14 @@ def minimal(
     n: Annotated[int, typer.Option("--n", "-n", help="Number of pairs of each paradigm.")] = 10,
     seed: Annotated[int, opt.build_seed_option("the sample")] = 0,
     show_list: Annotated[
-        bool, typer.Option("--list", help="List the paradigms: example, number of pairs, and what both sentences share.")
+        bool,
+        typer.Option("--list", help="List the paradigms: example, number of pairs, and what both sentences share."),
     ] = False,
     out: Annotated[
         Path | None, opt.build_out_option("Write to this file or folder instead of stdout."), OUTPUT_FILE
     ] = None,
     format_: Annotated[
-        str | None,
-        opt.build_format_option(("jsonl", "parquet", "lm-eval (a folder)"), "Default: by the suffix."),
+        str | None, opt.build_format_option(("jsonl", "parquet", "lm-eval (a folder)"), "Default: by the suffix.")
     ] = None,
     vocabulary: opt.VocabularyOption = None,
     lexicon: opt.LexiconOption = None,
@@ -94,5 +94,7 @@ def _print_paradigms(lexicon: Lexicon, vocabulary: str) -> None:
     for space in find_spaces(lexicon, vocabulary):
         row = space.paradigm
         pair = next(space.iterate_pairs(space.sample(1, seed=0)))
-        table.add_row(f"{row.uid}\n  {pair.good}\n  {pair.bad}", row.term, f"{space.count():,}", find_effect(row.change))
+        table.add_row(
+            f"{row.uid}\n  {pair.good}\n  {pair.bad}", row.term, f"{space.count():,}", find_effect(row.change)
+        )
     print_table(table)

@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from itertools import zip_longest
 from typing import NamedTuple, TypeAlias
 
+from sentprobe.errors import UsageError
 from sentprobe.generator.sentences.sentence import Sentence, Token
 from sentprobe.grammars.derivation import PARENT
 
@@ -139,7 +140,9 @@ def apply_edit(
             bad.append(word if position == PARENT else words[position])
             continue
         key = "" if position == PARENT else name_form(words[position], tags[position])
-        alternatives = tables[table][key]
+        alternatives = tables[table].get(key, ())
+        if not alternatives:
+            raise UsageError(f"the lexicon has no word to put in place of {words[position]!r} ({table})")
         start = number * 2_654_435_761 % 4_294_967_296 % len(alternatives)  # Knuth's multiplicative hash
         choices = (alternatives[start - i] for i in range(len(alternatives)))
         bad.append(next((choice for choice in choices if choice not in words), alternatives[start]))

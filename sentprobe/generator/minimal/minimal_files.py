@@ -1,8 +1,10 @@
 """Files of minimal pairs: BLiMP's JSONL, Parquet, and a folder for lm-evaluation-harness and the Hugging Face hub."""
 
 import json
+import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
+from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 
@@ -24,57 +26,6 @@ class PairFormat(StrEnum):
 
 ROW_GROUP_SIZE = 32_768
 """Number of rows of a Parquet row group."""
-
-_TEMPLATE = """\
-dataset_path: json
-output_type: multiple_choice
-validation_split: train
-doc_to_text: ""
-doc_to_target: 0
-doc_to_choice: "{{[sentence_good, sentence_bad]}}"
-num_fewshot: 0
-metric_list:
-  - metric: acc
-metadata:
-  version: 1.0
-"""
-_TASK = """\
-include: _template_yaml
-task: sentprobe_{uid}
-dataset_kwargs:
-  data_files: {uid}.jsonl
-"""
-_GROUP = """\
-group: sentprobe_minimal
-task:
-{tasks}
-aggregate_metric_list:
-  - metric: acc
-    weight_by_size: false
-"""
-_CARD = """\
----
-language:
-- en
-annotations_creators:
-- machine-generated
-tags:
-- minimal-pairs
-- sentprobe
-configs:
-{configs}
----
-
-# Minimal pairs
-
-Each pair is a grammatical sentence (`sentence_good`) and the same sentence with one error (`sentence_bad`), with the
-fields of BLiMP. `critical` is the number of the first token that differs. Written by sentprobe: `gen minimal`.
-
-{facts}
-
-    cd FOLDER
-    lm_eval --model hf --model_args pretrained=MODEL --include_path . --tasks sentprobe_minimal
-"""
 
 
 def find_pair_format(name: str | None, out: Path | None) -> PairFormat:
@@ -155,15 +106,17 @@ def _write_parquet(rows: Iterator[tuple[str, str]], path: Path) -> None:
 def _write_folder(spaces: Sequence[MinimalPairSpace], n: int, path: Path, *, seed: int) -> None:
     if path.exists() and (not path.is_dir() or any(path.iterdir())):
         raise UsageError(f"{path}: not a new or empty folder; name another with --out")
+    texts = tomllib.loads((files(__package__) / "harness.toml").read_text(encoding="utf-8"))
     uids = [space.paradigm.uid for space in spaces]
+    values = {
+        "tasks": "\n".join(f"  - sentprobe_{uid}" for uid in uids),
+        "configs": "\n".join(f"- config_name: {uid}\n  data_files: {uid}.jsonl" for uid in uids),
+        "facts": "\n".join(f"- `{s.paradigm.uid}` ({s.paradigm.term}): {n:,} of {s.count():,} pairs" for s in spaces),
+    }
     with atomic_folder(path) as folder:
         for space, uid in zip(spaces, uids, strict=True):
             lines = (f"{pair_fields}\n" for pair_fields, _ in sample_pairs([space], n, seed=seed))
             _write_lines(lines, folder / f"{uid}.jsonl")
-            _write_lines([_TASK.format(uid=uid)], folder / f"{uid}.yaml")
-        _write_lines([_TEMPLATE], folder / "_template_yaml")
-        tasks = "\n".join(f"  - sentprobe_{uid}" for uid in uids)
-        _write_lines([_GROUP.format(tasks=tasks)], folder / "sentprobe_minimal.yaml")
-        configs = "\n".join(f"- config_name: {uid}\n  data_files: {uid}.jsonl" for uid in uids)
-        facts = "\n".join(f"- `{s.paradigm.uid}` ({s.paradigm.term}): {n:,} of {s.count():,} pairs" for s in spaces)
-        _write_lines([_CARD.format(configs=configs, facts=facts)], folder / "README.md")
+            _write_lines([texts["task"].format(uid=uid)], folder / f"{uid}.yaml")
+        for name, key in (("_template_yaml", "template"), ("sentprobe_minimal.yaml", "group"), ("README.md", "card")):
+            _write_lines([texts[key].format(**values)], folder / name)

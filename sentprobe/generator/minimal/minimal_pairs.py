@@ -84,6 +84,4 @@ class MinimalPairSpace:
         good, tags, number, annotation = record.split("\t")
         words = good.split(" ")
         bad = apply_edit(self._edits[int(number)], words, tags.split(" "), self._tables, index)
-        return MinimalPair(
-            good=good, bad=" ".join(bad), critical=find_first_change(words, bad), annotation=annotation
-        )
+        return MinimalPair(good=good, bad=" ".join(bad), critical=find_first_change(words, bad), annotation=annotation)
