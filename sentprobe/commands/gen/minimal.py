@@ -43,7 +43,7 @@ def minimal(
     vocabulary: opt.VocabularyOption = None,
     lexicon: opt.LexiconOption = None,
 ) -> None:
-    """Write minimal pairs: a good sentence, and the same sentence with one error.
+    """Write minimal pairs: a good sentence, and the same with an error.
 
     The good sentence has exactly one parse, the bad one none. (Paradigms of the field semantics: a noun of a wrong
     sort.) The fields are those of BLiMP; critical is the first token that differs, counted from 1; annotation is that

@@ -42,7 +42,7 @@ class EditToken(NamedTuple):
     table: str = ""
 
 
-Edit: TypeAlias = tuple[EditToken, ...]
+SentenceEdit: TypeAlias = tuple[EditToken, ...]
 
 
 def name_form(form: str, tag: str) -> str:
@@ -107,7 +107,7 @@ def _take_step(tokens: Sequence[Token], place: int, step: str) -> int:
     return next(i for i in children if tokens[i].deprel in _RELATIONS[step])
 
 
-def compile_change(change: str, sentence: Sentence) -> Edit:
+def compile_change(change: str, sentence: Sentence) -> SentenceEdit:
     """Return the edit that makes the bad sentence from a sentence of this shape."""
     name, *arguments = change.split()
     edit = [EditToken(i) for i in range(len(sentence.tokens))]
@@ -131,7 +131,7 @@ def compile_change(change: str, sentence: Sentence) -> Edit:
 
 
 def apply_edit(
-    edit: Edit, words: Sequence[str], tags: Sequence[str], tables: Mapping[str, Alternatives], number: int
+    edit: SentenceEdit, words: Sequence[str], tags: Sequence[str], tables: Mapping[str, Alternatives], number: int
 ) -> list[str]:
     """Return the words of the bad sentence; *number* chooses among alternatives, which the good one lacks if it can."""
     bad = []

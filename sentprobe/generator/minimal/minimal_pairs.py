@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sentprobe.errors import UsageError
 from sentprobe.generator.bulk.generation import Renderer
 from sentprobe.generator.minimal.alternatives import build_alternatives
-from sentprobe.generator.minimal.changes import Edit, apply_edit, compile_change, find_first_change, find_tables
+from sentprobe.generator.minimal.changes import SentenceEdit, apply_edit, compile_change, find_first_change, find_tables
 from sentprobe.generator.minimal.paradigms import build_vocabulary_error, find_paradigm
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import json_escape, write_json
@@ -48,7 +48,7 @@ class MinimalPairSpace:
         self._tables = {name: build_alternatives(name, lexicon, words, substitutes) for name in names}
         if not all(self._tables.values()):
             raise build_vocabulary_error(uid, vocabulary)
-        self._edits: list[Edit] = []
+        self._edits: list[SentenceEdit] = []
 
     def count(self) -> int:
         """Return the exact number of pairs."""

@@ -1,8 +1,8 @@
 """Paradigms: the rows of ``paradigms.toml``, and the spaces of their good sentences."""
 
+import dataclasses
 import tomllib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from functools import cache
 from importlib.resources import files
@@ -27,7 +27,7 @@ class PrefixMethod(StrEnum):
     NONE = "none"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Paradigm:
     """A row of the table of paradigms; its comments describe the fields."""
 
@@ -44,7 +44,7 @@ class Paradigm:
     substitutes: tuple[str, ...] = ()
     prefix: PrefixMethod = PrefixMethod.NONE
     semantic: bool = False
-    choices: Mapping[str, Any] = field(default_factory=dict)
+    choices: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def build_space(self, lexicon: Lexicon, vocabulary: str) -> Space:
         """Return the space of the good sentences. Raises UsageError if it is empty."""
@@ -127,8 +127,10 @@ def load_paradigms() -> Mapping[str, Paradigm]:
 
 
 def _read_row(uid: str, row: Mapping[str, Any]) -> Paradigm:
-    known = {item.name for item in fields(Paradigm)}
-    values = {name: tuple(v) if isinstance(v, list) and name != "verbs" else v for name, v in row.items()}
+    known = {item.name for item in dataclasses.fields(Paradigm)}
+    values: dict[str, Any] = {
+        name: tuple(v) if isinstance(v, list) and name != "verbs" else v for name, v in row.items()
+    }
     choices = {name: values.pop(name) for name in [*values] if name not in known}
     types = {"moods": Mood, "asked": Role}
     choices = {name: tuple(map(types.get(name, lambda value: value), items)) for name, items in choices.items()}

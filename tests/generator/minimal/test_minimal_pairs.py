@@ -1,6 +1,7 @@
 """Minimal pairs: the good sentence has one parse, the bad one none, and they differ in what the paradigm says."""
 
 import json
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -68,9 +69,8 @@ def has_parse(text: str) -> bool:
 
 
 def test_there_are_many_paradigms_each_with_a_name_of_its_own() -> None:
-    assert len(PARADIGMS) == 54
-    assert len({(row.templates, row.main, row.clause, row.nouns, str(row.verbs), row.require, str(row.choices), row.change)
-                for row in PARADIGMS.values()}) == 54  # fmt: skip
+    rows = {str(replace(row, uid="", term="", field="")) for row in PARADIGMS.values()}
+    assert len(rows) == len(PARADIGMS) == 54
 
 
 @pytest.mark.parametrize("vocabulary", LACKING)
@@ -159,7 +159,7 @@ def test_all_pairs_of_a_small_space_are_different() -> None:
     ("change", "good", "bad"),
     [
         ("swap subject clause.subject", "the men that the lawyer helped sleep", "the lawyer that the men helped sleep"),
-        ("swap subject clause.by", "the men that were met by the judge sleep", "the judge that were met by the men sleep"),
+        ("swap subject clause.by", "the men that can be met by a boy sleep", "the boy that can be met by a men sleep"),
         ("swap subject.phrase object.phrase", "the man and a boy help the king", "the king help the man and a boy"),
         ("swap finite not", "the man did not sleep", "the man not did sleep"),
         ("swap verb clause.verb", "the man that slept met the king", "the man that met slept the king"),
@@ -172,7 +172,7 @@ def test_all_pairs_of_a_small_space_are_different() -> None:
         ("insert before start the", "help the man", "the help the man"),
         ("insert after finite never", "the man must not sleep", "the man must never not sleep"),
     ],
-)  # fmt: skip
+)
 def test_changes_by_hand(change: str, good: str, bad: str) -> None:
     sentence = annotate_text(good, english())
     words = [token.form for token in sentence.tokens]
