@@ -69,7 +69,7 @@ class Paradigm:
         if word.kind is Kind.NOUN:
             return word.forms[Form.NN] != word.forms[Form.NNS] and _NOUN_TESTS[self.nouns](word)
         if isinstance(self.verbs, list):
-            return word.lemma in self.verbs
+            return word.lemma in self.verbs and (not self.semantic or takes_things(word))
         return has_clear_forms(word, lexicon) and _VERB_TESTS[self.verbs](word)
 
 
@@ -85,6 +85,11 @@ def _read_features(text: str) -> Event:
 def takes_persons(verb: Word) -> bool:
     """Check whether persons may have every role of a verb."""
     return all(verb.accepts(PERSON, role) for role in ROLES[verb.kind])
+
+
+def takes_things(verb: Word) -> bool:
+    """Check whether only persons are agents of a verb, and no persons its patients."""
+    return verb.takes.get("agent", (PERSON,)) == (PERSON,) and not verb.accepts(PERSON, "patient")
 
 
 def has_clear_forms(verb: Word, lexicon: Lexicon) -> bool:
@@ -110,12 +115,6 @@ _VERB_TESTS: Mapping[str, Callable[[Word], bool]] = {
     "any": lambda _: True,
     "persons": takes_persons,
     "irregular": lambda verb: takes_persons(verb) and verb.forms[Form.VBD] != verb.forms[Form.VBN],
-    "things": lambda verb: (
-        verb.kind is Kind.TRANSITIVE
-        and verb.takes.get("patient") == ("thing",)
-        and not verb.accepts("thing", "agent")
-        and verb.accepts(PERSON, "agent")
-    ),
 }
 
 
