@@ -23,7 +23,7 @@ from sentprobe.progress import has_width, make_console, show_bars
 from sentprobe.specs import choose_member
 
 if TYPE_CHECKING:
-    from sentprobe.probes.audit import Audit
+    from sentprobe.probes.audit.cue_audit import Audit
     from sentprobe.probes.dataset import ProbeDataset
 
     Located = tuple[Path, ProbeDataset]
@@ -79,7 +79,8 @@ def audit(
     expected = [choose_member(Cue, name, what="cue") for name in expect or ()]
     if read_as is not None:
         registry.check_format(read_as)
-    from sentprobe.probes.audit import audit_all, count_processes, format_verdict_lines, render
+    from sentprobe.probes.audit.audit_report import format_verdict_lines, render
+    from sentprobe.probes.audit.cue_audit import audit_all, count_processes
 
     check_jobs(1 if jobs is None else jobs)
     for path in paths:
@@ -147,8 +148,7 @@ def _check_cards(located: "Sequence[Located]") -> None:
 
 
 def _print_audits(audits: "Sequence[Audit]", style: TableFormat) -> None:
-    from sentprobe.probes.audit import render
-    from sentprobe.probes.audit.audit_report import print_audits
+    from sentprobe.probes.audit.audit_report import print_audits, render
 
     if style is TableFormat.TEXT and has_width():
         print_audits(audits, make_console())
@@ -157,7 +157,7 @@ def _print_audits(audits: "Sequence[Audit]", style: TableFormat) -> None:
 
 
 def _write_cards(located: "Sequence[Located]", audits: "Sequence[Audit]") -> None:
-    from sentprobe.probes.audit import to_json
+    from sentprobe.probes.audit.audit_report import to_json
     from sentprobe.probes.formats import directory
 
     for (path, data), dataset_audit in zip(located, audits, strict=True):

@@ -228,6 +228,7 @@ def _choose_settings(
     architecture: str, preset: "TrainingPreset", choices: TrainChoices, seed: int
 ) -> "TrainingSettings":
     from sentprobe.probes.pretraining import devices_and_precision, loop, schedule
+    from sentprobe.probes.trainer.classifier import Precision
 
     length, probing, where = choices.length, choices.probing, choices.where
     point_every = None
@@ -244,7 +245,7 @@ def _choose_settings(
         machine=devices_and_precision.TrainingMachine(
             device=where.device,
             devices=where.devices,
-            precision=choose_member(devices_and_precision.TrainingPrecision, where.precision, what="precision"),
+            precision=choose_member(Precision, where.precision, what="precision"),
         ),
     )
 

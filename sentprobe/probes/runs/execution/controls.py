@@ -208,8 +208,8 @@ def train_under_condition(
 USUAL_TRAINING_FUNCTION = "sentprobe.probes.trainer.fit:fit"
 
 TRAINING_FUNCTIONS = {
-    Condition.PORTIONS: "sentprobe.probes.trainer.training_portions:fit_portions",
-    Condition.WIDTHS: "sentprobe.probes.trainer.training_portions:fit_widths",
+    Condition.PORTIONS: "sentprobe.probes.trainer.fit:fit_portions",
+    Condition.WIDTHS: "sentprobe.probes.trainer.fit:fit_widths",
 }
 
 

@@ -11,9 +11,8 @@ from sentprobe.probes.encoders.kinds import SpecArgument, find_kind
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, get_capabilities
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
-from sentprobe.probes.results.concurrent_writes import save_result
 from sentprobe.probes.results.result import Condition, Provenance, Result, SeedScore, pack_bits
-from sentprobe.probes.results.store import find_result, read_results_by_recipe, read_sound_results
+from sentprobe.probes.results.store import find_result, read_results_by_recipe, read_sound_results, save_result
 from sentprobe.probes.runs.execution.controls import LIMITING_CONDITIONS, list_conditions
 from sentprobe.probes.runs.execution.task import Task
 from sentprobe.probes.runs.request.settings import Run

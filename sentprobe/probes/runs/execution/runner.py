@@ -16,7 +16,7 @@ from sentprobe.probes.encoders.files.word_vectors import Bow
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, Vectors, count_truncated_sentences
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
-from sentprobe.probes.results import concurrent_writes
+from sentprobe.probes.results import store
 from sentprobe.probes.results.result import Condition, Result
 from sentprobe.probes.runs.execution import missing_jobs
 from sentprobe.probes.runs.execution.completed_tasks import CompletedTasks, Recipes, ResultStore
@@ -119,9 +119,7 @@ class Runner:
             scores = missing_jobs.score_baseline(job, encoder, provenance=provenance)
             seconds = {job.condition.value: time.perf_counter() - start}
             self._reporter.advance()
-            yield missing_jobs.add_seconds(
-                concurrent_writes.add_scores(results[job.task.name], {job.condition: scores}), seconds
-            )
+            yield missing_jobs.add_seconds(store.add_scores(results[job.task.name], {job.condition: scores}), seconds)
 
     def _train_probes(
         self, encoder: Encoder, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result]
@@ -216,7 +214,7 @@ class Runner:
             norms=vectors.compute_norms(task.data),
             truncated=count_truncated_sentences(vectors.encoder, task.data.sentences),
         )
-        return missing_jobs.add_seconds(concurrent_writes.add_scores(result, scores), times)
+        return missing_jobs.add_seconds(store.add_scores(result, scores), times)
 
     def _encode(self, encoder: Encoder, jobs: Sequence[missing_jobs.Job]) -> EncodedTexts:
         """Return the vectors of all texts of the jobs."""
