@@ -72,6 +72,7 @@ _COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "runs.gate:gate",
             "Measure how many sentences with another meaning pass a similarity threshold (false hits).",
         ),
+        "lm": ("runs.lm:lm", "Measure how often language models prefer the good sentence of a minimal pair."),
         "sentences": (
             "data.sentences:app",
             "Write to a file the sentences that a run needs, to encode them elsewhere.",

@@ -140,6 +140,8 @@ WRONG_PATHS = [
     "probe gate bow:none.txt -c role",
     "probe gate bow -c role -n 40 --no-cache --out none/x.txt",
     "probe gate bow -c role -n 40 --no-cache --out folder",
+    "probe lm ngram:none.arpa --pairs none.jsonl",
+    "probe lm ngram:none.arpa --pairs folder",
     "probe audit none",
     "probe audit folder",
     "probe audit data.jsonl --lexicon none.toml",

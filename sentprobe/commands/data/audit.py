@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     Located = tuple[Path, ProbeDataset]
 
-
 STYLES = ("text", "markdown", "json")
 _WITH_CARD = "directory"
 
@@ -92,15 +91,9 @@ def audit(
     with nullcontext() if out is None else atomic_path(out) as file:
         words = load_lexicon(lexicon)
         datasets = [data for _, data in located]
+        processes = jobs or count_processes(datasets)
         with show_bars() as reporter:
-            audits = audit_all(
-                datasets,
-                expect=expected,
-                seed=seed,
-                lexicon=words,
-                jobs=jobs or count_processes(datasets),
-                reporter=reporter,
-            )
+            audits = audit_all(datasets, expect=expected, seed=seed, lexicon=words, jobs=processes, reporter=reporter)
         if file is None:
             _print_audits(audits, style)
         else:

@@ -103,11 +103,7 @@ class _JobQueue:
 
 
 class _JobScheduler:
-    """Schedules the jobs of a run, and stores their results.
-
-    The width of an encoder's vectors is known when its job is done. Only then are the jobs scheduled that all encoders
-    of this width share.
-    """
+    """Schedules the jobs of a run, those shared by a width when the first job shows it; stores the results."""
 
     def __init__(self, run: Run, store: ResultStore, reporter: Reporter) -> None:
         self.results: dict[ResultKey, Result] = {}

@@ -36,13 +36,10 @@ from sentprobe.processes import limit_threads
 from sentprobe.progress import Reporter, shorten
 
 log = logging.getLogger(__name__)
-
 ENCODING = "encoding"
 """The key of the encoding time among the seconds of a result."""
-
 STOPPED_WAIT_SECONDS = 2.0
 """Seconds that a stopped run waits for another process that has locked the results folder."""
-
 LITTLE_WORK = 3e9
 """The number of weights times training items, over all probes, that justifies another process.
 
@@ -111,7 +108,6 @@ class Runner:
     def _run_baseline(
         self, encoder: Baseline, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result]
     ) -> Generator[Result]:
-        """Yield each result of a baseline."""
         self._reporter.begin(f"run baseline {shorten(encoder.name)}", len(jobs))
         provenance = missing_jobs.make_provenance(encoder, run=self._run)
         for job in jobs:
@@ -160,10 +156,7 @@ class Runner:
         self._shared_fits.update((key, finished_fits[key]) for key in shared)
 
     def _save_unfinished_results(self, results: Iterable[Result]) -> None:
-        """Write the results of stopped work that have a probe's score and replace no finished ones (--force).
-
-        An error is logged, so that the reason of the stop is not lost.
-        """
+        """Write stopped work with a probe's score that replaces no finished result; an error is logged."""
         for result in results if not self._run.force else ():
             if Condition.PROBE in result.scores:
                 try:
@@ -178,7 +171,6 @@ class Runner:
         return INLINE_ENGINE if is_little else self._engine
 
     def _execute_work(self, work: "_ReadyWork", engine: Engine) -> Iterator[tuple[Hashable, Fits]]:
-        """Execute the work on the engine, and yield fits by key as they finish."""
         finished = engines.run_tasks_on_engine(_call_work, work, engine, kept_message=self._run.kept_note)
         with closing(finished) as finished_work:
             yield from ((key, fits) for (key, _), fits in finished_work)
@@ -202,7 +194,6 @@ class Runner:
         vectors: EncodedTexts,
         seconds: Mapping[str, float],
     ) -> Result:
-        """Return the result of a task whose probes are all trained."""
         provenance = missing_jobs.make_provenance(vectors.encoder, run=self._run)
         scores, times = {}, dict(seconds)
         for job, fits in job_fits:
@@ -217,7 +208,6 @@ class Runner:
         return missing_jobs.add_seconds(store.add_scores(result, scores), times)
 
     def _encode(self, encoder: Encoder, jobs: Sequence[missing_jobs.Job]) -> EncodedTexts:
-        """Return the vectors of all texts of the jobs."""
         texts = dict.fromkeys(text for job in jobs for text in job.task.data.sentences)
         vectors = self._embed(encoder, tuple(texts))
         sentences = Embedding(dict(zip(texts, range(len(texts)), strict=True)), vectors)

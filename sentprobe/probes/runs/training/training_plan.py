@@ -45,10 +45,9 @@ class ProbingPlan:
 
 
 def plan_probing(tasks: Sequence[str], contrasts: Sequence[str], *, items: int) -> ProbingPlan:
-    """Return the probing plan; without tasks and contrasts, of all compeval tasks. Raises UsageError or DatasetError.
+    """Return the plan of *tasks* (names or paths), by default of all compeval tasks. Raises UsageError or DatasetError.
 
-    - tasks: names of compeval tasks, and files or folders of datasets
-    - items: training items of each built task; there are half as many test items, and a fifth as many triplets
+    *items* are training items of each built task; there are half as many test items, and a fifth as many triplets.
     """
     if items < 2:
         raise UsageError(f"items={items}: at least 2 are wanted, of which there are tests for one")
