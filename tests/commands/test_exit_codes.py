@@ -142,6 +142,8 @@ WRONG_PATHS = [
     "probe gate bow -c role -n 40 --no-cache --out folder",
     "probe lm ngram:none.arpa --pairs none.jsonl",
     "probe lm ngram:none.arpa --pairs folder",
+    "probe lm ngram:none.arpa --pairs none.jsonl --out folder",
+    "probe lm ngram:none.arpa --pairs none.jsonl --scores folder",
     "probe audit none",
     "probe audit folder",
     "probe audit data.jsonl --lexicon none.toml",
