@@ -36,7 +36,7 @@ def gate(
         str | None,
         typer.Option(
             metavar="ENCODER",
-            help="Ask this model, often ce:MODEL, about pairs that pass; it decides by its own threshold.",
+            help="Ask this model, too, about the pairs that pass.",
             autocompletion=completion.complete_encoder,
         ),
         INPUT_SPEC,
@@ -57,9 +57,7 @@ def gate(
     ] = None,
     contrast: opt.ContrastsOption = None,
     pairs: Annotated[
-        Path | None,
-        typer.Option(metavar="CSV", help="Measure your pairs, beside generated ones; columns: a, b, same (1 or 0)."),
-        INPUT,
+        Path | None, typer.Option(metavar="CSV", help="Your pairs (columns a, b, same), beside generated ones."), INPUT
     ] = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Triplets per contrast.")] = 400,
     draws: Annotated[int, typer.Option(help="Draw triplets and untrained weights N times.")] = 1,

@@ -184,9 +184,7 @@ CompevalVocabularyOption = Annotated[
     ),
 ]
 
-MoodOption = Annotated[
-    Mood | None, declare_option(WHAT, "--mood", help="All sentences are statements (default), questions or orders.")
-]
+MoodOption = Annotated[Mood | None, declare_option(WHAT, "--mood", help="Of all sentences; statements by default.")]
 
 HeldOutOption = Annotated[
     list[str] | None,

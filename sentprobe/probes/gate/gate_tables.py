@@ -137,8 +137,8 @@ def _describe_generated(gate: Gate) -> list[str]:
         ]
         if shares:
             notes += [
-                f"{title} of generated pairs disagree with the {100 * getattr(own_rates, field):.1f}% of own pairs (95% "
-                f"intervals do not overlap): {', '.join(shares)}."
+                f"{title} of generated pairs disagree with the {100 * getattr(own_rates, field):.1f}% of own pairs "
+                f"(95% intervals do not overlap): {', '.join(shares)}."
             ]
     return notes
 
