@@ -2,7 +2,7 @@
 
 The semantics is that of ``docs/geometry.md``: definite, uniquely referring nouns, and presupposed relative clauses. All
 nouns of a sentence differ and all verbs differ, so words identify participants and clauses. The order of coordinated
-nouns and of adjectives is form.
+nouns and of adjectives is form. The order of quantified nouns ("no man", "some doctor") is meaning.
 """
 
 from collections.abc import Iterator, Mapping
@@ -37,6 +37,8 @@ class Property(StrEnum):
     BINDING = "binding"
     """The same adjectives belong to other nouns."""
     MOOD = "mood"
+    SCOPE = "scope"
+    """Voice or the recipient's form reorders a quantified noun ("no man") and another one, or a negation, ..."""
     STRUCTURE = "structure"
     """The number of clauses or nouns differs, or a different clause is the main clause."""
 
@@ -59,6 +61,8 @@ class ClauseMeaning:
     aspect: ev.Aspect | None
     negated: bool
     adverbs: tuple[str, ...]
+    scope: str
+    """Voice and form of the recipient, where they order a quantified noun and another operator; else ""."""
 
     @property
     def gap(self) -> str:
@@ -110,7 +114,18 @@ def _compute_clause_meaning(clause: ev.Event, head: ev.Participant | None) -> Cl
         aspect=clause.aspect,
         negated=clause.polarity is ev.Polarity.NEGATIVE,
         adverbs=clause.adverbs or (),
+        scope=_find_scope(clause),
     )
+
+
+_DEFINITE_DETERMINERS = frozenset(("the", "this", "that"))
+
+
+def _find_scope(clause: ev.Event) -> str:
+    people = [person.conjuncts for _, person in ev.iterate_participants(clause)]
+    quantified = sum(any(p.determiner not in _DEFINITE_DETERMINERS for p in conjuncts) for conjuncts in people)
+    operators = (clause.polarity is ev.Polarity.NEGATIVE, clause.modal, clause.adverbs, clause.asked)
+    return f"{clause.voice} {clause.dative}" if quantified and quantified + sum(map(bool, operators)) > 1 else ""
 
 
 def _list_nouns(filler: ev.Argument | None) -> tuple[str, ...]:
@@ -212,6 +227,8 @@ def _compare_clauses(left: ClauseMeaning, right: ClauseMeaning) -> Iterator[Prop
         yield Property.ASPECT
     if left.adverbs != right.adverbs:
         yield Property.ADVERB
+    if left.scope and right.scope and left.scope != right.scope:
+        yield Property.SCOPE
     if left.head != right.head:
         yield Property.MODIFIER
         # The role of the modified noun does not count as a second difference.
