@@ -29,7 +29,7 @@ from simulated_tables import (
     simulate_tables,
 )
 
-from sentprobe.probes.report.findings.shared_variance import (
+from sentprobe.probes.report.findings.paired_tests import (
     DrawGains,
     compute_shared_t_tests,
     count_independent_gains,
@@ -351,7 +351,7 @@ Holm's correction. Figures are percentages for 2 / 3 / 5 draws.
 
 test | variance of a difference
 ---|---
-shared variance | the test of `probe compare`, shared with the other differences (`shared_variance.py`)
+shared variance | the test of `probe compare`, shared with the other differences (`paired_tests.py`)
 issue's form | the same with one prior for the table, and prior degrees of freedom up to (independent - 1) nu / 2
 paired t | its own, with draws - 1 degrees of freedom: the former test
 pooled ANOVA | one for all

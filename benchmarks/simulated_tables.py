@@ -14,7 +14,7 @@ from numpy.random import SFC64, Generator
 from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from sentprobe.probes.report.findings.shared_variance import compute_item_variance
+from sentprobe.probes.report.findings.paired_tests import compute_item_variance
 
 Floats = NDArray[np.float64]
 MOST_DRAWS = 5

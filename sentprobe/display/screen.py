@@ -1,8 +1,4 @@
-"""Output for the terminal: tables and wrapped text, never truncated.
-
-A table that is too wide is printed in parts, each with the first column. If even two columns are too wide, each row
-becomes a list with a line for each cell.
-"""
+"""Output for the terminal: wrapped text, and tables in parts with the first column in each, or as lists of cells."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -136,7 +132,6 @@ def _build_part(
 
 
 def _format_rows_as_lists(table: "Table", cells: Sequence[Sequence["Text"]], width: int) -> Iterator[str]:
-    """Yield the first cell of each row, and a line for each other cell that is not empty."""
     for number in range(1, len(table.rows) + 1):
         yield cells[0][number].plain
         for column_index, (head, *column) in enumerate(cells[1:], 1):

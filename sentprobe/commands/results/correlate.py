@@ -39,7 +39,7 @@ def correlate_command(
     from sentprobe.commands.results.shown_results import build_sides, read_probed_runs
     from sentprobe.probes.report.findings import correlations
     from sentprobe.probes.report.findings.downstream import read_scores
-    from sentprobe.probes.report.plots.heat_map import draw_heat_map
+    from sentprobe.probes.report.plots.method_pictures import draw_heat_map
     from sentprobe.probes.report.plots.plot_files import check_suffix, write_plot
     from sentprobe.probes.statistics import Correction
 

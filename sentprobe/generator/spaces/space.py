@@ -303,7 +303,7 @@ class Space:
             "adverbs": tuple(range(3)),
             "adjectives": (0, 1) if self.words.adjectives else (0,),
             "coordinations": (0, 1),
-            "moods": tuple(Mood),
+            "moods": tuple(Mood) if {*self.choices.moods} != {Mood.STATEMENT} else (Mood.STATEMENT,),
         }
         for name, values in all_values.items():
             choices = replace(self.choices, **{name: values})

@@ -1,12 +1,4 @@
-"""The audit of a dataset: classifiers on each surface cue, exact bounds, and a verdict.
-
-Items with the same value of a cue get the same answer from every function of that cue. So in each group of such items,
-at most the items with the group's most common label are answered correctly. The sum over all groups is the exact upper
-bound.
-
-A probe's accuracy is informative only beyond that of simpler predictors. The audit measures these: the probe words
-alone, the bag of words, the positions of the probe words.
-"""
+"""The audit of a dataset: classifiers on each surface cue, exact bounds, and a verdict."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -60,7 +52,7 @@ BoundKey = Callable[[tuple[str, ...], tuple[int, ...]], Hashable]
 
 
 def compute_bound(data: ProbeDataset, split: Split, key: BoundKey) -> Bound:
-    """Return the bound over the items of a split for functions of *key*."""
+    """Return the bound for functions of *key*: of items with one value, those with the most common label are right."""
     counts: dict[Hashable, Counter[int]] = {}
     items = data.splits[split]
     tokens = [tuple(sentence.split()) for sentence in data.sentences]
@@ -263,8 +255,6 @@ _WorkKey = tuple[str, Cue]
 
 @dataclass(frozen=True, slots=True)
 class _CueTrial:
-    """The classifiers' scores for a cue, and how the structures of sentences were found."""
-
     trial: Trial
     structures: Mapping[str, int]
 
@@ -299,7 +289,6 @@ def _select_items(data: ProbeDataset, split: Split, units: Indices, features: Se
 
 
 def _correct_confidence(cues: Collection[Cue]) -> float:
-    """Return the Bonferroni-corrected confidence for one cue."""
     return 1 - (1 - CONFIDENCE) / max(1, len(cues))
 
 

@@ -1,8 +1,4 @@
-"""Classifiers of the audit: scikit-learn's logistic regression, and LightGBM's boosted trees.
-
-They are trained on training items and scored on test items. The choice between them uses no test item: it is made on
-the validation split or, without one, on a held-out quarter of the training units.
-"""
+"""Classifiers of the audit, scikit-learn's logistic regression and LightGBM's boosted trees, and the choice of one."""
 
 import warnings
 from collections import Counter
@@ -162,7 +158,7 @@ _Answers = Mapping[Classifier, Indices]
 def _choose_classifier(
     kinds: Sequence[Classifier], train: TrialItems, test: TrialItems, validation: TrialItems | None, *, seed: int
 ) -> tuple[Classifier, _Answers]:
-    """Return the chosen classifier, and the predictions of each for the test items."""
+    """Return the classifier chosen without test items, and the predictions of each for the test items."""
     if validation and len(validation.targets):  # the same fit serves choice and test
         held_answers, answers = _predict(kinds, train, [validation, test], seed=seed)
         return _find_best(held_answers, validation), answers
@@ -191,7 +187,6 @@ def _hold_out_units(train: TrialItems, *, seed: int) -> tuple[TrialItems, TrialI
 def _predict(
     kinds: Sequence[Classifier], train: TrialItems, parts: Sequence[TrialItems], *, seed: int
 ) -> list[_Answers]:
-    """Return the predictions of each classifier for each of the *parts*."""
     labels = np.unique(train.targets)
     if len(labels) == 1:  # scikit-learn's logistic regression refuses to learn a single label
         return [dict.fromkeys(kinds, np.full(len(part.targets), labels[0])) for part in parts]

@@ -1,12 +1,4 @@
-"""Features of each surface cue: the information that a classifier sees instead of the meaning.
-
-A sentence that the grammar parses has as structure the event without lemmas: frames, voices, tenses, aspects,
-polarities, numbers, numbers of adverbs, relative clauses. Any other sentence, and an ambiguous one, has a skeleton:
-function words and punctuation, with a mark for each other word.
-
-A cue maps an item to features by name. Each cue deliberately lacks information: the bag of words has no order, the
-position has no words.
-"""
+"""Features of each surface cue: the information that a classifier sees instead of the meaning."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -24,7 +16,7 @@ BLANK = "_"
 
 
 class Structures:
-    """Cached structures of sentences, with counts of parsed sentences and skeletons."""
+    """Cached structures of sentences: events without lemmas, or function words with marks between them."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
@@ -63,9 +55,7 @@ def _list_event_features(event: Event, path: str) -> Iterator[str]:
 
 
 def build_skeleton(tokens: Sequence[str]) -> tuple[str, ...]:
-    """Return the tokens with :data:`BLANK` instead of content words.
-
-    Function words are scikit-learn's English stop words, ignoring case.
+    """Return the tokens with :data:`BLANK` instead of all but scikit-learn's English stop words.
 
     >>> build_skeleton("The rain fell on the town .".split())
     ('the', '_', '_', 'on', 'the', '_', '.')

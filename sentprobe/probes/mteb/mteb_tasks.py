@@ -1,9 +1,12 @@
 """Datasets and triplets as MTEB tasks, and models from MTEB as encoders."""
 
+import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from datetime import UTC, datetime
+from functools import cache, cached_property
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -11,19 +14,103 @@ import numpy as np
 
 from sentprobe.errors import UsageError
 from sentprobe.extras import import_module_of_extra
+from sentprobe.generator.pairs.contrasts import find_contrast
 from sentprobe.generator.pairs.triplets import SIDES
+from sentprobe.probes.compeval.tasks import CompevalTask
 from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.protocol import Capabilities, Vectors, check_vectors
 from sentprobe.probes.geometry.distance_run import measure_encoder
 from sentprobe.probes.geometry.triplet_sentences import TripletSentences
-from sentprobe.probes.mteb.metadata import make_geometry_metadata, make_probing_metadata
-from sentprobe.probes.mteb.scores import MtebScores, make_geometry_scores, make_probing_scores
+from sentprobe.probes.known_task import KnownTask
+from sentprobe.probes.mteb.result_files import (
+    MAIN_SCORE,
+    MtebScores,
+    make_geometry_name,
+    make_geometry_scores,
+    make_probing_scores,
+    to_file_name,
+)
 from sentprobe.probes.runs.execution.runner import run_tasks
 from sentprobe.probes.runs.execution.task import Task, make_tasks
 from sentprobe.probes.runs.request.settings import Run
+from sentprobe.probes.suites import find_known_task
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.progress import SilentReporter
+
+GENERATED = {"domains": ["Constructed", "Written"], "sample_creation": "created"}
+NATURAL_TEXT = {"domains": ["Written"], "sample_creation": "found"}
+
+
+@cache
+def read_papers() -> Mapping[str, Mapping[str, str]]:
+    """Return reference and bibtex_citation of each paper, by the name of the classifier preset of its tasks."""
+    text = files(__package__).joinpath("papers.toml").read_text("utf-8")
+    return {
+        name: {"reference": paper["reference"], "bibtex_citation": paper["bibtex"].strip()}
+        for name, paper in tomllib.loads(text).items()
+    }
+
+
+def make_probing_metadata(data: ProbeDataset, path: Path) -> Any:
+    """Return the MTEB ``TaskMetadata`` of the dataset in *path*."""
+    task = find_known_task(data.card.task, data.name)
+    no_paper = {"reference": None, "bibtex_citation": ""}
+    return _make_metadata(
+        name=to_file_name(data.name),
+        description=_describe_question(data, task),
+        path=path,
+        revision=data.fingerprint(),
+        type="Classification",
+        category="t2c",
+        **(read_papers().get(task.preset, no_paper) if task else no_paper),
+        **(GENERATED if isinstance(task, CompevalTask) else NATURAL_TEXT),
+    )
+
+
+def _describe_question(data: ProbeDataset, task: KnownTask | None) -> str:
+    inputs = ("", " and a word", " and two words")[data.slots]
+    question = f"A probe learns to tell the label from the vector of the sentence{inputs}"
+    if task is None:
+        return f"{question}: {data.name}, with {len(data.labels)} labels."
+    letters = "s is the sentence, n a noun, v a verb, w a word"
+    return f"{question}: {task.question_text} ({letters}; labels: {task.classes})"
+
+
+def make_geometry_metadata(material: TripletSentences, path: Path) -> Any:
+    """Return the MTEB ``TaskMetadata`` of the triplets in *path*."""
+    summary = find_contrast(material.contrast).summary
+    return _make_metadata(
+        name=make_geometry_name(material.contrast),
+        description="Is a sentence nearer, by cosine, to another that means the same in another "
+        f"form than to one in that form that differs in one property: {summary}?",
+        path=path,
+        revision=material.fingerprint,
+        type="STS",
+        category="t2t",
+        **read_papers()["ettinger"],  # contrasts are made of events of this paper
+        **GENERATED,
+    )
+
+
+def _make_metadata(*, path: Path, revision: str, **fields: Any) -> Any:
+    """Return the metadata, completed with the fields that all tasks share, and the file's modification date."""
+    from mteb.abstasks.task_metadata import TaskMetadata
+
+    date = datetime.fromtimestamp(path.stat().st_mtime, tz=UTC).date().isoformat()
+    return TaskMetadata(
+        dataset={"path": str(path), "revision": revision},
+        eval_splits=["test"],
+        eval_langs=["eng-Latn"],
+        main_score=MAIN_SCORE,
+        date=(date, date),
+        task_subtypes=[],
+        license="not specified",
+        annotations_creators="derived",
+        dialect=[],
+        **fields,
+    )
+
 
 BATCH = 32
 
@@ -68,11 +155,7 @@ class MtebModel:
 
 
 class ProbingTask:
-    """A probing task that replaces MTEB's own classification.
-
-    The probe reads the sentence and the probe words of an item as in ``probe run``. Each sentence is encoded once;
-    words are one-hot or, in the tasks of Adi et al., encoded by the model.
-    """
+    """A probing task with the probe of ``probe run`` instead of MTEB's own classification."""
 
     metadata: Any
     data: ProbeDataset

@@ -1,19 +1,86 @@
-"""Result files in MTEB's layout, written without it: ``results/MODEL/REVISION/TASK.json``, ``model_meta.json``."""
+"""Scores and result files in MTEB's layout, written without it: ``results/MODEL/REVISION/TASK.json``."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from sentprobe.disk.files import describe_folder, write_atomically
 from sentprobe.errors import UsageError, path_error
 from sentprobe.probes.dataset import Split
-from sentprobe.probes.geometry.distance_results import GeometryResult
-from sentprobe.probes.mteb import scores as mteb_scores
+from sentprobe.probes.geometry.distance_results import ALL_TRIPLETS, GeometryResult
+from sentprobe.probes.geometry.measures import Nearness, NegativeKind
 from sentprobe.probes.report.findings.comparisons import EncoderResults
 from sentprobe.probes.report.findings.downstream import MODEL_META, to_mteb_name
-from sentprobe.probes.results.result import Result
+from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result
+
+MAIN_SCORE = "accuracy"
+MtebScores: TypeAlias = dict[str, Any]
+
+
+def make_probing_scores(result: Result) -> MtebScores:
+    """Return the scores of an encoder on a task, as shares from 0 to 1, with those of controls and of each seed."""
+    score = result.scores[Condition.PROBE]
+    return {
+        "accuracy": score.accuracy,
+        "low": score.interval.low,
+        "high": score.interval.high,
+        "chance": result.majority,
+        "classifier": result.preset.name,
+        "items": score.total,
+        **{
+            f"accuracy_{condition.value.replace('-', '_')}": score.accuracy
+            for condition, score in result.scores.items()
+            if condition in USUAL_CONDITIONS and condition is not Condition.PROBE
+        },
+        "scores_per_experiment": [
+            {"seed": seed_score.seed, "accuracy": seed_score.accuracy, "epochs": seed_score.epochs}
+            for seed_score in score.seeds
+        ],
+    }
+
+
+def make_geometry_scores(result: GeometryResult) -> MtebScores:
+    """Return the scores of an encoder on a contrast: by cosine, then by kind of negative, nearness and measure."""
+    main = result.find_by_group(NegativeKind.FORM)[ALL_TRIPLETS]
+    scores: MtebScores = {
+        "accuracy": main.accuracy,
+        "low": main.accuracy_interval.low,
+        "high": main.accuracy_interval.high,
+        "chance": 0.5,
+        "items": main.triplets,
+    }
+    for kind in NegativeKind:
+        for nearness in Nearness:
+            if score := result.find_overall(kind, nearness):
+                name = f"{kind.value}_{nearness.value}"
+                scores |= {
+                    f"{name}_accuracy": score.measured.accuracy,
+                    f"{name}_paired": score.measured.paired,
+                    f"{name}_margin": score.measured.margin,
+                }
+    return scores
+
+
+def to_file_name(text: str) -> str:
+    """Return the name of a task in a form that is also a file name.
+
+    >>> to_file_name("SemRole"), to_file_name("my/own task")
+    ('SemRole', 'my_own_task')
+    """
+    return re.sub(r"[^\w.+=-]+", "_", text).strip("._") or "task"
+
+
+def make_geometry_name(contrast: str) -> str:
+    """Return the task name of a contrast, distinct from probing tasks such as Tense.
+
+    >>> make_geometry_name("tense")
+    'GeometryTense'
+    """
+    return f"Geometry{to_file_name(contrast[:1].upper() + contrast[1:])}"
+
 
 SUBSET = "default"
 NO_REVISION = "no_revision_available"
@@ -25,7 +92,7 @@ class MtebTaskResult:
 
     task: str
     revision: str
-    parts: Mapping[str, mteb_scores.MtebScores]
+    parts: Mapping[str, MtebScores]
     seconds: float | None
 
 
@@ -46,7 +113,7 @@ class MtebModelResults:
     @property
     def revision(self) -> str:
         """The revision, which distinguishes encoders of the same name."""
-        return mteb_scores.to_file_name(self.fingerprint[:40]) if self.fingerprint else NO_REVISION
+        return to_file_name(self.fingerprint[:40]) if self.fingerprint else NO_REVISION
 
 
 def make_mteb_results(sides: Sequence[EncoderResults], distances: Sequence[GeometryResult]) -> list[MtebModelResults]:
@@ -84,9 +151,9 @@ def make_probing_results(side: EncoderResults) -> Iterator[MtebTaskResult]:
     for task, records in side.by_task.items():
         has_draws = len(records) > 1  # several draws, whose mean is the score
         yield MtebTaskResult(
-            task=mteb_scores.to_file_name(task),
+            task=to_file_name(task),
             revision=records[0].dataset_fingerprint,
-            parts={f"seed-{r.seed}" if has_draws else SUBSET: mteb_scores.make_probing_scores(r) for r in records},
+            parts={f"seed-{r.seed}" if has_draws else SUBSET: make_probing_scores(r) for r in records},
             seconds=sum(sum(record.seconds.values()) for record in records),
         )
 
@@ -97,7 +164,7 @@ def make_geometry_results(encoder: str, distances: Sequence[GeometryResult]) -> 
     for result in distances:
         if result.encoder != encoder:
             continue
-        name = mteb_scores.make_geometry_name(result.contrast)
+        name = make_geometry_name(result.contrast)
         if name in names:
             raise UsageError(
                 f"there are two results of {encoder} on the contrast {result.contrast}, of other "
@@ -105,7 +172,7 @@ def make_geometry_results(encoder: str, distances: Sequence[GeometryResult]) -> 
             )
         names.add(name)
         yield MtebTaskResult(
-            task=name, revision=result.material, parts={SUBSET: mteb_scores.make_geometry_scores(result)}, seconds=None
+            task=name, revision=result.material, parts={SUBSET: make_geometry_scores(result)}, seconds=None
         )
 
 
@@ -131,7 +198,7 @@ def _write_json(path: Path, value: Mapping[str, Any]) -> None:
 def format_task_file(result: MtebTaskResult) -> dict[str, Any]:
     """Return a ``TaskResult`` of MTEB, without an MTEB version."""
     parts = [
-        {**scores, "main_score": scores[mteb_scores.MAIN_SCORE], "hf_subset": subset, "languages": ["eng-Latn"]}
+        {**scores, "main_score": scores[MAIN_SCORE], "hf_subset": subset, "languages": ["eng-Latn"]}
         for subset, scores in result.parts.items()
     ]
     return {

@@ -1,9 +1,4 @@
-"""Checkpoints of a training, from which it resumes with identical results.
-
-A checkpoint is a folder of three files: ``state.json``, and the weights and the optimizer's tensors in safetensors.
-Nothing is pickled. The folder is replaced as a whole, so a killed process or a full disk leaves the previous
-checkpoint. A checkpoint holds no random state, since each step has its own seed.
-"""
+"""Checkpoints of a training, from which it resumes with identical results: JSON and safetensors, nothing pickled."""
 
 import json
 from collections.abc import Mapping

@@ -1,8 +1,4 @@
-"""The training loop: steps on lightning-fabric, validation, checkpoints and resuming.
-
-Each step draws from a generator seeded by the training's seed and the step's number. Seed and epoch decide the batches.
-The weights after a step therefore depend neither on where the training was stopped, nor on probing in between.
-"""
+"""The training loop on lightning-fabric: steps with a seed each, validation, checkpoints and resuming."""
 
 import signal
 import threading
@@ -34,9 +30,8 @@ _SIGNAL_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 class InterruptHandler:
     """Context manager that defers signals until the model is in a consistent state.
 
-    Then the signal's previous handler is called. If it would end the process at once, SystemExit is raised instead,
-    with the exit code that a shell reports. While the process is stopping, only a second Ctrl-C interrupts it, since a
-    closed terminal or a cluster may send several signals for one event.
+    Then the signal's previous handler is called, or SystemExit raised. While the process is stopping, only a second
+    Ctrl-C interrupts it: a closed terminal or a cluster may send several signals for one event.
     """
 
     def __init__(self) -> None:
@@ -181,8 +176,6 @@ LOSSES_PER_CHECK = 20
 
 
 class _TrainingLoop:
-    """State of a running training."""
-
     def __init__(
         self,
         prepared: PreparedObjective,

@@ -1,7 +1,4 @@
-"""Options of objectives: the default of each and the values that it accepts.
-
-This module loads neither NumPy nor PyTorch, so that ``probe train --help`` can read the defaults.
-"""
+"""Options of objectives: the default of each and the values that it accepts, without NumPy and PyTorch."""
 
 import math
 from collections.abc import Callable

@@ -37,17 +37,10 @@ class OptimizerSettings:
 
 
 ADAM = OptimizerSettings(kind=OptimizerKind.ADAM, rate=1e-3, clip=5.0)
-"""For recurrent encoders (Conneau et al. 2018, appendix: Adam for BiLSTMs).
-
-The paper gives no learning rate: 0.001 is Adam's default (Kingma & Ba 2015, section 2). Clipping at 5 follows Sutskever
-et al. 2014, section 3.4.
-"""
+"""For recurrent encoders (Conneau et al. 2018, appendix), with Adam's default rate."""
 
 SGD = OptimizerSettings(kind=OptimizerKind.SGD, rate=0.25, momentum=0.99, clip=0.1)
-"""For convolutional encoders (Conneau et al. 2018, appendix: SGD with momentum).
-
-The values are from Gehring et al. 2017, section 4.2, whose encoder Conneau et al. cite.
-"""
+"""For convolutional encoders (Conneau et al. 2018, appendix), with the values of Gehring et al. 2017, section 4.2."""
 
 ADAGRAD = OptimizerSettings(kind=OptimizerKind.ADAGRAD, rate=1e-2, clip=5.0)
 """From Adi et al. 2017, appendix II; gradients are clipped as in Sutskever et al. 2014."""
@@ -58,11 +51,7 @@ DEFAULT_SETTINGS: Mapping[OptimizerKind, OptimizerSettings] = {
 
 
 def find_default_optimizer(architecture: str) -> OptimizerSettings:
-    """Return the optimizer that the papers use for an architecture.
-
-    >>> find_default_optimizer("gated-conv").kind.value, find_default_optimizer("lstm").kind.value
-    ('sgd', 'adam')
-    """
+    """Return the optimizer that the papers use for an architecture."""
     return SGD if architecture == "gated-conv" else ADAM
 
 
@@ -117,11 +106,7 @@ PRESETS: Mapping[str, TrainingPreset] = {
 
 
 def find_training_preset(name: str | None) -> TrainingPreset:
-    """Return the preset of that name; without a name, the default settings.
-
-    >>> find_training_preset("adi").batch, find_training_preset(None).batch
-    (32, 256)
-    """
+    """Return the preset of that name; without a name, the default settings."""
     if name is None:
         return DEFAULT_PRESET
     if name not in PRESETS:

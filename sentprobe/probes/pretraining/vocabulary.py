@@ -14,10 +14,7 @@ from sentprobe.probes.encoders.trained.sentence_model import ModelVocabulary
 def learn_vocabulary(
     texts: Iterable[str], *, words: int, lower: bool = False, reverse: bool = False
 ) -> ModelVocabulary:
-    """Return the most frequent words of *texts*; among equally frequent words, the first.
-
-    - words: maximum number of words
-    - lower, reverse: how sentences will be read; *texts* are in lower case already
+    """Return at most *words* most frequent words of *texts*; among equally frequent words, the first.
 
     >>> learn_vocabulary(["a dog saw a cat", "a cat"], words=2).words
     ('a', 'cat')

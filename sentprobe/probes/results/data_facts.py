@@ -101,7 +101,6 @@ class DataFacts:
     validation: int = 0
     """The dataset's own validation items; a classifier may take others from training."""
     word_types: int
-    """The number of distinct tokens in its sentences."""
     vocabulary: str = ""
     """The name of the vocabulary of its sentences; empty: unknown."""
     sampling: str = ""
@@ -109,16 +108,13 @@ class DataFacts:
     seed: int | None = None
     """The sampling seed; None: unknown."""
     source: str = ""
-    """The author or source, from its card."""
     origin: str = ""
     """A digest of everything the dataset was built from except the seed: lexicon or table rows, and settings. Empty:
     unknown, as the dataset was read from files."""
     held_out: str = ""
     """The structure that half of the test items and no training items have; empty: none."""
     repeated: int = 0
-    """The number of test items whose sentence is a training sentence."""
     inflected: int = 0
-    """The number of further test items whose sentence has the lemmas of a training sentence."""
 
     @property
     def overlap(self) -> SplitOverlap:

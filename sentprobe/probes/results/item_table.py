@@ -1,8 +1,4 @@
-"""Item tables: the test items of each dataset, stored in the results folder.
-
-The file of a dataset is ``items/TASK.DIGEST.parquet``. It has sentences, probe words, answers, events, and the columns
-by which accuracy is broken down. Results list answers in the same order.
-"""
+"""Item tables: the test items of each dataset, stored as ``items/TASK.DIGEST.parquet`` in the order of the answers."""
 
 import json
 import re

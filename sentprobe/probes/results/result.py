@@ -99,11 +99,7 @@ class SeedScore:
         return unpack_bits(self.right, self.total)
 
     def answers(self, targets: Indices, labels: int) -> Indices | None:
-        """Return the predicted label of each item, (total,) int64; None: unknown.
-
-        - targets: (total,) int64, the correct labels
-        - labels: the number of labels
-        """
+        """Return the predicted label of each item, given the correct ones and the number of labels; None: unknown."""
         is_wrong = ~self.items()
         if labels != 2 and len(self.wrong_answers) != is_wrong.sum():
             return None
@@ -118,7 +114,6 @@ class Score:
 
     seeds: tuple[SeedScore, ...]
     interval: Interval
-    """The 95% interval of the mean over the seeds; see ``accuracy_interval``."""
 
     @property
     def accuracy(self) -> float:
@@ -235,10 +230,7 @@ class Result:
     balanced_probes: bool = True
     """Whether the probe words alone are uninformative (:attr:`ProbeDataset.balanced_probes`)."""
     probe_vectors: str = ONE_HOT
-    """The source of probe word vectors: ONE_HOT, OWN_WORDS, or the name of one encoder.
-
-    Empty for a baseline, and for a task without probe words.
-    """
+    """ONE_HOT, OWN_WORDS, or the name of an encoder; empty for a baseline, and without probe words."""
     probe_fingerprint: str = ""
     """The fingerprint of the probe words' vectors; empty: none."""
     input_words: bool = False

@@ -47,7 +47,6 @@ def _format_numbers(numbers: Iterable[float]) -> str:
 
 
 def _columns_to_json(kind: type[rs.Norm | CurvePoint], records: Iterable[rs.Norm | CurvePoint]) -> dict[str, str]:
-    """Return records as a text for each field."""
     return {e.name: _format_numbers(getattr(record, e.name) for record in records) for e in fields(kind)}
 
 
@@ -183,11 +182,7 @@ RUN_FORMAT = "sentprobe-run 1"
 
 
 def make_file_name(result: rs.Result) -> str:
-    """Return the file name of a result: encoder, digest, task and seed.
-
-    The digest covers the preset and the fingerprints of encoder, dataset and probe words' vectors, so that results of
-    different settings have different files.
-    """
+    """Return the file name of a result: encoder, digest of its identity, task and seed."""
     digest = hashlib.sha256("\n".join(find_identity(result)).encode()).hexdigest()[:8]
     encoder, task = (re.sub(r"[^A-Za-z0-9_.=-]+", "_", name) for name in (result.encoder[-60:], result.task[:60]))
     return f"{encoder.lstrip('.')}.{digest}.{task}.seed{result.seed}.json"
@@ -202,11 +197,7 @@ def find_identity(result: rs.Result) -> tuple[str, ...]:
 
 
 def prepare_directory(path: Path, run_file: str = "") -> None:
-    """Make *path* a results folder, and write the text of a run file into it.
-
-    A non-empty folder without marker and results is not changed. Raises UsageError, or ResultsError if its marker is
-    damaged.
-    """
+    """Make *path* a results folder with a run file; refuse a folder of other files, or with a damaged marker."""
     with _convert_read_errors(path, "cannot write results here"):
         path.mkdir(parents=True, exist_ok=True)
         _check_ownership(path)

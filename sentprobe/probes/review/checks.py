@@ -10,9 +10,13 @@ from sentprobe.probes.results.result import Results
 from sentprobe.probes.review import significance_checks
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 from sentprobe.probes.review.data_versions import find_machine_differences, find_version_differences
-from sentprobe.probes.review.repetitions import find_few_repetitions, find_unconverged
-from sentprobe.probes.review.sentence_checks import find_cut_input, find_repeated_sentences
 from sentprobe.probes.review.significance_checks import find_ties_with_best
+from sentprobe.probes.review.training_checks import (
+    find_cut_input,
+    find_few_repetitions,
+    find_repeated_sentences,
+    find_unconverged,
+)
 
 
 @dataclass(frozen=True, slots=True)

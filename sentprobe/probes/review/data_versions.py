@@ -97,7 +97,6 @@ def _describe_data(record: Result) -> str:
 
 
 def _are_draws_of_one(first: Result, second: Result) -> bool:
-    """Return whether the datasets of two results are draws of one dataset."""
     return first.data is not None and second.data is not None and first.data.is_other_draw(second.data)
 
 

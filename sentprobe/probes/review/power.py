@@ -5,7 +5,7 @@ from statistics import NormalDist
 
 import numpy as np
 
-from sentprobe.probes.report.findings.shared_variance import GainTest
+from sentprobe.probes.report.findings.paired_tests import GainTest
 from sentprobe.probes.statistics import normal_quantile, student_quantile
 
 TARGET_POWER = 0.8
@@ -56,9 +56,7 @@ def compute_items_needed(share: float, chance: float, *, level: float, power: fl
 def compute_draws_needed(
     difference: float, deviation: float, *, level: float, power: float = TARGET_POWER, prior_freedom: float = 0.0
 ) -> int | None:
-    """Return the number of draws that the t-test needs for this power.
-
-    None if there is no difference, or no deviation is known.
+    """Return the number of draws that the t-test needs for this power; None without a difference or a deviation.
 
     - deviation: the standard deviation of the difference between draws
     - prior_freedom: the degrees of freedom that other differences add

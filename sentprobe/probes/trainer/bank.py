@@ -1,11 +1,6 @@
 """Banks of probes: many probes over the same vectors, with their first layers side by side.
 
-The first layer's products may be in bfloat16. Sentence vectors are held once per distinct sentence, and items index
-them. Gradients are written out by hand: for tens of small probes, building autograd's graph takes longer than the
-arithmetic.
-
-Weights of probe words are (rows, units): for each slot a row per word, or per dimension of the word vectors. A one-hot
-block times the weights is a single row. With word vectors, each distinct word of a batch is multiplied once.
+Gradients are written out by hand: for tens of small probes, building autograd's graph takes longer than the arithmetic.
 """
 
 import math
@@ -258,7 +253,6 @@ def _compute_output(bank: Bank, hidden: Tensor) -> Tensor:
 
 
 def _backpropagate_output(bank: Bank, error: Tensor, hidden: Tensor, *, into: Bank) -> Tensor:
-    """Return the gradient of the hidden units, (b, units)."""
     first_output_row = bank.bias_row + 1
     delta = torch.empty_like(hidden)
     for place, segment in enumerate(bank.segments):

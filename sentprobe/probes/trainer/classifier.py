@@ -13,10 +13,8 @@ class Scaling(StrEnum):
     """Scaling of sentence vectors before training, learned from the training sentences.
 
     Probe words are one-hot, of length 1. If sentence vectors are many times longer, training makes no progress for some
-    epochs, and early stopping ends it at chance. That would say nothing about the encoder. Published SemRole data, one
-    seed, otherwise the values of ``ettinger``: untrained BiLSTM (2 x 512) 51.2% as it is, 65.6% at length 1; MiniLM
-    (length 1) 58.3% as it is, 51.4% with variance 1 (length 20); bag of random word vectors, which must be at chance,
-    50.4%, 49.4% and 51.0% as it is, at length 1, with variance 1.
+    epochs, and early stopping ends it at chance. That would say nothing about the encoder. Published SemRole data,
+    values of ``ettinger``: untrained BiLSTM 51.2% as it is, 65.6% at length 1; MiniLM 58.3% and 51.4% (variance 1).
     """
 
     AS_IS = "as-is"

@@ -1,9 +1,4 @@
-"""Codelength, learning curve and V-information from several probes of one seed.
-
-Codelength is the online code of Voita & Titov (2020, section 3.2) for randomly ordered training items. The labels of
-the first portion are sent uncompressed. Those of each next portion are encoded by a probe trained on all earlier items.
-The codelength is the total number of bits sent.
-"""
+"""Codelength, learning curve and V-information from several probes of one seed."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -16,7 +11,6 @@ PORTION_PERCENTAGES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.25, 12.5, 25, 50, 100)
 """Portions of Voita & Titov (2020, section 4), in percent of the training items."""
 
 MIN_PORTIONS = 4
-"""Minimum number of portions in a curve."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +43,9 @@ def compute_portion_sizes(items: int, *, labels: int) -> tuple[int, ...]:
 
 
 def compute_codelength(readings: Sequence[CurvePoint], *, labels: int) -> float:
-    """Return the codelength of all training labels in bits.
+    """Return the codelength of all training labels in bits: the online code of Voita & Titov (2020, section 3.2).
+
+    The labels of the first portion are sent uncompressed, those of the next by a probe trained on all earlier items.
 
     >>> readings = [CurvePoint(at=4, correct=0, bits=3.5), CurvePoint(at=8, correct=0)]
     >>> compute_codelength(readings, labels=2)
@@ -83,9 +79,7 @@ def compute_pointwise_information(
 ) -> tuple[float, ...]:
     """Return the pointwise V-information of each item in bits (Ethayarajh et al. 2022, section 3).
 
-    - bits: cost of each item's label by the probe's probabilities
-    - counts: training frequency of each label, which gives the cost without the sentence. One is
-      added to each count so that no cost is infinite
+    The cost without the sentence is that of the *counts* of labels in training, plus one so that no cost is infinite.
 
     >>> compute_pointwise_information([0, 1], [0.5, 3.0], [7, 7])
     (0.5, -2.0)

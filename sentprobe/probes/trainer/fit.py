@@ -27,10 +27,7 @@ from sentprobe.probes.trainer.training import compute_label_costs, predict, trai
 from sentprobe.processes import limit_threads
 
 MAX_WEIGHTS = 2**25
-"""Maximum number of first-layer weights that are trained in one bank.
-
-Each weight takes four float32 numbers in training. Wider probes gain nothing from a common bank.
-"""
+"""First-layer weights in one bank, at most: wider probes gain nothing from a common bank."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,7 +156,6 @@ def _compute_shape(dim: int, train: Items, word_vectors: Vectors | None, *, word
 
 
 def _choose_precision(preset: Preset, device: torch.device) -> Precision:
-    """Return the precision of products; L-BFGS multiplies in float32."""
     needs_float32 = preset.optimizer is Optimizer.LBFGS
     return Precision.FLOAT32 if needs_float32 else choose_precision(preset.precision, device=device)
 

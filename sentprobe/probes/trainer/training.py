@@ -1,9 +1,4 @@
-"""Training of many probes side by side: gradients, updates and passes.
-
-The optimizers are PyTorch's fused Adam (Kingma & Ba 2015) and AdaGrad (Duchi et al. 2011), as functions: their classes
-import PyTorch's compiler, which takes over a second. On a GPU, steps are launched without waiting; losses are read once
-per pass.
-"""
+"""Training of many probes side by side, by PyTorch's fused optimizers as functions: their classes load its compiler."""
 
 import math
 from collections.abc import Sequence
@@ -238,8 +233,6 @@ class TrainedBank(NamedTuple):
 
 
 class _ActiveProbes:
-    """Probes that are still in training, and the best weights of each probe."""
-
     def __init__(self, updates: BankUpdater, preset: Preset) -> None:
         self.updates = updates
         self.progress = [TrainingProgress(preset, point.max_epochs) for point in updates.bank.points]

@@ -15,7 +15,7 @@ from shown_runs import split_rows, write_run
 from sentprobe.commands.results.shown_results import build_sides
 from sentprobe.probes.report.findings.correlations import correlate_tasks
 from sentprobe.probes.report.findings.downstream import read_scores
-from sentprobe.probes.report.plots.heat_map import draw_heat_map
+from sentprobe.probes.report.plots.method_pictures import draw_heat_map
 from sentprobe.probes.report.plots.panels import HeatPanel
 from sentprobe.probes.results.store import read_results
 

@@ -17,7 +17,7 @@ from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import english
 from sentprobe.probes.pretraining.texts import corpora
 from sentprobe.probes.pretraining.texts.constituents import linearise
-from sentprobe.probes.pretraining.texts.meanings import Meanings, split_notation
+from sentprobe.probes.pretraining.texts.corpora import Meanings, split_notation
 from sentprobe.probes.pretraining.texts.open_texts import LearnedTexts
 from sentprobe.probes.syntax.trees import read_tree
 

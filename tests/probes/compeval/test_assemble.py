@@ -24,7 +24,9 @@ OWN_LEXICON = DATA / "compeval" / "own.toml"
 
 SCRIPT = """
 from sentprobe.lexicon import english
-from sentprobe.probes.compeval import TASKS, Size, build
+from sentprobe.probes.compeval.assemble import build
+from sentprobe.probes.compeval.tasks import TASKS
+from sentprobe.probes.dataset import Size
 for task in TASKS.values():
     print(build(task, english(), size=Size(56, 28), seed=7).fingerprint())
 """

@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from compeval_checks import SIZE, TASKS, annotated, check, dataset, every_task, lexicon_of
+from compeval_checks import SIZE, TASKS, annotated, check, dataset, lexicon_of
 from hypothesis import given
 from hypothesis import strategies as st
 from in_process import Command
@@ -35,7 +35,9 @@ def get_share(data: ProbeDataset, value: str) -> float:
     return data.card.composition[value]["share"]
 
 
-@every_task
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=pytest.mark.slow) if name == "Modality" else name for name in TASKS]
+)
 def test_items_stay_balanced_and_follow_the_published_profile(name: str) -> None:
     if name == "Recipient":
         with pytest.raises(NoStructureError, match=r"^Recipient: every sentence of its questions has weight 0 in the"):

@@ -296,6 +296,7 @@ def test_a_vocabulary_may_lack_words(name: str, words: str) -> None:
         build_task(name, vocabulary="compeval")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("structure", ["passive", "object-relative", "progressive", "plural"])
 def test_a_structure_can_be_held_out(structure: str) -> None:
     for name in TASKS:
@@ -312,7 +313,7 @@ def test_the_commands(tmp_path: Path, command: Command) -> None:
     for name in TASKS:
         data = read_dataset(tmp_path / "sets" / name)
         assert (data.card.task, data.card.source, len(data.splits[Split.TEST])) == (name, "sentprobe", 28)
-        assert data.fingerprint() == build_task(name, train=56, test=28).fingerprint()
+    assert data.fingerprint() == build_task(name, train=56, test=28).fingerprint()
     options = ("-e", "bow?dim=8", *TINY, "--no-cache", "--jobs", 1, "--notes")
     code, out, err = command("run", "structure", "compeval", "--task", "NumberOf", "--task", "Order", *options)
     assert code == 0, err

@@ -11,7 +11,7 @@ import sentprobe
 from sentprobe.errors import UsageError
 from sentprobe.extras import MissingError, UnusableError, format_install
 from sentprobe.probes.mteb import mteb_extra
-from sentprobe.probes.mteb.metadata import read_papers
+from sentprobe.probes.mteb.mteb_tasks import read_papers
 from sentprobe.probes.suites import list_known_tasks
 
 

@@ -21,7 +21,7 @@ from sentprobe.probes.pretraining.objective import Validation
 from sentprobe.probes.pretraining.objectives import OBJECTIVES, ObjectiveOptions
 from sentprobe.probes.pretraining.optimizers import OptimizerKind, OptimizerSettings
 from sentprobe.probes.pretraining.schedule import Limits, StepInterval
-from sentprobe.probes.pretraining.texts.meanings import Meanings
+from sentprobe.probes.pretraining.texts.corpora import Meanings
 from sentprobe.probes.pretraining.texts.open_texts import LearnedTexts
 from sentprobe.probes.runs.training.training_plan import ModelPlan, TextPlan, TrainingPlan
 

@@ -1,8 +1,4 @@
-"""Subword codes of a decoder: byte-pair encoding, learned from the training texts.
-
-Words are separated by spaces, as for the encoder, and no code spans two words (Sennrich et al. 2016, section 3.2).
-Codes are built from bytes, so every text can be encoded and restored exactly.
-"""
+"""Subword codes of a decoder: byte-pair encoding of bytes within words (Sennrich et al. 2016, section 3.2)."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain

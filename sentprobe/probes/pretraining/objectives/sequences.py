@@ -15,7 +15,7 @@ from sentprobe.probes.pretraining.item_batches import collect_rows, hold_out
 from sentprobe.probes.pretraining.objective import PreparedObjective
 from sentprobe.probes.pretraining.objective_options import DROP, SWAP, ObjectiveOptions
 from sentprobe.probes.pretraining.texts import corpora
-from sentprobe.probes.pretraining.texts.meanings import Meanings
+from sentprobe.probes.pretraining.texts.corpora import Meanings
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +127,7 @@ def prepare_nmt(texts: corpora.SentencePairs, model: SentenceModel, options: Obj
 
 
 def prepare_seq2tree(texts: corpora.Trees, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Prepare ``seq2tree``: generate the constituents, as a line of symbols.
-
-    Each frequent symbol has its own code. A tree counts as correct if all symbols are correct; Conneau et al. 2018 do
-    not define their accuracy.
-    """
+    """Prepare ``seq2tree``: generate the constituents, as a line of symbols, all of which must be correct."""
     task = SequenceTask(texts.sentences, [texts.trees], Metric.ACCURACY, targets_are_sentences=False)
     return prepare_sequences(task, model, options)
 
@@ -139,8 +135,7 @@ def prepare_seq2tree(texts: corpora.Trees, model: SentenceModel, options: Object
 def prepare_meaning(texts: Meanings, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
     """Prepare ``meaning``: generate the notation of the event that a generated sentence states.
 
-    An encoder that solves this objective knows who does what to whom in every generated sentence. Its results are
-    therefore an upper bound for our tasks. An event counts as correct if all of its notation is correct.
+    An encoder that solves it knows who does what to whom in every generated sentence: an upper bound for our tasks.
     """
     task = SequenceTask(texts.sentences, [texts.events], Metric.ACCURACY, targets_are_sentences=False)
     return prepare_sequences(task, model, options)

@@ -62,7 +62,6 @@ def read_trees(*paths: Path | str, options: text_filters.TextOptions = text_filt
 
 
 def _iterate_trees(name: str, encoding: str) -> Iterator[Tree | None]:
-    """Yield the trees of a file, and None for a sentence without one."""
     if is_table(Path(name)):
         for shard in _find_shards(name):
             yield from _read_tree_column(shard, "parquet", encoding)

@@ -24,7 +24,7 @@ class TextKind(StrEnum):
     TRIPLETS = "triplets"
     TREES = "trees"
     EVENTS = "events"
-    """Sentences with events, which the generator draws (:mod:`.meanings`); no file is read."""
+    """Sentences with events, which the generator draws (:mod:`.corpora`); no file is read."""
 
 
 READERS: Mapping[TextKind, Callable[..., LearnedTexts]] = {

@@ -86,8 +86,6 @@ class _SentenceFile(NamedTuple):
 
 
 class _TextFormat(NamedTuple):
-    """Reader of a format, and whether its texts are tokenised already."""
-
     read: Callable[[_SentenceFile], _Texts]
     is_tokenised: bool = False
 

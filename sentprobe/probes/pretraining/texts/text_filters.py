@@ -1,9 +1,4 @@
-"""Filters of training texts: tokenisation, lower case, and counts of omitted texts.
-
-Tokenisation word by word is 40 times as fast as NLTK on sentences, with equal results. NLTK's Penn Treebank tokeniser
-applies some thirty patterns to a whole sentence. Between the first word and the last word with its closing marks, no
-pattern reaches beyond a word and the spaces beside it. Each distinct word is therefore tokenised once.
-"""
+"""Filters of training texts: tokenisation, lower case, and counts of omitted texts."""
 
 import re
 from collections import Counter
@@ -109,14 +104,15 @@ _NEIGHBOUR_WORD = "a"
 """One-token word that is put before and after a word, so that the word is neither first nor last."""
 
 _MAX_CACHED_LENGTH = 100
-"""Maximum length of a cached text, in characters."""
 
 _JOINING = re.compile("[\u00a0\u00ad\u2007\u2009\u200a\u200b\u202f\u2060\ufeff]")
 """Characters that become a space or are removed when typographic marks are replaced by ASCII."""
 
 
 def tokenize(text: str) -> list[str]:
-    """Return the tokens of a sentence, with its original marks.
+    """Return the tokens of a sentence, with its original marks: word by word, 40 times as fast as NLTK on sentences.
+
+    Between the first word and the last (with closing marks), no pattern of NLTK reaches beyond a word and its spaces.
 
     >>> tokenize("“It isn’t late,” he said.")
     ['“', 'It', 'is', 'n’t', 'late', ',', '”', 'he', 'said', '.']

@@ -22,7 +22,6 @@ _DECLARATION = re.compile(rb"""[^<]{0,3}<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]
 """The declaration of an XML file, after a byte-order mark."""
 
 _DECLARATION_BYTES = 1024
-"""Number of bytes at the start of a file that hold its declaration."""
 
 _PARSER_ENCODINGS = {"utf-8", "utf-16", "iso-8859-1", "us-ascii"}
 """Encodings that the XML parser decodes itself."""
@@ -76,11 +75,6 @@ def _choose_languages(name: str, source: str, languages: Sequence[str]) -> Seque
 
 
 def _is_same_language(language: str, requested: str) -> bool:
-    """Return whether *language* equals *requested*, or is a regional variant.
-
-    >>> _is_same_language("en-US", "EN"), _is_same_language("eng", "en")
-    (True, False)
-    """
     language, requested = language.lower().replace("_", "-"), requested.lower().replace("_", "-")
     return language == requested or language.startswith(f"{requested}-")
 

@@ -306,7 +306,6 @@ PAIRED_T_TEST = "paired t-test (Adi et al. 2017)"
 
 
 def _describe_unequal_draws(comparisons: Sequence[Comparison]) -> str:
-    """Return the note on comparisons over fewer draws than others; empty: there are none."""
     most = max((comparison.draws for comparison in comparisons), default=0)
     names = (
         f"{c.first.encoder} - {c.second.encoder} on {c.first.task} ({c.draws})" for c in comparisons if c.draws < most

@@ -1,8 +1,4 @@
-"""Spearman's correlations of probing accuracies with other scores, over encoders (Conneau et al. 2018, figure 2).
-
-Formulas for many values do not hold for the few encoders that are compared. So the interval is a percentile bootstrap,
-and the p-value is by permutation: exact if there are few orders, else by a random sample. Both are seeded.
-"""
+"""Spearman's correlations of accuracies with other scores (Conneau et al. 2018, figure 2): bootstrap, permutations."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -95,7 +91,6 @@ def _compute_p_value(a: Floats, b: Floats, rho: float, *, seed: int) -> float:
 
 @lru_cache(maxsize=8)
 def _list_orders(n: int, seed: int) -> Orders:
-    """Return orders of n values, (m, n): all, or a random sample."""
     if factorial(n) <= MAX_ORDERS:
         return np.array(list(permutations(range(n))), np.int64)
     rng = np.random.default_rng([seed, n, 1])

@@ -1,8 +1,4 @@
-"""Comparisons of encoders by their distances, on each contrast, on the same triplets.
-
-An observation is a unit of triplets (those of the same nouns and verbs) or, with several draws, a draw, as in
-comparisons of probes.
-"""
+"""Comparisons of encoders by their distances on the same triplets, by unit (the same nouns and verbs) or by draw."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -53,7 +49,6 @@ class GeometryComparison(probe_comparisons.TestedDifference):
 
 
 def _list_accuracies(matched: GeometryPairs, kind: NegativeKind, nearness: Nearness) -> list[list[float]]:
-    """Return the accuracies of both encoders, one for each draw."""
     return [
         [_get_overall_score(result, kind, nearness).measured.accuracy for result in side]
         for side in zip(*matched, strict=True)

@@ -18,14 +18,7 @@ MODEL_META = "model_meta.json"
 
 
 def read_scores(path: Path) -> Scores:
-    """Read the scores of encoders on tasks.
-
-    - a CSV or TSV file: a row for each encoder, its name in the first column; a column for each
-      task; an empty cell where there is no score
-    - a folder of MTEB results: ``MODEL/REVISION/TASK.json``, or one with ``results/`` in it
-
-    Raises UsageError, FormatError or DatasetError.
-    """
+    """Read a table of scores (encoder, a column for each task), or a folder of MTEB results."""
     if not path.exists():
         raise UsageError(f"{path}: there is no such file or folder of scores")
     return _read_mteb(path) if path.is_dir() else _read_table(path)
@@ -126,11 +119,7 @@ def match_names(encoders: Sequence[str], scored: Sequence[str]) -> dict[str, str
 
 
 def _strip_name(name: str) -> str:
-    """Return the name of a model without kind, folder and options.
-
-    >>> _strip_name("st:models/all-MiniLM-L6-v2?batch=8"), _strip_name("org/x"), _strip_name("bow")
-    ('all-MiniLM-L6-v2', 'x', 'bow')
-    """
+    """Return the name of a model without kind, folder and options: ``x`` for ``st:org/x?batch=8``."""
     return name.partition("?")[0].rpartition(":")[2].rstrip("/").rpartition("/")[2]
 
 
@@ -157,5 +146,4 @@ _HUB_KINDS = ("st", "hf")
 
 
 def _to_folder_name(text: str) -> str:
-    """Return a folder name in which two underscores stand for the slash."""
     return re.sub(r"_+", "_", re.sub(r"[^\w.=+-]", "_", text)).strip("_.")[:100] or "encoder"

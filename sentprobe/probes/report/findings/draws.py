@@ -54,7 +54,6 @@ def _concatenate_draws(tables: Sequence[Results], naming: Naming) -> Results:
 
 
 def _are_draws(first: Results, second: Results) -> bool:
-    """Return whether two tables have the same cells in different draws."""
     if any(len({(r.seed, *r.cell) for r in table.records}) < len(table.records) for table in (first, second)):
         return False  # without their seeds, two encoders have one name
     if first.records_by_cell.keys() != second.records_by_cell.keys():

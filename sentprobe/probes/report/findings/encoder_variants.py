@@ -1,8 +1,4 @@
-"""Specs of encoders in results, and variants: the same vectors cut, rounded or erased.
-
-Comparing encoders asks which one is better; comparing variants asks how much was lost. So the
-p-values of encoders are not corrected for pairs of variants.
-"""
+"""Specs of encoders in results, and variants: the same vectors cut, rounded or erased."""
 
 import re
 import shlex
@@ -69,11 +65,7 @@ def list_pairs_to_compare(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def describe_excluded_pairs(compared: Iterable[tuple[str, str]]) -> str:
-    """Return the note that variants of one model were not compared, if there are such pairs.
-
-    >>> describe_excluded_pairs([("a", "b")])
-    ''
-    """
+    """Return the note that variants of one model were not compared, if there are such pairs."""
     compared_pairs = {frozenset(pair) for pair in compared}
     names = sorted({*chain.from_iterable(compared_pairs)})
     same_model_pairs = {frozenset(pair) for pair in combinations(names, 2) if is_same_model(*pair)}

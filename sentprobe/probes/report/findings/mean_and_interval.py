@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.probes.report.findings import paired_tests, shared_variance
+from sentprobe.probes.report.findings import paired_tests
 from sentprobe.probes.results.result import Condition, Result
 from sentprobe.probes.statistics import Interval, accuracy_interval, binomial_p_value, decompose_spread, design_effect
 
@@ -35,7 +35,7 @@ class Figure:
     between_draws: float | None = None
     between_probes: float | None = None
     """The standard deviation between the probes of one draw; None if it cannot be estimated."""
-    test: shared_variance.GainTest | None = None
+    test: paired_tests.GainTest | None = None
 
 
 ConditionCell: TypeAlias = tuple[Sequence[Result], Condition]
@@ -52,7 +52,7 @@ def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
     """Return the figures of cells of one table.
 
     One draw has the interval of its score, and the binomial test against chance on the effective number of items.
-    Several draws have Student's t, with a variance that is shared with the other cells (:mod:`.shared_variance`). If
+    Several draws have Student's t, with a variance that is shared with the other cells. If
     they have the same test items, interval and p-value are at least those for the choice of items.
     """
     tests = _test_draws([cell for cell in cells if len(cell[0]) > 1])
@@ -75,24 +75,22 @@ def _fix_figure(figure: Figure) -> Figure:
     return replace(figure, interval=Interval(figure.accuracy, figure.accuracy), half_width=half_width, chance_p=p)
 
 
-def _test_draws(cells: Sequence[ConditionCell]) -> Iterator[shared_variance.GainTest]:
-    """Yield the test of each cell's gains over chance."""
+def _test_draws(cells: Sequence[ConditionCell]) -> Iterator[paired_tests.GainTest]:
     gains = []
     for draws, condition in cells:
         chance = fmean(result.majority for result in draws)
         gains.append(
-            shared_variance.DrawGains(
+            paired_tests.DrawGains(
                 by_draw=tuple(result.scores[condition].accuracy - chance for result in draws),
                 item_variance=fmean(
-                    shared_variance.compute_unit_variance(*paired_tests.sum_answers(result, condition))
-                    for result in draws
+                    paired_tests.compute_unit_variance(*paired_tests.sum_answers(result, condition)) for result in draws
                 ),
                 items=min(result.scores[condition].total for result in draws),
                 task=draws[0].task,
                 sides=(paired_tests.name_side(draws, condition), "chance"),
             )
         )
-    yield from shared_variance.compute_shared_t_tests(gains)
+    yield from paired_tests.compute_shared_t_tests(gains)
 
 
 def _describe_one_draw(cell: ConditionCell) -> Figure:
@@ -128,7 +126,7 @@ def _test_items(draws: Sequence[Result], condition: Condition) -> float:
     return binomial_p_value(float(answers.mean()) * effective, effective, fmean(result.majority for result in draws))
 
 
-def _join_draws(cell: ConditionCell, test: shared_variance.GainTest) -> Figure:
+def _join_draws(cell: ConditionCell, test: paired_tests.GainTest) -> Figure:
     draws, condition = cell
     scores = [result.scores[condition] for result in draws]
     spread = decompose_spread([[seed.accuracy for seed in score.seeds] for score in scores])

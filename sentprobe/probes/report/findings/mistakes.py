@@ -33,12 +33,7 @@ class WrongItem:
     columns: Mapping[str, str]
 
     def mark_probe_words(self, before: str = "[", after: str = "]") -> str:
-        """Return the sentence with its probe words between two signs.
-
-        >>> WrongItem(place=0, sentence="the man slept", marks=(1,), probes=("man",), event="",
-        ...     answer="TRUE", prediction=None, wrong=1, seeds=1, columns={}).mark_probe_words()
-        'the [man] slept'
-        """
+        """Return the sentence with its probe words between two signs."""
         tokens = self.sentence.split()
         return " ".join(f"{before}{token}{after}" if at in self.marks else token for at, token in enumerate(tokens))
 

@@ -1,20 +1,16 @@
-"""Paired tests of cells of a table: one draw by its test items, several draws by variances that all gains share."""
+"""Paired tests of cells of a table: one draw by its items, several draws by variances that all gains share."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
 from statistics import fmean
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
+from sentprobe.errors import UsageError
 from sentprobe.probes.report.findings.control_verdicts import list_shared_properties
-from sentprobe.probes.report.findings.shared_variance import (
-    DrawGains,
-    GainTest,
-    compute_shared_t_tests,
-    compute_unit_variance,
-)
 from sentprobe.probes.results.result import Condition, Result, Score
 from sentprobe.probes.statistics import (
     Floats,
@@ -24,7 +20,217 @@ from sentprobe.probes.statistics import (
     compute_sign_test,
     student_quantile,
     sum_by_unit,
+    two_sided_t_p_value,
 )
+
+MOST_PRIOR_FREEDOM = 8.0
+"""The most degrees of freedom that the other gains of a table can add."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DrawGains:
+    """The gains of one side over another, in each of several draws."""
+
+    by_draw: tuple[float, ...]
+    item_variance: float
+    """The mean over draws of the variance of one draw's gain due to its test items."""
+    items: int
+    task: Hashable
+    sides: tuple[Hashable, Hashable]
+    """The names of both encoders, or of an encoder and its control; None for a constant, such as chance."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GainTest:
+    """The t-test of one gain, with a variance that is shared with the other gains."""
+
+    mean: float
+    draws: int
+    deviation: float
+    prior_freedom: float
+
+    @property
+    def freedom(self) -> float:
+        """The degrees of freedom of the test."""
+        return self.draws - 1 + self.prior_freedom
+
+    @property
+    def p(self) -> float:
+        """The two-sided p-value."""
+        return two_sided_t_p_value(sqrt(self.draws) * self.mean / self.deviation, self.freedom)
+
+    @property
+    def half_width(self) -> float:
+        """Half the width of the 95% interval of the mean gain."""
+        return student_quantile(0.95, self.freedom) * self.deviation / sqrt(self.draws)
+
+
+def compute_item_variance(gains: ArrayLike, units: Sequence[int]) -> float:
+    """Return the variance of the mean of *gains*, one for each test item, which are clustered by unit.
+
+    The estimate is that of a ratio of unit totals (Kish 1965, section 8.2). With one unit it is 0.
+
+    - units: (n,), unit of each item; empty: all differ
+
+    >>> compute_item_variance([1, 0, 1, 0], []), compute_item_variance([1, 0, 1, 0], [0, 0, 1, 1])
+    (0.08333333333333333, 0.0)
+    """
+    return compute_unit_variance(*sum_by_unit(gains, units))
+
+
+def compute_unit_variance(sums: Floats, sizes: Floats) -> float:
+    """Return the variance of a mean of items, given the sum and the number of items of each unit, (units,)."""
+    count, total = len(sums), float(sizes.sum())
+    if count < 2:
+        return 0.0
+    residuals = sums - sizes * (sums.sum() / total)
+    return float((residuals**2).sum()) / total**2 * count / (count - 1)
+
+
+def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
+    """Test the gains of one table, each over at least two draws.
+
+    The variance of a gain, and that of its items, is taken to be at least that of one item, 1 / items squared.
+    """
+    if not gains:
+        return ()
+    draws = np.array([len(gain.by_draw) for gain in gains])
+    if draws.min() < 2:
+        raise UsageError("a test over draws needs two draws of each gain")
+    least = np.array([gain.items for gain in gains], dtype=np.float64) ** -2.0
+    item_variances = np.array([gain.item_variance for gain in gains])
+    shared, prior_freedom = share_variances(
+        np.maximum(least, [np.var(gain.by_draw, ddof=1) for gain in gains]),
+        np.maximum(least, item_variances),
+        draws - 1,
+        groups=_find_groups(gains),
+        independent=count_independent_gains(
+            tuple((gain.task, side) for side in gain.sides) for gain in gains if gain.item_variance > 0
+        ),
+        varying=item_variances > 0,
+    )
+    return tuple(
+        GainTest(
+            mean=float(np.mean(gain.by_draw)),
+            draws=len(gain.by_draw),
+            deviation=sqrt(variance),
+            prior_freedom=float(prior_freedom),
+        )
+        for gain, variance in zip(gains, shared.tolist(), strict=True)
+    )
+
+
+def _find_groups(gains: Sequence[DrawGains]) -> NDArray[np.bool_]:
+    """Return the gains of each task and of each side, (groups, gains) bool."""
+    members: dict[Hashable, list[int]] = {}
+    for place, gain in enumerate(gains):
+        for group in (("task", gain.task), *(("side", side) for side in gain.sides)):
+            members.setdefault(group, []).append(place)
+    groups = np.zeros((len(members), len(gains)), dtype=np.bool_)
+    for row, places in zip(groups, members.values(), strict=True):
+        row[places] = True
+    return groups
+
+
+def count_independent_gains(sides: Iterable[tuple[Hashable, ...]]) -> int:
+    """Return the number of gains that do not follow from the others, given both sides of each.
+
+    >>> count_independent_gains([("a", "b"), ("b", "c"), ("a", "c"), ("d", "e")])
+    3
+    """
+    groups: dict[Hashable, Hashable] = {}
+
+    def find_group(side: Hashable) -> Hashable:
+        while (above := groups.setdefault(side, side)) != side:
+            side = above
+        return side
+
+    count = 0
+    for first, second in sides:
+        first_group, second_group = find_group(first), find_group(second)
+        count += first_group != second_group
+        groups[first_group] = second_group
+    return count
+
+
+def share_variances(
+    variances: Floats,
+    item_variances: Floats,
+    freedom: ArrayLike,
+    *,
+    groups: NDArray[np.bool_],
+    independent: int,
+    varying: NDArray[np.bool_] | None = None,
+) -> tuple[Floats, Floats]:
+    """Return the shared variance of each gain, and the degrees of freedom that sharing adds.
+
+    phi is the ratio of the variance of a gain to that of its items, nu its degrees of freedom (draws - 1):
+
+    - d: the prior's degrees of freedom (:func:`estimate_prior_freedom`); 0 for a gain alone
+    - phi0: the mean phi of all gains, or of a group of the gain if that is larger: a noisy task or encoder keeps its
+      noise
+    - the shared phi: (d phi0 + nu phi) / (d + nu), and at least 1
+
+    - variances, item_variances: (..., gains) float64, above 0
+    - freedom: (gains,)
+    - groups: (groups, gains), the gains of each task and encoder
+    - independent: the number of independent gains
+    - varying: (gains,), whether the answers of a gain vary, else it is left out of the prior; None: all vary
+
+    Returns:
+        (..., gains) float64 and (...) float64.
+    """
+    nu = np.asarray(freedom, dtype=np.float64)
+    ratios = variances / item_variances
+    chosen = np.ones(ratios.shape[-1], np.bool_) if varying is None else varying
+    prior_freedom = estimate_prior_freedom(ratios[..., chosen], nu[chosen], independent=independent)
+    prior_ratios = np.zeros_like(ratios)
+    for group in (np.ones_like(chosen), *groups):
+        if (group & chosen).any():
+            mean_ratio = ratios[..., group & chosen].mean(axis=-1, keepdims=True)
+            prior_ratios = np.maximum(prior_ratios, group * mean_ratio)
+    d = prior_freedom[..., np.newaxis]
+    shared = np.maximum(1.0, (d * prior_ratios + nu * ratios) / (d + nu))
+    return shared * item_variances, prior_freedom
+
+
+def estimate_prior_freedom(ratios: Floats, freedom: Floats, *, independent: int) -> Floats:
+    """Return the degrees of freedom of the prior, (...) float64, by the spread of log variances.
+
+    Smyth (2004): with z = ln(phi) - digamma(nu / 2) + ln(nu / 2), d0 solves trigamma(d0 / 2) = var(z) - mean
+    trigamma(nu / 2), and is infinite if that is not positive. Gains of one table depend on each other, so d0 is too
+    large. The least of d0 / 2, 8 and (independent - 1) nu / 6 is returned.
+
+    - ratios: (..., gains); freedom: (gains,)
+    """
+    from scipy.special import digamma, polygamma
+
+    if ratios.shape[-1] < 2:
+        return np.zeros(ratios.shape[:-1])
+    logs = np.log(ratios) - digamma(freedom / 2) + np.log(freedom / 2)
+    excess = logs.var(axis=-1, ddof=1) - polygamma(1, freedom / 2).mean()
+    most = max(0.0, min(MOST_PRIOR_FREEDOM, (independent - 1) * float(freedom.mean()) / 6))
+    d0 = 2 * invert_trigamma(np.where(excess > 0, excess, 1.0))
+    return np.where(excess > 0, np.minimum(d0 / 2, most), most)
+
+
+def invert_trigamma(values: Floats) -> Floats:
+    """Return the x with trigamma(x) = value, for positive values (Smyth 2004, appendix: Newton's method).
+
+    >>> bool(abs(invert_trigamma(np.array([1.6449340668482264]))[0] - 1) < 1e-9)
+    True
+    """
+    from scipy.special import polygamma
+
+    x = 0.5 + 1 / values
+    for _ in range(50):
+        trigamma = polygamma(1, x)
+        step = trigamma * (1 - trigamma / values) / polygamma(2, x)
+        x = x + step
+        if np.all(np.abs(step) <= 1e-10 * x):
+            break
+    return np.asarray(x, np.float64)
+
 
 LEVEL = 0.05
 """The level of every test of a table: a corrected p-value below it is significant."""
@@ -74,7 +280,7 @@ def compare_matched_results(
 
     - One draw: sign test and t-test over units.
     - Several draws: sign test over draws, and the t-test with a variance that is shared with the other matches of
-      several draws (:mod:`.shared_variance`). If draws have the same test items, its p-value is at least that of the
+      several draws. If draws have the same test items, its p-value is at least that of the
       sign test over units, and the interval at least as wide as that for the choice of items.
 
     - conditions: the conditions to compare in each match
@@ -124,7 +330,6 @@ def _subtract_answers(pair: tuple[Result, Result], conditions: ConditionPair) ->
 
 
 def _average_same_items(matched: MatchedResults, conditions: ConditionPair) -> tuple[Floats, Floats]:
-    """Return gains and sizes of the units of each dataset, averaged over its draws."""
     by_dataset: dict[str, list[tuple[Floats, Floats]]] = {}
     for pair in matched:
         by_dataset.setdefault(pair[0].dataset_fingerprint, []).append(_subtract_answers(pair, conditions))

@@ -1,7 +1,4 @@
-"""The comparisons of a table: all pairs are tested at once, and a comparison is built when it is read.
-
-400 encoders on 5 tasks are 400,000 pairs, few of which are shown.
-"""
+"""The comparisons of a table: all pairs are tested at once, and a comparison is built when it is read."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -85,10 +82,7 @@ def run_sign_tests(pairs: Sequence[tuple[Result, Result]]) -> Floats:
 
 
 def _sum_right_answers(results: Sequence[Result]) -> NDArray[np.unsignedinteger[Any]]:
-    """Return the right answers of each probe to the items of each unit, (results, units).
-
-    They are multiplied to the same number of seeds, so that ties are exact.
-    """
+    """Return the right answers in each unit, (results, units), all multiplied to the same number of seeds."""
     scores = [result.scores[Condition.PROBE] for result in results]
     totals = sorted({score.total for score in scores})
     if len(totals) > 1:

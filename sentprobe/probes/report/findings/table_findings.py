@@ -1,17 +1,7 @@
 """The decisions about one table: every bold figure, star, group, note and check reads them here.
 
-Three families of tests, each corrected by Holm's method at one level:
-
-- pairs of encoders (:mod:`.paired_tests`); variants of one model (cut, rounded or erased vectors) are a family of
-  their own
-- figures, and controls that may know the answer, against chance
-- figures against such a control
-
-The marked figure of a column is the best, if it is above its control and significantly different from every other
-model. The control is the bag of words of the encoder's width if that is above chance on the task, else chance.
-
-Group 1 of a column: encoders whose difference from the best is not significant by the paired test; the next group is
-formed in the same way from the others. An accuracy is marked if it is above its control and alone in group 1.
+Three families of tests, each with Holm's correction: pairs of encoders (variants of one model apart), figures and
+controls that may know the answer against chance, and figures against such a control.
 """
 
 from collections import Counter
@@ -191,7 +181,6 @@ def _pair_with_control(
 
 
 def _are_equal(result: Result, control: Result, condition: Condition) -> bool:
-    """Return whether the probes of an encoder answer exactly as its control."""
     return [seed.right for seed in result.scores[Condition.PROBE].seeds] == [
         seed.right for seed in control.scores[condition].seeds
     ]
@@ -212,7 +201,7 @@ def find_bag_of_words(result: Result, results: Results) -> Iterator[Result]:
 
 
 def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
-    """Return the marked cells of one setting, at most one for each task."""
+    """Return the best cell of each task that is above its control, and significantly different from other models."""
     findings = find_table(results)
     significant = findings.significant_pairs
     leaders = (_find_leader(findings, task, significant) for task in results.tasks)
@@ -230,10 +219,7 @@ def _find_leader(
 
 
 def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Results) -> bool:
-    """Return whether a figure is above its control: the bag of words if words alone may reveal the answer, else chance.
-
-    A figure that rounds to that of a bag of words at chance, or to less, is not above its control.
-    """
+    """Return whether a figure is above its control and, where that is chance, above its bag of words as printed."""
     if cell[1] in findings.find_solvable_tasks():
         comparisons = findings.compare_with_control(Condition.BAG_OF_WORDS)
         return any(comparison.is_better for comparison in comparisons if comparison.first.cell == cell)
@@ -312,7 +298,7 @@ def compute_standings(results: Results) -> Standings:
 
 
 def rank_groups(results: Results) -> dict[EncoderOnTask, int]:
-    """Return the group of each cell in its column, from 1, the best first."""
+    """Return the group of each cell in its column, from 1: not significantly worse than the best of the rest."""
     findings = find_table(results)
     significant = findings.significant_pairs
     return {
@@ -327,7 +313,6 @@ def rank_groups(results: Results) -> dict[EncoderOnTask, int]:
 def _split_into_groups(
     ranked: Sequence[EncoderOnTask], significant: Collection[frozenset[EncoderOnTask]]
 ) -> Iterator[list[EncoderOnTask]]:
-    """Yield the cells not significantly different from the best, then repeat with the others."""
     remaining = list(ranked)
     while remaining:
         pairs = [(cell, frozenset((remaining[0], cell)) in significant) for cell in remaining]

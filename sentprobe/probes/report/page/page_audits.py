@@ -122,7 +122,6 @@ def _describe_unaudited(names: Mapping[str, str], audits: Sequence[Audit]) -> It
 
 
 def _draw_audits(results: Results, audits: Sequence[Audit], names: Mapping[str, str]) -> pn.ResultPicture:
-    """Return a panel for each dataset: a row for each cue, and one for the best encoder."""
     rows = [(*_build_cue_rows(audit), *_build_best_row(results, audit)) for audit in audits]
     low = pn.compute_floor([100.0, *(dot.low for audit_rows in rows for row in audit_rows for dot in row.dots)])
     panels = (

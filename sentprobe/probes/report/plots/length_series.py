@@ -85,7 +85,6 @@ def _to_records(result: Result, by: Lengths) -> Iterator[dict[str, Any]]:
 
 
 def _to_record(result: Result, condition: Condition | None, point: SeriesPoint) -> dict[str, Any]:
-    """Return the record of an accuracy under a condition, or of a norm."""
     return {
         "run": result.source,
         "encoder": result.encoder,

@@ -154,7 +154,6 @@ def select_best(accuracies: Iterable[tuple[str, float]]) -> list[str]:
 def _draw_lengths(
     results: Results, task: str, marks: Mapping[str, int], by: Lengths, *, norms: bool
 ) -> Iterator[pn.LinePanel]:
-    """Yield the panel of a task, unless there are no points for it."""
     series = {name: _pool_draws(results, name, task, by, norms=norms) for name in marks}
     series = {name: points for name, points in series.items() if points}
     if not series:

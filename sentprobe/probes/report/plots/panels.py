@@ -1,8 +1,4 @@
-"""Panels: small pictures of one kind, with the places of their parts in units of SVG.
-
-The page shows many side by side, each as wide as a telephone; a plot shows them in a grid. The template
-``panels.html.j2`` draws texts, lines and dots.
-"""
+"""Panels: small pictures of one kind, with the places of their parts in units of SVG, for ``panels.html.j2``."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass

@@ -127,7 +127,6 @@ def _show_full_names(picture: ResultPicture) -> ResultPicture:
 
 
 def _place_names(legend: Sequence[tuple[str, int]], width: float, top: float) -> Iterator[PlacedName]:
-    """Yield the names of a legend, in as many lines as needed."""
     x, y = float(PANEL_GAP), top
     for name, mark in legend:
         label = shorten(name, limit=NAME_LIMIT)

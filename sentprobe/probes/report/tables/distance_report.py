@@ -55,7 +55,6 @@ def select_items_with_probe(record: Result, items: Sequence[int]) -> Result:
 
 
 def _format_accuracies(records: Sequence[Result], *, intervals: bool) -> str:
-    """Return the mean over draws for each classifier."""
     by_name: dict[str, list[Result]] = {}
     for record in records:
         by_name.setdefault(format_preset_name(record.preset), []).append(record)
@@ -79,11 +78,6 @@ def describe_semrole_accuracies(results: Sequence[GeometryResult], probed: Itera
 
 
 def _format_mean(shares: Sequence[float]) -> str:
-    """Return the mean in percent, and the number of values if there are several.
-
-    >>> _format_mean([0.7]), _format_mean([0.7, 0.8])
-    ('70.0', '75.0 (mean of 2)')
-    """
     count_text = f" (mean of {len(shares)})" if len(shares) > 1 else ""
     return f"{100 * mean(shares):.1f}{count_text}"
 

@@ -128,7 +128,6 @@ def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:
 
 
 def _build_shared_rows(results: Results, condition: Condition, style: CellStyle) -> list[GridRow]:
-    """Return a row for each width (or other shared property) of a control."""
     by_name: dict[str, dict[str, Result]] = {}
     for record in results.records:
         if condition in record.scores:
@@ -140,7 +139,6 @@ def _build_shared_rows(results: Results, condition: Condition, style: CellStyle)
 def _build_row(
     label: str, condition: Condition, results: Results, firsts: Mapping[str, Result], style: CellStyle
 ) -> GridRow:
-    """Return a row, given the first result of each task that it shows."""
     draws = (find_draws(results, firsts[task]) if task in firsts else () for task in results.tasks)
     findings = find_table(results)  # once, since the look-up reads all results
     cells = (_build_cell(findings, cell_draws, condition, style) for cell_draws in draws)

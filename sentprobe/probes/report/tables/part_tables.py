@@ -120,7 +120,6 @@ class _PartColumn:
 def _build_columns(
     results: Results, here: Sequence[Result], items: division.ItemTables, column: str, style: CellStyle
 ) -> Iterator[tuple[str, _PartColumn]]:
-    """Yield the columns by name: encoders first, then controls."""
     for condition in USUAL_CONDITIONS if style.all_rows else SHOWN:
         seen: set[str] = set()
         for record in here:

@@ -121,7 +121,6 @@ def describe_figures(results: Results) -> Iterator[str]:
 
 
 def _describe_probe_words(results: Results) -> Iterator[str]:
-    """Yield notes on the vectors of probe words where these are not one-hot."""
     trained = [result for result in results.records if result.dim]
     for name in dict.fromkeys(result.probe_vectors for result in trained):
         if name not in ("", ONE_HOT):
@@ -149,7 +148,6 @@ def _describe_precision(results: Results) -> Iterator[str]:
 
 
 def _list_probes(results: Results) -> list[SeedScore]:
-    """Return the scores of all probes on the tasks themselves, without the controls."""
     scores = [result.scores[Condition.PROBE] for result in results.records]
     return [seed for score in scores for seed in score.seeds]
 
@@ -280,7 +278,6 @@ def _format_values(by_task: Mapping[str, str]) -> str:
 
 
 def _list_cautions(table: Results) -> Iterator[str]:
-    """Yield the most important warnings."""
     yield from spread_notes.describe_uneven_probes(table)
     for average in spread_notes.list_average_settings(table):
         yield f"Each probe is an average of {average} classifiers (setting average={average})."

@@ -66,7 +66,6 @@ def show_results(
 
 
 def _build_all_tables(results: Results, style: main_table.CellStyle, notes: NoteStyle = SHORT) -> Iterator[ShownTable]:
-    """Yield the tables of accuracies, then those of methods."""
     yield from lay_out_grids(build_sections(results, style, notes), style)
     yield from build_method_tables(results)
 

@@ -25,7 +25,7 @@ from sentprobe.probes.pretraining import checkpoint, devices_and_precision, loop
 from sentprobe.probes.pretraining.objectives import ObjectiveKind
 from sentprobe.probes.pretraining.schedule import TrainingState, ValidationPoint
 from sentprobe.probes.pretraining.texts import running_text, text_files
-from sentprobe.probes.pretraining.texts.meanings import sample_meanings
+from sentprobe.probes.pretraining.texts.corpora import sample_meanings
 from sentprobe.probes.pretraining.texts.open_texts import TextKind, open_texts
 from sentprobe.probes.pretraining.vocabulary import SKIP_GRAM, learn_skip_gram, learn_vocabulary
 from sentprobe.probes.results import store

@@ -146,7 +146,7 @@ def test_proxy_of_the_environment(server: Server, monkeypatch: pytest.MonkeyPatc
 
 STALLED = """
 import sys
-from sentprobe.probes.encoders import make_encoder
+from sentprobe.probes.encoders.kinds import make_encoder
 try:
     print("ready", flush=True)
     make_encoder(sys.argv[1], seed=0).encode(["a", "b", "c"])

@@ -9,7 +9,7 @@ from pretraining_pieces import TINY, larger, model_of, said_right, sentences, te
 from sentprobe.probes.pretraining.objective import PreparedObjective
 from sentprobe.probes.pretraining.objectives import OBJECTIVES, ObjectiveOptions, prepare
 from sentprobe.probes.pretraining.texts import corpora
-from sentprobe.probes.pretraining.texts.meanings import sample_meanings
+from sentprobe.probes.pretraining.texts.corpora import sample_meanings
 
 pytest.importorskip("tokenizers")
 pytest.importorskip("sacrebleu")

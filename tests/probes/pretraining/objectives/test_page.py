@@ -8,7 +8,7 @@ from sentprobe.generator.sentences.parse import parse
 from sentprobe.lexicon import english
 from sentprobe.probes.pretraining.objectives import OBJECTIVES, ObjectiveOptions
 from sentprobe.probes.pretraining.objectives.sequences import DropAndSwap
-from sentprobe.probes.pretraining.texts.meanings import split_notation
+from sentprobe.probes.pretraining.texts.corpora import split_notation
 
 PAGE = (ROOT / "docs" / "train-objectives.md").read_text("utf-8")
 ROWS = {

@@ -6,7 +6,7 @@ from sentprobe.errors import UsageError
 from sentprobe.generator.events.notation import read_event, write_event
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.lexicon import english
-from sentprobe.probes.pretraining.texts.meanings import sample_meanings
+from sentprobe.probes.pretraining.texts.corpora import sample_meanings
 
 
 def test_an_event_is_read_back_and_realized_as_its_sentence() -> None:

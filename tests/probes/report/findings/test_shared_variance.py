@@ -14,7 +14,7 @@ from scipy.special import digamma, polygamma
 from thoroughness import examples
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.report.findings.shared_variance import (
+from sentprobe.probes.report.findings.paired_tests import (
     DrawGains,
     compute_item_variance,
     compute_shared_t_tests,
