@@ -176,6 +176,8 @@ def _find_differences(left: EventMeaning, right: EventMeaning) -> Iterator[Prope
         yield Property.NEGATION if moved else Property.POLARITY
     for verb, clause in left.clauses.items():
         yield from _compare_clauses(clause, right.clauses[verb])
+        if len({clause.scope, right.clauses[verb].scope} - {""}) > 1:
+            yield Property.SCOPE
 
 
 def _find_replaced_words(left: EventMeaning, right: EventMeaning) -> Iterator[tuple[Property, str, str]]:
@@ -227,8 +229,6 @@ def _compare_clauses(left: ClauseMeaning, right: ClauseMeaning) -> Iterator[Prop
         yield Property.ASPECT
     if left.adverbs != right.adverbs:
         yield Property.ADVERB
-    if left.scope and right.scope and left.scope != right.scope:
-        yield Property.SCOPE
     if left.head != right.head:
         yield Property.MODIFIER
         # The role of the modified noun does not count as a second difference.

@@ -63,7 +63,11 @@ DIFFERENT = [
     ("a man often helped the doctor", "the doctor was often helped by a man", [Property.SCOPE]),
     ("who did every man help", "who was helped by every man", [Property.SCOPE]),
     ("the man gave every doctor a pen", "the man gave a pen to every doctor", [Property.SCOPE]),
-    ("the man that every king sent a pen to slept", "the man that was sent a pen by every king slept", [Property.SCOPE]),
+    (
+        "the man that every king sent a pen to slept",
+        "the man that was sent a pen by every king slept",
+        [Property.SCOPE],
+    ),
     ("every man helped a doctor", "every man did not help a doctor", [Property.POLARITY]),
     ("every man helped the doctor", "some man helped the doctor", [Property.NUMBER]),
 ]
