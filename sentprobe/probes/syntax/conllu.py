@@ -1,12 +1,6 @@
-"""Parsing of CoNLL-U into sentences with dependencies, and mistakes with line numbers.
+"""Parsing of CoNLL-U into sentences with dependencies; ranges (``1-2``) and empty nodes (``8.1``) are skipped.
 
-A sentence is a block of lines; an empty line ends it:
-
-    block ::= comment* token+ ""
-    token ::= ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC, separated by tabs
-
-Ranges (``1-2``) and empty nodes (``8.1``) are skipped. Penn tags are those of XPOS. A comment ``# tree = (S ...)``,
-which ``gen`` writes, has the constituents.
+A comment ``# tree = (S ...)``, which ``gen`` writes, has the constituents.
 """
 
 from collections.abc import Sequence

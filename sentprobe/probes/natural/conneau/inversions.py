@@ -1,8 +1,4 @@
-"""CoordInv and BShift of Conneau et al. 2018, section 2: two clauses or two neighbouring tokens, inverted or not.
-
-In CoordInv, the same function renders originals and inverted sentences. An original is used only if its rendering
-equals the sentence of the corpus. So neither case nor punctuation tells the two apart.
-"""
+"""CoordInv and BShift of Conneau et al. 2018, section 2: two clauses or two neighbouring tokens, inverted or not."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +14,6 @@ from sentprobe.probes.natural.natural_task import NaturalTask, ParseLabel, Table
 
 ANSWER_SQL = f"CASE WHEN {selection.LENGTHS_SQL} AND {pairing.NO_QUOTES_SQL} AND tokens[-1] = '.' THEN clauses END"
 """The clauses of a sentence of allowed length that has no double quotes and ends in a full stop, as published."""
-
 _COLUMNS = "text, tags, clauses.first_start, clauses.first_end, clauses.second_start, clauses.second_end"
 _NAME_TAGS = frozenset(("NNP", "NNPS"))
 
@@ -112,19 +107,11 @@ def _group_by_length(request: selection.SelectionRequest) -> dict[LongerClause, 
 
 def _find_invertible(rows: Iterable[tuple[object, ...]]) -> dict[str, CoordinatedSentence]:
     divided = {str(row[0]): divide_sentence(str(row[0]), row[1], row[2:]) for row in rows}  # type: ignore[arg-type]
-    return {
-        text: parts
-        for text, parts in divided.items()
-        if parts is not None and render_sentence(parts, inverted=False) == text
-    }
+    return {text: parts for text, parts in divided.items() if parts and render_sentence(parts, inverted=False) == text}
 
 
 def divide_sentence(text: str, tags: Sequence[str], spans: Sequence[int]) -> CoordinatedSentence | None:
-    """Return the five parts of a sentence, by the spans of its clauses.
-
-    None if words stand before the first clause or after the second, if a clause has a double quote (its partner may be
-    in the other clause), or if the second clause begins with a capital letter without being a name or *I*.
-    """
+    """Return the five parts of a sentence by the spans of its clauses; None if an inversion would show."""
     tokens = text.split(" ")
     start, end, second_start, second_end = spans
     before, after = tokens[:start], tokens[second_end:]
@@ -181,11 +168,7 @@ COORDINV = NaturalTask(
 
 
 def select_bigram_shift(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of BShift: two neighbouring tokens swapped (I) or not (O).
-
-    The first token is never swapped, nor punctuation, nor tokens that differ in case only. Sentences with double quotes
-    are excluded, and sentences that a swap turns into another sentence of the corpus.
-    """
+    """Return the items of BShift: two neighbours swapped (I) or not (O), but not the first token, nor punctuation."""
     return pairing.select_changed_sentences(
         request,
         "SELECT digest, 0 AS label, 0 AS form FROM sentences "

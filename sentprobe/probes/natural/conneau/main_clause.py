@@ -8,13 +8,9 @@ from sentprobe.probes.natural.selection import LENGTHS_SQL, Selection, Selection
 from sentprobe.probes.natural.target_words import build_askable_sql, select_target_words
 
 PRESENT, PAST = "PRES", "PAST"
-
 TENSE_SQL = f"CASE WHEN verb_tag IN ('VBP', 'VBZ') THEN '{PRESENT}' WHEN verb_tag = 'VBD' THEN '{PAST}' END"
 """Tense by the main verb's tag; NULL for other tags."""
-
 TENSE_ANSWER_SQL = f"CASE WHEN {LENGTHS_SQL} AND {build_askable_sql('verb')} THEN {TENSE_SQL} END"
-
-
 _REDUNDANCY = Redundancy(feature="tense of its verbs", tags={PRESENT: ("VBP", "VBZ"), PAST: ("VBD",)}, published=95.2)
 
 
@@ -37,15 +33,11 @@ TENSE = NaturalTask(
     | give_reason(CORRELATED_IN_TEXT, Cue.LENGTH),
 )
 
-
 NUMBER_TAGS = ("NN", "NNS")
 
 
 def select_noun_number(request: SelectionRequest, role: str, *, redundancy: Redundancy) -> Selection:
-    """Return items: the head of the main clause's subject or direct object is NN or NNS, and in the frequency band.
-
-    A phrase whose number differs from that of its head, as in *a cat and a dog*, is excluded.
-    """
+    """Return items: the subject's or object's head is NN or NNS, has the phrase's number, and is in the band."""
     return select_target_words(request, role, answer=_build_answer_sql(role), labels=NUMBER_TAGS, redundancy=redundancy)
 
 
