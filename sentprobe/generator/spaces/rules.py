@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache, partial
 from itertools import product
 
-from sentprobe.generator.events.event import GAP, Aspect, Dative, Event, Mood, Negator, Polarity, Role, Voice
+from sentprobe.generator.events.event import GAP, Aspect, Dative, Event, Mood, Negator, Polarity, Voice
 from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY, find_last_role
 from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words
