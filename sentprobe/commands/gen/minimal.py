@@ -39,7 +39,7 @@ def minimal(
     seed: Annotated[int, opt.build_seed_option("the sample")] = 0,
     show_list: Annotated[
         bool,
-        typer.Option("--list", help="List the paradigms: example, number of pairs, and what both sentences share."),
+        typer.Option("--list", help="List the paradigms: example, number of pairs, and how the bad sentence differs."),
     ] = False,
     out: Annotated[
         Path | None, opt.build_out_option("Write to this file or folder instead of stdout."), OUTPUT_FILE
@@ -52,8 +52,8 @@ def minimal(
 ) -> None:
     """Write minimal pairs: a good sentence, and the same with an error.
 
-    The good sentence has exactly one parse, the bad one none. (Paradigms of the field semantics: a noun of a wrong
-    sort.) The fields are those of BLiMP; critical is the first token that differs, counted from 1; annotation is that
+    The good sentence has exactly one parse, the bad one none; with a noun of the wrong sort (field semantics) it
+    parses. The fields are those of BLiMP; critical is the first token that differs, counted from 1; annotation is that
     of the good sentence.
     """
     from sentprobe.generator.minimal import minimal_files as files
@@ -67,7 +67,7 @@ def minimal(
     if not paradigm:
         raise UsageError("name a paradigm with --paradigm, or all; --list shows them")
     pair_format = files.find_pair_format(format_, out)
-    if ALL in paradigm:
+    if paradigm == [ALL]:
         spaces = find_spaces(words, name)
     else:
         spaces = [MinimalPairSpace(words, uid, vocabulary=name) for uid in dict.fromkeys(paradigm)]
@@ -98,7 +98,7 @@ def find_spaces(lexicon: Lexicon, vocabulary: str) -> "list[MinimalPairSpace]":
 def _print_paradigms(lexicon: Lexicon, vocabulary: str) -> None:
     from sentprobe.display.screen import print_table
     from sentprobe.display.table_writers import build_empty_table
-    from sentprobe.generator.minimal.changes import find_effect
+    from sentprobe.generator.minimal.changes import describe_word_overlap
 
     table = build_empty_table(("paradigm, good and bad", "phenomenon", "pairs", "bad has"))
     table.title = f"paradigms (vocabulary {vocabulary}); same words: a model of single words scores exactly 50.0"
@@ -106,6 +106,6 @@ def _print_paradigms(lexicon: Lexicon, vocabulary: str) -> None:
         row = space.paradigm
         pair = next(space.iterate_pairs(space.sample(1, seed=0)))
         table.add_row(
-            f"{row.uid}\n  {pair.good}\n  {pair.bad}", row.term, f"{space.count():,}", find_effect(row.change)
+            f"{row.uid}\n  {pair.good}\n  {pair.bad}", row.term, f"{space.count():,}", describe_word_overlap(row.change)
         )
     print_table(table)

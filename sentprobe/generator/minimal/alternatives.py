@@ -22,7 +22,7 @@ _NUMBER_FORMS = (
 def build_alternatives(
     name: str, lexicon: Lexicon, vocabulary: Vocabulary, substitutes: Sequence[str] = ()
 ) -> Alternatives:
-    """Return the table *name* for the words of a vocabulary; verbs that are put in are among *substitutes*, if any.
+    """Return the table *name* for the words of a vocabulary; new verbs come from *substitutes*, if there are any.
 
     Words have the escapes of JSON.
     """

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from sentprobe.disk.files import atomic_folder, atomic_path
 from sentprobe.errors import UsageError
-from sentprobe.generator.minimal.changes import SAME_WORDS, find_effect
+from sentprobe.generator.minimal.changes import SAME_WORDS, describe_word_overlap
 from sentprobe.generator.minimal.minimal_pairs import MinimalPair, MinimalPairSpace
 from sentprobe.generator.minimal.paradigms import PrefixMethod
 from sentprobe.specs import choose_member
@@ -51,7 +51,7 @@ def make_field_writer(space: MinimalPairSpace) -> Callable[[MinimalPair, int], s
     """Return a function that writes the fields of a pair with its number as a JSON object."""
     row = space.paradigm
     names = {"field": row.field, "linguistics_term": row.term, "UID": row.uid, "simple_LM_method": True}
-    has_same_words = find_effect(row.change) == SAME_WORDS
+    has_same_words = describe_word_overlap(row.change) == SAME_WORDS
     methods = {"two_prefix_method": row.prefix is PrefixMethod.TWO, "lexically_identical": has_same_words}
     first, last = (json.dumps(fields)[1:-1] for fields in (names, methods))
 

@@ -19,7 +19,7 @@ class GateRates:
     form: str
     example: tuple[str, str]
     false_hits: float
-    """Share of the pairs with another meaning that pass."""
+    """Share of the pairs with different meanings that pass."""
     false_hits_interval: Interval
     misses: float
     """Share of the pairs with the same meaning that do not pass."""
@@ -29,7 +29,7 @@ class GateRates:
     eer: float
     """Equal error rate: false hits and misses at the threshold where they are equal."""
     pairs: int
-    """Number of pairs with another meaning."""
+    """Number of pairs with different meanings."""
     same_pairs: int
     ties: int
     """Number of negatives with the score of their positive, in all units."""
@@ -38,7 +38,7 @@ class GateRates:
     curve: tuple[tuple[float, float], ...]
     """Misses and false hits at other thresholds, by ascending misses."""
     worst: tuple[ScoredPair, ...]
-    """The false hits with the highest scores."""
+    """The false hits with the highest scores, in all units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class GateResult:
     """The share of the measured paraphrases that pass."""
     rates: tuple[GateRates, ...]
     generated: tuple[GateRates, ...] = ()
-    """The rates of generated pairs as long as a user's, which are in *rates*."""
+    """Rates of generated pairs of the same lengths; *rates* are then of the user's pairs."""
     stages: tuple[GateStage, ...] = ()
     """The scorers of a cascade; empty: there is one scorer."""
 
@@ -85,7 +85,7 @@ def measure_gate(
 ) -> GateResult:
     """Return the figures at the threshold, which is chosen on one half of the units and measured on the other.
 
-    A threshold that is given is measured on all units; so are *generated* pairs beside a user's.
+    With a given threshold, all units are measured; generated pairs beside a user's always are.
 
     Raises:
         UsageError: a half lacks a kind of pairs.

@@ -54,7 +54,7 @@ class VectorScorer:
         self._encoder, self._nearness, self._cache = encoder, nearness, cache
 
     def score_columns(self, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
-        """Return the scores of each column; where a vector equals the first column's, its score does, too."""
+        """Return the scores of each other column; a vector equal to that in the first of them gets the same score."""
         columns = (firsts, *others)
         texts = list(dict.fromkeys(chain.from_iterable(columns)))
         rows = {text: row for row, text in enumerate(texts)}
@@ -81,27 +81,27 @@ NEAREST = 20
 
 
 def _find_nearest(nearest: list[ScoredPair], scores: Floats, *texts: Sequence[str]) -> list[ScoredPair]:
-    """Return the nearest of *nearest* and of those with these scores."""
+    """Return the nearest pairs: of *nearest*, and of these texts with these scores."""
     pairs = map(ScoredPair, scores.tolist(), *texts)
     return nlargest(NEAREST, chain(nearest, pairs), key=lambda pair: pair.score)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredPairs:
-    """The scores of pairs with the same meaning, and of pairs with another meaning."""
+    """The scores of pairs with the same meaning, and of pairs with different meanings."""
 
     contrast: str
-    """The contrast of the others; empty: a user's pairs."""
+    """The contrast of the negatives; empty: a user's pairs."""
     form: str
     """The form of the negatives: that of the anchor or of the positive; empty: a user's pairs."""
     example: tuple[str, str]
-    """The shortest of the others."""
+    """The shortest pair with different meanings."""
     same: Floats
     other: Floats
     same_units: NDArray[np.int64]
     other_units: NDArray[np.int64]
     nearest: Sequence[ScoredPair] = ()
-    """The others with the highest scores."""
+    """The pairs with different meanings that have the highest scores."""
     ties: int = 0
     """Number of negatives with the score of their positive."""
 
@@ -183,7 +183,7 @@ def score_own_pairs(scorer: PairScorer, path: Path) -> ScoredPairs:
 
 
 SURPLUS = 10
-"""Number of triplets that are sampled for each that is wanted, since not all have the right length."""
+"""How many times as many triplets are sampled as wanted, since not all have the right length."""
 
 
 def count_lengths(path: Path) -> Counter[int]:
@@ -192,7 +192,7 @@ def count_lengths(path: Path) -> Counter[int]:
 
 
 def select_lengths(space: TripletSpace, n: int, lengths: Counter[int], *, seed: int) -> TripletSet:
-    """Return about *n* triplets whose anchors have these numbers of tokens, in these shares; fewer of rare lengths."""
+    """Return about *n* triplets whose anchors have lengths distributed as *lengths*; rare lengths may fall short."""
     triplets = space.sample(min(SURPLUS * n, space.count()), seed=seed)
     quotas = {length: ceil(n * count / lengths.total()) for length, count in lengths.items()}
     positions = []

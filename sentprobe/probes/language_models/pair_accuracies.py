@@ -94,7 +94,7 @@ class PairResults:
 
     @cached_property
     def groups(self) -> list[PairGroup]:
-        """Each paradigm by phenomenon, each phenomenon of several paradigms and, of several paradigms, all pairs."""
+        """A group for each paradigm, each phenomenon of several paradigms, and all pairs if there are several."""
         rows: dict[str, dict[str, list[int]]] = {}
         for row, pair in enumerate(self.pairs):
             rows.setdefault(pair.phenomenon, {}).setdefault(pair.paradigm, []).append(row)
@@ -108,7 +108,7 @@ class PairResults:
     def to_records(self) -> list[dict[str, Any]]:
         """Return a flat record for each group and model, and for each comparison; all have the same keys."""
         records = [self._build_record(group, scores) for group in self.groups for scores in self.scores]
-        of_comparisons = [
+        comparison_records = [
             {
                 "paradigm": comparison.paradigm,
                 **dict(zip(("first", "second"), comparison.matched[0], strict=True)),
@@ -116,7 +116,7 @@ class PairResults:
             }
             for comparison in self.comparisons
         ]
-        return fill_missing_keys(records, of_comparisons)
+        return fill_missing_keys(records, comparison_records)
 
     def _build_record(self, group: PairGroup, scores: PairScores) -> dict[str, Any]:
         answers = scores.answers[:, group.rows]
