@@ -45,9 +45,9 @@ def test_blocks_do_not_change_the_figures_and_halves_do_not_share_a_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_triplets_as_pairs(tmp_path)
-    expected = sentprobe.gate("bow?dim=8", pairs=path)
+    expected = sentprobe.gate("bow?dim=8", pairs=path, contrasts=["role"], n=40)
     monkeypatch.setattr(pair_scores, "BLOCK", 7)
-    assert sentprobe.gate("bow?dim=8", pairs=path) == expected
+    assert sentprobe.gate("bow?dim=8", pairs=path, contrasts=["role"], n=40) == expected
     rates = expected.draws[0].rates[0]
     assert rates.pairs == rates.same_pairs < 60
 
