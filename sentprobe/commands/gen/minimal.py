@@ -1,6 +1,7 @@
 """The command ``gen minimal``: minimal pairs for language models."""
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,19 +11,16 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.completion import build_completer
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.errors import UsageError
-from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
 
 if TYPE_CHECKING:
     from sentprobe.generator.minimal.minimal_pairs import MinimalPairSpace
 
-ALL = "all"
-
 
 def _list_paradigms() -> list[str]:
-    from sentprobe.generator.minimal.paradigms import load_paradigms
+    from sentprobe.generator.minimal.paradigms import ALL_PARADIGMS, load_paradigms
 
-    return [*load_paradigms(), ALL]
+    return [*load_paradigms(), ALL_PARADIGMS]
 
 
 def minimal(
@@ -57,20 +55,20 @@ def minimal(
     of the good sentence.
     """
     from sentprobe.generator.minimal import minimal_files as files
-    from sentprobe.generator.minimal.minimal_pairs import MinimalPairSpace
+    from sentprobe.generator.minimal.minimal_pairs import build_pair_spaces
+    from sentprobe.generator.minimal.paradigms import ALL_PARADIGMS
 
     words = load_lexicon(lexicon)
     name = vocabulary or choose_vocabulary(words, "everyday")
     if show_list:
-        _print_paradigms(words, name)
+        if out is not None:
+            raise UsageError("--list prints a table, and --out is for pairs; give one of them")
+        _print_paradigms(build_pair_spaces(words, paradigm or [ALL_PARADIGMS], vocabulary=name), name)
         return
     if not paradigm:
         raise UsageError("name a paradigm with --paradigm, or all; --list shows them")
     pair_format = files.find_pair_format(format_, out)
-    if paradigm == [ALL]:
-        spaces = find_spaces(words, name)
-    else:
-        spaces = [MinimalPairSpace(words, uid, vocabulary=name) for uid in dict.fromkeys(paradigm)]
+    spaces = build_pair_spaces(words, paradigm, vocabulary=name)
     for space in spaces:
         space.check_count(n)
     if out is None:
@@ -80,29 +78,14 @@ def minimal(
         files.write_pairs(spaces, n, out, pair_format, seed=seed)
 
 
-def find_spaces(lexicon: Lexicon, vocabulary: str) -> "list[MinimalPairSpace]":
-    """Return the pairs of each paradigm that the vocabulary has words for."""
-    from sentprobe.generator.minimal.minimal_pairs import MinimalPairSpace
-    from sentprobe.generator.minimal.paradigms import load_paradigms
-
-    lexicon.vocabulary(vocabulary)
-    spaces = []
-    for uid in load_paradigms():
-        try:
-            spaces.append(MinimalPairSpace(lexicon, uid, vocabulary=vocabulary))
-        except UsageError:
-            continue
-    return spaces
-
-
-def _print_paradigms(lexicon: Lexicon, vocabulary: str) -> None:
+def _print_paradigms(spaces: "Sequence[MinimalPairSpace]", vocabulary: str) -> None:
     from sentprobe.display.screen import print_table
     from sentprobe.display.table_writers import build_empty_table
     from sentprobe.generator.minimal.changes import describe_word_overlap
 
     table = build_empty_table(("paradigm, good and bad", "phenomenon", "pairs", "bad has"))
     table.title = f"paradigms (vocabulary {vocabulary}); same words: a model of single words scores exactly 50.0"
-    for space in find_spaces(lexicon, vocabulary):
+    for space in spaces:
         row = space.paradigm
         pair = next(space.iterate_pairs(space.sample(1, seed=0)))
         table.add_row(

@@ -83,13 +83,10 @@ def lm(
 
 def sample_paradigms(uids: Sequence[str], n: int, seed: int) -> "list[SentencePair]":
     """Return *n* pairs of each paradigm of ``gen minimal``, over its default vocabulary. Raises UsageError."""
-    from sentprobe.commands.gen.minimal import ALL, find_spaces
     from sentprobe.generator.minimal.minimal_files import sample_pairs
-    from sentprobe.generator.minimal.minimal_pairs import MinimalPairSpace
+    from sentprobe.generator.minimal.minimal_pairs import build_pair_spaces
     from sentprobe.probes.language_models.sentence_pairs import build_pair
 
     words = english()
-    name = choose_vocabulary(words, "everyday")
-    chosen = (MinimalPairSpace(words, uid, vocabulary=name) for uid in dict.fromkeys(uids))
-    spaces = find_spaces(words, name) if [*uids] == [ALL] else [*chosen]
+    spaces = build_pair_spaces(words, uids, vocabulary=choose_vocabulary(words, "everyday"))
     return [build_pair(parse_json(fields)) for fields, _ in sample_pairs(spaces, n, seed=seed)]

@@ -4,11 +4,12 @@ import json
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
+from functools import partial
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 
-from sentprobe.disk.files import atomic_folder, atomic_path
+from sentprobe.disk.files import atomic_folder, atomic_path, check_new_folder
 from sentprobe.errors import UsageError
 from sentprobe.generator.minimal.changes import SAME_WORDS, describe_word_overlap
 from sentprobe.generator.minimal.minimal_pairs import MinimalPair, MinimalPairSpace
@@ -104,8 +105,6 @@ def _write_parquet(rows: Iterator[tuple[str, str]], path: Path) -> None:
 
 
 def _write_folder(spaces: Sequence[MinimalPairSpace], n: int, path: Path, *, seed: int) -> None:
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise UsageError(f"{path}: not a new or empty folder; name another with --out")
     texts = tomllib.loads((files(__package__) / "harness.toml").read_text(encoding="utf-8"))
     uids = [space.paradigm.uid for space in spaces]
     values = {
@@ -113,7 +112,7 @@ def _write_folder(spaces: Sequence[MinimalPairSpace], n: int, path: Path, *, see
         "configs": "\n".join(f"- config_name: {uid}\n  data_files: {uid}.jsonl" for uid in uids),
         "facts": "\n".join(f"- `{s.paradigm.uid}` ({s.paradigm.term}): {n:,} of {s.count():,} pairs" for s in spaces),
     }
-    with atomic_folder(path) as folder:
+    with atomic_folder(path, check=partial(check_new_folder, path)) as folder:
         for space, uid in zip(spaces, uids, strict=True):
             lines = (f"{pair_fields}\n" for pair_fields, _ in sample_pairs([space], n, seed=seed))
             _write_lines(lines, folder / f"{uid}.jsonl")

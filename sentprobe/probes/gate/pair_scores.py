@@ -96,10 +96,10 @@ class ScoredPairs:
     """The form of the negatives: that of the anchor or of the positive; empty: a user's pairs."""
     example: tuple[str, str]
     """The shortest pair with different meanings."""
-    same: Floats
-    other: Floats
+    same_scores: Floats
+    different_scores: Floats
     same_units: NDArray[np.int64]
-    other_units: NDArray[np.int64]
+    different_units: NDArray[np.int64]
     nearest: Sequence[ScoredPair] = ()
     """The pairs with different meanings that have the highest scores."""
     ties: int = 0
@@ -112,15 +112,15 @@ def score_triplets(scorer: PairScorer, triplets: TripletSet, reporter: Reporter)
     examples: list[tuple[str, str]] = []
     nearest: list[list[ScoredPair]] = [[], []]
     for start, portion in triplets.iterate_portions(BLOCK):
-        anchors, *others = map(portion.render_texts, SIDES)
+        anchors, *texts_by_side = map(portion.render_texts, SIDES)
         block = slice(start, start + len(portion))
-        scores[:, block] = scorer.score_columns(anchors, *others)
+        scores[:, block] = scorer.score_columns(anchors, *texts_by_side)
         units[block] = portion.hash_units()
         nearest = [
             _find_nearest(*row, anchors, texts)
-            for *row, texts in zip(nearest, scores[1:, block], others[1:], strict=True)
+            for *row, texts in zip(nearest, scores[1:, block], texts_by_side[1:], strict=True)
         ]
-        candidates = [find_shortest(anchors, texts) for texts in others[1:]]
+        candidates = [find_shortest(anchors, texts) for texts in texts_by_side[1:]]
         examples = [
             find_shortest(*zip(*rows, strict=True)) for rows in zip(examples or candidates, candidates, strict=True)
         ]
@@ -132,14 +132,14 @@ def score_triplets(scorer: PairScorer, triplets: TripletSet, reporter: Reporter)
             contrast=triplets.space.contrast.name,
             form=form.value,
             example=examples[row],
-            same=positive,
-            other=other,
+            same_scores=positive,
+            different_scores=scores_of_form,
             same_units=units,
-            other_units=units,
+            different_units=units,
             nearest=nearest[row],
-            ties=int(((other == positive) & np.isfinite(other)).sum()),
+            ties=int(((scores_of_form == positive) & np.isfinite(positive)).sum()),
         )
-        for form, other, row in forms
+        for form, scores_of_form, row in forms
     ]
 
 
@@ -174,10 +174,10 @@ def score_own_pairs(scorer: PairScorer, path: Path) -> ScoredPairs:
         contrast="",
         form="",
         example=examples[0],
-        same=all_scores[is_same],
-        other=all_scores[~is_same],
+        same_scores=all_scores[is_same],
+        different_scores=all_scores[~is_same],
         same_units=all_units[is_same],
-        other_units=all_units[~is_same],
+        different_units=all_units[~is_same],
         nearest=nearest,
     )
 

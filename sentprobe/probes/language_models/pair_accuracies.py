@@ -41,10 +41,12 @@ class PairScores:
 def score_pairs(
     model: LanguageModel, pairs: Sequence[sp.SentencePair], kind: ScoreKind, reporter: Reporter
 ) -> PairScores:
-    """Return the scores of both sentences of each pair; raise UsageError if the model scores no tokens."""
+    """Return the scores of both sentences of each pair; raise UsageError if the model scores no tokens of a text."""
     texts = [*dict.fromkeys(chain.from_iterable((pair.good, pair.bad) for pair in pairs))]
     reporter.begin(f"score with {shorten(model.name)}", len(texts))
     tokens = dict(zip(texts, model.score(texts, reporter), strict=True))
+    if unscored := [text for text, scores in tokens.items() if not scores.log_probabilities]:
+        raise UsageError(f"{model.name} scores no token of {unscored[0]!r}")
     if kind is not ScoreKind.SENTENCE and not all(scores.spans for scores in tokens.values()):
         raise UsageError(f"{model.name} returns one number for a sentence; --score {kind} needs one for each word")
     regions = [pair.find_regions() for pair in pairs]
