@@ -11,7 +11,7 @@ from sentprobe.commands.shared import table_output
 from sentprobe.commands.shared.table_output import FLAT
 from sentprobe.display import table_writers as tw
 from sentprobe.display.screen import print_table, print_text
-from sentprobe.errors import SentprobeError, UsageError, escape_control_characters, format_message
+from sentprobe.errors import SentprobeError, UsageError, format_message
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.distance_draws import build_geometry_tables
 from sentprobe.probes.geometry.distance_results import GeometryResult, read_geometry
@@ -113,7 +113,7 @@ def draw_plot(
     if curves and not layered_draws:
         _check_single(curves, "trainings (name, seed or folder)")
         picture = page_pictures.draw_training_picture(curves[0])
-        return replace(picture, title=f"{escape_control_characters(curves[0].name)} in training")
+        return replace(picture, title=f"{curves[0].name} in training")
     if not results.records:
         tables = build_geometry_tables(distances)
         _check_single(tables, "tables of geometry")

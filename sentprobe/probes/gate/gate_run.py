@@ -17,7 +17,7 @@ from sentprobe.probes.encoders.protocol import Encoder
 from sentprobe.probes.encoders.resolve import EncoderArgument, resolve_encoders
 from sentprobe.probes.gate.cascade import Cascade
 from sentprobe.probes.gate.cross_encoders import CROSS_ENCODER, PairFunction, PairModel, load_cross_encoder
-from sentprobe.probes.gate.gate_rates import GateResult, check_threshold, measure_gate
+from sentprobe.probes.gate.gate_rates import GateDraw, check_threshold, measure_gate
 from sentprobe.probes.gate.gate_tables import Gate
 from sentprobe.probes.gate.pair_scores import (
     PairScorer,
@@ -96,7 +96,7 @@ def gate(
         words, contrasts, sampling, None if mood is None else choose_member(Mood, mood, what="mood")
     )
     lengths = None if pairs is None else count_lengths(Path(pairs))
-    results: list[GateResult] = []
+    results: list[GateDraw] = []
     for draw_seed in range(seed, seed + DRAW_STEP * draws, DRAW_STEP):
         scorer = _build_scorer(model, draw_seed, nearness, cache, score)
         if threshold is not None:
@@ -104,7 +104,7 @@ def gate(
         if then is not None:
             scorer = Cascade(scorer, _build_scorer(then, draw_seed, nearness, cache))
 
-        def measure_all(threshold: float | None, scorer: PairScorer = scorer, draw_seed: int = draw_seed) -> GateResult:
+        def measure_all(threshold: float | None, scorer: PairScorer = scorer, draw_seed: int = draw_seed) -> GateDraw:
             own_pairs = [] if pairs is None else [score_own_pairs(scorer, Path(pairs))]
             generated = _score_spaces(
                 scorer, spaces, n, draw_seed, lengths=lengths, reporter=reporter or SilentReporter()

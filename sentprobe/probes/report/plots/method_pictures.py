@@ -9,7 +9,7 @@ from math import log2
 from statistics import fmean, stdev
 from typing import TypeAlias
 
-from sentprobe.errors import UsageError, escape_control_characters
+from sentprobe.errors import UsageError
 from sentprobe.probes.report.findings.correlations import Correlation, Correlations
 from sentprobe.probes.report.plots import page_pictures
 from sentprobe.probes.report.plots import panels as pn
@@ -131,10 +131,10 @@ def _draw_lines(
         lines = []
         for name, line in by_name.items():
             line_points = (pn.LinePoint(_locate(at, least), *percents) for at, percents in sorted(line.items()))
-            lines.append(pn.Line(name=escape_control_characters(name), mark=marks[name], points=tuple(line_points)))
+            lines.append(pn.Line(name=name, mark=marks[name], points=tuple(line_points)))
         panels.append(
             pn.LinePanel(
-                title=escape_control_characters(task),
+                title=task,
                 x_label=x_label,
                 lines=tuple(lines),
                 low=low,
@@ -168,8 +168,8 @@ def draw_heat_map(correlations: Correlations) -> ResultPicture:
     pairs = {(pair.task, pair.score): pair for pair in correlations.pairs}
     panel = HeatPanel(
         title="Spearman's correlation",
-        rows=tuple(shorten(escape_control_characters(task)) for task in correlations.tasks),
-        columns=tuple(shorten(escape_control_characters(score)) for score in correlations.scores),
+        rows=tuple(shorten(task) for task in correlations.tasks),
+        columns=tuple(shorten(score) for score in correlations.scores),
         cells=tuple(
             tuple(_make_cell(pairs[task, score]) for score in correlations.scores) for task in correlations.tasks
         ),

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import ClassVar, TypeAlias
 
-from sentprobe.errors import escape_control_characters
 from sentprobe.probes.statistics import Interval
 from sentprobe.progress import shorten
 
@@ -328,7 +327,7 @@ def build_legend(marks: dict[str, int]) -> tuple[tuple[str, int], ...]:
     """Return the legend of lines, if they are too many to have names beside them."""
     if len(marks) <= MAX_NAMED_LINES:
         return ()
-    return tuple((escape_control_characters(name), mark) for name, mark in marks.items())
+    return tuple((name, mark) for name, mark in marks.items())
 
 
 def compute_floor(values: Iterable[float]) -> float:

@@ -15,6 +15,7 @@ from sentprobe.probes.report.tables.view import ShownTable
 from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.results.training_curve import TrainingCurve
 from sentprobe.probes.statistics import Interval
+from sentprobe.values import group_by
 
 PROBES_TITLE = "accuracy of probes"
 OBJECTIVE_TITLE = "training objective"
@@ -260,11 +261,8 @@ def _format_point(point: StepAccuracy | None, *, intervals: bool) -> str:
 def describe_figures(curve: Curve) -> str:
     """Return the notes below the table: the measures and chance."""
     columns = group_columns(curve)
-    names_by_text: dict[str, list[str]] = {}
-    for name, lines in columns.items():
-        text = f"{lines[0].measured}, chance {100 * lines[0].chance:.1f}"
-        names_by_text.setdefault(text, []).append(name)
-    parts = "; ".join(f"{', '.join(names)}: {text}" for text, names in names_by_text.items())
+    names_by_measure = group_by(columns, lambda name: (columns[name][0].measured, columns[name][0].chance))
+    parts = "; ".join(f"{', '.join(n)}: {text}, chance {100 * p:.1f}" for (text, p), n in names_by_measure.items())
     sentences = [f"Accuracy in %, seed {curve.seed}. {parts}."]
     if len(columns) > len({line.name for line in curve.lines}):
         sentences.append("Columns of one name are of other data, or of another classifier.")

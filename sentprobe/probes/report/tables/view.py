@@ -7,9 +7,11 @@ from io import StringIO
 from typing import TYPE_CHECKING, TypeAlias
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
 
 from sentprobe.display import table_writers as tw
 from sentprobe.display.screen import split_table, wrap
+from sentprobe.errors import escape_control_characters
 from sentprobe.probes.report.findings.draws import find_missing_cells
 from sentprobe.probes.report.tables import main_table
 from sentprobe.probes.report.tables.method_tables import build_method_tables
@@ -125,13 +127,18 @@ def _render_plain_text(results: Results) -> str:
 
 
 def load_template(name: str) -> Template:
-    """Return a template of the package; it escapes all texts."""
+    """Return a template of the package; it escapes all texts, also their control characters."""
     environment = Environment(
         loader=PackageLoader("sentprobe.probes.report.page"),
         autoescape=True,
+        finalize=_escape_text,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
     return environment.get_template(name)
+
+
+def _escape_text(value: object) -> object:
+    return escape_control_characters(value) if isinstance(value, str) and not isinstance(value, Markup) else value
