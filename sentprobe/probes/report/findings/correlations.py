@@ -1,4 +1,8 @@
-"""Spearman's correlations of accuracies with other scores (Conneau et al. 2018, figure 2): bootstrap, permutations."""
+"""Spearman's correlations of accuracies with other scores (Conneau et al. 2018, figure 2).
+
+Encoders are few and scores have ties, for which formulas by the normal distribution are wrong: intervals are by
+bootstrap over the encoders, and p-values by permutation.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -16,6 +16,7 @@ from sentprobe.probes.results.result import Condition, Result, Score
 from sentprobe.values import group_by
 
 MOST_PRIOR_FREEDOM = 8.0
+"""Maximum degrees of freedom that sharing adds, from simulations (docs/decisions/0013)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -147,6 +148,8 @@ def share_variances(
     varying: NDArray[np.bool_] | None = None,
 ) -> tuple[st.Floats, st.Floats]:
     """Return the shared variance of each gain, (..., gains), and the degrees of freedom that sharing adds, (...).
+
+    Three draws alone have two degrees of freedom and hardly any power; docs/decisions/0013 has the reasons.
 
     phi is the ratio of the variance of a gain to that of its items, nu its degrees of freedom (draws - 1):
 

@@ -13,7 +13,6 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.report.findings.correlations import Correlation, Correlations
 from sentprobe.probes.report.plots import page_pictures
 from sentprobe.probes.report.plots import panels as pn
-from sentprobe.probes.report.plots.panels import HeatCell, HeatPanel, ResultPicture
 from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.progress import shorten
 from sentprobe.specs import parse_spec
@@ -163,10 +162,10 @@ _DARK = 0.18
 """Luminance below which white text is easier to read than black."""
 
 
-def draw_heat_map(correlations: Correlations) -> ResultPicture:
+def draw_heat_map(correlations: Correlations) -> pn.ResultPicture:
     """Return the picture of all pairs: a cell with its figure for each, bold if significant."""
     pairs = {(pair.task, pair.score): pair for pair in correlations.pairs}
-    panel = HeatPanel(
+    panel = pn.HeatPanel(
         title="Spearman's correlation",
         rows=tuple(shorten(task) for task in correlations.tasks),
         columns=tuple(shorten(score) for score in correlations.scores),
@@ -175,17 +174,17 @@ def draw_heat_map(correlations: Correlations) -> ResultPicture:
         ),
         colours=tuple((f"{n / 5:g}", _format_colour(n / 5)) for n in range(5, -6, -1)),
     )
-    return ResultPicture(title="", caption=CAPTION, panels=(panel,))
+    return pn.ResultPicture(title="", caption=CAPTION, panels=(panel,))
 
 
-def _make_cell(pair: Correlation) -> HeatCell:
+def _make_cell(pair: Correlation) -> pn.HeatCell:
     if pair.estimate is None:
-        return HeatCell("", "none", "#000")
+        return pn.HeatCell("", "none", "#000")
     rho = pair.estimate.rho
     red, green, blue = (math.pow(part / 255, 2.2) for part in _mix_colour(rho))
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     ink = "#fff" if luminance < _DARK else "#000"
-    return HeatCell(f"{rho:.2f}", _format_colour(rho), ink, pair.is_significant)
+    return pn.HeatCell(f"{rho:.2f}", _format_colour(rho), ink, pair.is_significant)
 
 
 def _mix_colour(rho: float) -> tuple[float, ...]:
