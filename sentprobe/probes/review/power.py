@@ -112,4 +112,5 @@ def describe_items_needed(number: float, item_count: int) -> str:
     """
     unit = 10 ** max(0, floor(log10(max(1.0, number))) - 1)
     qualifier = "more than" if number >= MOST_UNITS else "about"
-    return f"{qualifier} {int(-(-number // unit) * unit):,} test items would make it significant (this run: {item_count:,})"
+    needed = int(-(-number // unit) * unit)
+    return f"{qualifier} {needed:,} test items would make it significant (this run: {item_count:,})"

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from statistics import fmean
+from types import MappingProxyType
+from typing import TypeAlias
 
 from sentprobe.errors import UsageError
 from sentprobe.lengths import Bin, Lengths
@@ -81,28 +83,52 @@ def draw_layer_pictures(results: Results) -> Iterator[pn.ResultPicture]:
     models = find_layered_models(results)
     if not models:
         return
-    marks = pn.number_marks(models)
     records = [record for group in models.values() for record in group]
-    low = pn.compute_floor(100 * share for r in records for share in (r.accuracy, r.majority))
+    points: dict[tuple[str, str], Points] = {}
+    for record in records:
+        line = points.setdefault((record.task, record.family), {})
+        line[record.layer or 0] = compute_percents(results, record)
+    yield draw_lines(LAYERS, points, pn.number_marks(models), x_label="layer", records=records)
+
+
+Points: TypeAlias = dict[int, tuple[float, float, float]]
+"""For each number on the x axis: an accuracy and the ends of its interval, in percent."""
+
+
+def draw_lines(
+    picture: pn.ResultPicture,
+    points: Mapping[tuple[str, str], Points],
+    marks: dict[str, int],
+    *,
+    x_label: str,
+    records: Sequence[Result],
+    places: Mapping[int, float] = MappingProxyType({}),
+    tick_names: Mapping[int, str] = MappingProxyType({}),
+) -> pn.ResultPicture:
+    """Return the picture of lines by task and name: a panel for each task; *places* and names of numbers may differ."""
+    chance_levels = {task: compute_chance_levels(r for r in records if r.task == task) for task, _ in points}
+    values = [share for line in points.values() for share, _, _ in line.values()]
+    low = pn.compute_floor((*values, *(level for levels in chance_levels.values() for level in levels)))
     panels = []
-    for task in dict.fromkeys(record.task for record in records):
+    for task, levels in chance_levels.items():
+        by_name = {name: points[task, name] for name in marks if (task, name) in points}
         lines = []
-        for name, group in models.items():
-            layers = {record.layer or 0: record for record in group if record.task == task}
-            points = (pn.LinePoint(layer, *compute_percents(results, layers[layer])) for layer in sorted(layers))
-            if layers:
-                lines.append(pn.Line(name=name, mark=marks[name], points=tuple(points)))
+        for name, line in by_name.items():
+            line_points = (pn.LinePoint(places.get(n, n), *percents) for n, percents in sorted(line.items()))
+            lines.append(pn.Line(name=name, mark=marks[name], points=tuple(line_points)))
+        numbers = sorted({number for line in by_name.values() for number in line})
         panels.append(
             pn.LinePanel(
                 title=task,
-                x_label="layer",
+                x_label=x_label,
                 lines=tuple(lines),
                 low=low,
                 named=len(marks) <= pn.MAX_NAMED_LINES,
-                references=compute_chance_levels(r for r in records if r.task == task),
+                references=levels,
+                tick_names=tuple((places[n], tick_names[n]) for n in numbers if n in tick_names),
             )
         )
-    yield replace(LAYERS, panels=tuple(panels), legend=pn.build_legend(marks))
+    return replace(picture, panels=tuple(panels), legend=pn.build_legend(marks))
 
 
 def compute_percents(results: Results, record: Result) -> tuple[float, float, float]:
