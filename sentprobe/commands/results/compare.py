@@ -130,7 +130,7 @@ def compare_runs(
 
 
 def _collect_comparisons(requests: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
-    """Return the comparisons that can be made, and print why others cannot; if none can, raise the error of the last."""
+    """Return the comparisons that can be made, and print why others cannot; if none can, raise the last error."""
     comparisons, errors = {}, {}
     for kind, compare_pairs in requests.items():
         try:

@@ -123,19 +123,15 @@ def count_independent_gains(sides: Iterable[tuple[Hashable, ...]]) -> int:
     >>> count_independent_gains([("a", "b"), ("b", "c"), ("a", "c"), ("d", "e")])
     3
     """
-    groups: dict[Hashable, Hashable] = {}
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-    def find_group(side: Hashable) -> Hashable:
-        while (above := groups.setdefault(side, side)) != side:
-            side = above
-        return side
-
-    count = 0
-    for first, second in sides:
-        first_group, second_group = find_group(first), find_group(second)
-        count += first_group != second_group
-        groups[first_group] = second_group
-    return count
+    numbers: dict[Hashable, int] = {}
+    edges = [[numbers.setdefault(side, len(numbers)) for side in pair] for pair in sides]
+    if not edges:
+        return 0
+    graph = coo_array((np.ones(len(edges)), np.transpose(edges)), shape=(len(numbers), len(numbers)))
+    return len(numbers) - int(connected_components(graph, directed=False, return_labels=False))
 
 
 def share_variances(

@@ -154,20 +154,10 @@ def _describe_controls(task: str, standings: Standings) -> str:
     return f"{'words' if bag_standings else 'chance'} {' to '.join(ends)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reproduction:
-    """The facts that reproduce the same figures, each line once."""
-
-    commands: tuple[str, ...]
-    versions: tuple[str, ...]
-    data: tuple[str, ...]
-    encoders: tuple[str, ...]
-
-
 def describe_reproduction(
     results: Results, distances: Sequence[GeometryResult], curves: Sequence[Curve]
-) -> Reproduction:
-    """Return the commands, versions, data and encoders of results, geometry and curves."""
+) -> dict[str, tuple[str, ...]]:
+    """Return the lines that reproduce the same figures, each once: commands, versions, data and encoders."""
     sources: list[Provenance | GeometryResult] = [
         *(making for record in results.records for making in find_provenances(record)),
         *distances,
@@ -179,7 +169,7 @@ def describe_reproduction(
     commands = (*(making.command for making in sources), *(curve.learned.command for curve in curves if curve.learned))
     records = sorted(results.records, key=lambda record: (results.tasks.index(record.task), record.seed))
     encoded: list[Result | GeometryResult] = [*records, *distances]
-    return Reproduction(
+    return dict(
         commands=_list_distinct_lines(commands),
         versions=_list_distinct_lines(
             ", ".join(f"{name} {version}" for name, version in packages.items()) for packages in versions
