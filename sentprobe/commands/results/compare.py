@@ -139,8 +139,8 @@ def _collect_comparisons(requests: Mapping[str, Callable[[], Any]]) -> dict[str,
             errors[kind] = error
     if not comparisons:
         raise errors.popitem()[1]
-    for kind, error in errors.items():
-        print(format_message(f"left out: {kind}: {error}"), file=sys.stderr)
+    for kind, reason in errors.items():
+        print(format_message(f"left out: {kind}: {reason}"), file=sys.stderr)
     return comparisons
 
 
@@ -185,7 +185,8 @@ def compare_distances(
     else:
         for run in compared_runs:
             choose_encoder(_list_encoder_names(run.tables), None, source=str(run.path))
-        pairs = [*product(*(run.tables for run in compared_runs))]
+        first, second = (run.tables for run in compared_runs)
+        pairs = [*product(first, second)]
     check_distances([result for run in compared_runs for result in chain(*run.tables)], nearness)
     comparisons = distances.compare_geometry(pairs, correction=correction, nearness=nearness)
     if not comparisons:
