@@ -228,8 +228,8 @@ def _sample_as_in_the_paper(
                 raise _too_few_error(task, part_drawer, len(sampled), part_count)
             items[split] += sampled
         request.rng.shuffle(items[split])
-    asked = {split: [probe for probe, _ in questions] for split, questions in items.items()}
-    held_out_pairs.check_probe_words_trained(asked, task=task.name)
+    probes_by_split = {split: [probe for probe, _ in questions] for split, questions in items.items()}
+    held_out_pairs.check_probe_words_trained(probes_by_split, task=task.name)
     return items
 
 
