@@ -79,7 +79,7 @@ def compute_chunk_rows(chunk: Chunk, recipe: AnalysisRecipe, key: str) -> bytes:
     batches: list[pa.RecordBatch] = []
     sentences = 0
     for sentences, (line, outcome) in enumerate(_iterate_outcomes(chunk, recipe), 1):
-        row = _build_row(outcome, chunk.source.name, sentences - 1)
+        row = _build_row(outcome, chunk.source.name, sentences - 1, recipe)
         if isinstance(row, Row):
             rows.append(row)
         else:
@@ -108,11 +108,13 @@ def _write_arrow_file(batches: "Sequence[pa.RecordBatch]", schema: "pa.Schema") 
     return content
 
 
-def _build_row(outcome: ParsedSentence | Mistake, source: str, place: int) -> Row | Mistake:
+def _build_row(
+    outcome: ParsedSentence | Mistake, source: str, place: int, recipe: AnalysisRecipe
+) -> Row | Mistake:
     if isinstance(outcome, Mistake):
         return outcome
     try:
-        return build_row(replace(outcome, source=source, place=place))
+        return build_row(replace(outcome, source=source, place=place), universal=recipe.universal)
     except RowError as error:
         return Mistake(0, str(error), shorten(" ".join(outcome.tokens)))
 

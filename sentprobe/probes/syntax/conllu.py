@@ -5,17 +5,20 @@ A sentence is a block of lines; an empty line ends it:
     block ::= comment* token+ ""
     token ::= ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC, separated by tabs
 
-Ranges (``1-2``) and empty nodes (``8.1``) are skipped. Penn tags are those of XPOS. A comment ``# tree = (S ...)``,
-which ``gen`` writes, has the constituents.
+A range (``1-2``) is a token of several words; empty nodes (``8.1``) are skipped. Penn tags are those of XPOS. A comment
+``# tree = (S ...)``, which ``gen`` writes, has the constituents.
 """
 
+import re
 from collections.abc import Sequence
 
 from sentprobe.errors import SentprobeError
-from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, shorten
+from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, UniversalWords, shorten
 
 _COLUMNS = 10
 _TREE = "# tree = "
+_RANGE = re.compile("([1-9][0-9]{0,5})-([1-9][0-9]{0,5})")
+_FEATURE = re.compile(r"[^=\s+]+=[^=\s+]+")
 _MAX_HEAD_DIGITS = 9
 """Maximum number of digits of a head."""
 
@@ -38,24 +41,51 @@ def read_block(block: Sequence[str], first: int) -> ParsedSentence | Mistake:
 
 def _parse_block(block: Sequence[str]) -> ParsedSentence:
     tree = next((line.removeprefix(_TREE) for line in block if line.startswith(_TREE)), None)
-    rows = []
+    rows: list[tuple[str, str, int, str, str, str]] = []
+    ranges: list[tuple[int, int, str]] = []
+    empty_nodes, range_offset = 0, 0
     for offset, line in enumerate(block):
+        if line.startswith("#"):
+            continue
         cells = line.split("\t")
-        if not line.startswith("#") and _is_token(cells, offset):
-            rows.append((cells[1], cells[4], _read_head_cell(cells, offset), cells[7]))
+        if len(cells) != _COLUMNS:
+            columns = "column" if len(cells) == 1 else "columns"
+            raise _LineError(f"{len(cells)} {columns}, expected {_COLUMNS} with tabs between them", offset)
+        if (bounds := _RANGE.fullmatch(cells[0])) is not None:
+            first, last = int(bounds[1]), int(bounds[2])
+            if first != len(rows) + 1 or last < first or (ranges and ranges[-1][1] >= first):
+                raise _LineError(f"the range {cells[0]} is not at its place: word {len(rows) + 1} comes next", offset)
+            ranges.append((first - 1, last, cells[1]))
+            range_offset = offset
+        elif "." in cells[0]:
+            empty_nodes += 1
+            if cells[0] != f"{len(rows)}.{empty_nodes}":
+                raise _LineError(f"the empty node {cells[0]} should be {len(rows)}.{empty_nodes}", offset)
+        else:
+            features = _sort_features(cells, offset)
+            tag = cells[3] if features == "_" else f"{cells[3]}|{features}"
+            rows.append((cells[1], cells[4], _read_head_cell(cells, offset), cells[7], tag, cells[2]))
+            empty_nodes = 0
             if cells[0] != str(len(rows)):
                 raise _LineError(f"token {len(rows)} has the number {cells[0]!r}", offset)
     if not rows:
         raise _LineError("a block without a token", 0)
-    tokens, tags, heads, relations = zip(*rows, strict=True)
-    return ParsedSentence(tokens=tokens, tags=tags, tree=tree, heads=heads, relations=relations)
+    if ranges and ranges[-1][1] > len(rows):
+        raise _LineError(f"a range ends at word {ranges[-1][1]}, but there are {len(rows)} words", range_offset)
+    tokens, tags, heads, relations, word_tags, lemmas = zip(*rows, strict=True)
+    universal = None if {"_"}.issuperset(word_tags) else UniversalWords(word_tags, lemmas, tuple(ranges))
+    return ParsedSentence(
+        tokens=tokens, tags=tags, tree=tree, heads=heads, relations=relations, universal=universal
+    )
 
 
-def _is_token(cells: Sequence[str], offset: int) -> bool:
-    if len(cells) != _COLUMNS:
-        columns = "column" if len(cells) == 1 else "columns"
-        raise _LineError(f"{len(cells)} {columns}, expected {_COLUMNS} with tabs between them", offset)
-    return "-" not in cells[0] and "." not in cells[0]
+def _sort_features(cells: Sequence[str], offset: int) -> str:
+    if cells[5] == "_":
+        return "_"
+    features = cells[5].split("|")
+    if not all(map(_FEATURE.fullmatch, features)):
+        raise _LineError(f"the features of {shorten(cells[1])!r} are {shorten(cells[5])!r}, not Name=Value|...", offset)
+    return "|".join(sorted(features, key=str.lower))
 
 
 def _read_head_cell(cells: Sequence[str], offset: int) -> int:

@@ -35,6 +35,10 @@ SCHEMA = pa.schema(
         pa.field("object_tag", pa.string()),
         pa.field("object_number", pa.string()),
         pa.field("clauses", CLAUSES_TYPE),
+        pa.field("clause_words", pa.list_(pa.string())),
+        pa.field("dependency_depth", pa.int16()),
+        pa.field("root_dependents", pa.string()),
+        pa.field("voice", pa.string()),
     ]
 )
 """The columns of a table; each distinct sentence is a row."""
@@ -42,7 +46,7 @@ SCHEMA = pa.schema(
 
 def make_record_batch(rows: Sequence[Row], *, first: int = 0) -> pa.RecordBatch:
     """Return *rows* as a record batch of :data:`SCHEMA`, numbered from *first*."""
-    tags_and_verbs = [(row.tags, row.verb) for row in rows]
+    universal = [row.universal for row in rows]
     columns: dict[str, pa.Array | Iterable[object]] = {
         "id": np.arange(first, first + len(rows), dtype=np.int64),
         "digest": [row.digest for row in rows],
@@ -56,10 +60,14 @@ def make_record_batch(rows: Sequence[Row], *, first: int = 0) -> pa.RecordBatch:
         "depth": [row.depth for row in rows],
         "top": [row.top for row in rows],
         "verb_index": [row.verb for row in rows],
-        "verb_tag": [None if verb is None else tags[verb] for tags, verb in tags_and_verbs],
-        **_make_noun_columns("subject", [row.subject for row in rows], rows),
-        **_make_noun_columns("object", [row.object for row in rows], rows),
+        "verb_tag": [_find_main_tag(row, 0, row.verb) for row in rows],
+        **_make_noun_columns("subject", 1, [row.subject for row in rows], rows),
+        **_make_noun_columns("object", 2, [row.object for row in rows], rows),
         "clauses": [_flatten_clauses(row) for row in rows],
+        "clause_words": [labels and labels.clause_words for labels in universal],
+        "dependency_depth": [labels and labels.depth for labels in universal],
+        "root_dependents": [labels and labels.order for labels in universal],
+        "voice": [labels and labels.voice for labels in universal],
     }
     values = ((columns[field.name], field.type) for field in SCHEMA)
     arrays = [column if isinstance(column, pa.Array) else pa.array(column, kind) for column, kind in values]
@@ -74,11 +82,20 @@ def _make_string_lists(lists: Sequence[Sequence[str]]) -> pa.ListArray:
     return pa.ListArray.from_arrays(pa.array(offsets), flat)
 
 
-def _make_noun_columns(name: str, nouns: Sequence[Noun | None], rows: Sequence[Row]) -> dict[str, Iterable[object]]:
+def _find_main_tag(row: Row, role: int, index: int | None) -> str | None:
+    """Return the tag of verb (0), subject (1) or object (2), which may be one word of a token."""
+    if row.universal is not None:
+        return row.universal.main_tags[role]
+    return None if index is None or not row.tags else row.tags[index]
+
+
+def _make_noun_columns(
+    name: str, role: int, nouns: Sequence[Noun | None], rows: Sequence[Row]
+) -> dict[str, Iterable[object]]:
     return {
         f"{name}_index": [None if noun is None else noun.index for noun in nouns],
         f"{name}_tag": [
-            row.tags[noun.index] if noun is not None and row.tags else None
+            _find_main_tag(row, role, None if noun is None else noun.index)
             for noun, row in zip(nouns, rows, strict=True)
         ],
         f"{name}_number": [None if noun is None or noun.number is None else noun.number.value for noun in nouns],

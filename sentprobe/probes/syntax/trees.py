@@ -310,6 +310,16 @@ def iterate_nodes(tree: Tree) -> Iterator[tuple[int, int]]:
         open_until.append(stop)
 
 
+@dataclass(frozen=True, slots=True)
+class UniversalWords:
+    """The syntactic words of Universal Dependencies: tags such as ``NOUN|Number=Plur``, lemmas, multiword tokens."""
+
+    tags: tuple[str, ...]
+    lemmas: tuple[str, ...]
+    ranges: tuple[tuple[int, int, str], ...] = ()
+    """Multiword tokens: first word from 0, end, and form."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedSentence:
     """A sentence with its tokens and, if they are known, its tags, tree and dependencies.
@@ -328,6 +338,7 @@ class ParsedSentence:
     """The number of each token's head, from 1; 0 for the root. Empty without dependencies."""
     relations: tuple[str, ...] = ()
     """Relations of Universal Dependencies; empty if the dependencies have no labels."""
+    universal: UniversalWords | None = None
     source: str = ""
     """File or corpus of the sentence."""
     place: int = 0
