@@ -10,11 +10,12 @@ STRUCTURE_TASKS = ("Attachment", "TenseOf", "NumberOf", "Modality", "Binding", "
 
 NATURAL_TASKS = (
     *("SentLen", "WC", "TreeDepth", "TopConst", "BShift", "Tense", "SubjNum", "ObjNum", "SOMO"),
-    *("CoordInv", "AdiLength", "AdiContent", "AdiOrder", "AdiLength-permuted", "AdiLength-random"),
+    *("CoordInv", "DepDepth", "TopDeps", "SubjGender", "SubjPerson", "VerbMood", "Voice"),
+    *("AdiLength", "AdiContent", "AdiOrder", "AdiLength-permuted", "AdiLength-random"),
     *("AdiContent-permuted", "AdiContent-random", "AdiOrder-permuted", "AdiOrder-random"),
 )
 
-TASK_GROUPS = ("conneau", "adi", "adi-controls")
+TASK_GROUPS = ("conneau", "adi", "universal", "adi-controls")
 
 CONTRASTS = (
     *("role", "recipient", "modifier", "binding", "negation", "polarity", "tense"),

@@ -20,6 +20,7 @@ PAPERS = {
     STRUCTURE: "after Ettinger et al. 2018",
     "conneau": "Conneau et al. 2018",
     "adi": "Adi et al. 2017",
+    "universal": "from Universal Dependencies",
     "adi-controls": "Adi et al. 2017",
 }
 

@@ -146,7 +146,13 @@ class AnalysisRecipe:
 
 
 def make_recipe(
-    *, reading: RecordFields, parser: str | None, punkt: Path | None, max_tokens: int, has_text: bool, universal: bool = False
+    *,
+    reading: RecordFields,
+    parser: str | None,
+    punkt: Path | None,
+    max_tokens: int,
+    has_text: bool,
+    universal: bool = False,
 ) -> AnalysisRecipe:
     """Return the recipe; *has_text*: a source may hold running text. Raises UsageError or ParserError."""
     splits = parser not in {None, NO_PARSER} and load_parser(str(parser)).splits

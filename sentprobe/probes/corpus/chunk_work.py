@@ -108,9 +108,7 @@ def _write_arrow_file(batches: "Sequence[pa.RecordBatch]", schema: "pa.Schema") 
     return content
 
 
-def _build_row(
-    outcome: ParsedSentence | Mistake, source: str, place: int, recipe: AnalysisRecipe
-) -> Row | Mistake:
+def _build_row(outcome: ParsedSentence | Mistake, source: str, place: int, recipe: AnalysisRecipe) -> Row | Mistake:
     if isinstance(outcome, Mistake):
         return outcome
     try:

@@ -14,7 +14,15 @@ from sentprobe.probes.dataset import Card, ProbeDataset, Sampling, Size, Split, 
 from sentprobe.probes.formats.entries import Entry, build_dataset
 from sentprobe.probes.known_task import find_task_name
 from sentprobe.probes.natural.adi_tasks import ADI_CONTENT, ADI_LENGTH, ADI_ORDER
-from sentprobe.probes.natural.conneau import inversions, main_clause, somo, surface_tasks, topconst, treedepth
+from sentprobe.probes.natural.conneau import (
+    inversions,
+    main_clause,
+    somo,
+    surface_tasks,
+    topconst,
+    treedepth,
+    universal_tasks,
+)
 from sentprobe.probes.natural.natural_task import NaturalTask, TableNeed, TaskGroup
 from sentprobe.probes.natural.selection import NaturalSettings, Selection, SelectionRequest
 from sentprobe.specs import NATURAL
@@ -27,7 +35,10 @@ _NEED_SQL = {
     TableNeed.TAGS: "len(tags) > 0",
     TableNeed.CLAUSE: "verb_tag IS NOT NULL",
     TableNeed.TREE: "depth IS NOT NULL",
+    TableNeed.CLAUSES: "depth IS NOT NULL OR dependency_depth IS NOT NULL",
+    TableNeed.UNIVERSAL: "dependency_depth IS NOT NULL",
 }
+_ROLE_NAMES = {"verb": "main verbs", "subject": "subjects", "object": "objects"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,6 +89,15 @@ def _check_need(task: NaturalTask, corpus: Corpus, table: Table) -> None:
             f"{task.name}: needs {task.need.value}, which none of the {table.counts.rows:,} "
             f"sentences of {table.path} has; analyse the corpus with a parser that gives it"
         )
+    if task.feature is None:
+        return
+    role, feature = task.feature
+    ((total, marked),) = corpus.query(
+        f"SELECT count(*), count(*) FILTER (dependency_depth IS NULL OR {role}_tag LIKE '%|{feature}=%') "
+        f"FROM sentences WHERE {role}_tag IS NOT NULL"
+    )
+    if total and not marked:
+        raise TooFewError(f"{task.name}: 0 of {total:,} {_ROLE_NAMES[role]} have {feature}")
 
 
 def _build_dataset(request: SelectionRequest, selection: Selection, table: Table, *, command: str) -> ProbeDataset:
@@ -139,6 +159,7 @@ TASKS: dict[str, NaturalTask] = {
         main_clause.OBJECT,
         somo.TASK,
         inversions.COORDINV,
+        *universal_tasks.TASKS,
         *(tasks[0] for tasks in _ADI_TASKS),
         *(control for tasks in _ADI_TASKS for control in tasks[1:]),
     )

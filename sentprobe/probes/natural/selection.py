@@ -322,6 +322,11 @@ LENGTHS_SQL = "length BETWEEN 5 AND 28"
 """SQL condition on sentence length, from Conneau et al. 2018."""
 
 
+def build_feature_sql(role: str, name: str) -> str:
+    """Return SQL for a feature of Universal Dependencies of a word's tag; NULL without one value."""
+    return f"nullif(regexp_extract({role}_tag, '[|]{name}=([A-Za-z0-9]+)([|]|$)', 1), '')"
+
+
 def build_answered_rows_sql(answer: str) -> str:
     """Return SQL that selects the rows whose *answer* is not NULL, with the answer."""
     return f"(SELECT *, {answer} AS answer FROM sentences) WHERE answer IS NOT NULL"

@@ -116,7 +116,7 @@ def _make_measure(task: NaturalTask, name: str, label: ParseLabel, kind: Measure
         task=task.name,
         sql=label.sql,
         classes=label.classes,
-        needs_constituents=task.need is TableNeed.TREE,
+        needs_constituents=task.need in {TableNeed.TREE, TableNeed.CLAUSES},
     )
 
 

@@ -18,7 +18,7 @@ in English as those of the published data."""
 MIN_BAND_HIGH = 30
 """Minimum of the band's upper end; a small corpus would otherwise leave too few items."""
 
-WORD_PATTERN = r"\p{L}[\p{L}-]*"
+WORD_PATTERN = r"\p{L}[\p{L}\p{M}-]*"
 """Pattern of words that can be targets: neither ``'s`` nor ``%``."""
 
 
@@ -85,12 +85,22 @@ def _count_agreeing(
                 label_of_tag
                 for tag in tags_of_sentence
                 for label_of_tag, label_tags in redundancy.tags.items()
-                if tag in label_tags
+                if has_any_tag(tag, label_tags)
             ],
         )
         for answer, (tags_of_sentence,) in zip(answers, tags, strict=True)
     ]
     return {AGREEING: sum(lead > 0 for lead in leads), TIED: leads.count(0)}
+
+
+def has_any_tag(tag: str, label_tags: Sequence[str]) -> bool:
+    """Return whether a word of a token has a tag or, by Universal Dependencies, all parts of it.
+
+    >>> has_any_tag("AUX|Mood=Ind|Tense=Past|VerbForm=Fin+PART", ("VBD", "Mood=Ind|Tense=Past"))
+    True
+    """
+    words = [set(word_tag.split("|")) for word_tag in tag.split("+")]
+    return any(word.issuperset(label_tag.split("|")) for label_tag in label_tags for word in words)
 
 
 def _compute_lead(answer: str, word_labels: Sequence[str]) -> int:

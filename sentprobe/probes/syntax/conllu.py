@@ -74,9 +74,7 @@ def _parse_block(block: Sequence[str]) -> ParsedSentence:
         raise _LineError(f"a range ends at word {ranges[-1][1]}, but there are {len(rows)} words", range_offset)
     tokens, tags, heads, relations, word_tags, lemmas = zip(*rows, strict=True)
     universal = None if {"_"}.issuperset(word_tags) else UniversalWords(word_tags, lemmas, tuple(ranges))
-    return ParsedSentence(
-        tokens=tokens, tags=tags, tree=tree, heads=heads, relations=relations, universal=universal
-    )
+    return ParsedSentence(tokens=tokens, tags=tags, tree=tree, heads=heads, relations=relations, universal=universal)
 
 
 def _sort_features(cells: Sequence[str], offset: int) -> str:

@@ -21,7 +21,8 @@ PENN_TAGS = frozenset(
 _GENDERED_TAGS = frozenset(("PRP", "PRP$"))
 _AUXILIARIES = frozenset(("aux", "cop"))
 _SUBJECTS = frozenset(("nsubj", "csubj"))
-_NUMBERS = {"Sing": Number.SINGULAR, "Plur": Number.PLURAL}
+_NUMBERS = {"Sing": Number.SINGULAR, "Plur": Number.PLURAL, "Ptan": Number.PLURAL}
+"""Numbers by feature; Ptan are plural nouns without a singular, such as *clothes*."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,24 +129,25 @@ def is_finite(tag: str) -> bool:
 def _find_verb(graph: DependencyGraph) -> int | None:
     """Return the first finite auxiliary or copula of the root, or the root if it is a finite verb.
 
-    A verb that is neither finite nor an infinitive is the main verb if it has a subject of its own.
+    A verb that is not finite is the main verb if it has a subject of its own.
     """
     helpers = (node for node in graph.find_dependents(graph.root, _AUXILIARIES) if is_finite(graph.tags[node]))
     tag = graph.tags[graph.root]
     is_verb = re.match(r"(VERB|AUX)\b", tag) and (
         is_finite(tag)
-        or (get_feature(tag, "VerbForm") in {"", "Part"} and graph.find_dependents(graph.root, _SUBJECTS) != [])
+        or (get_feature(tag, "VerbForm") in {"", "Part", "Inf"} and graph.find_dependents(graph.root, _SUBJECTS) != [])
     )
     return next(helpers, graph.root if is_verb else None)
 
 
 def _find_noun(graph: DependencyGraph, relation: str) -> Noun | None:
+    """Return the first dependent with *relation*; joined phrases have a number only if the first noun is plural."""
     nodes = graph.find_dependents(graph.root, frozenset((relation,)))
     if not nodes:
         return None
     is_joined = graph.find_dependents(nodes[0], frozenset(("conj",))) != []
     number = _NUMBERS.get(get_feature(graph.tags[nodes[0]], "Number"))
-    return Noun(nodes[0], None if is_joined else number)
+    return Noun(nodes[0], None if is_joined and number is not Number.PLURAL else number)
 
 
 def _find_voice(graph: DependencyGraph) -> str | None:

@@ -16,10 +16,12 @@ from sentprobe.probes.natural import changed_sentences as pairing
 from sentprobe.probes.natural import selection
 from sentprobe.probes.natural.natural_task import NaturalTask, ParseLabel, TableNeed
 
-ANSWER_SQL = f"CASE WHEN {selection.LENGTHS_SQL} AND {pairing.NO_QUOTES_SQL} AND tokens[-1] = '.' THEN clauses END"
+ANSWER_SQL = (
+    f"CASE WHEN {selection.LENGTHS_SQL} AND {pairing.NO_QUOTES_SQL} AND tokens[-1] IN ('.', '。', '।') THEN clauses END"
+)
 """The clauses of a sentence of allowed length that has no double quotes and ends in a full stop, as published."""
 
-_COLUMNS = "text, tags, clauses.first_start, clauses.first_end, clauses.second_start, clauses.second_end"
+_COLUMNS = "text, tags, clauses.first_start, clauses.first_end, clauses.second_start, clauses.second_end, clause_words"
 _NAME_TAGS = frozenset(("NNP", "NNPS"))
 
 
@@ -111,7 +113,7 @@ def _group_by_length(request: selection.SelectionRequest) -> dict[LongerClause, 
 
 
 def _find_invertible(rows: Iterable[tuple[object, ...]]) -> dict[str, CoordinatedSentence]:
-    divided = {str(row[0]): divide_sentence(str(row[0]), row[1], row[2:]) for row in rows}  # type: ignore[arg-type]
+    divided = {str(row[0]): divide_sentence(str(row[0]), row[1], row[2:6], row[6]) for row in rows}  # type: ignore[arg-type]
     return {
         text: parts
         for text, parts in divided.items()
@@ -119,8 +121,10 @@ def _find_invertible(rows: Iterable[tuple[object, ...]]) -> dict[str, Coordinate
     }
 
 
-def divide_sentence(text: str, tags: Sequence[str], spans: Sequence[int]) -> CoordinatedSentence | None:
-    """Return the five parts of a sentence, by the spans of its clauses.
+def divide_sentence(
+    text: str, tags: Sequence[str], spans: Sequence[int], words: Sequence[str] | None = None
+) -> CoordinatedSentence | None:
+    """Return the five parts of a sentence, by the spans of its clauses; *words*: their first words, if known.
 
     None if words stand before the first clause or after the second, if a clause has a double quote (its partner may be
     in the other clause), or if the second clause begins with a capital letter without being a name or *I*.
@@ -132,8 +136,8 @@ def divide_sentence(text: str, tags: Sequence[str], spans: Sequence[int]) -> Coo
     if any(map(pairing.is_word, [*before, *after])) or not set(pairing.DOUBLE_QUOTES).isdisjoint(clauses):
         return None
     recased = list(tokens)
-    recased[start] = _decapitalize(tokens[start], tags[start])
-    if _decapitalize(tokens[second_start], tags[second_start]) != tokens[second_start]:
+    recased[start], second_word = words or [_decapitalize(tokens[n], tags[n]) for n in (start, second_start)]
+    if second_word != tokens[second_start]:
         return None
     return CoordinatedSentence(
         tuple(before),
@@ -172,7 +176,7 @@ COORDINV = NaturalTask(
     question_text="were the two coordinated clauses of s inverted?",
     classes="O (no), I (yes)",
     select_items=select_coordination_inversion,
-    need=TableNeed.TREE,
+    need=TableNeed.CLAUSES,
     labels={"coordinated clauses": ParseLabel("clauses", classes=False)},
     answer=ParseLabel(ANSWER_SQL, classes=False),
     may_answer=give_reason("the task is about the order of clauses", Cue.NGRAMS, Cue.TEMPLATE)

@@ -123,7 +123,8 @@ def _replace_targets(request: selection.SelectionRequest) -> list[Replacement]:
 def create_word_tables(corpus: Corpus, band: selection.FrequencyBand) -> None:
     """Create the tables that the queries below read.
 
-    - odd_words (word, tag, rank): words in the band whose most frequent tag is a noun's or verb's
+    - odd_words (word, tag, rank, form): words in the band whose most frequent tag is a noun's or verb's; by Universal
+      Dependencies, the form is the usual one: German nouns have a capital letter
     - before, after (tag, other, word, rank, n): counts of such a word after, or before, *other*
     """
     tags = ", ".join(f"'{tag}'" for tag in TAGS)
@@ -135,8 +136,11 @@ def create_word_tables(corpus: Corpus, band: selection.FrequencyBand) -> None:
         "SELECT unnest(tokens) AS token, unnest(tags) AS tag, 1 AS n FROM sentences "
         "WHERE len(tags) = len(tokens)) WHERE lower(token) IN (SELECT word FROM chosen) "
         "GROUP BY ALL), best AS (SELECT word, arg_max(tag, (n, tag)) AS tag FROM tagged "
-        f"GROUP BY word) SELECT word, tag, rank FROM best JOIN chosen USING (word) "
-        f"WHERE tag IN ({tags})",
+        f"GROUP BY word) SELECT word, tag, rank, if(tag IN ({tags}), word, form) AS form "
+        "FROM best JOIN chosen USING (word) JOIN (SELECT lower(token) AS word, arg_max(token, (n, token)) AS form "
+        "FROM (SELECT token, count(*) AS n FROM (SELECT unnest(tokens) AS token FROM sentences) GROUP BY token) "
+        "GROUP BY ALL) USING (word) "
+        rf"WHERE tag IN ({tags}) OR regexp_full_match(tag, '(NOUN|VERB)([|][^+]*)?')",
         band.low,
         band.high,
     )
@@ -157,8 +161,8 @@ WITH tokenised AS (
            generate_subscripts(tokens, 1) - 1 AS spot
     FROM sentences WHERE {selection.LENGTHS_SQL} AND len(tags) = len(tokens)
 ), eligible AS (
-    SELECT digest, spot, token AS word, tag
-    FROM tokenised SEMI JOIN odd_words ON token = word AND tokenised.tag = odd_words.tag
+    SELECT digest, spot, word, odd_words.tag
+    FROM tokenised JOIN odd_words ON token = form AND tokenised.tag = odd_words.tag
     WHERE spot > 0 AND spot < length - 1
 ), one AS (
     SELECT digest, arg_min((spot, word, tag),
@@ -188,7 +192,8 @@ WITH known AS (
            arg_min((word, rank), md5_number_lower(concat(digest, ' ', $1, ' ', word))) AS chosen
     FROM fitting GROUP BY digest
 )
-SELECT {HANDLE_SQL} AS handle, spot, chosen[1] AS word, chosen[2] AS rank FROM one
+SELECT {HANDLE_SQL} AS handle, spot, form AS word, chosen[2] AS rank
+FROM one JOIN odd_words ON word = chosen[1]
 ORDER BY md5_number_lower(concat(digest, ' ', $1)), digest
 """
 

@@ -25,9 +25,9 @@ from sentprobe.probes.natural import selection
 from sentprobe.probes.natural.natural_task import BAG_AND_ORDER, REVEALS_STRUCTURE, NaturalTask, ParseLabel, TableNeed
 
 
-def build_answer_sql(depths: range) -> str:
+def build_answer_sql(depths: range, column: str = "depth") -> str:
     """Return the SQL of a sentence's depth; NULL if the depth is no class or the length is out of range."""
-    return f"CASE WHEN {selection.LENGTHS_SQL} AND depth BETWEEN {depths[0]} AND {depths[-1]} THEN depth END"
+    return f"CASE WHEN {selection.LENGTHS_SQL} AND {column} BETWEEN {depths[0]} AND {depths[-1]} THEN {column} END"
 
 
 _LENGTHS = range(6, 23)
@@ -72,12 +72,14 @@ class DepthTarget:
         return apportion_items(self.depths, number)
 
 
-def select_tree_depth(request: selection.SelectionRequest) -> selection.Selection:
+def select_tree_depth(
+    request: selection.SelectionRequest, column: str = "depth", usual: range = selection.DEPTHS
+) -> selection.Selection:
     """Return the items of TreeDepth: classes by depth, nearly independent of length. Raises TooFewError."""
-    depths = request.settings.depths
+    depths = usual if request.settings.depths == selection.DEPTHS else request.settings.depths
     pool = request.select_pool(
         f"SELECT digest, answer - {depths[0]} AS label, length AS form "
-        f"FROM {selection.build_answered_rows_sql(build_answer_sql(depths))} "
+        f"FROM {selection.build_answered_rows_sql(build_answer_sql(depths, column))} "
         f"AND length BETWEEN {_LENGTHS[0]} AND {_LENGTHS[-1]}"
     )
     cells = np.zeros((len(depths), len(_LENGTHS)), np.int64)
