@@ -43,31 +43,21 @@ def _parse_block(block: Sequence[str]) -> ParsedSentence:
     tree = next((line.removeprefix(_TREE) for line in block if line.startswith(_TREE)), None)
     rows: list[tuple[str, str, int, str, str, str]] = []
     ranges: list[tuple[int, int, str]] = []
-    empty_nodes, range_offset = 0, 0
+    empty_nodes = range_offset = 0
     for offset, line in enumerate(block):
         if line.startswith("#"):
             continue
-        cells = line.split("\t")
-        if len(cells) != _COLUMNS:
-            columns = "column" if len(cells) == 1 else "columns"
-            raise _LineError(f"{len(cells)} {columns}, expected {_COLUMNS} with tabs between them", offset)
-        if (bounds := _RANGE.fullmatch(cells[0])) is not None:
-            first, last = int(bounds[1]), int(bounds[2])
-            if first != len(rows) + 1 or last < first or (ranges and ranges[-1][1] >= first):
-                raise _LineError(f"the range {cells[0]} is not at its place: word {len(rows) + 1} comes next", offset)
-            ranges.append((first - 1, last, cells[1]))
-            range_offset = offset
-        elif "." in cells[0]:
+        cells = _split_cells(line, offset)
+        if "." in cells[0]:
             empty_nodes += 1
-            if cells[0] != f"{len(rows)}.{empty_nodes}":
-                raise _LineError(f"the empty node {cells[0]} should be {len(rows)}.{empty_nodes}", offset)
+            _check_number(cells[0], f"{len(rows)}.{empty_nodes}", "empty node", offset)
+        elif "-" in cells[0]:
+            ranges.append(_read_range(cells, len(rows), ranges[-1][1] if ranges else 0, offset))
+            range_offset = offset
         else:
-            features = _sort_features(cells, offset)
-            tag = cells[3] if features == "_" else f"{cells[3]}|{features}"
-            rows.append((cells[1], cells[4], _read_head_cell(cells, offset), cells[7], tag, cells[2]))
+            rows.append(_read_word(cells, offset))
+            _check_number(cells[0], str(len(rows)), "token", offset)
             empty_nodes = 0
-            if cells[0] != str(len(rows)):
-                raise _LineError(f"token {len(rows)} has the number {cells[0]!r}", offset)
     if not rows:
         raise _LineError("a block without a token", 0)
     if ranges and ranges[-1][1] > len(rows):
@@ -75,6 +65,34 @@ def _parse_block(block: Sequence[str]) -> ParsedSentence:
     tokens, tags, heads, relations, word_tags, lemmas = zip(*rows, strict=True)
     universal = None if {"_"}.issuperset(word_tags) else UniversalWords(word_tags, lemmas, tuple(ranges))
     return ParsedSentence(tokens=tokens, tags=tags, tree=tree, heads=heads, relations=relations, universal=universal)
+
+
+def _split_cells(line: str, offset: int) -> list[str]:
+    cells = line.split("\t")
+    if len(cells) != _COLUMNS:
+        columns = "column" if len(cells) == 1 else "columns"
+        raise _LineError(f"{len(cells)} {columns}, expected {_COLUMNS} with tabs between them", offset)
+    return cells
+
+
+def _check_number(number: str, expected: str, kind: str, offset: int) -> None:
+    if number != expected:
+        raise _LineError(f"{kind} {expected} has the number {number!r}", offset)
+
+
+def _read_range(cells: Sequence[str], words: int, end: int, offset: int) -> tuple[int, int, str]:
+    """Return a multiword token after this number of words; the previous one ends at word *end*."""
+    bounds = _RANGE.fullmatch(cells[0])
+    if bounds is None or not end < int(bounds[1]) == words + 1 <= int(bounds[2]):
+        raise _LineError(f"the range {cells[0]} is not at its place: word {words + 1} comes next", offset)
+    return words, int(bounds[2]), cells[1]
+
+
+def _read_word(cells: Sequence[str], offset: int) -> tuple[str, str, int, str, str, str]:
+    """Return form, XPOS, head, relation, UPOS with features, and lemma."""
+    features = _sort_features(cells, offset)
+    tag = cells[3] if features == "_" else f"{cells[3]}|{features}"
+    return cells[1], cells[4], _read_head_cell(cells, offset), cells[7], tag, cells[2]
 
 
 def _sort_features(cells: Sequence[str], offset: int) -> str:

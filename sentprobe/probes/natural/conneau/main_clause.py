@@ -64,7 +64,8 @@ def select_noun_number(request: SelectionRequest, role: str, *, redundancy: Redu
 
 
 def _build_answer_sql(role: str) -> str:
-    tag = f"CASE split_part({role}_tag, '|', 1) WHEN 'NOUN' THEN if({role}_number = 'sg', 'NN', 'NNS') ELSE {role}_tag END"
+    number = f"if({role}_number = 'sg', 'NN', 'NNS')"
+    tag = f"CASE split_part({role}_tag, '|', 1) WHEN 'NOUN' THEN {number} ELSE {role}_tag END"
     fits = f"({tag}, {role}_number) IN (('NN', 'sg'), ('NNS', 'pl'))"
     return f"CASE WHEN {LENGTHS_SQL} AND {fits} AND {build_askable_sql(role)} THEN {tag} END"
 
