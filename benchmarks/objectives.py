@@ -28,11 +28,11 @@ from shared import SHARED
 from sentprobe.probes.encoders.networks.architecture import DEFAULT_LAYERS, Architecture
 from sentprobe.probes.pretraining import devices_and_precision, loop
 from sentprobe.probes.pretraining.objective import Validation
-from sentprobe.probes.pretraining.objectives import OBJECTIVES, ObjectiveOptions
+from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
+from sentprobe.probes.pretraining.objectives import OBJECTIVES, TextKind
 from sentprobe.probes.pretraining.optimizers import find_default_optimizer
 from sentprobe.probes.pretraining.schedule import Limits, StepInterval
 from sentprobe.probes.pretraining.texts.corpora import Sentences
-from sentprobe.probes.pretraining.texts.open_texts import TextKind
 from sentprobe.probes.pretraining.texts.text_filters import TextOptions
 from sentprobe.probes.runs.training.encoder_training import read_texts
 from sentprobe.probes.runs.training.training_plan import ModelPlan, TextPlan, TrainingPlan

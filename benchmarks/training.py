@@ -21,7 +21,7 @@ import torch
 
 from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.trained import sentence_model as models
-from sentprobe.probes.pretraining import loop, objectives
+from sentprobe.probes.pretraining import loop, objective_options, objectives
 from sentprobe.probes.pretraining.objective import Batch, Learner, PreparedObjective, Validation
 from sentprobe.probes.pretraining.optimizers import ADAM, make_optimizer
 from sentprobe.probes.pretraining.schedule import Limits, StepInterval
@@ -54,7 +54,7 @@ def prepare(case: Case, texts: Any) -> PreparedObjective:
     """Return the autoencoder of a case, with a validation that takes no time."""
     words = learn_vocabulary(texts.texts, words=50_000)
     model = models.make_sentence_model(case.architecture, words, seed=0)
-    options = objectives.ObjectiveOptions(codes=case.codes)
+    options = objective_options.ObjectiveOptions(codes=case.codes)
     prepared = objectives.prepare(objectives.OBJECTIVES["autoencoder"], texts, model, options)
     return replace(prepared, validate=no_validation)
 

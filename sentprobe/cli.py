@@ -34,7 +34,8 @@ _COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "gen": {
         "templates": ("gen.templates:templates", "List the templates, with an example and the number of sentences."),
         "parse": ("gen.parse:parse", "Annotate your own sentences (arguments, file or standard input)."),
-        "pairs": ("gen.pairs:pairs", "Write triplets: an anchor, a positive with the same meaning, and negatives."),
+        "pairs": ("gen.pairs:pairs", "Write triplets: an anchor, one with its meaning, and negatives."),
+        "minimal": ("gen.minimal:minimal", "Write minimal pairs: a good sentence, and the same with an error."),
         "retrieval": ("gen.retrieval:retrieval", "Write queries and documents for retrieval, in BEIR's layout."),
         "show": ("gen.show:show", "Draw an event as a tree, with its sentence if it has one."),
     },
@@ -71,6 +72,7 @@ _COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
             "runs.gate:gate",
             "Measure how many sentences with another meaning pass a similarity threshold (false hits).",
         ),
+        "lm": ("runs.lm:lm", "Measure how often language models prefer the good sentence of a minimal pair."),
         "sentences": (
             "data.sentences:app",
             "Write to a file the sentences that a run needs, to encode them elsewhere.",

@@ -1,14 +1,14 @@
 """Build MTEB tasks from sentprobe data: ``mteb.evaluate(model, sentprobe.mteb.tasks("data/"))``."""
 
 from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from sentprobe.errors import UsageError, check_utf8
-from sentprobe.extras import require_libraries
+from sentprobe.extras import MissingError, UnusableError, format_install, require_libraries
 from sentprobe.probes.formats.registry import read_dataset, recognise
 from sentprobe.probes.geometry.triplet_reader import is_triplet_file, read_triplets
-from sentprobe.probes.mteb.mteb_extra import need_mteb
 from sentprobe.probes.mteb.mteb_tasks import make_geometry_task, make_probing_task
 from sentprobe.probes.runs.request.settings import Run, make_run
 from sentprobe.probes.trainer.classifier import Preset
@@ -76,3 +76,27 @@ def list_files(path: Path) -> list[Path]:
     if not path.is_dir() or recognise(path) is not None:
         return [path]
     return [file for file in sorted(path.iterdir()) if not file.name.startswith(".")]
+
+
+MINIMUM_VERSION = (2, 26)
+
+
+def need_mteb() -> None:
+    """Raise MissingError or UnusableError for a missing or old MTEB, without importing it, which is slow."""
+    minimum = ".".join(map(str, MINIMUM_VERSION))
+    install = format_install("mteb")
+    try:
+        installed = version("mteb")
+    except PackageNotFoundError:
+        raise MissingError(f"tasks for MTEB need mteb {minimum} or later, which is not installed: {install}") from None
+    if parse_version(installed) < MINIMUM_VERSION:
+        raise UnusableError(f"tasks for MTEB need mteb {minimum} or later, and {installed} is installed: {install}")
+
+
+def parse_version(text: str) -> tuple[int, ...]:
+    """Return the first two numbers of a version.
+
+    >>> parse_version("2.26.24"), parse_version("2.9"), parse_version("3")
+    ((2, 26), (2, 9), (3,))
+    """
+    return tuple(int(part) for part in text.split(".")[:2] if part.isdecimal())

@@ -10,11 +10,11 @@ import json
 import math
 import re
 import tomllib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from enum import Enum
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 from sentprobe.errors import FormatError, SentprobeError, first_line
 
@@ -27,6 +27,20 @@ MAX_INTEGER = 2**63
 """Upper limit (excluded) of whole numbers in a record, so that they fit arrays and columns."""
 
 JsonPairs = list[tuple[str, Any]]
+Element = TypeVar("Element")
+Key = TypeVar("Key")
+
+
+def group_by(elements: Iterable[Element], key: Callable[[Element], Key]) -> dict[Key, list[Element]]:
+    """Return the elements by their key, both in order of appearance.
+
+    >>> group_by([3, 1, 4], lambda number: number % 2)
+    {1: [3, 1], 0: [4]}
+    """
+    groups: dict[Key, list[Element]] = {}
+    for element in elements:
+        groups.setdefault(key(element), []).append(element)
+    return groups
 
 
 class BadSyntaxError(FormatError):

@@ -35,12 +35,10 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: Path, *, check: Callable[[], None] = lambda: None) -> Iterator[Path]:
-    """Give an empty folder beside *path*, which is renamed to *path* on success.
+    """Give an empty folder beside *path*, which replaces *path* on success; *check* raises if it must not.
 
-    An existing folder is replaced in one step where the system can, else in two steps. A failure between the two steps
-    is undone here, or by the next process that writes into the parent folder. Raises UsageError or SentprobeError.
-
-    - check: function that raises if the folder at *path* must not be replaced; called before and after the work
+    A failure while it is replaced is undone here, or by the next process that writes into the parent folder. Raises
+    UsageError or SentprobeError.
     """
     check()
     make_parent_folder(path)
@@ -199,13 +197,11 @@ def decode_lines(lines: Iterable[bytes]) -> Iterator[str]:
 
 
 RESULTS_MARKER = "run.json"
-
 RUN_FILE = "run.toml"
 """File in a results folder with the settings of the last run, for ``probe run --config``.
 
 A run that is started from Python has no such settings and removes the file when it writes results.
 """
-
 TABLE_MARKER = "table.json"
 
 

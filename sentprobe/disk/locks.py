@@ -1,9 +1,4 @@
-"""Locks of files and folders, which end with the process that holds them.
-
-They are locks of the operating system (flock). The lock files of libraries can lock neither a folder nor a file that is
-being written, and some remain after a process is killed. On Windows, and on file systems without locks, locking has no
-effect.
-"""
+"""Locks of files and folders (flock), which end with the process that holds them; on Windows they have no effect."""
 
 import os
 import platform
@@ -16,10 +11,8 @@ from pathlib import Path
 
 LOCK = ".lock"
 """File in a folder that a writer locks to exclude other writers; removed when the lock is released."""
-
 WAIT_MINUTES = 10
 """Default for the time that a command waits for a lock."""
-
 _UNSUPPORTED = {EBADF, EINVAL, ENOLCK, ENOSYS, ENOTSUP}
 """Error numbers of file systems without locks, or without locks of folders (NFS)."""
 
@@ -28,13 +21,9 @@ _UNSUPPORTED = {EBADF, EINVAL, ENOLCK, ENOSYS, ENOTSUP}
 def hold_lock(
     folder: Path, *, wait: float = 0.0, command: str = "", report: Callable[[str], None] = lambda _: None
 ) -> Iterator[bool]:
-    """Hold a folder's lock until the end of the ``with`` block.
+    """Hold a folder's lock in the block; the value is False if another process holds it longer than *wait* seconds.
 
-    The value is False if another process holds the lock for longer than *wait* seconds. The lock file names its holder.
-    Raises OSError if the folder is missing or cannot be written to.
-
-    - command: the command line of this process, for the lock file
-    - report: function that receives the holder if the lock is not free within a second
+    The lock file names *command*; *report* receives the holder after a second. Raises OSError for a missing folder.
     """
     file = _open_locked(folder / LOCK, wait=wait, report=report)
     try:
@@ -75,15 +64,12 @@ def _open_locked(path: Path, *, wait: float, report: Callable[[str], None]) -> i
 
 
 _POLL_SECONDS = 0.02
-
 _SECONDS_BEFORE_REPORT = 1.0
 """Seconds of waiting after which the holder is reported; a result is written in less."""
-
 _MAX_HOLDER = 300
 
 
 def _write_holder(file: int, command: str) -> None:
-    """Write this process, its machine and its command into a lock file."""
     text = f"process {os.getpid()} on {platform.node()}{f': {command}' if command else ''}"
     with suppress(OSError):  # a full disk
         os.ftruncate(file, 0)

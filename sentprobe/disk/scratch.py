@@ -1,8 +1,6 @@
-"""Temporary files and folders that are removed when the process exits.
+"""Temporary files and folders that are removed when the process exits, or by the next process if it is killed.
 
-The process that creates a file or folder locks it. The files of a killed process are no longer locked, and the next
-process removes them. The process id alone does not show whether a process runs, since each container numbers its own
-processes. Without locks, only old files count as left over.
+A lock shows that a process still runs, since each container numbers its own processes; without locks, age decides.
 """
 
 import errno
@@ -23,19 +21,14 @@ from pathlib import Path
 from sentprobe.disk.locks import is_at, lock_file
 
 HOUR = 3600.0
-
 MAX_AGE_WITHOUT_LOCKS = 24 * HOUR
 """Age in seconds from which a file counts as left over if locks are unsupported; a command may take hours."""
-
 _MACHINE = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
 """Digest of the name of this machine or container, for the names of half-written files."""
-
 _PART_NAME = re.compile(r"\.(?P<name>.+)\.sentprobe_(?P<machine>[0-9a-f]{8})_\w{8}\.part")
 _MAX_NAME = 64
-
 PREFIX = f"sentprobe-{re.sub(r'[^A-Za-z0-9.]', '_', platform.node())}-"
 """Prefix of the names of temporary folders, with the machine's name; the process id follows."""
-
 _SCRATCH_NAME = re.compile(r"(?P<prefix>sentprobe-[A-Za-z0-9._]*-)(?P<process>\d+)-\w+")
 
 

@@ -1,15 +1,10 @@
-"""Limits on compressed files: the unpacked size must be in proportion to the size on disk.
-
-A file of a megabyte may unpack to gigabytes that fill memory or disk. Text compresses to a tenth, very regular text to
-a hundredth.
-"""
+"""Limits on compressed files, since a file of a megabyte may unpack to gigabytes; text compresses to a hundredth."""
 
 import io
 from collections.abc import Callable
 from typing import IO, Any
 
 HARMLESS_BYTES = 1 << 28
-
 RATIO = 500
 """Maximum number of unpacked bytes per byte on disk, beyond HARMLESS_BYTES."""
 

@@ -40,11 +40,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlatItem:
-    """A word or hole of a flattened derivation.
-
-    ``head`` is the index of its head item, or :data:`PARENT`. ``before`` and ``after`` are the brackets around the
-    item; the items in order spell the tree.
-    """
+    """A word or hole with the index of its head item (or PARENT); the brackets of the items spell the tree."""
 
     content: Leaf | Hole
     head: int
@@ -110,10 +106,7 @@ class _Builder:
 
 
 def flatten(node: Node) -> tuple[FlatItem, ...]:
-    """Return the words and holes of *node* in order, with heads, relations and brackets.
-
-    A hole stands for a constituent; the brackets around a word include its Penn tag.
-    """
+    """Return the words and holes (constituents) of *node* in order, with heads, relations and brackets."""
     builder = _Builder([], {}, {}, {})
     head, loose = builder.add_node(node)
     if head is not None:

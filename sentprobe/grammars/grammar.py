@@ -1,9 +1,4 @@
-"""The feature grammar, which derives trees from meanings by unification (slow but exact).
-
-:class:`Grammar` wraps an NLTK feature grammar whose terminals are function words and names of inflected forms
-(:class:`sentprobe.lexicon.Form`). For each inflected form of a word in the lexicon, a production is made from the
-grammar's production for the form's name.
-"""
+"""The feature grammar, which derives trees from meanings by unification with NLTK (slow but exact)."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -59,10 +54,7 @@ class Grammar:
     def derive(
         self, goal: FeatStructNonterminal, words: Iterable[Word], *, holes: Iterable[str] = ()
     ) -> Iterator[Node]:
-        """Yield every derivation of *goal*, left to right, head first.
-
-        Categories in *holes* are not expanded but kept as :class:`Hole`; the goal is always expanded.
-        """
+        """Yield every derivation of *goal*, head first; other categories in *holes* are kept as :class:`Hole`."""
         search = _Search(self._rules, _index_rules(self.lexicalize(words)), frozenset(holes))
         for _, node in search.expand(goal, is_root=True):
             if isinstance(node, Node):

@@ -1,10 +1,6 @@
-"""Shapes of constituents, derived once by the grammar and cached.
+"""Shapes of constituents: flat derivations with holes for inner constituents and names of forms for words, cached.
 
-The structure of a clause depends on its frame, voice, tense, aspect, negation and similar features, but not on its
-words. A shape holds these features. The *items* of a shape are its flat derivation, with names of forms in place of
-words and holes in place of inner constituents. The package carries some hundred shapes in ``english.shapes.json``, so
-that generation does not load NLTK; ``python -m sentprobe.grammars`` makes this file. Shapes that are missing, or belong
-to another grammar, are derived on demand.
+``python -m sentprobe.grammars`` writes some hundred into ``english.shapes.json``, so that generation seldom loads NLTK.
 """
 
 import hashlib
@@ -25,10 +21,8 @@ from sentprobe.lexicon import Form, Kind, Word
 VERB, NOUN, DETERMINER, RELATIVIZER = "@verb", "@noun", "@det", "@rel"
 ADVERB, ADJECTIVE, MODAL = "@adverb", "@adjective", "@modal"
 """Placeholder lemmas of the items that are filled with words of the lexicon."""
-
 FIRST, SECOND = "first", "second"
 """The names of the holes of a coordination."""
-
 POSITIVE = "pos"
 UNTENSED = "modal"
 """The tense of a clause with a modal, whose verb does not agree in number."""
@@ -44,11 +38,7 @@ MAX_ADVERBS = 6
 
 @dataclass(frozen=True, slots=True)
 class ClauseShape:
-    """The features that determine the shape of a clause, with the values that the grammar uses.
-
-    ``gap`` is the role of the gap in a relative clause, and the role that a wh-question asks for, else "". ``number``
-    is the grammatical number of the subject, "" where the verb does not agree. ``dative`` is "" without a recipient.
-    """
+    """The features that determine the shape of a clause, as the grammar writes them, or "" where they do not apply."""
 
     frame: str
     voice: str
@@ -96,7 +86,6 @@ class AdverbShape:
 
 Shape: TypeAlias = ClauseShape | NounShape | PairShape | AdverbShape
 FlatItems: TypeAlias = tuple[FlatItem, ...]
-
 
 _ROLES = {
     "intransitive": ("agent",),
@@ -244,10 +233,7 @@ def list_all_shapes() -> Iterator[Shape]:
 
 
 class ShapeTable:
-    """The items of each shape: the packaged shapes, and shapes that were derived on demand.
-
-    *lines* are the packaged shapes as JSON, by :func:`_build_key`: a sentence needs few of them.
-    """
+    """The items of each shape: derived on demand, or packaged as JSON *lines* by :func:`_build_key`."""
 
     def __init__(self, lines: Mapping[str, str] | None = None, contents: Sequence[Leaf | Hole] = ()) -> None:
         self._lines = lines or {}
@@ -279,10 +265,7 @@ def _build_key(shape: Shape) -> str:
 
 
 def dump_shapes(table: Iterable[tuple[Shape, FlatItems]], *, source: str) -> str:
-    """Return *table* as JSON, with the digest of *source*; inverse of :func:`load_shapes`.
-
-    Each distinct content is listed once; an item is [position of its content, head, rel, before, after].
-    """
+    """Return *table* as JSON, each distinct content once, with the digest of *source* (see :func:`load_shapes`)."""
     contents: dict[tuple[str, ...], int] = {}
     shapes = []
     for shape, items in table:

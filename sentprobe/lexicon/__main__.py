@@ -1,6 +1,7 @@
 """Make a lexicon from the XTAG database, or rewrite `inflections.tsv`.
 
-    python -m sentprobe.lexicon xtag FILE --noun dog cat --transitive help --out my.toml python -m sentprobe.lexicon
+    python -m sentprobe.lexicon xtag FILE --noun dog cat --transitive help --out my.toml
+    python -m sentprobe.lexicon
 
 The second command is needed after a change of english.toml or of lemminflect.
 """
@@ -27,7 +28,8 @@ def main() -> None:
         if arguments.command == "xtag":
             make_lexicon(arguments)
         else:
-            write_inflections()
+            target = Path(__file__).with_name(KEPT_FORMS)
+            target.write_text(format_kept_forms(english().entries), encoding="utf-8")
     except SentprobeError as error:
         print(f"{NAME}: {error}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
@@ -61,12 +63,6 @@ def make_lexicon(arguments: argparse.Namespace) -> None:
         raise UsageError(f"{arguments.database}: a lexicon needs {needed} with all forms there")
     xtag_lexicon.read(f"{arguments.out} (not written)")
     write_atomically(arguments.out, xtag_lexicon.text)
-
-
-def write_inflections() -> None:
-    """Write lemminflect's answers for the built-in words beside this file."""
-    target = Path(__file__).with_name(KEPT_FORMS)
-    target.write_text(format_kept_forms(english().entries), encoding="utf-8")
 
 
 if __name__ == "__main__":

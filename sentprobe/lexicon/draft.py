@@ -1,8 +1,4 @@
-"""Words and vocabularies from the sections of a lexicon file, before they are checked.
-
-Mistakes in an entry are skipped here and reported by the checks, so that one reading of a file reports all of its
-problems.
-"""
+"""Words and vocabularies from the sections of a lexicon file; the checks report the mistakes skipped here."""
 
 from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
@@ -60,10 +56,7 @@ class Draft:
 
 
 def make_draft(document: Document, lent_words: tuple[Word, ...] = (), *, ask: FormSource = look_up) -> Draft:
-    """Build a document's words; kinds without a section get their words from *lent_words*.
-
-    *ask* returns the inflected forms that the document does not state.
-    """
+    """Build a document's words; *ask* infers forms, and *lent_words* gives the kinds without a section."""
     sections = [s for s in document.sections if s.name in KINDS]
     items = tuple(
         DraftWord(make_word(Kind(section.name), entry, ask), entry) for section in sections for entry in section.entries

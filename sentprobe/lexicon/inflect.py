@@ -1,9 +1,4 @@
-"""Inflected forms that the lexicon file does not state.
-
-The forms come from the library lemminflect, whose tables load slowly. Its answers for the built-in words are therefore
-stored in `inflections.tsv`, which `python -m sentprobe.lexicon` rewrites; a test compares the file with lemminflect.
-:mod:`sentprobe.lexicon.memory` stores the answers for other words.
-"""
+"""Inflected forms from lemminflect; those of the built-in words are stored in `inflections.tsv`, as it loads slowly."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -13,7 +8,6 @@ from importlib.resources import files
 from sentprobe.lexicon.words import VERBS, Form, Kind, Word
 
 KEPT_FORMS = "inflections.tsv"
-
 LEMMA_FORMS = frozenset({Form.NN, Form.VB, Form.VBP, Form.RB, Form.JJ})
 """The forms that equal the lemma."""
 

@@ -27,7 +27,6 @@ from sentprobe.lexicon.words import (
 )
 
 LexiconFinding = tuple[int, str]
-
 ARTICLES = ("a", "an")
 TAKING_KINDS = frozenset({Kind.ADJECTIVE, Kind.RELATIVIZER})
 """The kinds beside verbs that state the sorts of the nouns that they go with."""

@@ -1,10 +1,4 @@
-"""Cached answers of lemminflect for a user's lexicon.
-
-lemminflect takes seconds to load. Its answers for a file's words are stored in the folder ``lexicons`` of the cache, in
-a file of two lines: the format with the digest of the second line, and a JSON list of [lemma, form, spelling] rows. The
-file name is a digest of the lexicon file and lemminflect's version, so a change of either is a new file. A damaged file
-is ignored; without write access, lemminflect is asked each time.
-"""
+"""Cached answers of lemminflect for a user's lexicon, by a digest of the file and lemminflect's version."""
 
 import json
 import re
@@ -23,12 +17,9 @@ from sentprobe.versions import describe_package
 
 FORMAT = "sentprobe-forms 1"
 """Name of the format, with which the first line of a file of answers begins."""
-
 FOLDER = "lexicons"
 """Folder of the files in the cache."""
-
 _FILE = re.compile(r"[0-9a-f]{32}\.json|\.[0-9a-f]{32}\.json\.\w+\.part")
-
 Answers = dict[tuple[str, Form], str | None]
 """The spelling by lemma and form; None means that lemminflect has no such form."""
 
@@ -52,10 +43,7 @@ class Memory:
 
 @contextmanager
 def remember_forms(cache: Path, text: str) -> Iterator[FormSource]:
-    """Give a source of forms for the words of the lexicon *text*; store new answers if no error occurs.
-
-    The file of answers is below the folder *cache*, which is created if it does not exist.
-    """
+    """Give a source of forms for the lexicon *text*; store new answers below the folder *cache* if no error occurs."""
     path = find_answers_path(cache, text)
     memory = Memory({})
     with suppress(OSError, DamagedAnswersError):

@@ -8,10 +8,7 @@ from sentprobe.lexicon.words import MODIFIED, ROLES, Kind
 
 @lru_cache(maxsize=16)  # renderers are cached by lexicon, which is compared by identity
 def restrict_to_one_sort(lexicon: Lexicon, vocabulary: str) -> Lexicon:
-    """Return the lexicon with, in a vocabulary, only the nouns of one sort and the words that take them in every role.
-
-    The sort is the one with the most nouns and transitive verbs. The lexicon itself is returned if there is one sort.
-    """
+    """Return the lexicon with only a vocabulary's largest sort of nouns and the words that take it in every role."""
     words = lexicon.vocabulary(vocabulary).words
     kinds = (Kind.NOUN, *ROLES, Kind.ADJECTIVE)
 

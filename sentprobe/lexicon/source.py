@@ -1,8 +1,4 @@
-"""The text of a lexicon file as sections and entries with their lines.
-
-A lexicon file is TOML. The TOML parser gives no lines and refuses repeated keys, so a second scan of the text finds the
-place of each key. The scan takes linear time: no pattern can match a stretch in several ways.
-"""
+"""The text of a lexicon file (TOML) as sections and entries; a second, linear scan finds the line of each key."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping

@@ -20,11 +20,7 @@ class Kind(StrEnum):
 
 
 class Form(StrEnum):
-    """An inflected form: a Penn tag.
-
-    The form of a determiner also has the number and the first sound of the following word. ``MD.neg`` is the form of a
-    modal before n't ("ca n't").
-    """
+    """An inflected form: a Penn tag, with number and next sound for determiners, and n't for modals."""
 
     NN = "NN"
     NNS = "NNS"
@@ -61,7 +57,6 @@ class Flag(StrEnum):
 
 NO_PROGRESSIVE = frozenset({Flag.STATIVE, Flag.PUNCTUAL, Flag.PSYCH})
 """The flags of verbs without a progressive; a verb has at most one of them."""
-
 VERB_FORMS = (Form.VB, Form.VBP, Form.VBZ, Form.VBD, Form.VBG, Form.VBN)
 
 FORMS: Mapping[Kind, tuple[Form, ...]] = {
@@ -79,7 +74,6 @@ FORMS: Mapping[Kind, tuple[Form, ...]] = {
 
 VERBS = frozenset({Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIVE})
 """The kinds that are verbs."""
-
 OPEN_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIVE, Kind.ADJECTIVE, Kind.ADVERB)
 """The kinds that a vocabulary chooses from; words of the other kinds are always available."""
 
@@ -92,22 +86,16 @@ ROLES: Mapping[Kind, tuple[str, ...]] = {
 
 AUXILIARIES = frozenset({"is", "are", "was", "were", "do", "does", "did"})
 """The finite auxiliaries of the grammar."""
-
 FUNCTION_WORDS = AUXILIARIES | {"be", "being", "not", "n't", "by", "to", "and", "who", "what"}
 """The words that the grammar itself puts into a sentence."""
-
 RESERVED = FUNCTION_WORDS | {"am", "been"}
 """The forms that a word of the lexicon cannot have; only a relativizer is also a question word."""
-
 PERSON = "person"
 """The sort of a noun that states none, and the sort that a verb takes in a role for which it states none."""
-
 MODIFIED = "noun"
 """The key of the sorts that an adjective or a relativizer takes, in place of a role."""
-
 NOT = "not "
 """Before the name of a sort: all sorts but this one."""
-
 VOWEL_KINDS = frozenset({Kind.NOUN, Kind.ADJECTIVE})
 """The kinds of words that a determiner may precede."""
 

@@ -16,10 +16,7 @@ BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def write_lexicon_text(lexicon: Lexicon) -> str:
-    """Return a lexicon as TOML that :func:`~sentprobe.lexicon.read_lexicon_text` reads back.
-
-    An entry states only the forms and flags that the reader would not infer from the lemma.
-    """
+    """Return a lexicon as TOML; an entry states only what the reader would not infer from the lemma."""
     kinds = [kind for kind in Kind if lexicon.words(kind)]
     sections = [[f"[{kind}]", *map(write_word, lexicon.words(kind))] for kind in kinds]
     if lexicon.synonyms:

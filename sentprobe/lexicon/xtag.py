@@ -138,11 +138,7 @@ def parse_analyses(line: str, where: str) -> Iterator[tuple[str, Form, str]]:
 
 
 def lexicon_from_lemmas(xtag: Xtag, lemmas: Mapping[Kind, Iterable[str]]) -> XtagLexicon:
-    """Make a lexicon of the lemmas of each kind, with the inflected forms of the database.
-
-    A lemma that lacks a form is omitted and reported. Of several spellings, sentprobe's own is taken if the database
-    has it, else the first in the database. The vocabulary `xtag` has all words.
-    """
+    """Make a lexicon of lemmas with the database's forms, and the vocabulary `xtag`; incomplete lemmas are reported."""
     words: list[Word] = []
     omitted: list[OmittedLemma] = []
     for kind in OPEN_KINDS:

@@ -28,6 +28,14 @@ class Interval:
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
+    def format_percent(self) -> str:
+        """Return both ends in percent.
+
+        >>> Interval(0.47, 0.53).format_percent()
+        '47.0 to 53.0'
+        """
+        return f"{100 * self.low:.1f} to {100 * self.high:.1f}"
+
 
 def wilson(correct: float, total: float, *, confidence: float = 0.95) -> Interval:
     """Return the Wilson score interval of a proportion (Wilson 1927, equation 4).

@@ -18,9 +18,8 @@ from sentprobe.probes.corpus.sources import ChunkSize
 from sentprobe.probes.corpus.table import open_table
 from sentprobe.probes.formats.hub import write_split_files
 from sentprobe.probes.formats.registry import read_dataset, write_dataset
-from sentprobe.probes.results.concurrent_writes import save_result
 from sentprobe.probes.results.item_table import read_item_table, write_item_table
-from sentprobe.probes.results.store import prepare_directory, read_results
+from sentprobe.probes.results.store import prepare_directory, read_results, save_result
 from sentprobe.probes.runs.execution.completed_tasks import make_item_table
 
 OLD, NEW = make_learnable_dataset(name="toy", size=20), make_learnable_dataset(name="toy", size=30)

@@ -23,11 +23,10 @@ from sentprobe.progress import has_width, make_console, show_bars
 from sentprobe.specs import choose_member
 
 if TYPE_CHECKING:
-    from sentprobe.probes.audit import Audit
+    from sentprobe.probes.audit.cue_audit import Audit
     from sentprobe.probes.dataset import ProbeDataset
 
     Located = tuple[Path, ProbeDataset]
-
 
 STYLES = ("text", "markdown", "json")
 _WITH_CARD = "directory"
@@ -79,7 +78,8 @@ def audit(
     expected = [choose_member(Cue, name, what="cue") for name in expect or ()]
     if read_as is not None:
         registry.check_format(read_as)
-    from sentprobe.probes.audit import audit_all, count_processes, format_verdict_lines, render
+    from sentprobe.probes.audit.audit_report import format_verdict_lines, render
+    from sentprobe.probes.audit.cue_audit import audit_all, count_processes
 
     check_jobs(1 if jobs is None else jobs)
     for path in paths:
@@ -91,15 +91,9 @@ def audit(
     with nullcontext() if out is None else atomic_path(out) as file:
         words = load_lexicon(lexicon)
         datasets = [data for _, data in located]
+        processes = jobs or count_processes(datasets)
         with show_bars() as reporter:
-            audits = audit_all(
-                datasets,
-                expect=expected,
-                seed=seed,
-                lexicon=words,
-                jobs=jobs or count_processes(datasets),
-                reporter=reporter,
-            )
+            audits = audit_all(datasets, expect=expected, seed=seed, lexicon=words, jobs=processes, reporter=reporter)
         if file is None:
             _print_audits(audits, style)
         else:
@@ -147,8 +141,7 @@ def _check_cards(located: "Sequence[Located]") -> None:
 
 
 def _print_audits(audits: "Sequence[Audit]", style: TableFormat) -> None:
-    from sentprobe.probes.audit import render
-    from sentprobe.probes.audit.audit_report import print_audits
+    from sentprobe.probes.audit.audit_report import print_audits, render
 
     if style is TableFormat.TEXT and has_width():
         print_audits(audits, make_console())
@@ -157,7 +150,7 @@ def _print_audits(audits: "Sequence[Audit]", style: TableFormat) -> None:
 
 
 def _write_cards(located: "Sequence[Located]", audits: "Sequence[Audit]") -> None:
-    from sentprobe.probes.audit import to_json
+    from sentprobe.probes.audit.audit_report import to_json
     from sentprobe.probes.formats import directory
 
     for (path, data), dataset_audit in zip(located, audits, strict=True):

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from sentprobe.probes.runs.request.built_suites import AnySuite
 
 app = typer.Typer(add_completion=False)
-
 WITHOUT_COLUMNS = ("hub", "published", "senteval")
 """The dataset formats that do not store the additional columns of items."""
 
@@ -103,11 +102,7 @@ def build(
 def build_into(
     suite: "AnySuite", *, out: Path, fmt: str, command: str, reporter: Reporter
 ) -> "tuple[list[ProbeDataset], list[TooFewError]]":
-    """Build the datasets of a suite, and write each into *out* under the name of its task.
-
-    A SentEval dataset has the name of its published file. Return the datasets, and the errors of tasks that could not
-    be built.
-    """
+    """Build the datasets of a suite into *out*, one by task name; return them and the errors of the other tasks."""
     from sentprobe.probes.dataset import ProbeDataset, TooFewError
     from sentprobe.probes.formats import directory, hub, registry
     from sentprobe.probes.runs.request.built_suites import build_all

@@ -77,11 +77,7 @@ def embed(
 
 
 def read_sentences(source: str, *, seed: int = 0, command: str = "", reporter: Reporter | None = None) -> list[str]:
-    """Return the distinct sentences of a source, in its order.
-
-    A source is ``compeval`` (all its tasks), a dataset or a folder of datasets, or a text file with a sentence on each
-    line.
-    """
+    """Return the distinct sentences of a source in order: compeval, datasets, or a text file with one a line."""
     reporter = reporter or SilentReporter()
     sentences = list(dict.fromkeys(_read_source(source, seed=seed, command=command, reporter=reporter)))
     if not sentences:
@@ -112,7 +108,6 @@ def _read_source(source: str, *, seed: int, command: str, reporter: Reporter) ->
 
 
 def _read_lines(path: Path) -> list[str]:
-    """Read a text file with a sentence on each line; skip empty lines."""
     try:
         with path.open("rb") as file:
             lines = list(decode_lines(file))

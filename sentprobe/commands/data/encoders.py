@@ -12,7 +12,6 @@ from sentprobe.errors import UsageError, suggest
 if TYPE_CHECKING:
     from sentprobe.probes.encoders.kinds import EncoderKind
 
-
 FORMATS = ("text", "json")
 FIELDS = ("name", "example", "summary", "argument", "extra", "extra_for", "installed")
 

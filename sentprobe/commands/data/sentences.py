@@ -58,14 +58,9 @@ def sentences(
     from sentprobe.probes.runs.request.targets import find_datasets
 
     sentence_format = find_sentence_format(format_, out)
+    given = list_given_options(context)
     parsed_targets = parse_targets(
-        targets,
-        task or (),
-        compeval=compeval,
-        natural=natural,
-        items=items,
-        seed=seed,
-        given_options=list_given_options(context),
+        targets, task or (), compeval=compeval, natural=natural, items=items, seed=seed, given_options=given
     )
     with show_bars() as reporter:
         found_datasets = find_datasets(parsed_targets, command=opt.format_command_line(), reporter=reporter)

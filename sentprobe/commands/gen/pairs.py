@@ -73,7 +73,7 @@ def pairs(
     source: opt.TripletOptions,
     hold_out: HoldOutOption = None,
 ) -> None:
-    """Write triplets: an anchor, a positive with the same meaning, and negatives.
+    """Write triplets: an anchor, one with its meaning, and negatives.
 
     The positive differs from the anchor in form, not in meaning. Each negative differs from the anchor in one property
     of meaning. The negative has the form of the positive; the hard_negative has the form of the anchor. All sentences

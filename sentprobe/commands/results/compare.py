@@ -101,12 +101,7 @@ class ComparedRun:
 
 
 def compare_runs(
-    runs: Sequence[str],
-    *,
-    correction: "Correction",
-    against: str | None = None,
-    table: int | None = None,
-    nearness: "Nearness",
+    runs: Sequence[str], *, correction: "Correction", against: str | None, table: int | None, nearness: "Nearness"
 ) -> RunComparisons:
     """Compare encoders by probes and by distances, if every run has them; otherwise, say so on stderr."""
     from sentprobe.commands.results.shown_results import check_distances
@@ -225,17 +220,9 @@ def _check_kinds(compared_runs: Sequence[ComparedRun]) -> None:
 
 
 def compare_probes(
-    compared_runs: Sequence[ComparedRun],
-    *,
-    correction: "Correction",
-    against: str | None = None,
-    table: int | None = None,
+    compared_runs: Sequence[ComparedRun], *, correction: "Correction", against: str | None, table: int | None
 ) -> "tuple[Comparison, ...]":
-    """Compare encoders by their probes, within a run or between two runs.
-
-    With *against*, each encoder of one run is compared with that encoder only. *table* selects one of several tables of
-    a run, as ``probe show`` numbers them.
-    """
+    """Compare encoders in a run, or with *against* the same encoder in two runs; *table* selects a table."""
     from sentprobe.commands.results.shown_results import build_sides
     from sentprobe.probes.report.findings import comparisons
 

@@ -35,7 +35,7 @@ from sentprobe.probes.results.store import read_results
 from sentprobe.probes.results.training_curve import TrainingCurve
 
 if TYPE_CHECKING:
-    from sentprobe.probes.audit import Audit
+    from sentprobe.probes.audit.cue_audit import Audit
     from sentprobe.probes.report.plots.panels import ResultPicture
 
 

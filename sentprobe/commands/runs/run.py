@@ -141,14 +141,9 @@ def run(
         require_libraries("torch", "distributed")
     conditions = find_methods(methods.method or (), control_task=methods.control_task)
     words = None if probe_vectors is None else parse_word_source(probe_vectors)
+    given = list_given_options(context)
     parsed_targets = parse_targets(
-        targets,
-        task or (),
-        compeval=compeval,
-        natural=natural,
-        items=items,
-        seed=seed,
-        given_options=list_given_options(context),
+        targets, task or (), compeval=compeval, natural=natural, items=items, seed=seed, given_options=given
     )
     classifier = parse_classifier(preset, set_ or (), parsed_targets)
     from sentprobe.probes.runs.request.settings import RunRequest, make_run

@@ -1,9 +1,4 @@
-"""The run file: the options of ``probe run`` as TOML.
-
-``--config`` reads a run file; a run writes one with its results. A key is the name of an option without dashes;
-``targets`` holds the arguments. A repeatable option is a list of texts, or one text; ``--controls/--no-controls`` is
-``true`` or ``false``.
-"""
+"""The run file: the options of ``probe run`` as TOML, read by ``--config`` and written beside the results."""
 
 import inspect
 import json

@@ -228,6 +228,7 @@ def _choose_settings(
     architecture: str, preset: "TrainingPreset", choices: TrainChoices, seed: int
 ) -> "TrainingSettings":
     from sentprobe.probes.pretraining import devices_and_precision, loop, schedule
+    from sentprobe.probes.trainer.classifier import Precision
 
     length, probing, where = choices.length, choices.probing, choices.where
     point_every = None
@@ -244,7 +245,7 @@ def _choose_settings(
         machine=devices_and_precision.TrainingMachine(
             device=where.device,
             devices=where.devices,
-            precision=choose_member(devices_and_precision.TrainingPrecision, where.precision, what="precision"),
+            precision=choose_member(Precision, where.precision, what="precision"),
         ),
     )
 
@@ -291,7 +292,6 @@ def _build_probing_plan(probing: train_options.ProbingChoices) -> "ProbingPlan |
 
 
 def _train_all(plans: "Sequence[TrainingPlan]", *, jobs: int, threads: int | None) -> Iterator["TrainingReport"]:
-    """Yield the report of each training, in the order of the plans."""
     if jobs == 1:
         for plan in plans:
             yield train_encoder(plan, threads=threads)
@@ -320,7 +320,6 @@ def train_encoder(plan: "TrainingPlan", *, threads: int | None, is_parallel: boo
 
 
 def _print_note(text: str) -> None:
-    """Print a note on stderr, once for all devices."""
     from sentprobe.probes.pretraining.devices_and_precision import is_first_process
 
     if is_first_process():
@@ -328,7 +327,6 @@ def _print_note(text: str) -> None:
 
 
 def _describe_report(report: "TrainingReport") -> str:
-    """Return a sentence about a finished training."""
     state = report.state
     if state is None:
         return f"{report.out}: {report.why}"

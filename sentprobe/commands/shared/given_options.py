@@ -30,7 +30,8 @@ def _list_suite_options(*groups: Any) -> Iterator[tuple[str, tuple[str, tuple[st
     for group in groups:
         for name, annotation in get_type_hints(group, include_extras=True).items():
             if name != "SUITES":
-                yield name, (annotation.__metadata__[0].default, group.SUITES)
+                flag = annotation.__metadata__[0].default
+                yield name, (flag if isinstance(flag, str) else f"--{name.replace('_', '-')}", group.SUITES)
 
 
 SUITE_OPTIONS: Mapping[str, tuple[str, tuple[str, ...]]] = dict(

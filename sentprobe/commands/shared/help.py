@@ -1,7 +1,4 @@
-"""Help of the commands: three examples, usage, and a line or two for each option.
-
-A command may fold panels of rarely used options: ``--help`` only names these options, and ``--help-all`` explains them.
-"""
+"""Help of the commands: examples, usage and options; folded panels are explained by ``--help-all`` only."""
 
 import inspect
 import re
@@ -132,7 +129,6 @@ def _format_parameter(parameter: Any, ctx: Any) -> tuple[str, str]:
 
 
 def _list_subcommands(group: Any) -> list[tuple[str, str]]:
-    """Return the names of a group's commands with their summaries."""
     commands = getattr(group, "commands", {}).items()
     return [(name, inspect.cleandoc(command.help).split("\n\n")[0]) for name, command in commands]
 
@@ -171,7 +167,8 @@ def _wrap_text(text: str, width: int) -> str:
 
 def list_tasks_for_help() -> str:
     """Return the names of all tasks and task groups, a paragraph for each suite."""
-    natural_tasks = ", ".join(name for name in names.NATURAL_TASKS if "-" not in name)
+    shown = (name for name in names.NATURAL_TASKS if "-" not in name and name not in names.UNIVERSAL_TASKS)
+    natural_tasks = ", ".join(shown)
     groups = f"{', '.join(names.TASK_GROUPS)} (also -permuted, -random)"
     natural = f"{natural_tasks}; task groups: {groups}"
     compeval, structure = ", ".join(names.COMPEVAL_TASKS), ", ".join(names.STRUCTURE_TASKS)

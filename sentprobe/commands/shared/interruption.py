@@ -62,15 +62,11 @@ def has_finished_work(out: Path) -> bool:
 
 _OUTPUT_ERRORS = {errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG, errno.EAGAIN, errno.EINVAL}
 """Error numbers of an error without a path that come from standard output."""
-
 _HANDLE_ERRORS = {errno.EMFILE, errno.ENFILE}
 
 
 def open_missing_streams() -> None:
-    """Open the null device for each standard stream that the caller closed (``gen 2>&-``).
-
-    Otherwise, the next file would get the number of the stream, and all that is written to the stream.
-    """
+    """Open the null device for each stream that the caller closed, so that no file gets its number."""
     while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(handle)

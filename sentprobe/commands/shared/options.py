@@ -1,8 +1,4 @@
-"""Options that several commands share; each is declared once, alone or in a group.
-
-A group is a frozen dataclass whose fields are options. :func:`expand_option_groups` gives a command the options of
-every group among its parameters, and passes it an instance of the group.
-"""
+"""Options that several commands share, alone or in groups: dataclasses that :func:`expand_option_groups` reads."""
 
 import inspect
 import shlex
@@ -27,7 +23,6 @@ if TYPE_CHECKING:
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 """Context settings of every command: its help options, and the greatest width of its help."""
-
 WHAT = "Data"
 HELD_OUT = "Held-out data"
 NATURAL_TEXT = "Natural text"
@@ -60,11 +55,7 @@ def build_out_option(description: str, panel: str | None = None) -> Any:
 
 
 def build_format_option(formats: Iterable[str], more: str = "", panel: str | None = None) -> Any:
-    """Return the option ``--format``.
-
-    Completion offers *formats*; the help lists them and ends with *more*. A format may end with a remark for the help:
-    ``conllu (default)``.
-    """
+    """Return the option ``--format``; a format may end with a remark for its help: ``conllu (default)``."""
     format_names = [*formats]
     return declare_option(
         panel,
@@ -166,10 +157,8 @@ ContrastsOption = Annotated[
 ]
 
 _REMARKS = {"published": "published (Ettinger et al. 2018)", "splits": "splits (a file per split)"}
-
 DATASET_FORMATS = [_REMARKS.get(name, name) for name in names.DATASET_FORMATS]
 """The formats of datasets, with remarks for the help; the last can only be written."""
-
 VOCABULARIES = "english, compeval, everyday, published, or yours."
 
 VocabularyOption = Annotated[
@@ -193,7 +182,6 @@ CompevalVocabularyOption = Annotated[
         autocompletion=completion.complete_vocabulary,
     ),
 ]
-
 
 HeldOutOption = Annotated[
     list[str] | None,
@@ -258,7 +246,6 @@ class CompevalOptions:
         str | None,
         declare_option(
             HELD_OUT,
-            "--hold-out-structure",
             metavar="NAME",
             help="Exclude a structure from training; half of the test items have it. One of: "
             f"{names.enumerate_names(names.STRUCTURES)}.",
@@ -277,20 +264,17 @@ class ItemOptions:
         str,
         declare_option(
             WHAT,
-            "--sampling",
             help="mirror (balanced mirror pairs), or paper (the papers' procedure; not in conneau's tasks).",
             autocompletion=completion.complete_sampling,
         ),
     ] = "mirror"
 
-    train: Annotated[
-        int | None, declare_option(WHAT, "--train", help="Training items. Default: 4000; natural text: 100000.")
-    ] = None
-    test: Annotated[
-        int | None, declare_option(WHAT, "--test", help="Test items. Default: 1000; natural text: 10000.")
-    ] = None
+    train: Annotated[int | None, declare_option(WHAT, help="Training items. Default: 4000; natural text: 100000.")] = (
+        None
+    )
+    test: Annotated[int | None, declare_option(WHAT, help="Test items. Default: 1000; natural text: 10000.")] = None
     validation: Annotated[
-        int | None, declare_option(WHAT, "--validation", help="Validation items. Default: 0; natural text: 10000.")
+        int | None, declare_option(WHAT, help="Validation items. Default: 0; natural text: 10000.")
     ] = None
 
 
@@ -324,31 +308,22 @@ class NaturalOptions:
         str | None,
         declare_option(
             NATURAL_TEXT,
-            "--odd-band",
             help="Frequency range of the exchanged words of SOMO. Default: 40-400, lower in a small corpus.",
         ),
     ] = None
     words: Annotated[
         int | None,
-        declare_option(
-            NATURAL_TEXT, "--words", help="Number of words (classes) of WC. Default: 1000, fewer in a small corpus."
-        ),
+        declare_option(NATURAL_TEXT, help="Number of words (classes) of WC. Default: 1000, fewer in a small corpus."),
     ] = None
     first_rank: Annotated[
         int | None,
-        declare_option(
-            NATURAL_TEXT,
-            "--first-rank",
-            help="Frequency rank of WC's first word. Default: 2001, lower in a small corpus.",
-        ),
+        declare_option(NATURAL_TEXT, help="Frequency rank of WC's first word. Default: 2001, lower in a small corpus."),
     ] = None
     sequences: Annotated[
-        int | None,
-        declare_option(NATURAL_TEXT, "--sequences", help="Number of classes of TopConst, without OTHER. Default: 19."),
+        int | None, declare_option(NATURAL_TEXT, help="Number of classes of TopConst, without OTHER. Default: 19.")
     ] = None
     depths: Annotated[
-        str | None,
-        declare_option(NATURAL_TEXT, "--depths", help="Depths (classes) of TreeDepth (5-12), DepDepth (2-5)."),
+        str | None, declare_option(NATURAL_TEXT, help="Depths (classes) of TreeDepth (5-12), DepDepth (2-5).")
     ] = None
 
 

@@ -1,8 +1,4 @@
-"""Check of output paths: a command never replaces its inputs, a file of results, or another of its outputs.
-
-A parameter that names paths declares its role in the metadata of its annotation. The check runs when the command line
-of any command is parsed.
-"""
+"""Check of every command line: a command never replaces its inputs, a file of results, or another of its outputs."""
 
 import inspect
 import os
@@ -57,12 +53,7 @@ ITEMS = "items"
 def find_path_roles(command: Any) -> dict[str, PathRole]:
     """Return the roles of a command's parameters that name paths, by parameter."""
     parameters = inspect.signature(command.callback).parameters.values() if command.callback else ()
-    return {
-        parameter.name: role
-        for parameter in parameters
-        for role in get_args(parameter.annotation)
-        if isinstance(role, PathRole)
-    }
+    return {p.name: role for p in parameters for role in get_args(p.annotation) if isinstance(role, PathRole)}
 
 
 def check_output_paths(command: Any, values: Mapping[str, Any]) -> None:

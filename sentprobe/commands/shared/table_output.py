@@ -21,10 +21,8 @@ SUFFIXES = {
     ".html": TableFormat.HTML,
 }
 
-
 MTEB = "mteb"
 """The name of the format that writes a folder of results in MTEB's layout."""
-
 FLAT = (TableFormat.CSV, TableFormat.JSON)
 """The formats of flat records, which hold all fields of the results."""
 

@@ -44,11 +44,7 @@ def _collect_counts(items: opt.ItemOptions) -> built.ItemCounts:
 def parse_natural(
     table: Table, names: Sequence[str], options: opt.NaturalOptions, items: opt.ItemOptions, *, seed: int, audit: bool
 ) -> built.NaturalSuite:
-    """Return the natural-text tasks of a table.
-
-    - names: tasks or task groups; none means the ten tasks of Conneau et al. 2018
-    - audit: whether to put the paper's baselines into the cards
-    """
+    """Return the tasks of a table, by default Conneau's ten; *audit* puts the paper's baselines into the cards."""
     settings = NaturalSettings(
         band=None if options.band is None else parse_band(options.band),
         odd_band=None if options.odd_band is None else parse_band(options.odd_band),
@@ -71,12 +67,9 @@ def parse_targets(
     seed: int = 0,
     given_options: Iterable[str] = (),
 ) -> Targets:
-    """Return the targets that *words* name: suites, a corpus table, or datasets.
+    """Return the targets that *words* name: suites, a table (after ``natural``, if you like), or datasets.
 
-    The word ``natural`` may precede a table.
-
-    - names: selected tasks; none means all
-    - given_options: parameters that are set; a parameter that no target uses is rejected
+    Only the tasks in *names*, if there are any; *given_options* that no target uses are rejected.
     """
     kinds = classify_targets(words)
     reject_unused_options(given_options, [kind for _, kind in kinds if kind], data_name=", ".join(words))

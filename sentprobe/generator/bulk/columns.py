@@ -1,10 +1,4 @@
-"""Columns: the words that vary in the records of one layout, and the shapes of those records.
-
-Sentences of a layout with the same voice, form of the recipient, aspect and polarity have the same sequence of slots.
-They differ in the words, inflections and negation cues that fill the slots. Whatever differs is a column, named by
-content and slot: ``form:agent.noun``, ``feats:agent.fin``. A column holds indices of words in a string pool. The first
-columns are common to all layouts.
-"""
+"""Columns: indices of the words and forms that vary in the records of a layout, and the shapes of those records."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,7 +30,6 @@ from sentprobe.lexicon import Form, Kind, Lexicon
 
 NumberArray: TypeAlias = NDArray[np.int64]
 """Indices of strings in a :class:`StringPool`, or other positions."""
-
 VERB_FORMS = tuple(form for form in Form if form.value.startswith("VB"))
 _NUMBERS = list(ev.Number)
 _PLURAL = _NUMBERS.index(ev.Number.PLURAL)
@@ -64,9 +57,7 @@ class StringPool:
 class WordTables:
     """The forms, lemmas and features of the words of a space, as indices into ``pool``.
 
-    ``noun_forms`` is indexed by grammatical number and noun. ``verb_forms`` has a table for each frame, indexed by form
-    (in the order of :data:`VERB_FORMS`) and verb. ``det_forms`` is indexed by determiner and by whether a vowel
-    follows, ``modal_forms`` by whether n't follows and by modal.
+    Tables are indexed by number and noun, frame, form and verb, determiner or modal and what follows.
     """
 
     def __init__(self, space: NumberedEvents) -> None:
@@ -118,7 +109,6 @@ class WordTables:
 
 TENSE_NUMBER_PAIRS = list(product(ev.Tense, ev.Number))
 """The pairs of tense and number, in the order of a clause's variants."""
-
 Origin: TypeAlias = tuple[Shape, int]
 """The origin of a token: a shape, and the position of the token's item among the items of that shape."""
 
@@ -186,10 +176,8 @@ NOTHING, EMPTY, ID, INDEX, FIRST = range(5)
 NOTHING is all zeros. EMPTY, ID and INDEX refer to strings that follow the words of the pool: the empty string, the
 sentence ids and the sentence indices of a chunk.
 """
-
 MARK_START, MARK_END = "\ue000", "\ue001"
 """The characters around a column's number in a marked sentence (its words are columns)."""
-
 INDEX_MARKER = 7_777_777_777_777_777_777
 """A placeholder for a sentence's index in a marked sentence; the index cannot be text."""
 
@@ -273,10 +261,7 @@ def find_subject_path(site: ClauseSite, voice: str, dative: str) -> str:
 
 
 class LayoutColumns:
-    """The columns of a layout by name, and the marked sentence of each of its shapes.
-
-    In a marked sentence, the word itself stands for a column with one possible word.
-    """
+    """The columns of a layout by name, and the marked sentence of each of its shapes."""
 
     def __init__(self, layout: Layout, tables: WordTables, finite: FiniteTable) -> None:
         self._layout = layout
@@ -355,10 +340,7 @@ class LayoutColumns:
         return key
 
     def _count_values(self, variable: Variable) -> int:
-        """Return how many values of a structural variable have shapes of their own; a cue is a column.
-
-        The cues of a question stand at different places.
-        """
+        """Return how many values of a structural variable have own shapes; a cue outside a question is a column."""
         is_question = self._layout.clauses[0].form.mood is ev.Mood.QUESTION
         return len(NEGATIONS) if is_question and variable.name == "negation" else 2
 

@@ -1,9 +1,4 @@
-"""Rendering of drawn events as text by table look-up: the fast path for one event at a time.
-
-Events of a layout that agree in voice, aspect and negation share a shape: they differ only in words, tense and number.
-The look-up of every token is computed once for each shape. :mod:`sentprobe.generator.bulk.generation` is the fast path
-for many events.
-"""
+"""Rendering of drawn events as text by table look-up: the fast path for one event at a time."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache

@@ -1,9 +1,4 @@
-"""Bulk generation of sentences: the fast path.
-
-Sentences of the same shape differ only in their words. The writer of single sentences writes one record for each shape,
-with marks in place of words. This record is split into pieces: literal strings and columns alternate. Pieces and words
-are stored as indices until one look-up turns them into text.
-"""
+"""Bulk generation: the record of each shape as literal strings and columns, filled for many sentences at once."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -20,19 +15,14 @@ from sentprobe.generator.spaces.space import EventBatch, NumberedEvents
 
 CHUNK_SIZE = 65_536
 """Number of sentences that are decoded at a time."""
-
 PART_SIZE = 4_096
 """Number of sentences that are rendered at a time."""
-
 _MARK = re.compile(f"{columns.MARK_START}(\\d+){columns.MARK_END}")
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceChunk:
-    """Consecutive sentences of a request; the first is number *start* (from 0).
-
-    ``shapes`` holds the shape number of each sentence; ``words`` holds word indices by sentence and column.
-    """
+    """Consecutive sentences of a request from number *start*: the shape of each, and its word indices by column."""
 
     start: int
     indices: IndexArray
@@ -119,7 +109,6 @@ class Decoder:
 
 
 def _find_unique(keys: columns.NumberArray) -> tuple[columns.NumberArray, columns.NumberArray]:
-    """Return the sorted distinct keys, and the position of each key among them."""
     largest = int(keys.max(initial=0))
     if largest > len(keys):  # the table of np.bincount would be too long
         return np.unique(keys, return_inverse=True)

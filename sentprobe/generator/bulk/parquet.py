@@ -1,9 +1,4 @@
-"""Sentences as columns in Parquet.
-
-A row is a sentence: id, text, template, index; form, lemma, upos, xpos, feats, head and deprel as lists with an element
-per token; tree in Penn brackets; event as JSON; predicates and negations as lists of structs. In bulk generation, Arrow
-looks up words by index, so that no Python string is created.
-"""
+"""Sentences as columns in Parquet; Arrow looks up words by index, so that no Python string is created."""
 
 import json
 from collections.abc import Iterable, Iterator
@@ -167,10 +162,7 @@ class TableMaker:
         self._decoder = generation.Decoder(space, tables, stores)
 
     def build_row_group(self, indices: IndexArray, start: int) -> Any:
-        """Return the sentences at *indices* as a row group; the first is number *start*.
-
-        The table does not depend on earlier calls.
-        """
+        """Return the sentences at *indices* as a row group, whatever the earlier calls; the first is number *start*."""
         table = pa.concat_tables(self.build_tables(indices, start))
         columns = [_sort_dictionaries(column.combine_chunks()) for column in table.columns]
         return pa.table(columns, schema=self.schema)
@@ -244,12 +236,8 @@ def read_parquet(path: Path) -> Iterator[Sentence]:
 
 def _sentence_from_row(row: dict[str, Any], number: int) -> Sentence:
     try:
-        index = row["index"]
-        record = {
-            **row,
-            "index": None if index is None else int(index),
-            "tokens": {name: row[name] for name in _TOKEN_COLUMNS},
-        }
+        index = None if row["index"] is None else int(row["index"])
+        record = {**row, "index": index, "tokens": {name: row[name] for name in _TOKEN_COLUMNS}}
         event = str(row["event"])
     except KeyError as error:
         raise FormatError(f"there is no column {error.args[0]!r}") from error

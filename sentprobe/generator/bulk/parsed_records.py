@@ -1,7 +1,4 @@
-"""Records of parsed sentences in bulk: the fast path from derivations to records.
-
-The derivations of some thousand sentences become batches of events of few layouts, which the bulk renderer writes.
-"""
+"""Records of parsed sentences in bulk: derivations become batches of events of few layouts."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -55,10 +52,7 @@ def write_parsed(sentences: Iterable[ParsedText], lexicon: Lexicon, path: Path, 
 def format_parsed(
     sentences: Iterable[ParsedText], lexicon: Lexicon, fmt: str, *, is_interactive: bool = False
 ) -> Iterator[str]:
-    """Yield the records of parsed sentences; if *is_interactive*, each before the next sentence is read.
-
-    A sentence has one record for each of its readings. The text format has no annotation and holds the sentence once.
-    """
+    """Yield the records of each reading, or each text once; if *is_interactive*, each before the next is read."""
     if fmt == TEXT:  # an event has one sentence, so no other text has this reading
         yield from (f"{' '.join(sentence.text.split())}\n" for sentence in sentences)
         return
@@ -202,7 +196,6 @@ def _number_values(values: Iterable[ValueT]) -> dict[ValueT, int]:
 
 
 def _list_words(lexicon: Lexicon) -> Words:
-    """Return all words of a lexicon."""
     lemmas = {kind: tuple(word.lemma for word in lexicon.words(kind)) for kind in Kind}
     full_lexicon = Lexicon(lexicon.source, lexicon.entries, {"": Vocabulary("", lemmas)})
     choices = Choices(

@@ -123,7 +123,6 @@ def _read_events(path: Path, lexicon: Lexicon) -> Iterator[Event]:
 
 
 def _find_format(path: Path) -> str:
-    """Return the format of a file; an unknown suffix means text."""
     try:
         return find_record_format(path.suffix)
     except UsageError:

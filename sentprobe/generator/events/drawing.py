@@ -1,8 +1,4 @@
-"""Drawings of events: a tree for the terminal and a picture (SVG); ``*`` marks an open value.
-
-The picture is a layered tree: an event is above its participants, and a participant above its relative clause. The
-width of a node is the largest of three widths: its box, the labels of its edges, and all its children side by side.
-"""
+"""Drawings of events: a tree for the terminal and a layered tree (SVG); ``*`` marks an open value."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -229,7 +225,6 @@ def _place_node(node: _Node, left: float, top: float, picture: Picture) -> float
 
 
 def _compute_width(node: _Node) -> float:
-    """Return the width of a node with its descendants."""
     side_width = max([_compute_side_width(node), *(_compute_side_width(child) for _, child in node.children)])
     return max(node.box_width + 2 * side_width, _compute_children_width(node))
 

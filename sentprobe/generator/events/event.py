@@ -1,8 +1,6 @@
-"""Events: predicates with participants, fully or partially specified.
+"""Events: predicates with participants (lexicalised case frames, Ettinger et al. 2018, section 4.1).
 
-An :class:`Event` is a lexicalised case frame (Ettinger et al. 2018, section 4.1). Every field may be left open
-(``None``); such a *partial* event stands for all events that it subsumes. Values are frozen and independent of lexicon
-and grammar.
+A *partial* event has open fields (``None``), and stands for all events that it subsumes.
 """
 
 from collections.abc import Iterator

@@ -1,10 +1,4 @@
-"""The JSON form of events: :func:`event_to_json` and its inverse :func:`event_from_json`.
-
-An event is an object with the keys ``predicate frame voice tense aspect polarity negator adverbs agent patient
-recipient dative modal mood``; open fields are absent, and so is the mood of a statement. A participant is ``"_"`` for
-the gap, ``"who?"`` or ``"what?"`` if a question asks for it, or an object with ``noun number determiner adjectives
-conjunct clause``; ``clause`` is null for a bare noun, or an object with ``relativizer kind event``.
-"""
+"""The JSON form of events (``docs/events.md``): :func:`event_to_json` and its inverse :func:`event_from_json`."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager

@@ -31,10 +31,7 @@ def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
 
 
 def check_sorts(event: ev.Event, lexicon: Lexicon, *, is_pattern: bool = False) -> None:
-    """Raise Contradiction unless nouns of an event have the sorts that its verbs and relativizers take.
-
-    The nouns of a pattern agree with one entry of the verb that the pattern can match.
-    """
+    """Raise Contradiction unless the nouns of an event, or of one match of a pattern, have fitting sorts."""
     for clause, head in ev.iterate_clauses(event):
         contradictions = [
             _find_contradiction(clause, head, lexicon.get(str(clause.predicate), Kind(frame.value)), lexicon)

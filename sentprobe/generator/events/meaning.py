@@ -1,9 +1,4 @@
-"""The meaning of events, independent of their form, and differences between two meanings.
-
-The semantics is that of ``docs/geometry.md``: definite, uniquely referring nouns, and presupposed relative clauses. All
-nouns of a sentence differ and all verbs differ, so words identify participants and clauses. The order of coordinated
-nouns and of adjectives is form.
-"""
+"""The meaning of events and differences between two meanings; all nouns of a sentence differ, and all verbs."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -43,11 +38,7 @@ class Property(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ClauseMeaning:
-    """The meaning of a clause; *head* is the noun that it modifies, "" for the main clause.
-
-    Each role is one or two nouns, or a question word; for the gap, the noun is *head*. Roles that the clause lacks are
-    empty.
-    """
+    """The meaning of a clause: nouns or a question word by role; *head* is the noun that it modifies, or ""."""
 
     head: str
     agent: tuple[str, ...]

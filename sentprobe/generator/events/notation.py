@@ -1,30 +1,8 @@
-"""The text notation of events: :func:`read_event` and its inverse :func:`write_event`.
+"""The text notation of events: :func:`read_event` and its inverse :func:`write_event`, without implied features.
 
-The grammar (``event.lark``)::
-
-    event        ::= predicate [ features ] [ '(' [ role { ',' role } ] ')' ]
-    predicate    ::= word | '*'
-    role         ::= ( 'agent' | 'patient' | 'recipient' ) ':' ( '_' | 'who?' | 'what?' | participant )
-    participant  ::= phrase [ 'and' phrase ]
-    phrase       ::= [ determiner ] noun [ features ] [ introduction event ]
-    determiner   ::= word | 'that'
-    noun         ::= word | '*'
-    introduction ::= ( 'that' | 'who' | 'rc' [ '(' word ')' ] ) [ features ]
-    features     ::= '[' [ feature { ',' feature } ] ']'
-    feature      ::= name [ '(' [ word { ',' word } ] ')' ]
-
-``*`` is an open lemma, ``_`` the gap of a relative clause, and ``who?`` or ``what?`` the participant that a question
-asks for; unstated features are open. The features of a predicate are ``intransitive transitive ditransitive active
-passive past pres simple prog pos neg not n't``, ``double to`` (the form of a recipient), ``modal(must)``, ``question
-order`` (without them, a statement; in a pattern, any mood) and ``adv(...)``, adverbs. Those of a noun are ``sg pl``,
-``adj(...)``, and ``bare`` for a noun without a relative clause. Those of a relative clause, after its introduction, are
-``src orc``. Order is free. ``that``, ``who`` and ``rc(which)`` fix the relativizer, ``rc`` leaves it open.
-
-A word is letters and digits, with hyphens and apostrophes between; any other lemma, and the lemmas ``that``, ``who``,
-``rc`` and ``and``, stand in double quotes with the escapes of JSON.
-
-:func:`write_event` writes the canonical form: the order above, without implied features (such as the frame of a
-passive).
+``event.lark`` has the grammar, and ``docs/events.md`` the features. A word is letters and digits, with hyphens and
+apostrophes between; other lemmas, and ``that``, ``who``, ``rc`` and ``and``, stand in double quotes with the escapes of
+JSON.
 """
 
 import json

@@ -18,11 +18,7 @@ ParsedValue = TypeVar("ParsedValue")
 
 
 class ExpectedToken(NamedTuple):
-    """An expected continuation: its message, its terminals, and example texts that lack it.
-
-    The message fits if all of ``terminals`` are possible next. The bracket that would close the innermost open one
-    always counts as possible.
-    """
+    """An expected continuation: its message, terminals that must all be possible next, and texts that lack it."""
 
     message: str
     terminals: frozenset[str]

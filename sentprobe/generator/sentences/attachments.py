@@ -1,9 +1,4 @@
-"""Attachments of adverbs: the readings of a sentence in which a clause ends before an adverb.
-
-In "the man that slept quietly danced", the adverb belongs to either verb. The grammar derives the first reading only:
-the adverb stands before its verb. In the other readings, it ends a relative clause whose last word stands before it.
-An auxiliary leaves one reading ("the man that slept was quietly dancing").
-"""
+"""Readings of a sentence in which an adverb ends a relative clause: "the man that slept quietly danced"."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -20,17 +15,12 @@ from sentprobe.lexicon import Lexicon
 
 MAX_READINGS = 64
 """Largest number of readings of a derivation; it doubles with each such adverb."""
-
 WITHOUT_AUXILIARY = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE, polarity=ev.Polarity.POSITIVE)
 """Subsumes the clauses whose adverbs directly follow the subject."""
 
 
 class AdverbSite(NamedTuple):
-    """Adverbs that two or more clauses can take.
-
-    ``path`` is the path of the clause whose verb follows ("" for the main clause). ``closed_clause_paths`` holds the
-    paths of the relative clauses that end before the adverbs, the outermost first.
-    """
+    """Adverbs that the verb of the clause at ``path``, or the relative clauses closed before it, can take."""
 
     path: str
     adverbs: tuple[str, ...]
@@ -81,11 +71,7 @@ def count_readings(event: ev.Event) -> int:
 
 
 def list_attachments(event: ev.Event) -> list[Attachment]:
-    """Return the readings of the sentence of *event*.
-
-    The first reading is *event* itself. In the next ones, the adverbs belong to a clause that ends before them, the
-    outermost first.
-    """
+    """Return the readings of the sentence of *event*: itself, then those in which a clause ends before the adverbs."""
     sites = find_adverb_sites(event)
     return [*product(*([(site, path) for path in (site.path, *site.closed_clause_paths)] for site in sites))]
 

@@ -1,8 +1,4 @@
-"""Parser of sentences into events, with cached shapes.
-
-The shapes of clauses, which the grammar derived, are merged into a trie, so that one walk along the tokens matches all
-shapes. The parser calls itself for constituents inside a clause. The result equals that of NLTK's chart parser.
-"""
+"""Parser of sentences into events: one walk along a trie of all clause shapes, with the result of a chart parser."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
@@ -60,10 +56,7 @@ class ParsedPhrase(NamedTuple):
 
 
 class ParsedClause(NamedTuple):
-    """The shape of a clause, its lemmas, and its noun phrases with their roles: an event that is not yet built.
-
-    ``relativizer`` is the question word in a wh-question.
-    """
+    """The shape of a clause, its lemmas (a question word as *relativizer*), and its noun phrases with their roles."""
 
     shape: shapes.ClauseShape
     verb: str
@@ -190,11 +183,9 @@ def _build_error(parser: "_Parser", lexicon: Lexicon) -> ParseError:
 
 
 class _TokenReadings(NamedTuple):
-    """The readings of a token.
+    """The readings of a token: inputs of a trie with their lemmas, determiners, nouns and adjectives.
 
-    ``inputs`` holds inputs of a trie, each with the lemma of a verb, a relativizer or a modal. ``determiners`` holds
-    lemmas and forms. ``nouns`` holds lemmas, grammatical numbers and the forms of the determiners that go with them.
-    ``adjectives`` holds lemmas, and whether they begin with a vowel.
+    Nouns come with the forms of their determiners, and adjectives with whether they begin with a vowel.
     """
 
     text: str
@@ -234,9 +225,7 @@ def _find_readings(token: str, lexicon: Lexicon) -> _TokenReadings:
 
 _Match = tuple[str, tuple[str, ...], str, tuple[tuple[str, ParsedPhrase], ...], str]
 """The verb, adverbs, relativizer, noun phrases and modal that a walk has collected so far."""
-
 _EMPTY_MATCH: _Match = ("", (), "", (), "")
-
 _Step = tuple[int, Trie, int, _Match]
 """The number of a step among those of its node, the next node, the end of the input, and the match so far."""
 
@@ -284,7 +273,6 @@ class _Parser:
             self._walk_trie(below, end, extended, ends)
 
     def _find_steps(self, node: Trie, at: int, match: _Match) -> list[_Step]:
-        """Return the steps that the input at *at* allows."""
         verb, adverbs, relativizer, phrases, modal = match
         steps: list[_Step] = []
         for name, verb_lemma, link_lemma, modal_lemma in self._readings[at].inputs:
@@ -366,10 +354,7 @@ class _Parser:
                 self._record_failure(place, f"a noun that goes with {self.tokens[at]!r}")
 
     def _find_nouns(self, at: int) -> Iterator[tuple[int, str, str, tuple[str, ...], Form]]:
-        """Yield the nouns with their adjectives that begin at *at*: the end, the lemmas, and the form of a determiner.
-
-        The first word determines that form: "an old man".
-        """
+        """Yield the nouns with their adjectives that begin at *at*: end, lemmas, and the form of "a" before them."""
         for noun, number, form in self._readings[at].nouns:
             yield at + 1, noun, number, (), form
         starts: list[tuple[tuple[str, ...], bool]] = [((), False)]

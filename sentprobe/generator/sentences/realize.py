@@ -21,12 +21,7 @@ SLOT_KINDS = {
 
 
 def check_event(event: ev.Event, lexicon: Lexicon) -> None:
-    """Check that *event* can be realized with the words of *lexicon*.
-
-    Raises:
-        UsageError: a field is open, a gap stands outside a relative clause, a word is unknown, a determiner does not go
-            with its noun's number, a modal not with n't, or a noun has a sort that its verb does not take.
-    """
+    """Check that *event* is complete and that the words of *lexicon* can realize it. Raises UsageError."""
     missing = list(ev.find_open_fields(event))
     if missing:
         raise UsageError(f"the event is only partly specified: {', '.join(missing)} left open")

@@ -147,11 +147,7 @@ def _annotate_tree(tree: str, lexicon: Lexicon, *, id: str) -> Sentence:
 
 
 def write_conllu(sentence: Sentence) -> str:
-    """Return *sentence* in CoNLL-U.
-
-    Comments hold the event, tree, template and index. MISC holds Agent, Patient and Recipient of a verb and Negates of
-    a cue, as token numbers; the agent of an order is 0.
-    """
+    """Return *sentence* in CoNLL-U; MISC holds the participants (0: agent of an order) and Negates as token numbers."""
     misc = {p.verb: f"Agent={p.agent or 0}" for p in sentence.predicates}
     for p in sentence.predicates:
         if p.patient is not None:

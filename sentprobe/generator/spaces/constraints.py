@@ -16,10 +16,7 @@ Allowed: TypeAlias = frozenset[int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Words:
-    """The lemmas to choose from; one list holds the verbs of both frames, so that a sentence's verbs can differ.
-
-    Compared by identity, because it is a cache key.
-    """
+    """The lemmas to choose from, the verbs of both frames in one list; compared by identity as a cache key."""
 
     nouns: tuple[str, ...]
     verbs: tuple[str, ...]
@@ -99,13 +96,7 @@ class Choices:
 
 
 def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraints: Constraints) -> Words:
-    """Return the words to choose from.
-
-    Raises:
-        UsageError: an unknown vocabulary, determiner, relativizer or modal; a required or forbidden word that is not in
-            the lexicon, or a required one not in the vocabulary; too many adverbs or adjectives.
-        Contradiction: adjectives from a vocabulary without adjectives.
-    """
+    """Return the words to choose from. Raises UsageError for unknown words, Contradiction without adjectives."""
     lexicon.vocabulary(vocabulary)
     for count in (*choices.adverbs, *choices.adverbs_in_clauses):
         if not 0 <= count <= MAX_ADVERBS:

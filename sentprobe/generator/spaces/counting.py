@@ -1,10 +1,8 @@
 """Sets of events as boxes and cells, which can be counted, indexed and sampled.
 
-A box has a set of allowed values for each variable of a layout, independently of other variables. Constraints cut boxes
-into smaller, disjoint boxes. The words of a group (nouns, verbs, adverbs) must also differ within a sentence. A *cell*
-is a part of a box in which the sets of any two variables of a group are equal or disjoint. The size of a cell is
-therefore a product, and its i-th element follows from the digits of i in a mixed-radix system. A box is counted without
-its cells: the groups are independent of each other.
+A box has a set of allowed values for each variable of a layout. A *cell* is a part of a box in which the sets of any
+two variables of a group (nouns, verbs, adverbs), whose words differ, are equal or disjoint. So its size is a product,
+and its i-th element follows from the mixed-radix digits of i.
 """
 
 from bisect import bisect_left, bisect_right
@@ -26,7 +24,6 @@ from sentprobe.generator.spaces.layout import Group, Layout, Restriction, Variab
 
 Bits: TypeAlias = int
 """A set of values as the bits of an integer; boxes are cut several times as fast as with sets."""
-
 Box: TypeAlias = Mapping[str, Bits]
 IndexArray: TypeAlias = NDArray[Any]
 """Indices: int64, or Python integers if the space is larger than 2**63."""
@@ -97,10 +94,9 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A part of a box whose elements can be counted and indexed.
+    """A part of a box whose elements can be counted and indexed: the allowed values of each variable.
 
-    ``choices`` holds the allowed values of each variable. ``rivals`` holds the earlier variables with the same set of
-    values, whose values must differ. ``radices`` holds the number of values that the rivals leave to each variable.
+    ``rivals`` are the earlier variables with the same values, which must differ; ``radices`` count what they leave.
     """
 
     variables: tuple[Variable, ...]
@@ -154,10 +150,7 @@ class Cell:
 
 
 def _split_digits(indices: IndexArray, radices: Sequence[int]) -> list[NDArray[np.int64]]:
-    """Return the mixed-radix digits of indices; the last radix belongs to the lowest digit.
-
-    Python integers are first cut into parts below 2**63, because int64 arithmetic is fast.
-    """
+    """Return the mixed-radix digits of indices, the lowest last; int64 arithmetic on parts below 2**63 is fast."""
     digits: list[NDArray[np.int64]] = []
     end = len(radices)
     while end:
@@ -190,7 +183,6 @@ def _skip_positions(digit: NDArray[np.int64], taken_positions: Sequence[NDArray[
 
 
 def _skip_position(digit: int, taken_positions: list[int]) -> int:
-    """Return the digit-th position that no rival takes, for a single index."""
     for taken_position in sorted(taken_positions):
         digit += digit >= taken_position
     return digit
@@ -262,10 +254,7 @@ def _group_variables(layout: Layout) -> tuple[tuple[int, ...], ...]:
 
 
 def _choose_atoms(domains: tuple[Bits, ...]) -> Iterator[tuple[Bits, ...]]:
-    """Yield all ways to assign an atom to each variable of a group, if the atoms have enough words.
-
-    An atom is a maximal set of words that are allowed for the same variables of the group.
-    """
+    """Yield all assignments of sets of words with the same allowed variables to the variables of a group."""
     atoms: list[tuple[tuple[bool, ...], Bits]] = [((), reduce(or_, domains, 0))]
     for domain in domains:
         parts = (((*s, is_in), atom & (domain if is_in else ~domain)) for s, atom in atoms for is_in in (False, True))
@@ -330,11 +319,9 @@ def divide_evenly(count: int, sizes: Sequence[int], rng: Random) -> list[int]:
 
 
 def sample_distinct(count: int, size: int, rng: Generator) -> IndexArray:
-    """Return *count* different numbers below *size*, uniformly and in random order.
+    """Return *count* different numbers below *size*, uniformly and in random order; repeated ones are sampled again.
 
-    Time and memory are proportional to *count*. The numbers are int64, or Python integers if *size* exceeds that.
-    Repeated numbers are sampled again, which leaves every ordered selection equally likely. If *count* is more than
-    half of *size*, the numbers are the beginning of a permutation.
+    They are int64, or Python integers if *size* exceeds that; for more than half of *size*, part of a permutation.
     """
     if 2 * count > size:
         return rng.permutation(size)[:count]

@@ -1,8 +1,4 @@
-"""The split of words and structures between training data and test data.
-
-A hash of the word (or the name of the structure) alone decides whether it is held out, whatever the vocabulary, lexicon
-or task. Two commands with the same split therefore agree without shared files.
-"""
+"""The split of words and structures between training and test data, by a hash of the word alone."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -20,13 +16,7 @@ DIVIDED_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIV
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitSide:
-    """One side of a split: the held-out words and structures, or the others.
-
-    *share* is the share of words that is held out; with None, words are not split. *structures* are the held-out
-    structures; without any, structures are not split.
-
-    Raises:
-        UsageError: an invalid share; an unknown structure; a structure with related forms that are not held out.
+    """One side of a split: the held-out words and structures (no *share*: all words), or the others. Raises UsageError.
 
     >>> training = SplitSide(share=0.3, held_out=False)
     >>> training.has_word("professor"), training.has_word("lawyer"), str(training)
@@ -82,11 +72,7 @@ class SplitSide:
         return tuple(dict.fromkeys(pattern.name for pattern in patterns))
 
     def restrict_lexicon(self, lexicon: Lexicon, vocabulary: str) -> Lexicon:
-        """Return the lexicon, with only the words of this side in a vocabulary.
-
-        Raises:
-            UsageError: no noun, or no verb of a kind, is left.
-        """
+        """Return the lexicon, with only the words of this side in a vocabulary. Raises UsageError if none is left."""
         return _restrict_lexicon(self, lexicon, vocabulary) if self.share is not None else lexicon
 
 
@@ -109,21 +95,12 @@ def _compute_rank(lemma: str) -> float:
 
 
 def _find_family(pattern: Pattern) -> tuple[Frame, tuple[Frame, ...]]:
-    """Return the features of a structure that neither a change of form nor the edit of a contrast changes.
-
-    Other features change: an exchange of voice or role changes the kind of a relative clause, or moves it to the other
-    noun.
-    """
+    """Return the features of a structure that neither a change of form nor the edit of a contrast changes."""
     return pattern.frame, tuple(sorted(clause.frame for _, clause in pattern.clauses))
 
 
 def parse_side(values: Sequence[str], *, held_out: bool) -> SplitSide | None:
-    """Return the side given by an option's values: a share of the words, and structures.
-
-    Returns None without values: all words and structures are used.
-
-    Raises:
-        UsageError: two shares, or an invalid one; see also :class:`SplitSide`.
+    """Return the side of an option's values (a share of the words, structures), if there are any. Raises UsageError.
 
     >>> parse_side(["0.3", "transitive"], held_out=True)
     SplitSide(share=0.3, structures=('transitive',), held_out=True)

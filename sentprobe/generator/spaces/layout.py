@@ -1,9 +1,4 @@
-"""Layouts: the variables of a structure, whose values make an event.
-
-A layout lists, for one pattern with given numbers of adverbs and adjectives and given coordinations, every variable
-with all its values. A *box* allows each variable some of its values; a constraint is a set of boxes. Sets of values are
-sets of indices.
-"""
+"""Layouts: the variables of a structure, whose values make an event; a *box* allows each variable some values."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -61,10 +56,7 @@ TENSED = ClauseForm()
 
 @dataclass(frozen=True, slots=True)
 class ClauseSite:
-    """A clause of the layout: its path, frame, voice and gap, its number of adverbs, its form and its participants.
-
-    ``owner`` is the path of the noun that the clause modifies ("" for the main clause).
-    """
+    """A clause of the layout; ``owner`` is the path of the noun that it modifies ("" for the main clause)."""
 
     path: str
     frame: ev.Frame
@@ -126,11 +118,7 @@ def make_layout(
     *,
     phrases: tuple[PhraseForm, ...] = (),
 ) -> Layout:
-    """Return the layout of *pattern*.
-
-    *adverbs* and *forms* hold the number of adverbs and the form of each clause, main clause first; by default, all
-    clauses are tensed. *phrases* lists the participants with adjectives or a conjunct.
-    """
+    """Return the layout of *pattern*, with *adverbs* and *forms* for each clause, main clause first."""
     forms = forms or (TENSED,) * len(adverbs)
     is_active = pattern.frame is ev.Frame.INTRANSITIVE or forms[0].mood is ev.Mood.ORDER
     voice = ev.Voice.ACTIVE if is_active else None
@@ -165,10 +153,7 @@ def list_participant_paths(pattern: Pattern) -> tuple[str, ...]:
 def list_phrase_forms(
     pattern: Pattern, form: ClauseForm, adjectives: tuple[int, ...], coordinations: tuple[int, ...]
 ) -> Iterator[tuple[PhraseForm, ...]]:
-    """Yield the forms of the participants of a pattern, with these numbers of adjectives and coordinations.
-
-    *form* is the form of the main clause.
-    """
+    """Yield the forms of a pattern's participants with these numbers of adjectives and coordinations."""
     overt_roles = ClauseSite("", pattern.frame, None, None, 0, "", form=form).overt_roles
     absent_paths = {f"{role.value}." for role in ev.Role if role not in overt_roles}
     paths = [path for path in list_participant_paths(pattern) if path not in absent_paths]
@@ -270,15 +255,10 @@ def build_layout_event(values: Mapping[str, LayoutValue], layout: Layout, site: 
     )
 
 
-def get_determiner_pair(values: Mapping[str, LayoutValue], name: str) -> tuple[str, str]:
-    """Return number and determiner of a noun phrase."""
-    pair = values[name]
-    assert isinstance(pair, tuple)
-    return pair
-
-
 def _build_participant(path: str, values: Mapping[str, LayoutValue], layout: Layout) -> ev.Participant:
-    number, determiner = get_determiner_pair(values, f"{path}det")
+    pair = values[f"{path}det"]
+    assert isinstance(pair, tuple)
+    number, determiner = pair
     site = next((c for c in layout.clauses if c.owner == path), None)
     return ev.Participant(
         noun=str(values[f"{path}noun"]),
@@ -298,10 +278,7 @@ def _list_adjectives(path: str, values: Mapping[str, LayoutValue]) -> tuple[str,
 
 
 def read_values(event: ev.Event, layout: Layout) -> dict[str, int] | None:
-    """Return the index of each variable's value in *event*, or None if it has another layout.
-
-    Inverse of :func:`build_layout_event`.
-    """
+    """Return the index of each variable's value in *event*, or None if it has another layout."""
     values: dict[str, LayoutValue] = {}
     if not _read_clause(event, layout.clauses[0], layout, values):
         return None

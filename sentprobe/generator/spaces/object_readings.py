@@ -1,10 +1,4 @@
-"""Sentences with two readings because of their objects: which verb takes them, the main verb or that of the clause.
-
-"The man sold the doctor that sang the book" has two readings if both verbs can be without the book. "The man gave the
-doctor that the woman lent the book to the pen" has two for any verbs: "to" ends the relative clause, or begins the
-recipient. So has "who did the man give the doctor that the woman lent the book to". An active main clause is concerned
-whose first object has an active relative clause.
-"""
+"""Sentences with two readings by the verb that takes an object: "sold the doctor that sang the book"."""
 
 from collections.abc import Iterator
 from functools import cache, lru_cache

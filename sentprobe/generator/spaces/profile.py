@@ -1,8 +1,6 @@
 """Profiles: weights of structures and features, by which sentences are sampled instead of uniformly.
 
-A profile gives weights to the values of some features. The value of each weighted feature is chosen by weight among the
-values that are possible, then a sentence with these values uniformly. A *stratum* is the part of a space with the same
-values of all weighted features; it is counted exactly.
+A *stratum* is the part of a space with the same values of all weighted features; it is counted exactly.
 """
 
 import math
@@ -32,22 +30,16 @@ from sentprobe.values import parse_toml
 
 FeatureWeights: TypeAlias = Mapping[str, Mapping[str, float]]
 """The weight of each value, by feature; a value that is not named has weight 0."""
-
 UNIFORM = "uniform"
 PUBLISHED = "published"
 """The names of profiles: all sentences alike, and the shares measured in the datasets of Ettinger et al. (2018)."""
-
 _UNWEIGHTED = "unweighted"
 """Key of the features that the published datasets have evenly, so that the profile needs no weights of theirs."""
-
 FeaturePath: TypeAlias = tuple[tuple[str, str], ...]
 """Features and their values, from the first choice to the last; the empty feature is chosen by size."""
-
 STRUCTURE = "structure"
 """The feature whose values are names of templates and sub-templates."""
-
 MAX_WEIGHT = 1_000_000
-
 MAIN, RELATIVE, NOUN = "main", "relative", "noun"
 """The places of features. RELATIVE is also the feature of kinds of transitive relative clauses, by gap and voice."""
 
@@ -99,10 +91,7 @@ _VALUES: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """A feature at one place of a layout: the allowed values of its variable for each value of the feature.
-
-    ``variable`` is the variable's position; None means that the layout fixes the feature, to the only value.
-    """
+    """A feature at one place of a layout: its variable (None: fixed), and the allowed values for each of its values."""
 
     feature: str
     variable: int | None
@@ -314,10 +303,7 @@ def _split_by_traits(
 def _compute_shares(
     sizes: dict[FeaturePath, int], profile: Profile, depth: int = 0
 ) -> Iterator[tuple[FeaturePath, float]]:
-    """Yield the share of each stratum: the product of the shares along its path.
-
-    At each step the possible values share by their weights; without weights, by their numbers of sentences.
-    """
+    """Yield the share of each stratum: the product along its path of weights, or by default of numbers of sentences."""
     branches: dict[tuple[str, str], dict[FeaturePath, int]] = {}
     for path, size in sizes.items():
         if depth == len(path):

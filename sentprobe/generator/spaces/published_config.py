@@ -1,15 +1,6 @@
-"""Reader of the constraint files (JSON) of the published compeval generator.
+"""Reader of the constraint files (JSON) of the published compeval generator: see ``docs/events.md``.
 
-A file has constraints on events and words, and the structures of the sentences::
-
-    {"constraints": {"needEv": EVENT, "avoidEv": EVENT, "needList": LEMMAS, "avoidList": LEMMAS},
-     "role_rc_structures": {"intransitive": [{"agent": CLAUSE}],
-                            "transitive": [{"agent": CLAUSE, "patient": CLAUSE}]}}
-
-EVENT is null, or an object with any of ``name tense aspect voice pol frame participants``; LEMMAS is an object with any
-of ``noun transitive intransitive``, lists of lemmas; CLAUSE is ``none`` or the frame of a relative clause. The
-misspelling ``intransitve`` of the published examples gives a warning; any other unknown key, value or lemma is an
-error.
+The misspelling ``intransitve`` of the published examples gives a warning; any other unknown key is an error.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -39,11 +30,7 @@ FEATURES: Mapping[str, tuple[str, Mapping[str, StrEnum]]] = {
 
 
 def read_published_event(node: JsonNode, lexicon: Lexicon, depth: int = 0) -> ev.Event:
-    """Return the partial event of a node, with the frames implied by its verbs.
-
-    Raises:
-        UsageError: the event is invalid; the message has the path.
-    """
+    """Return the partial event of a node, with the frames implied by its verbs. Raises UsageError with the path."""
     if depth > ev.MAX_DEPTH:
         node.fail(f"relative clauses nest deeper than {ev.MAX_DEPTH}")
     parts = node.read_object(("name", *FEATURES, "participants"))
@@ -95,10 +82,7 @@ NO_CLAUSE = "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedConfig:
-    """The constraints and templates of a file, with the warnings of its reader.
-
-    ``templates`` is empty if the file has no structures.
-    """
+    """The constraints and templates (empty: none given) of a file, with the warnings of its reader."""
 
     constraints: Constraints
     templates: tuple[str, ...] = ()
@@ -106,11 +90,7 @@ class PublishedConfig:
 
 
 def read_config(path: Path, lexicon: Lexicon) -> PublishedConfig:
-    """Read a constraint file.
-
-    Raises:
-        UsageError: the file cannot be read, is not JSON, or has an unknown key, value or lemma.
-    """
+    """Read a constraint file. Raises UsageError if it cannot be read or has an unknown key, value or lemma."""
     return read_config_text(_read_text(path), lexicon, source=str(path))
 
 
@@ -125,10 +105,7 @@ def _read_text(path: Path) -> str:
 
 
 def read_config_text(text: str, lexicon: Lexicon, *, source: str = "") -> PublishedConfig:
-    """Read the text of a constraint file; *source* is its name in messages.
-
-    Raises:
-        UsageError: see :func:`read_config`.
+    """Read the text of a constraint file; *source* is its name in messages. Raises UsageError.
 
     >>> from sentprobe.lexicon import english
     >>> text = '{"constraints": {"needList": {"noun": ["mna"]}}}'

@@ -13,11 +13,7 @@ class _ImpossibleStructure(Exception):  # noqa: N818 - not an error but the outc
 
 
 def list_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> Iterator[Restriction]:
-    """Yield sets of values with which *partial* subsumes the clause at *site*: none if the structure rules this out.
-
-    There is one for each order of the coordinated nouns. The gap of a relative clause counts as the noun that the
-    clause modifies (see :func:`sentprobe.generator.events.matching.contains`).
-    """
+    """Yield sets of values with which *partial* subsumes the clause at *site*, one for each order of the nouns."""
     paths = layout.coordinations
     for reversed_paths in chain.from_iterable(combinations(paths, size) for size in range(len(paths) + 1)):
         matcher = _Matcher(layout, reversed_paths)

@@ -102,14 +102,12 @@ def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
 
 
 def _find_pair_boxes(layout: Layout) -> list[Restriction]:
-    """Return the relative clauses that end in two nouns; the second may pair with the noun that the clause modifies.
-
-    "the clerk that rescued the chefs and the librarians"
-    """
-    boxes = []
+    """Return the relative clauses that end in two nouns: "the clerk that rescued the chefs and the librarians"."""
+    boxes: list[Restriction] = []
     for site in layout.clauses[1:] if layout.coordinations else ():
         for i, dative in enumerate(Dative) if site.varies_dative else ((0, site.dative),):
-            clause = Event(frame=site.frame, voice=site.voice, dative=dative, **{str(site.gap): GAP})
+            assert site.gap is not None
+            clause = Event(frame=site.frame, voice=site.voice, dative=dative).with_argument(site.gap, GAP)
             if f"{site.path}{find_last_role(clause).value}." in layout.coordinations:
                 boxes.append({f"{site.path}dative": frozenset([i])} if site.varies_dative else {})
     return boxes

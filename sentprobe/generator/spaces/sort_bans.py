@@ -64,10 +64,7 @@ def find_sort_boxes(bans: Iterable[SortBan], layout: Layout) -> Iterator[Restric
 
 
 def _list_sort_pairs(layout: Layout) -> Iterator[tuple[Kind, str, str, str]]:
-    """Yield kind, role and variables of words and nouns that go together.
-
-    A gap stands for the noun that its clause modifies.
-    """
+    """Yield kind, role and variables of words and nouns that go together; a gap stands for the modified noun."""
     for site in layout.clauses:
         kind = Kind(site.frame.value)
         yield Kind.RELATIVIZER, MODIFIED, f"{site.owner}rel", f"{site.owner}noun"

@@ -1,8 +1,4 @@
-"""The space of events that templates, vocabulary, choices and constraints allow.
-
-The space is finite but never listed. It is counted exactly, indexed, and sampled uniformly without repetition, in time
-and memory proportional to the sample.
-"""
+"""The finite space of events that templates, vocabulary, choices and constraints allow: counted, indexed, sampled."""
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -347,10 +343,7 @@ def _build_cached_layouts(
     negators: tuple[Negator, ...],
     forms: tuple[tuple[ClauseForm, ...], tuple[ClauseForm, ...]],
 ) -> tuple[Layout, ...]:
-    """Return the layouts of templates; *forms* holds the forms of main and of relative clauses.
-
-    *counts* holds the possible numbers of adverbs of main and relative clauses, of adjectives, and of coordinations.
-    """
+    """Return the layouts of templates for all *counts* of modifiers and *forms* of main and relative clauses."""
     main, inner, adjectives, coordinations = counts
     main_forms, inner_forms = forms
     return tuple(

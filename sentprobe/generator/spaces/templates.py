@@ -24,11 +24,7 @@ class ClausePattern:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One structure: the main frame, and the relative clause of each role that has one.
-
-    Patterns with the same kinds of relative clause share the name of a sub-template. For example, a subject relative is
-    an active clause without its agent, or a passive clause without its patient.
-    """
+    """One structure: the main frame, and the relative clauses by role, whose kinds name a sub-template."""
 
     name: str
     frame: Frame
@@ -80,10 +76,7 @@ def list_template_names(*, deep: bool = False) -> tuple[str, ...]:
 
 @cache
 def find_pattern(frame: Frame, clauses: tuple[tuple[Role, ClausePattern], ...]) -> Pattern:
-    """Return the pattern of a frame with relative clauses.
-
-    Raises:
-        LookupError: no template has it.
+    """Return the pattern of a frame with relative clauses. Raises LookupError.
 
     >>> find_pattern(Frame.TRANSITIVE, ()).name
     'transitive'
@@ -96,10 +89,7 @@ def find_pattern(frame: Frame, clauses: tuple[tuple[Role, ClausePattern], ...]) 
 
 
 def find_patterns(names: Iterable[str]) -> tuple[Pattern, ...]:
-    """Return the distinct patterns of the named templates, sub-templates and collections.
-
-    Raises:
-        UsageError: a template is unknown.
+    """Return the distinct patterns of the named templates, sub-templates and collections. Raises UsageError.
 
     >>> [p.name for p in find_patterns(["transitive-rc.patient.intransitive"])]
     ['transitive-rc.patient.intransitive.src']

@@ -181,12 +181,13 @@ def build_cue_rows(audit: Audit) -> Iterator[AuditRow]:
     """Yield the rows of the table below HEADER, each with the cue's finding."""
     score = audit.majority
     blanks = ("",) * len(Classifier)
-    yield ("majority", _format_percent(score.accuracy), _format_interval(score), *blanks, ""), None
+    yield ("majority", _format_percent(score.accuracy), score.interval.format_percent(), *blanks, ""), None
     for finding in audit.findings:
         scores = [finding.trial.scores.get(kind) for kind in Classifier]
         title, percent = CUES[finding.cue].get_title(probed=audit.probed), _format_percent(finding.score.accuracy)
         percents = ("" if score_ is None else _format_percent(score_.accuracy) for score_ in scores)
-        yield (title, percent, _format_interval(finding.score), *percents, str(finding.verdict)), finding
+        interval = finding.score.interval.format_percent()
+        yield (title, percent, interval, *percents, str(finding.verdict)), finding
 
 
 def _format_bounds(audit: Audit) -> Iterator[str]:
@@ -206,10 +207,6 @@ def _format_bound(bound: Bound) -> str:
     exact = "exactly " if 2 * bound.best == bound.total else ""
     percent = "under 100" if _format_percent(bound.share) == "100.0" else _format_percent(bound.share)
     return f"{exact}{percent}% ({bound.groups} groups)"
-
-
-def _format_interval(score: ModelScore) -> str:
-    return f"{_format_percent(score.interval.low)} to {_format_percent(score.interval.high)}"
 
 
 def _format_percent(share: float) -> str:

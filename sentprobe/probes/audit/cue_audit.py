@@ -68,17 +68,14 @@ KEYS: Mapping[Cue, BoundKey] = {
     Cue.BAG: lambda tokens, probes: (tuple(sorted(tokens)), probes),
 }
 
-
 FORMAT = "sentprobe-audit 1"
 
 RENDERER = "sentprobe.probes.audit.audit_report:render"
 """The renderer of audits, imported by name because its module imports this one."""
-
 USER_EXPECTED = "you expect it"
 
 CONFIDENCE = 0.99
 """Confidence of the verdict: fewer than 1% of audits of clean datasets find a leak."""
-
 _WORK_PER_PROCESS = 60_000
 """Number of items times cues that justifies another process, which takes seconds to start."""
 
@@ -87,7 +84,6 @@ class Verdict(StrEnum):
     """Interpretation of a cue's accuracy."""
 
     CHANCE = "chance"
-    """Not significantly above chance."""
     LEAK = "leak"
     """Above chance, although the task is not about this cue."""
     EXPECTED = "expected"
@@ -121,7 +117,6 @@ class Audit:
     chance: float
     """Share of the most common label among the test items."""
     overlap: SplitOverlap
-    """Test items whose sentences also occur in training."""
     majority: ModelScore
     """Score of always answering the most common training label."""
     items: Mapping[Split, int] = field(hash=False)
@@ -211,11 +206,7 @@ def audit_all(
     jobs: int = 1,
     reporter: Reporter | None = None,
 ) -> list[Audit]:
-    """Audit several datasets; their cues are distributed over *jobs* processes.
-
-    Only cues that a dataset has are tried: some need probe words. The verdict says whether the cues to *expect* were
-    found.
-    """
+    """Audit the cues of several datasets, in *jobs* processes; cues that a dataset lacks are not tried."""
     check_jobs(jobs)
     expected_cues = {choose_member(Cue, name, what="cue") for name in expect}
     require_libraries("sklearn", "lightgbm")

@@ -18,13 +18,10 @@ from sentprobe.probes.statistics import Interval, accuracy_interval, wilson
 
 TRAINING_LIMIT = 10_000
 """Largest number of training items; beyond it, whole units are left out at random."""
-
 BOOSTED_COLUMNS = 400
 """Number of features of boosted trees: those that most training items have."""
-
 BOOSTED_LABELS = 20
 """Largest number of labels for boosted trees, which grow one tree per label and round."""
-
 _MAX_WEIGHTS = 2_000_000
 _HELD_OUT_SHARE = 0.25
 _ROUNDS = 50
@@ -152,7 +149,6 @@ def _compute_interval(right: NDArray[np.bool_], test: TrialItems, *, confidence:
 
 
 _Answers = Mapping[Classifier, Indices]
-"""Predicted label of each item by classifier, (n,) int64."""
 
 
 def _choose_classifier(
@@ -267,13 +263,9 @@ def predict_with_boosting(train: Any, matrices: Sequence[Any], targets: Indices,
 
 
 def _get_tree_settings(labels: int) -> Mapping[str, object]:
-    """Return LightGBM's settings for the number of labels, at least two.
-
-    With k > 2 labels, LightGBM's steps are only (k - 1) / k of Newton's; the rate compensates.
-    """
     if labels == 2:
         return {**_TREE_SETTINGS, "objective": "binary", "learning_rate": _LEARNING_RATE}
-    rate = _LEARNING_RATE * labels / (labels - 1)
+    rate = _LEARNING_RATE * labels / (labels - 1)  # LightGBM's steps are only (k - 1) / k of Newton's
     return {**_TREE_SETTINGS, "objective": "multiclass", "num_class": labels, "learning_rate": rate}
 
 

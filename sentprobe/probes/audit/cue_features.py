@@ -80,7 +80,6 @@ def _list_skeleton_features(skeleton: Sequence[str]) -> tuple[str, ...]:
 
 Features = dict[str, float]
 """Value of each feature by name; absent features are 0."""
-
 _DISTANCE_LIMIT = 8
 """Largest distance between two probe words with its own feature."""
 
@@ -124,7 +123,10 @@ class CueKind:
 
 def build_cue_items(data: ProbeDataset, items: Items, lexicon: Lexicon) -> list[CueItem]:
     """Return the items as input for the cues; a probe word matches by its forms or, if unknown, literally."""
-    forms = [_list_forms(word, lexicon) for word in data.probe_words]
+    forms = []
+    for lemma in data.probe_words:
+        words = [lexicon.get(lemma, kind) for kind in lexicon.kinds_of(lemma)]
+        forms.append(frozenset({lemma, *(form for word in words for form in word.forms.values())}))
     return [
         CueItem(
             tuple(data.sentences[row].split()),
@@ -138,11 +140,6 @@ def build_cue_items(data: ProbeDataset, items: Items, lexicon: Lexicon) -> list[
 def list_cues(data: ProbeDataset) -> tuple[Cue, ...]:
     """Return the cues of a dataset; without probe words, n-grams equal the sentence alone."""
     return tuple(cue for cue in Cue if data.slots or not CUES[cue].needs_probe)
-
-
-def _list_forms(lemma: str, lexicon: Lexicon) -> frozenset[str]:
-    words = [lexicon.get(lemma, kind) for kind in lexicon.kinds_of(lemma)]
-    return frozenset({lemma, *(form for word in words for form in word.forms.values())})
 
 
 def _extract_probe(item: CueItem) -> Features:

@@ -1,9 +1,6 @@
 """Properties of a generated sentence, relative to the probed clause and noun.
 
-The probed clause is the clause of the probed verb, or the main clause if no verb is probed. The probed noun is the noun
-among the probe words, or the subject of the probed clause if no noun is probed, or the first noun if the subject is not
-expressed ("who helped the man", "help the man"). Example: in "the doctors that the
-lawyer helped slept", the probe words *lawyer* and *sleep* select the main clause and the noun in the relative clause.
+Those are the clause of the probed verb, else the main clause, and the probed noun, else the clause's subject.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -31,10 +28,7 @@ class AnnotatedClause:
 
     @property
     def subject(self) -> str:
-        """Slot of the clause's subject, which may not be expressed.
-
-        In a relative clause, the subject may be the noun that the clause modifies.
-        """
+        """Slot of the clause's subject, or of the noun that a relative clause modifies; it may not be expressed."""
         if self.event.argument(self.event.subject) is ev.GAP:
             return f"{self.path.removesuffix('clause.')}noun"
         return f"{self.path}{self.event.subject.value}.noun"

@@ -1,17 +1,8 @@
-"""Datasets of the five tasks of Ettinger et al. (2018), built from the generator.
-
-For a sentence s, probe noun n and probe verb v (lemmas; s may have any inflected form):
-
-- Content1Probe: does v occur in s?
-- Content2Probe: do both n and v occur in s? If not, one of the two does.
-- Order: n and v occur; does n come before v?
-- SemRole: n and v occur; is n the agent of v?
-- Negation: s has v, one other verb and one negation; is v positive?
+"""Datasets of the tasks of Ettinger et al. (2018) and of the suite structure, built from the generator.
 
 Labels are balanced overall and for every probe (word or pair) in each split. Test and training have different noun-verb
-pairs, and no training sentence has both words of a test pair (Content2Probe, Order, SemRole). Test and training have
-different adverbs (Negation). Validation is separated in the same way if the vocabulary has enough words; if not, the
-card says so. No sentence occurs twice.
+pairs, and no training sentence has both words of a test pair, or different adverbs (Negation). Validation is separated
+in the same way if the vocabulary has enough words; if not, the card says so. No sentence occurs twice.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,11 +42,9 @@ def build(
     structure: Structure | None = None,
     profile: Profile | None = None,
 ) -> ProbeDataset:
-    """Build the dataset of a compeval task; *side* limits its words and structures.
+    """Build the dataset of a task; *structure* is in half of the test items and not in training.
 
     Raises UsageError, NoStructureError, TooFewItemsError, TooManyItemsError or TooFewError.
-
-    - structure: structure that training lacks and half of the test items have
     """
     size = size or Size()
     check_size(task, size, sampling=sampling, halves=structure is not None)
@@ -138,13 +127,9 @@ def _assemble_dataset(task: CompevalTask, items: Mapping[Split, Sequence[PaperQu
         parts = tuple(item.part for _, item in items[split])
         columns = {STRUCTURE: parts} if any(parts) else {}
         splits[split] = Items(rows, probes, targets, columns)  # type: ignore[arg-type]
+    texts, probe_words = tuple(sentences), tuple(words)
     return ProbeDataset(
-        name=task.name,
-        sentences=tuple(sentences),
-        labels=task.labels,
-        probe_words=tuple(words),
-        splits=splits,
-        card=card,
+        name=task.name, sentences=texts, labels=task.labels, probe_words=probe_words, splits=splits, card=card
     )
 
 

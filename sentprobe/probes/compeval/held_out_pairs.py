@@ -13,7 +13,6 @@ from sentprobe.probes.dataset import Split, TooFewError
 
 WordsByKind = Mapping[Kind, Sequence[str]]
 ProbesBySplit = Mapping[Split, tuple[Probe, ...]]
-
 MAX_WORDS = {Kind.NOUN: 12, Kind.TRANSITIVE: 9, Kind.INTRANSITIVE: 3, Kind.DITRANSITIVE: 9, Kind.ADJECTIVE: 12}
 """Maximum number of probed words of each kind.
 
@@ -22,10 +21,7 @@ Intransitive verbs occur in few structures. With more intransitive probes, these
 
 
 def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
-    """Return the words of a vocabulary, with the nouns of one sort.
-
-    Syncretic verbs, whose past form equals the plain form (*hit*), are left out.
-    """
+    """Return the words of a vocabulary, with the nouns of one sort, without verbs like *hit*."""
     vocabulary_words = dict(lexicon.vocabulary(vocabulary).words)
     vocabulary_words[Kind.NOUN] = restrict_to_one_sort(lexicon, vocabulary).vocabulary(vocabulary).words[Kind.NOUN]
     return {
@@ -44,20 +40,12 @@ VERB_KINDS = (Kind.TRANSITIVE, Kind.INTRANSITIVE)
 
 
 def build_pairs(
-    words: WordsByKind,
-    kinds: Sequence[Kind] = VERB_KINDS,
-    *,
-    rng: Random,
-    task: str,
-    absent: bool,
-    validation: bool = False,
+    words: WordsByKind, kinds: Sequence[Kind] = VERB_KINDS, *, rng: Random, task: str, absent: bool, validation: bool
 ) -> ProbesBySplit:
-    """Return disjoint pairs of a noun and a word of *kinds* for training and test. Raises TooFewError.
+    """Return disjoint pairs of a noun and a word of *kinds* for each split, every word in all. Raises TooFewError.
 
-    Every word is in both splits.
-
-    With *validation*, a second set of pairs is held out. Where that would leave a word without a training pair,
-    validation uses the training pairs. *absent* says whether the task also needs sentences without the verb.
+    Where *validation* would leave a word without a training pair, it uses the training pairs. *absent* says whether the
+    task also needs sentences without the verb.
     """
     verbs = _sample_probed(words, kinds, rng)
     nouns = _sample_probed(words, (Kind.NOUN,), rng)
@@ -91,11 +79,7 @@ def _pair_diagonally(nouns: Sequence[str], verbs: Sequence[str], shift: int) -> 
 
 
 def _has_alternative_verb(words: WordsByKind, noun: str, verb: str, held_out: Sequence[Probe]) -> bool:
-    """Check whether training can have *noun* without *verb* but with another verb of its kind.
-
-    Pairs of the noun with some verbs are held out of training. If these are all other verbs of the kind, training has
-    no sentence of the same structure with the noun and another verb.
-    """
+    """Check whether training can have *noun* without *verb* but with another verb of its kind."""
     kinds = [kind for kind in (Kind.TRANSITIVE, Kind.INTRANSITIVE) if verb in words[kind]]
     alternatives = [{*words[kind]} - {verb} for kind in kinds]
     return not any(verbs and verbs <= {v for n, v in held_out if n == noun} for verbs in alternatives)
@@ -163,11 +147,7 @@ MIN_ADVERBS = 4
 def split_adverbs(
     lexicon: Lexicon, vocabulary: str, *, rng: Random, task: str, validation: bool = False
 ) -> Mapping[Split, Lexicon]:
-    """Return a lexicon for each split, without the adverbs of the other splits. Raises TooFewError.
-
-    Test gets a quarter of the adverbs and, with *validation*, the validation split gets another quarter. If there are
-    too few adverbs, validation uses the training adverbs.
-    """
+    """Return a lexicon for each split; test (and validation, if possible) gets a quarter of the adverbs."""
     full_vocabulary = lexicon.vocabulary(vocabulary)
     adverbs = _sample_words(full_vocabulary.words[Kind.ADVERB], len(full_vocabulary.words[Kind.ADVERB]), rng)
     if len(adverbs) < 2 * MIN_ADVERBS:

@@ -1,7 +1,4 @@
-"""Structures that can be held out of training, each as alternative partial events.
-
-A sentence has a structure if its main clause or a relative clause has it.
-"""
+"""Structures that can be held out of training, as alternative partial events of the main or a relative clause."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

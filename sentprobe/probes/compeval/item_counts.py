@@ -14,11 +14,7 @@ ItemsBySplit = Mapping[Split, Sequence[tuple[Probe, UnitItem]]]
 
 
 def count_items(items: ItemsBySplit, *, labels: Sequence[str]) -> dict[str, int]:
-    """Count the items of each split by feature, sorted by name.
-
-    Features are: label; structure (sub-template and voice of the main clause); aspect of each clause; number of nouns;
-    clauses of the probe words; whether the structure is held out.
-    """
+    """Count the items of each split by label, structure, aspect, nouns, clauses of the probe words, and hold-out."""
     counts: Counter[str] = Counter()
     for split, questions in items.items():
         counts.update(f"{split.value}: {item.part}" for _, item in questions if item.part)

@@ -18,15 +18,11 @@ from sentprobe.generator.spaces.space import Space
 from sentprobe.generator.spaces.templates import find_patterns
 
 Item = TypeVar("Item")
-
 Probe: TypeAlias = tuple[str, ...]
 """Probe words of an item: none, a verb, or a noun and a verb or adjective."""
-
 _FIRST_BLOCK = 8
-
 MAX_MISSES = 64
 """Sampling of a structure stops after this many successive events that yield no new unit."""
-
 MAX_REJECTED = 512
 """Sampling stops after this many successive events that are rejected, such as those with separated pairs."""
 
@@ -118,10 +114,7 @@ class Drawer:
         forbidden_words: tuple[str, ...] = (),
         choices: Choices | None = None,
     ) -> Space | None:
-        """Return the space of the events to sample; None: there are no such events.
-
-        *words* must occur, *forbidden_words* must not.
-        """
+        """Return the space of the events to sample, with *words* and without *forbidden_words*, or None."""
         partners = {word for noun, word in self.separated_pairs if noun in words}
         partners |= {noun for noun, word in self.separated_pairs if word in words}
         constraints = Constraints(

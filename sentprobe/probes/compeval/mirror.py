@@ -1,8 +1,6 @@
-"""Units of the compeval tasks: items that belong together and balance each other.
+"""Units: items with the same probe words that stay in one split, half with the label TRUE.
 
-A unit has equally many items labelled TRUE and FALSE, all with the same probe words, and is never divided between
-splits. In Order, SemRole and Negation it is a *mirror pair*: two sentences with the same words in another order and
-opposite labels. No function of the bag of words and the probe words distinguishes the two.
+A *mirror pair* has the same words in another order and opposite labels, so no bag of words distinguishes the two.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -32,10 +30,7 @@ def make_content1_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 def make_content2_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether both words occur.
-
-    A unit has four sentences: two with both words, one with the noun only, one with the verb only.
-    """
+    """Yield units of four sentences: two with both words, one with the noun only, one with the verb only."""
     noun, verb = probe
     both_events = drawer.sample_events(words=(noun, verb))
     noun_only = drawer.sample_events(words=(noun,), forbidden_words=(verb,))
@@ -53,10 +48,7 @@ def make_content2_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 def make_semrole_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the noun is the agent of the verb.
-
-    The mirror swaps this noun with another noun of the same grammatical number.
-    """
+    """Yield units that ask whether the noun is the verb's agent; the mirror swaps it with one of the same number."""
     noun, verb = probe
     agent_event = ev.Event(predicate=verb, agent=ev.Participant(noun=noun))
     events = drawer.sample_events(required=(agent_event,), words=probe)
@@ -64,10 +56,7 @@ def make_semrole_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 def make_order_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the noun comes before the verb.
-
-    The mirror exchanges the noun with one of the same number on the other side of the verb.
-    """
+    """Yield units that ask whether the noun precedes the verb; the mirror swaps it with one after the verb."""
     return make_mirror_pairs(drawer, probe, does_noun_precede, drawer.sample_events(words=probe), swap_noun)
 
 
@@ -92,11 +81,7 @@ def make_mirror_pairs(
 
 
 def skip_misses(units: Iterator[Unit | None]) -> Iterator[Unit]:
-    """Yield the units until a long run of events gives none.
-
-    In some structures a probe has no mirror ("the man that the doctor helps sleeps": both nouns precede the last verb).
-    Such structures have too many events to try all of them.
-    """
+    """Yield the units until a long run of events gives none, as in structures in which a probe has no mirror."""
     return (unit for unit in filter_bounded(lambda unit: unit is not None, units, MAX_MISSES) if unit is not None)
 
 
@@ -122,10 +107,7 @@ ADVERB_COUNTS = (0, 1, 2)
 
 
 def make_negation_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the verb is positive. The mirror negates the other verb instead.
-
-    Both verbs have a form of *be* as auxiliary, because do-support changes the words ("helps", "does not help").
-    """
+    """Yield units that ask whether the verb is positive; *be* auxiliaries need no do-support in the mirror."""
     (verb,) = probe
     if drawer.part.name or drawer.profile:  # few events may be left, which rejection finds slowly
         drawer = drawer.exclude(_WITHOUT_BE)
@@ -148,11 +130,9 @@ def _has_be(event: DrawnEvent) -> bool:
 def sample_negations(
     drawer: Drawer, *, verb: str | None = None, accept: Callable[[DrawnEvent], bool] | None = None
 ) -> Iterator[DrawnEvent]:
-    """Yield events of two clauses with one negation; *verb* is the negated verb, if given.
+    """Yield events of two clauses with one negation, of *verb* if given; without *accept*, none is ambiguous.
 
-    Without *accept*, which rejects events, no sentence is ambiguous.
-
-    The number of adverbs before each verb is sampled first. Otherwise nearly all events would have the maximum.
+    The number of adverbs before each verb is sampled first: otherwise nearly all events would have the maximum.
     """
     negated = ev.Event(predicate=verb, polarity=ev.Polarity.NEGATIVE)
     features = ((negated, _POSITIVE), (_POSITIVE, negated))
@@ -166,10 +146,7 @@ def sample_with_adverbs(
     accept: Callable[[DrawnEvent], bool] = bool,
     choices: Choices = Choices(),  # noqa: B008 - frozen
 ) -> Iterator[DrawnEvent]:
-    """Yield events with equally many of each number of adverbs, and of each pair of features.
-
-    A pair holds the features of the main clause and those of the relative clause; *choices* gives all others.
-    """
+    """Yield events with equally many of each number of adverbs and pair of *features* of main and relative clause."""
     adverb_counts = drawer.rng.sample(list(product(ADVERB_COUNTS, ADVERB_COUNTS)), len(ADVERB_COUNTS) ** 2)
     all_choices = [
         replace(choices, main=main, clause=clause, adverbs=(n,), clause_adverbs=(m,))
@@ -200,10 +177,7 @@ def take_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str]) ->
 def take_weighted_units(
     sources: Sequence[Iterator[Unit]], weights: Sequence[float], count: int, used: set[str], rng: Random
 ) -> tuple[list[Unit], int | None]:
-    """Take up to *count* units, the source of each by weight; sources without any unit are left out.
-
-    Stop at the first source that has no more units, and return its position; None: there were enough.
-    """
+    """Take up to *count* units by weight; return the first source that has no more, or None if there were enough."""
     units: list[Unit] = []
     remaining, productive = dict(enumerate(weights)), set[int]()
     while remaining and len(units) < count:
@@ -220,10 +194,7 @@ def take_weighted_units(
 
 
 def take_new_unit(units: Iterator[Unit], used: set[str]) -> Unit | None:
-    """Take the next unit with new sentences only, and add its sentences to *used*.
-
-    Return None if all of the next few units contain used or repeated sentences.
-    """
+    """Take the next unit without used or repeated sentences and note them in *used*; None after several failures."""
     for unit in islice(units, MAX_MISSES):
         texts = {item.text for item in unit}
         if len(texts) == len(unit) and not texts & used:

@@ -1,11 +1,4 @@
-"""Sampling as in the published datasets of Ettinger et al. 2018, for comparison.
-
-The method is inferred from two of their datasets (SemRole and Order), since their generator makes sentences only.
-Sentences come from all structures in turn, with the probed words only. Each sentence is paired with one to three probes
-of each label, so labels are balanced overall and for each sentence, but not for each probe. Training items do not ask
-about test pairs, but training sentences may contain both words of a pair. There are no mirrors, and a verb without
-auxiliary is negated with *do*.
-"""
+"""Sampling as in the published datasets of Ettinger et al. 2018: no mirrors, and no balance for each probe."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -24,10 +17,7 @@ PaperQuestion = tuple[Probe, UnitItem]
 def sample_paper_items(
     task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], count: int, used: set[str]
 ) -> list[PaperQuestion]:
-    """Return up to *count* items about these probes, half with the label TRUE.
-
-    Sentences in *used* are left out; new sentences are added to *used*.
-    """
+    """Return up to *count* items about these probes, half with the label TRUE, with sentences that go into *used*."""
     drawers = drawer.list_template_drawers(task.templates)
     sources = [(template.weight, _sample_questions(task, template, probes, used)) for template in drawers]
     questions: list[PaperQuestion] = []

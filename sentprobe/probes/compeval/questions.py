@@ -1,7 +1,4 @@
-"""Questions of the compeval tasks about an event and probe words.
-
-A question returns None if it does not apply because a word does not occur.
-"""
+"""Questions of the compeval tasks about an event; the answer is None if a word does not occur."""
 
 from collections.abc import Callable
 from functools import cached_property

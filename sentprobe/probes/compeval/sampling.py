@@ -67,7 +67,6 @@ def choose_split_words(
 
 LARGE_REQUEST = 100_000
 """Number of items of a split from which the sentences are counted first."""
-
 ITEM_BYTES = 800
 """Memory for an item, measured from 10,000 to 40,000 items."""
 

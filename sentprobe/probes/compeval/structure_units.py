@@ -1,13 +1,12 @@
-"""Questions and mirror pairs of the suite structure.
-
-The two sentences of a pair have the same words. The label depends on the structure only.
-"""
+"""Questions and mirror pairs of the suite structure: the same words, with a label by the structure only."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 
 from sentprobe.generator.events import event as ev
+from sentprobe.generator.events.matching import contains
 from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY, count_readings
 from sentprobe.generator.spaces.constraints import Choices, Constraints, choose_words
 from sentprobe.generator.spaces.drawn_event import DrawnEvent, find_layout_parts, number_variables
@@ -15,8 +14,15 @@ from sentprobe.generator.spaces.layout import ClauseForm, make_layout
 from sentprobe.generator.spaces.templates import Pattern, find_pattern, find_patterns
 from sentprobe.lexicon import Kind
 from sentprobe.probes.compeval.items import Drawer, Probe, Unit
-from sentprobe.probes.compeval.mirror import MirrorFinder, make_mirror_pairs, sample_with_adverbs
-from sentprobe.probes.compeval.questions import ProbedSentence
+from sentprobe.probes.compeval.mirror import (
+    MirrorFinder,
+    interleave,
+    make_mirror_pairs,
+    sample_with_adverbs,
+    skip_misses,
+    swap_noun,
+)
+from sentprobe.probes.compeval.questions import ProbedSentence, has_role
 
 
 def is_modified(sentence: ProbedSentence, probe: Probe) -> bool | None:
@@ -51,10 +57,7 @@ def is_under_modal(sentence: ProbedSentence, probe: Probe) -> bool | None:
 
 
 def make_attachment_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the relative clause belongs to the noun.
-
-    The mirror moves the clause to the other noun of the main clause.
-    """
+    """Yield units that ask which noun the relative clause modifies; the mirror moves it to the other."""
     noun, verb = probe
     ((role, _),) = find_patterns((drawer.template,))[0].clauses
     person = ev.Participant(noun=noun, clause=ev.RelativeClause(event=ev.Event(predicate=verb)))
@@ -81,10 +84,7 @@ def change_layout(
     forms: tuple[ClauseForm, ...] | None = None,
     fixed: Mapping[str, int] = MappingProxyType({}),
 ) -> DrawnEvent:
-    """Return an event in the layout of another pattern, or of other clause forms.
-
-    Its variables are renamed, and those in *fixed* have these values.
-    """
+    """Return an event in another layout, with its variables renamed and those in *fixed* set."""
     old = event.layout
     choices = Choices(modals=list_modals(drawer))
     words = choose_words(drawer.wording.lexicon, drawer.vocabulary, choices, Constraints())
@@ -155,10 +155,7 @@ def _move_modal(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[Dr
 
 
 def keep_words(find_mirrors: MirrorFinder) -> MirrorFinder:
-    """Return a function that leaves out mirrors with other words, such as *is* and *were* for *was* and *are*.
-
-    It also leaves out mirrors with an adverb that two verbs can take.
-    """
+    """Return a function that leaves out ambiguous mirrors and those with other words, such as *is* for *was*."""
 
     def find_same_words(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterable[DrawnEvent]:
         words = sorted(probed.text.split())
@@ -169,3 +166,117 @@ def keep_words(find_mirrors: MirrorFinder) -> MirrorFinder:
                 yield mirror
 
     return find_same_words
+
+
+def is_bound(sentence: ProbedSentence, probe: Probe) -> bool | None:
+    """Answer whether the adjective belongs to the noun (Binding)."""
+    noun, adjective = probe
+    at = _find_adjective(sentence, adjective)
+    if at is None or noun not in sentence.nouns:
+        return None
+    return find_layout_parts(sentence.event.layout).adjectives[at] == sentence.nouns[noun]
+
+
+def _find_adjective(sentence: ProbedSentence, adjective: str) -> int | None:
+    variables = find_layout_parts(sentence.event.layout).adjectives
+    return next((at for at in variables if sentence.event.get_value(at) == adjective), None)
+
+
+def make_binding_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
+    """Yield units that ask whether the noun has the adjective; the mirror swaps the adjectives of two nouns."""
+    events = drawer.sample_events(words=probe, choices=Choices(adjectives=(1,)))
+    return make_mirror_pairs(drawer, probe, is_bound, events, _swap_adjective)
+
+
+def _swap_adjective(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterator[DrawnEvent]:
+    at = _find_adjective(probed, probe[1])
+    for candidate in drawer.shuffle([*find_layout_parts(probed.event.layout).adjectives]):
+        if at is not None and candidate != at:
+            yield probed.event.swap_values(at, candidate)
+
+
+def is_recipient(sentence: ProbedSentence, probe: Probe) -> bool | None:
+    """Answer whether the noun is the recipient of the verb (Recipient)."""
+    return has_role(sentence, probe, ev.Role.RECIPIENT)
+
+
+def make_recipient_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
+    """Yield units that ask whether the noun is the recipient; the mirror swaps it with a like noun."""
+    noun, verb = probe
+    event = ev.Event(predicate=verb, recipient=ev.Participant(noun=noun))
+    events = drawer.sample_events(required=(event,), words=probe)
+    return make_mirror_pairs(drawer, probe, is_recipient, events, swap_noun)
+
+
+MOODS = tuple(ev.Mood)
+
+
+def is_patient_asked(sentence: ProbedSentence, _: Probe) -> bool | None:
+    """Answer whether a question asks for the patient, not the agent (Question)."""
+    open_participant = sentence.event.layout.clauses[0].form.asked
+    return None if open_participant is None else open_participant[0] is ev.Role.PATIENT
+
+
+def get_mood(sentence: ProbedSentence, _: Probe) -> int:
+    """Return the number of the sentence's mood (Mood)."""
+    return MOODS.index(sentence.event.layout.clauses[0].form.mood)
+
+
+def _sample_sentences(drawer: Drawer, choices: Choices) -> Iterator[DrawnEvent]:
+    """Yield sentences with a tense and with a modal in turn, with equally many of each number of adverbs."""
+    tensed, *modals = list_modals(drawer)
+    all_choices = [replace(choices, modals=chosen) for chosen in ((tensed,), tuple(modals)) if chosen]
+    features = ((ev.Event(), ev.Event()),)
+    return interleave([sample_with_adverbs(drawer, features, choices=choices) for choices in all_choices])
+
+
+def make_question_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
+    """Yield units that ask for which role a question asks; the mirror asks for the other: *who is the man helping*."""
+    choices = Choices(moods=(ev.Mood.QUESTION,), asked=(ev.Role.AGENT, ev.Role.PATIENT))
+    events = _sample_sentences(drawer, choices)
+    return make_mirror_pairs(drawer, probe, is_patient_asked, events, keep_words(_ask_other_role))
+
+
+def _ask_other_role(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEvent]:
+    """Yield the question for the other role, if both roles take persons."""
+    layout = probed.event.layout
+    main, *inner = (site.form for site in layout.clauses)
+    assert main.asked is not None
+    asked_role, word = main.asked
+    (role,) = {*ev.FRAME_ROLES[ev.Frame.TRANSITIVE]} - {asked_role}
+    pattern = find_pattern(layout.pattern.frame, tuple((asked_role, clause) for _, clause in layout.pattern.clauses))
+
+    def rename(name: str) -> str:
+        return f"{asked_role}.{name.removeprefix(f'{role}.')}" if name.startswith(f"{role}.") else name
+
+    if word is ev.Asked.WHO and drawer.has_weight(pattern.name):
+        forms = (main._replace(asked=(role, word)), *inner)
+        yield change_layout(drawer, probed.event, rename, pattern=pattern, forms=forms)
+
+
+def make_mood_units(drawer: Drawer, _: Probe) -> Iterator[Unit]:
+    """Yield a statement, the yes/no question of the same words, and the order to do it."""
+
+    def make_unit(event: DrawnEvent) -> Unit | None:
+        statement = ProbedSentence(event, drawer.wording)
+        question = next(iter(keep_words(_ask)(drawer, statement, ())), None)
+        order = _change_mood(drawer, event, ClauseForm(mood=ev.Mood.ORDER))
+        having = drawer.part.having
+        if question is None or (having and not any(contains(order.event, pattern) for pattern in having)):
+            return None
+        events = (event, question, order)
+        return tuple(drawer.build_item(event, label=label) for label, event in enumerate(events))
+
+    return skip_misses(map(make_unit, _sample_sentences(drawer, Choices())))
+
+
+def _ask(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEvent]:
+    form = probed.event.layout.clauses[0].form
+    yield _change_mood(drawer, probed.event, form._replace(mood=ev.Mood.QUESTION))
+
+
+def _change_mood(drawer: Drawer, event: DrawnEvent, form: ClauseForm) -> DrawnEvent:
+    """Return an event with another form of its main clause; an order is active and simple."""
+    forms = (form, *(site.form for site in event.layout.clauses[1:]))
+    fixed = {"aspect": 0} if form.mood is ev.Mood.ORDER else {}
+    return change_layout(drawer, event, str, forms=forms, fixed=fixed)

@@ -7,7 +7,7 @@ from enum import StrEnum
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.spaces.drawn_event import DrawnEvent
 from sentprobe.lexicon import Kind
-from sentprobe.probes.compeval import binding_units, mirror, mood_units, questions, structure_units
+from sentprobe.probes.compeval import mirror, questions, structure_units
 from sentprobe.probes.compeval.held_out_pairs import VERB_KINDS
 from sentprobe.probes.compeval.items import Drawer
 from sentprobe.probes.dataset import Sampling, Size, Split
@@ -32,11 +32,7 @@ _WORD_REASONS = give_reason(ABOUT_WORDS, Cue.BAG, *_ORDER_CUES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompevalTask(KnownTask):
-    """A task of generated sentences, of the suite compeval or structure.
-
-    ``unit`` is the number of items of a unit, ``sample_events`` yields all events that a question applies to, and
-    ``question`` gives the label.
-    """
+    """A task of generated sentences; ``unit`` counts items and ``sample_events`` yields events for ``question``."""
 
     classes: str = "FALSE, TRUE"
     preset: str = "ettinger"
@@ -66,10 +62,7 @@ class CompevalTask(KnownTask):
         return tuple(self.classes.split(", "))
 
     def get_unit_size(self, sampling: Sampling) -> int:
-        """Return the number that the size of a split must be a multiple of.
-
-        The labels of a task with three balance up to one item.
-        """
+        """Return the number that a split's size must be a multiple of (three labels: balance up to one item)."""
         if len(self.labels) > 2:
             return 1
         return self.unit if sampling is Sampling.MIRROR else 2
@@ -131,7 +124,6 @@ TASKS = {
     )
 }
 
-
 STRUCTURE_TASKS: dict[str, CompevalTask] = {
     task.name: task
     for task in (
@@ -169,10 +161,10 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
             name="Binding",
             question_text="n and the adjective w occur in s; does w belong to n?",
             probed_kinds=(Kind.ADJECTIVE,),
-            make_units=binding_units.make_binding_units,
+            make_units=structure_units.make_binding_units,
             held_out=HeldOutKind.PAIRS,
             templates=_NOUN_TEMPLATES,
-            question=binding_units.is_bound,
+            question=structure_units.is_bound,
             may_answer=give_reason("an adjective stands before its noun; beat this figure", *_ORDER_CUES),
         ),
         _StructureTask(
@@ -180,10 +172,10 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
             question_text="n and v occur in s; is n the recipient of v?",
             probed_kinds=(Kind.DITRANSITIVE,),
             has_one_sort=False,
-            make_units=binding_units.make_recipient_units,
+            make_units=structure_units.make_recipient_units,
             held_out=HeldOutKind.PAIRS,
             templates=("ditransitive", "ditransitive-rc", *(f"{name}-ditransitive" for name in _CLAUSE_TEMPLATES)),
-            question=binding_units.is_recipient,
+            question=structure_units.is_recipient,
             may_answer=give_reason("word order is what marks the role; beat this figure", *_ORDER_CUES),
         ),
         _StructureTask(
@@ -191,20 +183,20 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
             question_text="does s ask for the agent or the patient?",
             classes="agent, patient",
             probed_kinds=(),
-            make_units=mood_units.make_question_units,
+            make_units=structure_units.make_question_units,
             templates=("transitive", "transitive-rc"),
-            question=mood_units.is_patient_asked,
+            question=structure_units.is_patient_asked,
             may_answer=_SENTENCE_REASONS,
         ),
         _StructureTask(
             name="Mood",
             question_text="is s a statement, a question or an order?",
-            classes=", ".join(mood_units.MOODS),
+            classes=", ".join(structure_units.MOODS),
             probed_kinds=(),
-            make_units=mood_units.make_mood_units,
-            unit=len(mood_units.MOODS),
+            make_units=structure_units.make_mood_units,
+            unit=len(structure_units.MOODS),
             templates=("transitive", "transitive-rc.patient"),
-            question=mood_units.get_mood,
+            question=structure_units.get_mood,
             may_answer=_SENTENCE_REASONS | give_reason("an order does not name its agent", Cue.BAG, Cue.LENGTH),
         ),
     )

@@ -1,8 +1,4 @@
-"""Analyse a corpus into a table, on any engine; an interrupted analysis can be resumed.
-
-Each finished chunk becomes a file of rows in ``work/``. When all chunks are finished, the first row of each text goes
-into the shards of the table, the head is written, and ``work/`` is removed.
-"""
+"""Analyse a corpus into a table, on any engine; finished chunks in ``work/`` let an interrupted analysis resume."""
 
 import json
 import shutil
@@ -28,7 +24,6 @@ from sentprobe.versions import find_versions
 
 READ_CHUNK_SIZE = ChunkSize(pieces=2_000, characters=1_000_000)
 """Size of a chunk that is only read: a fraction of a second of work."""
-
 PARSE_CHUNK_SIZE = ChunkSize(pieces=100, characters=10_000)
 """Size of a chunk that is parsed: about a hundred sentences."""
 
@@ -70,17 +65,13 @@ class Analysis:
 
 
 def analyze(
-    plan: Analysis,
-    machines: EngineChoice | None = None,
-    reporter: Reporter | None = None,
-    progress: AnalysisProgress | None = None,
+    plan: Analysis, machines: EngineChoice, reporter: Reporter | None = None, progress: AnalysisProgress | None = None
 ) -> table.Table:
     """Build the table of a corpus, resuming an interrupted analysis, and return the table.
 
     Equal plans give equal bytes on each engine and with any number of workers. Sentences are counted in *progress*.
     Raises UsageError if *out* is a finished table or has other files, and SentprobeError if the corpus cannot be used.
     """
-    machines = machines or EngineChoice()
     reporter, progress = reporter or SilentReporter(), progress or AnalysisProgress()
     check_encoding(plan.encoding)
     with ExitStack() as stack:
@@ -174,7 +165,9 @@ def _write_table(
     folder = table.make_staged_folder(plan.out)
     reporter.begin("write the table", stored_chunks.count_shards(kept_rows.total))
     shards = stored_chunks.write_shards(kept_rows, folder, threads=threads, on_shard_written=reporter.advance)
-    _write_failures(chunks, folder / table.FAILURES)
+    with atomic_path(folder / table.FAILURES) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as out:
+        for failure in _read_failures(chunks):
+            out.write(json.dumps(failure, ensure_ascii=False) + "\n")
     new_table = table.Table(
         path=plan.out,
         command=plan.command,
@@ -211,9 +204,3 @@ def _read_failures(chunks: Sequence[stored_chunks.StoredChunk]) -> Iterator[dict
     for chunk in chunks:
         if chunk.rows < chunk.sentences:
             yield from map(asdict, stored_chunks.read_head(chunk.path).failures)
-
-
-def _write_failures(chunks: Sequence[stored_chunks.StoredChunk], path: Path) -> None:
-    with atomic_path(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as out:
-        for failure in _read_failures(chunks):
-            out.write(json.dumps(failure, ensure_ascii=False) + "\n")

@@ -16,10 +16,8 @@ from sentprobe.versions import describe_package, get_own_version
 if TYPE_CHECKING:
     from nltk.tokenize.punkt import PunktParameters
 
-
 PUNKT_FILES = ("abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt")
 """The files of a folder of Punkt parameters, in NLTK's text format."""
-
 Splitter = Callable[[str], list[str]]
 
 
@@ -100,7 +98,6 @@ def load_tokenizer() -> Splitter:
 
 TABLE_FORMAT = "sentprobe-table 2"
 """Format name in the head of a table."""
-
 MAX_TOKENS = 100
 """Default number of tokens above which a sentence is not parsed."""
 

@@ -20,13 +20,10 @@ from sentprobe.versions import get_own_version
 if TYPE_CHECKING:
     import pyarrow as pa
 
-
 BATCH_SIZE = 256
 """Sentences in a call of the parser, and rows in a record batch."""
-
 HEAD_KEY = b"sentprobe"
 """Key of the head in the metadata of a chunk's Arrow file."""
-
 _parser_lock = Lock()
 """Parsers run in one thread at a time; a Dask worker may have several."""
 
@@ -65,11 +62,7 @@ class _PieceOnLine(NamedTuple):
 
 
 def compute_chunk_rows(chunk: Chunk, recipe: AnalysisRecipe, key: str) -> bytes:
-    """Return the rows of *chunk* as an Arrow file, with a :class:`ChunkHead` in its metadata.
-
-    Places count from 0 at the beginning of the chunk. Sentences that cannot be read or parsed are failures in the head.
-    Raises ParserError if the parser cannot be used.
-    """
+    """Return the rows of *chunk* as an Arrow file whose metadata has the head and its failures. Raises ParserError."""
     import pyarrow as pa
 
     from sentprobe.probes.syntax.row_columns import SCHEMA, make_record_batch

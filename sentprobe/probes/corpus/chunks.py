@@ -1,10 +1,4 @@
-"""Stored chunks of a corpus: their files, and the shards that are built from them.
-
-Two texts count as equal if the first 64 bits of their sha256 are equal. Among a hundred million different sentences, a
-wrong match has a probability of 0.03%.
-
-Shards have a fixed number of rows, so they do not depend on the division into chunks.
-"""
+"""Stored chunks of a corpus, and shards of a fixed number of rows; equal texts are found by 64 bits of their sha256."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,7 +24,6 @@ from sentprobe.versions import get_own_version
 
 Digests = NDArray[np.uint64]
 _CHECKSUM_DIGITS = 64
-
 MAX_DIGESTS = 8_000_000
 """Number of digests in memory at a time."""
 
@@ -43,10 +36,9 @@ def parse_digests(digests: Iterable[str]) -> Digests:
 def mark_first_rows(
     read_parts: Callable[[], Iterable[Digests]], total: int, path: Path, *, limit: int = MAX_DIGESTS
 ) -> NDArray[np.bool_]:
-    """Return for each of *total* rows whether no earlier row has its digest, (total,) bool.
+    """Return whether no earlier row has a row's digest, (total,) bool, as a memory map of *path*.
 
-    Each call of *read_parts* gives all digests in order. The digests are compared in ranges of about *limit*, with a
-    call for each range. The result is a memory map of the file *path*.
+    Each call of *read_parts* gives all digests in order; digests are compared in ranges of about *limit*.
     """
     if not total:
         return np.zeros(0, np.bool_)

@@ -18,15 +18,12 @@ from sentprobe.probes.dataset import Indices
 if TYPE_CHECKING:
     import duckdb
 
-
 MEMORY = "2GB"
 """Memory limit of DuckDB; above it, DuckDB uses temporary files."""
 THREADS = 2
 _FETCH_ROWS = 10_000
-
 HANDLE_SQL = "('0x' || digest)::UBIGINT"
 """A sentence's digest as a number, in SQL."""
-
 Handles = NDArray[np.uint64]
 
 

@@ -22,10 +22,8 @@ from sentprobe.probes.syntax.trees import Mistake
 
 Line = TypeVar("Line", str, bytes)
 STDIN = "-"
-
 MAX_LINE = 1 << 24
 """Longest line that is read, in bytes."""
-
 PACKED_SUFFIXES = (".gz", ".xz", ".zst", ".zstd", ".bz2")
 
 

@@ -1,9 +1,4 @@
-"""The table of a corpus: a directory of Parquet shards and a head that describes them.
-
-- ``table.json``: format, command, versions, parser, sources, counts, and shards with their sha256
-- ``shards/part-00000.parquet`` ...: a row for each distinct sentence, in corpus order
-- ``failures.jsonl``: sentences without a row: source, line, reason, beginning
-"""
+"""The table of a corpus: a head (``table.json``), shards (a row for each distinct sentence), and failures."""
 
 import json
 import re
@@ -24,7 +19,6 @@ from sentprobe.values import BadSyntaxError, check_record, parse_json
 
 if TYPE_CHECKING:
     import duckdb
-
 
 HEAD_NAME = TABLE_MARKER
 SHARDS = "shards"
@@ -188,15 +182,11 @@ def _build_table(path: Path, head: dict[str, Any]) -> Table:
         check_record(table)
         bool(table.constituents)
         for shard in table.shards:
-            _check_shard(shard)
+            if not re.fullmatch(r"[\w-][\w.-]{0,99}", shard.file):
+                raise FormatError(f"{shard.file!r} is no name of a shard")
     except (KeyError, TypeError, FormatError) as error:
         raise TableError(f"{path / HEAD_NAME}: not the head of a table: {error}") from error
     return table
-
-
-def _check_shard(shard: Shard) -> None:
-    if not re.fullmatch(r"[\w-][\w.-]{0,99}", shard.file):
-        raise FormatError(f"{shard.file!r} is no name of a shard")
 
 
 def _find_shards_folder(path: Path, head: dict[str, Any]) -> str:
@@ -223,17 +213,15 @@ def format_head(table: Table) -> str:
 
 WORK_FOLDER = "work"
 """Folder of the finished chunks."""
-
 WORK_MARKER = "work.json"
 WORK_MARKER_TEXT = '{\n  "format": "sentprobe-table-work 1"\n}\n'
 
 
 @contextmanager
 def lock_table_folder(out: Path, *, force: bool) -> Iterator[None]:
-    """Prepare *out* for a table, and lock it against other processes while the context is open.
+    """Prepare *out* for a table, and lock it while the context is open; :func:`replace_table` replaces an old one.
 
-    A finished table stays in place until :func:`replace_table` replaces it. Raises UsageError if the table is finished
-    (unless *force* is set), or *out* has other files or is locked.
+    Raises UsageError if a table is there (without *force*), other files are, or it is locked.
     """
     with ExitStack() as stack:
         try:
@@ -268,7 +256,6 @@ def _prepare_folder(out: Path, *, force: bool) -> None:
 
 
 def _read_head_field(out: Path, name: str) -> str:
-    """Return a field of the head, or the empty string if there is none."""
     try:
         return str(parse_json((out / HEAD_NAME).read_bytes())[name])
     except (OSError, BadSyntaxError, TypeError, KeyError):
@@ -291,11 +278,7 @@ def make_staged_folder(out: Path) -> Path:
 
 
 def replace_table(table: Table) -> Table:
-    """Replace the current table by the one whose shards are staged, and return it.
-
-    The new table is valid once its head is written, since the head names the folder of the shards. Then the shards move
-    to their usual place. An interruption leaves either the old or the new table.
-    """
+    """Replace the current table by the staged shards: its head, which names their folder, is valid before they move."""
     sync_folder(table.path / STAGED_SHARDS)
     write_atomically(table.path / HEAD_NAME, format_head(replace(table, folder=STAGED_SHARDS)))
     _move_staged_shards(table.path)

@@ -1,11 +1,7 @@
 """The baselines of Conneau et al. 2018 (section 4, Table 2): classifiers without sentence vectors.
 
 Naive Bayes uses sparse matrices: with 1,000 classes and the bigrams of 100,000 sentences a dense table would take 10
-GB. The log of a smoothed count is log(1 + count) minus the log of the class total. log(1 + 0) is 0, so a feature that a
-class lacks takes no memory.
-
-The tasks of the paper have no probe words. In other tasks, *length* and *tfidf* get each probe word, with its slot, as
-a feature, since probes get the same information.
+GB. In tasks with probe words, *length* and *tfidf* get each as a feature, since probes get the same information.
 """
 
 from collections.abc import Callable, Sequence
@@ -125,11 +121,7 @@ class Length:
 
 @dataclass(frozen=True, slots=True)
 class Tfidf:
-    """Naive Bayes over the tf-idf weights of words, or of words and bigrams.
-
-    Naive Bayes is multinomial with add-one smoothing; tf-idf is scikit-learn's (smoothed idf, rows of length 1). The
-    paper does not specify these details. Tokens are separated by spaces; probe words are separate features.
-    """
+    """Multinomial Naive Bayes, add-one smoothing, over scikit-learn's tf-idf of words, or of words and bigrams."""
 
     name: str = "tfidf"
     ngrams: int = 1

@@ -14,7 +14,6 @@ from sentprobe.extras import format_install
 if TYPE_CHECKING:
     from sentprobe.probes.dataset import Indices, ProbeDataset
 
-
 Vectors = NDArray[np.float32]
 
 
@@ -99,7 +98,6 @@ def missing_extra(what: str, *extras: str) -> EncoderError:
 
 
 T = TypeVar("T")
-
 TruncationCounter: TypeAlias = Callable[[Sequence[str]], int | None]
 """Counts the sentences that an encoder truncates; None: unknown."""
 

@@ -17,13 +17,10 @@ from sentprobe.specs import Spec, check_names
 
 EncoderArgument: TypeAlias = protocol.Encoder | protocol.Baseline | Spec | str | Callable[..., Any]
 """A spec, an encoder, a function of a list of sentences, or an object with ``encode``."""
-
 EncodersArgument: TypeAlias = EncoderArgument | Iterable[EncoderArgument] | object
 """One or several encoders; ``object``: a model of any library."""
-
 EncoderSource: TypeAlias = protocol.Encoder | protocol.Baseline | Spec
 """An encoder, a baseline, or a spec for either."""
-
 Bindable = TypeVar("Bindable", bound=protocol.Encoder | protocol.Baseline)
 
 
@@ -117,11 +114,7 @@ def _resolve_encoder(argument: object) -> EncoderSource:
 
 
 def _wrap_with_fingerprint(model: Any) -> PythonEncoder:
-    """Wrap a function or model as an encoder with the most stable fingerprint available.
-
-    A function without a closure is identified by its file, as in ``wrap_encoder``. Any other object without a
-    fingerprint gets a random one, so that its results are never reused.
-    """
+    """Wrap a function or model with its own, its file's, or else a random fingerprint, which is never reused."""
     name, fingerprint = protocol.read_code_name(model), find_fingerprint(model)
     if fingerprint or (inspect.isfunction(model) and model.__closure__ is None):
         return wrap(model, name=name, fingerprint=fingerprint)

@@ -1,8 +1,4 @@
-"""The default format: a directory with sentences.parquet, items.parquet and card.json.
-
-sentences.parquet has the column ``sentence``. items.parquet has ``split``, ``row`` (index of the sentence, from 0),
-``label``, ``probe1`` and ``probe2`` if there are probe words, and further columns of the items.
-"""
+"""The default format: a directory with sentences.parquet, items.parquet and card.json (see ``docs/formats.md``)."""
 
 import json
 import re
@@ -22,10 +18,8 @@ from sentprobe.probes.formats.entries import check_columns, is_text_list, write_
 from sentprobe.values import BadSyntaxError, parse_json
 
 CARD = "card.json"
-
 FORMAT_PREFIX = "sentprobe-"
 """First part of the format name in cards that sentprobe writes."""
-
 SENTENCES = "sentences.parquet"
 ITEMS = "items.parquet"
 FILES: Mapping[Split, str] = {Split.TRAIN: "train.txt", Split.VALIDATION: "dev.txt", Split.TEST: "test.txt"}

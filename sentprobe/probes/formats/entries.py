@@ -41,11 +41,9 @@ def iterate_entries(data: ProbeDataset) -> Iterator[Entry]:
 def build_dataset(
     entries: Iterable[Entry], *, name: str, source: str, card: Card | None = None, labels: Sequence[str] = ()
 ) -> ProbeDataset:
-    """Return the dataset of the items; white space in sentences becomes single spaces.
+    """Return the dataset of the items; labels are sorted unless *labels* lists them. Raises DatasetError.
 
-    Equal sentences become one. Labels are sorted unless *labels* lists them in order. *source* is the file or
-    directory; it begins error messages and is in the default card. Raises DatasetError for an empty text, a different
-    number of probe words than before, an unknown label, or labels that differ in case only.
+    White space in sentences becomes single spaces; equal sentences become one. *source* is the file or directory.
     """
     builder = _DatasetBuilder(given_labels=tuple(labels))
     for entry in entries:

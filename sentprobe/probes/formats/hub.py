@@ -1,9 +1,4 @@
-"""Files for ``datasets.load_dataset``: a Parquet file for each split, and a README.
-
-The columns are ``task``, ``sentence``, ``label`` and ``probes`` in every dataset, so that several datasets can be
-loaded as one. The README is a dataset card of the Hugging Face hub: a head in YAML, which names the files, and a text
-for people.
-"""
+"""Files for ``datasets.load_dataset``: a Parquet file for each split, and a README that is a dataset card."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,10 +15,8 @@ from sentprobe.probes.formats.entries import iterate_entries, write_lines
 
 README = "README.md"
 PARQUET = "parquet"
-
 HEAD_LINE = "# Written by sentprobe, which replaces this file."
 """First line in the head of each README that sentprobe writes."""
-
 SplitFiles = Mapping[Split, str]
 
 

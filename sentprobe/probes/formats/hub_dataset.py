@@ -1,9 +1,4 @@
-"""The Hugging Face hub's format: a README, a Parquet file for each split, and a card.json.
-
-The columns ``sentence``, ``label`` and, if there are probe words, ``probe1`` and ``probe2`` are texts. The head of the
-README lists the labels in order, so that ``load_dataset`` returns them as ``ClassLabel`` numbers. In the README
-of a folder, each dataset is a configuration.
-"""
+"""The Hugging Face hub's format: a README whose head lists the labels, a Parquet file for each split, a card.json."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -20,13 +15,10 @@ from sentprobe.probes.formats.entries import Entry, build_dataset, iterate_entri
 
 HUB = "hub"
 FORMAT = "sentprobe-hub 1"
-
 UNKNOWN = "unknown"
 """The hub's word for an unspecified licence."""
-
 _SIZE_CATEGORIES = {10**3: "n<1K", 10**4: "1K<n<10K", 10**5: "10K<n<100K", 10**6: "100K<n<1M", 10**7: "1M<n<10M"}
 """The hub's size categories, by exclusive upper limit on the number of items."""
-
 _TAGS = ("probing", "sentence-embeddings", "sentprobe")
 
 

@@ -1,8 +1,4 @@
-"""JSONL: one item per line, as an object with split, label, sentence and probes.
-
-Name, labels and card are in a second file beside the JSONL file, or in its first line. If both are missing, the fields
-may have other common names: :mod:`.records`.
-"""
+"""JSONL: one item per line; name, labels and card are in a second file, the first line, or absent (:mod:`.records`)."""
 
 import json
 from collections.abc import Iterator, Mapping

@@ -1,9 +1,4 @@
-"""Datasets of other authors: records with a sentence or text, a label and a split.
-
-A record is a JSONL object or a row of a table whose first line names the columns. Case of names is ignored. Unknown
-fields become columns of the items, which the card notes; a name close to that of a missing field is refused as a
-mistake.
-"""
+"""Datasets of other authors: JSONL or tables; unknown fields become columns, unless they look like a misspelling."""
 
 import csv
 import io

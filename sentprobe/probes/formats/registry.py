@@ -13,6 +13,7 @@ from sentprobe.probes.formats.entries import read_lines
 from sentprobe.probes.formats.hub_dataset import is_hub, read_hub, write_hub
 from sentprobe.probes.formats.jsonl import read_jsonl, write_jsonl
 from sentprobe.probes.formats.splits import is_splits, read_splits, write_splits
+from sentprobe.probes.formats.text import read_published, read_senteval, write_published, write_senteval
 
 _SNIFFED_LINES = 8
 
@@ -28,49 +29,34 @@ class Format:
     write: Callable[[ProbeDataset, Path], None]
 
 
-FORMATS: Mapping[str, Format] = {
-    dataset_format.name: dataset_format
-    for dataset_format in (
-        Format(
-            "directory",
-            "a directory of sentences.parquet, items.parquet and card.json",
-            "",
-            read_directory,
-            write_directory,
-        ),
-        Format("jsonl", "an item per line as JSON", ".jsonl", read_jsonl, write_jsonl),
-        Format(
-            "senteval",
-            "SentEval's probing files: split, label, tokens between tabs",
-            ".txt",
-            text.read_senteval,
-            text.write_senteval,
-        ),
-        Format(
-            "published",
-            "a directory of train.txt and test.txt: label, id, sentence, probe words",
-            "",
-            text.read_published,
-            text.write_published,
-        ),
-        Format(
-            "csv",
-            "a table with the columns split, label, sentence (or text), probe1, probe2",
-            ".csv",
-            records.read_table,
-            records.write_table,
-        ),
-        Format(
-            "splits",
-            "a directory with a file for each split, CSV or JSONL: train.csv, test.csv",
-            "",
-            read_splits,
-            write_splits,
-        ),
-        Format("hub", "a directory for the Hugging Face hub: README.md, train.parquet, ...", "", read_hub, write_hub),
-    )
-}
-
+_FORMATS = (
+    ("directory", "a directory of sentences.parquet, items.parquet and card.json", "", read_directory, write_directory),
+    ("jsonl", "an item per line as JSON", ".jsonl", read_jsonl, write_jsonl),
+    ("senteval", "SentEval's probing files: split, label, tokens between tabs", ".txt", read_senteval, write_senteval),
+    (
+        "published",
+        "a directory of train.txt and test.txt: label, id, sentence, probe words",
+        "",
+        read_published,
+        write_published,
+    ),
+    (
+        "csv",
+        "a table with the columns split, label, sentence (or text), probe1, probe2",
+        ".csv",
+        records.read_table,
+        records.write_table,
+    ),
+    (
+        "splits",
+        "a directory with a file for each split, CSV or JSONL: train.csv, test.csv",
+        "",
+        read_splits,
+        write_splits,
+    ),
+    ("hub", "a directory for the Hugging Face hub: README.md, train.parquet, ...", "", read_hub, write_hub),
+)
+FORMATS: Mapping[str, Format] = {row[0]: Format(*row) for row in _FORMATS}
 _FORMAT_BY_SUFFIX = {"": "directory", ".csv": "csv", ".jsonl": "jsonl", ".txt": "senteval", ".tsv": "senteval"}
 
 

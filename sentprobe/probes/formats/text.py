@@ -1,10 +1,4 @@
-"""Datasets as text: the files of the published compeval datasets, and of SentEval.
-
-train.txt, test.txt and optionally dev.txt have a line for each item, with tabs between label, sentence id, sentence and
-probe words (lemmas). The ids are not kept. sentprobe adds a card.json.
-
-SentEval's files have no probe words (Conneau et al. 2018). https://github.com/facebookresearch/SentEval
-"""
+"""Datasets as text with a line for each item: the published compeval files, and SentEval's without probe words."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -16,7 +10,6 @@ from sentprobe.probes.formats import directory, entries
 
 FORMAT = "sentprobe-published 1"
 """Format name in card.json; the published datasets have no card."""
-
 _FIXED_FIELDS = 3
 """Number of fields before the probe words."""
 
@@ -85,7 +78,6 @@ def is_published(path: Path) -> bool:
 
 
 SPLIT_CODES: Mapping[str, Split] = {"tr": Split.TRAIN, "va": Split.VALIDATION, "te": Split.TEST}
-
 _LEAST_FIELDS = 3
 """Minimum number of fields: split, label and sentence. Some files have other fields before the sentence."""
 

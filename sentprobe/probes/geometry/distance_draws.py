@@ -20,11 +20,7 @@ GeometryTable: TypeAlias = tuple[GeometryResult, ...]
 
 
 def build_geometry_tables(results: Iterable[GeometryResult]) -> tuple[GeometryTable, ...]:
-    """Divide results into tables; results that differ only in their draw share a table, in the order of seeds.
-
-    Draws have the same encoders and contrasts. Another seed samples the triplets, from the same words and templates,
-    and the weights of untrained encoders. Datasets that were read are the same in each draw.
-    """
+    """Divide results into tables; results that differ only in their draw share a table, by seed."""
     tables = _split_draws(results)
     for naming in (attrgetter("encoder"), lambda result: remove_run_seed(result.encoder, result.drawing.seed)):
         tables = _join_draws(tables, naming)

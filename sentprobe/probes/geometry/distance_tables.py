@@ -30,7 +30,6 @@ NEGATIVE_FORMS = {NegativeKind.FORM: "positive's form", NegativeKind.ANCHOR: "an
 KIND_TITLES = {kind: f"negative in the {form}" for kind, form in NEGATIVE_FORMS.items()}
 CellDraws: TypeAlias = Sequence[GeometryResult]
 CellFormatter: TypeAlias = Callable[[CellDraws], str]
-
 ProbeCells: TypeAlias = Mapping[tuple[str, str], str]
 """Accuracy of a probe on the same sentences, as text by encoder and task."""
 

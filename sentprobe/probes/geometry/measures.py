@@ -34,11 +34,7 @@ ROUNDING_TOLERANCE = 1e-5
 
 
 class Sides:
-    """Vectors of a set of triplets, and their nearness, with cached dot products.
-
-    The sides are anchors, positives, negatives in the positive's form and in the anchor's, and optionally
-    distractors, (n, dim) each.
-    """
+    """Vectors of anchors, positives, negatives, hard negatives and distractors, (n, dim), with cached dot products."""
 
     def __init__(self, *sides: Vectors) -> None:
         self._vectors = [side.astype(np.float64) for side in sides]
@@ -79,7 +75,6 @@ DIRECTIONS: Mapping[NegativeKind, tuple[tuple[int, int, int], ...]] = {
 
 
 def _compute_cosine(dot: Floats, left: Floats, right: Floats) -> Floats:
-    """Return the cosine from the dot product and the squared lengths; 0 if a vector is zero."""
     lengths = np.sqrt(left * right)
     return np.divide(dot, lengths, out=np.zeros_like(lengths), where=lengths > 0)
 

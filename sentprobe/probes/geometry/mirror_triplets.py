@@ -1,8 +1,6 @@
-"""Triplets from the mirror pairs of a task, with its test sentences as anchors.
+"""Triplets from the mirror pairs of a task: both test sentences are anchors, the positive is one in another voice.
 
-In SemRole, Order and Negation the test items are pairs of sentences with the same words and different meanings. Both
-sentences are anchors. The positive is the anchor with a clause in the other voice. The negatives are the pair's other
-sentence, once changed in the same way and once unchanged. So probes and distances use the same sentences.
+The negatives are the pair's other sentence, once changed in the same way and once unchanged.
 """
 
 from collections.abc import Iterator, Sequence
@@ -44,11 +42,7 @@ class NoMirrorError(UsageError):
 def build_mirror_material(
     data: ProbeDataset, lexicon: Lexicon, drawing: triplet_sentences.TripletSampling
 ) -> triplet_sentences.TripletSentences:
-    """Return the triplets of the mirror pairs among the test items of a dataset.
-
-    Pairs are left out if the grammar does not parse them, or if no clause can change its voice so that both sentences
-    still have the same words.
-    """
+    """Return the triplets of the mirror pairs that parse and keep their words in another voice."""
     triplets = find_mirror_triplets(data, lexicon)
     if not triplets:
         raise NoMirrorError(

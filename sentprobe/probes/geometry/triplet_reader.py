@@ -15,9 +15,7 @@ from sentprobe.values import BadSyntaxError, parse_json
 
 CONTENT_TAGS = ("NOUN", "VERB")
 """Tags of the words that determine units: triplets with the same nouns and verbs share one."""
-
 _FIELDS = ("contrast", *(side.value for side in SIDES), "annotation")
-
 _PAIR_FIELDS = frozenset({"anchor", "premise", "sentence_good"})
 """One field of each kind of file from ``gen pairs``: triplets, --nli, and minimal pairs."""
 

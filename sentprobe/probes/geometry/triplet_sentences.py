@@ -25,11 +25,7 @@ from sentprobe.probes.encoders.protocol import digest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TripletSampling:
-    """How triplets are sampled: words, templates, number and seed.
-
-    For the sentences of a dataset, *vocabulary* is from its card, *templates* names its suite (empty if the dataset was
-    read), and *seed* is the seed of the suite and of the encoders.
-    """
+    """How triplets are sampled: words, templates (or the dataset's suite), number and seed."""
 
     vocabulary: str = "compeval"
     templates: tuple[str, ...] = ("all",)
@@ -51,12 +47,9 @@ GroupNames: TypeAlias = dict[str, list[str]]
 
 
 class TripletSentences:
-    """The sentences of triplets, with the unit and the groups of each triplet.
+    """The sentences of triplets by member and distractor, with the unit and the groups of each triplet.
 
-    - columns: a list of sentences for each member of a triplet, then for each distractor; entry i belongs to triplet i
-    - units: the number of each triplet's unit
-    - dataset: the fingerprint of the anchors' dataset
-    - items: the numbers of the test items that the anchors come from, for all triplets, then for all mirrors
+    *dataset* is the fingerprint of the anchors' dataset, and *items* are the test items of triplets, then of mirrors.
     """
 
     def __init__(

@@ -23,14 +23,7 @@ from sentprobe.probes.encoders.protocol import Capabilities, Vectors, check_vect
 from sentprobe.probes.geometry.distance_run import measure_encoder
 from sentprobe.probes.geometry.triplet_sentences import TripletSentences
 from sentprobe.probes.known_task import KnownTask
-from sentprobe.probes.mteb.result_files import (
-    MAIN_SCORE,
-    MtebScores,
-    make_geometry_name,
-    make_geometry_scores,
-    make_probing_scores,
-    to_file_name,
-)
+from sentprobe.probes.mteb import result_files
 from sentprobe.probes.runs.execution.runner import run_tasks
 from sentprobe.probes.runs.execution.task import Task, make_tasks
 from sentprobe.probes.runs.request.settings import Run
@@ -52,22 +45,6 @@ def read_papers() -> Mapping[str, Mapping[str, str]]:
     }
 
 
-def make_probing_metadata(data: ProbeDataset, path: Path) -> Any:
-    """Return the MTEB ``TaskMetadata`` of the dataset in *path*."""
-    task = find_known_task(data.card.task, data.name)
-    no_paper = {"reference": None, "bibtex_citation": ""}
-    return _make_metadata(
-        name=to_file_name(data.name),
-        description=_describe_question(data, task),
-        path=path,
-        revision=data.fingerprint(),
-        type="Classification",
-        category="t2c",
-        **(read_papers().get(task.preset, no_paper) if task else no_paper),
-        **(GENERATED if isinstance(task, CompevalTask) else NATURAL_TEXT),
-    )
-
-
 def _describe_question(data: ProbeDataset, task: KnownTask | None) -> str:
     inputs = ("", " and a word", " and two words")[data.slots]
     question = f"A probe learns to tell the label from the vector of the sentence{inputs}"
@@ -75,22 +52,6 @@ def _describe_question(data: ProbeDataset, task: KnownTask | None) -> str:
         return f"{question}: {data.name}, with {len(data.labels)} labels."
     letters = "s is the sentence, n a noun, v a verb, w a word"
     return f"{question}: {task.question_text} ({letters}; labels: {task.classes})"
-
-
-def make_geometry_metadata(material: TripletSentences, path: Path) -> Any:
-    """Return the MTEB ``TaskMetadata`` of the triplets in *path*."""
-    summary = find_contrast(material.contrast).summary
-    return _make_metadata(
-        name=make_geometry_name(material.contrast),
-        description="Is a sentence nearer, by cosine, to another that means the same in another "
-        f"form than to one in that form that differs in one property: {summary}?",
-        path=path,
-        revision=material.fingerprint,
-        type="STS",
-        category="t2t",
-        **read_papers()["ettinger"],  # contrasts are made of events of this paper
-        **GENERATED,
-    )
 
 
 def _make_metadata(*, path: Path, revision: str, **fields: Any) -> Any:
@@ -102,7 +63,7 @@ def _make_metadata(*, path: Path, revision: str, **fields: Any) -> Any:
         dataset={"path": str(path), "revision": revision},
         eval_splits=["test"],
         eval_langs=["eng-Latn"],
-        main_score=MAIN_SCORE,
+        main_score=result_files.MAIN_SCORE,
         date=(date, date),
         task_subtypes=[],
         license="not specified",
@@ -199,20 +160,31 @@ class ProbingTask:
         hf_split: str,
         hf_subset: str,
         **options: Any,
-    ) -> MtebScores:
+    ) -> result_files.MtebScores:
         del data_split, options
         if hf_split != Split.TEST:
             raise UsageError(f"{self.metadata.name}: probes answer the test items, not {hf_split}")
         encoder = MtebModel(model=model, task=self.metadata, subset=hf_subset, options=encode_kwargs)
         completed = run_tasks([self.probed], [encoder], run=self.settings, reporter=SilentReporter(), recipes={})
-        return make_probing_scores(completed.results.records[0])
+        return result_files.make_probing_scores(completed.results.records[0])
 
 
 def make_probing_task(data: ProbeDataset, path: Path, *, run: Run, preset: Preset | None) -> Any:
     """Return the MTEB task, of a new class, of the dataset in *path*; it declares that all items are used."""
     from mteb.abstasks import AbsTaskClassification
 
-    metadata = make_probing_metadata(data, path)
+    task = find_known_task(data.card.task, data.name)
+    no_paper = {"reference": None, "bibtex_citation": ""}
+    metadata = _make_metadata(
+        name=result_files.to_file_name(data.name),
+        description=_describe_question(data, task),
+        path=path,
+        revision=data.fingerprint(),
+        type="Classification",
+        category="t2c",
+        **(read_papers().get(task.preset, no_paper) if task else no_paper),
+        **(GENERATED if isinstance(task, CompevalTask) else NATURAL_TEXT),
+    )
     attributes = {
         "metadata": metadata,
         "data": data,
@@ -245,11 +217,11 @@ class GeometryTask:
 
     def _evaluate_subset(
         self, model: Any, data_split: Any, *, encode_kwargs: Mapping[str, Any], hf_subset: str, **options: Any
-    ) -> MtebScores:
+    ) -> result_files.MtebScores:
         del data_split, options
         encoder = MtebModel(model=model, task=self.metadata, subset=hf_subset, options=encode_kwargs)
         vectors = embed(encoder, self.material.sentences)
-        return make_geometry_scores(measure_encoder(encoder, self.material, vectors, None))
+        return result_files.make_geometry_scores(measure_encoder(encoder, self.material, vectors, None))
 
     def _calculate_descriptive_statistics_from_split(self, split: str, **options: Any) -> dict[str, int]:
         del split, options
@@ -260,6 +232,16 @@ def make_geometry_task(material: TripletSentences, path: Path) -> Any:
     """Return the MTEB task of the triplets in *path*; each task gets a new class, as in MTEB."""
     from mteb.abstasks.abstask import AbsTask
 
-    metadata = make_geometry_metadata(material, path)
+    metadata = _make_metadata(
+        name=result_files.make_geometry_name(material.contrast),
+        description="Is a sentence nearer, by cosine, to another that means the same in another form than to one in "
+        f"that form that differs in one property: {find_contrast(material.contrast).summary}?",
+        path=path,
+        revision=material.fingerprint,
+        type="STS",
+        category="t2t",
+        **read_papers()["ettinger"],  # contrasts are made of events of this paper
+        **GENERATED,
+    )
     attributes = {"metadata": metadata, "material": material, "__doc__": metadata.description}
     return type(metadata.name, (GeometryTask, AbsTask), attributes)()

@@ -15,6 +15,7 @@ from sentprobe.probes.geometry.measures import Nearness, NegativeKind
 from sentprobe.probes.report.findings.comparisons import EncoderResults
 from sentprobe.probes.report.findings.downstream import MODEL_META, to_mteb_name
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result
+from sentprobe.values import group_by
 
 MAIN_SCORE = "accuracy"
 MtebScores: TypeAlias = dict[str, Any]
@@ -131,19 +132,13 @@ def make_mteb_results(sides: Sequence[EncoderResults], distances: Sequence[Geome
         )
         for name, first in first_results.items()
     ]
-    _check_names([model.encoder for model in models])
-    return models
-
-
-def _check_names(encoders: Sequence[str]) -> None:
-    names: dict[str, str] = {}
-    for encoder in encoders:
-        first = names.setdefault(to_mteb_name(encoder), encoder)
-        if first != encoder:
+    for name, alike in group_by(first_results, to_mteb_name).items():
+        if len(alike) > 1:
             raise UsageError(
-                f"the encoders {first} and {encoder} would both be {to_mteb_name(encoder)} in MTEB's layout; probe one "
-                "with another name=, or show runs with one of them"
+                f"the encoders {alike[0]} and {alike[1]} would both be {name} in MTEB's layout; probe one with another "
+                "name=, or show runs with one of them"
             )
+    return models
 
 
 def make_probing_results(side: EncoderResults) -> Iterator[MtebTaskResult]:

@@ -1,11 +1,7 @@
-"""The tasks of Adi et al. 2017, section 3: length, content and order; and two controls of each.
+"""The tasks of Adi et al. 2017, section 3: length, content and order, on sentences as written or changed.
 
-A sentence has one item or, with sampling as published, two: one of each label. Words are compared in lower case, and
-punctuation is no word.
-
-PERMUTED sentences have their tokens in a random order. RANDOM sentences consist of as many random tokens, drawn by
-corpus frequency (as published: each type equally often). Items ask about the changed sentence, since two words of the
-original sentence would be in their usual order.
+PERMUTED sentences have their tokens in a random order, RANDOM ones consist of tokens drawn by corpus frequency (as
+published: each type equally often). Items ask about the changed sentence; words are compared in lower case.
 """
 
 from collections import Counter
@@ -25,13 +21,10 @@ from sentprobe.probes.natural.conneau.surface_tasks import ABOUT_LENGTH, HOW_LON
 from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
 
 LABELS = ("FALSE", "TRUE")
-
 SlotWords = list[set[str]]
 """Training words of each slot; empty while the training items are built."""
-
 WordItems = list[tuple[bool, str, tuple[str, ...]]]
 """Items: label, sentence, probe words."""
-
 WordAsker = Callable[[Sequence[str], SlotWords, Random], WordItems]
 """A function from the sentences of a split to its items."""
 
@@ -204,9 +197,7 @@ ADI_LENGTH = make_adi_tasks(
 def select_adi_content(request: selection.SelectionRequest, change: Change) -> selection.Selection:
     """Return the items of AdiContent (is the probe word in the sentence?).
 
-    Positive: a random word of the sentence. Negative: a word that is positive elsewhere and not in this sentence. In
-    each split a word has as many positive as negative items, so the word alone does not give the answer. In the
-    published data it partly does: a word that is in most sentences is seldom absent.
+    In each split a word has as many positive as negative items, so the word alone does not give the answer.
     """
     return select_word_items(request, AdiQuestion(1, _make_single_content_items, _make_paired_content_items), change)
 
@@ -244,7 +235,6 @@ _ABSENT_TRIES = 100
 
 
 def _sample_absent_word(text: str, words: Sequence[str], rng: Random) -> str:
-    """Return a random word of *words* that is not in the sentence; empty if none is found."""
     sentence_words = set(list_words(text))
     tries = (rng.choice(words) for _ in range(_ABSENT_TRIES))
     return next((word for word in tries if word not in sentence_words), "")
@@ -287,11 +277,7 @@ ADI_CONTENT = make_adi_tasks(
 
 
 def select_adi_order(request: selection.SelectionRequest, change: Change) -> selection.Selection:
-    """Return the items of AdiOrder (is the first probe word before the second?).
-
-    Both words occur once in the sentence. The pair of words alone predicts part of the answers, as in the paper; the
-    control without the sentence measures how much.
-    """
+    """Return the items of AdiOrder (is the first probe word before the second?); both words occur once."""
     return select_word_items(request, AdiQuestion(2, _make_single_order_items, _make_paired_order_items), change)
 
 

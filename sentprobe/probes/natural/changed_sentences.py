@@ -39,13 +39,8 @@ def select_changed_sentences(
     for split, number in counts_by_split.items():
         chosen = [next(remaining) for _ in range(2 * number)]
         entries += alternate_versions(chosen, split, labels=labels)
-    notes = selection.describe_size(
-        request,
-        selection.ClassShare(requested, counts_by_split),
-        classes=2,
-        why=f"{len(pairs):,} sentences can be changed",
-    )
-    return selection.Selection(labels, tuple(entries), notes)
+    share, why = selection.ClassShare(requested, counts_by_split), f"{len(pairs):,} sentences can be changed"
+    return selection.Selection(labels, tuple(entries), selection.describe_size(request, share, classes=2, why=why))
 
 
 def alternate_versions(pairs: list[ChangedPair], split: Split, *, labels: tuple[str, str]) -> list[Entry]:
@@ -89,13 +84,9 @@ def filter_new_pairs(request: selection.SelectionRequest, changes: Mapping[str, 
 
 DOUBLE_QUOTES = ('"', "``", "''", "“", "”", "„", "‟", "«", "»")
 """Tokens that are double quotes, in plain text and in the Penn Treebank."""
-
 _QUOTES_SQL = ", ".join("'" + quote.replace("'", "''") + "'" for quote in DOUBLE_QUOTES)
-
 NO_QUOTES_SQL = f"NOT list_has_any(tokens, [{_QUOTES_SQL}])"
 """SQL condition: a sentence has no double quotes."""
-
-
 ORIGINAL, INVERTED = "O", "I"
 """The classes of BShift and CoordInv, named as in the published data."""
 

@@ -111,14 +111,10 @@ def _build_dataset(request: SelectionRequest, selection: Selection, table: Table
         counts={**_count_items(selection.entries), **selection.counts},
         notes=selection.notes,
     )
-    entries = _shuffle_entries(selection.entries, request)
-    return build_dataset(entries, name=request.task, source=request.task, card=card, labels=selection.labels)
-
-
-def _shuffle_entries(entries: Sequence[Entry], request: SelectionRequest) -> list[Entry]:
-    order = sorted(entries, key=lambda entry: (entry.sentence, entry.probes))
+    order = sorted(selection.entries, key=lambda entry: (entry.sentence, entry.probes))
     request.make_random("order").shuffle(order)
-    return sorted(order, key=lambda entry: list(Split).index(entry.split))
+    entries = sorted(order, key=lambda entry: list(Split).index(entry.split))
+    return build_dataset(entries, name=request.task, source=request.task, card=card, labels=selection.labels)
 
 
 def _count_items(entries: Sequence[Entry]) -> dict[str, int]:

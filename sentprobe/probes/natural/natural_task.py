@@ -64,8 +64,6 @@ class NaturalTask(KnownTask):
 
 CORRELATED_IN_TEXT = "in natural text it goes with the answer, which the task does not rule out; beat this figure"
 """Reason for a cue that the definition of the task does not mention."""
-
 REVEALS_STRUCTURE = "words and their order tell of the structure; beat this figure"
-
 BAG_AND_ORDER = (Cue.BAG, Cue.NGRAMS, Cue.TEMPLATE)
 """All cues of a sentence without probe words except its length."""

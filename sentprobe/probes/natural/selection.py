@@ -1,9 +1,4 @@
-"""Selection of a task's items from a corpus: word frequency bands, classes and splits.
-
-The figures of Conneau et al. 2018 suit a large corpus. In a corpus of fewer than :data:`REFERENCE_TOKENS` tokens they
-shrink in proportion, since hardly a word would be frequent enough. The target words of Tense, SubjNum and ObjNum have a
-reference of their own (:mod:`sentprobe.probes.natural.target_words`).
-"""
+"""Selection of a task's items: word frequency bands, which shrink with small corpora, classes and splits."""
 
 import re
 from collections import Counter
@@ -47,8 +42,6 @@ class FrequencyBand:
 
 
 _EXAMPLE = FrequencyBand(100, 5000)
-
-
 DEPTHS = range(5, 13)
 """Classes of TreeDepth in the paper, in edges from ROOT to the deepest word."""
 
@@ -109,8 +102,6 @@ def parse_depths(text: str) -> range:
 
 _MAX_SHOWN = 20
 """Maximum number of classes that an error lists."""
-
-
 SplitPlaces = Mapping[Split, Indices]
 """Positions in a pool, by split."""
 
@@ -219,13 +210,7 @@ def select_by_form(
 
 
 def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, int]) -> Indices:
-    """Return for each sentence the number of the split to which its form is dealt, (n,) int64.
-
-    The commonest forms are dealt first, each to the split that lacks most of its class, so that rarer forms can even
-    out the shares. A form too common for a small split goes to training. Several limits are tried, and the deal with
-    the largest dataset wins. Forms of similar frequency are dealt in the pool's random order, which depends on the
-    seed.
-    """
+    """Return the split of each sentence by its form, (n,); the commonest go first, to the split that lacks most."""
     forms, first, index = np.unique(pool.forms, return_index=True, return_inverse=True)
     counts = np.zeros((len(forms), classes), np.int64)
     np.add.at(counts, (index, pool.labels), 1)
@@ -245,12 +230,7 @@ def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, in
 def _deal_with_excess(
     counts: Indices, order: Indices, split_shares: NDArray[np.float64], *, excess: float
 ) -> tuple[Indices, NDArray[np.float64]]:
-    """Return the split of each form, and the sentences of each class by split.
-
-    - counts: (forms, classes) int64
-    - order: (forms,) int64, in which forms are dealt
-    - split_shares: (splits,) float64
-    """
+    """Return the split of each form of *counts*, (forms, classes), in *order*, and the counts of each split."""
     room = split_shares[:, None] * counts.sum(axis=0)
     split_counts = np.zeros_like(room)
     dealt = np.zeros(counts.shape[1])
@@ -324,7 +304,8 @@ LENGTHS_SQL = "length BETWEEN 5 AND 28"
 
 def build_feature_sql(role: str, name: str) -> str:
     """Return SQL for a feature of Universal Dependencies of a word's tag; NULL without one value."""
-    return f"nullif(regexp_extract({role}_tag, '[|]{name}=([A-Za-z0-9]+)([|]|$)', 1), '')"
+    value = f"split_part(split_part({role}_tag || '|', '|{name}=', 2), '|', 1)"
+    return f"CASE WHEN {value} <> '' AND {value} NOT LIKE '%,%' THEN {value} END"
 
 
 def build_answered_rows_sql(answer: str) -> str:
@@ -413,13 +394,8 @@ def select_classes(
     return Selection(labels, read_entries(request, pool, places, labels=labels), (*notes, *size_notes))
 
 
-def compute_text_digest(text: str) -> str:
-    """Return the digest of a sentence in the table."""
-    return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
 def find_unknown_texts(corpus: Corpus, texts: Iterable[str]) -> set[str]:
     """Return the texts that are not sentences of the corpus."""
-    digests = {compute_text_digest(text): text for text in texts}
+    digests = {sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]: text for text in texts}
     known_digests = corpus.find_known_digests(sorted(digests))
     return {text for digest, text in digests.items() if digest not in known_digests}

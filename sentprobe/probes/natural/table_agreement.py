@@ -1,8 +1,4 @@
-"""Agreement of two tables about the same sentences, and their disagreements.
-
-Conneau et al. 2018 (section 2) judged automatic labels by people; here a second table replaces the people: gold trees
-against a parser's, or one parser against another. Sentences are matched by the digests of their tokens. DuckDB counts.
-"""
+"""Agreement of two tables about the same sentences, such as gold trees and those of a parser."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -110,13 +106,9 @@ def list_measures() -> tuple[AgreementMeasure, ...]:
 
 
 def _make_measure(task: NaturalTask, name: str, label: ParseLabel, kind: MeasureKind) -> AgreementMeasure:
+    trees = task.need in {TableNeed.TREE, TableNeed.CLAUSES}
     return AgreementMeasure(
-        name=name,
-        kind=kind,
-        task=task.name,
-        sql=label.sql,
-        classes=label.classes,
-        needs_constituents=task.need in {TableNeed.TREE, TableNeed.CLAUSES},
+        name=name, kind=kind, task=task.name, sql=label.sql, classes=label.classes, needs_constituents=trees
     )
 
 
@@ -156,14 +148,8 @@ class TablePairs:
         ((first, second),) = self._corpus.query(
             "SELECT (SELECT count(*) FROM sentences), (SELECT count(*) FROM others)"
         )
-        both = len(self)
-        return TableAgreement(
-            both=both,
-            only_a=first - both,
-            only_b=second - both,
-            tags=self._count_tags(),
-            tallies=self._count_measures(),
-        )
+        both, tags, tallies = len(self), self._count_tags(), self._count_measures()
+        return TableAgreement(both=both, only_a=first - both, only_b=second - both, tags=tags, tallies=tallies)
 
     def _count_tags(self) -> AgreementCounts:
         ((total, same),) = self._corpus.query(

@@ -10,11 +10,9 @@ from sentprobe.probes.natural import selection
 
 TARGET_BAND = selection.FrequencyBand(100, 5000)
 """Frequencies of the main verb (Tense) and of the head noun (SubjNum, ObjNum)."""
-
 FULL_CORPUS = 75_000_000
 """Number of tokens from which the paper's band applies. Our choice: with this scale, target words are about as common
 in English as those of the published data."""
-
 MIN_BAND_HIGH = 30
 """Minimum of the band's upper end; a small corpus would otherwise leave too few items."""
 
@@ -56,7 +54,9 @@ def select_target_words(
         f"{band.high}"
     )
     places, share = selection.select_by_form(pool, labels, request.size, task=request.task)
-    forms = _read_forms(request, pool, places)
+    ranks = {split: {int(rank) for rank in pool.forms[chosen]} for split, chosen in places.items()}
+    words = request.corpus.find_words(sorted(set().union(*ranks.values())))
+    forms = {split: frozenset(words[rank] for rank in split_ranks) for split, split_ranks in ranks.items()}
     why = f"{selection.describe_rarest_class(pool, labels)}, and no word may be in two splits"
     return selection.Selection(
         labels,
@@ -113,14 +113,6 @@ def _compute_lead(answer: str, word_labels: Sequence[str]) -> int:
 def format_band_note(band: selection.FrequencyBand) -> str:
     """Return the note that states the frequency band."""
     return f"words of corpus frequency {band.low:,} to {band.high:,}"
-
-
-def _read_forms(
-    request: selection.SelectionRequest, pool: SentencePool, places: selection.SplitPlaces
-) -> dict[Split, frozenset[str]]:
-    ranks = {split: {int(rank) for rank in pool.forms[chosen]} for split, chosen in places.items()}
-    words = request.corpus.find_words(sorted(set().union(*ranks.values())))
-    return {split: frozenset(words[rank] for rank in split_ranks) for split, split_ranks in ranks.items()}
 
 
 def count_forms(forms: Mapping[Split, frozenset[str]]) -> dict[str, int]:

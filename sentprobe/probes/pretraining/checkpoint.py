@@ -39,7 +39,6 @@ class StoredState:
     state: TrainingState
     identity: Identity
     versions: Mapping[str, str]
-    """Versions of the packages that made the checkpoint."""
 
 
 @dataclass(frozen=True, slots=True)

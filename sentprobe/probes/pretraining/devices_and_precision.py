@@ -5,7 +5,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from importlib.util import find_spec
 from typing import Any
 
@@ -13,17 +12,9 @@ import torch
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.protocol import missing_extra
+from sentprobe.probes.trainer.classifier import Precision
 from sentprobe.probes.trainer.devices import find_device, has_fast_bfloat16
 from sentprobe.processes import check_count
-
-
-class TrainingPrecision(StrEnum):
-    """Precision of matrix products; weights are always float32."""
-
-    AUTO = "auto"
-    """bfloat16 if the processor or GPU has instructions for it."""
-    FLOAT32 = "float32"
-    BFLOAT16 = "bfloat16"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,7 +24,8 @@ class TrainingMachine:
     device: str = "cpu"
     """auto, cpu, cuda or mps."""
     devices: int = 1
-    precision: TrainingPrecision = TrainingPrecision.AUTO
+    precision: Precision = Precision.AUTO
+    """The precision of all matrix products; AUTO is bfloat16 if the processor or GPU has instructions for it."""
 
 
 def is_first_process() -> bool:
@@ -81,7 +73,7 @@ def suppress_fabric_messages() -> Iterator[None]:
         log.setLevel(previous_level)
 
 
-_FABRIC_PRECISIONS: Any = {TrainingPrecision.FLOAT32: "32-true", TrainingPrecision.BFLOAT16: "bf16-mixed"}
+_FABRIC_PRECISIONS: Any = {Precision.FLOAT32: "32-true", Precision.BFLOAT16: "bf16-mixed"}
 
 
 def has_accelerator() -> bool:
@@ -89,12 +81,12 @@ def has_accelerator() -> bool:
     return torch.cuda.is_available() or torch.backends.mps.is_available()
 
 
-def choose_precision(machine: TrainingMachine) -> TrainingPrecision:
+def choose_precision(machine: TrainingMachine) -> Precision:
     """Return FLOAT32 or BFLOAT16 for a machine."""
     uses_cpu = machine.device == "cpu" or not has_accelerator()
     is_fast = has_fast_bfloat16() if uses_cpu else torch.cuda.is_available()
-    if machine.precision is TrainingPrecision.BFLOAT16 and not is_fast:
+    if machine.precision is Precision.BFLOAT16 and not is_fast:
         raise UsageError("precision bfloat16: there are no fast instructions for it here; use auto")
-    if machine.precision is TrainingPrecision.AUTO:
-        return TrainingPrecision.BFLOAT16 if is_fast else TrainingPrecision.FLOAT32
+    if machine.precision is Precision.AUTO:
+        return Precision.BFLOAT16 if is_fast else Precision.FLOAT32
     return machine.precision

@@ -252,7 +252,7 @@ class _TrainingLoop:
 
     def _run_step(self, batch: Batch) -> None:
         step = self._state.step + 1
-        torch.manual_seed(compute_step_seed(self._settings.seed, step, self._fabric.global_rank))
+        torch.manual_seed(int(digest("step", self._settings.seed, step, self._fabric.global_rank)[:15], 16))
         self._stepper.train()
         batch = batch.to(self._fabric.device)
         loss = self._stepper(dict(batch.tensors), batch.items, batch.targets)
@@ -366,8 +366,3 @@ class _TrainingLoop:
         if not self._state.is_validated:
             self._validate()
         self._save_checkpoint()
-
-
-def compute_step_seed(seed: int, step: int, rank: int) -> int:
-    """Return the seed of all random numbers of a step on the device *rank*."""
-    return int(digest("step", seed, step, rank)[:15], 16)

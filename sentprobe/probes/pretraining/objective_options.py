@@ -65,9 +65,7 @@ class ObjectiveOptions:
     decoder_hidden: int = DECODER_HIDDEN.default
     decoder_layers: int = DECODER_LAYERS.default
     decoder_inputs: int = DECODER_INPUTS.default
-    """Width of the code embeddings."""
     dropout: float = DROPOUT.default
-    """Dropout rate of a decoder or classifier."""
     classes_hidden: int = CLASSES_HIDDEN.default
     """Hidden units of the classifier of ``nli``; Conneau et al. 2018 chose 100."""
     temperature: float = TEMPERATURE.default

@@ -28,7 +28,6 @@ class OptimizerSettings:
     rate: float
     momentum: float = 0.0
     clip: float
-    """Maximum norm of the gradient."""
 
     def __post_init__(self) -> None:
         for name in ("rate", "clip"):
@@ -38,10 +37,8 @@ class OptimizerSettings:
 
 ADAM = OptimizerSettings(kind=OptimizerKind.ADAM, rate=1e-3, clip=5.0)
 """For recurrent encoders (Conneau et al. 2018, appendix), with Adam's default rate."""
-
 SGD = OptimizerSettings(kind=OptimizerKind.SGD, rate=0.25, momentum=0.99, clip=0.1)
 """For convolutional encoders (Conneau et al. 2018, appendix), with the values of Gehring et al. 2017, section 4.2."""
-
 ADAGRAD = OptimizerSettings(kind=OptimizerKind.ADAGRAD, rate=1e-2, clip=5.0)
 """From Adi et al. 2017, appendix II; gradients are clipped as in Sutskever et al. 2014."""
 
@@ -79,7 +76,6 @@ class TrainingPreset:
     reverse: bool
     """Whether the encoder reads sentences from the last word to the first."""
     optimizer: OptimizerSettings | None
-    """None: the architecture's default optimizer."""
 
     def choose_optimizer(self, architecture: str) -> OptimizerSettings:
         """Return the preset's optimizer; if it has none, that of the architecture."""

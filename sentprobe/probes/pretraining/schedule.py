@@ -86,9 +86,7 @@ class TrainingState:
 
     step: int = 0
     epoch: int = 0
-    """Completed epochs."""
     batch: int = 0
-    """Completed batches of the current epoch."""
     seconds: float = 0.0
     """Training time, including earlier runs."""
     waited: int = 0
@@ -189,4 +187,3 @@ class TrainingPace:
 
 
 PROGRESS_UNITS = 10_000
-"""Number of units of the progress bar."""

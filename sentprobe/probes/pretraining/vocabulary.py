@@ -29,16 +29,14 @@ def learn_vocabulary(
 
 SKIP_GRAM = "skip-gram"
 """Value of ``--vectors`` that asks for skip-gram instead of a file."""
-
 WINDOW = 5
 EPOCHS = 5
 
 
 def learn_skip_gram(texts: Sequence[str], *, dim: int, words: int, seed: int) -> WordVectors:
-    """Return vectors (dim,) of the most frequent words.
+    """Return vectors (dim,) of the most frequent words, by Adi et al. 2017, appendix I, in 5 epochs as in gensim.
 
-    Hierarchical softmax and a window of 5 words follow Adi et al. 2017, appendix I; 5 epochs are gensim's default. One
-    thread is used, so that the same seed gives the same vectors.
+    One thread is used, so that the same seed gives the same vectors.
     """
     try:
         from gensim.models import Word2Vec

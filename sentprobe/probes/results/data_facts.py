@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
+from operator import attrgetter
 from types import NoneType
 from typing import Any
 
@@ -20,7 +21,6 @@ class SplitOverlap:
 
     items: int
     repeated: int
-    """Test items whose sentence occurs in training verbatim."""
     inflected: int
     """Further test items whose sentence has the lemmas of a training sentence, in the same order."""
 
@@ -102,11 +102,9 @@ class DataFacts:
     """The dataset's own validation items; a classifier may take others from training."""
     word_types: int
     vocabulary: str = ""
-    """The name of the vocabulary of its sentences; empty: unknown."""
     sampling: str = ""
     """The sampling method of its items; empty: unknown, as in published datasets."""
     seed: int | None = None
-    """The sampling seed; None: unknown."""
     source: str = ""
     origin: str = ""
     """A digest of everything the dataset was built from except the seed: lexicon or table rows, and settings. Empty:
@@ -129,17 +127,11 @@ class DataFacts:
         """
         if None in (self.seed, facts.seed) or "" in (self.origin, facts.origin) or self.seed == facts.seed:
             return False
-        if self._source() != facts._source():
-            return False
+        get_source = attrgetter("vocabulary", "sampling", "source", "origin", "held_out")
         allowed_ratio = 1.25 if self.sampling.startswith(NATURAL) else 1.0
-        sizes = zip(self._sizes(), facts._sizes(), strict=True)
-        return all(max(pair) <= allowed_ratio * min(pair) for pair in sizes)
-
-    def _source(self) -> tuple[str, ...]:
-        return self.vocabulary, self.sampling, self.source, self.origin, self.held_out
-
-    def _sizes(self) -> tuple[int, int, int]:
-        return self.train, self.validation, self.test
+        sizes = ((self.train, facts.train), (self.validation, facts.validation), (self.test, facts.test))
+        has_same_sizes = all(max(pair) <= allowed_ratio * min(pair) for pair in sizes)
+        return has_same_sizes and bool(get_source(self) == get_source(facts))
 
     def to_json(self) -> dict[str, Any]:
         """Return the facts as a JSON value."""

@@ -156,10 +156,7 @@ def has_held_out(result: Result) -> bool:
 
 
 def read_item_tables(results: Iterable[Result], directory: Path | None = None) -> tuple[ItemTable, ...]:
-    """Return the item table of each dataset in the results, each once. Raises UsageError or ResultsError.
-
-    - directory: the results folder; by default the source of the results
-    """
+    """Return the item table of each dataset in the results (by default from their sources), or raise an error."""
     tables: dict[tuple[str, str], ItemTable] = {}
     folders_without: dict[tuple[str, str], Path] = {}
     for result in results:

@@ -25,7 +25,6 @@ class MethodFigure:
     """The figure of one probe; accuracies as a share of 1, lengths in bits."""
     heading: str
     scale: float = 1.0
-    """The factor from a record to a table."""
     decimals: int = 2
 
     def compute_mean(self, result: Result, condition: Condition) -> float | None:
@@ -33,6 +32,11 @@ class MethodFigure:
         if condition is not self.condition:
             return None
         return mean(self.compute(result, seed) for seed in result.scores[condition].seeds)
+
+
+def identify_result(result: Result) -> dict[str, Any]:
+    """Return the first values of every record of a result."""
+    return {"run": result.source, "encoder": result.encoder, "task": result.task}
 
 
 SELECTIVITY = MethodFigure(
@@ -90,9 +94,7 @@ def make_records(results: Results) -> list[dict[str, Any]]:
     """Return a flat dictionary for each encoder, task and condition, all with the same keys."""
     return [
         {
-            "run": result.source,
-            "encoder": result.encoder,
-            "task": result.task,
+            **identify_result(result),
             "condition": condition.value,
             "accuracy": score.accuracy,
             "spread": score.spread,

@@ -19,6 +19,7 @@ from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.statistics import Interval, accuracy_interval
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.codelength import CurvePoint
+from sentprobe.values import group_by
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -47,10 +48,7 @@ class Condition(StrEnum):
 
 METHODS = (Condition.CONTROL_TASK, Condition.PORTIONS, Condition.WIDTHS)
 """The conditions that a run has only on request."""
-
 MULTI_PROBE_CONDITIONS = frozenset({Condition.PORTIONS, Condition.WIDTHS})
-"""The conditions with several probes per seed."""
-
 USUAL_CONDITIONS = tuple(condition for condition in Condition if condition not in METHODS)
 """The task itself and the controls."""
 
@@ -135,16 +133,16 @@ class Score:
         return compute_item_accuracies(self.seeds)
 
 
-def find_provenances(result: "Result") -> tuple[Provenance, ...]:
-    """Return the distinct provenances of a result's probes, its own first."""
-    provenances = (seed_score.provenance for score in result.scores.values() for seed_score in score.seeds)
-    return tuple(dict.fromkeys([result.provenance, *filter(None, provenances)]))
-
-
 def compute_item_accuracies(seeds: Sequence[SeedScore]) -> NDArray[np.float64]:
     """Return the share of the seeds that answer each test item correctly, (total,) float64."""
     right = np.stack([seed_score.items() for seed_score in seeds])  # (seeds, total)
     return np.asarray(right.mean(axis=0, dtype=np.float64))
+
+
+def find_provenances(result: "Result") -> tuple[Provenance, ...]:
+    """Return the distinct provenances of a result's probes, its own first."""
+    provenances = (seed_score.provenance for score in result.scores.values() for seed_score in score.seeds)
+    return tuple(dict.fromkeys([result.provenance, *filter(None, provenances)]))
 
 
 def pack_bits(right: NDArray[np.bool_]) -> str:
@@ -190,7 +188,6 @@ class Norm:
     """The number of distinct sentences of this length in all splits."""
     mean: float
     deviation: float
-    """The population standard deviation over these sentences."""
 
 
 EncoderOnTask: TypeAlias = tuple[str, str]
@@ -208,12 +205,10 @@ class Result:
     dim: int
     """The width of its vectors; 0 for a baseline."""
     dataset_fingerprint: str
-    """A digest of the dataset's texts and items."""
     recipe: str = ""
     """A digest of everything that decides the result (:mod:`.finished_runs`); empty: unknown."""
     notes: tuple[str, ...] = ()
     data: DataFacts | None = None
-    """Facts about the dataset; None: unknown."""
     majority: float
     """Chance: the share of the most frequent label in the test items."""
     labels: int | None = None
@@ -232,7 +227,6 @@ class Result:
     probe_vectors: str = ONE_HOT
     """ONE_HOT, OWN_WORDS, or the name of an encoder; empty for a baseline, and without probe words."""
     probe_fingerprint: str = ""
-    """The fingerprint of the probe words' vectors; empty: none."""
     input_words: bool = False
     """Whether probe word vectors are the encoder's input word vectors; false: it encoded each word alone."""
     scores: Mapping[Condition, Score]
@@ -241,7 +235,6 @@ class Result:
     preset: Preset
     command: str
     versions: Mapping[str, str]
-    """The version of each package, by name."""
     device: str = "cpu"
     layer: int | None = None
     family: str = ""
@@ -249,7 +242,6 @@ class Result:
     step: int | None = None
     """The training step of the encoder; None: unknown, or not in training."""
     epoch: float | None = None
-    """The number of passes of the encoder over its training data."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """Wall-clock time of each stage; a stage that encoders share counts in full for each."""
     source: str = field(default="", compare=False)
@@ -286,11 +278,8 @@ class Result:
         return replace(self, scores=scores)
 
 
-VIEW = "sentprobe.probes.report.tables.view"
-"""The module that renders results; it imports this one, so it is looked up by name."""
-
-RECORDS = "sentprobe.probes.results.records"
-"""The module of flat records, looked up by name for the same reason."""
+VIEW, RECORDS = "sentprobe.probes.report.tables.view", "sentprobe.probes.results.records"
+"""The modules of tables and of flat records; both import this one, so they are looked up by name."""
 
 
 @dataclass(frozen=True)
@@ -350,10 +339,7 @@ class Results:
     @cached_property
     def records_by_cell(self) -> Mapping[EncoderOnTask, Sequence[Result]]:
         """The results of each encoder on each task, one for each draw."""
-        cells: dict[EncoderOnTask, list[Result]] = {}
-        for record in self.records:
-            cells.setdefault(record.cell, []).append(record)
-        return cells
+        return group_by(self.records, lambda record: record.cell)
 
     def find(self, encoder: str, task: str) -> Result | None:
         """Return the first result of the encoder on the task; None: there is none."""

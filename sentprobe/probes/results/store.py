@@ -1,4 +1,4 @@
-"""A results folder: one JSON file per encoder and task, written atomically."""
+"""A results folder: one JSON file per encoder and task, written atomically, by one process or several."""
 
 import errno
 import hashlib
@@ -12,7 +12,7 @@ from dataclasses import asdict, fields, replace
 from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from sentprobe.disk.files import RESULTS_MARKER, RUN_FILE, write_atomically
 from sentprobe.disk.locks import LOCK, WAIT_MINUTES, hold_lock, read_holder
@@ -80,10 +80,13 @@ def parse_result(text: str, *, source: str = "result") -> rs.Result:
                 f"not {RESULT_FORMAT!r}; use a new folder for results, or remove this file"
             )
         value["data"] = parse_data_facts(value["data"])
-        value["notes"] = _check_texts(value["notes"])
+        if not all(isinstance(note, str) for note in value["notes"]):
+            raise ValueError("a note is not a text")
+        value["notes"] = tuple(value["notes"])
         value["units"] = _parse_numbers(value["units"])
         value["lengths"] = _parse_numbers(value["lengths"])
-        value["norms"] = _norms_from_json(value["norms"])
+        norms = zip(*(value["norms"][entry.name].split() for entry in fields(rs.Norm)), strict=True)
+        value["norms"] = tuple(rs.Norm(int(a), int(b), float(c), float(d)) for a, b, c, d in norms)
         value["preset"] = Preset.from_json(value["preset"])
         value["scores"] = {rs.Condition(key): _score_from_json(score) for key, score in value["scores"].items()}
         result = rs.Result(**value)
@@ -95,20 +98,9 @@ def parse_result(text: str, *, source: str = "result") -> rs.Result:
         raise ResultsError(f"{source}: not a result of sentprobe ({error})") from None
 
 
-def _check_texts(values: Iterable[Any]) -> tuple[str, ...]:
-    if not all(isinstance(value, str) for value in values):
-        raise ValueError("a note is not a text")
-    return tuple(values)
-
-
 @lru_cache(maxsize=64)  # many results have the same units and lengths
 def _parse_numbers(line: str) -> tuple[int, ...]:
     return tuple(map(int, line.split()))
-
-
-def _norms_from_json(value: Mapping[str, str]) -> tuple[rs.Norm, ...]:
-    texts = zip(*(value[entry.name].split() for entry in fields(rs.Norm)), strict=True)
-    return tuple(rs.Norm(int(a), int(b), float(c), float(d)) for a, b, c, d in texts)
 
 
 def _check_result(result: rs.Result) -> rs.Result:
@@ -159,25 +151,19 @@ def _score_from_json(value: Mapping[str, Any]) -> rs.Score:
 
 
 def _seed_from_json(value: Mapping[str, Any]) -> rs.SeedScore:
-    provenance = value["provenance"]
+    provenance, readings = value["provenance"], value.get("readings")
+    columns = zip(*(readings[name].split() for name in ("at", "correct", "bits") if readings), strict=True)
     parsed_fields = {
         "wrong_answers": _parse_numbers(value.get("wrong_answers", "")),
-        "readings": _readings_from_json(value.get("readings", {})),
+        "readings": tuple(CurvePoint(at=int(at), correct=int(n), bits=float(bits)) for at, n, bits in columns),
         "information": tuple(map(float, value.get("information", "").split())),
     }
     return rs.SeedScore(**{**value, **parsed_fields, "provenance": provenance and rs.Provenance(**provenance)})
 
 
-def _readings_from_json(value: Mapping[str, str]) -> tuple[CurvePoint, ...]:
-    columns = zip(*(value[name].split() for name in ("at", "correct", "bits") if value), strict=True)
-    return tuple(CurvePoint(at=int(at), correct=int(correct), bits=float(bits)) for at, correct, bits in columns)
-
-
 log = logging.getLogger(__name__)
 MARKER = RESULTS_MARKER
 OWN_FILES = (MARKER, RUN_FILE)
-
-
 RUN_FORMAT = "sentprobe-run 1"
 
 
@@ -276,10 +262,7 @@ WAIT_SECONDS = 60.0 * WAIT_MINUTES
 
 @contextmanager
 def lock_directory(directory: Path, *, wait: float = WAIT_SECONDS, command: str = "") -> Iterator[None]:
-    """Lock a results folder against other writers; wait for another writer for at most *wait* seconds.
-
-    Other processes are told the *command* of this process. Raises UsageError or ResultsError.
-    """
+    """Lock a results folder, after waiting at most *wait* seconds; other processes are told the *command*."""
     duration = format_count(round(wait), "second") if 1 <= wait < 60 else format_count(round(wait / 60), "minute")
     limit = f"{duration} (--wait) for its lock, held by"
 
@@ -368,3 +351,68 @@ def _convert_read_errors(path: Path, what: str) -> Iterator[None]:
         raise path_error(path, what, error) from error
     except UnicodeDecodeError as error:
         raise ResultsError(f"{path}: {what}: {error}") from error
+
+
+Stamp: TypeAlias = tuple[str, int, int]
+"""The state of a file: name, inode number and modification time in nanoseconds."""
+
+
+def read_stamps(directory: Path) -> frozenset[Stamp]:
+    """Return the stamps of the result files in a folder."""
+    return frozenset(map(read_stamp, list_result_files(directory)))
+
+
+def read_stamp(path: Path) -> Stamp:
+    """Return a file's name, inode and time of change, which differ after a change."""
+    status = path.stat()
+    return path.name, status.st_ino, status.st_mtime_ns
+
+
+def save_result(
+    result: rs.Result,
+    directory: Path,
+    *,
+    redone: frozenset[Stamp] = frozenset(),
+    wait: float = WAIT_SECONDS,
+    command: str = "",
+) -> None:
+    """Write a result, with the seeds that another process wrote since; unchanged files *redone* are replaced."""
+    with lock_directory(directory, wait=wait, command=command):
+        path = directory / make_file_name(result)
+        has_changed = path.is_file() and read_stamp(path) not in redone
+        stored = read_sound_result(path) if has_changed else None
+        is_same = stored is not None and find_identity(stored) == find_identity(result)
+        write_result(merge_seeds(result, stored) if stored and is_same else result, directory)
+
+
+def merge_seeds(result: rs.Result, stored: rs.Result) -> rs.Result:
+    """Return a result with the additional seeds of a stored result of the same encoder and task."""
+    additional_scores = {}
+    for condition, score in stored.scores.items():
+        own_seeds = result.scores[condition].seeds if condition in result.scores else ()
+        own_numbers = {seed_score.seed for seed_score in own_seeds}
+        additional_scores[condition] = [
+            replace(s, provenance=s.provenance or stored.provenance) for s in score.seeds if s.seed not in own_numbers
+        ]
+    return add_scores(result, additional_scores)
+
+
+def add_scores(result: rs.Result, new_scores: Mapping[rs.Condition, Iterable[rs.SeedScore]]) -> rs.Result:
+    """Return the result with more scores, ordered by condition and seed."""
+    scores = {}
+    for condition in rs.Condition:
+        old_seeds = result.scores[condition].seeds if condition in result.scores else ()
+        new_seeds = (_drop_shared_provenance(result, seed_score) for seed_score in new_scores.get(condition, ()))
+        if seed_scores := [*old_seeds, *new_seeds]:
+            scores[condition] = rs.make_score(seed_scores, result.units)
+    return replace(result, scores=scores)
+
+
+def _drop_shared_provenance(result: rs.Result, score: rs.SeedScore) -> rs.SeedScore:
+    """Remove a score's provenance if it equals that of the result, of the packages that both list."""
+    provenance = score.provenance
+    if provenance is None or (provenance.command, provenance.device) != (result.command, result.device):
+        return score
+    shared_packages = provenance.versions.keys() & result.versions.keys()
+    differ = any(provenance.versions[name] != result.versions[name] for name in shared_packages)
+    return score if differ else replace(score, provenance=None)

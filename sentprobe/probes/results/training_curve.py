@@ -14,7 +14,6 @@ LEARNING_FORMAT = "sentprobe-learned 1"
 
 ACCURACY = "accuracy"
 """The metric whose value is a share, shown in percent."""
-
 CURVE_FILE = Path("learned", "held_out.json")
 
 
@@ -35,11 +34,9 @@ class TrainingCurve:
     family: str
     seed: int
     metric: str
-    """BLEU, perplexity or ACCURACY."""
     points: tuple[LearningPoint, ...] = ()
     command: str = field(default="", compare=False)
     source: str = field(default="", compare=False)
-    """The results folder; not stored."""
 
     @property
     def label(self) -> str:

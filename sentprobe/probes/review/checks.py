@@ -7,16 +7,11 @@ from sentprobe.display.table_writers import TableFormat, escape_markdown, format
 from sentprobe.errors import escape_control_characters, format_count
 from sentprobe.probes.report.tables.main_table import describe_differences, sort_results, split_settings
 from sentprobe.probes.results.result import Results
-from sentprobe.probes.review import significance_checks
+from sentprobe.probes.review import significance_checks, training_checks
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 from sentprobe.probes.review.data_versions import find_machine_differences, find_version_differences
 from sentprobe.probes.review.significance_checks import find_ties_with_best
-from sentprobe.probes.review.training_checks import (
-    find_cut_input,
-    find_few_repetitions,
-    find_repeated_sentences,
-    find_unconverged,
-)
+from sentprobe.values import group_by
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +33,10 @@ CHECKS = (
     ClaimCheck("probe-words", "do the probe words alone tell as much?", significance_checks.find_memorised_words),
     ClaimCheck("chance", "are figures above chance?", significance_checks.find_near_chance),
     ClaimCheck("noise", "is the best told apart from the others?", find_ties_with_best),
-    ClaimCheck("repetitions", "are there enough draws and seeds?", find_few_repetitions),
-    ClaimCheck("convergence", "were the probes trained to their end?", find_unconverged),
-    ClaimCheck("cut", "was anything of a sentence or a vector cut off?", find_cut_input),
-    ClaimCheck("repeated", "are the test sentences new to the probes?", find_repeated_sentences),
+    ClaimCheck("repetitions", "are there enough draws and seeds?", training_checks.find_few_repetitions),
+    ClaimCheck("convergence", "were the probes trained to their end?", training_checks.find_unconverged),
+    ClaimCheck("cut", "was anything of a sentence or a vector cut off?", training_checks.find_cut_input),
+    ClaimCheck("repeated", "are the test sentences new to the probes?", training_checks.find_repeated_sentences),
     ClaimCheck("machines", "were the rows made alike?", find_machine_differences),
     ClaimCheck("data", "are all on the same data, in the same way?", find_version_differences, sees_all_results=True),
 )
@@ -79,11 +74,8 @@ def review_results(results: Results, *, checks: Iterable[ClaimCheck] = CHECKS) -
 
 
 def _merge_findings(findings: Iterable[ClaimFinding]) -> Iterator[ClaimFinding]:
-    tables_by_finding: dict[ClaimFinding, list[str]] = {}
-    for finding in findings:
-        tables_by_finding.setdefault(replace(finding, table=""), []).append(finding.table)
-    for finding, tables in tables_by_finding.items():
-        yield replace(finding, table=" and ".join(tables))
+    for finding, alike in group_by(findings, lambda finding: replace(finding, table="")).items():
+        yield replace(finding, table=" and ".join(member.table for member in alike))
 
 
 def render_review(review: ClaimReview, style: TableFormat) -> str:

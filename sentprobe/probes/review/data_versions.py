@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
 
-from sentprobe.probes.report.findings.draws import find_missing_cells
+from sentprobe.probes.report.findings.draws import are_drawn_alike, find_missing_cells
 from sentprobe.probes.report.tables.main_table import split_settings
 from sentprobe.probes.report.tables.spread_notes import describe_missing_cells
 from sentprobe.probes.report.tables.table_notes import DIGEST_LENGTH
@@ -20,7 +20,7 @@ def find_version_differences(results: Results) -> Iterator[ClaimFinding]:
         by_table = [[record for record in table.records if record.task == task] for table in tables]
         tables_with_task = [records for records in by_table if records]
         yield from _find_differences(
-            task, tables_with_task, _describe_data, "versions of the data", is_same=_are_draws_of_one
+            task, tables_with_task, _describe_data, "versions of the data", is_same=are_drawn_alike
         )
         yield from _find_differences(
             task, tables_with_task, lambda record: format_preset_name(record.preset), "classifiers"
@@ -94,10 +94,6 @@ def _describe_data(record: Result) -> str:
     seed = "" if facts is None or facts.seed is None else f", seed {facts.seed}"
     sizes = "" if facts is None else f" ({facts.train:,} training, {facts.test:,} test items{seed})"
     return f"{record.dataset_fingerprint[:DIGEST_LENGTH]}{sizes}"
-
-
-def _are_draws_of_one(first: Result, second: Result) -> bool:
-    return first.data is not None and second.data is not None and first.data.is_other_draw(second.data)
 
 
 def _find_unrecorded(task: str, tables: Sequence[Sequence[Result]]) -> Iterator[ClaimFinding]:

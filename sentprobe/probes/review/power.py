@@ -10,18 +10,15 @@ from sentprobe.probes.statistics import normal_quantile, student_quantile
 
 TARGET_POWER = 0.8
 """The power that numbers of items and draws are computed for."""
-
 SMALLEST_SHOWN = 0.0005
 """The smallest difference that a table shows, in percent with one decimal."""
-
 MOST_UNITS, MOST_DRAWS = 10**7, 1000
 
 
-def compute_units_needed(better: float, worse: float, *, level: float, power: float = TARGET_POWER) -> int | None:
+def compute_units_needed(better: float, worse: float, *, level: float) -> int | None:
     """Return the number of units that the sign test needs for this power; None without effect.
 
     - better, worse: the shares of units in which the first and the second has more right answers
-    - level: the significance level
 
     Connor (1987), for McNemar's test: with s = better + worse and d = better - worse, it is (z(1 - level / 2) sqrt(s) +
     z(power) sqrt(s - d^2))^2 / d^2. The exact test needs a few more.
@@ -33,11 +30,11 @@ def compute_units_needed(better: float, worse: float, *, level: float, power: fl
     if not difference:
         return None
     level_part = normal_quantile(1 - level) * sqrt(both)
-    power_part = NormalDist().inv_cdf(power) * sqrt(max(0.0, both - difference**2))
+    power_part = NormalDist().inv_cdf(TARGET_POWER) * sqrt(max(0.0, both - difference**2))
     return min(MOST_UNITS, ceil(((level_part + power_part) / difference) ** 2))
 
 
-def compute_items_needed(share: float, chance: float, *, level: float, power: float = TARGET_POWER) -> int | None:
+def compute_items_needed(share: float, chance: float, *, level: float) -> int | None:
     """Return the number of independent items that tell a share from chance, with this power.
 
     (z(1 - level / 2) sqrt(c (1 - c)) + z(power) sqrt(p (1 - p)))^2 / (p - c)^2 for the share p and chance c (Fleiss,
@@ -49,12 +46,12 @@ def compute_items_needed(share: float, chance: float, *, level: float, power: fl
     if share == chance:
         return None
     level_part = normal_quantile(1 - level) * sqrt(chance * (1 - chance))
-    power_part = NormalDist().inv_cdf(power) * sqrt(share * (1 - share))
+    power_part = NormalDist().inv_cdf(TARGET_POWER) * sqrt(share * (1 - share))
     return min(MOST_UNITS, ceil(((level_part + power_part) / (share - chance)) ** 2))
 
 
 def compute_draws_needed(
-    difference: float, deviation: float, *, level: float, power: float = TARGET_POWER, prior_freedom: float = 0.0
+    difference: float, deviation: float, *, level: float, prior_freedom: float = 0.0
 ) -> int | None:
     """Return the number of draws that the t-test needs for this power; None without a difference or a deviation.
 
@@ -69,21 +66,16 @@ def compute_draws_needed(
     low, high = 1, MOST_DRAWS
     while high - low > 1:
         middle = (low + high) // 2
-        middle_power = compute_t_test_power(
-            abs(difference) / deviation, middle, level=level, prior_freedom=prior_freedom
-        )
-        enough = middle_power >= power
-        low, high = (low, middle) if enough else (middle, high)
+        power = compute_t_test_power(abs(difference) / deviation, middle, level=level, prior_freedom=prior_freedom)
+        low, high = (low, middle) if power >= TARGET_POWER else (middle, high)
     return high
 
 
 def compute_t_test_power(effect: float, draws: int, *, level: float, prior_freedom: float = 0.0) -> float:
-    """Return the power of the t-test over this number of draws.
+    """Return the power of the t-test for an effect in standard deviations of the differences.
 
-    - effect: the difference in standard deviations of the differences
-
-    The power is the share of the noncentral t distribution outside the critical values. It is the mean, over the
-    estimated spread w, of the share of a normal variable outside w times these values. freedom w^2 is chi-squared.
+    It is the share of the noncentral t distribution outside the critical values: the mean, over the estimated spread w,
+    of the share of a normal variable outside w times these values. freedom w^2 is chi-squared.
     (``scipy.special.nctdtr`` is not a number for large effects.)
 
     >>> round(compute_t_test_power(2.0, 5, level=0.05), 2)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, MUST_BE_AT_CHANCE
-from sentprobe.probes.report.findings.draws import group_by_cell, list_seeds
+from sentprobe.probes.report.findings.draws import list_seeds
 from sentprobe.probes.report.findings.encoder_variants import find_reductions, find_requested_spec
 from sentprobe.probes.report.tables.spread_notes import count_probes
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result, Results
@@ -29,7 +29,7 @@ def _find_few_draws(table: Results) -> Iterator[ClaimFinding]:
             advice="--seeds 5 trains five probes; --draws 3 adds new data, untrained weights and "
             "probes, and the tests then generalise to these.",
         )
-    elif draws == 1 and any(map(_can_be_drawn, table.records)):
+    elif draws == 1 and any((r.data and r.data.origin) or r.encoder_seed is not None for r in table.records):
         yield ClaimFinding(
             severity=Severity.WARNING,
             problem=f"All {probes} probes of a figure are of one draw of the data and of untrained "
@@ -42,11 +42,6 @@ def _find_few_draws(table: Results) -> Iterator[ClaimFinding]:
             problem="Two draws say little about others: their t-test leans on the variances of the other figures.",
             advice="Take at least --draws 3, or as many as the check 'noise' suggests.",
         )
-
-
-def _can_be_drawn(record: Result) -> bool:
-    """Return whether a result has data or weights that another seed would change."""
-    return (record.data is not None and bool(record.data.origin)) or record.encoder_seed is not None
 
 
 def _find_uneven_counts(table: Results) -> Iterator[ClaimFinding]:
@@ -96,7 +91,7 @@ SEVERITY_TEXTS: Mapping[Severity, str] = {
 
 def find_unconverged(table: Results) -> Iterator[ClaimFinding]:
     """Find the probes that max_epochs stopped."""
-    unconverged_cells = [cell for draws in group_by_cell(table) for cell in _count_unconverged(draws)]
+    unconverged_cells = [cell for draws in table.records_by_cell.values() for cell in _count_unconverged(draws)]
     for severity in Severity:
         if selected := [cell for cell in unconverged_cells if cell.severity is severity]:
             yield ClaimFinding(
@@ -124,7 +119,7 @@ def find_cut_input(table: Results) -> Iterator[ClaimFinding]:
 
 
 def _find_truncated(table: Results) -> Iterator[ClaimFinding]:
-    for draws in group_by_cell(table):
+    for draws in table.records_by_cell.values():
         worst = max(draws, key=lambda result: result.truncated or 0)
         if worst.truncated:
             sentences = sum(norm.sentences for norm in worst.norms)

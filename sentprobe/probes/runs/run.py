@@ -225,7 +225,6 @@ def _select_reusable(
 
 
 def _merge_outcomes(outcomes: Sequence[Outcome]) -> Outcome:
-    """Return the outcome of all draws, with each note once."""
     results = tuple(result for outcome in outcomes for result in outcome.results.records)
     notes = dict.fromkeys(note for outcome in outcomes for note in outcome.notes)
     failures = {name: error for outcome in outcomes for name, error in outcome.failures.items()}
@@ -271,11 +270,8 @@ def _run_draw(
     if run.out is not None:
         items = read_item_tables(filter(has_held_out, completed.results.records), run.out)
     else:
-        items = tuple(
-            make_item_table(task.data, fingerprint=task.fingerprint, lexicon=task.lexicon)
-            for task in tasks
-            if task.data.held_out
-        )
+        held_out = (task for task in tasks if task.data.held_out)
+        items = tuple(make_item_table(t.data, fingerprint=t.fingerprint, lexicon=t.lexicon) for t in held_out)
     return Outcome(completed.results, notes, data.failures, completed.reused, items)
 
 

@@ -1,13 +1,8 @@
-"""The main clause of a tree: its finite verb and the head nouns of its subject and object.
+"""The main clause of a tree: its finite verb and the head nouns of its subject and object (``docs/corpus.md``).
 
-Conneau et al. 2018, section 2 (Tense, SubjNum, ObjNum). In trees with function tags (SBJ, TMP, PRD, ...), these tags
-decide. Trees of parsers have no function tags; there, position and the word lists below decide. ``docs/corpus.md`` has
-the definitions.
-
-The head rules for NP are those of Collins with these changes. A possessive 's is never the head. Pronouns and
-existential *there* rank below nouns and noun phrases (as in the Stanford parser), and NML and NX rank with nouns. The
-WHNP of a question follows the rules of NP, so the head of "which men" is *men*. If a conjunction precedes the head, the
-head is the conjunct before the conjunction.
+Function tags (SBJ, TMP, PRD) decide where trees have them; else position and the word lists below. Head rules for NP
+are those of Collins, but 's is never the head, pronouns and existential *there* rank below nouns, NML and NX rank with
+nouns, "which men" has the head *men*, and the conjunct before a conjunction is the head.
 """
 
 from collections.abc import Sequence
@@ -67,20 +62,14 @@ SINGULAR = frozenset(
 )
 PLURAL = frozenset(("we", "they", "us", "them", "these", "those", "ourselves", "yourselves", "themselves"))
 """Pronouns and determiners whose form shows the number."""
-
 CONJUNCTIONS = frozenset(("and", "&"))
 """Conjunctions that make a coordination plural."""
-
-
 NOUN_PHRASES = frozenset(("NP", "NX", "NML", "NAC", "WHNP"))
 _PRONOUNS = frozenset(("PRP", "EX", "WP"))
 _CONJUNCTION_CATEGORIES = frozenset(("CC", "CONJP"))
 _CONJUNCTS = NOUN_PHRASES | NOUN_TAGS | _PRONOUNS | {"CD", "DT", "QP"}
 _SEPARATORS = frozenset((",", ":"))
-
-
 _LEFT, _RIGHT = 1, -1
-
 
 _HEAD_RULES: tuple[tuple[int, frozenset[str]], ...] = (
     (_RIGHT, NOUN_TAGS | {"NX", "NML", "JJR"}),
@@ -97,11 +86,7 @@ _TAG_NUMBERS = {"NN": Number.SINGULAR, "NNP": Number.SINGULAR, "NNS": Number.PLU
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """The head of a subject or object: its token, and the number of the whole phrase.
-
-    The head's tag or form shows the number. If *and* joins the head to another noun, the number is plural. If another
-    conjunction joins them, or the form does not show the number (*you*, *who*, *three*), it is None.
-    """
+    """The head of a subject or object, and the phrase's number; None for "or", or if its form shows none (*you*)."""
 
     index: int
     number: Number | None
@@ -178,11 +163,7 @@ _QUESTION = frozenset(("WHNP",))
 
 @dataclass(frozen=True, slots=True)
 class MainClause:
-    """The main clause: the token of its verb, and the heads of its subject and direct object.
-
-    The verb is the finite verb: the first auxiliary, if there is any. Its tag may be VB in an imperative, and the tag
-    of a participle in a fragment.
-    """
+    """The main clause: the token of its finite verb (the first auxiliary), and the heads of its subject and object."""
 
     verb: int | None = None
     subject: Noun | None = None
@@ -222,7 +203,7 @@ object=Noun(index=4, number=<Number.SINGULAR: 'sg'>))
         return NO_CLAUSE
     subject = _find_subject(tree, clause)
     obj = None
-    if subject is not None and _is_existential(tree, subject):
+    if subject is not None and any(tree.categories[child] == "EX" for child in list_children(tree, subject)):
         subject = _find_existential_subject(tree, clause, existential=subject)
     else:
         obj = _find_object(tree, clause, subject=subject)
@@ -290,10 +271,6 @@ def _find_subject(tree: Tree, clause: _Clause) -> int | None:
     if after and inverted:
         return after[0]
     return clause.question
-
-
-def _is_existential(tree: Tree, node: int) -> bool:
-    return any(tree.categories[child] == "EX" for child in list_children(tree, node))
 
 
 def _find_existential_subject(tree: Tree, clause: _Clause, *, existential: int) -> int:

@@ -1,9 +1,4 @@
-"""Parsing of CoNLL-U into sentences with dependencies, and mistakes with line numbers.
-
-A sentence is a block of lines; an empty line ends it:
-
-    block ::= comment* token+ ""
-    token ::= ID FORM LEMMA UPOS XPOS FEATS HEAD DEPREL DEPS MISC, separated by tabs
+"""Parsing of CoNLL-U into sentences with dependencies.
 
 A range (``1-2``) is a token of several words; empty nodes (``8.1``) are skipped. Penn tags are those of XPOS. A comment
 ``# tree = (S ...)``, which ``gen`` writes, has the constituents.

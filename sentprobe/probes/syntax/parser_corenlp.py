@@ -12,10 +12,8 @@ from sentprobe.versions import describe_package
 URL = "http://localhost:9000"
 HOW_TO_START = "start one in its folder by: java -mx4g -cp '*' edu.stanford.nlp.pipeline.StanfordCoreNLPServer"
 ANNOTATORS = {"annotators": "tokenize,ssplit,pos,parse", "outputFormat": "json"}
-
 TOKENIZED_INPUT = {"tokenize.whitespace": "true", "ssplit.eolonly": "true"}
 """Properties for tokenised text: a token ends at a space, and a sentence at the end of a line."""
-
 TOKENIZER_ONLY = {"annotators": "tokenize,ssplit", "ssplit.isOneSentence": "true"}
 """Properties for the tokens of a sentence."""
 

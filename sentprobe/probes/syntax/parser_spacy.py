@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from spacy.language import Language
     from spacy.tokens import Span
 
-
 SPLITTERS = frozenset(("parser", "senter", "sentencizer"))
 
 RELATIONS: Mapping[str, str] = {

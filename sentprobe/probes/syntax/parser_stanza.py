@@ -14,9 +14,7 @@ from sentprobe.versions import describe_package
 if TYPE_CHECKING:
     from stanza.models.common.doc import Document, Sentence
 
-
 PROCESSORS = "tokenize,pos,lemma,depparse,constituency"
-
 Pipeline = Callable[[Any], "Document"]
 """A function from text, or from tokenised sentences, to a document."""
 

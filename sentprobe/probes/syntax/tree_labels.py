@@ -7,7 +7,6 @@ from sentprobe.probes.syntax.trees import Tree, iterate_nodes, list_children
 
 Span: TypeAlias = tuple[int, int]
 """Indices of the first word, and of the first word after the end."""
-
 _CONJUNCTION = "CC"
 _QUOTES = frozenset(("``", "''"))
 _ENDINGS = _QUOTES | {"."}
@@ -54,11 +53,7 @@ class Coordination:
 
 
 def find_coordination(tree: Tree) -> Coordination | None:
-    """Return the two top clauses that the sentence's only conjunction joins (CoordInv; section 2).
-
-    The top node is ``S CC S``, optionally with a comma, colon or dash before the conjunction, with a full stop, and in
-    quotes. Each clause has a verb phrase.
-    """
+    """Return the two top clauses with verb phrases that the only conjunction joins (CoordInv; section 2)."""
     if tree.categories.count(_CONJUNCTION) != 1:
         return None
     below = list_children(tree, find_top_node(tree))

@@ -1,10 +1,4 @@
-"""Division of files of Penn bracket trees into the texts of single trees.
-
-A tree may take several lines, even empty ones (as in the Penn Treebank), and a line may hold several trees. If a tree
-has no end, reading continues at the next line that begins like the tree, with ``(ROOT`` or ``( (S`` in the first
-column. If all earlier trees took one line each and the first line of this tree has words, reading continues at the next
-line that begins with any bracket.
-"""
+"""Division of files of Penn bracket trees into single trees; after a damaged tree, reading continues at the next."""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -22,7 +22,6 @@ _ESCAPED = _BRACKETS | {"{": "-LCB-", "}": "-RCB-", "[": "-LSB-", "]": "-RSB-"}
 _PLAIN = {escape: plain for plain, escape in _ESCAPED.items()}
 _PLAIN |= {escape.lower(): plain for escape, plain in _PLAIN.items()}
 
-
 _ESCAPES = re.compile("|".join(_PLAIN))
 _QUOTES = {"``": '"', "''": '"'}
 _AUXILIARIES = {
@@ -322,11 +321,7 @@ class UniversalWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedSentence:
-    """A sentence with its tokens and, if they are known, its tags, tree and dependencies.
-
-    If there is a *tree*, its words and tags take precedence, and *tokens* and *tags* may be empty. Without a tree,
-    *tokens* are required, and *tags* are Penn tags or empty.
-    """
+    """A sentence with its tokens (required without a tree) and, if known, its Penn tags, tree and dependencies."""
 
     tokens: tuple[str, ...] = ()
     written: tuple[str, ...] = ()

@@ -1,9 +1,4 @@
-"""Typographic marks (curly quotes, dashes, ellipses, no-break spaces, soft hyphens) and their ASCII forms.
-
-Tokenisers, parsers and our word lists expect ASCII: ``don't`` becomes two tokens and ``don’t`` three. So they get the
-text in ASCII (in *straight marks*), and the tokens are then restored to the forms of the text. A text with curly marks
-therefore has the same tokens and labels as with straight marks.
-"""
+"""Typographic marks and their ASCII forms (*straight marks*), which tokenisers, parsers and our word lists expect."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -90,7 +85,6 @@ def straighten_word(word: str) -> str:
 
 _QUOTE_FORMS = ('"', "``", "''")
 """The forms that tokenisers give to a double quote."""
-
 _MAX_SKIPPED = 20
 """Maximum number of characters between the expected place of a token and its place in the text."""
 

@@ -33,14 +33,14 @@ class UniversalLabels:
     tags: tuple[str, ...]
     """Tags of the tokens; those of a multiword token's words are joined by ``+``."""
     clause: MainClause
-    main_tags: tuple[str | None, str | None, str | None]
+    main_tags: Sequence[str | None]
     """Tags of the main verb, subject and object."""
     depth: int
     order: str
     """Relations of the root and its dependents in their order, without subtypes and punctuation."""
     voice: str | None
     coordination: Coordination | None
-    clause_words: tuple[str, str] | None
+    clause_words: tuple[str, ...] | None
     """First words of both coordinated clauses, as written within a sentence."""
 
 
@@ -203,4 +203,5 @@ def _map_coordination(words: Coordination, token_of: Sequence[int]) -> Coordinat
 def _lower_first(token: str, lemma: str, tag: str) -> str:
     """Return the form within a sentence: a word whose lemma begins in lower case loses its capital letter."""
     is_lower = lemma[:1].islower() and not tag.startswith("PROPN")
-    return token[:1].lower() + token[1:] if is_lower and not (len(token) > 1 and token.isupper()) else token
+    is_uppercase = token.isupper() and sum(map(str.isalpha, token)) > 1
+    return token[:1].lower() + token[1:] if is_lower and not is_uppercase else token

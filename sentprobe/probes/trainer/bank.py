@@ -208,7 +208,10 @@ def compute_gradients(bank: Bank, inputs: BatchInputs, targets: Tensor, *, masks
     else:
         delta = _backpropagate_output(bank, error, hidden, into=into)
         _apply_masks(bank, delta, masks)
-        _backpropagate_activation(bank, delta, activations)
+        if bank.design.activation is Activation.RELU:
+            torch.ops.aten.threshold_backward.grad_input(delta, activations, 0, grad_input=delta)
+        else:
+            torch.ops.aten.sigmoid_backward.grad_input(delta, activations, grad_input=delta)
     torch.sum(delta, dim=0, out=into.small[bank.bias_row])
     precision = bank.design.precision
     compute_word_gradients(inputs.words, delta, precision=precision, into=into.word_weights)
@@ -217,10 +220,7 @@ def compute_gradients(bank: Bank, inputs: BatchInputs, targets: Tensor, *, masks
 
 
 def _compute_hidden(bank: Bank, inputs: BatchInputs, *, masks: Masks) -> tuple[Tensor, Tensor]:
-    """Return the activations before and after dropout, (b, units) each.
-
-    Both are the same tensor unless dropout follows the activation.
-    """
+    """Return the activations before and after dropout, (b, units) each: the same tensor unless dropout follows."""
     precision = bank.design.precision
     sums = multiply(inputs.vectors, bank.sentence.T, precision=precision)  # (b, units)
     sums += bank.small[bank.bias_row]
@@ -260,10 +260,3 @@ def _backpropagate_output(bank: Bank, error: Tensor, hidden: Tensor, *, into: Ba
         torch.mm(error[place].T, hidden[:, segment], out=into.small[first_output_row:, segment])
     torch.sum(error, dim=1, out=into.output_biases)
     return delta
-
-
-def _backpropagate_activation(bank: Bank, delta: Tensor, activations: Tensor) -> None:
-    if bank.design.activation is Activation.RELU:
-        torch.ops.aten.threshold_backward.grad_input(delta, activations, 0, grad_input=delta)
-    else:
-        torch.ops.aten.sigmoid_backward.grad_input(delta, activations, grad_input=delta)

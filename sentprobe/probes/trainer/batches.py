@@ -43,12 +43,7 @@ class Dropout:
 
 @dataclass(frozen=True, slots=True)
 class PreparedItems:
-    """Items for a bank, on its device.
-
-    - table: (sentences, dim), in the precision of the products
-    - rows: (n,) int64, rows of *table*
-    - targets: (n,) int64
-    """
+    """Items for a bank, on its device; their *rows*, (n,) int64, are those of *table*, (sentences, dim)."""
 
     table: Tensor
     rows: Tensor

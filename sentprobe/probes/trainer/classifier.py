@@ -1,8 +1,9 @@
 """Classifier presets: the fields of a probe and its training, as values, text and JSON."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
+from itertools import chain
 from typing import Any, get_args
 
 from sentprobe.errors import SentprobeError, UsageError
@@ -144,20 +145,8 @@ class Preset:
     """Number of probes, of different initial weights, whose probabilities are averaged."""
 
     def __post_init__(self) -> None:
-        for entry in fields(self):
-            _check_not_negative(self, entry.name)
-        for name in ("learning_rate", "batch", "max_epochs", "check_every", "average"):
-            if not getattr(self, name):
-                raise UsageError(f"preset {self.name}: {name} must be more than 0")
-        for name in GRID_FIELDS:
-            _check_grid(self, name)
-        if any(rate >= 1 for rate in self.dropout):
-            raise UsageError(f"preset {self.name}: dropout must be less than 1")
-        if self.optimizer is Optimizer.LBFGS and self.activation is not Activation.NONE:
-            raise UsageError(f"preset {self.name}: optimizer=lbfgs needs activation=none")
-        if self.scaling is Scaling.CHOSEN and self.optimizer is not Optimizer.LBFGS:
-            raise UsageError(f"preset {self.name}: scaling=chosen needs optimizer=lbfgs")
-        _check_average(self)
+        for problem in chain(_find_wrong_numbers(self), _find_contradictions(self)):
+            raise UsageError(f"preset {self.name}: {problem}")
 
     def __str__(self) -> str:
         """Return the name and all values; for L-BFGS only the fields that it uses."""
@@ -219,37 +208,41 @@ FIELDS_UNUSED_BY_LBFGS = (
 """Preset fields that L-BFGS ignores; it trains on all items at once, without hidden layer."""
 
 
-def _check_not_negative(preset: Preset, name: str) -> None:
-    for value in _as_tuple(getattr(preset, name)):
-        if isinstance(value, int | float) and value < 0:
-            raise UsageError(f"preset {preset.name}: {name}={value} is negative")
-
-
 MAX_HIDDEN = 1_000_000
 """Maximum width of a hidden layer; wider ones are refused as likely mistakes."""
-
 MAX_AVERAGED = 1_000
 """Maximum number of averaged probes; more than about ten bring no gain."""
 
 
-def _check_average(preset: Preset) -> None:
+def _find_wrong_numbers(preset: Preset) -> Iterator[str]:
+    values = {entry.name: _as_tuple(getattr(preset, entry.name)) for entry in fields(preset)}
+    numbers = [(name, value) for name in values for value in values[name] if isinstance(value, int | float)]
+    yield from (f"{name}={value} is negative" for name, value in numbers if value < 0)
+    for name in ("learning_rate", "batch", "max_epochs", "check_every", "average"):
+        if not getattr(preset, name):
+            yield f"{name} must be more than 0"
+    for name in GRID_FIELDS:
+        if not values[name]:
+            yield f"{name} has no value"
+        if name == "hidden" and max(preset.hidden) > MAX_HIDDEN:
+            yield f"hidden must be at most {MAX_HIDDEN:,}"
+        if len(set(values[name])) < len(values[name]):
+            yield f"{name}={_format_value(values[name])} has a value twice"
+
+
+def _find_contradictions(preset: Preset) -> Iterator[str]:
+    uses_lbfgs = preset.optimizer is Optimizer.LBFGS
+    if any(rate >= 1 for rate in preset.dropout):
+        yield "dropout must be less than 1"
+    if uses_lbfgs and preset.activation is not Activation.NONE:
+        yield "optimizer=lbfgs needs activation=none"
+    if preset.scaling is Scaling.CHOSEN and not uses_lbfgs:
+        yield "scaling=chosen needs optimizer=lbfgs"
     if preset.average > MAX_AVERAGED:
-        raise UsageError(f"preset {preset.name}: average must be at most {MAX_AVERAGED:,}")
-    if preset.average > 1 and preset.optimizer is Optimizer.LBFGS:
-        raise UsageError(
-            f"preset {preset.name}: average={preset.average} changes nothing with "
-            "optimizer=lbfgs, which draws nothing: all probes are the same"
-        )
-
-
-def _check_grid(preset: Preset, name: str) -> None:
-    values = getattr(preset, name)
-    if not values:
-        raise UsageError(f"preset {preset.name}: {name} has no value")
-    if name == "hidden" and max(values) > MAX_HIDDEN:
-        raise UsageError(f"preset {preset.name}: hidden must be at most {MAX_HIDDEN:,}")
-    if len(set(values)) < len(values):
-        raise UsageError(f"preset {preset.name}: {name}={_format_value(values)} has a value twice")
+        yield f"average must be at most {MAX_AVERAGED:,}"
+    if preset.average > 1 and uses_lbfgs:
+        effect = "changes nothing with optimizer=lbfgs, which draws nothing: all probes are the same"
+        yield f"average={preset.average} {effect}"
 
 
 def _as_tuple(value: object) -> tuple[object, ...]:

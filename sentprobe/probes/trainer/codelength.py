@@ -9,7 +9,6 @@ from sentprobe.errors import UsageError
 
 PORTION_PERCENTAGES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.25, 12.5, 25, 50, 100)
 """Portions of Voita & Titov (2020, section 4), in percent of the training items."""
-
 MIN_PORTIONS = 4
 
 
@@ -25,9 +24,7 @@ class CurvePoint:
 
 
 def compute_portion_sizes(items: int, *, labels: int) -> tuple[int, ...]:
-    """Return the sizes of the nested training sets, each about twice the previous one; the last has all items.
-
-    Sizes below the number of labels are left out.
+    """Return the sizes of nested training sets, each about twice the previous one and at least the number of labels.
 
     >>> compute_portion_sizes(1000, labels=4)
     (4, 8, 16, 32, 63, 125, 250, 500, 1000)
@@ -60,9 +57,7 @@ def compute_compression(readings: Sequence[CurvePoint], *, labels: int) -> float
 
 
 def compute_curve_area(readings: Sequence[CurvePoint], *, total: int) -> float:
-    """Return the area under accuracy by log2 of training items, divided by the width of the curve.
-
-    It is thus a mean accuracy; *total* is the number of test items.
+    """Return the mean accuracy over log2 of training items; *total* is the number of test items.
 
     >>> compute_curve_area([CurvePoint(at=at, correct=at // 4) for at in (1, 4, 16)], total=4)
     0.375

@@ -63,23 +63,16 @@ def has_fast_bfloat16() -> bool:
 
 
 def uses_bfloat16_instructions() -> bool:
-    """Return whether PyTorch multiplies bfloat16 tensors with the processor's instructions for it.
-
-    The instructions treat subnormal factors as 0; the slow products without them do not.
-    """
+    """Return whether the processor multiplies bfloat16 itself: its instructions treat subnormal factors as 0."""
     subnormal = torch.full((64, 64), 2.0**-130, dtype=torch.bfloat16)
     return bool((subnormal @ torch.full((64, 64), 2.0**10, dtype=torch.bfloat16) == 0).all())
-
-
-def has_bfloat16_gpu() -> bool:
-    """Return whether the GPU has instructions for bfloat16."""
-    return torch.cuda.is_available() and torch.cuda.is_bf16_supported(including_emulation=False)
 
 
 def choose_precision(precision: Precision, *, device: torch.device) -> Precision:
     """Return FLOAT32 or BFLOAT16, by the processor's instructions and never by a timing. AUTO is FLOAT32 on a GPU."""
     uses_cpu = device.type == "cpu"
-    is_fast = has_fast_bfloat16() if uses_cpu else device.type == "cuda" and has_bfloat16_gpu()
+    has_gpu = device.type == "cuda" and torch.cuda.is_available()
+    is_fast = has_fast_bfloat16() if uses_cpu else has_gpu and torch.cuda.is_bf16_supported(including_emulation=False)
     if precision is Precision.BFLOAT16 and not is_fast:
         place = "processor" if uses_cpu else "device"
         raise UsageError(f"precision=bfloat16: no fast instructions for it on this {place}; use precision=auto")

@@ -1,9 +1,10 @@
-"""Training of probes on sentence vectors, and their predictions of the test items."""
+"""Training of probes on sentence vectors, also on growing portions of items or with increasing widths."""
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from itertools import pairwise
 from statistics import mean
 from types import MappingProxyType
 from typing import Any
@@ -18,13 +19,22 @@ from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.trainer.bank import Bank, BankDesign
 from sentprobe.probes.trainer.batches import PreparedItems, prepare_items
 from sentprobe.probes.trainer.classifier import Optimizer, Precision, Preset, Scaling, StopCriterion
-from sentprobe.probes.trainer.codelength import CurvePoint
+from sentprobe.probes.trainer.codelength import CurvePoint, compute_pointwise_information, compute_portion_sizes
 from sentprobe.probes.trainer.devices import choose_precision
 from sentprobe.probes.trainer.logreg import solve_logreg
-from sentprobe.probes.trainer.presets import BankShape, GridPoint, list_grid_points
+from sentprobe.probes.trainer.presets import (
+    BankShape,
+    GridPoint,
+    calibrate_stopping,
+    list_grid_points,
+    reduce_batch,
+    remove_hidden_layer,
+    set_hidden_widths,
+)
 from sentprobe.probes.trainer.scaling import scale_to_tensor
 from sentprobe.probes.trainer.training import compute_label_costs, predict, train_points
 from sentprobe.processes import limit_threads
+from sentprobe.values import group_by
 
 MAX_WEIGHTS = 2**25
 """First-layer weights in one bank, at most: wider probes gain nothing from a common bank."""
@@ -35,28 +45,23 @@ class Fit:
     """Result of training one probe: the best of a grid, or the average of several."""
 
     predictions: Indices
-    """Predicted label of each test item, (n,) int64."""
     correct: int
     total: int
     epochs: int
     """Passes over the items (L-BFGS: iterations); the maximum over averaged probes."""
     loss: float
-    """Mean training cross-entropy of the last pass."""
     converged: bool
     """Whether training ended before the preset's limit of passes, for all averaged probes."""
     pass_limit: int | None = None
     """The lower limit of passes that ended training; None: none did."""
     seconds: float
-    """Total time of all fits divided by their number."""
     grid_values: Mapping[str, float] = field(default_factory=dict)
     """Grid values chosen on validation, by preset field; empty without a grid."""
     validation: float | None = None
-    """Validation accuracy, if there are validation items."""
     precision: Precision = Precision.FLOAT32
     gradient: float | None = None
     """Largest component of the final gradient of the mean loss (L-BFGS only)."""
     right: NDArray[np.bool_]
-    """Whether each prediction is correct, (n,) bool."""
     readings: tuple[CurvePoint, ...] = ()
     """Results of all probes of a method that trains several; the other fields are of the last."""
     information: tuple[float, ...] = ()
@@ -118,9 +123,7 @@ def prepare_problem(
     - vectors: (sentences, dim) float32, a row per distinct sentence
     - word_vectors: (words, word_dim) float32, a row per probe word, put beside the sentence vector (Adi et al. 2017,
       section 3). Their scaling is learned from the training words. Without them, probe words are one-hot
-    - validation: needed if ``preset.needs_validation``
     - words, labels: number of probe words and of labels
-    - device: a device that :func:`sentprobe.probes.trainer.devices.check_device` accepts
     """
     if preset.needs_validation and validation is None:
         raise UsageError(f"preset {preset.name} needs validation items, and there are none")
@@ -322,3 +325,71 @@ def _compute_validation_accuracy(problem: TrainingProblem, banks: Sequence[Bank]
         return None
     is_correct = predict(banks, items) == items.targets.cpu().numpy()
     return int(is_correct.sum()) / len(items)
+
+
+INFORMATION_DECIMALS = 4
+
+
+def fit_portions(
+    vectors: Vectors, *, preset: Preset, seeds: Sequence[int], threads: int | None, **arguments: Any
+) -> tuple[Fit, ...]:
+    """Train a probe on each portion for each seed; return the Fits of the last. See :func:`fit`."""
+    start = time.perf_counter()
+    with limit_threads(threads), torch.inference_mode():
+        problem = prepare_problem(vectors, preset=calibrate_stopping(preset), **arguments)
+        fits = _fit_portions(problem, seeds)
+    return share_time(fits, time.perf_counter() - start)
+
+
+def _fit_portions(problem: TrainingProblem, seeds: Sequence[int]) -> list[Fit]:
+    readings: list[list[CurvePoint]] = [[] for _ in seeds]
+    probes: list[TrainedProbe] = []
+    fits: list[Fit] = []
+    sizes = compute_portion_sizes(len(problem.train), labels=problem.shape.labels)
+    for size, end in pairwise((*sizes, sizes[-1])):
+        portion = replace(
+            problem, preset=reduce_batch(problem.preset, items=size), train=problem.train.select_range(0, size)
+        )
+        probes = portion.train_probes(seeds)
+        fits = [probe.predict_test(problem) for probe in probes]
+        for seed_readings, probe, result in zip(readings, probes, fits, strict=True):
+            next_portion = problem.train.select_range(size, end)
+            bits = sum(compute_label_costs(probe.banks, next_portion)) if size < end else 0.0
+            seed_readings.append(CurvePoint(at=size, correct=result.correct, bits=bits))
+    return [
+        replace(result, readings=tuple(seed_readings), information=_compute_information(probe, problem))
+        for result, seed_readings, probe in zip(fits, readings, probes, strict=True)
+    ]
+
+
+def _compute_information(probe: TrainedProbe, problem: TrainingProblem) -> tuple[float, ...]:
+    counts = np.bincount(problem.train.targets.cpu().numpy(), minlength=problem.shape.labels)
+    costs = compute_label_costs(probe.banks, problem.test)
+    information = compute_pointwise_information(problem.test.targets.tolist(), costs, counts.tolist())
+    return tuple(round(bits, INFORMATION_DECIMALS) for bits in information)
+
+
+def fit_widths(
+    vectors: Vectors, *, preset: Preset, seeds: Sequence[int], threads: int | None, **arguments: Any
+) -> tuple[Fit, ...]:
+    """Train a probe of each width for each seed; return the Fits of the widest. See :func:`fit`."""
+    start = time.perf_counter()
+    with limit_threads(threads), torch.inference_mode():
+        problem = prepare_problem(vectors, preset=preset, **arguments)
+        variants = (remove_hidden_layer(preset), set_hidden_widths(preset))
+        fits_by_variant = [_fit_each_width(problem, variant, seeds) for variant in variants]
+        fits = []
+        for linear, hidden in zip(*fits_by_variant, strict=True):
+            points = (CurvePoint(at=width, correct=result.correct) for width, result in (linear | hidden).items())
+            fits.append(replace([*hidden.values()][-1], readings=tuple(points)))
+    return share_time(fits, time.perf_counter() - start)
+
+
+def _fit_each_width(problem: TrainingProblem, preset: Preset, seeds: Sequence[int]) -> list[dict[int, Fit]]:
+    """Return for each seed the best probe of each width; all are trained side by side."""
+    problem = replace(problem, preset=preset)
+    fits: list[dict[int, Fit]] = []
+    for candidates in problem.train_grids(seeds):
+        groups = group_by(candidates, lambda probe: probe.banks[0].points[0].hidden)
+        fits.append({width: choose_best(group).predict_test(problem) for width, group in groups.items()})
+    return fits

@@ -42,7 +42,9 @@ class LogregObjective:
         self._l2 = l2 / len(items) if penalty is Penalty.PER_BATCH else l2
         self._penalizes_biases = penalty is Penalty.DECAY
         distinct, places = torch.unique(items.rows, return_inverse=True)
-        self._table = _select_rows(items.table, distinct)
+        first, last = int(distinct[0]), int(distinct[-1])
+        is_range = last - first < len(distinct)  # which needs no copy
+        self._table = items.table[first : last + 1] if is_range else items.table[distinct]
         in_order = torch.equal(places, torch.arange(len(places), device=places.device))
         self._places = None if in_order else places
 
@@ -83,12 +85,6 @@ class LogregObjective:
         if not self._penalizes_biases:
             weights[-self.columns :] = 0
         return self._l2 / 2 * float(weights @ weights), self._l2 * weights
-
-
-def _select_rows(table: Tensor, numbers: Tensor) -> Tensor:
-    """Return the rows of sorted *numbers* (n,), without a copy if they are consecutive."""
-    first, last = int(numbers[0]), int(numbers[-1])
-    return table[first : last + 1] if last - first < len(numbers) else table[numbers]
 
 
 def _compute_binary_loss(sums: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:

@@ -254,7 +254,6 @@ class GridPoint:
     dropout: float
     l2: float
     max_epochs: int | None = None
-    """Maximum number of passes, if it is below the preset's."""
     is_whitened: bool | None = None
     """Whether the probe uses the whitened half of the vectors; None: there are no halves."""
 

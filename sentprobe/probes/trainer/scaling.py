@@ -14,20 +14,15 @@ from sentprobe.probes.trainer.classifier import Scaling
 Doubles = NDArray[np.float64]
 
 ScalePart = Callable[[Vectors], Vectors]
-"""Function that returns scaled rows, float32."""
-
 MIN_RELATIVE_DEVIATION = 1e-7
 """Deviations below this share of the mean count as no variation."""
-
 MIN_RELATIVE_VARIANCE = 1e-12
 """Variances below this share of the largest one are rounding errors."""
-
 TINY = float(np.finfo(np.float64).tiny)
 ROWS_PER_PART = 128
 
 ROWS_PER_PRODUCT = 512
 """Rows of a product in float64, which is slow with fewer."""
-
 CPU = torch.device("cpu")
 
 

@@ -94,12 +94,7 @@ MOMENTS = {Optimizer.ADAM: 2, Optimizer.ADAGRAD: 1}
 
 @dataclass(frozen=True, slots=True)
 class PenaltyFactors:
-    """Factors of the L2 penalty in the gradients.
-
-    - values: one per probe, as numbers
-    - probes: one per probe, on the device, (P,)
-    - units: one per unit, that of its probe, (units,)
-    """
+    """Factors of the L2 penalty in the gradients: of each probe as a number and on the device, and of each unit."""
 
     values: list[float]
     probes: Tensor
@@ -120,9 +115,10 @@ class BankUpdater:
         self._moments = moments
         self._l2 = self._compute_penalty_factors(bank)
         splits = (self._split_bank(part) for part in (bank, self.gradient, *moments))
+        decays = [*(decay for decay, _ in self._group_by_penalty()), 0.0, 0.0]  # PyTorch's, of each part of a split
         self._blocks = [
             _Block(*tensors, step=torch.tensor(float(steps), device=tensors[0].device), decay=decay)
-            for decay, *tensors in zip(self._list_decays(), *splits, strict=True)
+            for decay, *tensors in zip(decays, *splits, strict=True)
             if tensors[0].numel()
         ]
 
@@ -167,10 +163,6 @@ class BankUpdater:
 
     def _split_bank(self, bank: Bank) -> list[Tensor]:
         return [*(bank.sentence[block] for _, block in self._group_by_penalty()), bank.small, bank.output_biases]
-
-    def _list_decays(self) -> list[float]:
-        """Return PyTorch's weight decay of each part of :meth:`_split_bank`."""
-        return [*(decay for decay, _ in self._group_by_penalty()), 0.0, 0.0]
 
 
 class _Block:
@@ -220,9 +212,7 @@ class _Block:
 
 ITEM_ORDER_SEED = 20180820
 """Seed of the item order, which all probes share so that their batches are multiplied together."""
-
 PREDICTION_BATCH = 2048
-"""Items per batch of predictions."""
 
 
 class TrainedBank(NamedTuple):

@@ -17,7 +17,7 @@ from sentprobe.generator.pairs.inference_pairs import NEUTRAL_CONTRASTS, PAIRS_P
 from sentprobe.generator.sentences.sentence_records import annotate_text
 from sentprobe.generator.spaces.held_out_words import SplitSide
 from sentprobe.lexicon import english, read_lexicon_text
-from sentprobe.probes.audit import audit
+from sentprobe.probes.audit.cue_audit import audit
 from sentprobe.probes.dataset import Card, Items, ProbeDataset, Split
 
 contrasts = st.sampled_from(NEUTRAL_CONTRASTS)

@@ -3,20 +3,23 @@
 from pathlib import Path
 
 from sentprobe.display.table_writers import TableFormat
-from sentprobe.probes import audit as au
+from sentprobe.probes.audit import cue_audit as au
+from sentprobe.probes.audit.audit_report import render
+from sentprobe.probes.audit.cue_classifiers import Classifier, ModelScore, Trial
 from sentprobe.probes.dataset import Split
+from sentprobe.probes.known_task import Cue
 from sentprobe.probes.results.data_facts import SplitOverlap
 from sentprobe.probes.statistics import wilson
 
 
-def make_model_score(correct: int) -> au.ModelScore:
+def make_model_score(correct: int) -> ModelScore:
     """Make a score with this number of 1000 items right."""
-    return au.ModelScore(correct, 1000, wilson(correct, 1000), wilson(correct, 1000, confidence=0.99))
+    return ModelScore(correct, 1000, wilson(correct, 1000), wilson(correct, 1000, confidence=0.99))
 
 
-def make_finding(cue: au.Cue, correct: int, verdict: au.Verdict, reason: str = "") -> au.Finding:
-    scores = {au.Classifier.LINEAR: make_model_score(500), au.Classifier.BOOSTING: make_model_score(correct)}
-    return au.Finding(cue, au.Trial(au.Classifier.BOOSTING, scores), verdict, reason)
+def make_finding(cue: Cue, correct: int, verdict: au.Verdict, reason: str = "") -> au.Finding:
+    scores = {Classifier.LINEAR: make_model_score(500), Classifier.BOOSTING: make_model_score(correct)}
+    return au.Finding(cue, Trial(Classifier.BOOSTING, scores), verdict, reason)
 
 
 def make_audit(task: str = "Order", fingerprint: str = "0", *, leaks: bool = False) -> au.Audit:
@@ -31,17 +34,17 @@ def make_audit(task: str = "Order", fingerprint: str = "0", *, leaks: bool = Fal
         items={Split.TRAIN: 4000, Split.TEST: 1000},
         units=500,
         findings=(
-            make_finding(au.Cue.PROBE, 500, au.Verdict.CHANCE),
-            make_finding(au.Cue.LENGTH, *((620, au.Verdict.LEAK) if leaks else (470, au.Verdict.BELOW))),
-            make_finding(au.Cue.NGRAMS, 900, au.Verdict.EXPECTED, "it is about order"),
+            make_finding(Cue.PROBE, 500, au.Verdict.CHANCE),
+            make_finding(Cue.LENGTH, *((620, au.Verdict.LEAK) if leaks else (470, au.Verdict.BELOW))),
+            make_finding(Cue.NGRAMS, 900, au.Verdict.EXPECTED, "it is about order"),
         ),
-        bounds={au.Cue.PROBE: {Split.TEST: au.Bound(500, 1000, 9)}},
+        bounds={Cue.PROBE: {Split.TEST: au.Bound(500, 1000, 9)}},
         structures={"parsed": 5, "skeleton": 0},
-        expect=(au.Cue.NGRAMS,),
+        expect=(Cue.NGRAMS,),
         agreeing=0.75,
     )
 
 
 def write_audit_file(path: Path, *audits: au.Audit) -> Path:
-    path.write_text(au.render(audits, style=TableFormat.JSON), "utf-8")
+    path.write_text(render(audits, style=TableFormat.JSON), "utf-8")
     return path

@@ -15,10 +15,10 @@ from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import english
+from sentprobe.probes.pretraining.objectives import LearnedTexts
 from sentprobe.probes.pretraining.texts import corpora
 from sentprobe.probes.pretraining.texts.constituents import linearise
 from sentprobe.probes.pretraining.texts.corpora import Meanings, split_notation
-from sentprobe.probes.pretraining.texts.open_texts import LearnedTexts
 from sentprobe.probes.syntax.trees import read_tree
 
 _Space = TypeVar("_Space", bound=TripletSpace)

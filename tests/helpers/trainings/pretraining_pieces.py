@@ -7,10 +7,9 @@ import torch
 
 from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.trained import sentence_model as models
-from sentprobe.probes.pretraining.decoding.decoder import Seq2Seq, SequencePairs
-from sentprobe.probes.pretraining.decoding.generation_quality import GenerationValidator
+from sentprobe.probes.pretraining.decoding.decoder import GenerationValidator, Seq2Seq, SequencePairs
 from sentprobe.probes.pretraining.objective import PreparedObjective
-from sentprobe.probes.pretraining.objectives import ObjectiveOptions
+from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 
 TINY = ObjectiveOptions(batch=8, codes=300, decoder_hidden=16, decoder_layers=1, decoder_inputs=8, validation=4, seed=1)
 """Sizes of a model that learns a little within a second."""

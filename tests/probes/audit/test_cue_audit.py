@@ -15,24 +15,19 @@ from thoroughness import examples
 
 from sentprobe.display.table_writers import TableFormat
 from sentprobe.errors import UsageError
-from sentprobe.probes.audit import (
-    KEYS,
-    Audit,
+from sentprobe.probes.audit.audit_report import audit_from_json, format_verdict_lines, render, to_json
+from sentprobe.probes.audit.cue_audit import KEYS, Audit, Verdict, audit, audit_all, compute_bound, count_processes
+from sentprobe.probes.audit.cue_classifiers import (
     Classifier,
-    Cue,
-    Verdict,
-    audit,
-    audit_all,
-    compute_bound,
-    count_processes,
-    format_verdict_lines,
-    render,
-    to_json,
+    ModelScore,
+    TrialItems,
+    sample_units,
+    score_answers,
+    try_classifiers,
 )
-from sentprobe.probes.audit.audit_report import audit_from_json
-from sentprobe.probes.audit.cue_classifiers import ModelScore, TrialItems, sample_units, score_answers, try_classifiers
 from sentprobe.probes.dataset import Card, Items, ProbeDataset, Split
 from sentprobe.probes.formats.registry import read_datasets
+from sentprobe.probes.known_task import Cue
 from sentprobe.probes.results.data_facts import SplitOverlap
 from sentprobe.probes.statistics import Interval, wilson
 from sentprobe.processes import count_cores

@@ -9,10 +9,11 @@ from in_process import Command
 from probe_strategies import make_learnable_dataset, to_items
 
 from sentprobe.display.table_writers import TableFormat
-from sentprobe.probes.audit import Audit, Cue, Verdict, audit, format_verdict_lines, render, to_json
-from sentprobe.probes.audit.audit_report import audit_from_json
+from sentprobe.probes.audit.audit_report import audit_from_json, format_verdict_lines, render, to_json
+from sentprobe.probes.audit.cue_audit import Audit, Verdict, audit
 from sentprobe.probes.dataset import Card, ProbeDataset, Split
 from sentprobe.probes.formats.registry import read_dataset, write_dataset
+from sentprobe.probes.known_task import Cue
 from sentprobe.probes.natural.datasets import TASKS
 from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.suites import explain_expected_cue, explain_inverted_cue, find_preset_name

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import sentprobe
+from sentprobe import mteb
 from sentprobe.errors import UsageError
 from sentprobe.extras import MissingError, UnusableError, format_install
-from sentprobe.probes.mteb import mteb_extra
 from sentprobe.probes.mteb.mteb_tasks import read_papers
 from sentprobe.probes.suites import list_known_tasks
 
@@ -21,7 +21,7 @@ def patch_installed_version(monkeypatch: pytest.MonkeyPatch, version: str | None
             raise metadata.PackageNotFoundError(package)
         return version
 
-    monkeypatch.setattr(mteb_extra, "version", read_version)
+    monkeypatch.setattr(mteb, "version", read_version)
 
 
 def test_without_mteb_one_line_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,7 +43,7 @@ def test_an_older_one_is_named(monkeypatch: pytest.MonkeyPatch, version: str) ->
 @pytest.mark.parametrize("version", ["2.26", "2.26.24", "2.100.1", "3.0"])
 def test_later_ones_are_taken(monkeypatch: pytest.MonkeyPatch, version: str) -> None:
     patch_installed_version(monkeypatch, version)
-    mteb_extra.need_mteb()
+    mteb.need_mteb()
 
 
 def test_what_has_no_tasks(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -10,10 +10,10 @@ from in_process import Command
 from natural_tables import sample_rows, write_table
 
 from sentprobe import names
-from sentprobe.probes.audit import Cue
 from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL
 from sentprobe.probes.dataset import ONE_HOT
 from sentprobe.probes.formats.registry import read_dataset
+from sentprobe.probes.known_task import Cue
 from sentprobe.probes.natural.datasets import TASKS
 from sentprobe.probes.natural.natural_task import NaturalTask
 from sentprobe.probes.suites import explain_expected_cue, find_preset_name, find_usual_words, list_known_tasks

@@ -18,12 +18,13 @@ from torch import nn
 from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.pretraining import devices_and_precision, loop
 from sentprobe.probes.pretraining.objective import Validation
-from sentprobe.probes.pretraining.objectives import OBJECTIVES, ObjectiveOptions
+from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
+from sentprobe.probes.pretraining.objectives import OBJECTIVES, LearnedTexts
 from sentprobe.probes.pretraining.optimizers import OptimizerKind, OptimizerSettings
 from sentprobe.probes.pretraining.schedule import Limits, StepInterval
 from sentprobe.probes.pretraining.texts.corpora import Meanings
-from sentprobe.probes.pretraining.texts.open_texts import LearnedTexts
 from sentprobe.probes.runs.training.training_plan import ModelPlan, TextPlan, TrainingPlan
+from sentprobe.probes.trainer.classifier import Precision
 
 pytest.importorskip("lightning_fabric")
 pytest.importorskip("tokenizers")
@@ -81,7 +82,7 @@ def plan_of(name: str, folder: Path, bout: Bout, *, seed: int = 1) -> TrainingPl
             optimizer=OptimizerSettings(kind=OptimizerKind.ADAM, rate=bout.rate, clip=5.0),
             limits=Limits(steps=bout.steps),
             validate_every=StepInterval(bout.steps),
-            machine=devices_and_precision.TrainingMachine(precision=devices_and_precision.TrainingPrecision.FLOAT32),
+            machine=devices_and_precision.TrainingMachine(precision=Precision.FLOAT32),
         ),
         out=folder,
     )

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from thoroughness import examples
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.pretraining.item_batches import hold_out
+from sentprobe.probes.pretraining.objective import hold_out
 
 PAIRS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 40)), min_size=2, max_size=60)
 

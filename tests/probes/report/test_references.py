@@ -7,8 +7,8 @@ import yaml
 from shared import ROOT
 
 from sentprobe.commands.data.tasks import PAPERS, list_tasks
+from sentprobe.probes.report.paper.methods_paragraph import PRESET_PAPERS as OF_PRESETS
 from sentprobe.probes.report.references import find_reference, read_references, write_bibliography
-from sentprobe.probes.report.tables.classifier_description import PRESET_PAPERS as OF_PRESETS
 from sentprobe.probes.report.tables.published_rows import read_published_tables
 from sentprobe.probes.trainer.presets import PRESETS
 

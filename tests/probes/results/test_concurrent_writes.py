@@ -13,9 +13,15 @@ from processes import ENVIRONMENT, PROBE
 
 from sentprobe.disk.locks import LOCK, hold_lock
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.results.concurrent_writes import merge_seeds, save_result
 from sentprobe.probes.results.result import Condition, Provenance, Result
-from sentprobe.probes.results.store import make_file_name, prepare_directory, read_results, write_result
+from sentprobe.probes.results.store import (
+    make_file_name,
+    merge_seeds,
+    prepare_directory,
+    read_results,
+    save_result,
+    write_result,
+)
 from sentprobe.probes.runs.execution import runner
 from sentprobe.probes.runs.execution.job_vectors import arrange_vectors
 from sentprobe.probes.runs.run import run

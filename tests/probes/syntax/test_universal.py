@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from shared import SHARED, needs_shared
 
+from sentprobe.generator.events.event import Number
 from sentprobe.probes.syntax.clauses import Noun
 from sentprobe.probes.syntax.rows import Row, RowError, build_row
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence
@@ -52,7 +53,7 @@ def test_a_german_passive() -> None:
     assert row.text == "Die Frauen wurden im gesehen ."
     assert row.tags[3] == "ADP+DET"
     assert row.verb == 2
-    assert row.subject == Noun(1, row.subject.number) and row.subject.number == "pl" and row.object is None
+    assert row.subject == Noun(1, Number.PLURAL) and row.object is None
     labels = row.universal
     assert labels is not None
     assert labels.main_tags[0] == "AUX|Mood=Ind|Person=3|Tense=Past|VerbForm=Fin"
@@ -120,6 +121,12 @@ def test_features_have_names_and_are_sorted() -> None:
     assert isinstance(mistake, Mistake) and mistake.message.startswith("the features of 'a' are 'Sing'")
 
 
+def test_elided_words_lose_their_capital() -> None:
+    il = CLAUSES.replace("Die/der/DET/2/det", "L'/le/DET/2/det")
+    row = make_row(il)
+    assert row.universal is not None and row.universal.clause_words == ("l'", "Jan")
+
+
 def test_a_circle_is_refused() -> None:
     words = "a/a/X/0/root b/b/X/3/dep c/c/X/2/dep"
     with pytest.raises(RowError, match="2 tokens are not below the root"):
@@ -171,8 +178,8 @@ def test_random_blocks_keep_their_words_and_tokens(data: st.DataObject) -> None:
     subjects, objects = ([n for n in below if relations[n - 1].split(":")[0] == name] for name in ("nsubj", "obj"))
     finite = {"VERB|Mood=Ind", "AUX|VerbForm=Fin"}
     helpers = [n for n in below if relations[n - 1] in {"aux", "cop"} and tags[n - 1] in finite]
-    check_word(row.subject and row.subject.index, row.universal.main_tags[1], subjects[:1], words_of, tags)
-    check_word(row.object and row.object.index, row.universal.main_tags[2], objects[:1], words_of, tags)
+    check_word(get_index(row.subject), row.universal.main_tags[1], subjects[:1], words_of, tags)
+    check_word(get_index(row.object), row.universal.main_tags[2], objects[:1], words_of, tags)
     check_word(row.verb, row.universal.main_tags[0], [*helpers, root][:1], words_of, tags)
     assert row.verb is not None or not helpers
     if row.clauses is not None:
@@ -194,11 +201,15 @@ def check_word(
 TENSES = {"VBP": "PRES", "VBZ": "PRES", "VBD": "PAST", "Pres": "PRES", "Past": "PAST"}
 
 
+def get_index(noun: Noun | None) -> int | None:
+    return None if noun is None else noun.index
+
+
 def find_answers(row: Row) -> tuple[str | None, str | None, str | None]:
     """Return tense, subject number and object number as the tasks ask for them."""
-    tags = tuple(
+    tags: Sequence[str | None] = tuple(
         None if index is None else row.tags[index]
-        for index in (row.verb, row.subject and row.subject.index, row.object and row.object.index)
+        for index in (row.verb, get_index(row.subject), get_index(row.object))
     )
     if row.universal is not None:
         tags = row.universal.main_tags

@@ -14,10 +14,9 @@ from sentprobe.probes.dataset import Items
 from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.trainer.classifier import Penalty, Preset, Scaling, StopCriterion
 from sentprobe.probes.trainer.codelength import compute_compression
-from sentprobe.probes.trainer.fit import Fit, fit
+from sentprobe.probes.trainer.fit import Fit, fit, fit_portions
 from sentprobe.probes.trainer.presets import find_preset, override
 from sentprobe.probes.trainer.scaling import scale_to_tensor
-from sentprobe.probes.trainer.training_portions import fit_portions
 
 CHOSEN = find_preset("logreg")
 LOGREG = replace(CHOSEN, l2=(1.0,), scaling=Scaling.WHITEN)

@@ -7,7 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sentprobe.probes.pretraining.devices_and_precision import TrainingMachine, TrainingPrecision
+from sentprobe.probes.pretraining.devices_and_precision import TrainingMachine
 from sentprobe.probes.pretraining.devices_and_precision import choose_precision as choose_training_precision
 from sentprobe.probes.trainer import devices
 from sentprobe.probes.trainer.classifier import Precision
@@ -49,13 +49,13 @@ def test_a_float32_product_is_not_rounded() -> None:
 @pytest.mark.parametrize(
     ("flags", "precision"),
     [
-        ("avx512f avx512_bf16", TrainingPrecision.BFLOAT16),
-        ("avx512f amx_bf16", TrainingPrecision.BFLOAT16),
-        ("avx512f", TrainingPrecision.FLOAT32),
+        ("avx512f avx512_bf16", Precision.BFLOAT16),
+        ("avx512f amx_bf16", Precision.BFLOAT16),
+        ("avx512f", Precision.FLOAT32),
     ],
 )
 def test_probes_and_encoders_follow_the_instruction_set(
-    flags: str, precision: TrainingPrecision, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    flags: str, precision: Precision, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     info = tmp_path / "cpuinfo"
     info.write_text(f"flags : fpu {flags}\n")

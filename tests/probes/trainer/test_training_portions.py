@@ -17,9 +17,8 @@ from sentprobe.probes.dataset import Indices, Items
 from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.trainer import codelength as said
 from sentprobe.probes.trainer.classifier import Preset, Scaling, StopCriterion
-from sentprobe.probes.trainer.fit import Fit, fit
+from sentprobe.probes.trainer.fit import Fit, fit, fit_portions, fit_widths
 from sentprobe.probes.trainer.presets import MIN_UPDATES, calibrate_stopping, find_preset, override, reduce_batch
-from sentprobe.probes.trainer.training_portions import fit_portions, fit_widths
 
 Plant = Callable[[Indices], Vectors]
 

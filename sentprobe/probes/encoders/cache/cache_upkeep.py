@@ -11,7 +11,6 @@ from sentprobe.lexicon.memory import find_kept_files
 from sentprobe.probes.encoders.cache import vector_cache
 
 DAY = 24 * 60 * 60
-
 HOUR = 60 * 60
 """One hour in seconds. A partial file that is older was left by a killed process."""
 
@@ -59,11 +58,7 @@ def list_cached_encoders(directory: Path) -> tuple[CachedEncoder, ...]:
 
 
 def clear_vectors(directory: Path, *, encoder: str | None = None, older_than: float | None = None) -> RemovedFiles:
-    """Remove the vectors of all or of selected encoders, and no other files. Raises UsageError or SentprobeError.
-
-    - encoder: a name, or the first 8 or more characters of a fingerprint
-    - older_than: selects encoders last used more than this many days ago
-    """
+    """Remove only vectors: of all encoders, one (name or fingerprint), or those unused for *older_than* days."""
     chosen = list_cached_encoders(directory)
     if encoder is not None:
         chosen = _select_encoder(chosen, encoder)

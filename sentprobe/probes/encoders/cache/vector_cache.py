@@ -1,13 +1,8 @@
 """The embedding cache: sentence vectors on disk, by encoder fingerprint and sentence.
 
 A file has a JSON line (format, encoder, fingerprint, rows, dim), a 16-byte key for each sentence, and the vectors,
-(rows, dim) little-endian float32. The file name is the digest of the content, so damage is detected. A file is written
-under a temporary name and then renamed, so that a killed process leaves no partial file under the final name.
-
-A folder holds the files of one encoder and a tag that marks it. Files with other names are never touched.
-
-Several processes may share the cache without locks, since files are added and removed as a whole. A failure never stops
-a run: it is reported once, and the sentences are encoded again.
+little-endian float32. It is named by its digest and renamed when complete, so processes share a folder without locks. A
+failure never stops a run: it is reported once, and the sentences are encoded again.
 """
 
 import hashlib
@@ -32,13 +27,10 @@ from sentprobe.values import parse_json
 FORMAT = "sentprobe-vectors 1"
 """The first value in each file. A later format needs another suffix, since a file with any other value counts as
 damaged."""
-
 KEY_BYTES = 16
 """Number of bytes of the digest that identifies a sentence."""
-
 MAX_HEADER_BYTES = 1 << 20
 """Upper limit of the length of the JSON line, in bytes."""
-
 TAG = "CACHEDIR.TAG"
 """The file that marks a cache folder; its first line tells backup programs to skip the folder."""
 

@@ -142,11 +142,7 @@ def _normalize_spaces(sentence: str) -> str:
 
 
 def _read_listed_sentences(path: Path, ids: Sequence[str] | None, *, rows: int, vectors: Path) -> list[str]:
-    """Return the sentence of each vector, by id, or by row if the vectors have no ids.
-
-    With ids, each line of the file is an id, a tab and a sentence. Without ids, each line is a sentence, or the file is
-    a dataset. Text after a further tab is ignored.
-    """
+    """Return the sentence of each vector: by id from lines of id, tab and sentence, or by row."""
     if ids is None:
         texts = _read_jsonl_sentences(path) or _read_dataset_sentences(path) or [text for _, text in _read_lines(path)]
         if len(texts) != rows:

@@ -241,10 +241,7 @@ def write_vectors(
     ids: Sequence[str] | None = None,
     format: str | None = None,
 ) -> None:
-    """Write sentence vectors, (n, dim) float32, as one file; by default, its suffix decides the format.
-
-    The look-up format needs ids; the default is the row number from 0. Raises UsageError or VectorFileError.
-    """
+    """Write vectors, (n, dim) float32; by default, the look-up format numbers them. Raises VectorFileError."""
     _, write = FORMATS[find_format(path, format)]
     content = vf.VectorFile(vectors, tuple(sentences), None if ids is None else tuple(ids))
     content = vf.check_vector_file(content, path)

@@ -1,8 +1,4 @@
-"""Read files of word vectors: text, and binary word2vec and fastText files with gensim.
-
-Binary files are checked first: gensim never ends on a fastText model whose vocabulary is truncated, and allocates
-whatever size a damaged header states. gensim's own formats, which are pickles, are never read.
-"""
+"""Read word vectors: text, and binary word2vec and fastText, checked first since gensim trusts damaged headers."""
 
 import gzip
 import hashlib
@@ -30,7 +26,6 @@ from sentprobe.specs import Natural, Spec, read_options
 
 FASTTEXT_VERSION = 12
 """The version of fastText's file format with its magic number."""
-
 VOCABULARY_OFFSET = 64
 """Offset of the vocabulary in a fastText model, after magic number, version and arguments."""
 
@@ -40,23 +35,13 @@ class DamagedWordFileError(Exception):
 
 
 def read_binary(path: Path, *, fasttext: bool) -> WordVectors:
-    """Read binary word2vec or fastText vectors, plain or gzip.
-
-    fastText models have vectors for unknown words, from character n-grams (Bojanowski et al. 2017, section 3.2). Raises
-    EncoderError if the extra ``gensim`` is not installed or the file is damaged.
-    """
+    """Read binary word2vec or fastText vectors (also of unknown words), plain or gzip. Raises EncoderError."""
     # What overflows is not finite, and found afterwards.
     with _report_read_errors(path), _unzip(path) as plain, np.errstate(all="ignore"):
         vectors = _read_fasttext(plain) if fasttext else _read_word2vec(plain)
         with plain.open("rb") as file:
             fingerprint = hashlib.file_digest(file, "sha256").hexdigest()
     return _make_word_vectors(vectors, source=str(path), fingerprint=fingerprint)
-
-
-def read_binary_width(path: Path, *, fasttext: bool) -> int:
-    """Return the width in the header of binary word vectors. Raises EncoderError as :func:`read_binary` does."""
-    with _report_read_errors(path), _unzip(path) as plain:
-        return _read_fasttext_width(plain) if fasttext else _read_word2vec_width(plain)
 
 
 def _make_word_vectors(vectors: Any, *, source: str, fingerprint: str) -> WordVectors:
@@ -164,10 +149,8 @@ def _check_fasttext(content: mmap) -> int:
 
 SAMPLE_BYTES = 4096
 """Number of bytes after the first line that decide whether a file is text."""
-
 CONTROL_BYTES = frozenset(range(32)) - frozenset(b"\t\n\r\f\v")
 """Bytes that occur in no text, but in nearly every binary vector."""
-
 FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
 """The first bytes of a fastText model (Bojanowski et al. 2017)."""
 
@@ -203,7 +186,8 @@ def detect_word_format(path: Path) -> WordFormat:
 def read_width(path: Path) -> int:
     """Return the width of the vectors from the beginning of a file. Raises EncoderError."""
     if (file_format := detect_word_format(path)) is not WordFormat.TEXT:
-        return read_binary_width(path, fasttext=file_format is WordFormat.FASTTEXT)
+        with _report_read_errors(path), _unzip(path) as plain:
+            return _read_fasttext_width(plain) if (file_format is WordFormat.FASTTEXT) else _read_word2vec_width(plain)
     for number, line in _read_lines(path):
         fields = line.split()
         if not (number == 1 and is_header(fields)):
@@ -215,10 +199,9 @@ def read_width(path: Path) -> int:
 
 
 def read_text(path: Path) -> WordVectors:
-    """Read word vectors as text: GloVe, or word2vec with its line of counts; plain or gzip.
+    """Read word vectors as text: GloVe, or word2vec with its counts; plain or gzip. Raises EncoderError.
 
-    A line is a word and dim numbers, separated by single spaces. A word may have spaces in it (some in GloVe 840B do).
-    The first line of a repeated word counts. Raises EncoderError if the file cannot be read, or a line is wrong.
+    The first line of a repeated word counts; a word may have spaces in it (some in GloVe 840B do).
     """
     table: dict[str, Vectors] = {}
     hasher = hashlib.sha256()

@@ -10,7 +10,6 @@ from sentprobe.probes.encoders.protocol import Capabilities, EncoderError, Vecto
 from sentprobe.specs import Natural
 
 log = logging.getLogger(__name__)
-
 MAX_WORDS_SHOWN = 5
 """Maximum number of unknown words in a message."""
 

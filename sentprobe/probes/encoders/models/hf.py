@@ -12,7 +12,6 @@ import torch
 from torch import Tensor
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders.models import model_loading
 from sentprobe.probes.encoders.models import model_loading as loading
 from sentprobe.probes.encoders.protocol import Capabilities, EncoderError, Vectors, digest, missing_extra
 from sentprobe.specs import Spec, read_options
@@ -267,27 +266,33 @@ def _resolve_layers(requested_layer: int | None, count: int) -> list[int]:
 
 
 def _load(directory: Path, *, model_name: str, options: HfOptions) -> HfModel:
-    with loading.report_loading_errors(model_name):
-        loading.check_declared_size(directory)
-        from transformers import AutoModel, AutoTokenizer
-
-        local: dict[str, bool] = {"local_files_only": True, "trust_remote_code": False}
-        tokenizer = AutoTokenizer.from_pretrained(directory, **local)
-        model, loading_info = AutoModel.from_pretrained(directory, output_loading_info=True, **local)
-        _check_weights(loading_info["missing_keys"])
-        _set_padding(tokenizer)
-        if model.config.is_encoder_decoder:
-            model = model.get_encoder()
-    model.config.use_cache = False  # for generating text, and it takes memory
-    device = options.device or model_loading.find_default_device()
+    model, tokenizer = load_pretrained(directory, model_name=model_name)
+    if model.config.is_encoder_decoder:
+        model = model.get_encoder()
+    device = options.device or loading.find_default_device()
     return HfModel(
         name=model_name,
         model=loading.move_to_device(model, device=device, precision=options.precision),
         tokenizer=tokenizer,
-        limit=_find_token_limit(options.max_length, tokenizer, model.config),
+        limit=find_token_limit(options.max_length, tokenizer, model.config),
         pooling=options.pooling,
         batch=options.batch,
     )
+
+
+def load_pretrained(directory: Path, *, model_name: str, kind: str = "AutoModel") -> tuple[Any, Any]:
+    """Return a model of a class of transformers, and its tokenizer. Raises EncoderError."""
+    with loading.report_loading_errors(model_name):
+        loading.check_declared_size(directory)
+        import transformers
+
+        local: dict[str, bool] = {"local_files_only": True, "trust_remote_code": False}
+        tokenizer = transformers.AutoTokenizer.from_pretrained(directory, **local)
+        model, loading_info = getattr(transformers, kind).from_pretrained(directory, output_loading_info=True, **local)
+        _check_weights(loading_info["missing_keys"])
+        _set_padding(tokenizer)
+        model.config.use_cache = False  # for generating text, and it takes memory
+        return model, tokenizer
 
 
 def _check_weights(keys: Sequence[str]) -> None:
@@ -304,7 +309,8 @@ def _set_padding(tokenizer: Any) -> None:
         tokenizer.pad_token = tokenizer.eos_token or tokenizer.convert_ids_to_tokens(0)
 
 
-def _find_token_limit(requested_limit: int, tokenizer: Any, config: Any) -> int | None:
+def find_token_limit(requested_limit: int, tokenizer: Any, config: Any) -> int | None:
+    """Return the maximum number of tokens: the request, or the limit of the tokenizer or model; None: no limit."""
     positions: int | None = getattr(config, "max_position_embeddings", None)
     if requested_limit and positions and requested_limit > positions:
         raise UsageError(f"hf: option max_length={requested_limit}: the model has {positions} positions")

@@ -198,12 +198,10 @@ def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
     The working directory is searched before installed modules. Classes are instantiated without arguments.
     """
     options = read_options(spec, PythonOptions(seed=Natural(seed)))
-    module_name, _, attribute = spec.argument.partition(":")
-    module = _import_module(module_name, spec=spec)
-    model = _instantiate(_find_attribute(module, attribute), spec=spec)
+    module, model = load_object(spec)
     style = find_style(model) if options.style is CallStyle.AUTO else options.style
     if style is None:
-        raise _not_callable_error(spec, attribute)
+        raise _not_callable_error(spec, spec.argument.partition(":")[2])
     stated = protocol.read_fingerprint(model)
     content = stated or _digest_source(module)
     seeded = options.seed if style is CallStyle.SENTEVAL else ""
@@ -219,6 +217,13 @@ def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
             count_truncated=find_truncation_counter(model),
         ),
     )
+
+
+def load_object(spec: Spec) -> tuple[ModuleType, Any]:
+    """Return the module of a spec, and its object. Raises UsageError or EncoderError."""
+    module_name, _, attribute = spec.argument.partition(":")
+    module = _import_module(module_name, spec=spec)
+    return module, _instantiate(_find_attribute(module, attribute), spec=spec)
 
 
 def wrap(model: Any, *, name: str, fingerprint: str = "", cacheable: bool | None = None) -> PythonEncoder:

@@ -83,11 +83,7 @@ CONVERT_COMMAND = (
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class InferSent(recurrent_encoder.PublishedEncoder):
-    """A BiLSTM over word vectors with max pooling over time.
-
-    Conneau et al. 2017, section 3.2.2; 2,048 units per direction as published. Words and marks without a vector are
-    left out, as in the published code.
-    """
+    """A BiLSTM of 2,048 units with max pooling (Conneau et al. 2017, section 3.2.2); unknown words are left out."""
 
     words: word_vectors.WordVectors
     lstm: torch.nn.LSTM

@@ -14,7 +14,6 @@ from sentprobe.specs import Spec, read_options
 
 END, UNKNOWN = 0, 1
 """Word numbers of the end of a sentence and of unknown words."""
-
 LAYER, TABLE = "encoder", "Wemb"
 
 CONVERT_MODEL_HINT = (

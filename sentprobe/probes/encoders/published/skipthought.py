@@ -47,7 +47,6 @@ BI = SkipThoughtFiles("bi_skip.npz", "btable.npy", ("encoder", "encoder_r"))
 FILES_BY_MODE = {SkipThoughtMode.COMBINE: (UNI, BI), SkipThoughtMode.UNI: (UNI,), SkipThoughtMode.BI: (BI,)}
 DICTIONARY = "dictionary.txt"
 """File with the words of the rows of the word vector tables, one word per line."""
-
 UNKNOWN, END = "UNK", "<eos>"
 
 CONVERT = (
@@ -59,8 +58,6 @@ CONVERT = (
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _SkipThoughtModel:
-    """A GRU and its word vectors."""
-
     gru: torch.nn.GRU
     table: protocol.Vectors  # (words, inputs), on disk
 

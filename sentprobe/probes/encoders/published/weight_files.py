@@ -1,13 +1,4 @@
-"""Read files of weights without running code that they may contain.
-
-=================  ====================================================================
-state dictionary   tensors by name, as PyTorch saves them; read only with ``weights_only``
-npz                arrays by name, as NumPy saves them
-npy                one array, one row per word; it stays on disk, and rows are read on demand
-=================  ====================================================================
-
-Pickles may run code; they are refused with a command that converts them.
-"""
+"""Read files of weights without running code that they may contain: pickles are refused."""
 
 import hashlib
 import pickle
@@ -32,10 +23,9 @@ NPY_MAGIC = b"\x93NUMPY"
 def read_state_dict(
     path: Path, names: Sequence[str], *, prefix: str, ignored_prefix: str, convert: str
 ) -> dict[str, torch.Tensor]:
-    """Return the tensors of a PyTorch state dictionary as float32; raise EncoderError for names other than *names*.
+    """Return a PyTorch state dictionary as float32; EncoderError, with *convert*, for a pickle or other names.
 
-    - prefix, ignored_prefix: prefixes of the model's and of other names in a larger network
-    - convert: how to convert a pickle, for the error message
+    *prefix* begins the model's names in a larger network, and *ignored_prefix* other names in it.
     """
     with _report_damage(path, "PyTorch state dictionary"):
         _check_archive_size(path)
@@ -132,7 +122,6 @@ def _report_damage(path: Path, what: str) -> Iterator[None]:
 
 
 def _check_archive_size(path: Path) -> None:
-    """Refuse an archive that expands far beyond its size."""
     with path.open("rb") as file:
         if is_zipfile(file):
             with ZipFile(file) as archive:

@@ -1,8 +1,4 @@
-"""The folder of a sentence model: config.json, words.txt and model.safetensors.
-
-No file is a pickle. The sizes in config.json limit the sizes of the other files, so that a damaged folder is refused
-before memory is allocated.
-"""
+"""The folder of a sentence model; the sizes in config.json limit those of words.txt and model.safetensors."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -19,13 +15,11 @@ from sentprobe.probes.encoders.trained import sentence_model as models
 from sentprobe.values import parse_json
 
 WORDS, WEIGHTS = "words.txt", "model.safetensors"
-
 STEP = "step"
 """Key of the training step in config.json's record and in the header of the weights.
 
 The two steps differ if a training was killed after it replaced only one of the files.
 """
-
 MAX_HEADER_BYTES = 2**20
 """Maximum size of the header of model.safetensors, in bytes."""
 

@@ -15,13 +15,10 @@ from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors
 
 log = logging.getLogger(__name__)
-
 PADDING, UNKNOWN = 0, 1
 """Rows of word vectors that belong to no known word: padding after the end of a sentence, and unknown words."""
-
 SPECIAL_ROWS = 2
 """Number of rows without a word."""
-
 WORD_VECTOR_STD = 0.1
 """Initial standard deviation of learned word vectors (Gehring et al. 2017, section 3.5)."""
 
@@ -102,12 +99,7 @@ def make_sentence_model(
     frozen: bool = False,
     seed: int,
 ) -> SentenceModel:
-    """Return an untrained model; the seed decides its random weights. Raises UsageError or EncoderError.
-
-    - vectors: initial word vectors; vectors of other words are sampled with the same mean scale.
-      None: all vectors are sampled with standard deviation 0.1
-    - frozen: whether word vectors are not trained
-    """
+    """Return an untrained model with weights by *seed*; words without *vectors* are sampled on their mean scale."""
     check_size(architecture, words=len(vocabulary.words))
     if vectors is not None and vectors.dim != architecture.inputs:
         raise UsageError(

@@ -1,8 +1,4 @@
-"""Variants of encoders from whose vectors the labels of a dataset are erased.
-
-LEACE (Belrose et al. 2023, theorem 4.3) makes the smallest change of the vectors, in mean squares, that removes all
-covariance with the labels. No linear classifier then predicts the labels. LEACE is fitted to the training items.
-"""
+"""Variants of encoders from whose vectors LEACE (Belrose et al. 2023, theorem 4.3) erases the labels of a dataset."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,10 +14,8 @@ from sentprobe.specs import Spec
 
 ERASE = "erase"
 """The option of a spec whose value is the path of a dataset."""
-
 NO_ERASURE = "none"
 """The value that asks for the unchanged vectors."""
-
 MIN_VARIANCE_SHARE = 1e-9
 """Directions with a smaller share of the greatest variance are rounding errors."""
 
@@ -129,13 +123,8 @@ def make_erased_encoders(
             continue
         data = read_dataset(path)
         for encoder in encoders:
-            name = f"{encoder.name}, without {data.name}"
-            yield make_erased_encoder(
-                encoder,
-                data,
-                name=name if label else add_options(encoder.name, (ERASE, path)),
-                base_is_probed=NO_ERASURE in paths,
-            )
+            name = f"{encoder.name}, without {data.name}" if label else add_options(encoder.name, (ERASE, path))
+            yield make_erased_encoder(encoder, data, name=name, base_is_probed=NO_ERASURE in paths)
 
 
 def split_erase_option(spec: Spec) -> tuple[Spec, tuple[str, ...]]:

@@ -1,8 +1,4 @@
-"""CoordInv and BShift of Conneau et al. 2018, section 2: two clauses or two neighbouring tokens, inverted or not.
-
-In CoordInv, the same function renders originals and inverted sentences. An original is used only if its rendering
-equals the sentence of the corpus. So neither case nor punctuation tells the two apart.
-"""
+"""CoordInv and BShift of Conneau et al. 2018, section 2: two clauses or two neighbouring tokens, inverted or not."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -185,11 +181,7 @@ COORDINV = NaturalTask(
 
 
 def select_bigram_shift(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of BShift: two neighbouring tokens swapped (I) or not (O).
-
-    The first token is never swapped, nor punctuation, nor tokens that differ in case only. Sentences with double quotes
-    are excluded, and sentences that a swap turns into another sentence of the corpus.
-    """
+    """Return the items of BShift: two neighbours swapped (I) or not (O), but not the first token, nor punctuation."""
     return pairing.select_changed_sentences(
         request,
         "SELECT digest, 0 AS label, 0 AS form FROM sentences "

@@ -51,21 +51,17 @@ TENSE = NaturalTask(
     | give_reason(CORRELATED_IN_TEXT, Cue.LENGTH),
 )
 
-
 NUMBER_TAGS = ("NN", "NNS")
 
 
 def select_noun_number(request: SelectionRequest, role: str, *, redundancy: Redundancy) -> Selection:
-    """Return items: the head of the main clause's subject or direct object is NN or NNS, and in the frequency band.
-
-    A phrase whose number differs from that of its head, as in *a cat and a dog*, is excluded.
-    """
+    """Return items: the subject's or object's head is NN or NNS, has the phrase's number, and is in the band."""
     return select_target_words(request, role, answer=_build_answer_sql(role), labels=NUMBER_TAGS, redundancy=redundancy)
 
 
 def _build_answer_sql(role: str) -> str:
-    number = f"if({role}_number = 'sg', 'NN', 'NNS')"
-    tag = f"CASE split_part({role}_tag, '|', 1) WHEN 'NOUN' THEN {number} ELSE {role}_tag END"
+    is_penn = f"{role}_tag NOT LIKE 'NOUN%'"
+    tag = f"CASE WHEN {is_penn} THEN {role}_tag WHEN {role}_number = 'sg' THEN 'NN' ELSE 'NNS' END"
     fits = f"({tag}, {role}_number) IN (('NN', 'sg'), ('NNS', 'pl'))"
     return f"CASE WHEN {LENGTHS_SQL} AND {fits} AND {build_askable_sql(role)} THEN {tag} END"
 

@@ -1,8 +1,7 @@
 """SOMO of Conneau et al. 2018, section 2: a noun or verb replaced by a less fitting one.
 
-Word and replacement have the same tag (their most frequent one) and corpus frequencies in the band. With the word
-before, and with the word after, both form bigrams whose corpus frequencies differ by at most a factor of two. An
-original is a sentence with a word that could have been replaced in the same way.
+Both words have the same most frequent tag, a corpus frequency in the band, and bigrams, with the word before and with
+the word after, whose frequencies differ by at most a factor of two.
 """
 
 import math
@@ -22,16 +21,12 @@ from sentprobe.probes.natural.target_words import WORD_PATTERN, count_forms, for
 
 ODD_BAND = selection.FrequencyBand(40, 400)
 """Corpus frequencies of replaced words and of replacements."""
-
 LABELS = ("O", "C")
 """Original and changed, as in the published data."""
-
 TAGS = ("NN", "NNS", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ")
 """Nouns and verbs; no names."""
-
 MAX_FREQUENCY_RATIO = 2.0
 """Largest ratio of the frequencies of two bigrams."""
-
 _OVERSAMPLE = 1.5
 """Sentences that are tried at first, per sentence needed."""
 
@@ -45,10 +40,7 @@ class Replacement:
 
 
 def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of SOMO: a noun or verb was replaced (C) or not (O). Raises TooFewError.
-
-    Half of the sentences are changed. Among them, no replacement is in two splits.
-    """
+    """Return the items of SOMO, half changed (C), each replacement in one split. Raises TooFewError."""
     band = request.settings.odd_band or ODD_BAND.scale(request.corpus.token_count)
     replacements = _find_replacements(request, band)
     requested = selection.compute_class_share(request.size, classes=2)
@@ -81,13 +73,9 @@ def _deal_replacements(
     ranks = np.array([replacement.rank for replacement in replacements], np.int64)
     zeros = np.zeros(len(replacements), np.int64)
     pool = SentencePool(zeros.astype(np.uint64), zeros, ranks)
-    split_numbers = selection.deal_forms(pool, classes=1, requested=requested)
+    places = selection.deal_forms(pool, classes=1, requested=requested)
     return {
-        split: [
-            replacement
-            for replacement, split_number in zip(replacements, split_numbers, strict=True)
-            if split_number == number
-        ]
+        split: [replacement for replacement, place in zip(replacements, places, strict=True) if place == number]
         for number, split in enumerate(requested)
     }
 
@@ -175,7 +163,6 @@ SELECT digest, chosen[1] AS spot, chosen[2] AS word, chosen[3] AS tag,
 FROM one JOIN sentences USING (digest)
 """
 
-
 _CHOICE_SQL = f"""
 WITH known AS (
     SELECT targets.*, before.n AS before_n, after.n AS after_n FROM targets
@@ -196,7 +183,6 @@ SELECT {HANDLE_SQL} AS handle, spot, form AS word, chosen[2] AS rank
 FROM one JOIN odd_words ON word = chosen[1]
 ORDER BY md5_number_lower(concat(digest, ' ', $1)), digest
 """
-
 
 TASK = NaturalTask(
     name="SOMO",

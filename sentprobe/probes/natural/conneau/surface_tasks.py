@@ -59,17 +59,12 @@ SENTENCE_LENGTH = NaturalTask(
     may_answer=ABOUT_LENGTH,
 )
 
-
 FIRST_RANK = 2001
 WORDS = 1000
 
 
 def select_word_content(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of WC: which of 1,000 words is in the sentence (exactly one is, once). Raises TooFewError.
-
-    The words are in lower case, with at least 4 letters and no other characters. They are taken by frequency, from rank
-    2,001 on.
-    """
+    """Return the items of WC: which of 1,000 words occurs once; words of 4 or more letters from rank 2,001 on."""
     words, first = _find_words(request)
     rows = ", ".join(f"({rank}, {label})" for label, (rank, _) in enumerate(words))
     frequencies = request.corpus.frequency_table

@@ -7,23 +7,19 @@ from sentprobe.probes.natural import selection
 
 SEQUENCES = 19
 """Number of classes besides OTHER."""
-
 OTHER = "OTHER"
 """Class of the less frequent sequences."""
-
 MIN_SENTENCES = 12
 """Minimum number of sentences of a class, unless the user sets the number of classes: enough for each split to have
 some at the default proportions."""
-
 ANSWER_SQL = rf"CASE WHEN {selection.LENGTHS_SQL} AND regexp_full_match(top, '([A-Z]+ )+\.') THEN top END"
 """Constituents other than punctuation and quotes, then the label of the full stop."""
 
 
 def select_top_constituents(request: selection.SelectionRequest, answer: str = ANSWER_SQL) -> selection.Selection:
-    """Return the items of TopConst: the 19 most frequent sequences under the top S, and OTHER. Raises TooFewError.
+    """Return the items of TopConst: the 19 most frequent sequences under the top S, and OTHER.
 
-    Sequences with inner punctuation or quotes, or without the full stop's label at the end, are excluded. Class names
-    have ``_`` between constituents, as in the published data.
+    Sequences with inner punctuation or quotes, or without a final full stop, are excluded. Raises TooFewError.
     """
     tops, notes = _find_sequences(request, answer)
     cases = " ".join(f"WHEN '{top}' THEN {n}" for n, top in enumerate(tops))

@@ -1,14 +1,8 @@
 """TreeDepth of Conneau et al. 2018, section 2: depth, decorrelated from length.
 
-Deep trees are long sentences. The paper samples to a bivariate Gaussian over length and depth with a diagonal
-covariance. So does this module: at each depth, lengths have the same Gaussian, over the lengths of the published data.
-The Gaussian over depths is as wide as corpus and size allow. At its widest, all depths are equally frequent; at its
-narrowest, the commonest depths have 19% each and the rarest 5%.
-
-Long shallow trees and short deep ones are rare in any corpus. To fill these cells exactly, a dataset would have to
-shrink to a few hundred items, or to sentences of almost one length. The dataset may therefore lack up to 7% of the
-target's items, if length and depth correlate no more than in the published data. The target is not enlarged to replace
-them.
+As in the paper, lengths have the same Gaussian at each depth. The Gaussian over depths is as wide as corpus and size
+allow: at its widest, all depths are equally frequent; at its narrowest, the rarest has 5%. Long shallow trees and short
+deep ones are rare in any corpus, so a dataset may lack up to 7% of the target's items.
 """
 
 from collections.abc import Iterator, Mapping
@@ -32,10 +26,7 @@ def build_answer_sql(depths: range, column: str = "depth") -> str:
 
 _LENGTHS = range(6, 23)
 """Lengths in tokens, as in the published data."""
-
-
 Weights = NDArray[np.float64]
-
 _DEPTH_SPREADS = (np.inf, 4.0, 3.0, 2.5, 2.2)
 """Candidate standard deviations over depth, widest first."""
 _LENGTH_SPREAD = 4.5
@@ -148,7 +139,6 @@ def find_best_target(cells: Indices, size: Mapping[Split, int]) -> tuple[DepthTa
 
 
 def _iterate_targets(depth_count: int) -> Iterator[DepthTarget]:
-    """Yield all targets, the widest first."""
     depths, lengths = np.arange(depth_count, dtype=np.float64), np.array(_LENGTHS, np.float64)
     for depth_spread in _DEPTH_SPREADS:
         for mean in _LENGTH_MEANS:

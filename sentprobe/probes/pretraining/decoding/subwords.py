@@ -6,18 +6,16 @@ from typing import TYPE_CHECKING
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.protocol import missing_extra
-from sentprobe.probes.pretraining.item_batches import TokenRows, collect_rows
+from sentprobe.probes.pretraining.objective import TokenRows, collect_rows
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 PADDING, START, END = 0, 1, 2
 """Special codes, which no text contains."""
-
 SPECIAL_CODES = 3
 MIN_CODES = SPECIAL_CODES + 256
 """Number of codes before learning: special codes, and one per byte."""
-
 MAX_TEXTS = 200_000
 """Maximum number of texts to learn from, evenly spread; more texts change few codes."""
 

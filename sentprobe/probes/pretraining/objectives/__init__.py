@@ -1,29 +1,46 @@
-"""Objectives of an encoder's training, and their table."""
+"""Objectives of an encoder's training, their table, and the texts that they read."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.pretraining import objective_options as op
-from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
-from sentprobe.probes.pretraining.texts.open_texts import TextKind
+from sentprobe.probes.pretraining.texts import corpora
+from sentprobe.probes.pretraining.texts.constituents import read_trees
+from sentprobe.probes.pretraining.texts.pair_texts import read_nli, read_parallel, read_triplets
+from sentprobe.probes.pretraining.texts.running_text import read_sentences
 
 if TYPE_CHECKING:
     from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
     from sentprobe.probes.pretraining.objective import PreparedObjective
 
+LearnedTexts: TypeAlias = (
+    corpora.Sentences | corpora.SentencePairs | corpora.NliPairs | corpora.Triplets | corpora.Trees
+)
 
-__all__ = [
-    "OBJECTIVES",
-    "TRAINING",
-    "ObjectiveKind",
-    "ObjectiveOptions",
-    "find_objective",
-    "prepare",
-    "reject_unused_options",
-]
+
+class TextKind(StrEnum):
+    """Kind of text that an objective learns from."""
+
+    SENTENCES = "sentences"
+    PARALLEL = "parallel"
+    NLI = "nli"
+    TRIPLETS = "triplets"
+    TREES = "trees"
+    EVENTS = "events"
+    """Sentences with events, which the generator draws (:mod:`.corpora`); no file is read."""
+
+
+READERS: Mapping[TextKind, Callable[..., LearnedTexts]] = {
+    TextKind.SENTENCES: read_sentences,
+    TextKind.PARALLEL: read_parallel,
+    TextKind.NLI: read_nli,
+    TextKind.TRIPLETS: read_triplets,
+    TextKind.TREES: read_trees,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +79,6 @@ TEXT_OPTIONS: Mapping[TextKind, tuple[str, ...]] = {
     TextKind.EVENTS: (),
     TextKind.TRIPLETS: ("encoding", "longest", "tokenised"),
 }
-"""Options that apply to some kinds of text only, by kind."""
-
 _DECODER_OPTIONS = (op.CODES, op.DROPOUT)
 
 _KINDS = (
@@ -100,7 +115,9 @@ def reject_unused_options(kind: ObjectiveKind, written_options: Mapping[str, str
         raise UsageError(f"{written} is for --objective {', '.join(users)}, not for {kind.name}")
 
 
-def prepare(kind: ObjectiveKind, texts: Any, model: "SentenceModel", options: ObjectiveOptions) -> "PreparedObjective":
+def prepare(
+    kind: ObjectiveKind, texts: Any, model: "SentenceModel", options: op.ObjectiveOptions
+) -> "PreparedObjective":
     """Return an objective over texts of its kind, ready for training."""
     if not any(parameter.requires_grad for parameter in model.parameters()):
         raise UsageError(

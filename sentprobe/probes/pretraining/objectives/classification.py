@@ -6,8 +6,7 @@ from torch.nn import functional
 
 from sentprobe.generator.pairs.inference_pairs import NliLabel
 from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
-from sentprobe.probes.pretraining.item_batches import ItemLearner, prepare_items
-from sentprobe.probes.pretraining.objective import Batch, PreparedObjective
+from sentprobe.probes.pretraining.objective import Batch, ItemLearner, PreparedObjective, prepare_items
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 from sentprobe.probes.pretraining.texts.corpora import NliPairs, Triplets
 

@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.trained.sentence_model import UNKNOWN, SentenceModel
 from sentprobe.probes.pretraining.decoding import decoder
-from sentprobe.probes.pretraining.decoding.generation_quality import GenerationValidator, Metric
+from sentprobe.probes.pretraining.decoding.decoder import GenerationValidator, Metric
 from sentprobe.probes.pretraining.decoding.subwords import learn_subwords
-from sentprobe.probes.pretraining.item_batches import collect_rows, hold_out
-from sentprobe.probes.pretraining.objective import PreparedObjective
+from sentprobe.probes.pretraining.objective import PreparedObjective, collect_rows, hold_out
 from sentprobe.probes.pretraining.objective_options import DROP, SWAP, ObjectiveOptions
 from sentprobe.probes.pretraining.texts import corpora
 from sentprobe.probes.pretraining.texts.corpora import Meanings
@@ -79,11 +78,7 @@ def prepare_denoising(texts: corpora.Sentences, model: SentenceModel, options: O
 
 @dataclass(frozen=True, slots=True)
 class DropAndSwap:
-    """The noise of Hill et al. 2016, who drop and swap with probability 0.1 each.
-
-    Each word is dropped independently. The remaining words form disjoint adjacent pairs, and each pair is swapped
-    independently. If all words would be dropped, one stays; the paper does not treat this case.
-    """
+    """The noise of Hill et al. 2016: each word is dropped, then each disjoint pair of words swapped, by chance."""
 
     drop: float
     swap: float
@@ -106,8 +101,7 @@ class DropAndSwap:
 def prepare_skipthought(texts: corpora.Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
     """Prepare ``skipthought``: generate the next sentence (Conneau et al. 2018, section 3.2).
 
-    With ``neighbours``, a second decoder generates the previous sentence, as in Kiros et al. 2015. The first and last
-    sentence of a document are then targets only.
+    With ``neighbours``, a second decoder generates the previous sentence, as in Kiros et al. 2015.
     """
     shifts = (1, -1) if options.neighbours else (1,)
     places = [place for start, end in texts.list_spans() for place in range(start + options.neighbours, end - 1)]

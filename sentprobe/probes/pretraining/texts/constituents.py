@@ -40,7 +40,6 @@ def join_tokens(parsed: ParsedSentence) -> str:
 
 TREE_COLUMN = "tree"
 """Column with Penn brackets, in files of ``gen`` and ``probe analyze``."""
-
 SUFFIXES = {**PARSE_SUFFIXES, **text_files.SUFFIXES}
 
 
@@ -63,7 +62,10 @@ def read_trees(*paths: Path | str, options: text_filters.TextOptions = text_filt
 
 def _iterate_trees(name: str, encoding: str) -> Iterator[Tree | None]:
     if is_table(Path(name)):
-        for shard in _find_shards(name):
+        table = open_table(Path(name))
+        if not table.constituents:
+            raise UsageError(f"{name}: its sentences have no constituents; another parser gives them")
+        for shard in table.files:
             yield from _read_tree_column(shard, "parquet", encoding)
         return
     file_format = text_files.find_format(name, SUFFIXES)
@@ -73,13 +75,6 @@ def _iterate_trees(name: str, encoding: str) -> Iterator[Tree | None]:
     for parsed in read_parses(name, file_format, encoding):
         if parsed is not DOCUMENT_BREAK:
             yield parsed.tree if isinstance(parsed.tree, Tree) else None
-
-
-def _find_shards(name: str) -> list[str]:
-    table = open_table(Path(name))
-    if not table.constituents:
-        raise UsageError(f"{name}: its sentences have no constituents; another parser gives them")
-    return table.files
 
 
 def _read_tree_column(name: str, file_format: str, encoding: str) -> Iterator[Tree | None]:

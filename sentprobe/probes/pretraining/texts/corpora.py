@@ -11,7 +11,7 @@ from sentprobe.generator.bulk.sentence_files import write_sentences
 from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.pairs.inference_pairs import NliLabel
 from sentprobe.generator.spaces.space import Space
-from sentprobe.lexicon import Lexicon, english
+from sentprobe.lexicon import english
 from sentprobe.lexicon.read import choose_vocabulary
 
 
@@ -158,7 +158,7 @@ class Meanings:
         return f"{format_count(len(self), 'sentence')} with {event_phrase}"
 
 
-def sample_meanings(count: int, *, seed: int, lexicon: Lexicon | None = None) -> Meanings:
+def sample_meanings(count: int, *, seed: int) -> Meanings:
     """Draw *count* different events, uniformly from all templates, and their sentences.
 
     >>> drawn = sample_meanings(1, seed=3)
@@ -167,7 +167,7 @@ def sample_meanings(count: int, *, seed: int, lexicon: Lexicon | None = None) ->
     >>> print(drawn.events[0])  # doctest: +ELLIPSIS
     defeat [passive, pres, prog, not, adv()] (agent: the minister [pl] that exonerate [activ...
     """
-    lexicon = lexicon or english()
+    lexicon = english()
     space = Space(lexicon, vocabulary=choose_vocabulary(lexicon))
     places = space.sample(count, seed=seed)
     text_file = io.StringIO()
@@ -178,8 +178,6 @@ def sample_meanings(count: int, *, seed: int, lexicon: Lexicon | None = None) ->
 
 def split_notation(notation: str) -> str:
     """Return a notation with spaces before its brackets, so that lemmas and features are words.
-
-    It still parses as the same event.
 
     >>> split_notation("help[past, neg](agent: the professor[pl])")
     'help [past, neg] (agent: the professor [pl])'

@@ -15,8 +15,6 @@ from sentprobe.probes.pretraining.texts import corpora, text_files, text_filters
 from sentprobe.probes.pretraining.texts.corpora import SentencePairs
 
 PUBLISHED_COLUMNS = ("sentence1", "sentence2", "gold_label")
-"""Columns of the published SNLI and MultiNLI."""
-
 COLUMNS = ("premise", "hypothesis", "label")
 """Columns of ``gen pairs --nli``, and of SNLI and MultiNLI on the Hub."""
 
@@ -85,7 +83,6 @@ _Pairs: TypeAlias = Iterator[tuple[str, str]]
 
 SIDES = ("source", "target")
 """Default columns of a sentence and its translation."""
-
 PARALLEL_SUFFIXES = {**text_files.SUFFIXES, ".tmx": "tmx"}
 
 

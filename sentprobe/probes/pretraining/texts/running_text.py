@@ -24,7 +24,6 @@ class SentenceFiles:
     format: str | None = None
     """A name in :data:`FORMATS`; None: by the suffix."""
     column: str = "text"
-    """Column of the texts, in files with columns."""
     document: str | None = None
     """Column that names the document of a text; None: a file is one document."""
 
@@ -36,8 +35,7 @@ def read_sentences(
 ) -> corpora.Sentences:
     """Read sentences; empty lines, omitted sentences and the end of a file end a document.
 
-    Plain text has a sentence per line; the format ``text`` is running text, which is split into sentences. A folder is
-    a corpus table.
+    Plain text has a sentence per line; the format ``text`` is split into sentences. A folder is a corpus table.
     """
     if files.format is not None and files.format not in FORMATS:
         suggestion = suggest(files.format, FORMATS)

@@ -24,7 +24,6 @@ class TextOptions:
     """Whether texts already have spaces between all tokens."""
     lower: bool = False
     longest: int = 50
-    """Maximum number of tokens of a sentence."""
     encoding: str = "utf-8"
     punkt: Path | None = None
     """Folder of Punkt's parameters, to split running text; None: NLTK's for English."""
@@ -47,9 +46,7 @@ class TextFilter:
         self._counts: Counter[str] = Counter()
 
     def to_sentence(self, text: str, *, is_tokenised: bool = False) -> str:
-        """Return the tokens of a text, separated by spaces; without tokens, an empty text.
-
-        With *is_tokenised*, the text already has spaces between tokens.
+        """Return the tokens of a text (already separated if *is_tokenised*), with spaces between them.
 
         >>> TextFilter(TextOptions(lower=True)).to_sentence("Don't  go.")
         "do n't go ."
@@ -99,10 +96,8 @@ def check_enough(where: str, items: Sequence[object], noun: str, omitted: Omissi
 
 _CLOSING_MARKS = "])}>\"'»”’"
 """Marks that may follow the final full stop of a sentence."""
-
 _NEIGHBOUR_WORD = "a"
 """One-token word that is put before and after a word, so that the word is neither first nor last."""
-
 _MAX_CACHED_LENGTH = 100
 
 _JOINING = re.compile("[\u00a0\u00ad\u2007\u2009\u200a\u200b\u202f\u2060\ufeff]")

@@ -12,20 +12,16 @@ from sentprobe.probes.pretraining.texts.text_filters import TextFilter
 
 _MARKUP_REPLACEMENTS = {"bpt": "", "ept": "", "ph": " ", "it": " ", "ut": " "}
 """Elements with markup of another format, and their replacements: *ph* may separate words."""
-
 _LANGUAGE_ATTRIBUTE = "{http://www.w3.org/XML/1998/namespace}lang"
 
 _ANY_LANGUAGE = "*all*"
 """Value of the source language in a file whose units have different source languages."""
-
 _DECLARATION = re.compile(rb"""[^<]{0,3}<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)["']""")
 """The declaration of an XML file, after a byte-order mark."""
-
 _DECLARATION_BYTES = 1024
 
 _PARSER_ENCODINGS = {"utf-8", "utf-16", "iso-8859-1", "us-ascii"}
 """Encodings that the XML parser decodes itself."""
-
 _DOMAIN_ENCODINGS = {"idna", "punycode"}
 """Codecs of domain names, which cannot decode a whole file."""
 

@@ -28,7 +28,6 @@ class TestedDifference:
     """A difference of two encoders, with p-values corrected over all comparisons of the request."""
 
     matched: tuple[tuple[Any, Any], ...]
-    """The results of both encoders in each draw."""
     paired: PairedComparison
     sign_p: float
     t_p: float
@@ -206,7 +205,12 @@ def match_draws(first: Sequence[Result], second: Sequence[Result]) -> paired_tes
 
 def build_comparison_grid(comparisons: Sequence[Comparison]) -> Grid:
     """Build the table of comparisons, a row each; a significant difference is bold."""
-    return Grid(("A - B", "task", *list_figure_columns(comparisons)), tuple(map(_build_row, comparisons)))
+    names = [f"{comparison.first.encoder} - {comparison.second.encoder}" for comparison in comparisons]
+    rows = (
+        GridRow(name, name, (GridCell(comparison.first.task), *build_figure_cells(comparison)))
+        for name, comparison in zip(names, comparisons, strict=True)
+    )
+    return Grid(("A - B", "task", *list_figure_columns(comparisons)), tuple(rows))
 
 
 def list_figure_columns(comparisons: Sequence[TestedDifference]) -> tuple[str, ...]:
@@ -214,11 +218,6 @@ def list_figure_columns(comparisons: Sequence[TestedDifference]) -> tuple[str, .
     draws = {comparison.draws > 1 for comparison in comparisons}
     observations = "units or draws" if len(draws) > 1 else "draws" if True in draws else "units"
     return "A", "B", "A - B [95%]", f"A better / B better ({observations})", "p (sign)", "p (t-test)"
-
-
-def _build_row(comparison: Comparison) -> GridRow:
-    name = f"{comparison.first.encoder} - {comparison.second.encoder}"
-    return GridRow(name, name, (GridCell(comparison.first.task), *build_figure_cells(comparison)))
 
 
 def build_figure_cells(comparison: TestedDifference) -> tuple[GridCell, ...]:

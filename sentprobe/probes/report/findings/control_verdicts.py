@@ -51,12 +51,7 @@ MUST_BE_AT_CHANCE: Mapping[Condition, Callable[[Result], bool]] = {
     Condition.BAG_OF_WORDS: lambda result: result.mirrored,
     Condition.NO_SENTENCE: lambda result: result.balanced_probes,
 }
-"""Whether a control must be at chance.
-
-A bag of words may know the answer, except for mirror pairs. The probe words may know it, except where each occurs with
-every label equally often: in natural text, two words often have a usual order.
-"""
-
+"""Whether a control must be at chance: a bag of words on mirror pairs, probe words if each has balanced labels."""
 
 CONTROL_NAMES = {
     Condition.RANDOM_SENTENCES: "random sentences",
@@ -117,12 +112,9 @@ class ControlRun:
         shared = ", ".join(list_shared_properties(self.result, self.condition))
         return f"{CONTROL_NAMES[self.condition]}{shared and f' ({shared})'} on {self.result.task}{self.draw}"
 
-    def format_expected(self) -> str:
-        """Return the interval in percent."""
-        return f"{100 * self.expected.low:.1f} to {100 * self.expected.high:.1f}"
-
     def __str__(self) -> str:
-        return f"{self.name}: {100 * self.score.accuracy:.1f}, {self.verdict} ({self.format_expected()} expected)"
+        expected = f"{self.expected.format_percent()} expected"
+        return f"{self.name}: {100 * self.score.accuracy:.1f}, {self.verdict} ({expected})"
 
 
 @lru_cache(maxsize=8)

@@ -23,11 +23,9 @@ Orders = NDArray[np.int64]
 
 MIN_VALUES = 3
 """The correlation of two values is always 1 or -1."""
-
 RESAMPLE_COUNT = 2_000
 MAX_ORDERS = 10_000
 """The maximum number of orders for an exact p-value; of more orders, a sample is used."""
-
 _ROUNDING = 1e-9
 
 
@@ -164,28 +162,17 @@ def correlate_tasks(
     score_names = dict.fromkeys(task for name in names.values() for task in scores[name])
     pairs = []
     for task, score in product(tasks, score_names):
-        accuracies = [probed[encoder].get(task) for encoder in names]
-        estimate = _correlate_pairs(accuracies, [scores[name].get(score) for name in names.values()], seed=seed)
+        values = [(probed[encoder].get(task), scores[name].get(score)) for encoder, name in names.items()]
+        both = [(a, b) for a, b in values if a is not None and b is not None]
+        estimate = compute_rank_correlation(*zip(*both, strict=True), seed=seed) if both else None
         pairs.append(Correlation(task=task, score=score, estimate=estimate))
+    p_values = iter(correct_p_values([pair.estimate.p for pair in pairs if pair.estimate], correction))
     return Correlations(
-        pairs=tuple(_correct_p_values(pairs, correction)),
+        pairs=tuple(replace(pair, p=next(p_values)) if pair.estimate else pair for pair in pairs),
         encoders=names,
         left_out=tuple(name for name in probed if name not in names),
         seed=seed,
     )
-
-
-def _correlate_pairs(
-    first: Sequence[float | None], second: Sequence[float | None], *, seed: int
-) -> RankCorrelation | None:
-    both = [(a, b) for a, b in zip(first, second, strict=True) if a is not None and b is not None]
-    return compute_rank_correlation(*zip(*both, strict=True), seed=seed) if both else None
-
-
-def _correct_p_values(pairs: Sequence[Correlation], correction: Correction) -> Iterator[Correlation]:
-    p_values = iter(correct_p_values([pair.estimate.p for pair in pairs if pair.estimate], correction))
-    for pair in pairs:
-        yield replace(pair, p=next(p_values)) if pair.estimate else pair
 
 
 def build_correlation_grid(correlations: Correlations) -> Grid:

@@ -85,7 +85,9 @@ def compare_geometry(
     matches = [
         (matched, kind)
         for pair in pairs
-        for matched in _match_contrasts(*(_select_measured(side, nearness) for side in pair))
+        for matched in _match_contrasts(
+            *(tuple(r for r in side if r.find_overall(NegativeKind.FORM, nearness) is not None) for side in pair)
+        )  # a whitened distance is missing if there were too few sentences
         for kind in NegativeKind
     ]
     tests = [_compare_matched(*match, nearness) for match in matches]
@@ -94,11 +96,6 @@ def compare_geometry(
         GeometryComparison(matched=matched, kind=kind, nearness=nearness, paired=paired_test, sign_p=sign, t_p=t)
         for (matched, kind), paired_test, (sign, t) in zip(matches, tests, corrected, strict=True)
     )
-
-
-def _select_measured(table: GeometryTable, nearness: Nearness) -> GeometryTable:
-    """Return the results with this distance; a whitened distance is missing if there were too few sentences."""
-    return tuple(result for result in table if result.find_overall(NegativeKind.FORM, nearness) is not None)
 
 
 def _match_contrasts(first: GeometryTable, second: GeometryTable) -> Iterator[GeometryPairs]:

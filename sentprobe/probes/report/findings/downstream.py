@@ -5,15 +5,12 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 from sentprobe.errors import FormatError, UsageError, path_error
 from sentprobe.probes.formats.records import read_table_rows
 from sentprobe.values import BadSyntaxError, parse_json
 
 Scores = Mapping[str, Mapping[str, float]]
-"""The score by encoder name (as in the file), then by task."""
-
 MODEL_META = "model_meta.json"
 
 
@@ -78,7 +75,10 @@ def _read_task(path: Path) -> tuple[str, float]:
         value = parse_json(path.read_bytes())
         task, scores = value["task_name"], value["scores"]
         split = scores["test"] if "test" in scores else next(iter(scores.values()))
-        return _average_scores(task, [part["main_score"] for part in split], path)
+        numbers = [_parse_score(str(part["main_score"]), str(path)) for part in split]
+        if not isinstance(task, str) or not numbers:
+            raise TypeError("no task, or no score")
+        return task, fmean(numbers)
     except OSError as error:
         raise path_error(path, "cannot read it", error, otherwise=FormatError) from error
     except BadSyntaxError as error:
@@ -87,13 +87,6 @@ def _read_task(path: Path) -> tuple[str, float]:
         raise FormatError(
             f"{path}: not a result of MTEB: 'task_name', 'scores' and in these 'main_score' are wanted"
         ) from None
-
-
-def _average_scores(task: Any, parts: Sequence[Any], path: Path) -> tuple[str, float]:
-    numbers = [_parse_score(str(part), str(path)) for part in parts]
-    if not isinstance(task, str) or not numbers:
-        raise TypeError("no task, or no score")
-    return task, fmean(numbers)
 
 
 def match_names(encoders: Sequence[str], scored: Sequence[str]) -> dict[str, str]:

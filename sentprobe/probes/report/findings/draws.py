@@ -1,12 +1,12 @@
 """Draws, joined into one table: the data, untrained weights, random vectors and probes of a run with one ``--seed``."""
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
+from operator import attrgetter
 
 from sentprobe.probes.results.result import EncoderOnTask, Result, Results
-from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.specs import remove_run_seed
+from sentprobe.values import group_by
 
 
 def join_draws(tables: Sequence[Results]) -> tuple[Results, ...]:
@@ -38,7 +38,11 @@ def _join_by_name(tables: Sequence[Results], naming: Naming) -> tuple[Results, .
             group.append(table)
         else:
             groups.append([table])
-    return tuple(g[0] if len(g) == 1 else _concatenate_draws(g, naming) for g in groups)
+    ordered = (sorted(group, key=lambda table: min(list_seeds(table))) for group in groups)
+    return tuple(
+        g[0] if len(g) == 1 else Results(tuple(r for table in g for r in _rename_encoders(table, naming).records))
+        for g in ordered
+    )
 
 
 def _rename_encoders(table: Results, naming: Naming) -> Results:
@@ -46,11 +50,6 @@ def _rename_encoders(table: Results, naming: Naming) -> Results:
     if names == [record.encoder for record in table.records]:
         return table
     return Results(tuple(replace(record, encoder=n) for record, n in zip(table.records, names, strict=True)))
-
-
-def _concatenate_draws(tables: Sequence[Results], naming: Naming) -> Results:
-    ordered = sorted(tables, key=lambda table: min(list_seeds(table)))
-    return Results(tuple(chain.from_iterable(_rename_encoders(table, naming).records for table in ordered)))
 
 
 def _are_draws(first: Results, second: Results) -> bool:
@@ -73,14 +72,18 @@ def differ_in_draw(first: Result, second: Result) -> bool:
     seeds = (first.encoder_seed, second.encoder_seed)
     drawn = None not in seeds and seeds[0] != seeds[1]
     return (
-        _get_settings(first) == _get_settings(second)
-        and (same_data or first.data.is_other_draw(second.data))
+        bool(_SETTINGS(first) == _SETTINGS(second))
+        and (same_data or are_drawn_alike(first, second))
         and (same_vectors or drawn)
     )
 
 
-def _get_settings(record: Result) -> tuple[object, ...]:
-    return record.preset, record.probe_vectors, record.dim, record.labels, record.layer
+def are_drawn_alike(first: Result, second: Result) -> bool:
+    """Return whether the datasets of two results are known to differ in their seed only."""
+    return first.data is not None and second.data is not None and first.data.is_other_draw(second.data)
+
+
+_SETTINGS = attrgetter("preset", "probe_vectors", "dim", "labels", "layer")
 
 
 def _list_probe_seeds(record: Result) -> set[int]:
@@ -89,9 +92,7 @@ def _list_probe_seeds(record: Result) -> set[int]:
 
 def find_missing_cells(tables: Sequence[Results]) -> tuple[tuple[EncoderOnTask, ...], ...]:
     """Return, for each table, the encoders and tasks that only other draws of the same run have."""
-    by_preset: dict[Preset, list[Results]] = {}  # draws of one run share it
-    for table in tables:
-        by_preset.setdefault(table.records[0].preset, []).append(table)
+    by_preset = group_by(tables, lambda table: table.records[0].preset)  # draws of one run share it
     return tuple(
         tuple(
             dict.fromkeys(
@@ -120,7 +121,7 @@ def _are_other_draws(first: Results, second: Results) -> bool:
     pairs = [(a, b) for task, asked in _group_questions(first).items() for a in asked for b in questions.get(task, ())]
     return (
         bool(pairs)
-        and all(_have_same_questions(a, b) for a, b in pairs)
+        and all(a.dataset_fingerprint == b.dataset_fingerprint or are_drawn_alike(a, b) for a, b in pairs)
         and all(differ_in_draw(a, b) for a in first.records for b in second.records_by_cell.get(a.cell, ()))
     )
 
@@ -133,29 +134,6 @@ def _group_questions(table: Results) -> Mapping[str, Collection[Result]]:
     return {task: by_dataset.values() for task, by_dataset in datasets.items()}
 
 
-def _have_same_questions(first: Result, second: Result) -> bool:
-    """Return whether two results have the same dataset, or draws of one."""
-    is_drawn = first.data is not None and second.data is not None and first.data.is_other_draw(second.data)
-    return first.dataset_fingerprint == second.dataset_fingerprint or is_drawn
-
-
 def list_seeds(results: Results) -> list[int]:
     """Return the seeds of the draws among the results, in order."""
     return sorted({record.seed for record in results.records})
-
-
-def split_draws(results: Results) -> tuple[Results, ...]:
-    """Return the results of each draw, in order of seed."""
-    return tuple(
-        Results(tuple(record for record in results.records if record.seed == seed)) for seed in list_seeds(results)
-    )
-
-
-def find_draws(results: Results, record: Result) -> list[Result]:
-    """Return the results in the cell of a record, one for each draw."""
-    return [*results.records_by_cell.get(record.cell, ())]
-
-
-def group_by_cell(results: Results) -> Iterator[list[Result]]:
-    """Yield the results of each encoder on each task, one for each draw."""
-    yield from ([*records] for records in results.records_by_cell.values())

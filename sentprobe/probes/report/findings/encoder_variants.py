@@ -14,7 +14,6 @@ from sentprobe.specs import OptionPair, Spec, parse_spec
 
 REDUCING_OPTIONS: Mapping[str, tuple[str, ...]] = {"dims": (), "quantize": (), "erase": (), "dim": ("st", "openai")}
 """Options that reduce vectors, and the kinds of encoders that have them; (): all kinds."""
-
 _SUFFIX = re.compile(r"(, (\d+ dims|int8|binary|without .+))+$")
 """The end of the name of a variant whose encoder has a name of its own."""
 
@@ -37,16 +36,12 @@ def strip_reductions(encoder: str) -> str:
     >>> strip_reductions("bow?dim=64"), strip_reductions("bow?erase=sets%2FTense")
     ('bow?dim=64', 'bow')
     """
-    spec = parse_known_spec(encoder) if _may_be_reduced(encoder) else None
+    may_be_reduced = any(f"{name}=" in encoder and encoder.startswith(k or "") for name, k in REDUCING_OPTIONS.items())
+    spec = parse_known_spec(encoder) if may_be_reduced else None
     if spec is None:
         return _SUFFIX.sub("", encoder)
     reductions = find_reductions(spec)
     return str(replace(spec, options=tuple(option for option in spec.options if option not in reductions)))
-
-
-def _may_be_reduced(encoder: str) -> bool:
-    """Return whether a name may be a spec with a reduction; a cheap test before parsing."""
-    return any(f"{name}=" in encoder and encoder.startswith(kinds or "") for name, kinds in REDUCING_OPTIONS.items())
 
 
 def is_same_model(first: str, second: str) -> bool:
@@ -75,7 +70,6 @@ def describe_excluded_pairs(compared: Iterable[tuple[str, str]]) -> str:
 EXCLUDED_PAIRS_NOTE = (
     "Not compared here: an encoder with its own vectors cut, rounded or without a property (--against ENCODER does)."
 )
-
 
 KINDS = frozenset(encoder_kind.name for encoder_kind in ENCODERS)
 

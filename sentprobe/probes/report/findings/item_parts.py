@@ -16,12 +16,12 @@ from sentprobe.probes.report.findings.mean_and_interval import compute_figure
 from sentprobe.probes.results.item_table import LENGTH, ItemTable, read_item_tables
 from sentprobe.probes.results.result import Condition, Result, SeedScore, make_score, pack_bits, renumber_units
 from sentprobe.probes.statistics import Interval, compare_draws, difference_interval
+from sentprobe.values import group_by
 
 UNKNOWN_PART = "not known"
 
 MAX_PARTS = 12
 """Columns with more distinct numbers are divided into bins."""
-
 BIN_COUNT = 6
 ItemTables: TypeAlias = Mapping[str, ItemTable]
 
@@ -81,11 +81,9 @@ def _bin_numbers(values: Sequence[str], numbers: Mapping[str, float]) -> dict[st
     ordered = sorted(numbers, key=lambda value: (numbers[value], value))
     below = np.searchsorted(sorted_numbers, [numbers[value] for value in ordered])
     places = BIN_COUNT * below // len(sorted_numbers)
-    bins: dict[int, list[str]] = {}
-    for place, value in zip(places.tolist(), ordered, strict=True):
-        bins.setdefault(place, []).append(value)
-    names = {place: " to ".join(dict.fromkeys((b[0], b[-1]))) for place, b in bins.items()}
-    return {value: names[place] for place, bin_values in bins.items() for value in bin_values}
+    place_of = dict(zip(ordered, places.tolist(), strict=True))
+    bins = group_by(ordered, place_of.__getitem__).values()
+    return {value: " to ".join(dict.fromkeys((values[0], values[-1]))) for values in bins for value in values}
 
 
 def check_column(items: Iterable[ItemTable], column: str) -> None:
@@ -158,7 +156,6 @@ class PartAccuracy:
     spread: float | None
     interval: Interval
     majority: float
-    """The share of the most frequent label of the part: chance."""
 
 
 def accuracy_by(

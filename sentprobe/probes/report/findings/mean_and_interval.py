@@ -14,7 +14,6 @@ from sentprobe.probes.statistics import Interval, accuracy_interval, binomial_p_
 
 LEAST_UNITS = 10
 """In fewer units, equal shares of right answers may be a coincidence."""
-
 FEW_ITEMS = 50
 """A figure on fewer test items than this is marked, and shown with its interval."""
 
@@ -25,7 +24,6 @@ class Figure:
 
     accuracy: float
     interval: Interval
-    """95% interval of the mean."""
     half_width: float | None
     """Half the width of the interval before it is cut at 0 or 1; None for a single probe."""
     items: int
@@ -52,8 +50,8 @@ def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
     """Return the figures of cells of one table.
 
     One draw has the interval of its score, and the binomial test against chance on the effective number of items.
-    Several draws have Student's t, with a variance that is shared with the other cells. If
-    they have the same test items, interval and p-value are at least those for the choice of items.
+    Several draws have Student's t, with a variance that is shared with the other cells. If they have the same test
+    items, interval and p-value are at least those for the choice of items.
     """
     tests = _test_draws([cell for cell in cells if len(cell[0]) > 1])
     figures = [_join_draws(cell, next(tests)) if len(cell[0]) > 1 else _describe_one_draw(cell) for cell in cells]

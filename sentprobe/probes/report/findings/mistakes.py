@@ -11,6 +11,7 @@ from sentprobe.display.table_writers import Grid, GridCell, GridRow, escape_mark
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.report.findings.item_parts import ItemTables, check_column, partition_values
 from sentprobe.probes.results.item_table import LABEL, ItemTable
+from sentprobe.probes.results.records import identify_result
 from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.suites import to_own_name
 
@@ -22,7 +23,6 @@ class WrongItem:
     place: int
     sentence: str
     marks: tuple[int, ...]
-    """The positions of the probe words in the sentence, from 0."""
     probes: tuple[str, ...]
     event: str
     answer: str
@@ -32,10 +32,9 @@ class WrongItem:
     seeds: int
     columns: Mapping[str, str]
 
-    def mark_probe_words(self, before: str = "[", after: str = "]") -> str:
-        """Return the sentence with its probe words between two signs."""
-        tokens = self.sentence.split()
-        return " ".join(f"{before}{token}{after}" if at in self.marks else token for at, token in enumerate(tokens))
+    def mark_probe_words(self) -> str:
+        """Return the sentence with its probe words in brackets."""
+        return " ".join(f"[{t}]" if at in self.marks else t for at, t in enumerate(self.sentence.split()))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,18 +62,13 @@ def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str |
     """Return at most *count* wrong answers of a result, or of each part by *column*; those of most probes first."""
     seeds = result.scores[Condition.PROBE].seeds
     wrong = np.sum([~seed.items() for seed in seeds], axis=0)  # (items,)
-    order = np.argsort(-wrong, kind="stable")
-    return tuple(
-        WrongItems(
-            result=result,
-            part=part,
-            items=int(chosen.sum()),
-            wrong=len(places),
-            shown=tuple(_build_wrong_item(result, table, index, int(wrong[index])) for index in places[:count]),
-        )
-        for part, chosen in _split_items(table, column)
-        for places in [[index for index in order.tolist() if chosen[index] and wrong[index]]]
-    )
+    order = np.argsort(-wrong, kind="stable").tolist()
+    mistakes = []
+    for part, chosen in _split_items(table, column):
+        places = [index for index in order if chosen[index] and wrong[index]]
+        shown = tuple(_build_wrong_item(result, table, index, int(wrong[index])) for index in places[:count])
+        mistakes.append(WrongItems(result=result, part=part, items=int(chosen.sum()), wrong=len(places), shown=shown))
+    return tuple(mistakes)
 
 
 def _split_items(table: ItemTable, column: str | None) -> Iterator[tuple[str, Any]]:
@@ -202,9 +196,7 @@ def to_mistake_records(mistakes: Sequence[WrongItems]) -> list[dict[str, Any]]:
     names = dict.fromkeys(n for mistakes_part in mistakes for item in mistakes_part.shown for n in item.columns)
     return [
         {
-            "run": mistakes_part.result.source,
-            "encoder": mistakes_part.result.encoder,
-            "task": mistakes_part.result.task,
+            **identify_result(mistakes_part.result),
             "seed": mistakes_part.result.seed,
             "part": mistakes_part.part,
             "item": item.place,

@@ -10,21 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sentprobe.errors import UsageError
+from sentprobe.probes import statistics as st
 from sentprobe.probes.report.findings.control_verdicts import list_shared_properties
 from sentprobe.probes.results.result import Condition, Result, Score
-from sentprobe.probes.statistics import (
-    Floats,
-    Interval,
-    PairedComparison,
-    compare_items,
-    compute_sign_test,
-    student_quantile,
-    sum_by_unit,
-    two_sided_t_p_value,
-)
+from sentprobe.values import group_by
 
 MOST_PRIOR_FREEDOM = 8.0
-"""The most degrees of freedom that the other gains of a table can add."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,28 +48,24 @@ class GainTest:
     @property
     def p(self) -> float:
         """The two-sided p-value."""
-        return two_sided_t_p_value(sqrt(self.draws) * self.mean / self.deviation, self.freedom)
+        return st.two_sided_t_p_value(sqrt(self.draws) * self.mean / self.deviation, self.freedom)
 
     @property
     def half_width(self) -> float:
         """Half the width of the 95% interval of the mean gain."""
-        return student_quantile(0.95, self.freedom) * self.deviation / sqrt(self.draws)
+        return st.student_quantile(0.95, self.freedom) * self.deviation / sqrt(self.draws)
 
 
 def compute_item_variance(gains: ArrayLike, units: Sequence[int]) -> float:
-    """Return the variance of the mean of *gains*, one for each test item, which are clustered by unit.
-
-    The estimate is that of a ratio of unit totals (Kish 1965, section 8.2). With one unit it is 0.
-
-    - units: (n,), unit of each item; empty: all differ
+    """Return the variance of the mean of *gains*, clustered by unit: a ratio of unit totals (Kish 1965, section 8.2).
 
     >>> compute_item_variance([1, 0, 1, 0], []), compute_item_variance([1, 0, 1, 0], [0, 0, 1, 1])
     (0.08333333333333333, 0.0)
     """
-    return compute_unit_variance(*sum_by_unit(gains, units))
+    return compute_unit_variance(*st.sum_by_unit(gains, units))
 
 
-def compute_unit_variance(sums: Floats, sizes: Floats) -> float:
+def compute_unit_variance(sums: st.Floats, sizes: st.Floats) -> float:
     """Return the variance of a mean of items, given the sum and the number of items of each unit, (units,)."""
     count, total = len(sums), float(sizes.sum())
     if count < 2:
@@ -88,10 +75,7 @@ def compute_unit_variance(sums: Floats, sizes: Floats) -> float:
 
 
 def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
-    """Test the gains of one table, each over at least two draws.
-
-    The variance of a gain, and that of its items, is taken to be at least that of one item, 1 / items squared.
-    """
+    """Test the gains of one table over two draws or more, with variances of at least that of one item, 1 / items^2."""
     if not gains:
         return ()
     draws = np.array([len(gain.by_draw) for gain in gains])
@@ -154,15 +138,15 @@ def count_independent_gains(sides: Iterable[tuple[Hashable, ...]]) -> int:
 
 
 def share_variances(
-    variances: Floats,
-    item_variances: Floats,
+    variances: st.Floats,
+    item_variances: st.Floats,
     freedom: ArrayLike,
     *,
     groups: NDArray[np.bool_],
     independent: int,
     varying: NDArray[np.bool_] | None = None,
-) -> tuple[Floats, Floats]:
-    """Return the shared variance of each gain, and the degrees of freedom that sharing adds.
+) -> tuple[st.Floats, st.Floats]:
+    """Return the shared variance of each gain, (..., gains), and the degrees of freedom that sharing adds, (...).
 
     phi is the ratio of the variance of a gain to that of its items, nu its degrees of freedom (draws - 1):
 
@@ -171,14 +155,8 @@ def share_variances(
       noise
     - the shared phi: (d phi0 + nu phi) / (d + nu), and at least 1
 
-    - variances, item_variances: (..., gains) float64, above 0
-    - freedom: (gains,)
     - groups: (groups, gains), the gains of each task and encoder
-    - independent: the number of independent gains
     - varying: (gains,), whether the answers of a gain vary, else it is left out of the prior; None: all vary
-
-    Returns:
-        (..., gains) float64 and (...) float64.
     """
     nu = np.asarray(freedom, dtype=np.float64)
     ratios = variances / item_variances
@@ -194,7 +172,7 @@ def share_variances(
     return shared * item_variances, prior_freedom
 
 
-def estimate_prior_freedom(ratios: Floats, freedom: Floats, *, independent: int) -> Floats:
+def estimate_prior_freedom(ratios: st.Floats, freedom: st.Floats, *, independent: int) -> st.Floats:
     """Return the degrees of freedom of the prior, (...) float64, by the spread of log variances.
 
     Smyth (2004): with z = ln(phi) - digamma(nu / 2) + ln(nu / 2), d0 solves trigamma(d0 / 2) = var(z) - mean
@@ -214,7 +192,7 @@ def estimate_prior_freedom(ratios: Floats, freedom: Floats, *, independent: int)
     return np.where(excess > 0, np.minimum(d0 / 2, most), most)
 
 
-def invert_trigamma(values: Floats) -> Floats:
+def invert_trigamma(values: st.Floats) -> st.Floats:
     """Return the x with trigamma(x) = value, for positive values (Smyth 2004, appendix: Newton's method).
 
     >>> bool(abs(invert_trigamma(np.array([1.6449340668482264]))[0] - 1) < 1e-9)
@@ -234,30 +212,27 @@ def invert_trigamma(values: Floats) -> Floats:
 
 LEVEL = 0.05
 """The level of every test of a table: a corrected p-value below it is significant."""
-
 ROUNDING = 1e-9
 """Smaller differences are ties."""
-
 MatchedResults = tuple[tuple[Result, Result], ...]
 """The results of two encoders on one task, in each draw that both have."""
-
 ConditionPair = tuple[Condition, Condition]
 PROBES: ConditionPair = (Condition.PROBE, Condition.PROBE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class DrawComparison(PairedComparison):
+class DrawComparison(st.PairedComparison):
     """A comparison over several draws, and its test."""
 
     test: GainTest
 
 
 @lru_cache(maxsize=1024)
-def _sum_answers(score: Score, units: tuple[int, ...]) -> tuple[Floats, Floats]:
-    return sum_by_unit(score.items(), units)
+def _sum_answers(score: Score, units: tuple[int, ...]) -> tuple[st.Floats, st.Floats]:
+    return st.sum_by_unit(score.items(), units)
 
 
-def sum_answers(result: Result, condition: Condition) -> tuple[Floats, Floats]:
+def sum_answers(result: Result, condition: Condition) -> tuple[st.Floats, st.Floats]:
     """Return the right answers of a probe (the mean over seeds), and the number of items, of each unit."""
     return _sum_answers(result.scores[condition], result.units)
 
@@ -275,15 +250,12 @@ def have_shared_items(draws: Sequence[Result]) -> bool:
 
 def compare_matched_results(
     matches: Sequence[MatchedResults], conditions: Sequence[ConditionPair]
-) -> list[PairedComparison]:
-    """Compare two encoders, or an encoder and a control, in each match.
+) -> list[st.PairedComparison]:
+    """Compare two encoders, or an encoder and a control, in each match, under its conditions.
 
-    - One draw: sign test and t-test over units.
-    - Several draws: sign test over draws, and the t-test with a variance that is shared with the other matches of
-      several draws. If draws have the same test items, its p-value is at least that of the
-      sign test over units, and the interval at least as wide as that for the choice of items.
-
-    - conditions: the conditions to compare in each match
+    One draw: sign test and t-test over units. Several draws: sign test over draws, and the t-test with a variance that
+    all of them share. If draws have the same test items, its p-value is at least that of the sign test over
+    units, and the interval at least as wide as that for the choice of items.
     """
     sides = [*zip(matches, conditions, strict=True)]
     gains = [_build_gains(*side) for side in sides if len(side[0]) > 1]
@@ -294,12 +266,12 @@ def compare_matched_results(
     ]
 
 
-def _compare_one_draw(first: Result, second: Result, conditions: ConditionPair) -> PairedComparison:
+def _compare_one_draw(first: Result, second: Result, conditions: ConditionPair) -> st.PairedComparison:
     a, b = (
         np.array([seed.items() for seed in result.scores[condition].seeds])
         for result, condition in zip((first, second), conditions, strict=True)
     )
-    return compare_items(a, b, first.units)
+    return st.compare_items(a, b, first.units)
 
 
 def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> DrawGains:
@@ -323,36 +295,35 @@ def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
     )
 
 
-def _subtract_answers(pair: tuple[Result, Result], conditions: ConditionPair) -> tuple[Floats, Floats]:
+def _subtract_answers(pair: tuple[Result, Result], conditions: ConditionPair) -> tuple[st.Floats, st.Floats]:
     """Return the sum of gains, and the number of items, of each unit."""
     (first, sizes), (second, _) = (sum_answers(result, c) for result, c in zip(pair, conditions, strict=True))
     return first - second, sizes
 
 
-def _average_same_items(matched: MatchedResults, conditions: ConditionPair) -> tuple[Floats, Floats]:
-    by_dataset: dict[str, list[tuple[Floats, Floats]]] = {}
-    for pair in matched:
-        by_dataset.setdefault(pair[0].dataset_fingerprint, []).append(_subtract_answers(pair, conditions))
-    sums = [np.mean([gains for gains, _ in draws], axis=0) for draws in by_dataset.values()]
-    return np.concatenate(sums), np.concatenate([draws[0][1] for draws in by_dataset.values()])
+def _average_same_items(matched: MatchedResults, conditions: ConditionPair) -> tuple[st.Floats, st.Floats]:
+    by_dataset = group_by(matched, lambda pair: pair[0].dataset_fingerprint).values()
+    draws = [[_subtract_answers(pair, conditions) for pair in pairs] for pairs in by_dataset]
+    sums = [np.mean([gains for gains, _ in same_items], axis=0) for same_items in draws]
+    return np.concatenate(sums), np.concatenate([same_items[0][1] for same_items in draws])
 
 
 def _compare_draws(
     matched: MatchedResults, conditions: ConditionPair, gains: DrawGains, test: GainTest
-) -> PairedComparison:
+) -> st.PairedComparison:
     p, half_width = test.p, test.half_width
     if have_shared_items([first for first, _ in matched]):
         sums, sizes = _average_same_items(matched, conditions)
-        p = max(p, compute_sign_test(int((sums > ROUNDING).sum()), int((sums < -ROUNDING).sum())))
+        p = max(p, st.compute_sign_test(int((sums > ROUNDING).sum()), int((sums < -ROUNDING).sum())))
         deviation = sqrt(compute_unit_variance(sums, sizes))
-        half_width = max(half_width, student_quantile(0.95, max(1, len(sums) - 1)) * deviation)
+        half_width = max(half_width, st.student_quantile(0.95, max(1, len(sums) - 1)) * deviation)
     wins, losses = sum(gain > 0 for gain in gains.by_draw), sum(gain < 0 for gain in gains.by_draw)
     return DrawComparison(
         test=test,
         difference=test.mean,
-        interval=Interval(max(-1.0, test.mean - half_width), min(1.0, test.mean + half_width)),
+        interval=st.Interval(max(-1.0, test.mean - half_width), min(1.0, test.mean + half_width)),
         wins=wins,
         losses=losses,
-        sign_p=compute_sign_test(wins, losses),
+        sign_p=st.compute_sign_test(wins, losses),
         t_p=p,
     )

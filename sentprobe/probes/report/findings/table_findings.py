@@ -10,20 +10,100 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from itertools import chain, combinations
 from statistics import fmean
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.errors import UsageError
 from sentprobe.probes.report.findings import control_verdicts
 from sentprobe.probes.report.findings.comparisons import Comparison, compare_results, match_draws
-from sentprobe.probes.report.findings.draws import group_by_cell
 from sentprobe.probes.report.findings.encoder_variants import is_same_model
 from sentprobe.probes.report.findings.mean_and_interval import ConditionCell, Figure, compute_figure, compute_figures
-from sentprobe.probes.report.findings.paired_tests import LEVEL, MatchedResults
-from sentprobe.probes.report.findings.table_comparisons import TableComparisons
+from sentprobe.probes.report.findings.paired_tests import LEVEL, PROBES, MatchedResults, compare_matched_results
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results
-from sentprobe.probes.statistics import Correction, correct_p_values
+from sentprobe.probes.statistics import Correction, Floats, compute_sign_tests, correct_p_values, sum_by_unit
+from sentprobe.values import group_by
+
+
+class TableComparisons:
+    """Comparisons of one family: the p-value that decides is corrected for their number, the other is not."""
+
+    def __init__(self, matches: Sequence[MatchedResults]) -> None:
+        """Test *matches*: the better encoder first, and the comparisons of a task's best encoder before others."""
+        self._matches = matches
+        self._places = group_by(range(len(matches)), lambda place: matches[place][0][0].task)
+        """The comparisons on each task."""
+        over_draws = [place for place, matched in enumerate(matches) if len(matched) > 1]
+        tests = compare_matched_results([matches[place] for place in over_draws], [PROBES] * len(over_draws))
+        self._over_draws = dict(zip(over_draws, tests, strict=True))
+        p_values = run_sign_tests([matched[0] for matched in matches])
+        p_values[over_draws] = [test.t_p for test in tests]
+        self._p_values = np.array(correct_p_values(p_values.tolist(), Correction.HOLM))
+
+    def __len__(self) -> int:
+        return len(self._matches)
+
+    def __iter__(self) -> Iterator[Comparison]:
+        return map(self._build_comparison, range(len(self)))
+
+    def compare_best(self, task: str) -> list[Comparison]:
+        """Return the comparisons of the best encoder on a task with the others."""
+        places = self._places.get(task, [])
+        best = {self._matches[place][0][0].encoder for place in places[:1]}
+        return [self._build_comparison(place) for place in places if self._matches[place][0][0].encoder in best]
+
+    def count_significant(self, task: str) -> tuple[int, int]:
+        """Return the number of significant differences on a task, and of all."""
+        places = self._places.get(task, [])
+        return int((self._p_values[places] < LEVEL).sum()), len(places)
+
+    def list_significant_pairs(self) -> Iterator[frozenset[EncoderOnTask]]:
+        """Yield the pairs of cells whose difference is significant."""
+        for place in np.flatnonzero(self._p_values < LEVEL).tolist():
+            first, second = self._matches[place][0]
+            yield frozenset((first.cell, second.cell))
+
+    def _build_comparison(self, place: int) -> Comparison:
+        matched, p = self._matches[place], float(self._p_values[place])
+        paired = self._over_draws.get(place) or compare_matched_results([matched], [PROBES])[0]
+        sign_p, t_p = (paired.sign_p, p) if len(matched) > 1 else (p, paired.t_p)
+        first, second = matched[0]
+        return Comparison(first=first, second=second, matched=matched, paired=paired, sign_p=sign_p, t_p=t_p)
+
+
+def run_sign_tests(pairs: Sequence[tuple[Result, Result]]) -> Floats:
+    """Return the p-value of the sign test over units of each pair of results on the same items, (n,) float64."""
+    wins, losses = np.zeros(len(pairs), np.int64), np.zeros(len(pairs), np.int64)
+    by_dataset = group_by(range(len(pairs)), lambda place: pairs[place][0].dataset_fingerprint)
+    for places in by_dataset.values():
+        results = {id(result): result for place in places for result in pairs[place]}
+        rows = dict(zip(results, range(len(results)), strict=True))
+        sums = _sum_right_answers([*results.values()])
+        for row, own_places in group_by(places, lambda place: rows[id(pairs[place][0])]).items():  # noqa: B023
+            second_sums = sums[[rows[id(pairs[place][1])] for place in own_places]]
+            wins[own_places] = np.count_nonzero(sums[row] > second_sums, axis=1)
+            losses[own_places] = np.count_nonzero(sums[row] < second_sums, axis=1)
+    return compute_sign_tests(wins, losses)
+
+
+def _sum_right_answers(results: Sequence[Result]) -> NDArray[np.unsignedinteger[Any]]:
+    """Return the right answers in each unit, (results, units), all multiplied to the same number of seeds."""
+    scores = [result.scores[Condition.PROBE] for result in results]
+    totals = sorted({score.total for score in scores})
+    if len(totals) > 1:
+        raise UsageError(f"{totals[0]} and {totals[1]} items cannot be paired")
+    seeds = int(np.lcm.reduce([len(score.seeds) for score in scores]))
+    sums = np.array(
+        [
+            sum_by_unit(np.sum([seed.items() for seed in score.seeds], axis=0) * (seeds // len(score.seeds)), units)[0]
+            for units, score in ((result.units, result.scores[Condition.PROBE]) for result in results)
+        ]
+    )
+    return sums.astype(np.min_scalar_type(int(sums.max())))
+
 
 ControlKey: TypeAlias = tuple[Condition, str, str]
-"""A control, its task, and the properties that encoders share to share it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,10 +147,7 @@ class TableFindings:
     @cached_property
     def columns(self) -> Mapping[str, Sequence[EncoderOnTask]]:
         """The cells of each task."""
-        columns: dict[str, list[EncoderOnTask]] = {}
-        for cell in self.cells:
-            columns.setdefault(cell[1], []).append(cell)
-        return columns
+        return group_by(self.cells, lambda cell: cell[1])
 
     @cached_property
     def significant_pairs(self) -> frozenset[frozenset[EncoderOnTask]]:
@@ -105,7 +182,7 @@ class TableFindings:
 @lru_cache(maxsize=8)
 def find_table(results: Results) -> TableFindings:
     """Return the findings of a table; the last tables are kept."""
-    cells = [tuple(draws) for draws in group_by_cell(results)]
+    cells = [tuple(draws) for draws in results.records_by_cell.values()]
     controls = [*_list_free_controls(results)]
     figure_cells: list[ConditionCell] = [*((draws, Condition.PROBE) for draws in cells), *controls]
     figures = compute_figures(figure_cells)
@@ -146,9 +223,8 @@ def identify_control(result: Result, condition: Condition) -> ControlKey:
 
 def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:
     """Yield every two encoders on a task, the better first, if they have the same test items in some draws."""
-    by_task: dict[str, list[Sequence[Result]]] = {}
-    for draws in sorted(cells, key=lambda draws: fmean(result.accuracy for result in draws), reverse=True):
-        by_task.setdefault(draws[0].task, []).append(draws)
+    ordered = sorted(cells, key=lambda draws: fmean(result.accuracy for result in draws), reverse=True)
+    by_task = group_by(ordered, lambda draws: draws[0].task)
     for first, second in chain.from_iterable(combinations(ranked, 2) for ranked in by_task.values()):
         matched = match_draws(first, second)
         if matched and all(a.dataset_fingerprint == b.dataset_fingerprint for a, b in matched):
@@ -162,7 +238,7 @@ def _compare_with_controls(results: Results, cells: Sequence[Sequence[Result]]) 
         for condition in control_verdicts.SOLVERS
         for draws in cells
         if (pairs := [*_pair_with_control(draws, condition, results)])
-        and not all(_are_equal(*pair, condition) for pair in pairs)
+        and not all(_have_equal_answers(*pair, condition) for pair in pairs)
     ]
     return compare_results([pairs for pairs, _ in matches], conditions=[conditions for _, conditions in matches])
 
@@ -180,10 +256,9 @@ def _pair_with_control(
         )
 
 
-def _are_equal(result: Result, control: Result, condition: Condition) -> bool:
-    return [seed.right for seed in result.scores[Condition.PROBE].seeds] == [
-        seed.right for seed in control.scores[condition].seeds
-    ]
+def _have_equal_answers(result: Result, control: Result, condition: Condition) -> bool:
+    scores = result.scores[Condition.PROBE], control.scores[condition]
+    return len({tuple(seed.right for seed in score.seeds) for score in scores}) == 1
 
 
 def find_bag_of_words(result: Result, results: Results) -> Iterator[Result]:
@@ -204,18 +279,14 @@ def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
     """Return the best cell of each task that is above its control, and significantly different from other models."""
     findings = find_table(results)
     significant = findings.significant_pairs
-    leaders = (_find_leader(findings, task, significant) for task in results.tasks)
-    return frozenset(leader for leader in leaders if leader and _is_above_control(leader, findings, results))
-
-
-def _find_leader(
-    findings: TableFindings, task: str, significant: Collection[frozenset[EncoderOnTask]]
-) -> EncoderOnTask | None:
-    """Return the best cell of a column, unless it is tied with another model."""
-    column = findings.columns[task]
-    best = max(column, key=lambda cell: findings.cells[cell].figure.accuracy)
-    competitors = (cell for cell in column if not is_same_model(best[0], cell[0]))
-    return best if all(frozenset((best, cell)) in significant for cell in competitors) else None
+    marked: set[EncoderOnTask] = set()
+    for column in findings.columns.values():
+        best = max(column, key=lambda cell: findings.cells[cell].figure.accuracy)
+        competitors = (cell for cell in column if not is_same_model(best[0], cell[0]))
+        is_untied = all(frozenset((best, cell)) in significant for cell in competitors)
+        if is_untied and _is_above_control(best, findings, results):
+            marked.add(best)
+    return frozenset(marked)
 
 
 def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Results) -> bool:
@@ -251,7 +322,6 @@ class Standing:
     """The accuracy of the control: a bag of words if words alone help, else chance."""
     is_bag_of_words: bool
     group: int
-    """1: not significantly worse than the best."""
     groups: int
 
     @property

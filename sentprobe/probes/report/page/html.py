@@ -19,7 +19,6 @@ from sentprobe.probes.report.findings.draws import find_missing_cells
 from sentprobe.probes.report.findings.item_parts import ItemTables
 from sentprobe.probes.report.findings.mistakes import WrongItems, find_mistakes
 from sentprobe.probes.report.findings.table_findings import compute_standings, describe_groups, judge_controls
-from sentprobe.probes.report.page.page_table import PageTable, build_page_table, describe_size
 from sentprobe.probes.report.plots import method_pictures, page_pictures
 from sentprobe.probes.report.plots.panels import ResultPicture
 from sentprobe.probes.report.tables import control_notes, main_table, table_notes
@@ -36,6 +35,121 @@ from sentprobe.probes.trainer.presets import format_preset_name
 
 if TYPE_CHECKING:
     from sentprobe.probes.audit.cue_audit import Audit
+from itertools import groupby
+
+from sentprobe.display.table_writers import GridCell, GridRow
+from sentprobe.errors import format_count
+from sentprobe.probes.report.findings.table_findings import Standing, Standings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageCell:
+    """A figure on the page."""
+
+    text: str
+    best: bool = False
+    value: float | None = None
+    """The sort key; None for text without a number."""
+    shade: float | None = None
+    """The margin over its control, from 0 to 1; None without a control."""
+    group: int | None = None
+    """Its group in its column; None if the column has one group."""
+    interval: str = ""
+    tooltip_lines: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageRow:
+    """A row of an encoder, a control or a paper."""
+
+    label: str
+    of: str = ""
+    """The heading that is shown before the label when rows are sorted."""
+    name: str
+    heading: bool = False
+    cells: tuple[PageCell, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PageTable:
+    """The table in parts that are sorted separately."""
+
+    header: tuple[str, ...]
+    parts: tuple[tuple[PageRow, ...], ...]
+    controls: tuple[str, ...] = ()
+
+
+def build_page_table(grid: Grid, standings: Standings, *, intervals: bool) -> PageTable:
+    """Return the table of a grid, whose texts may contain *intervals*, with the standings of its encoders."""
+    tasks = grid.header[1:]
+    parts = (rows for _, rows in groupby(grid.rows, key=lambda row: row.section))
+    return PageTable(
+        header=tuple(map(escape_control_characters, grid.header)),
+        parts=tuple(tuple(_build_rows(list(part), tasks, standings, intervals=intervals)) for part in parts),
+        controls=tuple(_describe_controls(task, standings) for task in tasks),
+    )
+
+
+def _build_rows(
+    rows: Sequence[GridRow], tasks: Sequence[str], standings: Standings, *, intervals: bool
+) -> Iterator[PageRow]:
+    heading = ""
+    for row in rows:
+        is_layer = row.label.startswith(" ")  # a layer, below its model
+        heading = row.label if row.heading else heading if is_layer else ""
+        cells = (
+            _build_cell(cell, standings.get((row.encoder, task)), (row.encoder, task), intervals=intervals)
+            for cell, task in zip(row.cells, tasks, strict=True)
+        )
+        yield PageRow(
+            label=escape_control_characters(row.label.strip()),
+            of=escape_control_characters(heading) if is_layer else "",
+            name=escape_control_characters(row.encoder or row.label),
+            heading=row.heading,
+            cells=tuple(cells),
+        )
+
+
+def _build_cell(cell: GridCell, standing: Standing | None, names: tuple[str, str], *, intervals: bool) -> PageCell:
+    if standing is None or not cell.text:
+        return PageCell(text=cell.text, best=cell.best, value=_parse_number(cell.text))
+    return PageCell(
+        text=cell.text,
+        best=cell.best,
+        value=round(100 * standing.figure.accuracy, 6),
+        shade=round(standing.shade, 3),
+        group=standing.group if standing.groups > 1 else None,
+        interval="" if intervals else standing.figure.interval.format_percent(),
+        tooltip_lines=tuple(_describe_standing(standing, escape_control_characters(" on ".join(names)))),
+    )
+
+
+def _parse_number(text: str) -> float | None:
+    try:
+        return float(text.split(maxsplit=1)[0])
+    except (IndexError, ValueError):
+        return None
+
+
+def _describe_standing(standing: Standing, heading: str) -> Iterator[str]:
+    yield heading
+    yield f"95% interval {standing.figure.interval.format_percent()}"
+    points = f"{abs(100 * standing.margin):.1f}"
+    direction = "below" if standing.margin < 0 and points != "0.0" else "above"
+    yield f"{points} points {direction} its control ({standing.control_name})"
+    if standing.groups > 1:
+        tied = ": not significantly worse than the best" if standing.group == 1 else ""
+        yield f"group {standing.group} of {standing.groups}{tied}"
+
+
+def _describe_controls(task: str, standings: Standings) -> str:
+    task_standings = [standing for (_, standing_task), standing in standings.items() if standing_task == task]
+    bag_standings = [standing for standing in task_standings if standing.is_bag_of_words]
+    shares = sorted(100 * standing.control for standing in bag_standings or task_standings)
+    if not shares:
+        return ""
+    ends = dict.fromkeys(f"{share:.1f}" for share in (shares[0], shares[-1]))
+    return f"{'words' if bag_standings else 'chance'} {' to '.join(ends)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -61,14 +175,17 @@ def describe_reproduction(
         *(packages for curve in curves for packages in curve.versions),
     )
     commands = (*(making.command for making in sources), *(curve.learned.command for curve in curves if curve.learned))
-    encoded: list[Result | GeometryResult] = [*_sort_records(results), *distances]
+    records = sorted(results.records, key=lambda record: (results.tasks.index(record.task), record.seed))
+    encoded: list[Result | GeometryResult] = [*records, *distances]
     return Reproduction(
         commands=_list_distinct_lines(commands),
         versions=_list_distinct_lines(
             ", ".join(f"{name} {version}" for name, version in packages.items()) for packages in versions
         ),
-        data=_list_distinct_lines(map(_describe_data, _sort_records(results))),
-        encoders=_list_distinct_lines(map(_describe_encoder, encoded)),
+        data=_list_distinct_lines(_format_digest(r.task, r.seed, r.dataset_fingerprint) for r in records),
+        encoders=_list_distinct_lines(
+            _format_digest(r.encoder, r.encoder_seed, r.encoder_fingerprint) for r in encoded
+        ),
     )
 
 
@@ -77,22 +194,9 @@ def _list_distinct_lines(lines: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(" ".join(escape_control_characters(line).split()) for line in lines if line))
 
 
-def _sort_records(results: Results) -> list[Result]:
-    return sorted(results.records, key=lambda record: (results.tasks.index(record.task), record.seed))
-
-
-def _describe_data(record: Result) -> str:
-    return _format_digest(f"{record.task}, seed {record.seed}", record.dataset_fingerprint)
-
-
-def _describe_encoder(result: Result | GeometryResult) -> str:
-    """Return the name of an encoder with the seed of its untrained weights."""
-    seed = None if result.encoder_seed is None else f", seed {result.encoder_seed}"
-    return _format_digest(f"{result.encoder}{seed or ''}", result.encoder_fingerprint)
-
-
-def _format_digest(name: str, digest: str) -> str:
-    return f"{name}: {digest[:DIGEST_LENGTH] or 'not known'}"
+def _format_digest(name: str, seed: int | None, digest: str) -> str:
+    drawn = "" if seed is None else f", seed {seed}"
+    return f"{name}{drawn}: {digest[:DIGEST_LENGTH] or 'not known'}"
 
 
 TEMPLATE = "template"
@@ -165,13 +269,7 @@ def build_report_page(
     items: Sequence[ItemTable] = (),
     audits: "Sequence[Audit]" = (),
 ) -> str:
-    """Return the page; all texts are escaped, and it loads nothing from elsewhere.
-
-    - distances: results of geometry, measured by *nearness*; they stand after the results of probes
-    - curves: training curves, after geometry
-    - by: how sentence lengths are grouped in plots
-    - audits: audits of the datasets of the results; a line names audits of other datasets
-    """
+    """Return the page, on which all texts are escaped and which loads nothing from elsewhere."""
     from sentprobe.probes.report.page.page_audits import build_page_audits
 
     style = style or main_table.CellStyle()
@@ -227,7 +325,7 @@ def _build_section(
     cell_standings = compute_standings(results)
     return ReportSection(
         title=title,
-        lead=describe_size(results),
+        lead=f"{format_count(len(results.encoders), 'encoder')} on {format_count(len(results.tasks), 'task')}",
         sentence=sentence,
         table=build_page_table(main_table.build_grid(results, style=style), cell_standings, intervals=style.intervals),
         tied=tuple(describe_groups(cell_standings)),

@@ -18,7 +18,6 @@ VERDICT_NAMES = {
     Verdict.EXPECTED: "expected",
 }
 """The verdicts in the legend, in the order of their shapes and colours."""
-
 MARKS = [*VERDICT_NAMES]
 BEST_NAME, BEST_MARK = "best encoder", 6
 TITLE = "What surface cues achieve"
@@ -77,19 +76,13 @@ def _name_datasets(results: Results) -> dict[str, str]:
     by_task: dict[str, dict[str, Result]] = {}
     for record in results.records:
         by_task.setdefault(record.task, {}).setdefault(record.dataset_fingerprint, record)
-    return {
-        fingerprint: escape_control_characters(
-            task if len(by_fingerprint) == 1 else f"{task}, {_describe_seed(record)}"
-        )
-        for task, by_fingerprint in by_task.items()
-        for fingerprint, record in by_fingerprint.items()
-    }
-
-
-def _describe_seed(record: Result) -> str:
-    if record.data is None or record.data.seed is None:
-        return record.dataset_fingerprint[:DIGEST_LENGTH]
-    return f"seed {record.data.seed}"
+    names = {}
+    for task, by_fingerprint in by_task.items():
+        for fingerprint, record in by_fingerprint.items():
+            seed = record.data.seed if record.data else None
+            draw = fingerprint[:DIGEST_LENGTH] if seed is None else f"seed {seed}"
+            names[fingerprint] = escape_control_characters(task if len(by_fingerprint) == 1 else f"{task}, {draw}")
+    return names
 
 
 def _describe_leaks(audits: Sequence[Audit]) -> str:
@@ -115,10 +108,9 @@ def _describe_excluded_audits(results: Results, audits: Sequence[Audit]) -> Iter
 
 
 def _describe_unaudited(names: Mapping[str, str], audits: Sequence[Audit]) -> Iterator[str]:
-    audited = {audit.fingerprint for audit in audits}
-    unaudited = [name for fingerprint, name in names.items() if fingerprint not in audited]
+    unaudited = names.keys() - {audit.fingerprint for audit in audits}
     if unaudited:
-        yield f"Not audited: {'; '.join(unaudited)}."
+        yield f"Not audited: {'; '.join(name for fingerprint, name in names.items() if fingerprint in unaudited)}."
 
 
 def _draw_audits(results: Results, audits: Sequence[Audit], names: Mapping[str, str]) -> pn.ResultPicture:

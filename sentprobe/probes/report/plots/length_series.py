@@ -12,7 +12,8 @@ from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import UsageError
 from sentprobe.lengths import Bin, Lengths, find_bins
 from sentprobe.probes.report.tables.main_table import CellStyle
-from sentprobe.probes.results.result import Condition, Norm, Result, Results
+from sentprobe.probes.results.records import identify_result
+from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.statistics import Interval, accuracy_interval
 
 
@@ -22,7 +23,6 @@ class SeriesPoint:
 
     bin: Bin
     count: int
-    """The number of test items (accuracy) or of different sentences (norm)."""
     mean: float
     deviation: float | None
     """The standard deviation of an accuracy over the seeds (None for one seed), or of a norm over the sentences."""
@@ -57,15 +57,14 @@ def norm_by_length(result: Result, *, by: Lengths = Lengths.BINS) -> tuple[Serie
 
     All different sentences of the dataset count, whatever their split. Empty for a baseline.
     """
-    bins = find_bins([norm.tokens for norm in result.norms], by)
-    return tuple(_pool_norms(b, [norm for norm in result.norms if norm.tokens in b]) for b in bins)
-
-
-def _pool_norms(length_bin: Bin, norms: Sequence[Norm]) -> SeriesPoint:
-    count = sum(norm.sentences for norm in norms)
-    mean = sum(norm.sentences * norm.mean for norm in norms) / count
-    squares = sum(n.sentences * (n.deviation**2 + (n.mean - mean) ** 2) for n in norms)
-    return SeriesPoint(length_bin, count, mean, float(np.sqrt(squares / count)))
+    points = []
+    for length_bin in find_bins([norm.tokens for norm in result.norms], by):
+        norms = [norm for norm in result.norms if norm.tokens in length_bin]
+        count = sum(norm.sentences for norm in norms)
+        mean = sum(norm.sentences * norm.mean for norm in norms) / count
+        squares = sum(n.sentences * (n.deviation**2 + (n.mean - mean) ** 2) for n in norms)
+        points.append(SeriesPoint(length_bin, count, mean, float(np.sqrt(squares / count))))
+    return tuple(points)
 
 
 def series_records(results: Results, *, by: Lengths = Lengths.BINS) -> list[dict[str, Any]]:
@@ -74,21 +73,18 @@ def series_records(results: Results, *, by: Lengths = Lengths.BINS) -> list[dict
     There is an accuracy for each encoder, task, condition and length, and a norm for each encoder, task and length.
     *longest* is None in the last bin.
     """
-    return [record for result in results.records for record in _to_records(result, by)]
-
-
-def _to_records(result: Result, by: Lengths) -> Iterator[dict[str, Any]]:
-    for condition in result.scores:
-        points = accuracy_by_length(result, condition=condition, by=by)
-        yield from (_to_record(result, condition, point) for point in points)
-    yield from (_to_record(result, None, point) for point in norm_by_length(result, by=by))
+    records = []
+    for result in results.records:
+        for condition in result.scores:
+            points = accuracy_by_length(result, condition=condition, by=by)
+            records += [_to_record(result, condition, point) for point in points]
+        records += [_to_record(result, None, point) for point in norm_by_length(result, by=by)]
+    return records
 
 
 def _to_record(result: Result, condition: Condition | None, point: SeriesPoint) -> dict[str, Any]:
     return {
-        "run": result.source,
-        "encoder": result.encoder,
-        "task": result.task,
+        **identify_result(result),
         "series": "accuracy" if condition else "norm",
         "condition": condition and condition.value,
         "shortest": point.bin.shortest,

@@ -17,6 +17,7 @@ from sentprobe.probes.report.plots.panels import HeatCell, HeatPanel, ResultPict
 from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.progress import shorten
 from sentprobe.specs import parse_spec
+from sentprobe.values import group_by
 
 _MEAN = (
     "the mean over seeds and draws, in percent, and one standard deviation to either side. Dotted: "
@@ -40,7 +41,6 @@ DIMS = pn.ResultPicture(
     "were cut to; the last point of a line is the whole vectors if they were probed. Dotted: chance.",
 )
 
-
 Points: TypeAlias = dict[int, tuple[float, float, float]]
 """For each number on the x axis: an accuracy and the ends of its interval, in percent."""
 
@@ -57,10 +57,7 @@ def _draw_readings(
 ) -> Iterator[pn.ResultPicture]:
     records = [record for record in results.records if condition in record.scores]
     marks = pn.number_marks(page_pictures.select_best((r.encoder, r.accuracy) for r in records))
-    by_line: dict[tuple[str, str], list[Result]] = {}
-    for record in records:
-        if record.encoder in marks:
-            by_line.setdefault((record.task, record.encoder), []).append(record)
+    by_line = group_by((r for r in records if r.encoder in marks), lambda record: (record.task, record.encoder))
     points = {key: _average_readings(group, condition) for key, group in by_line.items()}
     yield from _draw_lines(picture, points, marks, x_label=x_label, records=records)
 
@@ -78,10 +75,7 @@ def _average_readings(records: Sequence[Result], condition: Condition) -> Points
 
 
 def _draw_widths(results: Results) -> Iterator[pn.ResultPicture]:
-    families: dict[str, list[Result]] = {}
-    for record in results.records:
-        if record.dim > 0:  # a baseline has no vectors
-            families.setdefault(strip_width(record), []).append(record)
+    families = group_by((record for record in results.records if record.dim), strip_width)  # baselines have no vectors
     cut = [
         record
         for name, group in families.items()

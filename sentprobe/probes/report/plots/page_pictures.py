@@ -17,6 +17,7 @@ from sentprobe.probes.report.tables import training_curves
 from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.results.training_curve import TrainingCurve
 from sentprobe.probes.statistics import Interval, decompose_spread
+from sentprobe.values import group_by
 
 MAX_LINES = 12
 
@@ -57,26 +58,21 @@ def draw_task_picture(results: Results, standings: Standings) -> pn.ResultPictur
     controls = [standing.control for standing in standings.values()]
     lows = [standing.figure.interval.low for standing in standings.values()]
     low = pn.compute_floor(100 * share for share in (*controls, *lows))
-    panels = (_draw_task(task, results.encoders, standings, low) for task in results.tasks)
+    panels = []
+    for task in results.tasks:
+        rows = []
+        for name, standing in ((n, standings[n, task]) for n in results.encoders if (n, task) in standings):
+            percents = pn.to_percent(standing.figure.accuracy, standing.figure.interval)
+            dot = pn.Dot(*percents, hollow=standing.group > 1)
+            rows.append(pn.DotRow(escape_control_characters(name), (dot,), 100 * standing.control))
+        panels.append(pn.DotPanel(title=escape_control_characters(task), rows=tuple(rows), low=low))
     return replace(TASKS, panels=tuple(panels))
-
-
-def _draw_task(task: str, encoders: Sequence[str], standings: Standings, low: float) -> pn.DotPanel:
-    by_name = {name: standings[name, task] for name in encoders if (name, task) in standings}
-    rows = []
-    for name, standing in by_name.items():
-        percents = pn.to_percent(standing.figure.accuracy, standing.figure.interval)
-        dot = pn.Dot(*percents, hollow=standing.group > 1)
-        rows.append(pn.DotRow(escape_control_characters(name), (dot,), 100 * standing.control))
-    return pn.DotPanel(title=escape_control_characters(task), rows=tuple(rows), low=low)
 
 
 def find_layered_models(results: Results) -> dict[str, list[Result]]:
     """Return the results of each model that has more than one layer among them."""
-    models: dict[str, list[Result]] = {}
-    for record in results.records:
-        if record.family and record.layer is not None:
-            models.setdefault(record.family, []).append(record)
+    layers = (record for record in results.records if record.family and record.layer is not None)
+    models = group_by(layers, lambda record: record.family)
     return {name: records for name, records in models.items() if len({record.layer for record in records}) > 1}
 
 
@@ -88,28 +84,25 @@ def draw_layer_pictures(results: Results) -> Iterator[pn.ResultPicture]:
     marks = pn.number_marks(models)
     records = [record for group in models.values() for record in group]
     low = pn.compute_floor(100 * share for r in records for share in (r.accuracy, r.majority))
-    panels = [
-        pn.LinePanel(
-            title=escape_control_characters(task),
-            x_label="layer",
-            lines=tuple(_draw_layer_lines(results, models, task, marks)),
-            low=low,
-            named=len(marks) <= pn.MAX_NAMED_LINES,
-            references=compute_chance_levels(r for r in records if r.task == task),
+    panels = []
+    for task in dict.fromkeys(record.task for record in records):
+        lines = []
+        for name, group in models.items():
+            layers = {record.layer or 0: record for record in group if record.task == task}
+            points = (pn.LinePoint(layer, *compute_percents(results, layers[layer])) for layer in sorted(layers))
+            if layers:
+                lines.append(pn.Line(name=escape_control_characters(name), mark=marks[name], points=tuple(points)))
+        panels.append(
+            pn.LinePanel(
+                title=escape_control_characters(task),
+                x_label="layer",
+                lines=tuple(lines),
+                low=low,
+                named=len(marks) <= pn.MAX_NAMED_LINES,
+                references=compute_chance_levels(r for r in records if r.task == task),
+            )
         )
-        for task in dict.fromkeys(record.task for record in records)
-    ]
     yield replace(LAYERS, panels=tuple(panels), legend=pn.build_legend(marks))
-
-
-def _draw_layer_lines(
-    results: Results, models: Mapping[str, Sequence[Result]], task: str, marks: Mapping[str, int]
-) -> Iterator[pn.Line]:
-    for name, records in models.items():
-        layers = {record.layer or 0: record for record in records if record.task == task}
-        points = (pn.LinePoint(layer, *compute_percents(results, layers[layer])) for layer in sorted(layers))
-        if layers:
-            yield pn.Line(name=escape_control_characters(name), mark=marks[name], points=tuple(points))
 
 
 def compute_percents(results: Results, record: Result) -> tuple[float, float, float]:
@@ -144,10 +137,8 @@ def select_best(accuracies: Iterable[tuple[str, float]]) -> list[str]:
     >>> select_best([("a", 0.5), ("b", 0.75), ("a", 0.25)])
     ['a', 'b']
     """
-    by_name: dict[str, list[float]] = {}
-    for name, accuracy in accuracies:
-        by_name.setdefault(name, []).append(accuracy)
-    best = sorted(by_name, key=lambda name: fmean(by_name[name]), reverse=True)[:MAX_LINES]
+    by_name = group_by(accuracies, lambda pair: pair[0])
+    best = sorted(by_name, key=lambda name: fmean(value for _, value in by_name[name]), reverse=True)[:MAX_LINES]
     return [name for name in by_name if name in best]
 
 
@@ -186,11 +177,9 @@ def _compute_lowest_norm(values: Sequence[float]) -> float:
 
 def _pool_draws(results: Results, encoder: str, task: str, by: Lengths, *, norms: bool) -> list[SeriesPoint]:
     compute = norm_by_length if norms else accuracy_by_length
-    points: dict[Bin, list[SeriesPoint]] = {}
-    for record in results.records_by_cell.get((encoder, task), ()):
-        for point in compute(record, by=by):
-            points.setdefault(point.bin, []).append(point)
-    return [_compute_mean_point(points[lengths]) for lengths in sorted(points, key=attrgetter("shortest"))]
+    points = (p for record in results.records_by_cell.get((encoder, task), ()) for p in compute(record, by=by))
+    by_bin = group_by(points, lambda point: point.bin)
+    return [_compute_mean_point(by_bin[lengths]) for lengths in sorted(by_bin, key=attrgetter("shortest"))]
 
 
 def _compute_mean_point(draws: Sequence[SeriesPoint]) -> SeriesPoint:

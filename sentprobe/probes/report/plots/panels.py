@@ -331,10 +331,10 @@ def build_legend(marks: dict[str, int]) -> tuple[tuple[str, int], ...]:
     return tuple((escape_control_characters(name), mark) for name, mark in marks.items())
 
 
-def compute_floor(values: Iterable[float], *, step: float = 10) -> float:
-    """Return the round number at or below all values in percent, at most 90.
+def compute_floor(values: Iterable[float]) -> float:
+    """Return the multiple of 10 at or below all values in percent, at most 90.
 
     >>> compute_floor([58.3, 47.1]), compute_floor([99.5])
     (40, 90)
     """
-    return max(0, min(100 - step, step * floor(min(values) / step)))
+    return max(0, min(90, 10 * floor(min(values) / 10)))

@@ -19,7 +19,6 @@ SUFFIXES = (".svg", ".png", ".pdf")
 
 COLOURS = {"ink": "#1b1b1b", "soft": "#5c5c5c", "paper": "#fff", "line": "#c9c9c9"}
 """The light colours of the page, for programs without CSS variables."""
-
 MAX_COLUMNS = 3
 PANEL_GAP = 26
 TITLE_HEIGHT = 24

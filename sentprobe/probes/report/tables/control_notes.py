@@ -3,8 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 
 from sentprobe.probes.report.findings import control_verdicts as cv
-from sentprobe.probes.report.findings.table_findings import ChanceTest, find_table
+from sentprobe.probes.report.findings.table_findings import find_table
 from sentprobe.probes.results.result import Condition, Results
+from sentprobe.values import group_by
 
 
 def count_controls(results: Results) -> Iterator[str]:
@@ -89,7 +90,7 @@ def _describe_required_controls(required: Sequence[cv.ControlRun], failed: Seque
         yield (
             f"All {len(required)} controls that must be at chance are inside their intervals around chance, which "
             f"holds in {cv.CONFIDENCE:.0%} of tables without a leak. Closest to a limit: {nearest.name}, "
-            f"{100 * nearest.score.accuracy:.1f} (interval around chance: {nearest.format_expected()})."
+            f"{100 * nearest.score.accuracy:.1f} (interval around chance: {nearest.expected.format_percent()})."
         )
         return
     yield (
@@ -134,21 +135,20 @@ def summarize_controls(results: Results) -> Iterator[str]:
             yield f"{verb} above chance on {join_names(tasks)}: compare encoders with that there."
 
 
-def join_names(names: Iterable[str], most: int = 2) -> str:
-    """Return the first names and the number of the others.
+def join_names(names: Iterable[str]) -> str:
+    """Return the first two names and the number of the others.
 
     >>> join_names("abc"), join_names("a")
     ('a, b and 1 more', 'a')
     """
-    shown, hidden_count = (all_names := [*names])[:most], len(all_names) - most
-    return ", ".join(shown) + (f" and {hidden_count} more" if hidden_count > 0 else "")
+    all_names = [*names]
+    more = f" and {len(all_names) - 2} more" if len(all_names) > 2 else ""
+    return ", ".join(all_names[:2]) + more
 
 
 def _judge_free_controls(results: Results) -> Iterator[tuple[str, Condition, bool, str]]:
     """Yield each task and control that may know the answer, whether it is above chance, and its figures."""
-    by_task: dict[tuple[str, Condition], list[ChanceTest]] = {}
-    for test in find_table(results).free_controls:
-        by_task.setdefault((test.draws[0].task, test.condition), []).append(test)
+    by_task = group_by(find_table(results).free_controls, lambda test: (test.draws[0].task, test.condition))
     for (task, condition), tests in by_task.items():
         above = [test for test in tests if test.is_above]
         shown = sorted({f"{100 * test.figure.accuracy:.1f}" for test in above or tests}, key=float)

@@ -19,6 +19,7 @@ from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.results.store import find_identity
 from sentprobe.probes.suites import list_known_tasks
 from sentprobe.probes.trainer.presets import format_preset_name
+from sentprobe.values import group_by
 
 SEMROLE = "SemRole"
 """The task whose accuracies stand below tables of triplets."""
@@ -55,13 +56,10 @@ def select_items_with_probe(record: Result, items: Sequence[int]) -> Result:
 
 
 def _format_accuracies(records: Sequence[Result], *, intervals: bool) -> str:
-    by_name: dict[str, list[Result]] = {}
-    for record in records:
-        by_name.setdefault(format_preset_name(record.preset), []).append(record)
+    by_name = group_by(records, lambda record: format_preset_name(record.preset))
     figures = {name: compute_figure(draws, Condition.PROBE) for name, draws in by_name.items()}
     texts = {n: format_figure(f, intervals=intervals) for n, f in figures.items() if f is not None}
-    has_several = len(texts) > 1
-    return ", ".join(f"{text} ({name})" if has_several else text for name, text in texts.items())
+    return ", ".join(f"{text} ({name})" if len(texts) > 1 else text for name, text in texts.items())
 
 
 def describe_semrole_accuracies(results: Sequence[GeometryResult], probed: Iterable[Result]) -> Iterator[str]:
@@ -71,15 +69,11 @@ def describe_semrole_accuracies(results: Sequence[GeometryResult], probed: Itera
     for record in probed:
         is_same = record.encoder_fingerprint and (record.encoder, record.encoder_fingerprint) in encoders
         if record.task == SEMROLE and is_same and Condition.PROBE in record.scores:
-            accuracies.setdefault(record.encoder, []).append(record.scores[Condition.PROBE].accuracy)
+            accuracies.setdefault(record.encoder, []).append(record.accuracy)
     if accuracies:
-        shown = ", ".join(f"{name} {_format_mean(values)}" for name, values in accuracies.items())
+        counts = {name: f" (mean of {len(values)})" * (len(values) > 1) for name, values in accuracies.items()}
+        shown = ", ".join(f"{name} {100 * mean(values):.1f}{counts[name]}" for name, values in accuracies.items())
         yield f"Accuracy of probes on {SEMROLE} in this folder: {shown}.\n"
-
-
-def _format_mean(shares: Sequence[float]) -> str:
-    count_text = f" (mean of {len(shares)})" if len(shares) > 1 else ""
-    return f"{100 * mean(shares):.1f}{count_text}"
 
 
 def build_geometry_sections(

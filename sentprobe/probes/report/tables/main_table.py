@@ -10,7 +10,7 @@ from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import format_count
 from sentprobe.probes.dataset import ENCODER_WORDS
 from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, list_shared_properties
-from sentprobe.probes.report.findings.draws import find_draws, join_draws
+from sentprobe.probes.report.findings.draws import join_draws
 from sentprobe.probes.report.findings.mean_and_interval import FEW_ITEMS, Figure
 from sentprobe.probes.report.findings.table_findings import TableFindings, find_marked_cells, find_table
 from sentprobe.probes.report.tables.published_rows import PUBLISHED, PublishedRow, list_rows
@@ -65,9 +65,8 @@ class _DrawTable:
 
 
 def split_single_draws(results: Results) -> tuple[Results, ...]:
-    """Divide results into tables of one draw each, in order of seed.
+    """Divide results into tables of one draw, classifier, dataset per task and encoder per name, in order of seed.
 
-    A table has the results of one classifier and run seed, with one dataset per task and one encoder per name.
     Duplicates (from runs that overlap) are kept once, with more seeds.
     """
     tables: list[_DrawTable] = []
@@ -139,7 +138,7 @@ def _build_shared_rows(results: Results, condition: Condition, style: CellStyle)
 def _build_row(
     label: str, condition: Condition, results: Results, firsts: Mapping[str, Result], style: CellStyle
 ) -> GridRow:
-    draws = (find_draws(results, firsts[task]) if task in firsts else () for task in results.tasks)
+    draws = (results.records_by_cell[firsts[task].cell] if task in firsts else () for task in results.tasks)
     findings = find_table(results)  # once, since the look-up reads all results
     cells = (_build_cell(findings, cell_draws, condition, style) for cell_draws in draws)
     return GridRow(label, condition.value, tuple(cells))

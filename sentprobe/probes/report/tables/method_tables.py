@@ -3,13 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import pairwise
 from statistics import mean, stdev
 from typing import Any
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.probes.report.tables.main_table import describe_differences, split_settings
-from sentprobe.probes.results.records import GAP, PORTION_FIGURES, SELECTIVITY, MethodFigure, compute_probe_accuracy
+from sentprobe.probes.results import records as rc
 from sentprobe.probes.results.result import METHODS, Condition, Result, Results, SeedScore
 
 LARGE_GAP = 3.0
@@ -73,10 +72,10 @@ def _build_grid(records: Sequence[Result], table: MethodTable) -> Grid:
 
 
 def _get_probe_percent(result: Result, seed: SeedScore) -> float:
-    return 100 * compute_probe_accuracy(result, seed)
+    return 100 * rc.compute_probe_accuracy(result, seed)
 
 
-def _make_column(figure: MethodFigure) -> MethodColumn:
+def _make_column(figure: rc.MethodFigure) -> MethodColumn:
     """Return the column of a figure, in the units of a table."""
     return MethodColumn(
         figure.heading, lambda result, seed: figure.scale * figure.compute(result, seed), figure.decimals
@@ -86,36 +85,32 @@ def _make_column(figure: MethodFigure) -> MethodColumn:
 CONTROL_COLUMNS = (
     MethodColumn("accuracy", _get_probe_percent),
     MethodColumn("control task", lambda result, seed: 100 * seed.accuracy),  # noqa: ARG005
-    _make_column(SELECTIVITY),
+    _make_column(rc.SELECTIVITY),
 )
 
-CODELENGTH_COLUMNS = tuple(map(_make_column, PORTION_FIGURES))
+CODELENGTH_COLUMNS = tuple(map(_make_column, rc.PORTION_FIGURES))
 
 
 def _list_item_columns(seed: SeedScore) -> list[MethodColumn]:
+    def compute_accuracy(place: int, _: Result, seed: SeedScore) -> float:
+        return 100 * seed.readings[place].correct / seed.total
+
     readings = enumerate(seed.readings)
-    return [MethodColumn(str(reading.at), partial(_compute_accuracy, place)) for place, reading in readings]
-
-
-def _compute_accuracy(place: int, result: Result, seed: SeedScore) -> float:  # noqa: ARG001
-    return 100 * seed.readings[place].correct / seed.total
+    return [MethodColumn(str(reading.at), partial(compute_accuracy, place)) for place, reading in readings]
 
 
 def _list_portion_columns(seed: SeedScore) -> list[MethodColumn]:
-    return [
-        MethodColumn(str(left.at), partial(_compute_bits_per_label, place), 2)
-        for place, (left, _) in enumerate(pairwise(seed.readings))
-    ]
+    def compute_bits_per_label(place: int, _: Result, seed: SeedScore) -> float:
+        left, right = seed.readings[place : place + 2]
+        return left.bits / (right.at - left.at)
 
-
-def _compute_bits_per_label(place: int, result: Result, seed: SeedScore) -> float:  # noqa: ARG001
-    left, right = seed.readings[place : place + 2]
-    return left.bits / (right.at - left.at)
+    portions = enumerate(seed.readings[:-1])
+    return [MethodColumn(str(left.at), partial(compute_bits_per_label, place), 2) for place, left in portions]
 
 
 def _list_width_columns(seed: SeedScore) -> list[MethodColumn]:
     widths = [replace(column, name="linear") if column.name == "0" else column for column in _list_item_columns(seed)]
-    return [*widths, MethodColumn("classifier", _get_probe_percent), _make_column(GAP)]
+    return [*widths, MethodColumn("classifier", _get_probe_percent), _make_column(rc.GAP)]
 
 
 TABLES = (
@@ -162,9 +157,7 @@ def to_method_records(results: Results) -> list[dict[str, Any]]:
     """Return a flat dictionary for each probe of each method, all with the same keys."""
     return [
         {
-            "run": result.source,
-            "encoder": result.encoder,
-            "task": result.task,
+            **rc.identify_result(result),
             "condition": condition.value,
             "seed": seed.seed,
             "at": reading.at,

@@ -7,11 +7,11 @@ from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.probes.dataset import STRUCTURE
 from sentprobe.probes.report.findings import item_parts as division
 from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, list_shared_properties
-from sentprobe.probes.report.findings.draws import find_draws
 from sentprobe.probes.report.findings.mean_and_interval import compute_figure
 from sentprobe.probes.report.tables.main_table import CellStyle, describe_differences, format_figure, split_settings
 from sentprobe.probes.report.tables.view import ShownTable
 from sentprobe.probes.results.item_table import ItemTable, has_held_out
+from sentprobe.probes.results.records import identify_result
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result, Results
 
 GAP = "gap"
@@ -100,7 +100,6 @@ class _PartColumn:
         self.gap = division.compute_gap(parts, condition)
 
     def format_accuracy(self, part: str) -> str:
-        """Return the accuracy on a part with its interval."""
         figure = compute_figure(self.parts.get(part, ()), self.condition)
         return "" if figure is None else format_figure(figure, intervals=True)
 
@@ -110,7 +109,6 @@ class _PartColumn:
         return " to ".join(map(str, dict.fromkeys((min(totals), max(totals)))))
 
     def format_gap(self) -> str:
-        """Return the generalisation gap with its interval; empty if there is none."""
         if self.gap is None:
             return ""
         low, high = 100 * self.gap.interval.low, 100 * self.gap.interval.high
@@ -126,7 +124,7 @@ def _build_columns(
             name = _name_column(record, condition)
             if condition in record.scores and name not in seen:
                 seen.add(name)
-                draws = find_draws(results, record)
+                draws = results.records_by_cell[record.cell]
                 yield name, _PartColumn(division.split_by_part(draws, items, column), condition)
 
 
@@ -162,9 +160,7 @@ def _to_records(result: Result, items: division.ItemTables, column: str) -> Iter
 
 def _to_record(result: Result, condition: Condition, column: str, row: Mapping[str, Any]) -> dict[str, Any]:
     return {
-        "run": result.source,
-        "encoder": result.encoder,
-        "task": result.task,
+        **identify_result(result),
         "condition": condition.value,
         "column": column,
         **row,

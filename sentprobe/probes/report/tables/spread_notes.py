@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
-from sentprobe.probes.report.findings.draws import list_seeds, split_draws
+from sentprobe.probes.report.findings.draws import list_seeds
 from sentprobe.probes.report.findings.mean_and_interval import Figure
 from sentprobe.probes.report.findings.table_findings import find_table
 from sentprobe.probes.report.tables.control_notes import join_names
@@ -39,7 +39,7 @@ def _summarize_draws(results: Results) -> str:
         if within
         else ""
     )
-    stored = [task for task in results.tasks if has_shared_items(results, task)]
+    stored = _list_stored_tasks(results)
     share = "Some data" if len(stored) < len(results.tasks) else "The data"
     same = f" {share} is the same in every draw." if stored else ""
     return f"{deviations}± covers other draws.{same}"
@@ -58,8 +58,9 @@ def describe_spread(results: Results) -> Iterator[str]:
     else:
         yield (
             f"Each figure is one probe on one draw of the data ({_format_seeds(results)}). "
-            f"{_describe_item_intervals(results)} Other probes, data or untrained weights may change a figure by more: "
-            "--seeds 5 and --draws 3 measure this."
+            f"95% Wilson intervals: {_format_half_widths(results)} points, from the choice of test items only "
+            "(--intervals shows each). Other probes, data or untrained weights may change a figure by more: --seeds 5 "
+            "and --draws 3 measure this."
         )
     yield from describe_uneven_probes(results)
     for average in list_average_settings(results):
@@ -95,13 +96,6 @@ def list_average_settings(results: Results) -> list[int]:
     return sorted({result.preset.average for result in results.records if result.dim} - {1})
 
 
-def _describe_item_intervals(results: Results) -> str:
-    return (
-        f"95% Wilson intervals: {_format_half_widths(results)} points, from the choice of test items only (--intervals "
-        "shows each)."
-    )
-
-
 def _format_half_widths(results: Results) -> str:
     intervals = [figure.interval for figure in _list_figures(results)]
     widths = [50 * (interval.high - interval.low) for interval in intervals]
@@ -111,7 +105,13 @@ def _format_half_widths(results: Results) -> str:
 
 def _describe_draws(results: Results) -> Iterator[str]:
     yield describe_resampled_parts(results)
-    yield _describe_draw_intervals(results)
+    stored = _list_stored_tasks(results)
+    where = "" if len(stored) == len(results.tasks) else f"on {' and '.join(stored)}, "
+    wilson = f"; {where}at least Wilson's, for the choice of test items" if stored else ""
+    yield (
+        "± is half the 95% interval (--intervals shows each): Student's t over the draws, with a variance that "
+        f"all figures of the table share{wilson}."
+    )
     between, within = _list_deviations(results)
     if not within:
         yield "Each draw has one probe: --seeds 5 separates the variation of draws and of probes."
@@ -132,7 +132,7 @@ def _list_deviations(results: Results) -> tuple[list[float], list[float]]:
 def describe_resampled_parts(results: Results) -> str:
     """Return the parts of the run that are new in each draw, and those that are the same."""
     tasks, encoders = results.tasks, results.encoders
-    stored = [task for task in tasks if has_shared_items(results, task)]
+    stored = _list_stored_tasks(results)
     fingerprints = {name: {r.encoder_fingerprint for r in results.records if r.encoder == name} for name in encoders}
     fixed = [name for name in encoders if len(fingerprints[name]) == 1]
     new = [
@@ -151,14 +151,8 @@ def has_shared_items(results: Results, task: str) -> bool:
     return len({r.dataset_fingerprint for r in results.records if r.task == task}) == 1
 
 
-def _describe_draw_intervals(results: Results) -> str:
-    stored = [task for task in results.tasks if has_shared_items(results, task)]
-    where = "" if len(stored) == len(results.tasks) else f"on {' and '.join(stored)}, "
-    wilson = f"; {where}at least Wilson's, for the choice of test items" if stored else ""
-    return (
-        "± is half the 95% interval (--intervals shows each): Student's t over the draws, with a variance that "
-        f"all figures of the table share{wilson}."
-    )
+def _list_stored_tasks(results: Results) -> list[str]:
+    return [task for task in results.tasks if has_shared_items(results, task)]
 
 
 def _name_parts(kind: str, names: Sequence[str], all_names: Sequence[str]) -> list[str]:
@@ -178,8 +172,7 @@ def count_probes(results: Results) -> list[int]:
 
 def _format_seeds(results: Results) -> str:
     """Return the seeds of the probes and, if it is not the first seed, that of the run."""
-    (draw,) = split_draws(results)
-    scores = [result.scores[Condition.PROBE] for result in draw.records]
+    scores = [result.scores[Condition.PROBE] for result in results.records]
     seeds = sorted({probe.seed for score in scores for probe in score.seeds})
     text = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
     (run_seed,) = list_seeds(results)

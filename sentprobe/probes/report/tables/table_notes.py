@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
 from sentprobe.probes.report.findings.control_verdicts import is_balanced
-from sentprobe.probes.report.findings.draws import group_by_cell
 from sentprobe.probes.report.findings.table_findings import find_marked_cells
 from sentprobe.probes.report.tables import control_notes, spread_notes
 from sentprobe.probes.report.tables.main_table import CellStyle, describe_origins
@@ -170,7 +169,7 @@ def _describe_unconverged(results: Results) -> Iterator[str]:
 
 def find_truncated(results: Results) -> list[Result]:
     """Return, for each encoder and task with truncated sentences, the worst draw."""
-    worst = [max(draws, key=lambda result: result.truncated or 0) for draws in group_by_cell(results)]
+    worst = [max(draws, key=lambda result: result.truncated or 0) for draws in results.records_by_cell.values()]
     return [result for result in worst if result.truncated]
 
 
@@ -228,11 +227,7 @@ COMPLETE = NoteStyle(complete=True)
 def write_table_notes(
     table: Results, style: CellStyle, notes: NoteStyle, *, folders: bool, missing: Sequence[EncoderOnTask] = ()
 ) -> str:
-    """Return the notes below a table of one setting, without :func:`say_where_more_is`.
-
-    - folders: whether to name the folder of each encoder, among all notes
-    - missing: the encoders and tasks that only other draws have
-    """
+    """Return the notes below a table of one setting; *folders* adds the folder of each encoder to complete notes."""
     if not notes.complete:
         return "".join(f"{line}\n" for line in summarize(table, style, missing))
     sources = describe_origins(table) if folders else ()

@@ -176,7 +176,7 @@ def build_curve_grid(curve: Curve, *, intervals: bool = False) -> Grid:
     steps = any(step is not None for step, _ in curve.moments)
     epochs = any(epoch is not None for _, epoch in curve.moments)
     header = ["step"] * steps + ["epoch"] * epochs + ([curve.learned.metric] if curve.learned else []) + [*names]
-    rows = [row for kind in curve.kinds for row in _build_part(curve, kind, header, intervals)]
+    rows = [row for kind in curve.kinds for row in _build_part(curve, kind, header, intervals=intervals)]
     return Grid(tuple(header), tuple(rows))
 
 
@@ -204,10 +204,7 @@ def describe_kind(kind: NegativeKind | None) -> str:
 
 
 def _build_part(
-    curve: Curve,
-    kind: NegativeKind | None,
-    header: Sequence[str],
-    intervals: bool,  # noqa: FBT001
+    curve: Curve, kind: NegativeKind | None, header: Sequence[str], *, intervals: bool
 ) -> Iterator[GridRow]:
     title = describe_kind(kind)
     if len(curve.kinds) > 1:
@@ -215,7 +212,9 @@ def _build_part(
     columns = group_columns(curve)
     lines = [next((series for series in columns[n] if series.kind is kind), None) for n in columns]
     for step, epoch in _list_row_moments(curve, kind):
-        points = [_find_point(curve, line, (step, epoch)) for line in lines]
+        points = [
+            next((p for p in curve.lines[line] if p.moment == (step, epoch)), None) if line else None for line in lines
+        ]
         objective = _format_objective(curve, step, kind)
         if objective or any(points):
             cells = {"step": format_number(step), "epoch": format_number(epoch)}
@@ -237,10 +236,6 @@ def _list_row_moments(curve: Curve, kind: NegativeKind | None) -> list[TrainingM
 def _sort_key(moment: TrainingMoment) -> tuple[float, float]:
     step, epoch = moment
     return (-1 if step is None else step, -1 if epoch is None else epoch)
-
-
-def _find_point(curve: Curve, line: CurveSeries | None, moment: TrainingMoment) -> StepAccuracy | None:
-    return next((point for point in curve.lines[line] if point.moment == moment), None) if line else None
 
 
 def _format_objective(curve: Curve, step: int | None, kind: NegativeKind | None) -> str:

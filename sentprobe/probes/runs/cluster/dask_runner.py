@@ -12,7 +12,7 @@ from sentprobe.engines import EngineName
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, read_name
 from sentprobe.probes.encoders.resolve import EncoderSource
-from sentprobe.probes.results import concurrent_writes
+from sentprobe.probes.results import store
 from sentprobe.probes.results.result import Result, SeedScore
 from sentprobe.probes.runs.cluster import worker_jobs
 from sentprobe.probes.runs.execution import missing_jobs
@@ -103,11 +103,7 @@ class _JobQueue:
 
 
 class _JobScheduler:
-    """Schedules the jobs of a run, and stores their results.
-
-    The width of an encoder's vectors is known when its job is done. Only then are the jobs scheduled that all encoders
-    of this width share.
-    """
+    """Schedules the jobs of a run, those shared by a width when the first job shows it; stores the results."""
 
     def __init__(self, run: Run, store: ResultStore, reporter: Reporter) -> None:
         self.results: dict[ResultKey, Result] = {}
@@ -200,7 +196,7 @@ class _JobScheduler:
         result = self.results[result_key]
         for key, job in waiting.items():
             job_result = job_results[key]
-            result = concurrent_writes.add_scores(result, {job.condition: job_result.scores})
+            result = store.add_scores(result, {job.condition: job_result.scores})
             result = missing_jobs.add_seconds(result, {job.condition.value: job_result.seconds})
         self.results[result_key] = result
         self._store.save_result(result)

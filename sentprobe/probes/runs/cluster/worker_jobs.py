@@ -1,9 +1,4 @@
-"""Jobs that a worker on another machine executes, and their results.
-
-All encoders of a spec are one job: sentences are encoded together, as in a local run, so that the vectors are equal,
-and probes are trained beside them, so that no vectors are transferred. Work that encoders of one width share is a job
-for each task and condition.
-"""
+"""Jobs for workers: an encoder spec with its probes, so that no vectors travel, or a task for one width."""
 
 import threading
 from collections.abc import Hashable, Mapping

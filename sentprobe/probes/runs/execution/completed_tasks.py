@@ -13,7 +13,7 @@ from sentprobe.lexicon.read import english
 from sentprobe.probes.compeval.annotation import EVENT_COLUMNS, ProbedEvent, build_event_columns
 from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.encoders.protocol import Baseline, Encoder
-from sentprobe.probes.results import concurrent_writes
+from sentprobe.probes.results import store
 from sentprobe.probes.results.item_table import LABEL, LENGTH, ItemTable, find_item_table, write_item_table
 from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.results.store import write_run_file
@@ -112,7 +112,7 @@ class ResultStore:
         self.reused = 0
         self.shared_scores = missing_jobs.read_shared_scores(run)
         """Existing scores that all encoders of a width share."""
-        self._replaced_files = concurrent_writes.read_stamps(run.out) if run.force and run.out else frozenset()
+        self._replaced_files = store.read_stamps(run.out) if run.force and run.out else frozenset()
         self._tasks_with_items: set[str] = set()
         """The tasks whose item tables are stored."""
 
@@ -142,7 +142,7 @@ class ResultStore:
         run = self._run
         if run.out is not None:
             wait = run.wait if wait is None else wait
-            concurrent_writes.save_result(result, run.out, redone=self._replaced_files, wait=wait, command=run.command)
+            store.save_result(result, run.out, redone=self._replaced_files, wait=wait, command=run.command)
             self._save_items(next(task for task in self._tasks if task.name == result.task))
 
     def _save_items(self, task: Task) -> None:
@@ -163,7 +163,7 @@ class ResultStore:
             key = missing_jobs.make_shared_key(job.condition, result, dim=dim)
             scores_by_seed = self.shared_scores.get(key, {})
             reused = [scores_by_seed[seed] for seed in job.seeds if seed in scores_by_seed]
-            result = concurrent_writes.add_scores(result, {job.condition: reused})
+            result = store.add_scores(result, {job.condition: reused})
             if missing_seeds := tuple(seed for seed in job.seeds if seed not in scores_by_seed):
                 remaining.append(replace(job, seeds=missing_seeds))
         return result, remaining

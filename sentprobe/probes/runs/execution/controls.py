@@ -23,22 +23,14 @@ if TYPE_CHECKING:
 
 
 def split_validation(train: Items, groups: Indices, *, share: float = 0.1, seed: int = 0) -> tuple[Items, Items]:
-    """Split validation items from training items; both keep their order.
+    """Split validation items, at most *share* of those of each label, from training items; *groups* (n,) stay together.
 
-    - groups: (n,) int64, items of the same group stay together
-    - share: target share of the items of each label; it is not exceeded
-
-    Every probe word of a slot keeps an item in training. If all groups exceed the share, the smallest group that
-    training can lose is taken.
+    Every probe word of a slot keeps an item in training; SentprobeError if training can lose no group.
 
     >>> items = Items([0, 1, 2, 3], [], [0, 1, 0, 1])
     >>> left, taken = split_validation(items, np.array([0, 0, 1, 1]), share=0.5, seed=0)
     >>> len(left), len(taken), sorted(taken.targets.tolist())
     (2, 2, [0, 1])
-
-    Raises:
-        UsageError: *share* is not between 0 and 1; *groups* is not one number per item.
-        SentprobeError: training can lose no group.
     """
     if not 0 < share < 1:
         raise UsageError(f"share={share} of validation items is not between 0 and 1")
@@ -177,10 +169,8 @@ def train_under_condition(
 ) -> "tuple[Fit, ...]":
     """Train a probe for each of *seeds* under *condition*, which is randomized by *seed*.
 
-    - vectors: (sentences, dim) float32, or their ``numpy.save`` file. RANDOM_SENTENCES and
-      NO_SENTENCE use only their shape; BAG_OF_WORDS gets the control's vectors
-    - word_vectors: (words, word_dim) float32, or a file; None: the probe words are one-hot
-    - pass_limits: the maximum number of passes by seed, for conditions with a single probe
+    *vectors* and *word_vectors* (None: one-hot) are arrays or ``numpy.save`` files. RANDOM_SENTENCES and NO_SENTENCE
+    use only the shape of *vectors*; *pass_limits* bound the passes by seed.
     """
     # By name, since PyTorch is slow to import.
     fit: Callable[..., tuple[Fit, ...]] = resolve_name(TRAINING_FUNCTIONS.get(condition, USUAL_TRAINING_FUNCTION))
@@ -208,8 +198,8 @@ def train_under_condition(
 USUAL_TRAINING_FUNCTION = "sentprobe.probes.trainer.fit:fit"
 
 TRAINING_FUNCTIONS = {
-    Condition.PORTIONS: "sentprobe.probes.trainer.training_portions:fit_portions",
-    Condition.WIDTHS: "sentprobe.probes.trainer.training_portions:fit_widths",
+    Condition.PORTIONS: "sentprobe.probes.trainer.fit:fit_portions",
+    Condition.WIDTHS: "sentprobe.probes.trainer.fit:fit_widths",
 }
 
 
@@ -263,16 +253,11 @@ CHANGES: Mapping[Condition, Callable[[Vectors, ProbeItems, np.random.Generator],
     Condition.PORTIONS: _shuffle_training,
 }
 
-
 WORD = re.compile(r"\w")
 
 
 def find_word_types(data: ProbeDataset) -> Indices:
-    """Return the number of the word type of each sentence for the control task, (sentences,) int64.
-
-    The type is the last word. If all test sentences are in training too, as with held-out probe words, each sentence is
-    its own type.
-    """
+    """Return the type (last word) of each sentence, (sentences,); each its own if words are held out."""
     train, test = (data.splits[split].rows for split in (Split.TRAIN, Split.TEST))
     if np.isin(test, train).all():
         return np.arange(len(data.sentences), dtype=np.int64)
@@ -291,10 +276,9 @@ def find_last_word(sentence: str) -> str:
 
 
 def sample_labels(types: Indices, train: Items, labels: int, generator: np.random.Generator) -> Indices:
-    """Return a random label for each sentence, (sentences,) int64, equal within a type (Hewitt & Liang 2019).
+    """Return a random label for each sentence, (sentences,), equal within a type (Hewitt & Liang 2019).
 
-    Each type in random order gets the label that lacks most training items, so that label frequencies approximate those
-    of the task. A type that is not in training gets a random label.
+    Each type in random order gets the label that lacks most training items; other types get any.
     """
     type_counts = np.bincount(types[train.rows], minlength=int(types.max()) + 1)
     counts = np.bincount(train.targets, minlength=labels)

@@ -1,9 +1,4 @@
-"""Recipes: digests that identify a finished result before its dataset is built.
-
-A recipe covers everything that decides a result: dataset settings, lexicon, encoder, classifier, seed, the code of
-sentprobe, and the versions of the packages that draw data. A changed recipe may still give the same data; then the
-fingerprint of the built dataset shows that the result is done.
-"""
+"""Recipes: digests of all that decides a result, which identify it before its dataset is built."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence

@@ -110,14 +110,11 @@ def arrange_vectors(
         return
     with make_scratch_folder() as folder:
         vector_files = _VectorFiles(vectors, folder)
-        yield {
-            key: partial(
-                make_trainer(job, run),
-                vector_files.write_sentence_vectors(job),
-                word_vectors=vector_files.write_word_vectors(job),
-            )
-            for key, job in jobs.items()
-        }
+        trainers: TrainingWork = {}
+        for key, job in jobs.items():
+            sentences, words = vector_files.write_sentence_vectors(job), vector_files.write_word_vectors(job)
+            trainers[key] = partial(make_trainer(job, run), sentences, word_vectors=words)
+        yield trainers
 
 
 def _train_job(job: Job, vectors: EncodedTexts, run: Run, *, pass_limits: Mapping[int, int]) -> Fits:

@@ -11,9 +11,8 @@ from sentprobe.probes.encoders.kinds import SpecArgument, find_kind
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, get_capabilities
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
-from sentprobe.probes.results.concurrent_writes import save_result
 from sentprobe.probes.results.result import Condition, Provenance, Result, SeedScore, pack_bits
-from sentprobe.probes.results.store import find_result, read_results_by_recipe, read_sound_results
+from sentprobe.probes.results.store import find_result, read_results_by_recipe, read_sound_results, save_result
 from sentprobe.probes.runs.execution.controls import LIMITING_CONDITIONS, list_conditions
 from sentprobe.probes.runs.execution.task import Task
 from sentprobe.probes.runs.request.settings import Run
@@ -87,11 +86,7 @@ def find_requested_conditions(task: Task, encoder: Encoder | Baseline, *, run: R
 
 
 def add_methods(encoder: Encoder | Baseline | Spec, usual: Sequence[Condition], *, run: Run) -> tuple[Condition, ...]:
-    """Return the conditions for an encoder: the usual ones and those of methods.
-
-    If unchanged vectors are probed too, cut, rounded or erased vectors have only the probe and the bag of words. A
-    baseline has no methods.
-    """
+    """Return the conditions with those of methods: fewer for variants beside unchanged vectors, and for baselines."""
     if isinstance(encoder, ReducedEncoder | ErasedEncoder) and encoder.base_is_probed:
         return tuple(condition for condition in usual if condition in (Condition.PROBE, Condition.BAG_OF_WORDS))
     if isinstance(encoder, Spec):
@@ -103,10 +98,8 @@ def add_methods(encoder: Encoder | Baseline | Spec, usual: Sequence[Condition], 
 
 SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_SENTENCE)
 """The conditions that depend at most on the width of an encoder."""
-
 SharedKey = tuple[Condition, int, str, str, Preset]
 """Condition, width, fingerprints of dataset and probe word vectors, and classifier."""
-
 SharedScores = Mapping[SharedKey, Mapping[int, SeedScore]]
 
 
@@ -146,13 +139,7 @@ def count_weight_updates(job: Job, *, dim: int) -> int:
 def find_pass_limits(
     job: Job, result: Result, task_jobs: "Iterable[tuple[Job, Sequence[Fit | SeedScore] | None]]"
 ) -> Mapping[int, int] | None:
-    """Return the maximum number of epochs of a control by seed; None: not known yet.
-
-    A control trains no longer than the probe of its limiting condition (LIMITING_CONDITIONS) did.
-
-    - result: the result with the scores of earlier runs
-    - task_jobs: the jobs of the same task in this run, with their probes, or None while these are in training
-    """
+    """Return the epochs of the probe of its limiting condition by seed; None: not known yet."""
     if (limiting := LIMITING_CONDITIONS.get(job.condition)) is None:
         return {}
     passes = {score.seed: score.epochs for score in result.scores[limiting].seeds} if limiting in result.scores else {}

@@ -16,7 +16,7 @@ from sentprobe.probes.encoders.files.word_vectors import Bow
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, Vectors, count_truncated_sentences
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
-from sentprobe.probes.results import concurrent_writes
+from sentprobe.probes.results import store
 from sentprobe.probes.results.result import Condition, Result
 from sentprobe.probes.runs.execution import missing_jobs
 from sentprobe.probes.runs.execution.completed_tasks import CompletedTasks, Recipes, ResultStore
@@ -36,13 +36,10 @@ from sentprobe.processes import limit_threads
 from sentprobe.progress import Reporter, shorten
 
 log = logging.getLogger(__name__)
-
 ENCODING = "encoding"
 """The key of the encoding time among the seconds of a result."""
-
 STOPPED_WAIT_SECONDS = 2.0
 """Seconds that a stopped run waits for another process that has locked the results folder."""
-
 LITTLE_WORK = 3e9
 """The number of weights times training items, over all probes, that justifies another process.
 
@@ -111,7 +108,6 @@ class Runner:
     def _run_baseline(
         self, encoder: Baseline, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result]
     ) -> Generator[Result]:
-        """Yield each result of a baseline."""
         self._reporter.begin(f"run baseline {shorten(encoder.name)}", len(jobs))
         provenance = missing_jobs.make_provenance(encoder, run=self._run)
         for job in jobs:
@@ -119,9 +115,7 @@ class Runner:
             scores = missing_jobs.score_baseline(job, encoder, provenance=provenance)
             seconds = {job.condition.value: time.perf_counter() - start}
             self._reporter.advance()
-            yield missing_jobs.add_seconds(
-                concurrent_writes.add_scores(results[job.task.name], {job.condition: scores}), seconds
-            )
+            yield missing_jobs.add_seconds(store.add_scores(results[job.task.name], {job.condition: scores}), seconds)
 
     def _train_probes(
         self, encoder: Encoder, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result]
@@ -162,10 +156,7 @@ class Runner:
         self._shared_fits.update((key, finished_fits[key]) for key in shared)
 
     def _save_unfinished_results(self, results: Iterable[Result]) -> None:
-        """Write the results of stopped work that have a probe's score and replace no finished ones (--force).
-
-        An error is logged, so that the reason of the stop is not lost.
-        """
+        """Write stopped work with a probe's score that replaces no finished result; an error is logged."""
         for result in results if not self._run.force else ():
             if Condition.PROBE in result.scores:
                 try:
@@ -180,7 +171,6 @@ class Runner:
         return INLINE_ENGINE if is_little else self._engine
 
     def _execute_work(self, work: "_ReadyWork", engine: Engine) -> Iterator[tuple[Hashable, Fits]]:
-        """Execute the work on the engine, and yield fits by key as they finish."""
         finished = engines.run_tasks_on_engine(_call_work, work, engine, kept_message=self._run.kept_note)
         with closing(finished) as finished_work:
             yield from ((key, fits) for (key, _), fits in finished_work)
@@ -204,7 +194,6 @@ class Runner:
         vectors: EncodedTexts,
         seconds: Mapping[str, float],
     ) -> Result:
-        """Return the result of a task whose probes are all trained."""
         provenance = missing_jobs.make_provenance(vectors.encoder, run=self._run)
         scores, times = {}, dict(seconds)
         for job, fits in job_fits:
@@ -216,10 +205,9 @@ class Runner:
             norms=vectors.compute_norms(task.data),
             truncated=count_truncated_sentences(vectors.encoder, task.data.sentences),
         )
-        return missing_jobs.add_seconds(concurrent_writes.add_scores(result, scores), times)
+        return missing_jobs.add_seconds(store.add_scores(result, scores), times)
 
     def _encode(self, encoder: Encoder, jobs: Sequence[missing_jobs.Job]) -> EncodedTexts:
-        """Return the vectors of all texts of the jobs."""
         texts = dict.fromkeys(text for job in jobs for text in job.task.data.sentences)
         vectors = self._embed(encoder, tuple(texts))
         sentences = Embedding(dict(zip(texts, range(len(texts)), strict=True)), vectors)

@@ -58,10 +58,9 @@ def make_tasks(
     origins: Mapping[str, str] | None = None,
     lexicons: Mapping[str, Lexicon] | None = None,
 ) -> list[Task]:
-    """Return a task for each dataset. Raises UsageError for word vectors if no task has probe words.
+    """Return a task for each dataset, with the classifier and words of its paper unless *preset* or *words* are given.
 
-    - preset, words: used for all tasks; None: those of each task's paper
-    - origins, lexicons: of the built datasets, by name; see :class:`DataFacts`
+    Raises UsageError for word vectors if no task has probe words.
     """
     if words is not None and words.name != ONE_HOT and not any(data.slots for data in datasets):
         raise UsageError(f"probe vectors {words.name}: none of the tasks has probe words")

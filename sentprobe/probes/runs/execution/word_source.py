@@ -85,11 +85,9 @@ def make_word_source(source: Encoder | Spec | str, *, seed: int) -> WordSource:
 
 
 def encode_words(encoder: Encoder, words: Sequence[str], *, cache: Cache | None = None) -> Vectors:
-    """Return the vectors of single words, (words, dim) float32.
+    """Return the encoder's input word vectors, (words, dim), cut and rounded as its sentence vectors.
 
-    They are the encoder's input word vectors, cut and rounded like its sentence vectors; nothing is erased from them. A
-    word without a vector is 0, with a warning. An encoder without known input word vectors encodes each word alone.
-    Raises EncoderError.
+    Without them, each word is encoded alone. A missing word is 0, with a warning. Raises EncoderError.
     """
     read_words = find_input_word_vectors(encoder)
     if read_words is None:

@@ -1,9 +1,4 @@
-"""Forecasts of a run: its missing probes, and its duration from a cost model.
-
-The duration of training is operations times passes, divided by a speed. The speed is that of a short fit for each width
-of vectors and classifier; the passes are assumed. Encoding is timed on a few sentences. Building is timed for a few
-items; its time grows with the number of items to the power GROWTH.
-"""
+"""Forecasts of a run: its missing probes, and its duration from short timings; the passes are assumed."""
 
 import time
 from collections.abc import Hashable, Mapping, Sequence
@@ -33,10 +28,8 @@ from sentprobe.progress import Reporter
 
 BUILT_SIZES: Mapping[Split, int] = dict.fromkeys(Split, 56)
 """Maximum numbers of built items; multiples of the size of every unit of compeval."""
-
 GROWTH = 0.5
 """Building time grows with the number of items to this power (measured on compeval)."""
-
 TIMED_SENTENCES = 64
 
 
@@ -80,12 +73,9 @@ def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
     encoders = bind_to_sentence_order(unbound, (dataset.sentences for dataset in data))
     tasks = make_tasks(data, run=run, preset=preset, words=source)
     if has_results:
+        stored = missing_jobs.find_results_by_recipe(run)
         planner = planned_work.Planner(
-            targets=targets,
-            preset=preset,
-            words=words,
-            reporter=reporter,
-            stored_results=missing_jobs.find_results_by_recipe(run),
+            targets=targets, preset=preset, words=words, reporter=reporter, stored_results=stored
         )
         plans = [planner.plan_draw(draw_encoders, run=draw) for draw, draw_encoders, _ in draws]
     else:
@@ -123,7 +113,6 @@ def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
 
 
 def _reduce_sizes(targets: Targets) -> Targets:
-    """Return the targets with a small size of compeval's tasks."""
     items = [*targets.items]
     for place, target in enumerate(items):
         if isinstance(target, CompevalSuite):
@@ -186,10 +175,7 @@ def list_missing_fits(
     tasks: Mapping[str, Task],
     encoders: Mapping[str, planned_work.EncoderFacts],
 ) -> list[planned_work.PlannedFit]:
-    """Return the fits of all missing probes; encoders share those that depend on their width only.
-
-    - tasks, encoders: by name; the tasks may have some of their items
-    """
+    """Return the fits of all missing probes of these tasks and encoders; some depend on a width only."""
     fits: dict[Hashable, list[planned_work.PlannedFit]] = {}
     for plan in planned:
         task, encoder = tasks[plan.task], encoders[plan.encoder]

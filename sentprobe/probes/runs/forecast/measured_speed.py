@@ -20,19 +20,14 @@ MAX_BATCHES = 3
 LBFGS_ITEMS = 500
 TIMED_PASSES = 3
 SENTENCE_COUNTS = (32, 256)
-
 ENCODING_SECONDS = 0.04
 """An encoder that takes less for few sentences is timed on more."""
-
 MIN_COMPUTING_SHARE = 0.05
 """An encoder that computes for a smaller share of the time waits for a server."""
 
 
 def measure_training(fits: Sequence[PlannedFit], run: Run) -> float:
-    """Return the seconds of all fits in one process.
-
-    Of the fits of one width and classifier, the largest is timed for some passes, and the others follow by operations.
-    """
+    """Return the seconds of fits: the largest of each width and classifier is timed, the others scaled."""
     groups: dict[Hashable, list[PlannedFit]] = {}
     for fit in fits:
         groups.setdefault((fit.preset, fit.shape.dim, fit.shape.is_linear(fit.preset)), []).append(fit)

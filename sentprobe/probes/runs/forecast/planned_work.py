@@ -1,7 +1,4 @@
-"""The plan of a run: its missing probes, counted over all draws, and their fits; nothing is written.
-
-Early stopping decides the number of passes, which only training shows. The assumed numbers are means of measured runs.
-"""
+"""The plan of a run: its missing probes over all draws, and their fits, with mean passes of measured runs."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -142,11 +139,7 @@ class EncoderFacts:
 def list_fits(
     condition: Condition, task: Task, encoder: EncoderFacts, *, items: int, seeds: int
 ) -> Iterator[PlannedFit]:
-    """Yield the fits under a condition.
-
-    - task: the task with some of its items
-    - items: the number of training items in the run, with validation items that are taken from them
-    """
+    """Yield the fits under a condition; *items* counts training items with the validation items taken from them."""
     preset = task.preset
     sample = task.get_items(condition)
     validation = 0 if sample.validation is None else len(sample.validation)
@@ -191,10 +184,8 @@ def assume_passes(preset: Preset, condition: Condition, encoder: EncoderFacts) -
 
 
 REFERENCE_WIDTH = 512
-
 UNTRAINED_PASSES = 100.0
 """Passes on vectors of the reference width from untrained networks and averaged words."""
-
 PRETRAINED_PASSES = 170.0
 BAG_OF_WORDS_PASSES = 55.0
 

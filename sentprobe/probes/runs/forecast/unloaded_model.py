@@ -17,7 +17,6 @@ from sentprobe.values import BadSyntaxError, parse_json
 
 LOADING_SECONDS = 8.0
 """The assumed seconds for loading sentence-transformers and a model (measured: 7 to 9 CPU seconds)."""
-
 TOKENS_PER_WORD = 1.1
 WIDTH_KEYS = ("out_features", "word_embedding_dimension", "embedding_dimension")
 

@@ -94,13 +94,7 @@ def make_run(
     encoding_threads: int | None = None,
     machines: EngineChoice = ONE_PROCESS,
 ) -> Run:
-    """Check the settings and return the run. Raises UsageError or ArgumentTypeError.
-
-    - seeds: number of probes under each condition, with the seeds *seed*, *seed* + 1, ...
-    - draws: number of independent draws of data, weights and probes, with *seed*, *seed* + 10, ...
-    - methods: further conditions, of METHODS
-    - device: cpu, cuda, cuda:1, mps, or auto, the best one available
-    """
+    """Check the settings, with the names of METHODS, and return the run. Raises UsageError or ArgumentTypeError."""
     check_whole("seed", seed)
     check_seed(seed)
     for name, count in (("seeds", seeds), ("draws", draws), ("threads", threads), ("threads", encoding_threads)):

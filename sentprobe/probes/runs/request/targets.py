@@ -31,7 +31,6 @@ class StoredDatasets:
 
 
 Target: TypeAlias = built.AnySuite | StoredDatasets | ProbeDataset
-
 TargetWord: TypeAlias = str | ProbeDataset
 """A target as requested: the name of a suite, a path, or a dataset in memory."""
 
@@ -128,12 +127,7 @@ def find_targets(
     structure: str | None = None,
     seed: int = 0,
 ) -> Targets:
-    """Return the targets requested in Python.
-
-    - tasks: only these; by default all
-    - counts: numbers of items of tasks that are built
-    - structure: the structure held out of the training items of generated sentences
-    """
+    """Return the targets requested in Python: only *tasks*, with *counts* of items, without *structure* in training."""
     words = [_to_target_word(dataset) for dataset in _as_list(datasets)]
     if not words:
         check_distinct("dataset", [])

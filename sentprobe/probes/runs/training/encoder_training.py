@@ -22,11 +22,10 @@ from sentprobe.probes.encoders.trained import sentence_model as models
 from sentprobe.probes.encoders.trained.trained_encoder import TrainedEncoder, TrainedOptions, TrainingPoint
 from sentprobe.probes.geometry import distance_results as geometry
 from sentprobe.probes.pretraining import checkpoint, devices_and_precision, loop, objectives
-from sentprobe.probes.pretraining.objectives import ObjectiveKind
+from sentprobe.probes.pretraining.objectives import READERS, ObjectiveKind, TextKind
 from sentprobe.probes.pretraining.schedule import TrainingState, ValidationPoint
 from sentprobe.probes.pretraining.texts import running_text, text_files
 from sentprobe.probes.pretraining.texts.corpora import sample_meanings
-from sentprobe.probes.pretraining.texts.open_texts import TextKind, open_texts
 from sentprobe.probes.pretraining.vocabulary import SKIP_GRAM, learn_skip_gram, learn_vocabulary
 from sentprobe.probes.results import store
 from sentprobe.probes.results.training_curve import LearningPoint, TrainingCurve, add_point
@@ -194,7 +193,7 @@ def read_texts(kind: ObjectiveKind, plan: TextPlan, *, seed: int) -> Any:
         column = dict(zip(("column",), plan.columns, strict=False))
         reader_options["files"] = running_text.SentenceFiles(format=plan.format, document=plan.document, **column)
     translations = [plan.parallel] if plan.parallel else []
-    return open_texts(kind.texts, *plan.corpus, *translations, options=plan.options, **reader_options)
+    return READERS[kind.texts](*plan.corpus, *translations, options=plan.options, **reader_options)
 
 
 def describe_texts(texts: Any) -> str:

@@ -35,7 +35,6 @@ from sentprobe.specs import COMPEVAL, check_distinct
 
 USUAL_CONTRASTS = ("role", "modifier", "negation", "tense", "number")
 MEAN = "mean"
-
 EncodeArgument: TypeAlias = Callable[..., Any] | object
 """A function of a list of sentences, or an object with ``encode``."""
 
@@ -326,12 +325,9 @@ def _build_material(settings: ScoreSettings) -> ScoreMaterial:
 
 def _make_geometry(settings: ScoreSettings) -> tuple[SampledTriplets, ...]:
     words = english()
+    vocabulary, held_out = settings.vocabulary, settings.held_out
     drawing = TripletSampling(
-        vocabulary=settings.vocabulary,
-        n=settings.triplets,
-        distractors=0,
-        seed=settings.seed,
-        held_out=settings.held_out,
+        vocabulary=vocabulary, n=settings.triplets, distractors=0, seed=settings.seed, held_out=held_out
     )
     spaces = [
         TripletSpace(words, name, vocabulary=drawing.vocabulary, templates=drawing.templates, side=drawing.side)

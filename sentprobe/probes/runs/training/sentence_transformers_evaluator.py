@@ -84,11 +84,8 @@ class SentenceTransformersEvaluator(BaseEvaluator):
                 epoch=None if epoch == NOT_GIVEN else epoch,
             )
         if output_path is not None and self.write_csv:
-            _append_csv_row(
-                Path(output_path) / self.csv_file,
-                header=["epoch", "steps", *shares],
-                row=[epoch, steps, *shares.values()],
-            )
+            header, row = ["epoch", "steps", *shares], [epoch, steps, *shares.values()]
+            _append_csv_row(Path(output_path) / self.csv_file, header=header, row=row)
         scores = {self._add_prefix(key): share for key, share in shares.items()}
         if (card := getattr(model, "model_card_data", None)) is not None:
             card.set_evaluation_metrics(self, scores, epoch, steps)
@@ -104,7 +101,6 @@ class SentenceTransformersEvaluator(BaseEvaluator):
 
 
 _USUAL_KEYS = (f"geometry_{MEAN}_form", f"probe_{MEAN}")
-
 _EVALUATOR_CLASSES: dict[type, type] = {}
 """The combined class of each evaluator class."""
 

@@ -11,10 +11,10 @@ from sentprobe.probes.compeval.tasks import TASKS
 from sentprobe.probes.dataset import ProbeDataset
 from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.formats.registry import read_datasets
-from sentprobe.probes.pretraining import loop, objectives
+from sentprobe.probes.pretraining import loop, objective_options, objectives
 from sentprobe.probes.pretraining.objective_options import EVENTS
+from sentprobe.probes.pretraining.objectives import TextKind
 from sentprobe.probes.pretraining.texts import running_text, text_files
-from sentprobe.probes.pretraining.texts.open_texts import TextKind
 from sentprobe.probes.pretraining.texts.text_filters import TextOptions
 from sentprobe.probes.runs.execution.task import list_task_names
 from sentprobe.specs import check_distinct
@@ -45,10 +45,9 @@ class ProbingPlan:
 
 
 def plan_probing(tasks: Sequence[str], contrasts: Sequence[str], *, items: int) -> ProbingPlan:
-    """Return the probing plan; without tasks and contrasts, of all compeval tasks. Raises UsageError or DatasetError.
+    """Return the plan of *tasks* (names or paths), by default of all compeval tasks. Raises UsageError or DatasetError.
 
-    - tasks: names of compeval tasks, and files or folders of datasets
-    - items: training items of each built task; there are half as many test items, and a fifth as many triplets
+    *items* are training items of each built task; there are half as many test items, and a fifth as many triplets.
     """
     if items < 2:
         raise UsageError(f"items={items}: at least 2 are wanted, of which there are tests for one")
@@ -115,7 +114,7 @@ class TrainingPlan:
     objective: str
     texts: TextPlan
     model: ModelPlan
-    options: objectives.ObjectiveOptions
+    options: objective_options.ObjectiveOptions
     settings: loop.TrainingSettings
     out: Path
     probing: ProbingPlan | None = None

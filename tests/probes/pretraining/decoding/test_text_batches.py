@@ -9,8 +9,7 @@ from thoroughness import examples
 
 from sentprobe.probes.pretraining.decoding import decoder as bt
 from sentprobe.probes.pretraining.decoding.subwords import END, START
-from sentprobe.probes.pretraining.item_batches import collect_rows
-from sentprobe.probes.pretraining.objective import Batch
+from sentprobe.probes.pretraining.objective import Batch, collect_rows
 
 RANDOM = np.random.default_rng(1)
 ROWS = [[2 + row, *RANDOM.integers(2, 9, RANDOM.integers(0, 12)).tolist()] for row in range(50)]

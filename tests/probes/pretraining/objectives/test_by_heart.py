@@ -7,7 +7,8 @@ import pytest
 from pretraining_pieces import TINY, larger, model_of, said_right, sentences, teach
 
 from sentprobe.probes.pretraining.objective import PreparedObjective
-from sentprobe.probes.pretraining.objectives import OBJECTIVES, ObjectiveOptions, prepare
+from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
+from sentprobe.probes.pretraining.objectives import OBJECTIVES, prepare
 from sentprobe.probes.pretraining.texts import corpora
 from sentprobe.probes.pretraining.texts.corpora import sample_meanings
 

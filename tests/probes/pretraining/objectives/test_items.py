@@ -12,7 +12,8 @@ from sentprobe.generator.pairs.inference_pairs import NliSpace
 from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.lexicon import english
 from sentprobe.probes.pretraining.objective import Batch, PreparedObjective
-from sentprobe.probes.pretraining.objectives import OBJECTIVES, ObjectiveOptions, classification, prepare
+from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
+from sentprobe.probes.pretraining.objectives import OBJECTIVES, classification, prepare
 from sentprobe.probes.pretraining.objectives.classification import ContrastiveLearner, NliLearner
 from sentprobe.probes.pretraining.texts.corpora import NliPairs, Triplets
 

@@ -6,7 +6,8 @@ from shared import ROOT
 from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.lexicon import english
-from sentprobe.probes.pretraining.objectives import OBJECTIVES, ObjectiveOptions
+from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
+from sentprobe.probes.pretraining.objectives import OBJECTIVES
 from sentprobe.probes.pretraining.objectives.sequences import DropAndSwap
 from sentprobe.probes.pretraining.texts.corpora import split_notation
 

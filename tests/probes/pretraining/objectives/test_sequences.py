@@ -10,10 +10,11 @@ from safetensors.torch import load, save
 
 from sentprobe.errors import FormatError, UsageError
 from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.probes.pretraining.decoding import generation_quality
+from sentprobe.probes.pretraining.decoding import decoder
 from sentprobe.probes.pretraining.decoding.decoder import LENGTHS, SOURCES, Seq2Seq, SequencePairs
 from sentprobe.probes.pretraining.objective import PreparedObjective
-from sentprobe.probes.pretraining.objectives import OBJECTIVES, ObjectiveOptions, prepare
+from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
+from sentprobe.probes.pretraining.objectives import OBJECTIVES, prepare
 from sentprobe.probes.pretraining.texts.corpora import Sentences
 
 pytest.importorskip("tokenizers")
@@ -28,7 +29,7 @@ def prepare_autoencoder(count: int = 50, options: ObjectiveOptions = TINY) -> Pr
 def test_what_is_held_out_improves_though_it_is_not_trained_on() -> None:
     prepared = prepare_autoencoder()
     assert isinstance(prepared.train, SequencePairs)
-    assert isinstance(prepared.validate, generation_quality.GenerationValidator)
+    assert isinstance(prepared.validate, decoder.GenerationValidator)
     assert set(prepared.train.items).isdisjoint(prepared.validate.pairs.items)
     before = prepared.validate(prepared.learner)
     teach(prepared, epochs=3)
@@ -40,11 +41,11 @@ def test_what_is_held_out_improves_though_it_is_not_trained_on() -> None:
 
 def test_what_is_said_is_spread_over_all_that_is_held_out(monkeypatch: pytest.MonkeyPatch) -> None:
     prepared = prepare_autoencoder(120, replace(TINY, validation=12))
-    assert isinstance(prepared.validate, generation_quality.GenerationValidator)
+    assert isinstance(prepared.validate, decoder.GenerationValidator)
     held = [sentences(120)[item] for item in prepared.validate.pairs.items]
     assert isinstance(prepared.learner, Seq2Seq)
     assert {text.reference for text in prepared.validate.generate_texts(prepared.learner)} == set(held)
-    monkeypatch.setattr(generation_quality, "MAX_GENERATED_TEXTS", 4)
+    monkeypatch.setattr(decoder, "MAX_GENERATED_TEXTS", 4)
     chosen = sorted(held.index(text.reference) for text in prepared.validate.generate_texts(prepared.learner))
     assert chosen == [0, 4, 7, 11]
 
@@ -123,14 +124,14 @@ def test_too_little_text_is_refused() -> None:
 
 def test_without_sacrebleu_the_extra_is_named_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "sacrebleu", None)
-    monkeypatch.setattr(generation_quality, "find_spec", {}.get)
+    monkeypatch.setattr(decoder, "find_spec", {}.get)
     with pytest.raises(EncoderError, match=r"^BLEU needs the extra: pip install .*\[train"):
         prepare_autoencoder()
 
 
 def test_bleu_counts_words_between_spaces() -> None:
-    assert generation_quality.compute_bleu([generation_quality.GeneratedText("a b c d e", "a b c d e")]) == 100
-    assert generation_quality.compute_bleu([generation_quality.GeneratedText("a b c d e", "v w x y z")]) == 0
-    near = generation_quality.compute_bleu([generation_quality.GeneratedText("a b c d e .", "a b c d f .")])
+    assert decoder.compute_bleu([decoder.GeneratedText("a b c d e", "a b c d e")]) == 100
+    assert decoder.compute_bleu([decoder.GeneratedText("a b c d e", "v w x y z")]) == 0
+    near = decoder.compute_bleu([decoder.GeneratedText("a b c d e .", "a b c d f .")])
     by_hand = 100 * (5 / 6 * 3 / 5 * 2 / 4 * 1 / 3) ** 0.25  # words, pairs, and so on
     assert near == pytest.approx(by_hand, rel=1e-5)

@@ -10,8 +10,7 @@ from pretraining_pieces import TINY, model_of
 from thoroughness import examples
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.pretraining.decoding.decoder import Seq2Seq, SequencePairs
-from sentprobe.probes.pretraining.decoding.generation_quality import GenerationValidator
+from sentprobe.probes.pretraining.decoding.decoder import GenerationValidator, Seq2Seq, SequencePairs
 from sentprobe.probes.pretraining.objective import PreparedObjective
 from sentprobe.probes.pretraining.objectives import OBJECTIVES, prepare
 from sentprobe.probes.pretraining.texts.corpora import Sentences

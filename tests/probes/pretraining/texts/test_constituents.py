@@ -13,8 +13,8 @@ from tree_strategies import nltk_trees
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe
+from sentprobe.probes.pretraining.objectives import READERS, TextKind
 from sentprobe.probes.pretraining.texts.constituents import linearise, read_trees
-from sentprobe.probes.pretraining.texts.open_texts import TextKind, open_texts
 from sentprobe.probes.pretraining.texts.running_text import read_sentences
 from sentprobe.probes.syntax.trees import read_tree
 
@@ -41,7 +41,7 @@ def test_trees_and_their_words(tmp_path: Path) -> None:
     assert trees.sentences == ("We did n't (",) * 3
     assert trees.trees == ("(ROOT (S (NP PRP )NP (VP VBD RB )VP -LRB- )S )ROOT",) * 3
     assert str(trees.omitted) == "2 were left out: 1 too long, 1 without a tree"
-    assert open_texts(TextKind.TREES, bank, lines) == trees
+    assert READERS[TextKind.TREES](bank, lines) == trees
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from probe_strategies import make_sample_result, make_seed_score
 from sentprobe.errors import ResultsError
 from sentprobe.probes.report.findings.comparisons import compare_encoders, describe_comparisons
 from sentprobe.probes.report.findings.control_verdicts import find_controls
-from sentprobe.probes.report.findings.draws import find_missing_cells, join_draws, list_seeds, split_draws
+from sentprobe.probes.report.findings.draws import find_missing_cells, join_draws, list_seeds
 from sentprobe.probes.report.findings.mean_and_interval import compute_figure
 from sentprobe.probes.report.tables.main_table import (
     CellStyle,
@@ -62,8 +62,7 @@ def test_draws_are_one_table_in_order_of_seed(records: list[Result]) -> None:
     table = join_one_table(*records)
     assert table == Results(DRAWS)
     assert list_seeds(table) == [0, 10, 20]
-    assert split_draws(table) == tuple(Results((record,)) for record in DRAWS)
-    assert split_single_draws(Results(tuple(records))) == split_draws(table)
+    assert split_single_draws(Results(tuple(records))) == tuple(Results((record,)) for record in DRAWS)
 
 
 OTHERWISE: dict[str, dict[str, Any]] = {

@@ -14,9 +14,9 @@ from thoroughness import examples
 
 from sentprobe import values
 from sentprobe.errors import UsageError
-from sentprobe.probes.report.findings import paired_tests
+from sentprobe.probes import statistics
 from sentprobe.probes.report.findings.comparisons import compare_results
-from sentprobe.probes.report.findings.table_comparisons import TableComparisons
+from sentprobe.probes.report.findings.table_findings import TableComparisons
 from sentprobe.probes.results.result import Condition, Result, Results, make_score
 from sentprobe.probes.results.store import format_result, parse_result
 from sentprobe.probes.review.checks import review_results
@@ -73,7 +73,7 @@ def test_a_review_compares_each_encoder_with_the_best_and_its_control(monkeypatc
     for encoders in (10, 40):
         records = (make_sample_result(f"e{n}", "Tense", 600 + n, 500, 500, 550) for n in range(encoders))
         results = Results(tuple(records))
-        calls = count_calls(monkeypatch, paired_tests, "compare_items", partial(review_results, results))
+        calls = count_calls(monkeypatch, statistics, "compare_items", partial(review_results, results))
         assert calls == 2 * encoders - 1
 
 

@@ -6,7 +6,7 @@ from probe_strategies import make_sample_result
 from shown_runs import LAYERS
 
 from sentprobe.probes.report.findings.table_findings import compute_standings
-from sentprobe.probes.report.page.page_table import PageTable, build_page_table
+from sentprobe.probes.report.page.html import PageTable, build_page_table
 from sentprobe.probes.report.tables.main_table import CellStyle, build_grid
 from sentprobe.probes.results.result import Results
 

@@ -10,7 +10,7 @@ from probe_strategies import make_learnable_dataset
 from sentprobe.disk.locks import hold_lock
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.results import concurrent_writes
+from sentprobe.probes.results import store
 from sentprobe.probes.results.result import Condition, Result
 from sentprobe.probes.results.store import read_results, write_result
 from sentprobe.probes.runs.execution import runner
@@ -80,7 +80,7 @@ def test_an_interrupt_while_a_result_is_saved_keeps_it(tmp_path: Path, monkeypat
             raise stop
         return write(result, directory)
 
-    monkeypatch.setattr(concurrent_writes, "write_result", write_after_stop)
+    monkeypatch.setattr(store, "write_result", write_after_stop)
     with pytest.raises(KeyboardInterrupt):
         run_in_folder(tmp_path)
     assert len(list_stored_conditions(tmp_path)) == 5

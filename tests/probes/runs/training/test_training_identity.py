@@ -4,11 +4,12 @@ from pathlib import Path
 
 from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.pretraining import devices_and_precision, loop
-from sentprobe.probes.pretraining.objectives import ObjectiveOptions
+from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 from sentprobe.probes.pretraining.optimizers import SGD
 from sentprobe.probes.pretraining.texts.text_filters import TextOptions
 from sentprobe.probes.runs.training import training_plan as plans
 from sentprobe.probes.runs.training.encoder_training import identify_training
+from sentprobe.probes.trainer.classifier import Precision
 
 STORED = {
     "architecture": "lstm",
@@ -82,9 +83,7 @@ def make_plan(folder: Path, *, has_options: bool) -> plans.TrainingPlan:
         ),
         options=ObjectiveOptions(),
         settings=loop.TrainingSettings(
-            seed=0,
-            optimizer=SGD,
-            machine=devices_and_precision.TrainingMachine(precision=devices_and_precision.TrainingPrecision.FLOAT32),
+            seed=0, optimizer=SGD, machine=devices_and_precision.TrainingMachine(precision=Precision.FLOAT32)
         ),
         out=folder,
     )

@@ -1,0 +1,64 @@
+"""The command ``probe lm``: language models on minimal pairs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from sentprobe.commands.shared import options as opt
+from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC, OUTPUT_FILE
+from sentprobe.commands.shared.table_output import find_table_format, print_or_write, write_tables
+from sentprobe.errors import UsageError
+from sentprobe.processes import check_count, limit_threads
+from sentprobe.progress import show_bars
+from sentprobe.specs import choose_member
+
+
+def lm(
+    models: Annotated[
+        list[str],
+        typer.Argument(metavar="MODEL...", help="hf:MODEL (causal or masked), ngram:FILE, python:MODULE:FUNCTION."),
+        INPUT_SPEC,
+    ],
+    pairs: Annotated[
+        list[Path] | None,
+        typer.Option(help="JSONL file in BLiMP's format, or a folder of such files; repeatable."),
+        INPUT,
+    ] = None,
+    score: Annotated[
+        str, typer.Option(help="sentence, token (mean over tokens) or critical (only the changed words).")
+    ] = "sentence",
+    intervals: opt.IntervalsOption = False,
+    format_: Annotated[str | None, opt.build_format_option(opt.TABLE_FORMATS, opt.DEFAULT_FORMAT_HELP)] = None,
+    out: opt.OutFileOption = None,
+    scores: Annotated[
+        Path | None, typer.Option("--scores", metavar="CSV", help="Also write the scores of each pair."), OUTPUT_FILE
+    ] = None,
+    device: Annotated[
+        str, opt.declare_option(opt.MACHINE, "--device", help="PyTorch device of hf:. Default: a GPU if there is one.")
+    ] = "",
+    threads: opt.ThreadsOption = None,
+) -> None:
+    """Measure how often language models prefer the good sentence of a minimal pair.
+
+    A pair is a grammatical and an ungrammatical sentence. Several models are compared by paired tests.
+    """
+    from sentprobe.probes.language_models.pair_accuracies import PairResults, score_pairs
+    from sentprobe.probes.language_models.scorers import ScoreKind, load_language_model, parse_models
+    from sentprobe.probes.language_models.sentence_pairs import read_pairs
+
+    style = find_table_format(format_, out, subject="lm")
+    kind = choose_member(ScoreKind, score, what="score")
+    specs = parse_models(models)
+    check_count("threads", threads)
+    if not pairs:
+        raise UsageError("--pairs is missing: a file of minimal pairs, or a folder of such files")
+    minimal_pairs = read_pairs(pairs)
+    with limit_threads(threads), show_bars() as reporter:
+        loaded = (load_language_model(spec, device=device) for spec in specs)
+        result = PairResults(
+            minimal_pairs, kind, [score_pairs(model, minimal_pairs, kind, reporter) for model in loaded]
+        )
+    if scores is not None:
+        print_or_write(result.format_scores(), scores)
+    write_tables(result.build_tables(intervals=intervals), result.to_records, style, out=out)

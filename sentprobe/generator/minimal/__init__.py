@@ -1,0 +1,1 @@
+"""Minimal pairs: a grammatical sentence, and the same sentence with one error."""

@@ -1,0 +1,108 @@
+"""Tables of the words that an error puts in place of a word: another form, or another verb."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
+
+from sentprobe.generator.minimal.changes import Alternatives, name_form
+from sentprobe.generator.minimal.paradigms import has_clear_forms, takes_persons
+from sentprobe.generator.sentences.sentence_records import json_escape
+from sentprobe.lexicon import Form, Kind, Lexicon
+from sentprobe.lexicon.words import PERSON, VERB_FORMS, VERBS, Vocabulary, Word
+
+_AUXILIARIES = (("VBZ is", "VBP are"), ("VBD was", "VBD were"), ("VBZ does", "VBP do"))
+_NUMBER_FORMS = (
+    (Form.NN, Form.NNS),
+    (Form.VBZ, Form.VBP),
+    (Form.DT_SG, Form.DT_PL),
+    (Form.DT_SG_VOWEL, Form.DT_PL_VOWEL),
+)
+
+
+def build_alternatives(
+    name: str, lexicon: Lexicon, vocabulary: Vocabulary, substitutes: Sequence[str] = ()
+) -> Alternatives:
+    """Return the table *name* for the words of a vocabulary; verbs that are put in are among *substitutes*, if any.
+
+    Words have the escapes of JSON.
+    """
+    if name in _TABLES:
+        rows = _TABLES[name](lexicon, vocabulary, substitutes)
+    else:
+        rows = _list_forms(Form(name), _list_words(VERBS, lexicon, vocabulary))
+    return {json_escape(key): [*map(json_escape, words)] for key, words in rows if words}
+
+
+_Rows = Iterator[tuple[str, Sequence[str]]]
+"""Each key of a table with its words."""
+
+
+def _list_words(kinds: frozenset[Kind], lexicon: Lexicon, vocabulary: Vocabulary) -> list[Word]:
+    return [lexicon.get(lemma, kind) for kind in sorted(kinds) for lemma in vocabulary.words[kind]]
+
+
+def _list_forms(target: Form, verbs: Sequence[Word]) -> _Rows:
+    """Yield another form of each form of each verb."""
+    for verb in verbs:
+        for form in VERB_FORMS:
+            yield name_form(verb.forms[form], form), [verb.forms[target]]
+
+
+def _list_numbers(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _Rows:
+    """Yield the form of the other grammatical number of each verb, noun and determiner."""
+    for pair in _AUXILIARIES:
+        for key, other in (pair, pair[::-1]):
+            yield key, [other.partition(" ")[2]]
+    words = chain(_list_words(VERBS | {Kind.NOUN}, lexicon, vocabulary), lexicon.words(Kind.DETERMINER))
+    yield from _exchange_forms(words, _NUMBER_FORMS)
+
+
+def _list_onsets(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
+    """Yield the form of each determiner that stands before the other kind of sound."""
+    yield from _exchange_forms(lexicon.words(Kind.DETERMINER), [(Form.DT_SG, Form.DT_SG_VOWEL)])
+
+
+def _exchange_forms(words: Iterator[Word] | Sequence[Word], pairs: Sequence[tuple[Form, Form]]) -> _Rows:
+    for word in words:
+        for pair in pairs:
+            for form, other in (pair, pair[::-1]):
+                if form in word.forms and word.forms.get(other, word.forms[form]) != word.forms[form]:
+                    yield name_form(word.forms[form], form.value.partition(".")[0]), [word.forms[other]]
+
+
+def _list_verbs(kind: Kind, lexicon: Lexicon, vocabulary: Vocabulary, substitutes: Sequence[str]) -> _Rows:
+    """Yield the same form of the verbs of *kind*, for each form of each verb."""
+    verbs = [verb for verb in _list_words(frozenset({kind}), lexicon, vocabulary) if has_clear_forms(verb, lexicon)]
+    verbs = [verb for verb in verbs if takes_persons(verb) and (not substitutes or verb.lemma in substitutes)]
+    for verb in _list_words(VERBS, lexicon, vocabulary):
+        for form in VERB_FORMS:
+            yield name_form(verb.forms[form], form), [other.forms[form] for other in verbs]
+
+
+def _list_nouns(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _Rows:
+    nouns = _list_words(frozenset({Kind.NOUN}), lexicon, vocabulary)
+    yield "", [noun.forms[Form.NN] for noun in nouns if noun.sort == PERSON]
+
+
+def _list_modals(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
+    yield "", [modal.forms[Form.MD] for modal in lexicon.words(Kind.MODAL)]
+
+
+def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
+    """Yield the relativizers that do not go with persons, for each relativizer."""
+    words = lexicon.words(Kind.RELATIVIZER)
+    others = [form for word in words if not word.accepts(PERSON) for form in word.forms.values()]
+    for word in words:
+        for form, text in word.forms.items():
+            yield name_form(text, form), others
+
+
+_TABLES: Mapping[str, Callable[[Lexicon, Vocabulary, Sequence[str]], _Rows]] = {
+    "number": _list_numbers,
+    "onset": _list_onsets,
+    "transitive": partial(_list_verbs, Kind.TRANSITIVE),
+    "intransitive": partial(_list_verbs, Kind.INTRANSITIVE),
+    "NOUN": _list_nouns,
+    "MODAL": _list_modals,
+    "which": _list_relativizers,
+}

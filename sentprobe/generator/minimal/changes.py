@@ -1,0 +1,158 @@
+"""Changes: the error of a bad sentence, as an edit of the tokens of the good one.
+
+A change is compiled once for each shape of sentences, from the dependency tree. A place in a change is a path from the
+main verb: ``subject.det`` is the determiner of its subject, ``clause.verb`` the verb of the relative clause, and
+``subject.phrase`` all tokens below the subject.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import zip_longest
+from typing import NamedTuple, TypeAlias
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.sentences.sentence import Sentence, Token
+from sentprobe.grammars.derivation import PARENT
+
+Alternatives: TypeAlias = Mapping[str, Sequence[str]]
+"""The words that may be put in place of a word, by :func:`name_form`."""
+
+_RELATIONS = {
+    "subject": ("nsubj", "nsubj:pass"),
+    "object": ("obj",),
+    "by": ("obl:agent",),
+    "recipient": ("iobj", "obl"),
+    "det": ("det",),
+    "case": ("case",),
+    "aux": ("aux", "aux:pass"),
+}
+"""The dependency relations of each step of a path; other steps are in :func:`_take_step`."""
+
+SAME_WORDS, SAME_LENGTH, LONGER, SHORTER = "same words", "same length", "longer", "shorter"
+_EFFECTS = {"swap": SAME_WORDS, "replace": SAME_LENGTH, "insert": LONGER, "delete": SHORTER}
+
+
+class EditToken(NamedTuple):
+    """A token of the bad sentence: a token of the good one by position from 0, or a fixed *word* at PARENT.
+
+    With a *table*, a word of that table stands in its place.
+    """
+
+    position: int
+    word: str = ""
+    table: str = ""
+
+
+SentenceEdit: TypeAlias = tuple[EditToken, ...]
+
+
+def name_form(form: str, tag: str) -> str:
+    """Return the key of an inflected form in :data:`Alternatives`."""
+    return f"{tag} {form}"
+
+
+def find_effect(change: str) -> str:
+    """Return what a change keeps or alters: the words, the length."""
+    return _EFFECTS[change.partition(" ")[0]]
+
+
+def find_tables(change: str) -> list[str]:
+    """Return the names of the tables from which a change takes words.
+
+    >>> find_tables("replace finite number"), find_tables("insert after verb the NOUN"), find_tables("delete by.case")
+    (['number'], ['NOUN'], [])
+    """
+    name, *arguments = change.split()
+    return arguments[1:] if name == "replace" else [word for word in arguments if word.isupper()]
+
+
+def find_places(sentence: Sentence, path: str) -> range:
+    """Return the positions, from 0, of the tokens at *path*.
+
+    >>> from sentprobe.generator.sentences.sentence_records import annotate_text
+    >>> from sentprobe.lexicon import english
+    >>> sentence = annotate_text("the man that the doctors help is sleeping", english())
+    >>> [(path, *find_places(sentence, path)) for path in ("finite", "clause.subject", "clause.subject.phrase")]
+    [('finite', 6), ('clause.subject', 4), ('clause.subject.phrase', 3, 4)]
+    """
+    if path == "start":
+        return range(1)
+    tokens = sentence.tokens
+    place = next(i for i, token in enumerate(tokens) if token.head == 0)
+    for step in path.split("."):
+        if step == "phrase":
+            below = [i for i in range(len(tokens)) if _is_below(tokens, i, place)]
+            return range(below[0], below[-1] + 1)
+        place = _take_step(tokens, place, step)
+    return range(place, place + 1)
+
+
+def _is_below(tokens: Sequence[Token], place: int, top: int) -> bool:
+    """Check whether a token is *top* or depends on it, directly or not."""
+    while place not in (PARENT, top):
+        place = tokens[place].head - 1
+    return place == top
+
+
+def _take_step(tokens: Sequence[Token], place: int, step: str) -> int:
+    if step == "verb":
+        return place
+    if step == "clause":
+        return next(i for i, token in enumerate(tokens) if token.deprel == "acl:relcl")
+    children = [i for i, token in enumerate(tokens) if token.head == place + 1]
+    if step == "finite":
+        return next((i for i in children if tokens[i].deprel in _RELATIONS["aux"]), place)
+    if step in ("not", "adverb", "relativizer"):
+        pos = {"not": "PART", "adverb": "ADV", "relativizer": "PRON"}[step]
+        return next(i for i in children if tokens[i].upos == pos)
+    return next(i for i in children if tokens[i].deprel in _RELATIONS[step])
+
+
+def compile_change(change: str, sentence: Sentence) -> SentenceEdit:
+    """Return the edit that makes the bad sentence from a sentence of this shape."""
+    name, *arguments = change.split()
+    edit = [EditToken(i) for i in range(len(sentence.tokens))]
+    if name == "insert":
+        side, path, *words = arguments
+        places = find_places(sentence, path)
+        at = places.start if side == "before" else places.stop
+        edit[at:at] = [EditToken(PARENT, "", w) if w.isupper() else EditToken(PARENT, w) for w in words]
+        return tuple(edit)
+    places = find_places(sentence, arguments[0])
+    if name == "replace":
+        (at,) = places
+        edit[at] = EditToken(at, "", arguments[1])
+    elif name == "delete":
+        del edit[places.start : places.stop]
+    else:
+        first, second = sorted([places, find_places(sentence, arguments[1])], key=lambda part: part.start)
+        parts = (edit[second.start : second.stop], edit[first.stop : second.start], edit[first.start : first.stop])
+        edit[first.start : second.stop] = [token for part in parts for token in part]
+    return tuple(edit)
+
+
+def apply_edit(
+    edit: SentenceEdit, words: Sequence[str], tags: Sequence[str], tables: Mapping[str, Alternatives], number: int
+) -> list[str]:
+    """Return the words of the bad sentence; *number* chooses among alternatives, which the good one lacks if it can."""
+    bad = []
+    for position, word, table in edit:
+        if not table:
+            bad.append(word if position == PARENT else words[position])
+            continue
+        key = "" if position == PARENT else name_form(words[position], tags[position])
+        alternatives = tables[table].get(key, ())
+        if not alternatives:
+            raise UsageError(f"the lexicon has no word to put in place of {words[position]!r} ({table})")
+        start = number * 2_654_435_761 % 4_294_967_296 % len(alternatives)  # Knuth's multiplicative hash
+        choices = (alternatives[start - i] for i in range(len(alternatives)))
+        bad.append(next((choice for choice in choices if choice not in words), alternatives[start]))
+    return bad
+
+
+def find_first_change(good: Sequence[str], bad: Sequence[str]) -> int:
+    """Return the number, from 1, of the first token that differs.
+
+    >>> find_first_change(["who", "slept"], ["who", "slept", "the", "man"])
+    3
+    """
+    return next(number for number, (a, b) in enumerate(zip_longest(good, bad), 1) if a != b)

@@ -1,0 +1,122 @@
+"""Files of minimal pairs: BLiMP's JSONL, Parquet, and a folder for lm-evaluation-harness and the Hugging Face hub."""
+
+import json
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from enum import StrEnum
+from importlib.resources import files
+from itertools import islice
+from pathlib import Path
+
+from sentprobe.disk.files import atomic_folder, atomic_path
+from sentprobe.errors import UsageError
+from sentprobe.generator.minimal.changes import SAME_WORDS, find_effect
+from sentprobe.generator.minimal.minimal_pairs import MinimalPair, MinimalPairSpace
+from sentprobe.generator.minimal.paradigms import PrefixMethod
+from sentprobe.specs import choose_member
+
+
+class PairFormat(StrEnum):
+    """The format of minimal pairs."""
+
+    JSONL = "jsonl"
+    PARQUET = "parquet"
+    LM_EVAL = "lm-eval"
+
+
+ROW_GROUP_SIZE = 32_768
+"""Number of rows of a Parquet row group."""
+
+
+def find_pair_format(name: str | None, out: Path | None) -> PairFormat:
+    """Return the format called *name*, or else that of the suffix of *out*. Raises UsageError."""
+    suffix = out.suffix.lower() if out else ".jsonl"
+    if name is None and suffix not in (".jsonl", ".parquet"):
+        raise UsageError(f"no format goes with the suffix {suffix!r}; use .jsonl, .parquet or --format")
+    pair_format = PairFormat(suffix[1:]) if name is None else choose_member(PairFormat, name, what="format")
+    if out is None and pair_format is not PairFormat.JSONL:
+        raise UsageError(f"the format {pair_format} cannot be written to standard output; name it with --out")
+    return pair_format
+
+
+def sample_pairs(spaces: Sequence[MinimalPairSpace], n: int, *, seed: int) -> Iterator[tuple[str, str]]:
+    """Yield *n* pairs of each space: BLiMP's fields as a JSON object, and the annotation of the good sentence."""
+    for space in spaces:
+        format_fields = make_field_writer(space)
+        for number, pair in enumerate(space.iterate_pairs(space.sample(n, seed=seed))):
+            yield format_fields(pair, number), pair.annotation
+
+
+def make_field_writer(space: MinimalPairSpace) -> Callable[[MinimalPair, int], str]:
+    """Return a function that writes the fields of a pair with its number as a JSON object."""
+    row = space.paradigm
+    names = {"field": row.field, "linguistics_term": row.term, "UID": row.uid, "simple_LM_method": True}
+    has_same_words = find_effect(row.change) == SAME_WORDS
+    methods = {"two_prefix_method": row.prefix is PrefixMethod.TWO, "lexically_identical": has_same_words}
+    first, last = (json.dumps(fields)[1:-1] for fields in (names, methods))
+
+    def write(pair: MinimalPair, number: int) -> str:
+        has_prefix = "true" if row.prefix is PrefixMethod.ONE and pair.critical > 1 else "false"
+        return (
+            f'{{"sentence_good": "{pair.good}", "sentence_bad": "{pair.bad}", {first}, "one_prefix_method": '
+            f'{has_prefix}, {last}, "pair_id": {number}, "critical": {pair.critical}}}'
+        )
+
+    return write
+
+
+def format_pair_lines(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
+    """Yield a line of JSON for each pair, with its annotation."""
+    for pair_fields, annotation in rows:
+        yield f'{pair_fields[:-1]}, "annotation": {annotation}}}\n'
+
+
+def write_pairs(spaces: Sequence[MinimalPairSpace], n: int, path: Path, pair_format: PairFormat, *, seed: int) -> None:
+    """Write *n* pairs of each space into a file or, for lm-evaluation-harness, a new folder. Raises UsageError."""
+    if pair_format is PairFormat.LM_EVAL:
+        _write_folder(spaces, n, path, seed=seed)
+        return
+    rows = sample_pairs(spaces, n, seed=seed)
+    with atomic_path(path) as temporary:
+        if pair_format is PairFormat.PARQUET:
+            _write_parquet(rows, temporary)
+        else:
+            _write_lines(format_pair_lines(rows), temporary)
+
+
+def _write_lines(lines: Iterable[str], path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        out.writelines(lines)
+
+
+def _write_parquet(rows: Iterator[tuple[str, str]], path: Path) -> None:
+    """Write the fields as columns, the annotation as a column of JSON."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    writer = None
+    while portion := [json.loads(first) | {"annotation": second} for first, second in islice(rows, ROW_GROUP_SIZE)]:
+        table = pa.Table.from_pylist(portion)
+        writer = writer or pq.ParquetWriter(path, table.schema, compression="zstd")
+        writer.write_table(table)
+    if writer:
+        writer.close()
+
+
+def _write_folder(spaces: Sequence[MinimalPairSpace], n: int, path: Path, *, seed: int) -> None:
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise UsageError(f"{path}: not a new or empty folder; name another with --out")
+    texts = tomllib.loads((files(__package__) / "harness.toml").read_text(encoding="utf-8"))
+    uids = [space.paradigm.uid for space in spaces]
+    values = {
+        "tasks": "\n".join(f"  - sentprobe_{uid}" for uid in uids),
+        "configs": "\n".join(f"- config_name: {uid}\n  data_files: {uid}.jsonl" for uid in uids),
+        "facts": "\n".join(f"- `{s.paradigm.uid}` ({s.paradigm.term}): {n:,} of {s.count():,} pairs" for s in spaces),
+    }
+    with atomic_folder(path) as folder:
+        for space, uid in zip(spaces, uids, strict=True):
+            lines = (f"{pair_fields}\n" for pair_fields, _ in sample_pairs([space], n, seed=seed))
+            _write_lines(lines, folder / f"{uid}.jsonl")
+            _write_lines([texts["task"].format(uid=uid)], folder / f"{uid}.yaml")
+        for name, key in (("_template_yaml", "template"), ("sentprobe_minimal.yaml", "group"), ("README.md", "card")):
+            _write_lines([texts[key].format(**values)], folder / name)

@@ -1,0 +1,150 @@
+"""Paradigms: the rows of ``paradigms.toml``, and the spaces of their good sentences."""
+
+import dataclasses
+import tomllib
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from sentprobe.errors import UsageError, suggest
+from sentprobe.generator.events.event import Contradiction, Event, Mood, Role
+from sentprobe.generator.events.notation import read_event
+from sentprobe.generator.spaces.constraints import Choices, Constraints
+from sentprobe.generator.spaces.space import Space
+from sentprobe.lexicon import Form, Kind, Lexicon
+from sentprobe.lexicon.words import PERSON, ROLES, VERBS, Word
+
+
+class PrefixMethod(StrEnum):
+    """The word whose probability after its prefix tells the sentences apart, as in BLiMP."""
+
+    ONE = "one"
+    """The only word that differs."""
+    TWO = "two"
+    """A later word, the same in both."""
+    NONE = "none"
+
+
+@dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
+class Paradigm:
+    """A row of the table of paradigms; its comments describe the fields."""
+
+    uid: str
+    field: str
+    term: str
+    templates: tuple[str, ...]
+    change: str
+    main: str = "*"
+    clause: str = "*"
+    require: tuple[str, ...] = ()
+    nouns: str = "persons"
+    verbs: str | list[str] = "persons"
+    substitutes: tuple[str, ...] = ()
+    prefix: PrefixMethod = PrefixMethod.NONE
+    semantic: bool = False
+    choices: Mapping[str, Any] = dataclasses.field(default_factory=dict)
+
+    def build_space(self, lexicon: Lexicon, vocabulary: str) -> Space:
+        """Return the space of the good sentences. Raises UsageError if it is empty."""
+        words = lexicon.vocabulary(vocabulary).words
+        chosen = {
+            kind: tuple(lemma for lemma in words[kind] if self._accepts_word(lexicon.get(lemma, kind), lexicon))
+            for kind in (Kind.NOUN, *VERBS)
+        }
+        try:
+            return Space(
+                lexicon.replace_words(vocabulary, chosen),
+                vocabulary=vocabulary,
+                templates=self.templates,
+                choices=Choices(main=_read_features(self.main), clause=_read_features(self.clause), **self.choices),
+                constraints=Constraints(required_any=tuple(map(read_event, self.require))),
+                explained=False,
+            )
+        except Contradiction as error:
+            raise build_vocabulary_error(self.uid, vocabulary) from error
+
+    def _accepts_word(self, word: Word, lexicon: Lexicon) -> bool:
+        if word.kind is Kind.NOUN:
+            return word.forms[Form.NN] != word.forms[Form.NNS] and _NOUN_TESTS[self.nouns](word)
+        if isinstance(self.verbs, list):
+            return word.lemma in self.verbs and (not self.semantic or takes_things(word))
+        return has_clear_forms(word, lexicon) and _VERB_TESTS[self.verbs](word)
+
+
+def build_vocabulary_error(uid: str, vocabulary: str) -> UsageError:
+    """Return the error for a vocabulary without the words that a paradigm needs."""
+    return UsageError(f"vocabulary {vocabulary!r} has no words for the paradigm {uid!r}")
+
+
+def _read_features(text: str) -> Event:
+    return read_event(text) if text != "*" else Event()
+
+
+def takes_persons(verb: Word) -> bool:
+    """Check whether persons may have every role of a verb."""
+    return all(verb.accepts(PERSON, role) for role in ROLES[verb.kind])
+
+
+def takes_things(verb: Word) -> bool:
+    """Check whether only persons are agents of a verb, and no persons its patients."""
+    return verb.takes.get("agent", (PERSON,)) == (PERSON,) and not verb.accepts(PERSON, "patient")
+
+
+def has_clear_forms(verb: Word, lexicon: Lexicon) -> bool:
+    """Check whether the plain form differs from the past and the participle, and no other verb shares a form."""
+    forms = verb.forms
+    readings = [word for form in forms.values() for word, _ in lexicon.find(form)]
+    is_shared = any(word.kind in VERBS and word is not verb for word in readings)
+    return forms[Form.VB] not in (forms[Form.VBD], forms[Form.VBN]) and not is_shared
+
+
+def _has_regular_plural(noun: Word) -> bool:
+    lemma = noun.lemma
+    return noun.forms[Form.NNS] in (f"{lemma}s", f"{lemma}es", f"{lemma[:-1]}ies")
+
+
+_NOUN_TESTS: Mapping[str, Callable[[Word], bool]] = {
+    "any": lambda _: True,
+    "persons": lambda noun: noun.sort == PERSON,
+    "regular": lambda noun: noun.sort == PERSON and _has_regular_plural(noun),
+    "irregular": lambda noun: noun.sort == PERSON and not _has_regular_plural(noun),
+}
+_VERB_TESTS: Mapping[str, Callable[[Word], bool]] = {
+    "any": lambda _: True,
+    "persons": takes_persons,
+    "irregular": lambda verb: takes_persons(verb) and verb.forms[Form.VBD] != verb.forms[Form.VBN],
+}
+
+
+@cache
+def load_paradigms() -> Mapping[str, Paradigm]:
+    """Return the paradigms by uid."""
+    text = (files(__package__) / "paradigms.toml").read_text(encoding="utf-8")
+    return {uid: _read_row(uid, row) for uid, row in tomllib.loads(text).items()}
+
+
+def _read_row(uid: str, row: Mapping[str, Any]) -> Paradigm:
+    known = {item.name for item in dataclasses.fields(Paradigm)}
+    values: dict[str, Any] = {
+        name: tuple(v) if isinstance(v, list) and name != "verbs" else v for name, v in row.items()
+    }
+    choices = {name: values.pop(name) for name in [*values] if name not in known}
+    types = {"moods": Mood, "asked": Role}
+    choices = {name: tuple(map(types.get(name, lambda value: value), items)) for name, items in choices.items()}
+    default = PrefixMethod.ONE if row["change"].startswith("replace") else PrefixMethod.NONE
+    prefix = PrefixMethod(values.pop("prefix", default))
+    return Paradigm(uid=uid, prefix=prefix, choices=choices, **values)
+
+
+def find_paradigm(uid: str) -> Paradigm:
+    """Return the paradigm of that name. Raises UsageError.
+
+    >>> find_paradigm("transitive").change
+    'replace verb intransitive'
+    """
+    paradigms = load_paradigms()
+    if uid not in paradigms:
+        raise UsageError(f"there is no paradigm {uid!r}{suggest(uid, paradigms)}; gen minimal --list lists them")
+    return paradigms[uid]

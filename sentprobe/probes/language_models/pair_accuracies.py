@@ -1,0 +1,202 @@
+"""Accuracies of language models on minimal pairs: by paradigm and phenomenon, with paired tests."""
+
+import csv
+import io
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import chain, combinations
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.display.table_writers import Grid, GridCell, GridRow
+from sentprobe.errors import UsageError, format_count
+from sentprobe.probes.language_models import sentence_pairs as sp
+from sentprobe.probes.language_models.scorers import LanguageModel, ScoreKind
+from sentprobe.probes.report.findings import comparisons as tested
+from sentprobe.probes.report.tables.distance_report import fill_missing_keys
+from sentprobe.probes.statistics import Correction, accuracy_interval, compare_items
+from sentprobe.progress import Reporter, shorten
+
+CHANCE = 0.5
+
+
+@dataclass(frozen=True)
+class PairScores:
+    """The scores of one model."""
+
+    model: str
+    good: Sequence[float]
+    bad: Sequence[float]
+    notes: Sequence[str]
+
+    @cached_property
+    def answers(self) -> sp.PairAnswers:
+        """Whether the good sentence scores higher."""
+        return sp.compare_scores(self.good, self.bad)
+
+
+def score_pairs(
+    model: LanguageModel, pairs: Sequence[sp.SentencePair], kind: ScoreKind, reporter: Reporter
+) -> PairScores:
+    """Return the scores of both sentences of each pair; raise UsageError if the model scores no tokens."""
+    texts = [*dict.fromkeys(chain.from_iterable((pair.good, pair.bad) for pair in pairs))]
+    reporter.begin(f"score with {shorten(model.name)}", len(texts))
+    tokens = dict(zip(texts, model.score(texts, reporter), strict=True))
+    if kind is not ScoreKind.SENTENCE and not all(scores.spans for scores in tokens.values()):
+        raise UsageError(f"{model.name} returns one number for a sentence; --score {kind} needs one for each word")
+    regions = [pair.find_regions() for pair in pairs]
+    good = [tokens[pair.good].compute_score(kind, region) for pair, (region, _) in zip(pairs, regions, strict=True)]
+    bad = [tokens[pair.bad].compute_score(kind, region) for pair, (_, region) in zip(pairs, regions, strict=True)]
+    return PairScores(model.name, good, bad, model.notes)
+
+
+class PairGroup(NamedTuple):
+    """The rows of a paradigm, of a phenomenon (no paradigm), or all rows (neither)."""
+
+    phenomenon: str
+    paradigm: str
+    rows: NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairComparison(tested.TestedDifference):
+    """Two models on one paradigm."""
+
+    paradigm: str
+    shares: tuple[float, float]
+
+    @property
+    def accuracies(self) -> tuple[float, float]:
+        """The accuracies of both models."""
+        return self.shares
+
+
+@dataclass(frozen=True)
+class PairResults:
+    """The scores of models on the same pairs."""
+
+    pairs: Sequence[sp.SentencePair]
+    kind: ScoreKind
+    scores: Sequence[PairScores]
+
+    @cached_property
+    def units(self) -> NDArray[np.int64]:
+        """The unit of each pair."""
+        return np.array(sp.number_units(self.pairs))
+
+    @cached_property
+    def frequency_answers(self) -> sp.PairAnswers:
+        """The answers of the unigram model."""
+        return sp.answer_by_frequency(self.pairs, self.units.tolist())
+
+    @cached_property
+    def groups(self) -> list[PairGroup]:
+        """Each paradigm by phenomenon, each phenomenon of several paradigms and, of several paradigms, all pairs."""
+        rows: dict[str, dict[str, list[int]]] = {}
+        for row, pair in enumerate(self.pairs):
+            rows.setdefault(pair.phenomenon, {}).setdefault(pair.paradigm, []).append(row)
+        groups: list[PairGroup] = []
+        for phenomenon, paradigms in rows.items():
+            groups += [PairGroup(phenomenon, paradigm, np.array(places)) for paradigm, places in paradigms.items()]
+            if phenomenon and len(paradigms) > 1:
+                groups.append(PairGroup(phenomenon, "", np.array([*chain.from_iterable(paradigms.values())])))
+        return groups if len(groups) == 1 else [*groups, PairGroup("", "", np.arange(len(self.pairs)))]
+
+    def to_records(self) -> list[dict[str, Any]]:
+        """Return a flat record for each group and model, and for each comparison; all have the same keys."""
+        records = [self._build_record(group, scores) for group in self.groups for scores in self.scores]
+        of_comparisons = [
+            {
+                "paradigm": comparison.paradigm,
+                **dict(zip(("first", "second"), comparison.matched[0], strict=True)),
+                **tested.to_figure_record(comparison),
+            }
+            for comparison in self.comparisons
+        ]
+        return fill_missing_keys(records, of_comparisons)
+
+    def _build_record(self, group: PairGroup, scores: PairScores) -> dict[str, Any]:
+        answers = scores.answers[:, group.rows]
+        interval = accuracy_interval(answers.mean(axis=0), self.units[group.rows].tolist())
+        return {
+            "phenomenon": group.phenomenon,
+            "paradigm": group.paradigm,
+            "model": scores.model,
+            "score": self.kind.value,
+            "pairs": len(group.rows),
+            "accuracy": float(answers.mean()),
+            "accuracy_low": interval.low,
+            "accuracy_high": interval.high,
+            "ties": int((answers[0] != answers[1]).sum()),
+            "unigram": float(self.frequency_answers[:, group.rows].mean()),
+            "chance": CHANCE,
+        }
+
+    @cached_property
+    def comparisons(self) -> list[PairComparison]:
+        """Each two models on each paradigm, with p-values corrected by Holm's method."""
+        groups = [group for group in self.groups if group.paradigm]
+        cases = [(group, first, second) for first, second in combinations(self.scores, 2) for group in groups]
+        tests = [
+            compare_items(first.answers[:, group.rows], second.answers[:, group.rows], self.units[group.rows].tolist())
+            for group, first, second in cases
+        ]
+        corrected = tested.correct_tests(tests, [1] * len(tests), Correction.HOLM)
+        return [
+            PairComparison(
+                matched=((a.model, b.model),), paradigm=group.paradigm, paired=test, sign_p=sign_p, t_p=t_p,
+                shares=(float(a.answers[:, group.rows].mean()), float(b.answers[:, group.rows].mean())),
+            )
+            for (group, a, b), test, (sign_p, t_p) in zip(cases, tests, corrected, strict=True)
+        ]  # fmt: skip
+
+    def build_tables(self, *, intervals: bool) -> Iterator[tuple[str, Grid, str]]:
+        """Yield the table of accuracies and, of several models, that of comparisons, each with notes."""
+        names = [scores.model for scores in self.scores]
+        rows = tuple(self._build_row(group, intervals=intervals) for group in self.groups)
+        yield "", Grid(("paradigm", "pairs", "chance", "unigram", *names), rows), self._describe()
+        if compared := self.comparisons:
+            header = ("A - B", "paradigm", *tested.list_figure_columns(compared))
+            units = "units (pairs with the same words in the good sentence count as one)"
+            notes = tested.describe_tests(compared, observations=units, correction=Correction.HOLM)
+            yield "", Grid(header, tuple(map(_build_comparison_row, compared))), notes
+
+    def _build_row(self, group: PairGroup, *, intervals: bool) -> GridRow:
+        records = [self._build_record(group, scores) for scores in self.scores]
+        texts = [str(len(group.rows)), f"{100 * CHANCE:.1f}", f"{100 * records[0]['unigram']:.1f}"]
+        for record in records:
+            low, high = 100 * record["accuracy_low"], 100 * record["accuracy_high"]
+            texts.append(f"{100 * record['accuracy']:.1f}" + (f" [{low:.1f}, {high:.1f}]" if intervals else ""))
+        label = group.paradigm or f"all {group.phenomenon}".strip()
+        return GridRow(label, group.phenomenon, tuple(map(GridCell, texts)))
+
+    def _describe(self) -> str:
+        """Return the notes on the accuracies, one a line."""
+        ties = [(scores.model, int((scores.answers[0] != scores.answers[1]).sum())) for scores in self.scores]
+        identical = sum(pair.good == pair.bad for pair in self.pairs)
+        notes = (
+            f"Accuracy in percent: the good sentence has the higher score ({self.kind}). Ties count half.",
+            "Unigram: word frequencies in the good sentences of one half of the pairs, measured on the other.",
+            *(f"{model}: {format_count(count, 'tie')}." for model, count in ties if count),
+            *([f"In {format_count(identical, 'pair')}, both sentences are the same."] if identical else []),
+            *(note for scores in self.scores for note in scores.notes),
+        )
+        return "".join(f"{note}\n" for note in notes)
+
+    def format_scores(self) -> str:
+        """Return the scores of each pair as CSV."""
+        text = io.StringIO()
+        writer = csv.writer(text, lineterminator="\n")
+        writer.writerow(("model", "paradigm", "pair_id", "score", "good", "bad"))
+        for scores in self.scores:
+            for pair, *values in zip(self.pairs, scores.good, scores.bad, strict=True):
+                writer.writerow((scores.model, pair.paradigm, pair.pair_id, self.kind.value, *values))
+        return text.getvalue()
+
+
+def _build_comparison_row(comparison: PairComparison) -> GridRow:
+    name = " - ".join(comparison.matched[0])
+    return GridRow(name, name, (GridCell(comparison.paradigm), *tested.build_figure_cells(comparison)))

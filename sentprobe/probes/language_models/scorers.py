@@ -1,0 +1,125 @@
+"""Models that give tokens log probabilities: the kinds of specs, their protocol, and functions of the user."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from importlib import import_module
+from math import fsum
+from typing import Any, Protocol
+
+import numpy as np
+
+from sentprobe.errors import UsageError, suggest
+from sentprobe.probes.encoders.baselines import NoOptions
+from sentprobe.probes.encoders.models.python import convert_to_array, load_object
+from sentprobe.probes.encoders.protocol import EncoderError
+from sentprobe.probes.language_models.sentence_pairs import TextSpan, split_at_spaces
+from sentprobe.progress import Reporter
+from sentprobe.specs import Spec, check_names, parse_spec, read_options
+
+DECIMALS = 5
+"""Decimals of a score; float32 logits have no more."""
+
+
+class ScoreKind(StrEnum):
+    """How the log probabilities of tokens become the score of a sentence."""
+
+    SENTENCE = "sentence"
+    """Their sum."""
+    TOKEN = "token"
+    """Their mean."""
+    CRITICAL = "critical"
+    """Their sum over the changed words."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenScores:
+    """The log probability of each token of a text, and its span; without spans, one number for the text."""
+
+    log_probabilities: Sequence[float]
+    spans: Sequence[TextSpan] = ()
+
+    def compute_score(self, kind: ScoreKind, region: TextSpan) -> float:
+        """Return the score of the text; *region* is the span of its changed words.
+
+        >>> TokenScores([-1.0, -2.0, -4.0], [(0, 3), (4, 7), (7, 9)]).compute_score(ScoreKind.CRITICAL, (4, 9))
+        -6.0
+        """
+        values = self.log_probabilities
+        if kind is ScoreKind.CRITICAL:
+            places = (start < region[1] and end > region[0] for start, end in self.spans)
+            values = [value for value, is_changed in zip(values, places, strict=True) if is_changed]
+        divisor = max(1, len(values)) if kind is ScoreKind.TOKEN else 1
+        return round(fsum(values) / divisor, DECIMALS) + 0.0  # no negative zero
+
+
+class LanguageModel(Protocol):
+    """Gives the tokens of a text log probabilities."""
+
+    name: str
+
+    @property
+    def notes(self) -> Sequence[str]:
+        """Sentences about the scores so far."""
+
+    def score(self, texts: Sequence[str], reporter: Reporter) -> list[TokenScores]:
+        """Return the scores of each text; report each text as done."""
+
+
+@dataclass(slots=True)
+class FunctionModel:
+    """A function of a list of sentences that returns a number for each, or a list with a number for each word."""
+
+    name: str
+    function: Callable[[list[str]], Any] = field(repr=False)
+    notes: tuple[str, ...] = ()
+
+    def score(self, texts: Sequence[str], reporter: Reporter) -> list[TokenScores]:
+        """Return the numbers of the function. Raises EncoderError."""
+        try:
+            arrays = [convert_to_array(value).astype(float) for value in self.function([*texts])]
+        except Exception as error:
+            raise EncoderError(f"{self.name} raised {type(error).__name__}: {error}") from error
+        words = [split_at_spaces(text) for text in texts]
+        reporter.advance(len(texts))
+        columns = [*zip(arrays, words, strict=False)]
+        fits = (np.isfinite(array).all() and array.shape in ((), (len(spans),)) for array, spans in columns)
+        if len(arrays) != len(texts) or not all(fits):
+            raise EncoderError(f"{self.name} did not return a finite number for each sentence, or for each word of it")
+        return [TokenScores(array.ravel().tolist(), spans if array.ndim else ()) for array, spans in columns]
+
+
+def load_function(spec: Spec, device: str) -> FunctionModel:  # noqa: ARG001 - the other kinds have one
+    """Return the model of ``python:module:function``. Raises UsageError or EncoderError."""
+    read_options(spec, NoOptions())
+    _, function = load_object(spec)
+    if not callable(function):
+        raise UsageError(f"{spec}: name a function, as in python:module:function")
+    return FunctionModel(spec.name, function)
+
+
+_LOADERS = {
+    "hf": "transformer_scorers:load_transformer",
+    "ngram": "arpa:load_ngram_model",
+    "python": "scorers:load_function",
+}
+
+
+def parse_models(texts: Sequence[str]) -> list[Spec]:
+    """Return the specs of language models. Raises UsageError."""
+    specs = [parse_spec(text) for text in texts]
+    check_names(specs)
+    for spec in specs:
+        if spec.kind not in _LOADERS or not spec.argument:
+            raise UsageError(
+                f"unknown language model {str(spec)!r}{suggest(spec.kind, _LOADERS)}; known: "
+                "hf:MODEL, ngram:FILE, python:MODULE:FUNCTION"
+            )
+    return specs
+
+
+def load_language_model(spec: Spec, *, device: str = "") -> LanguageModel:
+    """Return the model of a spec; *device* is the default of ``hf:``. Raises UsageError or EncoderError."""
+    module, _, function = _LOADERS[spec.kind].partition(":")
+    model: LanguageModel = getattr(import_module(f"{__package__}.{module}"), function)(spec, device)
+    return model

@@ -1,0 +1,112 @@
+"""Minimal pairs from files with the fields of BLiMP, their changed words, and the accuracy of word frequencies."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain
+from math import fsum, log
+from os.path import commonprefix
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.errors import FormatError, UsageError
+from sentprobe.generator.pairs.drafts import hash_words
+from sentprobe.probes.formats.jsonl import read_values
+
+PairAnswers: TypeAlias = NDArray[np.bool_]
+"""Two values for each pair, (2, n): both are true if the good sentence scores higher, one if the scores are equal."""
+
+TextSpan: TypeAlias = tuple[int, int]
+"""The start and end of a part of a text, in characters."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentencePair:
+    """A grammatical and an ungrammatical sentence."""
+
+    good: str
+    bad: str
+    paradigm: str = ""
+    phenomenon: str = ""
+    pair_id: str = ""
+
+    def find_regions(self) -> tuple[TextSpan, TextSpan]:
+        """Return the span from the first to the last changed word in each sentence.
+
+        If a span is empty, both have one word more: the next or, at the end, the one before.
+
+        >>> SentencePair("the men sleep .", "the men sleeps .").find_regions()
+        ((8, 13), (8, 14))
+        >>> SentencePair("did he go ?", "did he not go ?").find_regions()
+        ((7, 9), (7, 13))
+        """
+        words = [self.good.split(), self.bad.split()]
+        start = len(commonprefix(words))  # noqa: RUF071 - of lists
+        after = len(commonprefix([side[start:][::-1] for side in words]))  # noqa: RUF071
+        if start + after == min(map(len, words)):
+            start, after = (start, after - 1) if after else (start - 1, after)
+        spans = map(split_at_spaces, (self.good, self.bad))
+        good, bad = ((side[start][0], side[len(side) - 1 - after][1]) for side in spans)
+        return good, bad
+
+
+def split_at_spaces(text: str) -> list[TextSpan]:
+    """Return the spans of the words of a text."""
+    return [match.span() for match in re.finditer(r"\S+", text)]
+
+
+def read_pairs(paths: Iterable[Path]) -> list[SentencePair]:
+    """Return the pairs of JSONL files, and of the files ``*.jsonl`` in folders. Raises UsageError or FormatError."""
+    files = chain.from_iterable(sorted(path.glob("*.jsonl")) if path.is_dir() else [path] for path in paths)
+    if pairs := [pair for file in files for pair in _read_file(file)]:
+        return pairs
+    raise UsageError(f"{', '.join(map(str, paths))}: there are no minimal pairs, which files *.jsonl have")
+
+
+def _read_file(path: Path) -> Iterator[SentencePair]:
+    for number, (where, record) in enumerate(read_values(path), 1):
+        texts = [record.get(name) for name in ("sentence_good", "sentence_bad")]
+        good, bad = (text if isinstance(text, str) else "" for text in texts)
+        if not (good.strip() and bad.strip()):
+            raise FormatError(f"{where}: no minimal pair, which has the texts sentence_good and sentence_bad")
+        pair_id = record.get("pair_id", record.get("pairID", number))
+        names = (record.get("UID") or path.stem, record.get("linguistics_term") or "", pair_id)
+        yield SentencePair(good, bad, *map(str, names))
+
+
+def compare_scores(good: Iterable[float], bad: Iterable[float]) -> PairAnswers:
+    """Return which good sentences have the higher score.
+
+    >>> compare_scores([1.0, 2.0, 3.0], [2.0, 2.0, 2.0]).mean(axis=0).tolist()
+    [0.0, 0.5, 1.0]
+    """
+    columns = np.array([[*good], [*bad]])
+    return np.array([columns[0] >= columns[1], columns[0] > columns[1]])
+
+
+def number_units(pairs: Sequence[SentencePair]) -> list[int]:
+    """Return a number for the words of each good sentence."""
+    return [hash_words(sorted(pair.good.split())) for pair in pairs]
+
+
+def answer_by_frequency(pairs: Sequence[SentencePair], units: Sequence[int]) -> PairAnswers:
+    """Return the answers of a unigram model, which counts words in the good sentences of the other half of the units.
+
+    A sentence's score is the sum over its words of log((count + 1) / (all words + 1)), which ``fsum`` makes independent
+    of their order.
+    """
+    counts = [Counter[str](), Counter[str]()]
+    for pair, unit in zip(pairs, units, strict=True):
+        counts[unit % 2].update(pair.good.split())
+    totals = [words.total() + 1 for words in counts]
+
+    def score(text: str, unit: int) -> float:
+        half = 1 - unit % 2
+        return fsum(log((counts[half][word] + 1) / totals[half]) for word in text.split())
+
+    good, bad = ([pair.good for pair in pairs], [pair.bad for pair in pairs])
+    return compare_scores(map(score, good, units), map(score, bad, units))

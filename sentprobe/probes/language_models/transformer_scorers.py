@@ -1,0 +1,170 @@
+"""Causal and masked language models from transformers."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from importlib.util import find_spec
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+
+from sentprobe.probes.encoders.models import hf
+from sentprobe.probes.encoders.models import model_loading as loading
+from sentprobe.probes.encoders.protocol import EncoderError, missing_extra
+from sentprobe.probes.language_models.scorers import TokenScores
+from sentprobe.progress import Reporter
+from sentprobe.specs import Spec, read_options
+
+
+@dataclass(frozen=True, slots=True)
+class TransformerOptions:
+    """Options of ``hf:``."""
+
+    bos: bool = True
+    """Whether a causal model reads a token in front of the first."""
+    within_word: bool = True
+    """Whether a masked model sees no later token of the word (Kauf and Ivanova 2023; no: Salazar et al. 2020)."""
+    precision: loading.ModelPrecision = loading.ModelPrecision.FLOAT32
+    revision: str = ""
+    batch: int = 64
+    """Sequences in a forward pass; a masked model reads one for each token."""
+    device: str = ""
+
+
+class ScoredSequence(NamedTuple):
+    """A sequence that the model reads, the places of its predictions, and the predicted tokens."""
+
+    text: int
+    """The number of the text; its sequences follow each other, in the order of the predicted tokens."""
+    ids: list[int]
+    places: Sequence[int]
+    targets: Sequence[int]
+    is_last: bool = True
+
+
+@dataclass(slots=True)
+class TransformerModel:
+    """A causal or masked model with its tokenizer."""
+
+    name: str
+    model: Any = field(repr=False)
+    tokenizer: Any = field(repr=False)
+    is_masked: bool
+    options: TransformerOptions
+    limit: int | None
+    notes: tuple[str, ...] = ()
+
+    def score(self, texts: Sequence[str], reporter: Reporter) -> list[TokenScores]:
+        """Return the scores of all tokens; the model reads the texts in the order of their lengths."""
+        values: list[list[float]] = [[] for _ in texts]
+        with loading.report_encoding_errors(self.name):
+            encoded = self.tokenizer(
+                [*texts],
+                add_special_tokens=self.is_masked,
+                return_offsets_mapping=True,
+                return_special_tokens_mask=True,
+                verbose=False,
+            )
+            self._check_lengths(texts, encoded["input_ids"])
+            order = sorted(range(len(texts)), key=lambda text: len(encoded["input_ids"][text]))
+            build = self._build_masked_sequences if self.is_masked else self._build_causal_sequence
+            sequences = (sequence for text in order for sequence in build(encoded, text))
+            while batch := [*islice(sequences, self.options.batch)]:
+                parts = torch.split(self._predict(batch), [len(sequence.targets) for sequence in batch])
+                for sequence, part in zip(batch, parts, strict=True):
+                    values[sequence.text] += part.tolist()
+                reporter.advance(sum(sequence.is_last for sequence in batch))
+        spans = [
+            [span for span, special in zip(*pairs, strict=True) if not special]
+            for pairs in zip(encoded["offset_mapping"], encoded["special_tokens_mask"], strict=True)
+        ]
+        return [TokenScores(part, spans[text][len(spans[text]) - len(part) :]) for text, part in enumerate(values)]
+
+    def _find_start(self) -> list[int]:
+        """Return the token in front of a text that a causal model reads, if there is one."""
+        has_start = self.options.bos and not self.is_masked
+        ids = (self.tokenizer.bos_token_id, self.tokenizer.eos_token_id) if has_start else ()
+        return [token for token in ids if token is not None][:1]
+
+    def _check_lengths(self, texts: Sequence[str], ids: Sequence[Sequence[int]]) -> None:
+        for text, tokens in zip(texts, ids, strict=True):
+            if self.limit and len(tokens) + len(self._find_start()) > self.limit:
+                raise EncoderError(f"{self.name} reads {self.limit} tokens, and a sentence is too long: {text!r}")
+
+    def _build_causal_sequence(self, encoded: Any, text: int) -> Iterator[ScoredSequence]:
+        ids = [*self._find_start(), *encoded["input_ids"][text]]
+        if len(ids) > 1:
+            yield ScoredSequence(text, ids, range(len(ids) - 1), ids[1:])
+
+    def _build_masked_sequences(self, encoded: Any, text: int) -> Iterator[ScoredSequence]:
+        ids, words = encoded["input_ids"][text], encoded.word_ids(text)
+        places = [place for place, special in enumerate(encoded["special_tokens_mask"][text]) if not special]
+        for place in places:
+            masked = [*ids]
+            for later in places if self.options.within_word else ():
+                if later > place and words[later] == words[place]:
+                    masked[later] = self.tokenizer.mask_token_id
+            masked[place] = self.tokenizer.mask_token_id
+            yield ScoredSequence(text, masked, [place], [ids[place]], place == places[-1])
+
+    def _predict(self, batch: Sequence[ScoredSequence]) -> Tensor:
+        """Return the log probabilities of the sequences' targets, (targets,) float64.
+
+        Logits are computed at the places of predictions only: a hook selects them before the output layer.
+        """
+        ids = [torch.tensor(sequence.ids) for sequence in batch]
+        tokens = pad_sequence(ids, batch_first=True, padding_value=self.tokenizer.pad_token_id)
+        mask = pad_sequence([torch.ones_like(row) for row in ids], batch_first=True)
+        rows = [row for row, sequence in enumerate(batch) for _ in sequence.places]
+        places = [place for sequence in batch for place in sequence.places]
+        targets = [[target] for sequence in batch for target in sequence.targets]
+
+        def select_places(_: Any, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
+            return (inputs[0][rows, places][None], *inputs[1:])
+
+        hook = self.model.get_output_embeddings().register_forward_pre_hook(select_places)
+        try:
+            with torch.inference_mode():
+                device = self.model.device
+                output = self.model(input_ids=tokens.to(device), attention_mask=mask.to(device))
+                logits = output.logits[0].float()  # (targets, words)
+                chosen = logits.gather(1, torch.tensor(targets, device=device))[:, 0]
+                log_probabilities: Tensor = (chosen - logits.logsumexp(dim=1)).double().cpu()
+                return log_probabilities
+        finally:
+            hook.remove()
+
+
+def load_transformer(spec: Spec, device: str) -> TransformerModel:
+    """Return the model of ``hf:MODEL?...``. Raises UsageError or EncoderError."""
+    options = read_options(spec, TransformerOptions(device=device))
+    if find_spec("transformers") is None:
+        raise missing_extra("a language model hf:...", "transformers")
+    files = loading.find_model(spec.argument, revision=options.revision)
+    is_masked = _detect_masked(files.directory, spec.argument)
+    model, tokenizer = hf.load_pretrained(
+        files.directory, model_name=spec.argument, kind="AutoModelForMaskedLM" if is_masked else "AutoModelForCausalLM"
+    )
+    if not tokenizer.is_fast or (is_masked and tokenizer.mask_token_id is None):
+        lack = "mask" if tokenizer.is_fast else "place in the text of each token"
+        raise EncoderError(f"the tokenizer of {spec.argument} has no {lack}")
+    limit = hf.find_token_limit(0, tokenizer, model.config)
+    target = options.device or loading.find_default_device()
+    model = loading.move_to_device(model, device=target, precision=options.precision)
+    return TransformerModel(spec.name, model, tokenizer, is_masked, options, limit)
+
+
+def _detect_masked(directory: Path, model_name: str) -> bool:
+    """Return whether a language model is masked, by its architecture; otherwise, it is causal."""
+    with loading.report_loading_errors(model_name):
+        from transformers import AutoConfig
+        from transformers.models.auto import modeling_auto as auto
+
+        names = AutoConfig.from_pretrained(directory, local_files_only=True).architectures or []
+    is_masked = not {*auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.values()}.isdisjoint(names)
+    if not is_masked and {*auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values()}.isdisjoint(names):
+        raise EncoderError(f"{model_name} is no causal or masked language model, but {' '.join(names) or 'unknown'}")
+    return is_masked

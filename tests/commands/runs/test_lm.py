@@ -1,0 +1,90 @@
+"""The command ``probe lm``: output, exit codes and errors."""
+
+import csv
+import io
+import json
+from pathlib import Path
+
+import pytest
+from in_process import Command
+from language_models import make_bert, make_gpt2
+
+PAIRS = [
+    {"sentence_good": "the men sleep .", "sentence_bad": "the men sleeps .", "UID": "sva", "linguistics_term": "agr"},
+    {"sentence_good": "the man sleeps .", "sentence_bad": "the man sleep .", "UID": "sva", "linguistics_term": "agr"},
+    {"sentence_good": "who sleeps ?", "sentence_bad": "sleeps who ?", "UID": "order", "linguistics_term": "order"},
+]
+
+
+@pytest.fixture
+def pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    path = tmp_path / "pairs.jsonl"
+    path.write_text("".join(f"{json.dumps(pair)}\n" for pair in PAIRS), encoding="utf-8")
+    (tmp_path / "lm_scores.py").write_text(
+        "def score(texts):\n    return [[-float(len(word)) for word in text.split()] for text in texts]\n"
+        "def flip(texts):\n    return [-sum(row) for row in score(texts)]\n"
+        "number = 3\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    return path
+
+
+def test_models_of_each_kind_in_one_table(command: Command, pairs: Path) -> None:
+    make_gpt2(Path("gpt2"))
+    make_bert(Path("bert"))
+    models = ("hf:gpt2", "hf:bert?name=tiny BERT", "python:lm_scores:score")
+    code, shown, _ = command("lm", *models, "--pairs", pairs, "-f", "json", "--scores", "s.csv")
+    records = json.loads(shown)
+    assert code == 0
+    assert {record["model"] for record in records} == {"hf:gpt2", "tiny BERT", "python:lm_scores:score", None}
+    accuracies = {
+        record["paradigm"]: record["accuracy"] for record in records if record["model"] == "python:lm_scores:score"
+    }
+    assert accuracies == {"sva": 0.5, "order": 0.5, "": 0.5}
+    assert sum(record["first"] is not None for record in records) == 6
+    assert len(Path("s.csv").read_text().splitlines()) == 10
+    again = command("lm", *models, "--pairs", pairs, "-f", "json", "--device", "cpu")[1]
+    assert json.loads(again) == records
+
+
+def test_the_text_the_flat_formats_and_the_file(command: Command, pairs: Path) -> None:
+    code, shown, _ = command("lm", "python:lm_scores:flip", "--pairs", pairs, "--intervals", "-f", "markdown")
+    assert code == 0
+    assert "| sva | 2 | 50.0 | " in shown
+    assert "50.0 \\[9.5, 90.5]" in shown
+    assert "Ties count half." in command("lm", "python:lm_scores:flip", "--pairs", pairs)[1]
+    assert command("lm", "python:lm_scores:score", "--pairs", pairs, "-o", "x.csv", "--score", "critical")[1] == ""
+    rows = list(csv.DictReader(io.StringIO(Path("x.csv").read_text())))
+    assert [(row["paradigm"], row["score"], row["accuracy"]) for row in rows] == [
+        ("sva", "critical", "0.5"), ("order", "critical", "0.5"), ("", "critical", "0.5"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ("gpt2 --pairs pairs.jsonl", 2, "unknown language model 'gpt2'; known: hf:MODEL, ngram:FILE, python:"),
+        ("ngrams:x --pairs pairs.jsonl", 2, "unknown language model 'ngrams:x' (did you mean 'ngram'?)"),
+        ("hf: --pairs pairs.jsonl", 2, "unknown language model 'hf'"),
+        ("ngram:x ngram:x --pairs pairs.jsonl", 2, "'ngram:x' is asked for twice"),
+        ("ngram:none.arpa --pairs pairs.jsonl", 2, "none.arpa: cannot read it: No such file or directory"),
+        ("ngram:pairs.jsonl --pairs pairs.jsonl", 1, "pairs.jsonl: no ARPA file"),
+        ("hf:./none --pairs pairs.jsonl", 2, "no model at ./none: there is no such directory"),
+        ("python:lm_scores:score", 2, "--pairs is missing"),
+        ("python:lm_scores:none --pairs pairs.jsonl", 2, "lm_scores has no attribute 'none'"),
+        ("python:lm_scores:number --pairs pairs.jsonl", 2, "name a function, as in python:module:function"),
+        ("python:lm_scores:score?x=1 --pairs pairs.jsonl", 2, "python has no option 'x'"),
+        ("python:lm_scores:score --pairs none.jsonl", 2, "none.jsonl: "),
+        ("python:lm_scores:score --pairs pairs.jsonl --score sum", 2, "there is no score 'sum'"),
+        ("python:lm_scores:score --pairs pairs.jsonl -f html", 2, "lm has no format 'html'"),
+        ("python:lm_scores:score --pairs pairs.jsonl -o pairs.jsonl", 2, "pairs.jsonl: is an input"),
+        ("python:lm_scores:score --pairs pairs.jsonl -o x.csv --scores x.csv", 2, "x.csv: is the path of"),
+        ("python:lm_scores:flip --pairs pairs.jsonl --score token", 2, "--score token needs one for each word"),
+    ],
+)
+def test_mistakes_are_one_sentence(command: Command, pairs: Path, *, arguments: str, code: int, message: str) -> None:
+    actual, shown, err = command("lm", *arguments.split())
+    assert (actual, shown) == (code, "")
+    assert message in err.splitlines()[-1]
+    assert pairs.is_file()

@@ -1,0 +1,157 @@
+"""Accuracies of models on minimal pairs, functions of the user, and comparisons."""
+
+import csv
+import io
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sentprobe.errors import SentprobeError
+from sentprobe.probes.language_models.pair_accuracies import PairResults, PairScores, score_pairs
+from sentprobe.probes.language_models.scorers import FunctionModel, ScoreKind
+from sentprobe.probes.language_models.sentence_pairs import SentencePair
+from sentprobe.probes.statistics import accuracy_interval, compare_items
+from sentprobe.progress import SilentReporter
+
+SCORES = st.sampled_from([-2.0, -1.5, -1.0])
+COLUMNS = st.lists(st.tuples(SCORES, SCORES, SCORES, SCORES), min_size=1, max_size=25)
+
+
+def make_pairs(count: int) -> list[SentencePair]:
+    groups = [("agreement", "a"), ("agreement", "b"), ("order", "c"), ("", "d")]
+    names = [groups[i % 4] for i in range(count)]
+    return [SentencePair(f"good {i}", f"bad {i}", name, group, str(i)) for i, (group, name) in enumerate(names)]
+
+
+def make_results(columns: Sequence[Sequence[float]]) -> PairResults:
+    first_good, first_bad, second_good, second_bad = zip(*columns, strict=True)
+    scores = [PairScores("x", first_good, first_bad, ()), PairScores("y", second_good, second_bad, ())]
+    return PairResults(make_pairs(len(columns)), ScoreKind.SENTENCE, scores)
+
+
+def judge(good: float, bad: float) -> float:
+    return 1.0 if good > bad else 0.5 if good == bad else 0.0
+
+
+@given(COLUMNS)
+def test_accuracies_count_ties_half(columns: list[tuple[float, ...]]) -> None:
+    results = make_results(columns)
+    records = [record for record in results.to_records() if record["model"]]
+    for record in records:
+        side = 0 if record["model"] == "x" else 2
+        shares = [
+            judge(*column[side : side + 2])
+            for column, pair in zip(columns, results.pairs, strict=True)
+            if record["paradigm"] in ("", pair.paradigm) and record["phenomenon"] in ("", pair.phenomenon)
+        ]
+        assert record["pairs"] == len(shares)
+        assert record["accuracy"] == pytest.approx(np.mean(shares))
+        assert record["ties"] == shares.count(0.5)
+        interval = accuracy_interval(shares, [])
+        assert (record["accuracy_low"], record["accuracy_high"]) == pytest.approx((interval.low, interval.high))
+        assert record["chance"] == 0.5
+    names = [(record["phenomenon"], record["paradigm"]) for record in records if record["model"] == "x"]
+    expected = [("agreement", "a"), ("agreement", "b"), ("agreement", ""), ("order", "c"), ("", "d"), ("", "")]
+    present = {1: [0], 2: [0, 1, 2, 5], 3: [0, 1, 2, 3, 5]}.get(len(columns), range(6))
+    assert names == [expected[i] for i in present]
+
+
+@given(COLUMNS)
+def test_comparisons_are_paired_tests_on_each_paradigm(columns: list[tuple[float, ...]]) -> None:
+    results = make_results(columns)
+    for comparison in results.comparisons:
+        answers = [
+            [judge(*column[side : side + 2])
+             for column, pair in zip(columns, results.pairs, strict=True) if pair.paradigm == comparison.paradigm]
+            for side in (0, 2)
+        ]  # fmt: skip
+        doubled = [np.array([[value > 0 for value in side], [value == 1 for value in side]]) for side in answers]
+        expected = compare_items(doubled[0], doubled[1])
+        assert comparison.paired.difference == pytest.approx(np.mean(answers[0]) - np.mean(answers[1]))
+        assert comparison.paired.sign_p == expected.sign_p
+        assert comparison.paired.wins == sum(a > b for a, b in zip(*answers, strict=True))
+        assert comparison.sign_p >= comparison.paired.sign_p
+    records = [record for record in results.to_records() if record["first"]]
+    assert len(records) == len(results.comparisons) == min(4, len(columns))
+
+
+def test_repeated_pairs_are_one_unit() -> None:
+    pairs = [SentencePair("a b", "b c", "p")] * 50 + [SentencePair(f"x {i}", "y", "p") for i in range(50)]
+    good = [1.0] * 50 + [float(i % 2) for i in range(50)]
+    (record,) = PairResults(pairs, ScoreKind.SENTENCE, [PairScores("m", good, [0.5] * 100, ())]).to_records()
+    assert record["accuracy"] == 0.75
+    assert record["accuracy_high"] - record["accuracy_low"] > 0.4
+
+
+def test_the_table_and_its_notes() -> None:
+    results = make_results([(-1.0, -2.0, -1.0, -1.0)] * 8)
+    (_, grid, notes), (_, compared, tests) = results.build_tables(intervals=True)
+    assert grid.header == ("paradigm", "pairs", "chance", "unigram", "x", "y")
+    assert [row.label for row in grid.rows] == ["a", "b", "all agreement", "c", "d", "all"]
+    assert [cell.text for cell in grid.rows[-1].cells] == [
+        "8",
+        "50.0",
+        "100.0",
+        "100.0 [67.6, 100.0]",
+        "50.0 [21.5, 78.5]",
+    ]
+    assert "y: 8 ties." in notes
+    assert "x: " not in notes
+    assert [row.cells[0].text for row in compared.rows] == ["a", "b", "c", "d"]
+    assert "Corrected for 4 comparisons: Holm" in tests
+
+
+def measure(function: Callable[[list[str]], Any], kind: ScoreKind = ScoreKind.SENTENCE) -> PairResults:
+    pairs = [SentencePair("the men sleep .", "the men sleeps .", "p"), SentencePair("a b", "a b", "p")]
+    scores = score_pairs(FunctionModel("f", function), pairs, kind, SilentReporter())
+    return PairResults(pairs, kind, [scores])
+
+
+def test_functions_return_a_number_for_a_sentence_or_for_each_word() -> None:
+    import torch
+
+    requests: list[list[str]] = []
+
+    def count(texts: list[str]) -> list[float]:
+        requests.append(texts)
+        return [-float(len(text)) for text in texts]
+
+    results = measure(count)
+    assert requests == [["the men sleep .", "the men sleeps .", "a b"]]
+    assert (results.scores[0].good, results.scores[0].bad) == ([-15, -3], [-16, -3])
+    row, _ = csv.DictReader(io.StringIO(results.format_scores()))
+    assert row == {"model": "f", "paradigm": "p", "pair_id": "", "score": "sentence", "good": "-15.0", "bad": "-16.0"}
+    assert "In 1 pair, both sentences are the same." in next(results.build_tables(intervals=False))[2]
+    assert measure(lambda texts: torch.tensor([-1.0] * len(texts))).scores[0].good == [-1, -1]
+
+    def count_letters(texts: list[str]) -> list[list[float]]:
+        return [[-float(len(word)) for word in text.split()] for text in texts]
+
+    for kind, good, bad in [(ScoreKind.SENTENCE, -12, -13), (ScoreKind.TOKEN, -3, -3.25), (ScoreKind.CRITICAL, -5, -6)]:
+        scores = measure(count_letters, kind).scores[0]
+        assert (scores.good[0], scores.bad[0]) == (good, bad)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda _: [0.0], "f did not return a finite number for each sentence"),
+        (lambda texts: [float("nan") for _ in texts], "did not return a finite number"),
+        (lambda texts: [[0.0, 1.0] for _ in texts], "did not return a finite number"),
+        (lambda _: 1 / 0, "f raised ZeroDivisionError: division by zero"),
+        (lambda texts: ["x" for _ in texts], "f raised ValueError"),
+        (lambda _: None, "f raised TypeError"),
+    ],
+)
+def test_functions_that_return_no_scores(function: Callable[[list[str]], Any], message: str) -> None:
+    with pytest.raises(SentprobeError, match=message):
+        measure(function)
+
+
+def test_a_number_for_a_sentence_has_no_other_score() -> None:
+    with pytest.raises(SentprobeError, match="--score token needs one for each word"):
+        measure(lambda texts: [0.0 for _ in texts], ScoreKind.TOKEN)

@@ -1,0 +1,132 @@
+"""Files of minimal pairs, changed words, and the unigram model."""
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sentprobe.errors import SentprobeError
+from sentprobe.probes.language_models.sentence_pairs import (
+    SentencePair,
+    answer_by_frequency,
+    compare_scores,
+    number_units,
+    read_pairs,
+)
+
+WORDS = st.lists(st.sampled_from(["the", "man", "men", "sleeps", "not", "?"]), min_size=1, max_size=7)
+SPACES = st.sampled_from([" ", "  ", "\t"])
+BLIMP = {
+    "sentence_good": "Who should Derek hug after shocking Richard?",
+    "sentence_bad": "Who should Derek hug Richard after shocking?",
+    "field": "syntax", "linguistics_term": "island_effects", "UID": "adjunct_island", "simple_LM_method": True,
+    "one_prefix_method": False, "two_prefix_method": False, "lexically_identical": True, "pairID": "0",
+}  # fmt: skip
+
+
+@given(WORDS, WORDS, SPACES)
+def test_a_region_is_all_that_differs_and_is_never_empty(good: list[str], bad: list[str], space: str) -> None:
+    pair = SentencePair(space.join(good), space.join(bad))
+    for text, other, (start, end) in zip(
+        (pair.good, pair.bad), (pair.bad, pair.good), pair.find_regions(), strict=True
+    ):
+        assert text[start:end].split()
+        assert other.split()[: len(text[:start].split())] == text[:start].split()
+        behind = text[end:].split()
+        assert other.split()[len(other.split()) - len(behind) :] == behind
+
+
+@pytest.mark.parametrize(
+    ("good", "bad", "words"),
+    [
+        ("the men sleep .", "the men sleeps .", ("sleep", "sleeps")),
+        ("did he go ?", "did he not go ?", ("go", "not go")),
+        ("who did he help", "who did he help Ann", ("help", "help Ann")),
+        ("the men near Ann sleep", "Ann near the men sleep", ("the men near Ann", "Ann near the men")),
+        ("sleep .", "you sleep .", ("sleep", "you sleep")),
+        ("no no no", "no no", ("no no", "no")),
+        ("same here", "same here", ("here", "here")),
+    ],
+)
+def test_the_changed_words(good: str, bad: str, words: tuple[str, str]) -> None:
+    first, second = SentencePair(good, bad).find_regions()
+    assert (good[slice(*first)], bad[slice(*second)]) == words
+
+
+@given(st.lists(st.tuples(WORDS, st.randoms(use_true_random=False)), min_size=1, max_size=20))
+def test_word_frequencies_tell_nothing_where_words_are_the_same(cases: list[tuple[list[str], object]]) -> None:
+    pairs = []
+    for words, random in cases:
+        shuffled = [*words]
+        random.shuffle(shuffled)  # type: ignore[attr-defined]
+        pairs.append(SentencePair(" ".join(words), " ".join(shuffled)))
+    answers = answer_by_frequency(pairs, number_units(pairs))
+    assert answers.shape == (2, len(pairs))
+    assert answers.mean() == 0.5
+
+
+@given(st.lists(st.tuples(WORDS, WORDS), min_size=1, max_size=12))
+def test_the_unigram_model_reads_the_other_half(cases: list[tuple[list[str], list[str]]]) -> None:
+    pairs = [SentencePair(" ".join(good), " ".join(bad)) for good, bad in cases]
+    units = number_units(pairs)
+    answers = answer_by_frequency(pairs, units)
+    for place, pair in enumerate(pairs):
+        others = [
+            word for p, u in zip(pairs, units, strict=True) if u % 2 != units[place] % 2 for word in p.good.split()
+        ]
+        products = []
+        for text in (pair.good, pair.bad):
+            product = 1.0
+            for word in sorted(text.split()):
+                product *= (others.count(word) + 1) / (len(others) + 1)
+            products.append(product)
+        if products[0] != pytest.approx(products[1]):
+            assert answers[:, place].tolist() == [products[0] > products[1]] * 2
+
+
+def test_ties_count_half() -> None:
+    assert compare_scores([1, 2, 3], [2, 2, 2]).mean() == 0.5
+
+
+def write_lines(path: Path, *records: object) -> Path:
+    path.write_text("".join(f"{json.dumps(record)}\n" for record in records), encoding="utf-8")
+    return path
+
+
+def test_files_of_blimp_and_own_files(tmp_path: Path) -> None:
+    write_lines(tmp_path / "b.jsonl", {"sentence_good": "a b", "sentence_bad": "b a"}, {**BLIMP, "pair_id": 7})
+    write_lines(tmp_path / "a.jsonl", BLIMP)
+    (tmp_path / "README.md").write_text("none")
+    first, second, third = read_pairs([tmp_path])
+    assert (first.paradigm, first.phenomenon, first.pair_id) == ("adjunct_island", "island_effects", "0")
+    assert (first.good, first.bad) == (BLIMP["sentence_good"], BLIMP["sentence_bad"])
+    assert (second.paradigm, second.phenomenon, second.pair_id) == ("b", "", "1")
+    assert third.pair_id == "7"
+    assert read_pairs([tmp_path / "a.jsonl", tmp_path / "a.jsonl"]) == [first, first]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "there are no minimal pairs"),
+        ("[]\n", "line 1: not an object"),
+        ('{"sentence_good": "a"}\n', "line 1: no minimal pair"),
+        ('{"sentence_good": "a", "sentence_bad": " "}', "line 1: no minimal pair"),
+        ('{"sentence_good": 1, "sentence_bad": "a"}', "line 1: no minimal pair"),
+        ("{", "line 1: not JSON"),
+    ],
+)
+def test_files_that_are_no_pairs(text: str, message: str, tmp_path: Path) -> None:
+    path = tmp_path / "x.jsonl"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(SentprobeError, match=message):
+        read_pairs([path])
+
+
+def test_paths_that_have_no_pairs(tmp_path: Path) -> None:
+    for path in (tmp_path, tmp_path / "none.jsonl"):
+        with pytest.raises(SentprobeError) as caught:
+            read_pairs([path])
+        assert caught.value.exit_code == 2

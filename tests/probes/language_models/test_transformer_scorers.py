@@ -1,0 +1,90 @@
+"""Causal and masked models: equal to a slow path, whatever the batch, and errors."""
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from language_models import WORDS, make_bert, make_gpt2, score_causal_slowly, score_masked_slowly
+from model_files import tiny_model
+
+from sentprobe.errors import SentprobeError
+from sentprobe.probes.language_models.scorers import ScoreKind, TokenScores, load_language_model, parse_models
+from sentprobe.progress import SilentReporter
+
+TEXTS = ["the men sleep .", "the man", "who did the man not dance ?", "who sleeps?", "x", "the men that danced  sleep."]
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    folder = tmp_path_factory.mktemp("models")
+    return {"gpt2": make_gpt2(folder / "gpt2"), "bert": make_bert(folder / "bert")}
+
+
+def score(spec: str, texts: list[str]) -> list[TokenScores]:
+    return load_language_model(parse_models([spec])[0]).score(texts, SilentReporter())
+
+
+@pytest.mark.parametrize("bos", [True, False])
+def test_a_causal_model_scores_each_token_after_those_before_it(folders: dict[str, Path], bos: bool) -> None:
+    for scores, text in zip(score(f"hf:{folders['gpt2']}?bos={'yes' if bos else 'no'}", TEXTS), TEXTS, strict=True):
+        assert scores.log_probabilities == pytest.approx(score_causal_slowly(folders["gpt2"], text, bos=bos), abs=1e-4)
+
+
+@pytest.mark.parametrize("within_word", [True, False])
+def test_a_masked_model_scores_each_token_where_it_is_masked(folders: dict[str, Path], within_word: bool) -> None:
+    spec = f"hf:{folders['bert']}?within_word={'yes' if within_word else 'no'}"
+    for scores, text in zip(score(spec, TEXTS), TEXTS, strict=True):
+        assert scores.log_probabilities == pytest.approx(
+            score_masked_slowly(folders["bert"], text, within_word=within_word), abs=1e-4
+        )
+
+
+def test_the_correction_within_words_matters_only_for_words_of_several_tokens(folders: dict[str, Path]) -> None:
+    specs = [f"hf:{folders['bert']}?within_word={value}" for value in ("yes", "no")]
+    corrected, original = (score(spec, ["the who not", "the men"]) for spec in specs)
+    assert corrected[0].log_probabilities == pytest.approx(original[0].log_probabilities)
+    assert corrected[1].log_probabilities[1] != pytest.approx(original[1].log_probabilities[1])
+
+
+@settings(max_examples=10)
+@given(st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=7).map(" ".join), min_size=1, max_size=6))
+def test_batches_and_padding_do_not_change_scores(folders: dict[str, Path], texts: list[str]) -> None:
+    for folder in folders.values():
+        alone, together = (score(f"hf:{folder}?batch={batch}", texts) for batch in (1, 5))
+        for one, other in zip(alone, together, strict=True):
+            assert one.log_probabilities == pytest.approx(other.log_probabilities, abs=1e-4)
+            assert one.spans == other.spans
+
+
+def test_spans_are_those_of_the_tokens_in_the_text(folders: dict[str, Path]) -> None:
+    (gpt2,) = score(f"hf:{folders['gpt2']}", ["the men"])
+    (bert,) = score(f"hf:{folders['bert']}", ["the  men."])
+    assert ["the men"[start:end].strip() for start, end in gpt2.spans] == ["the", "m", "e", "n"]
+    assert ["the  men."[start:end] for start, end in bert.spans] == ["the", "m", "en", "."]
+    first, second = gpt2.compute_score(ScoreKind.CRITICAL, (4, 7)), sum(gpt2.log_probabilities[1:])
+    assert first == pytest.approx(second, abs=1e-4)
+    assert gpt2.compute_score(ScoreKind.TOKEN, (0, 0)) == pytest.approx(sum(gpt2.log_probabilities) / 4, abs=1e-4)
+
+
+def test_a_model_without_a_first_token_does_not_score_the_first(tmp_path: Path) -> None:
+    folder = make_gpt2(tmp_path / "m", has_start=False)
+    (scores, one) = score(f"hf:{folder}", ["the man", "the"])
+    assert len(scores.log_probabilities) == len(scores.spans) == 3
+    assert (one.log_probabilities, one.compute_score(ScoreKind.TOKEN, (0, 3))) == ([], 0.0)
+
+
+@pytest.mark.parametrize(("kind", "longest"), [("gpt2", "x" * 63), ("bert", " ".join(["who"] * 62))])
+def test_a_sentence_beyond_the_limit_is_refused(folders: dict[str, Path], kind: str, longest: str) -> None:
+    score(f"hf:{folders[kind]}", [longest])
+    with pytest.raises(SentprobeError, match="reads 64 tokens, and a sentence is too long"):
+        score(f"hf:{folders[kind]}", [f"{longest} ."])
+
+
+def test_models_that_cannot_be_scored(tmp_path: Path, folders: dict[str, Path]) -> None:
+    with pytest.raises(SentprobeError, match="is no causal or masked language model, but BertModel"):
+        score(f"hf:{tiny_model(tmp_path, kind='Bert')}", ["a"])
+    with pytest.raises(SentprobeError, match="unknown device 'nowhere'"):
+        load_language_model(parse_models([f"hf:{folders['bert']}"])[0], device="nowhere")
+    with pytest.raises(SentprobeError, match="hf has no option 'pooling'"):
+        score(f"hf:{folders['bert']}?pooling=mean", ["a"])
