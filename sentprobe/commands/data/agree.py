@@ -187,5 +187,6 @@ def _list_tasks_needing(need: str) -> str:
     from sentprobe.probes.natural.datasets import TASKS
     from sentprobe.probes.natural.natural_task import TableNeed, TaskGroup
 
-    chosen = [task for task in TASKS.values() if task.suite is TaskGroup.CONNEAU and task.need is TableNeed[need]]
+    needs = {TableNeed[need]} | ({TableNeed.CLAUSES} if need == "TREE" else set())
+    chosen = [task for task in TASKS.values() if task.suite is TaskGroup.CONNEAU and task.need in needs]
     return ", ".join(task.name for task in chosen)

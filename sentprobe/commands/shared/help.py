@@ -169,8 +169,7 @@ def list_tasks_for_help() -> str:
     """Return the names of all tasks and task groups, a paragraph for each suite."""
     shown = (name for name in names.NATURAL_TASKS if "-" not in name and name not in names.UNIVERSAL_TASKS)
     natural_tasks = ", ".join(shown)
-    groups = f"{', '.join(names.TASK_GROUPS)} (also -permuted, -random)"
-    natural = f"{natural_tasks}; task groups: {groups}"
+    natural = f"{natural_tasks}; task groups: {', '.join(names.TASK_GROUPS)}"
     compeval, structure = ", ".join(names.COMPEVAL_TASKS), ", ".join(names.STRUCTURE_TASKS)
     return f"Tasks of compeval: {compeval}; of structure: {structure}; of natural: {natural}. See probe tasks."
 
