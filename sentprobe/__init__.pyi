@@ -76,6 +76,7 @@ from .probes.runs.request.built_suites import build_natural as build_natural
 from .probes.runs.run import run as run
 from .probes.runs.training.scorer import Scorer as Scorer
 from .probes.runs.training.scorer import score as score
+from .probes.runs.training.sentence_transformers_evaluator import GateEvaluator as GateEvaluator
 from .probes.runs.training.sentence_transformers_evaluator import (
     SentenceTransformersEvaluator as SentenceTransformersEvaluator,
 )

@@ -28,7 +28,7 @@ from sentprobe.lexicon import Form, Kind, english
 
 SENTENCES = 10_000
 EVERYTHING = Choices(
-    determiners=("the", "a", "some", "no", "this", "that"),
+    determiners=("the", "a", "some", "no", "every", "this", "that"),
     relativizers=("that", "who"),
     negators=tuple(Negator),
     adverbs=(0, 1),

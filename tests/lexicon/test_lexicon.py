@@ -289,6 +289,7 @@ DETERMINERS: Mapping[str, tuple[str | None, ...]] = {
     "a": ("a", "an", None, None),
     "some": ("some", "some", "some", "some"),
     "no": ("no", "no", "no", "no"),
+    "every": ("every", "every", None, None),
     "this": ("this", "this", "these", "these"),
     "that": ("that", "that", "those", "those"),
 }

@@ -2,7 +2,7 @@
 
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -10,12 +10,19 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.completion import build_completer
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.errors import UsageError
-from sentprobe.generator.minimal.minimal_pairs import MinimalPairSpace
-from sentprobe.generator.minimal.paradigms import load_paradigms
 from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
 
+if TYPE_CHECKING:
+    from sentprobe.generator.minimal.minimal_pairs import MinimalPairSpace
+
 ALL = "all"
+
+
+def _list_paradigms() -> list[str]:
+    from sentprobe.generator.minimal.paradigms import load_paradigms
+
+    return [*load_paradigms(), ALL]
 
 
 def minimal(
@@ -25,7 +32,7 @@ def minimal(
             "--paradigm",
             "-p",
             help="Error of the bad sentences, from --list; repeatable. all: all that the vocabulary has words for.",
-            autocompletion=build_completer(lambda: (*load_paradigms(), ALL)),
+            autocompletion=build_completer(_list_paradigms),
         ),
     ] = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Number of pairs of each paradigm.")] = 10,
@@ -50,6 +57,7 @@ def minimal(
     of the good sentence.
     """
     from sentprobe.generator.minimal import minimal_files as files
+    from sentprobe.generator.minimal.minimal_pairs import MinimalPairSpace
 
     words = load_lexicon(lexicon)
     name = vocabulary or choose_vocabulary(words, "everyday")
@@ -72,8 +80,11 @@ def minimal(
         files.write_pairs(spaces, n, out, pair_format, seed=seed)
 
 
-def find_spaces(lexicon: Lexicon, vocabulary: str) -> list[MinimalPairSpace]:
+def find_spaces(lexicon: Lexicon, vocabulary: str) -> "list[MinimalPairSpace]":
     """Return the pairs of each paradigm that the vocabulary has words for."""
+    from sentprobe.generator.minimal.minimal_pairs import MinimalPairSpace
+    from sentprobe.generator.minimal.paradigms import load_paradigms
+
     lexicon.vocabulary(vocabulary)
     spaces = []
     for uid in load_paradigms():

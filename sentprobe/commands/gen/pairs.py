@@ -3,6 +3,7 @@
 import sys
 from collections.abc import Iterable
 from enum import StrEnum
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -71,6 +72,7 @@ def pairs(
     ] = None,
     *,
     source: opt.TripletOptions,
+    mood: opt.MoodOption = None,
     hold_out: HoldOutOption = None,
 ) -> None:
     """Write triplets: an anchor, one with its meaning, and negatives.
@@ -91,7 +93,9 @@ def pairs(
     _check_use(pair_use, style, nli=nli)
     side = find_split_side(hold_out or (), source)
     words = load_lexicon(source.lexicon)
-    space = (NliSpace if nli else TripletSpace)(
+    if nli and mood is not None:
+        raise UsageError("--nli is for statements: leave out --mood")
+    space = (NliSpace if nli else partial(TripletSpace, mood=mood))(
         words,
         contrast,
         vocabulary=source.vocabulary or choose_vocabulary(words, "compeval"),

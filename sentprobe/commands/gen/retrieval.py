@@ -1,5 +1,6 @@
 """The command ``gen retrieval``: a retrieval set in which the nearest documents have another meaning."""
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -23,6 +24,7 @@ def retrieval(
     seed: Annotated[int, opt.build_seed_option("the sample")] = 0,
     *,
     source: opt.TripletOptions,
+    mood: opt.MoodOption = None,
     hold_out: HoldOutOption = None,
 ) -> None:
     """Write queries and documents for retrieval, in BEIR's layout.
@@ -38,5 +40,6 @@ def retrieval(
     vocabulary = source.vocabulary or choose_vocabulary(words, "compeval")
     templates = source.template or ("all",)
     names = dict.fromkeys(contrast)
-    spaces = [TripletSpace(words, name, vocabulary=vocabulary, templates=templates, side=side) for name in names]
+    build = partial(TripletSpace, words, vocabulary=vocabulary, templates=templates, side=side, mood=mood)
+    spaces = [build(contrast=name) for name in names]
     write_retrieval(sample_distinct_meanings(spaces, n, seed=seed), out)

@@ -18,7 +18,6 @@ from sentprobe.processes import check_count, limit_threads
 from sentprobe.progress import show_bars
 
 JUNIT = "junit"
-OPTIONS_OF_TRIPLETS = ("--contrast", "--n", "--draws", "--template", "--vocabulary", "--lexicon", "--held-out")
 
 
 @opt.expand_option_groups
@@ -33,6 +32,15 @@ def gate(
         ),
         INPUT_SPEC,
     ],
+    then: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ENCODER",
+            help="Ask this model, too, about the pairs that pass.",
+            autocompletion=completion.complete_encoder,
+        ),
+        INPUT_SPEC,
+    ] = None,
     threshold: Annotated[
         float | None,
         typer.Option(help="Lowest similarity that passes (euclid: greatest distance). Default: by --keep."),
@@ -49,9 +57,7 @@ def gate(
     ] = None,
     contrast: opt.ContrastsOption = None,
     pairs: Annotated[
-        Path | None,
-        typer.Option(metavar="CSV", help="Measure your pairs instead; columns: a, b, same (1 or 0)."),
-        INPUT,
+        Path | None, typer.Option(metavar="CSV", help="Your pairs (columns a, b, same), beside generated ones."), INPUT
     ] = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Triplets per contrast.")] = 400,
     draws: Annotated[int, typer.Option(help="Draw triplets and untrained weights N times.")] = 1,
@@ -59,13 +65,14 @@ def gate(
     nearness: Annotated[str, typer.Option(help="Measure of similarity: cosine, dot or euclid.")] = "cosine",
     intervals: opt.IntervalsOption = False,
     format_: Annotated[
-        str | None, opt.build_format_option((*opt.TABLE_FORMATS, JUNIT), opt.DEFAULT_FORMAT_HELP)
+        str | None, opt.build_format_option((*opt.TABLE_FORMATS, "html", JUNIT), opt.DEFAULT_FORMAT_HELP)
     ] = None,
     out: opt.OutFileOption = None,
     cache: opt.CacheOption = True,
     threads: opt.ThreadsOption = None,
     *,
     source: opt.TripletOptions,
+    mood: opt.MoodOption = None,
 ) -> None:
     """Measure how many sentences with another meaning pass a similarity threshold (false hits).
 
@@ -77,18 +84,17 @@ def gate(
     from sentprobe.probes.gate.gate_run import gate as measure
 
     is_junit = format_ == JUNIT or (format_ is None and out is not None and out.suffix.lower() == ".xml")
-    style = TableFormat.TEXT if is_junit else find_table_format(format_, out, subject="gate")
+    style = TableFormat.TEXT if is_junit else find_table_format(format_, out, subject="gate", allowed=[*TableFormat])
     kept_share = parse_share(keep, "--keep")
     accepted = None if max_false_hits is None else parse_share(max_false_hits, "--max-false-hits")
     given_options = map_given_options(context).values()
-    if threshold is not None and "--keep" in given_options:
+    if threshold is not None and then is None and "--keep" in given_options:
         raise UsageError("--threshold and --keep: give one of them")
-    if pairs is not None and (unused := [name for name in OPTIONS_OF_TRIPLETS if name in given_options]):
-        raise UsageError(f"{unused[0]} is for generated triplets, not for the pairs of {pairs}")
     check_count("threads", threads)
     with limit_threads(threads), show_bars() as reporter:
         result = measure(
             encoder,
+            then=then,
             threshold=threshold,
             keep=kept_share,
             contrasts=contrast or (),
@@ -100,12 +106,17 @@ def gate(
             lexicon=load_lexicon(source.lexicon),
             vocabulary=source.vocabulary,
             templates=source.template or ("all",),
+            mood=mood,
             held_out=source.held_out or (),
             cache=Cache(find_cache_directory()) if cache else None,
             reporter=reporter,
         )
     if is_junit:
         print_or_write(tables.format_junit(result, accepted), out)
+    elif style is TableFormat.HTML:
+        from sentprobe.probes.report.page.page_gate import build_gate_page
+
+        print_or_write(build_gate_page(result, command=opt.format_command_line(), intervals=intervals), out)
     else:
         table = (str(result), tables.build_gate_grid(result, intervals=intervals), tables.format_gate_notes(result))
         write_tables([table], result.to_records, style, out=out)

@@ -1,7 +1,8 @@
 """The command ``probe lm``: language models on minimal pairs."""
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -9,9 +10,15 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC, OUTPUT_FILE
 from sentprobe.commands.shared.table_output import find_table_format, print_or_write, write_tables
 from sentprobe.errors import UsageError
+from sentprobe.lexicon import english
+from sentprobe.lexicon.read import choose_vocabulary
 from sentprobe.processes import check_count, limit_threads
 from sentprobe.progress import show_bars
 from sentprobe.specs import choose_member
+from sentprobe.values import parse_json
+
+if TYPE_CHECKING:
+    from sentprobe.probes.language_models.sentence_pairs import SentencePair
 
 
 def lm(
@@ -25,6 +32,11 @@ def lm(
         typer.Option(help="JSONL file in BLiMP's format, or a folder of such files; repeatable."),
         INPUT,
     ] = None,
+    paradigm: Annotated[
+        list[str] | None, typer.Option("--paradigm", "-p", help="Or pairs of gen minimal; repeatable, or all.")
+    ] = None,
+    n: Annotated[int, typer.Option("--n", "-n", help="Number of pairs of each --paradigm.")] = 1000,
+    seed: Annotated[int, opt.build_seed_option("these pairs")] = 0,
     score: Annotated[
         str, typer.Option(help="sentence, token (mean over tokens) or critical (only the changed words).")
     ] = "sentence",
@@ -51,9 +63,9 @@ def lm(
     kind = choose_member(ScoreKind, score, what="score")
     specs = parse_models(models)
     check_count("threads", threads)
-    if not pairs:
-        raise UsageError("--pairs is missing: a file of minimal pairs, or a folder of such files")
-    minimal_pairs = read_pairs(pairs)
+    if bool(pairs) == bool(paradigm):
+        raise UsageError("name minimal pairs: either by --pairs, a file or folder, or by --paradigm")
+    minimal_pairs = read_pairs(pairs) if pairs else sample_paradigms(paradigm or (), n, seed)
     with limit_threads(threads), show_bars() as reporter:
         loaded = (load_language_model(spec, device=device) for spec in specs)
         result = PairResults(
@@ -62,3 +74,17 @@ def lm(
     if scores is not None:
         print_or_write(result.format_scores(), scores)
     write_tables(result.build_tables(intervals=intervals), result.to_records, style, out=out)
+
+
+def sample_paradigms(uids: Sequence[str], n: int, seed: int) -> "list[SentencePair]":
+    """Return *n* pairs of each paradigm of ``gen minimal``, over its default vocabulary. Raises UsageError."""
+    from sentprobe.commands.gen.minimal import ALL, find_spaces
+    from sentprobe.generator.minimal.minimal_files import sample_pairs
+    from sentprobe.generator.minimal.minimal_pairs import MinimalPairSpace
+    from sentprobe.probes.language_models.sentence_pairs import build_pair
+
+    words = english()
+    name = choose_vocabulary(words, "everyday")
+    chosen = (MinimalPairSpace(words, uid, vocabulary=name) for uid in dict.fromkeys(uids))
+    spaces = find_spaces(words, name) if ALL in uids else [*chosen]
+    return [build_pair(parse_json(fields)) for fields, _ in sample_pairs(spaces, n, seed=seed)]

@@ -16,6 +16,7 @@ from sentprobe import __version__, names
 from sentprobe.commands.shared import completion
 from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC, OUTPUT_FILE, OUTPUT_FOLDER
 from sentprobe.errors import UsageError, check_seed
+from sentprobe.generator.events.event import Mood
 from sentprobe.specs import GENERATED, NATURAL, SUITES, choose_member
 
 if TYPE_CHECKING:
@@ -182,6 +183,8 @@ CompevalVocabularyOption = Annotated[
         autocompletion=completion.complete_vocabulary,
     ),
 ]
+
+MoodOption = Annotated[Mood | None, declare_option(WHAT, "--mood", help="Of all sentences; statements by default.")]
 
 HeldOutOption = Annotated[
     list[str] | None,

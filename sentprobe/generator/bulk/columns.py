@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import product
-from typing import TypeAlias, cast
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.sentences.realize import choose_determiner_form, list_negations, list_predicates, render_tree
 from sentprobe.generator.sentences.sentence import Sentence, Token
-from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, plan_sentence, replace_words
+from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, plan_sentence
 from sentprobe.generator.spaces.drawn_event import STRUCTURAL
 from sentprobe.generator.spaces.layout import (
     NEGATIONS,
@@ -362,7 +362,7 @@ class LayoutColumns:
             id=format_mark(ID),
             tokens=tokens,
             tree=render_tree([(t.before, t.after) for t in plan.tokens], tokens),
-            event=self._mark_event(replace_words(event, lambda slot: self._marks[f"lemma:{slot}"])),
+            event=self._mark_event(event),
             predicates=list_predicates(plan),
             negations=list_negations(plan),
             template=self._layout.pattern.name,
@@ -371,24 +371,36 @@ class LayoutColumns:
         return sentence, finite
 
     def _mark_event(self, event: ev.Event, path: str = "") -> ev.Event:
-        """Return *event* with marks in place of tense, negator and number."""
-        marked = event
+        """Return *event* with marks in place of words, tense, negator and number."""
+        marks = self._marks
+        fillers: dict[str, Any] = {
+            role.value: self._mark_participant(person, f"{path}{role.value}.")
+            for role, person in ev.iterate_participants(event)
+        }
+        if event.modal is not None:
+            fillers["modal"] = marks[f"lemma:{path}modal"]
         if event.tense is not None:
-            marked = replace(event, tense=cast(ev.Tense, _Mark(self._marks[f"value:{path}tense"])))
+            fillers["tense"] = _Mark(marks[f"value:{path}tense"])
         if event.negator is not None:
-            marked = replace(marked, negator=cast(ev.Negator, _Mark(self._marks[f"form:{path}negation"])))
-        for role, person in ev.iterate_participants(event):
-            marked = marked.with_argument(role, self._mark_participant(person, f"{path}{role.value}."))
-        return marked
+            fillers["negator"] = _Mark(marks[f"form:{path}negation"])
+        adverbs = tuple(marks[f"lemma:{path}adverb{i}"] for i in range(len(event.adverbs or ())))
+        return replace(event, predicate=marks[f"lemma:{path}verb"], adverbs=adverbs, **fillers)
 
     def _mark_participant(self, person: ev.Participant, path: str) -> ev.Participant:
-        clause, conjunct = person.clause, person.conjunct
+        marks, clause, conjunct = self._marks, person.clause, person.conjunct
         if isinstance(clause, ev.RelativeClause):
-            clause = replace(clause, event=self._mark_event(clause.event, f"{path}clause."))
+            event = self._mark_event(clause.event, f"{path}clause.")
+            clause = ev.RelativeClause(event=event, relativizer=marks[f"lemma:{path}rel"], kind=clause.kind)
         if conjunct is not None:
             conjunct = self._mark_participant(conjunct, f"{path}conjunct.")
-        number = cast(ev.Number, _Mark(self._marks[f"value:{path}number"]))
-        return replace(person, number=number, clause=clause, conjunct=conjunct)
+        return ev.Participant(
+            noun=marks[f"lemma:{path}noun"],
+            number=cast(ev.Number, _Mark(marks[f"value:{path}number"])),
+            determiner=marks[f"lemma:{path}det"],
+            clause=clause,
+            adjectives=tuple(marks[f"lemma:{path}adjective{i}"] for i in range(len(person.adjectives))),
+            conjunct=conjunct,
+        )
 
     def _mark_token(self, token: PlanToken) -> Token:
         leaf, marks, slot = token.leaf, self._marks, token.slot

@@ -32,6 +32,8 @@ class Property(StrEnum):
     BINDING = "binding"
     """The same adjectives belong to other nouns."""
     MOOD = "mood"
+    SCOPE = "scope"
+    """Voice or the recipient's form reorders a quantified noun ("no man") and another one, or a negation, ..."""
     STRUCTURE = "structure"
     """The number of clauses or nouns differs, or a different clause is the main clause."""
 
@@ -50,6 +52,8 @@ class ClauseMeaning:
     aspect: ev.Aspect | None
     negated: bool
     adverbs: tuple[str, ...]
+    scope: str
+    """Voice and form of the recipient, where they order a quantified noun and another operator; else ""."""
 
     @property
     def gap(self) -> str:
@@ -101,7 +105,18 @@ def _compute_clause_meaning(clause: ev.Event, head: ev.Participant | None) -> Cl
         aspect=clause.aspect,
         negated=clause.polarity is ev.Polarity.NEGATIVE,
         adverbs=clause.adverbs or (),
+        scope=_find_scope(clause),
     )
+
+
+_DEFINITE_DETERMINERS = frozenset(("the", "this", "that"))
+
+
+def _find_scope(clause: ev.Event) -> str:
+    people = [person.conjuncts for _, person in ev.iterate_participants(clause)]
+    quantified = sum(any(p.determiner not in _DEFINITE_DETERMINERS for p in conjuncts) for conjuncts in people)
+    operators = (clause.polarity is ev.Polarity.NEGATIVE, clause.modal, clause.adverbs, clause.asked)
+    return f"{clause.voice} {clause.dative}" if quantified and quantified + sum(map(bool, operators)) > 1 else ""
 
 
 def _list_nouns(filler: ev.Argument | None) -> tuple[str, ...]:
@@ -152,6 +167,8 @@ def _find_differences(left: EventMeaning, right: EventMeaning) -> Iterator[Prope
         yield Property.NEGATION if moved else Property.POLARITY
     for verb, clause in left.clauses.items():
         yield from _compare_clauses(clause, right.clauses[verb])
+        if len({clause.scope, right.clauses[verb].scope} - {""}) > 1:
+            yield Property.SCOPE
 
 
 def _find_replaced_words(left: EventMeaning, right: EventMeaning) -> Iterator[tuple[Property, str, str]]:

@@ -37,7 +37,7 @@ class MinimalPairSpace:
     >>> space = MinimalPairSpace(english(), "verb_form_after_be", vocabulary="compeval")
     >>> pair = next(space.iterate_pairs(space.sample(1, seed=1)))
     >>> pair.good, pair.bad, pair.critical
-    ('the lawyers were recommending the woman', 'the lawyers were recommend the woman', 4)
+    ('the student was not meeting the professors', 'the student was not meet the professors', 5)
     """
 
     def __init__(self, lexicon: Lexicon, uid: str, *, vocabulary: str) -> None:

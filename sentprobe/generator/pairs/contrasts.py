@@ -169,6 +169,10 @@ class Contrast:
     """Words of anchors: an adverb or a modal of the changed clause, an adjective of each noun, a ditransitive verb."""
     moods: tuple[ev.Mood, ...] = (ev.Mood.STATEMENT,)
     """The moods of anchors."""
+    in_orders: bool = False
+    """Whether the main clause of an order, which has no agent, tense or aspect, can have the contrast."""
+    common_moods: tuple[ev.Mood, ...] = (*ev.Mood,)
+    """The moods that all sentences of a triplet can have."""
     templates: tuple[str, ...] = ("all",)
     """The templates that `all` stands for."""
 
@@ -224,7 +228,12 @@ _ROWS = (
         build_conditions=_build_opposite_polarity_conditions,
         same_words=True,
     ),
-    Contrast(name="polarity", summary="one clause is negated, or loses its negation", edit=drafts.toggle_negation),
+    Contrast(
+        name="polarity",
+        summary="one clause is negated, or loses its negation",
+        edit=drafts.toggle_negation,
+        in_orders=True,
+    ),
     Contrast(name="tense", summary="one clause is in the other tense", edit=drafts.toggle_tense),
     Contrast(
         name="aspect",
@@ -246,6 +255,7 @@ _ROWS = (
         find_places=lambda _: (MAIN,),
         edit=drafts.toggle_mood,
         moods=(ev.Mood.STATEMENT, ev.Mood.QUESTION),
+        common_moods=(),
     ),
     Contrast(
         name="number",
@@ -267,6 +277,7 @@ _ROWS = (
         summary="one verb is replaced by another",
         requirement="a verb",
         edit=drafts.replace_verb,
+        in_orders=True,
         replaced_slot="verb",
     ),
     Contrast(

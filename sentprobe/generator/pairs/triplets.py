@@ -90,7 +90,7 @@ class ImpossibleContrastError(UsageError):
 class TripletSpace:
     r"""The triplets of a contrast over a vocabulary, in the named templates.
 
-    With a *side* of a split, only its words and structures are used.
+    With a *side* of a split, only its words and structures are used; with a *mood*, all sentences have it.
 
     Raises:
         UsageError: an unknown contrast, template or vocabulary; a template in which the contrast is impossible; a
@@ -117,10 +117,14 @@ class TripletSpace:
         vocabulary: str = "compeval",
         templates: Sequence[str] = ("all",),
         side: SplitSide | None = None,
+        mood: ev.Mood | None = None,
     ) -> None:
         self.side = side
         self.lexicon = side.restrict_lexicon(lexicon, vocabulary) if side else lexicon
         self.contrast = contrasts.find_contrast(contrast)
+        if mood and mood not in self.contrast.common_moods:
+            raise ImpossibleContrastError(f"the contrast {contrast!r} is impossible where all sentences are {mood}s")
+        self.moods = (mood,) if mood else self.contrast.moods
         if self.contrast.moves_nouns:
             self.lexicon = restrict_to_one_sort(self.lexicon, vocabulary)
         self.vocabulary = vocabulary
@@ -227,6 +231,8 @@ class TripletSpace:
         name = self.contrast.name
         if not patterns:
             why = "all of its structures are on the other side of the split"
+        elif self.moods == (ev.Mood.ORDER,):
+            why = "no order of it has another form and the contrast"
         elif not any(map(contrasts.find_voice_paths, patterns)):
             why = "no clause of it is transitive, so nothing can be said in another form"
         elif not any([*self.contrast.find_places(pattern)] for pattern in patterns):
@@ -239,16 +245,21 @@ class TripletSpace:
     def _find_strata(self, pattern: Pattern) -> Iterator[Stratum]:
         if len(contrasts.find_transitive_paths(pattern, ev.Frame.DITRANSITIVE)) > 1:
             return  # some forms have two readings: either verb could take "to"
+        is_order = self.moods == (ev.Mood.ORDER,)
         for place in self.contrast.find_places(pattern):
+            if is_order and not (self.contrast.in_orders if place == drafts.MAIN else not place.startswith("agent.")):
+                continue
             spaces_by_voice: dict[ev.Voice | None, tuple[Space, ...]] = {}
             for voices, voice in _find_voice_changes(pattern):
+                if is_order and drafts.MAIN in voices:
+                    continue  # an order has no passive
                 if voice not in spaces_by_voice:
                     spaces_by_voice[voice] = tuple(self._find_anchor_spaces(pattern, place, ev.Event(voice=voice)))
                 if spaces := spaces_by_voice[voice]:
                     yield Stratum(pattern=pattern, place=place, voices=voices, spaces=spaces)
 
     def _find_anchor_spaces(self, pattern: Pattern, place: str, form: ev.Event) -> Iterator[Space]:
-        for condition, mood in product(self.contrast.build_conditions(pattern, place), self.contrast.moods):
+        for condition, mood in product(self.contrast.build_conditions(pattern, place), self.moods):
             try:
                 choices = self._make_choices(place, mood, unify(condition, form))
                 space = self._build_space(pattern, choices, self._find_unusable_words(pattern, place, choices))

@@ -5,7 +5,6 @@ form of a word of the event. Slots are named by their path in the event: ``verb`
 ``agent.det``, ``agent.adjective0``, ``agent.conjunct.noun``, ``agent.rel``, ``agent.clause.verb``, ``modal``, ...
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from itertools import accumulate
@@ -316,32 +315,3 @@ def _add_participant_slots(person: Participant, path: str, slots: dict[str, str]
     if isinstance(person.clause, RelativeClause):
         slots[path + "rel"] = person.clause.relativizer or ""
         find_slots(person.clause.event, path + "clause.", slots)
-
-
-def replace_words(event: Event, word: Callable[[str], str], path: str = "") -> Event:
-    """Return *event* with ``word(slot)`` in place of the word of every slot."""
-    adverbs = tuple(word(f"{path}adverb{i}") for i in range(len(event.adverbs or ())))
-    modal = None if event.modal is None else word(f"{path}modal")
-    replaced = replace(event, predicate=word(f"{path}verb"), adverbs=adverbs, modal=modal)
-    for role in ROLES:
-        person = event.argument(role)
-        if isinstance(person, Participant):
-            replaced = replaced.with_argument(role, _replace_participant_words(person, word, f"{path}{role.value}."))
-    return replaced
-
-
-def _replace_participant_words(person: Participant, word: Callable[[str], str], path: str) -> Participant:
-    clause, conjunct = person.clause, person.conjunct
-    if conjunct is not None:
-        conjunct = _replace_participant_words(conjunct, word, f"{path}conjunct.")
-    if isinstance(clause, RelativeClause):
-        inner = replace_words(clause.event, word, f"{path}clause.")
-        clause = replace(clause, relativizer=word(f"{path}rel"), event=inner)
-    return Participant(
-        noun=word(f"{path}noun"),
-        number=person.number,
-        determiner=word(f"{path}det"),
-        clause=clause,
-        adjectives=tuple(word(f"{path}adjective{i}") for i in range(len(person.adjectives))),
-        conjunct=conjunct,
-    )

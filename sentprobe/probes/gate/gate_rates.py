@@ -1,12 +1,12 @@
 """The threshold of a gate, and its false hits and misses."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.gate.pair_scores import ScoredPairs
+from sentprobe.probes.gate.pair_scores import ScoredPair, ScoredPairs
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.statistics import Floats, Interval, accuracy_interval
 
@@ -35,6 +35,22 @@ class GateRates:
     """Number of negatives with the score of their positive, in all units."""
     at_threshold: int
     """Number of pairs whose score equals the threshold; they pass."""
+    curve: tuple[tuple[float, float], ...]
+    """Misses and false hits at other thresholds, by ascending misses."""
+    worst: tuple[ScoredPair, ...]
+    """The false hits with the highest scores."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateStage:
+    """A scorer of a cascade, its threshold and its cost."""
+
+    scorer: str
+    measure: str
+    threshold: float
+    pairs: int
+    """Number of pairs that it scored."""
+    pairs_per_second: float = field(compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,20 +67,34 @@ class GateResult:
     kept: float
     """The share of the measured paraphrases that pass."""
     rates: tuple[GateRates, ...]
+    generated: tuple[GateRates, ...] = ()
+    """The rates of generated pairs as long as a user's, which are in *rates*."""
+    stages: tuple[GateStage, ...] = ()
+    """The scorers of a cascade; empty: there is one scorer."""
 
 
 def measure_gate(
-    scored: Sequence[ScoredPairs], *, scorer: str, measure: str, seed: int, keep: float, threshold: float | None
+    scored: Sequence[ScoredPairs],
+    generated: Sequence[ScoredPairs] = (),
+    *,
+    scorer: str,
+    measure: str,
+    seed: int,
+    keep: float,
+    threshold: float | None,
 ) -> GateResult:
     """Return the figures at the threshold, which is chosen on one half of the units and measured on the other.
 
-    A threshold that is given is measured on all units. Raises UsageError if a half lacks a kind of pairs.
+    A threshold that is given is measured on all units; so are *generated* pairs beside a user's.
+
+    Raises:
+        UsageError: a half lacks a kind of pairs.
     """
     halves = [[_select_units(pairs, remainder) for pairs in scored] for remainder in (0, 1)]
     chosen, measured = halves if threshold is None else (scored, scored)
     if not all(len(pairs.same) and len(pairs.other) for pairs in (*chosen, *measured)):
         raise UsageError("too few pairs to choose a threshold on one half of them and measure it on the other")
-    sign = -1 if measure == Nearness.EUCLID else 1
+    sign = find_sign(measure)
     limit = choose_threshold(_join_paraphrases(chosen), keep) if threshold is None else sign * threshold
     return GateResult(
         scorer=scorer,
@@ -74,7 +104,13 @@ def measure_gate(
         keep=keep if threshold is None else None,
         kept=float((_join_paraphrases(measured) >= limit).mean()),
         rates=tuple(_measure_pairs(pairs, limit) for pairs in measured),
+        generated=tuple(_measure_pairs(pairs, limit) for pairs in generated),
     )
+
+
+def find_sign(measure: str) -> int:
+    """Return -1 for a distance, whose scores are negative, and 1 otherwise."""
+    return -1 if measure == Nearness.EUCLID else 1
 
 
 def _select_units(pairs: ScoredPairs, remainder: int) -> ScoredPairs:
@@ -95,12 +131,15 @@ def _join_paraphrases(scored: Sequence[ScoredPairs]) -> Floats:
 
 
 def choose_threshold(scores: Floats, keep: float) -> float:
-    """Return the highest score at which at least the share *keep* of the scores pass.
+    """Return the highest score at which at least the share *keep* of the finite scores pass.
 
     >>> choose_threshold(np.array([0.1, 0.4, 0.2, 0.3]), 0.75)
     0.2
     """
-    return float(np.sort(scores)[int((1 - keep) * len(scores) + 1e-9)])
+    finite = np.sort(scores[np.isfinite(scores)])
+    if not len(finite):
+        raise UsageError("no paraphrase passes the first threshold, so the second cannot be chosen")
+    return float(finite[int((1 - keep) * len(finite) + 1e-9)])
 
 
 RANGES = {Nearness.COSINE.value: (-1.0, 1.0), Nearness.EUCLID.value: (0.0, np.inf)}
@@ -129,7 +168,18 @@ def _measure_pairs(pairs: ScoredPairs, threshold: float) -> GateRates:
         same_pairs=len(pairs.same),
         ties=pairs.ties,
         at_threshold=int((pairs.same == threshold).sum() + (pairs.other == threshold).sum()),
+        curve=_compute_curve(pairs),
+        worst=tuple(pair for pair in pairs.nearest if pair.score >= threshold),
     )
+
+
+def _compute_curve(pairs: ScoredPairs) -> tuple[tuple[float, float], ...]:
+    limits = np.unique(np.quantile(pairs.same, CURVE_SHARES, method="lower"))
+    return tuple((float((pairs.same < limit).mean()), float((pairs.other >= limit).mean())) for limit in limits)
+
+
+CURVE_SHARES = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
+"""Shares of paraphrases below the thresholds of a curve."""
 
 
 def compute_auc(same: Floats, other: Floats) -> float:

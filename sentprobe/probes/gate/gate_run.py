@@ -1,9 +1,12 @@
 """Measure whether sentences with another meaning pass a similarity threshold."""
 
+from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from sentprobe.errors import UsageError
+from sentprobe.generator.events.event import Mood
 from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.generator.spaces.held_out_words import parse_side
 from sentprobe.lexicon import Lexicon, english
@@ -12,10 +15,19 @@ from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.encoders.kinds import make_encoder, read_spec
 from sentprobe.probes.encoders.protocol import Encoder
 from sentprobe.probes.encoders.resolve import EncoderArgument, resolve_encoders
+from sentprobe.probes.gate.cascade import Cascade
 from sentprobe.probes.gate.cross_encoders import CROSS_ENCODER, PairFunction, PairModel, load_cross_encoder
 from sentprobe.probes.gate.gate_rates import GateResult, check_threshold, measure_gate
 from sentprobe.probes.gate.gate_tables import Gate
-from sentprobe.probes.gate.pair_scores import PairScorer, ScoredPairs, VectorScorer, score_own_pairs, score_triplets
+from sentprobe.probes.gate.pair_scores import (
+    PairScorer,
+    ScoredPairs,
+    VectorScorer,
+    count_lengths,
+    score_own_pairs,
+    score_triplets,
+    select_lengths,
+)
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.geometry.triplet_sentences import TripletSampling, build_triplet_spaces
 from sentprobe.processes import check_count
@@ -30,6 +42,7 @@ def gate(
     model: EncoderArgument | object | None = None,
     *,
     score: PairFunction | None = None,
+    then: EncoderArgument | None = None,
     threshold: float | None = None,
     keep: float = 0.95,
     contrasts: Sequence[str] = (),
@@ -41,6 +54,7 @@ def gate(
     lexicon: Lexicon | None = None,
     vocabulary: str | None = None,
     templates: Sequence[str] = ("all",),
+    mood: str | None = None,
     held_out: Sequence[str] = (),
     cache: Cache | None = None,
     reporter: Reporter | None = None,
@@ -53,12 +67,15 @@ def gate(
 
     - model: an encoder, or ``ce:MODEL``, a cross-encoder
     - score: instead of a model, a function from a list of pairs of texts to their scores
+    - then: a second model, which is asked about the pairs that pass the first, and decides. Its own threshold keeps
+      the share *keep* of the paraphrases that passed
     - threshold: the threshold; without it, the highest that keeps the share *keep* of paraphrases, chosen on one half
       of the units and measured on the other
     - contrasts: default: all that the templates allow
     - n: number of triplets of each contrast, as ``gen pairs`` writes them with this seed
     - measure: cosine, dot or euclid (for which the threshold is a distance)
-    - pairs: a table with the columns a, b and same, to be measured instead
+    - mood: the mood of all sentences: statement (the default), question or order
+    - pairs: a table with the columns a, b and same, to be measured; beside it stand generated pairs of the same length
 
     Raises:
         UsageError: a value is wrong, or the model has no vectors.
@@ -75,7 +92,10 @@ def gate(
         n=n,
         held_out=side.values if side else (),
     )
-    spaces, errors = build_triplet_spaces(words, contrasts, sampling) if pairs is None else ([], [])
+    spaces, errors = build_triplet_spaces(
+        words, contrasts, sampling, None if mood is None else choose_member(Mood, mood, what="mood")
+    )
+    lengths = None if pairs is None else count_lengths(Path(pairs))
     results: list[GateResult] = []
     for draw_seed in range(seed, seed + DRAW_STEP * draws, DRAW_STEP):
         if score is not None:
@@ -84,13 +104,29 @@ def gate(
             scorer = _build_scorer(model, draw_seed, nearness, cache)
         if threshold is not None:
             check_threshold(threshold, scorer.measure)
-        if pairs is None:
-            scored = _score_spaces(scorer, spaces, n, draw_seed, reporter or SilentReporter())
-        else:
-            scored = [score_own_pairs(scorer, Path(pairs))]
-        figures = measure_gate(
-            scored, scorer=scorer.name, measure=scorer.measure, seed=draw_seed, keep=keep, threshold=threshold
-        )
+        if then is not None:
+            scorer = Cascade(scorer, _build_scorer(then, draw_seed, nearness, cache))
+
+        def measure_all(threshold: float | None, scorer: PairScorer = scorer, draw_seed: int = draw_seed) -> GateResult:
+            own_pairs = [] if pairs is None else [score_own_pairs(scorer, Path(pairs))]
+            generated = _score_spaces(
+                scorer, spaces, n, draw_seed, lengths=lengths, reporter=reporter or SilentReporter()
+            )
+            return measure_gate(
+                own_pairs or generated,
+                generated if own_pairs else (),
+                scorer=scorer.name,
+                measure=scorer.measure,
+                seed=draw_seed,
+                keep=keep,
+                threshold=threshold,
+            )
+
+        figures = measure_all(threshold)
+        if isinstance(scorer, Cascade):
+            scorer.ask_second(figures.threshold)
+            second = measure_all(None)
+            figures = replace(second, stages=scorer.build_stages(figures.threshold, second.threshold))
         results.append(figures)
     return Gate(tuple(results), tuple(map(str, errors)))
 
@@ -109,7 +145,16 @@ def _build_scorer(model: object, seed: int, nearness: Nearness, cache: Cache | N
 
 
 def _score_spaces(
-    scorer: PairScorer, spaces: Sequence[TripletSpace], n: int, seed: int, reporter: Reporter
+    scorer: PairScorer,
+    spaces: Sequence[TripletSpace],
+    n: int,
+    seed: int,
+    *,
+    lengths: Counter[int] | None,
+    reporter: Reporter,
 ) -> list[ScoredPairs]:
     reporter.begin(f"score with {shorten(scorer.name)}", n * len(spaces))
-    return [pairs for space in spaces for pairs in score_triplets(scorer, space.sample(n, seed=seed), reporter)]
+    sets = (space.sample(n, seed=seed) for space in spaces)
+    if lengths is not None:
+        sets = (select_lengths(space, n, lengths, seed=seed) for space in spaces)
+    return [pairs for triplets in sets if len(triplets) for pairs in score_triplets(scorer, triplets, reporter)]

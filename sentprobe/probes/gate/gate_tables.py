@@ -12,6 +12,7 @@ from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.probes.gate.gate_rates import GateRates, GateResult
 from sentprobe.probes.geometry.distance_draws import TripletEstimate, estimate_over_draws
 from sentprobe.probes.geometry.distance_tables import format_share
+from sentprobe.probes.geometry.measures import NegativeKind
 from sentprobe.probes.statistics import Interval
 
 HEADER = ("contrast and example", "negative's form", "false hits", "misses", "AUC", "EER")
@@ -31,27 +32,41 @@ class Gate:
 
     def __str__(self) -> str:
         worst = max(self.list_cells(), key=lambda draws: _average(draws, "false_hits"))
-        first, contrast = self.draws[0], CONTRASTS.get(worst[0].contrast)
+        contrast = CONTRASTS.get(worst[0].contrast)
         others = f"sentences in which {contrast.summary}" if contrast else "pairs with another meaning"
-        measure = "distance" if first.measure == "euclid" else first.measure
+        stages = [*zip(*(result.stages for result in self.draws), strict=True)] or [self.draws]
+        limits = ", then ".join(
+            f"a {'distance' if draws[0].measure == 'euclid' else draws[0].measure} of "
+            f"{mean(stage.threshold for stage in draws):.4f}"
+            for draws in stages
+        )
         return (
-            f"At a {measure} of {mean(result.threshold for result in self.draws):.4f}, where "
+            f"At {limits}, where "
             f"{100 * mean(result.kept for result in self.draws):.1f}% of paraphrases pass, "
             f"{100 * _average(worst, 'false_hits'):.1f}% of {others} pass, too."
         )
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return a flat record for each draw, contrast and form."""
-        return [_build_record(result, rates) for result in self.draws for rates in result.rates]
+        return [_build_record(result, rates) for result in self.draws for rates in (*result.rates, *result.generated)]
 
     def list_cells(self) -> list[tuple[GateRates, ...]]:
         """Return the rates of each contrast and form, one for each draw."""
         return [*zip(*(result.rates for result in self.draws), strict=True)]
 
+    def list_generated_cells(self) -> list[tuple[GateRates, ...]]:
+        """Return the rates of generated pairs beside a user's, of each contrast and form that all draws have."""
+        cells: dict[tuple[str, str], list[GateRates]] = {}
+        for rates in (rates for result in self.draws for rates in result.generated):
+            cells.setdefault((rates.contrast, rates.form), []).append(rates)
+        return [tuple(rates) for rates in cells.values() if len(rates) == len(self.draws)]
+
 
 def _build_record(result: GateResult, rates: GateRates) -> dict[str, Any]:
-    facts = {name: value for name, value in asdict(result).items() if name != "rates"}
-    values = asdict(rates)
+    facts = {name: getattr(result, name) for name in ("scorer", "measure", "seed", "threshold", "keep", "kept")}
+    for number, stage in enumerate(result.stages, 1):
+        facts |= {f"stage{number}_{name}": value for name, value in asdict(stage).items()}
+    values = {name: value for name, value in asdict(rates).items() if name not in ("curve", "worst")}
     values["first"], values["second"] = values.pop("example")
     for name in ("false_hits", "misses"):
         interval = values.pop(f"{name}_interval")
@@ -66,9 +81,9 @@ def _average(draws: Sequence[GateRates], field: str) -> float:
 def build_gate_grid(gate: Gate, *, intervals: bool) -> Grid:
     """Return the table: two rows for each contrast."""
     rows = []
-    for draws in gate.list_cells():
+    for draws in (*gate.list_cells(), *gate.list_generated_cells()):
         rates = draws[0]
-        name = f"{rates.contrast}: " if rates.contrast else ""
+        name = f"{rates.contrast or 'own pairs'}: "
         shares = [_format_rate(draws, field, intervals=intervals) for field in ("false_hits", "misses")]
         areas = [_format_rate(draws, field, intervals=False) for field in ("auc", "eer")]
         cells = tuple(map(GridCell, [rates.form or "-", *shares, *areas]))
@@ -91,23 +106,51 @@ def format_gate_notes(gate: Gate) -> str:
         notes += [
             f"The threshold keeps {100 * keep:g}% of paraphrases in one half of the units; figures are of the other."
         ]
+    for stage in gate.draws[0].stages:
+        notes += [f"{stage.scorer} scored {stage.pairs:,} pairs, {stage.pairs_per_second:,.0f} a second."]
+    if not gate.draws[0].rates[0].contrast:
+        notes += _describe_generated(gate)
     if len(gate.draws) > 1:
         notes += [f"Mean ± standard deviation of {len(gate.draws)} draws."]
     for draws in gate.list_cells():
         if ties := sum(rates.ties for rates in draws):
-            notes += [f"{_name_case(draws[0])}: {ties} negatives have exactly the score of their positive."]
+            notes += [f"{name_case(draws[0])}: {ties} negatives have exactly the score of their positive."]
     if at_threshold := sum(rates.at_threshold for result in gate.draws for rates in result.rates):
         notes += [f"{at_threshold} pairs are exactly at the threshold; they pass."]
     return "".join(f"{note}\n" for note in (*notes, *(f"Left out: {reason}." for reason in gate.left_out)))
 
 
+def _describe_generated(gate: Gate) -> list[str]:
+    """Return notes that compare a user's pairs with generated ones, in the first draw."""
+    own_rates, generated = gate.draws[0].rates[0], gate.draws[0].generated
+    if not generated:
+        return ["No generated sentence has the length of a text in column a."]
+    notes = ["Contrasts: generated pairs, whose first texts have as many tokens as those in column a."]
+    for field, title in (("false_hits", "False hits"), ("misses", "Misses")):
+        interval = getattr(own_rates, f"{field}_interval")
+        compared = [rates for rates in generated if field == "false_hits" or rates.form == NegativeKind.ANCHOR]
+        shares = [
+            f"{name_case(rates) if field == 'false_hits' else rates.contrast} {100 * getattr(rates, field):.1f}%"
+            for rates in compared
+            if getattr(rates, f"{field}_interval").low > interval.high
+            or getattr(rates, f"{field}_interval").high < interval.low
+        ]
+        if shares:
+            notes += [
+                f"{title} of generated pairs disagree with the {100 * getattr(own_rates, field):.1f}% of own pairs "
+                f"(95% intervals do not overlap): {', '.join(shares)}."
+            ]
+    return notes
+
+
 def find_exceeding(gate: Gate, max_false_hits: float) -> list[tuple[str, float]]:
     """Return the name and the false-hit rate of each contrast and form above the maximum."""
-    rates = ((_name_case(draws[0]), _average(draws, "false_hits")) for draws in gate.list_cells())
+    rates = ((name_case(draws[0]), _average(draws, "false_hits")) for draws in gate.list_cells())
     return [(name, share) for name, share in rates if share > max_false_hits]
 
 
-def _name_case(rates: GateRates) -> str:
+def name_case(rates: GateRates) -> str:
+    """Return the contrast and the form of rates, or that they are of own pairs."""
     return f"{rates.contrast} ({rates.form})" if rates.contrast else "own pairs"
 
 
@@ -126,7 +169,7 @@ def format_junit(gate: Gate, max_false_hits: float | None) -> str:
     suites = ET.Element("testsuites", counts)
     suite = ET.SubElement(suites, "testsuite", {"name": f"probe gate {gate.draws[0].scorer}", **counts})
     for draws in cells:
-        name = _name_case(draws[0])
+        name = name_case(draws[0])
         case = ET.SubElement(suite, "testcase", classname="sentprobe.gate", name=name, time="0")
         figures = (
             f"false hits {100 * _average(draws, 'false_hits'):.1f}%, misses {100 * _average(draws, 'misses'):.1f}%"

@@ -1,17 +1,20 @@
 """Scores of pairs of texts, computed block by block: only the scores are kept."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from heapq import nlargest
 from itertools import chain, islice
+from math import ceil
 from pathlib import Path
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.errors import FormatError, UsageError
 from sentprobe.generator.pairs.drafts import hash_words
-from sentprobe.generator.pairs.triplets import SIDES, TripletSet
+from sentprobe.generator.pairs.triplets import SIDES, TripletSet, TripletSpace
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.encoders.protocol import Encoder, get_capabilities
@@ -65,6 +68,24 @@ class VectorScorer:
         return [first, *(np.where(is_same, first, score) for is_same, score in zip(same, scores, strict=True))]
 
 
+class ScoredPair(NamedTuple):
+    """Two texts and their score."""
+
+    score: float
+    first: str
+    second: str
+
+
+NEAREST = 20
+"""Number of pairs with the highest scores that are kept with their texts."""
+
+
+def _find_nearest(nearest: list[ScoredPair], scores: Floats, *texts: Sequence[str]) -> list[ScoredPair]:
+    """Return the nearest of *nearest* and of those with these scores."""
+    pairs = map(ScoredPair, scores.tolist(), *texts)
+    return nlargest(NEAREST, chain(nearest, pairs), key=lambda pair: pair.score)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredPairs:
     """The scores of pairs with the same meaning, and of pairs with another meaning."""
@@ -74,11 +95,13 @@ class ScoredPairs:
     form: str
     """The form of the negatives: that of the anchor or of the positive; empty: a user's pairs."""
     example: tuple[str, str]
-    """The shortest of the first others."""
+    """The shortest of the others."""
     same: Floats
     other: Floats
     same_units: NDArray[np.int64]
     other_units: NDArray[np.int64]
+    nearest: Sequence[ScoredPair] = ()
+    """The others with the highest scores."""
     ties: int = 0
     """Number of negatives with the score of their positive."""
 
@@ -87,27 +110,36 @@ def score_triplets(scorer: PairScorer, triplets: TripletSet, reporter: Reporter)
     """Return the scores of positives and of the negatives in each form."""
     scores, units = np.empty((3, len(triplets))), np.empty(len(triplets), np.int64)
     examples: list[tuple[str, str]] = []
+    nearest: list[list[ScoredPair]] = [[], []]
     for start, portion in triplets.iterate_portions(BLOCK):
         anchors, *others = map(portion.render_texts, SIDES)
         block = slice(start, start + len(portion))
         scores[:, block] = scorer.score_columns(anchors, *others)
         units[block] = portion.hash_units()
-        examples = examples or [find_shortest(anchors, texts) for texts in others[1:]]
+        nearest = [
+            _find_nearest(*row, anchors, texts)
+            for *row, texts in zip(nearest, scores[1:, block], others[1:], strict=True)
+        ]
+        candidates = [find_shortest(anchors, texts) for texts in others[1:]]
+        examples = [
+            find_shortest(*zip(*rows, strict=True)) for rows in zip(examples or candidates, candidates, strict=True)
+        ]
         reporter.advance(len(portion))
     positive, negative, hard = scores
-    forms = ((NegativeKind.ANCHOR, hard, examples[1]), (NegativeKind.FORM, negative, examples[0]))
+    forms = ((NegativeKind.ANCHOR, hard, 1), (NegativeKind.FORM, negative, 0))
     return [
         ScoredPairs(
             contrast=triplets.space.contrast.name,
             form=form.value,
-            example=example,
+            example=examples[row],
             same=positive,
             other=other,
             same_units=units,
             other_units=units,
-            ties=int((other == positive).sum()),
+            nearest=nearest[row],
+            ties=int(((other == positive) & np.isfinite(other)).sum()),
         )
-        for form, other, example in forms
+        for form, other, row in forms
     ]
 
 
@@ -121,29 +153,56 @@ def score_own_pairs(scorer: PairScorer, path: Path) -> ScoredPairs:
         FormatError: the file has no such pairs, an empty text, or one label only.
     """
     scores, units, labels = [], [], []
-    example: tuple[str, str] | None = None
+    examples: list[tuple[str, str]] = []
+    nearest: list[ScoredPair] = []
     pairs = _read_pairs(path)
     while block := [*islice(pairs, BLOCK)]:
         firsts, seconds, same = map(list, zip(*block, strict=True))
-        scores += scorer.score_columns(firsts, seconds)
+        (block_scores,) = scorer.score_columns(firsts, seconds)
+        scores.append(block_scores)
+        nearest = _find_nearest(nearest, np.where(same, -np.inf, block_scores), firsts, seconds)
         units += [hash_words([text]) for text in firsts]
         labels += same
-        others = [(first, second) for first, second, is_same in block if not is_same]
-        example = example or (find_shortest(*zip(*others, strict=True)) if others else None)
+        if candidates := [*examples, *((first, second) for first, second, is_same in block if not is_same)]:
+            examples = [find_shortest(*zip(*candidates, strict=True))]
     is_same = np.array(labels, dtype=np.bool_)
-    if example is None or not is_same.any():
+    if not examples or not is_same.any():
         labels_found = "no pairs" if not labels else f"only pairs with same={int(is_same[0])}"
         raise FormatError(f"{path}: {labels_found}; pairs that mean the same (1) and others (0) are needed")
     all_scores, all_units = np.concatenate(scores), np.array(units, np.int64)
     return ScoredPairs(
         contrast="",
         form="",
-        example=example,
+        example=examples[0],
         same=all_scores[is_same],
         other=all_scores[~is_same],
         same_units=all_units[is_same],
         other_units=all_units[~is_same],
+        nearest=nearest,
     )
+
+
+SURPLUS = 10
+"""Number of triplets that are sampled for each that is wanted, since not all have the right length."""
+
+
+def count_lengths(path: Path) -> Counter[int]:
+    """Return how many first texts of the pairs in a file have each number of tokens."""
+    return Counter(len(first.split()) for first, _, _ in _read_pairs(path))
+
+
+def select_lengths(space: TripletSpace, n: int, lengths: Counter[int], *, seed: int) -> TripletSet:
+    """Return about *n* triplets whose anchors have these numbers of tokens, in these shares; fewer of rare lengths."""
+    triplets = space.sample(min(SURPLUS * n, space.count()), seed=seed)
+    quotas = {length: ceil(n * count / lengths.total()) for length, count in lengths.items()}
+    positions = []
+    for start, portion in triplets.iterate_portions(BLOCK):
+        for position, text in enumerate(portion.render_texts(SIDES[0]), start):
+            length = len(text.split())
+            if quotas.get(length, 0) > 0:
+                quotas[length] -= 1
+                positions.append(position)
+    return triplets.select(np.array(positions, np.int64))
 
 
 def _read_pairs(path: Path) -> Iterator[tuple[str, str, bool]]:

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.generator.events.event import Event, Role
+from sentprobe.generator.events.event import Event, Mood, Role
 from sentprobe.generator.pairs import triplets as tr
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.distractors import render_distractors
@@ -100,14 +100,14 @@ class SampledTriplets(TripletSentences):
 
 
 def build_triplet_spaces(
-    lexicon: Lexicon, names: Sequence[str], drawing: TripletSampling
+    lexicon: Lexicon, names: Sequence[str], drawing: TripletSampling, mood: Mood | None = None
 ) -> tuple[list[tr.TripletSpace], list[tr.ImpossibleContrastError]]:
     """Return the spaces of the named contrasts (default: all possible ones), and errors that explain the others."""
     spaces, errors = [], []
     for name in dict.fromkeys(names or CONTRASTS):
         try:
             space = tr.TripletSpace(
-                lexicon, name, vocabulary=drawing.vocabulary, templates=drawing.templates, side=drawing.side
+                lexicon, name, vocabulary=drawing.vocabulary, templates=drawing.templates, side=drawing.side, mood=mood
             )
         except tr.ImpossibleContrastError as error:
             if names:

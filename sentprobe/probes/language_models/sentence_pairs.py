@@ -2,13 +2,13 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from math import fsum, log
 from os.path import commonprefix
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,12 +70,15 @@ def read_pairs(paths: Iterable[Path]) -> list[SentencePair]:
 def _read_file(path: Path) -> Iterator[SentencePair]:
     for number, (where, record) in enumerate(read_values(path), 1):
         texts = [record.get(name) for name in ("sentence_good", "sentence_bad")]
-        good, bad = (text if isinstance(text, str) else "" for text in texts)
-        if not (good.strip() and bad.strip()):
+        if not all(isinstance(text, str) and text.strip() for text in texts):
             raise FormatError(f"{where}: no minimal pair, which has the texts sentence_good and sentence_bad")
-        pair_id = record.get("pair_id", record.get("pairID", number))
-        names = (record.get("UID") or path.stem, record.get("linguistics_term") or "", pair_id)
-        yield SentencePair(good, bad, *map(str, names))
+        yield build_pair({"pair_id": record.get("pairID", number), **record, "UID": record.get("UID") or path.stem})
+
+
+def build_pair(record: Mapping[str, Any]) -> SentencePair:
+    """Return the pair of a record with the fields of BLiMP."""
+    names = (record["UID"], record.get("linguistics_term") or "", record["pair_id"])
+    return SentencePair(record["sentence_good"], record["sentence_bad"], *map(str, names))
 
 
 def compare_scores(good: Iterable[float], bad: Iterable[float]) -> PairAnswers:

@@ -9,7 +9,9 @@ from xml.etree import ElementTree as ET
 
 import pytest
 from in_process import Command
+from shared import ROOT
 
+MODALS = ("can", "could", "may", "might", "must", "should", "will", "would", "shall")
 ROLE = ("gate", "bow?dim=8", "-c", "role", "-n", "60", "--no-cache")
 
 
@@ -57,6 +59,46 @@ def test_junit(command: Command, tmp_path: Path) -> None:
     ET.fromstring(command(*ROLE, "--format", "junit")[1])
 
 
+def test_a_cascade_prints_its_cost(command: Command) -> None:
+    code, shown, _ = command(*ROLE, "--then", "bow?dim=4", "-c", "noun", "-f", "markdown")
+    assert code == 0
+    assert re.search(r"At a cosine of \d\.\d{4}, then a cosine of -?\d\.\d{4}, where", shown)
+    assert re.search(r"bow\?dim=8 scored 360 pairs, [\d,]+ a second\.\n.*bow\?dim=4 scored \d+ pairs, ", shown)
+    (record, *_) = json.loads(
+        command(*ROLE, "--then", "bow?dim=4", "--threshold", "0.2", "--keep", "90%", "-f", "json")[1]
+    )
+    assert (record["stage1_threshold"], record["keep"]) == (0.2, 0.9)
+    assert record["stage1_pairs"] == 180 >= record["stage2_pairs"]
+    assert record["stage2_pairs_per_second"] > 0
+
+
+def test_questions_of_ones_own_words(command: Command) -> None:
+    words = ("--lexicon", ROOT / "examples" / "operations.toml", "--mood", "question")
+    code, shown, err = command("gate", "bow?dim=8", "-n", "40", "--no-cache", *words, "-f", "csv")
+    assert code == 0, err
+    rows = [*csv.DictReader(io.StringIO(shown))]
+    assert {row["first"].split()[0] for row in rows} <= {"is", "are", "was", "were", "do", "does", "did", *MODALS}
+    assert "Left out: the contrast 'mood' is impossible" in command("gate", "bow?dim=8", "-n", "40", *words)[1]
+    assert command("gate", "bow?dim=8", "-n", "40", "-v", "everyday", "--mood", "order")[0] == 0
+
+
+def test_the_page_has_curves_and_the_worst_false_hits_and_escapes_texts(command: Command, tmp_path: Path) -> None:
+    path, page = tmp_path / "mine.csv", tmp_path / "gate.html"
+    path.write_text("a,b,same\nx <b>,x <b>,1\nx <i>,x <i> <script>,0\n", encoding="utf-8")
+    assert command("gate", "bow", "--pairs", path, "--threshold", "0.5", "-c", "role", "--out", page)[:2] == (0, "")
+    text = page.read_text("utf-8")
+    assert "own pairs: x &lt;i&gt; / x &lt;i&gt; &lt;script&gt;" in text
+    assert not re.search("<script|<i>|://", text)
+    assert command(*ROLE, "-c", "noun", "--out", page)[:2] == (0, "")
+    text = page.read_text("utf-8")
+    assert text.count('<g class="c0" data-encoder="role">') == text.count('<g class="c1" data-encoder="noun">') == 2
+    worst = text.partition("The worst false hits")[2]
+    assert worst.count("<tr") == 21
+    scores = [float(number) for number in re.findall(r"<td>(-?[\d.]+)</td>", worst)]
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] == 1
+
+
 def test_own_pairs(command: Command, tmp_path: Path) -> None:
     path = tmp_path / "mine.csv"
     path.write_text("a,b,same\nthe man slept,the man slept,1\nthe man slept,the woman slept,0\n", encoding="utf-8")
@@ -75,9 +117,11 @@ def test_own_pairs(command: Command, tmp_path: Path) -> None:
         ("--max-false-hits few", "--max-false-hits few: a share from 0% to 100% is wanted"),
         ("--threshold 0.8 --keep 90%", "--threshold and --keep: give one of them"),
         ("--threshold 2", "the threshold 2 is outside the range of the cosine, -1 to 1"),
-        ("--format html", "gate has no format 'html'"),
         ("--format xml", "there is no format 'xml'"),
-        ("--pairs x.csv", "--contrast is for generated triplets, not for the pairs of x.csv"),
+        ("--pairs x.csv", "x.csv"),
+        ("--mood quest", "'quest' is not one of"),
+        ("-c mood --mood question", "the contrast 'mood' is impossible where all sentences are questions"),
+        ("-c modifier --mood order", "no order of it has another form and the contrast"),
         ("--nearness whitened", "the measure whitened is not for single pairs"),
     ],
 )

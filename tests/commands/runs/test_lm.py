@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from in_process import Command
+from in_process import Command, run_command
 from language_models import make_bert, make_gpt2
 
 PAIRS = [
@@ -61,6 +61,18 @@ def test_the_text_the_flat_formats_and_the_file(command: Command, pairs: Path) -
     ]  # fmt: skip
 
 
+def test_generated_pairs_are_those_of_gen_minimal(
+    command: Command, pairs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert pairs.is_file()
+    options = ("-p", "transitive", "-p", "double_modal", "-n", "30", "--seed", "4")
+    made = run_command("gen", "minimal", *options, "-o", "made.jsonl", monkeypatch=monkeypatch, capture=capsys)
+    assert made[0] == 0
+    arguments = ("lm", "python:lm_scores:score", "-f", "csv", "--scores")
+    assert command(*arguments, "a.csv", *options) == command(*arguments, "b.csv", "--pairs", "made.jsonl")
+    assert Path("a.csv").read_text() == Path("b.csv").read_text()
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -71,7 +83,9 @@ def test_the_text_the_flat_formats_and_the_file(command: Command, pairs: Path) -
         ("ngram:none.arpa --pairs pairs.jsonl", 2, "none.arpa: cannot read it: No such file or directory"),
         ("ngram:pairs.jsonl --pairs pairs.jsonl", 1, "pairs.jsonl: no ARPA file"),
         ("hf:./none --pairs pairs.jsonl", 2, "no model at ./none: there is no such directory"),
-        ("python:lm_scores:score", 2, "--pairs is missing"),
+        ("python:lm_scores:score", 2, "name minimal pairs: either by --pairs"),
+        ("python:lm_scores:score --pairs pairs.jsonl -p transitive", 2, "name minimal pairs: either by --pairs"),
+        ("python:lm_scores:score -p transitiv", 2, "(did you mean 'transitive'?)"),
         ("python:lm_scores:none --pairs pairs.jsonl", 2, "lm_scores has no attribute 'none'"),
         ("python:lm_scores:number --pairs pairs.jsonl", 2, "name a function, as in python:module:function"),
         ("python:lm_scores:score?x=1 --pairs pairs.jsonl", 2, "python has no option 'x'"),

@@ -16,6 +16,11 @@ SAME = [
     ("did n't the man sleep", "did the man not sleep"),
     ("who did the man help", "who was helped by the man"),
     ("the man that may sleep danced", "the man who may sleep danced"),
+    ("every man helped the doctor", "the doctor was helped by every man"),
+    ("some man helped this doctor", "this doctor was helped by some man"),
+    ("the man that no doctor helped slept", "the man that was helped by no doctor slept"),
+    ("every man that the doctor helped slept", "every man that was helped by the doctor slept"),
+    ("some man did not help every doctor", "some man did n't help every doctor"),
 ]
 
 FORMS = [
@@ -51,6 +56,20 @@ DIFFERENT = [
     ("help the man", "do n't help the man", [Property.POLARITY]),
     ("help the man", "the doctor helps the man", [Property.STRUCTURE]),
     ("the man could help the doctor", "the man could be helped by the doctor", [Property.ROLE]),
+    ("no man was helped by some doctor", "some doctor helped no man", [Property.SCOPE]),
+    ("every man helped a doctor", "a doctor was helped by every man", [Property.SCOPE]),
+    ("some man did not help the doctor", "the doctor was not helped by some man", [Property.SCOPE]),
+    ("every man must help the doctor", "the doctor must be helped by every man", [Property.SCOPE]),
+    ("a man often helped the doctor", "the doctor was often helped by a man", [Property.SCOPE]),
+    ("who did every man help", "who was helped by every man", [Property.SCOPE]),
+    ("the man gave every doctor a pen", "the man gave a pen to every doctor", [Property.SCOPE]),
+    (
+        "the man that every king sent a pen to slept",
+        "the man that was sent a pen by every king slept",
+        [Property.SCOPE],
+    ),
+    ("every man helped a doctor", "every man did not help a doctor", [Property.POLARITY]),
+    ("every man helped the doctor", "some man helped the doctor", [Property.NUMBER]),
 ]
 
 

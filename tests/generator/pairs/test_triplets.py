@@ -17,6 +17,7 @@ from pairs_at_once import build_events, choose_contrast_vocabulary
 from thoroughness import examples
 
 from sentprobe.errors import UsageError
+from sentprobe.generator.events.event import Mood
 from sentprobe.generator.events.meaning import Property, find_differences, has_same_meaning
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.distractors import render_distractors
@@ -73,6 +74,36 @@ def test_the_properties_hold_in_all_templates(contrast: str, templates: tuple[st
 @examples(40)
 def test_exactly_one_property_differs(contrast: str, vocabulary: str, seed: int) -> None:
     check_properties(sample_triplets(contrast, vocabulary, seed), contrast)
+
+
+@given(contrasts, st.sampled_from([Mood.QUESTION, Mood.ORDER]), seeds)
+@examples(40)
+def test_all_sentences_have_the_mood(contrast: str, mood: Mood, seed: int) -> None:
+    """Where the contrast is possible in the mood: the properties hold of questions and orders, too."""
+    try:
+        triplets = get_mood_space(contrast, mood).sample(12, seed=seed)
+    except ImpossibleContrastError as error:
+        assert (contrast, mood) in {("mood", Mood.QUESTION), *((name, Mood.ORDER) for name in NOT_IN_ORDERS)}
+        assert f"where all sentences are {mood}s" in str(error) or "no order of it has another form" in str(error)
+        return
+    check_properties(triplets, contrast)
+    assert {event.mood for side in SIDES for event in build_events(triplets, side)} == {mood}
+
+
+NOT_IN_ORDERS = ("mood", "recipient", "modifier", "negation")
+
+
+@cache
+def get_mood_space(contrast: str, mood: Mood) -> TripletSpace:
+    return TripletSpace(english(), contrast, vocabulary="everyday", mood=mood)
+
+
+@every_contrast
+def test_statements_are_the_default(contrast: str) -> None:
+    if CONTRASTS[contrast].common_moods:
+        space = TripletSpace(english(), contrast, vocabulary=choose_contrast_vocabulary(contrast), mood=Mood.STATEMENT)
+        expected = sample_triplets(contrast, "compeval", 1)
+        assert [*map(space.sample(12, seed=1).render_texts, SIDES)] == [*map(expected.render_texts, SIDES)]
 
 
 def check_properties(triplets: TripletSet, contrast: str) -> None:

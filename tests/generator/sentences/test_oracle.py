@@ -26,7 +26,7 @@ OTHER_NOUNS = {
 WORDS = Words(
     nn={*NOUNS, *OTHER_NOUNS},
     nns={*NOUNS.values(), *OTHER_NOUNS.values()},
-    det_sg={"the", "a", "an", "some", "no", "this", "that"},
+    det_sg={"the", "a", "an", "some", "no", "every", "this", "that"},
     det_pl={"the", "some", "no", "these", "those"},
     t_vb={"call", "help", "follow", "recommend", "meet"},
     t_vbz={"calls", "helps", "follows", "recommends", "meets"},
@@ -351,7 +351,7 @@ def draw_noun_phrase(draw: st.DrawFn, number: str, depth: int) -> list[Piece]:
         noun = [draw(st.sampled_from(["the", "some", "no", "these", "those"])), pl]
     else:
         article = "an" if sg == "artist" else "a"
-        noun = [draw(st.sampled_from(["the", "some", "no", "this", "that", article])), sg]
+        noun = [draw(st.sampled_from(["the", "some", "no", "every", "this", "that", article])), sg]
     if not depth or not draw(st.booleans()):
         return [*noun]
     return [*noun, draw(st.sampled_from(["that", "who"])), *draw(draw_relative_clause(number, depth - 1))]

@@ -1,24 +1,50 @@
 """Events of one structure share a kept plan."""
 
+from collections.abc import Callable
+from dataclasses import replace
+
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import full_events
 from thoroughness import examples
 
-from sentprobe.generator.events.event import Event, Number
+from sentprobe.generator.events.event import ROLES, Event, Number, Participant, RelativeClause
 from sentprobe.generator.sentences.realize import realize
-from sentprobe.generator.sentences.sentence_plan import (
-    _plan_clause,
-    extract_structure,
-    find_slots,
-    plan_sentence,
-    replace_words,
-)
+from sentprobe.generator.sentences.sentence_plan import _plan_clause, extract_structure, find_slots, plan_sentence
 from sentprobe.lexicon import english
 
 LEXICON = english()
 
 events = st.one_of(full_events(LEXICON), full_events(LEXICON, vocabulary="english"))
+
+
+def replace_words(event: Event, word: Callable[[str], str], path: str = "") -> Event:
+    """Return *event* with ``word(slot)`` in place of the word of every slot."""
+    adverbs = tuple(word(f"{path}adverb{i}") for i in range(len(event.adverbs or ())))
+    modal = None if event.modal is None else word(f"{path}modal")
+    replaced = replace(event, predicate=word(f"{path}verb"), adverbs=adverbs, modal=modal)
+    for role in ROLES:
+        person = event.argument(role)
+        if isinstance(person, Participant):
+            replaced = replaced.with_argument(role, replace_participant_words(person, word, f"{path}{role.value}."))
+    return replaced
+
+
+def replace_participant_words(person: Participant, word: Callable[[str], str], path: str) -> Participant:
+    clause, conjunct = person.clause, person.conjunct
+    if conjunct is not None:
+        conjunct = replace_participant_words(conjunct, word, f"{path}conjunct.")
+    if isinstance(clause, RelativeClause):
+        inner = replace_words(clause.event, word, f"{path}clause.")
+        clause = replace(clause, relativizer=word(f"{path}rel"), event=inner)
+    return Participant(
+        noun=word(f"{path}noun"),
+        number=person.number,
+        determiner=word(f"{path}det"),
+        clause=clause,
+        adjectives=tuple(word(f"{path}adjective{i}") for i in range(len(person.adjectives))),
+        conjunct=conjunct,
+    )
 
 
 @given(events)

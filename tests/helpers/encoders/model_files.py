@@ -7,6 +7,9 @@ from typing import Any
 
 import pytest
 
+from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
+from sentprobe.lexicon import english
+
 TEXTS = ["the man slept", "the doctor that the lawyer saw did not dance", "a", "the woman danced ."]
 LETTERS = "abcdefghijklmnopqrstuvwxyz."
 
@@ -66,3 +69,32 @@ def hub_cache(model: Path, cache: Path, *, name: str, commit: str, branch: str) 
     (place / "refs" / branch).write_text(commit)
     shutil.copytree(model, place / "snapshots" / commit)
     return place / "snapshots" / commit
+
+
+FIRSTS = ["the man slept", "the doctor helped the lawyer"]
+SECONDS = ["the men slept", "the lawyer helped the doctor"]
+
+
+def save_cross_encoder(folder: Path, labels: tuple[str, ...]) -> Path:
+    """Save a random BERT of one layer that reads pairs of texts, with an output for each label."""
+    import torch
+    import transformers
+    from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+    texts = [text for side in SIDES for text in TripletSpace(english(), "role").sample(50, seed=0).render_texts(side)]
+    words = sorted({word for text in (*texts, *FIRSTS, *SECONDS) for word in text.split()})
+    tokenizer: Any = Tokenizer(models.WordLevel({w: i for i, w in enumerate(["?", "[", "]", *words])}, unk_token="?"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[ $A ]", pair="[ $A ] $B:1 ]:1", special_tokens=[("[", 1), ("]", 2)]
+    )
+    make: Any = transformers.PreTrainedTokenizerFast
+    make(tokenizer_object=tokenizer, model_max_length=64, pad_token="?").save_pretrained(folder)
+    config = transformers.BertConfig(
+        vocab_size=len(words) + 3, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
+        max_position_embeddings=64, id2label=dict(enumerate(labels)), initializer_range=0.5,
+    )  # fmt: skip
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        transformers.BertForSequenceClassification(config).save_pretrained(folder)
+    return folder

@@ -342,9 +342,9 @@ def has_adverb_of_two_verbs(event: Event) -> bool:
         person = event.argument(event.subject)
         follows = isinstance(person, Participant) and person.clause is not BARE and event.negator is not Negator.NOT
         return follows and bool(event.adverbs)
-    form = event.voice, event.aspect, event.polarity
+    form = event.modal, event.voice, event.aspect, event.polarity
     is_modified = isinstance(event.agent, Participant) and event.agent.clause is not BARE
-    return is_modified and bool(event.adverbs) and form == (Voice.ACTIVE, Aspect.SIMPLE, Polarity.POSITIVE)
+    return is_modified and bool(event.adverbs) and form == (None, Voice.ACTIVE, Aspect.SIMPLE, Polarity.POSITIVE)
 
 
 @cache

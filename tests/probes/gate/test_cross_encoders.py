@@ -6,42 +6,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from model_files import FIRSTS, SECONDS, save_cross_encoder
 
 import sentprobe
 from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
-from sentprobe.lexicon import english
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.gate.cross_encoders import PairModel, load_cross_encoder
 from sentprobe.specs import parse_spec
-
-FIRSTS = ["the man slept", "the doctor helped the lawyer"]
-SECONDS = ["the men slept", "the lawyer helped the doctor"]
-
-
-def save_cross_encoder(folder: Path, labels: tuple[str, ...]) -> Path:
-    """Save a random BERT of one layer that reads pairs of texts, with an output for each label."""
-    import torch
-    import transformers
-    from tokenizers import Tokenizer, models, pre_tokenizers, processors
-
-    texts = [text for side in SIDES for text in TripletSpace(english(), "role").sample(50, seed=0).render_texts(side)]
-    words = sorted({word for text in (*texts, *FIRSTS, *SECONDS) for word in text.split()})
-    tokenizer: Any = Tokenizer(models.WordLevel({w: i for i, w in enumerate(["?", "[", "]", *words])}, unk_token="?"))
-    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
-    tokenizer.post_processor = processors.TemplateProcessing(
-        single="[ $A ]", pair="[ $A ] $B:1 ]:1", special_tokens=[("[", 1), ("]", 2)]
-    )
-    make: Any = transformers.PreTrainedTokenizerFast
-    make(tokenizer_object=tokenizer, model_max_length=64, pad_token="?").save_pretrained(folder)
-    config = transformers.BertConfig(
-        vocab_size=len(words) + 3, hidden_size=16, num_hidden_layers=1, num_attention_heads=2, intermediate_size=16,
-        max_position_embeddings=64, id2label=dict(enumerate(labels)), initializer_range=0.5,
-    )  # fmt: skip
-    with torch.random.fork_rng():
-        torch.manual_seed(0)
-        transformers.BertForSequenceClassification(config).save_pretrained(folder)
-    return folder
 
 
 def predict_logits(folder: Path, firsts: list[str], seconds: list[str]) -> np.ndarray:

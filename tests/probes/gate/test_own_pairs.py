@@ -2,15 +2,20 @@
 
 import csv
 import json
+from collections import Counter
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from thoroughness import examples
 
 import sentprobe
 from sentprobe.errors import FormatError, SentprobeError
 from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.lexicon import english
 from sentprobe.probes.gate import pair_scores
+from sentprobe.probes.gate.gate_tables import find_exceeding, format_gate_notes
 
 
 def write_pairs(folder: Path, rows: list[tuple[str, str, int]]) -> Path:
@@ -45,6 +50,41 @@ def test_blocks_do_not_change_the_figures_and_halves_do_not_share_a_text(
     assert sentprobe.gate("bow?dim=8", pairs=path) == expected
     rates = expected.draws[0].rates[0]
     assert rates.pairs == rates.same_pairs < 60
+
+
+def test_generated_pairs_are_as_long_as_ones_own_and_disagreements_are_told(tmp_path: Path) -> None:
+    rows = [(f"the man helped the dog{i}", f"the dog{i} was helped by the man", 1) for i in range(30)]
+    path = write_pairs(tmp_path, [*rows, *((f"the cat saw the bird{i}", "it rains", 0) for i in range(30))])
+    figures = sentprobe.gate("bow", pairs=path, contrasts=["role", "number"], threshold=0.5, n=200)
+    (result,) = figures.draws
+    assert [(rates.contrast, rates.form) for rates in result.generated] == [
+        (contrast, form) for contrast in ("role", "number") for form in ("anchor", "form")
+    ]
+    assert all(len(text.split()) == 5 for rates in result.generated for text in rates.example[:1])
+    assert all(len(pair.first.split()) == 5 for rates in result.generated for pair in rates.worst)
+    notes = format_gate_notes(figures)
+    assert "False hits of generated pairs disagree with the 0.0% of own pairs (95% intervals do not overlap): " in notes
+    assert "role (anchor) 100.0%" in notes
+    assert "Misses of generated pairs" not in notes
+    assert find_exceeding(figures, 0.0) == []
+    assert len(figures.to_records()) == 5
+
+
+def test_no_generated_sentence_is_as_short_as_one_word(tmp_path: Path) -> None:
+    path = write_pairs(tmp_path, [("x", "x", 1), ("x", "y", 0)])
+    figures = sentprobe.gate("bow?dim=8", pairs=path, threshold=1, contrasts=["role"])
+    assert figures.draws[0].generated == ()
+    assert "No generated sentence has the length of a text in column a." in format_gate_notes(figures)
+
+
+@given(st.lists(st.integers(1, 15), min_size=1, max_size=9))
+@examples(10)
+def test_selected_triplets_have_the_lengths_and_at_most_their_shares(lengths: list[int]) -> None:
+    counts = Counter(lengths)
+    selected = pair_scores.select_lengths(TripletSpace(english(), "noun"), 40, counts, seed=0)
+    found = Counter(len(text.split()) for text in selected.render_texts(SIDES[0]))
+    assert set(found) <= set(counts)
+    assert all(found[length] <= 40 * count / len(lengths) + 1 for length, count in counts.items())
 
 
 def test_the_sentence_and_the_records(tmp_path: Path) -> None:

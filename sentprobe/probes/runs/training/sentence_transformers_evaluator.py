@@ -2,13 +2,17 @@
 
 import csv
 import io
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from statistics import mean
 from typing import TYPE_CHECKING, Any, Unpack
 
 from sentprobe.disk.files import write_atomically
 from sentprobe.errors import UsageError, path_error, suggest
 from sentprobe.probes.encoders.protocol import missing_extra
-from sentprobe.probes.runs.training.scorer import MEAN, ScoreOptions, Scorer, restore_training_modes
+from sentprobe.probes.gate.gate_run import gate
+from sentprobe.probes.runs.training.scorer import MEAN, USUAL_CONTRASTS, ScoreOptions, Scorer, restore_training_modes
 
 if TYPE_CHECKING:
     from sentence_transformers.base.evaluation import BaseEvaluator
@@ -59,9 +63,13 @@ class SentenceTransformersEvaluator(BaseEvaluator):
             raise UsageError(
                 f"primary: there is no score {primary!r}{suggest(primary, keys)}; the scores are {', '.join(keys)}"
             )
+        self._describe(name, primary, greater_is_better=True, batch_size=batch_size, write_csv=write_csv)
+
+    def _describe(self, name: str, primary: str, *, greater_is_better: bool, batch_size: int, write_csv: bool) -> None:
+        """Set the attributes that a trainer reads."""
         self.name = name
         self.primary_metric = self._add_prefix(primary)
-        self.greater_is_better = True
+        self.greater_is_better = greater_is_better
         self.batch_size = batch_size
         self.write_csv = write_csv
         self.csv_file = f"sentprobe_evaluation{'_' if name else ''}{name}_results.csv"
@@ -76,7 +84,7 @@ class SentenceTransformersEvaluator(BaseEvaluator):
             UsageError: the CSV file has other columns, or is not writable.
         """
         with restore_training_modes(model):
-            shares = self._scorer(
+            shares = self._score(
                 lambda texts: model.encode(
                     texts, batch_size=self.batch_size, show_progress_bar=False, convert_to_numpy=True
                 ),
@@ -91,6 +99,9 @@ class SentenceTransformersEvaluator(BaseEvaluator):
             card.set_evaluation_metrics(self, scores, epoch, steps)
         return scores
 
+    def _score(self, encode: Callable[[list[str]], Any], *, step: int | None, epoch: float | None) -> dict[str, float]:
+        return self._scorer(encode, step=step, epoch=epoch)
+
     @property
     def description(self) -> str:
         """The name in a model card."""
@@ -100,6 +111,39 @@ class SentenceTransformersEvaluator(BaseEvaluator):
         return f"{self.name}_{key}" if self.name else key
 
 
+class GateEvaluator(SentenceTransformersEvaluator):
+    """Shares of pairs with another meaning that pass a threshold (:func:`sentprobe.gate`), during training.
+
+    The threshold keeps the share *keep* of paraphrases. Models are compared by the mean of false hits; lower is better.
+
+    - contrasts, n, seed, vocabulary: of the generated pairs; see :func:`sentprobe.gate`
+    - name, batch_size, write_csv: see :class:`SentenceTransformersEvaluator`
+    """
+
+    def __init__(
+        self,
+        *,
+        name: str = "gate",
+        keep: float = 0.95,
+        contrasts: Sequence[str] = USUAL_CONTRASTS,
+        n: int = 100,
+        seed: int = 0,
+        vocabulary: str | None = None,
+        batch_size: int = 32,
+        write_csv: bool = True,
+    ) -> None:
+        super(SentenceTransformersEvaluator, self).__init__()  # type: ignore[no-untyped-call]
+        self._measure = partial(gate, keep=keep, contrasts=contrasts, n=n, seed=seed, vocabulary=vocabulary)
+        self._describe(name, FALSE_HITS, greater_is_better=False, batch_size=batch_size, write_csv=write_csv)
+
+    def _score(self, encode: Callable[[list[str]], Any], *, step: int | None, epoch: float | None) -> dict[str, float]:
+        del step, epoch
+        (result,) = self._measure(encode).draws
+        shares = {f"false_hits_{rates.contrast}_{rates.form}": rates.false_hits for rates in result.rates}
+        return {**shares, FALSE_HITS: mean(shares.values()), "misses": 1 - result.kept}
+
+
+FALSE_HITS = f"false_hits_{MEAN}"
 _USUAL_KEYS = (f"geometry_{MEAN}_form", f"probe_{MEAN}")
 _EVALUATOR_CLASSES: dict[type, type] = {}
 """The combined class of each evaluator class."""

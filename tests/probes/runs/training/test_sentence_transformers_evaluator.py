@@ -84,6 +84,27 @@ def test_it_is_of_both_classes_and_so_are_those_of_its_subclasses() -> None:
 
 
 @pytest.mark.usefixtures("theirs")
+def test_a_gate_evaluator_returns_the_false_hits_of_probe_gate(tmp_path: Path) -> None:
+    evaluator = sentprobe.GateEvaluator(contrasts=["role", "noun"], n=40, keep=0.9, batch_size=7)
+    assert TheirEvaluator in type(evaluator).__mro__
+    assert (evaluator.primary_metric, evaluator.greater_is_better) == ("gate_false_hits_mean", False)
+    model = Model()
+    scores = evaluator(model, str(tmp_path), epoch=0.5, steps=10)
+    (result,) = sentprobe.gate(
+        lambda texts: Model().encode(texts, batch_size=1, show_progress_bar=False, convert_to_numpy=True),
+        contrasts=["role", "noun"], n=40, keep=0.9,
+    ).draws  # fmt: skip
+    expected = {f"gate_false_hits_{rates.contrast}_{rates.form}": rates.false_hits for rates in result.rates}
+    assert scores == expected | {
+        "gate_false_hits_mean": pytest.approx(sum(expected.values()) / 4), "gate_misses": 1 - result.kept
+    }  # fmt: skip
+    assert model.model_card_data.metrics == [(evaluator, scores, 0.5, 10)]
+    header, row = (tmp_path / "sentprobe_evaluation_gate_results.csv").read_text("utf-8").splitlines()
+    assert header.split(",")[:3] == ["epoch", "steps", "false_hits_role_anchor"]
+    assert row.startswith("0.5,10,")
+
+
+@pytest.mark.usefixtures("theirs")
 def test_scores_have_the_name_before_each_key_and_are_told_to_the_card() -> None:
     evaluator = sentprobe.SentenceTransformersEvaluator(name="dev", batch_size=7, **SMALL)
     model = Model()

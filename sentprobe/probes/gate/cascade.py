@@ -1,0 +1,67 @@
+"""A cascade of two scorers: the second scores only the pairs that pass the threshold of the first."""
+
+from collections import deque
+from collections.abc import Sequence
+from time import perf_counter
+
+import numpy as np
+
+from sentprobe.probes.gate.gate_rates import GateStage, find_sign
+from sentprobe.probes.gate.pair_scores import PairScorer
+from sentprobe.probes.geometry.measures import Bools
+from sentprobe.probes.statistics import Floats
+
+
+class Cascade:
+    """A scorer that is run twice over the same pairs.
+
+    The first time it returns the scores of the first scorer. After :meth:`ask_second` it returns those of the second,
+    and minus infinity for the pairs that do not pass the first.
+    """
+
+    def __init__(self, first: PairScorer, second: PairScorer) -> None:
+        self.name, self.measure = first.name, first.measure
+        self._first, self._second = first, second
+        self._first_scores: deque[Floats] = deque()
+        self._limit: float | None = None
+        self._pairs, self._seconds = [0, 0], [0.0, 0.0]
+
+    def ask_second(self, threshold: float) -> None:
+        """Set the threshold of the first scorer; the pairs that pass it are asked again."""
+        self.name, self.measure = f"{self._first.name}, then {self._second.name}", self._second.measure
+        self._limit = find_sign(self._first.measure) * threshold
+
+    def score_columns(self, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
+        """Return the scores of the first texts with those of each other column."""
+        if self._limit is None:
+            scores = self._time(0, self._first, firsts, *others)
+            self._first_scores.extend(scores)
+            return scores
+        return [self._score_passing(firsts, seconds, self._first_scores.popleft() >= self._limit) for seconds in others]
+
+    def _score_passing(self, firsts: Sequence[str], seconds: Sequence[str], is_passing: Bools) -> Floats:
+        scores = np.full(len(firsts), -np.inf)
+        if rows := np.flatnonzero(is_passing).tolist():
+            (scores[rows],) = self._time(1, self._second, [firsts[i] for i in rows], [seconds[i] for i in rows])
+        return scores
+
+    def _time(self, stage: int, scorer: PairScorer, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
+        start = perf_counter()
+        scores = scorer.score_columns(firsts, *others)
+        self._seconds[stage] += perf_counter() - start
+        self._pairs[stage] += len(firsts) * len(others)
+        return scores
+
+    def build_stages(self, *thresholds: float) -> tuple[GateStage, ...]:
+        """Return both scorers with their thresholds and costs."""
+        rows = zip((self._first, self._second), thresholds, self._pairs, self._seconds, strict=True)
+        return tuple(
+            GateStage(
+                scorer=scorer.name,
+                measure=scorer.measure,
+                threshold=threshold,
+                pairs=pairs,
+                pairs_per_second=pairs / max(seconds, 1e-9),
+            )
+            for scorer, threshold, pairs, seconds in rows
+        )
