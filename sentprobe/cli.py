@@ -70,7 +70,7 @@ _COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         ),
         "gate": (
             "runs.gate:gate",
-            "Measure how many sentences with another meaning pass a similarity threshold (false hits).",
+            "Measure how many pairs of sentences with different meanings pass a similarity threshold (false hits).",
         ),
         "lm": ("runs.lm:lm", "Measure how often language models prefer the good sentence of a minimal pair."),
         "sentences": (

@@ -53,6 +53,12 @@ def atomic_folder(path: Path, *, check: Callable[[], None] = lambda: None) -> It
         sync_parent(target)
 
 
+def check_new_folder(path: Path) -> None:
+    """Raise UsageError if *path* is a file, or a folder that is not empty."""
+    if path.exists() and (not path.is_dir() or any(path.iterdir())):
+        raise UsageError(f"{path}: not a new or empty folder; name another with --out")
+
+
 @contextmanager
 def _open_part(target: Path, path: Path, *, folder: bool = False) -> Iterator[Path]:
     """Give a temporary file or folder that will become *target*; error messages name *path*."""

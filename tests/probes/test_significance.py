@@ -137,6 +137,7 @@ def test_items_that_cannot_be_paired(shape: tuple[int, int]) -> None:
         compare_items(np.ones(shape, bool), np.ones((1, 2), bool))
 
 
+@pytest.mark.slow
 @examples(15)  # statsmodels takes its time
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
 def test_corrections_are_those_of_statsmodels(p_values: list[float]) -> None:

@@ -36,7 +36,7 @@ def gate(
         str | None,
         typer.Option(
             metavar="ENCODER",
-            help="Ask this model, too, about the pairs that pass.",
+            help="Second model, for the pairs that pass the first.",
             autocompletion=completion.complete_encoder,
         ),
         INPUT_SPEC,
@@ -53,7 +53,7 @@ def gate(
         ),
     ] = "95%",
     max_false_hits: Annotated[
-        str | None, typer.Option(metavar="SHARE", help="Exit with 1 if more pairs with another meaning pass.")
+        str | None, typer.Option(metavar="SHARE", help="Exit with 1 if a contrast has more false hits.")
     ] = None,
     contrast: opt.ContrastsOption = None,
     pairs: Annotated[
@@ -74,7 +74,7 @@ def gate(
     source: opt.TripletOptions,
     mood: opt.MoodOption = None,
 ) -> None:
-    """Measure how many sentences with another meaning pass a similarity threshold (false hits).
+    """Measure how many pairs of sentences with different meanings pass a similarity threshold (false hits).
 
     A miss is a paraphrase that does not pass. Pairs are those of gen pairs: the negative in the anchor's form, or in
     the form of the paraphrase.
@@ -84,12 +84,18 @@ def gate(
     from sentprobe.probes.gate.gate_run import gate as measure
 
     is_junit = format_ == JUNIT or (format_ is None and out is not None and out.suffix.lower() == ".xml")
-    style = TableFormat.TEXT if is_junit else find_table_format(format_, out, subject="gate", allowed=[*TableFormat])
+    style = (
+        TableFormat.TEXT
+        if is_junit
+        else find_table_format(format_, out, subject="gate", allowed=[*TableFormat], also=[JUNIT])
+    )
     kept_share = parse_share(keep, "--keep")
     accepted = None if max_false_hits is None else parse_share(max_false_hits, "--max-false-hits")
     given_options = map_given_options(context).values()
     if threshold is not None and then is None and "--keep" in given_options:
         raise UsageError("--threshold and --keep: give one of them")
+    if then is None and encoder.startswith("ce:") and "--nearness" in given_options:
+        raise UsageError("--nearness compares vectors, and a cross-encoder has none")
     check_count("threads", threads)
     with limit_threads(threads), show_bars() as reporter:
         result = measure(

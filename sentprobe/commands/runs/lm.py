@@ -33,12 +33,15 @@ def lm(
         INPUT,
     ] = None,
     paradigm: Annotated[
-        list[str] | None, typer.Option("--paradigm", "-p", help="Or pairs of gen minimal; repeatable, or all.")
+        list[str] | None,
+        typer.Option("--paradigm", "-p", help="Instead of --pairs: a paradigm of gen minimal, or all; repeatable."),
     ] = None,
-    n: Annotated[int, typer.Option("--n", "-n", help="Number of pairs of each --paradigm.")] = 1000,
-    seed: Annotated[int, opt.build_seed_option("these pairs")] = 0,
+    n: Annotated[
+        int | None, typer.Option("--n", "-n", help="Number of pairs of each --paradigm. [default: 1000]")
+    ] = None,
+    seed: Annotated[int, opt.build_seed_option("the pairs of --paradigm")] = 0,
     score: Annotated[
-        str, typer.Option(help="sentence, token (mean over tokens) or critical (only the changed words).")
+        str, typer.Option(help="sentence, token (mean over tokens) or critical (first to last changed word).")
     ] = "sentence",
     intervals: opt.IntervalsOption = False,
     format_: Annotated[str | None, opt.build_format_option(opt.TABLE_FORMATS, opt.DEFAULT_FORMAT_HELP)] = None,
@@ -65,7 +68,9 @@ def lm(
     check_count("threads", threads)
     if bool(pairs) == bool(paradigm):
         raise UsageError("name minimal pairs: either by --pairs, a file or folder, or by --paradigm")
-    minimal_pairs = read_pairs(pairs) if pairs else sample_paradigms(paradigm or (), n, seed)
+    if pairs and n is not None:
+        raise UsageError("--n counts pairs of a --paradigm; of --pairs, all are read")
+    minimal_pairs = read_pairs(pairs) if pairs else sample_paradigms(paradigm or (), 1000 if n is None else n, seed)
     with limit_threads(threads), show_bars() as reporter:
         loaded = (load_language_model(spec, device=device) for spec in specs)
         result = PairResults(
@@ -78,13 +83,10 @@ def lm(
 
 def sample_paradigms(uids: Sequence[str], n: int, seed: int) -> "list[SentencePair]":
     """Return *n* pairs of each paradigm of ``gen minimal``, over its default vocabulary. Raises UsageError."""
-    from sentprobe.commands.gen.minimal import ALL, find_spaces
     from sentprobe.generator.minimal.minimal_files import sample_pairs
-    from sentprobe.generator.minimal.minimal_pairs import MinimalPairSpace
+    from sentprobe.generator.minimal.minimal_pairs import build_pair_spaces
     from sentprobe.probes.language_models.sentence_pairs import build_pair
 
     words = english()
-    name = choose_vocabulary(words, "everyday")
-    chosen = (MinimalPairSpace(words, uid, vocabulary=name) for uid in dict.fromkeys(uids))
-    spaces = find_spaces(words, name) if ALL in uids else [*chosen]
+    spaces = build_pair_spaces(words, uids, vocabulary=choose_vocabulary(words, "everyday"))
     return [build_pair(parse_json(fields)) for fields, _ in sample_pairs(spaces, n, seed=seed)]

@@ -184,14 +184,14 @@ CompevalVocabularyOption = Annotated[
     ),
 ]
 
-MoodOption = Annotated[Mood | None, declare_option(WHAT, "--mood", help="Of all sentences; statements by default.")]
+MoodOption = Annotated[Mood | None, declare_option(WHAT, "--mood", help="Mood of all sentences. [default: statement]")]
 
 HeldOutOption = Annotated[
     list[str] | None,
     declare_option(
         HELD_OUT,
         "--held-out",
-        help="Use only what gen pairs --hold-out VALUE excluded.",
+        help="Use only what --hold-out VALUE of gen pairs excludes.",
         autocompletion=completion.complete_template,
     ),
 ]

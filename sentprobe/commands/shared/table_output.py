@@ -38,10 +38,15 @@ NON_PAGE_FORMATS = tuple(table_format for table_format in TableFormat if table_f
 
 
 def find_table_format(
-    name: str | None, out: Path | None, *, subject: str, allowed: Collection[TableFormat] = NON_PAGE_FORMATS
+    name: str | None,
+    out: Path | None,
+    *,
+    subject: str,
+    allowed: Collection[TableFormat] = NON_PAGE_FORMATS,
+    also: Sequence[str] = (),
 ) -> TableFormat:
-    """Return the format of a command that accepts only some formats; errors name the *subject*."""
-    style = find_format(name, out)
+    """Return the format of a command that accepts only some formats; errors name the *subject* and those in *also*."""
+    style = find_format(name, out, also=also)
     if style not in allowed:
         raise UsageError(f"{subject} has no format {style.value!r}; {', '.join(allowed)}")
     return style

@@ -22,7 +22,7 @@ _NUMBER_FORMS = (
 def build_alternatives(
     name: str, lexicon: Lexicon, vocabulary: Vocabulary, substitutes: Sequence[str] = ()
 ) -> Alternatives:
-    """Return the table *name* for the words of a vocabulary; verbs that are put in are among *substitutes*, if any.
+    """Return the table *name* for the words of a vocabulary; new verbs come from *substitutes*, if there are any.
 
     Words have the escapes of JSON.
     """
@@ -51,8 +51,8 @@ def _list_forms(target: Form, verbs: Sequence[Word]) -> _Rows:
 def _list_numbers(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _Rows:
     """Yield the form of the other grammatical number of each verb, noun and determiner."""
     for pair in _AUXILIARIES:
-        for key, other in (pair, pair[::-1]):
-            yield key, [other.partition(" ")[2]]
+        for key, counterpart in (pair, pair[::-1]):
+            yield key, [counterpart.partition(" ")[2]]
     words = chain(_list_words(VERBS | {Kind.NOUN}, lexicon, vocabulary), lexicon.words(Kind.DETERMINER))
     yield from _exchange_forms(words, _NUMBER_FORMS)
 
@@ -65,9 +65,9 @@ def _list_onsets(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
 def _exchange_forms(words: Iterator[Word] | Sequence[Word], pairs: Sequence[tuple[Form, Form]]) -> _Rows:
     for word in words:
         for pair in pairs:
-            for form, other in (pair, pair[::-1]):
-                if form in word.forms and word.forms.get(other, word.forms[form]) != word.forms[form]:
-                    yield name_form(word.forms[form], form.value.partition(".")[0]), [word.forms[other]]
+            for form, target in (pair, pair[::-1]):
+                if form in word.forms and word.forms.get(target, word.forms[form]) != word.forms[form]:
+                    yield name_form(word.forms[form], form.value.partition(".")[0]), [word.forms[target]]
 
 
 def _list_verbs(kind: Kind, lexicon: Lexicon, vocabulary: Vocabulary, substitutes: Sequence[str]) -> _Rows:
@@ -76,7 +76,7 @@ def _list_verbs(kind: Kind, lexicon: Lexicon, vocabulary: Vocabulary, substitute
     verbs = [verb for verb in verbs if takes_persons(verb) and (not substitutes or verb.lemma in substitutes)]
     for verb in _list_words(VERBS, lexicon, vocabulary):
         for form in VERB_FORMS:
-            yield name_form(verb.forms[form], form), [other.forms[form] for other in verbs]
+            yield name_form(verb.forms[form], form), [substitute.forms[form] for substitute in verbs]
 
 
 def _list_nouns(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _Rows:
@@ -91,10 +91,10 @@ def _list_modals(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
 def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
     """Yield the relativizers that do not go with persons, for each relativizer."""
     words = lexicon.words(Kind.RELATIVIZER)
-    others = [form for word in words if not word.accepts(PERSON) for form in word.forms.values()]
+    impersonal_forms = [form for word in words if not word.accepts(PERSON) for form in word.forms.values()]
     for word in words:
         for form, text in word.forms.items():
-            yield name_form(text, form), others
+            yield name_form(text, form), impersonal_forms
 
 
 _TABLES: Mapping[str, Callable[[Lexicon, Vocabulary, Sequence[str]], _Rows]] = {

@@ -50,7 +50,7 @@ def name_form(form: str, tag: str) -> str:
     return f"{tag} {form}"
 
 
-def find_effect(change: str) -> str:
+def describe_word_overlap(change: str) -> str:
     """Return what a change keeps or alters: the words, the length."""
     return _EFFECTS[change.partition(" ")[0]]
 
@@ -133,7 +133,7 @@ def compile_change(change: str, sentence: Sentence) -> SentenceEdit:
 def apply_edit(
     edit: SentenceEdit, words: Sequence[str], tags: Sequence[str], tables: Mapping[str, Alternatives], number: int
 ) -> list[str]:
-    """Return the words of the bad sentence; *number* chooses among alternatives, which the good one lacks if it can."""
+    """Return the words of the bad sentence; *number* picks an alternative, preferably one that the good one lacks."""
     bad = []
     for position, word, table in edit:
         if not table:

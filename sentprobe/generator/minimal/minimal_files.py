@@ -4,13 +4,14 @@ import json
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import StrEnum
+from functools import partial
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
 
-from sentprobe.disk.files import atomic_folder, atomic_path
+from sentprobe.disk.files import atomic_folder, atomic_path, check_new_folder
 from sentprobe.errors import UsageError
-from sentprobe.generator.minimal.changes import SAME_WORDS, find_effect
+from sentprobe.generator.minimal.changes import SAME_WORDS, describe_word_overlap
 from sentprobe.generator.minimal.minimal_pairs import MinimalPair, MinimalPairSpace
 from sentprobe.generator.minimal.paradigms import PrefixMethod
 from sentprobe.specs import choose_member
@@ -51,7 +52,7 @@ def make_field_writer(space: MinimalPairSpace) -> Callable[[MinimalPair, int], s
     """Return a function that writes the fields of a pair with its number as a JSON object."""
     row = space.paradigm
     names = {"field": row.field, "linguistics_term": row.term, "UID": row.uid, "simple_LM_method": True}
-    has_same_words = find_effect(row.change) == SAME_WORDS
+    has_same_words = describe_word_overlap(row.change) == SAME_WORDS
     methods = {"two_prefix_method": row.prefix is PrefixMethod.TWO, "lexically_identical": has_same_words}
     first, last = (json.dumps(fields)[1:-1] for fields in (names, methods))
 
@@ -104,8 +105,6 @@ def _write_parquet(rows: Iterator[tuple[str, str]], path: Path) -> None:
 
 
 def _write_folder(spaces: Sequence[MinimalPairSpace], n: int, path: Path, *, seed: int) -> None:
-    if path.exists() and (not path.is_dir() or any(path.iterdir())):
-        raise UsageError(f"{path}: not a new or empty folder; name another with --out")
     texts = tomllib.loads((files(__package__) / "harness.toml").read_text(encoding="utf-8"))
     uids = [space.paradigm.uid for space in spaces]
     values = {
@@ -113,7 +112,7 @@ def _write_folder(spaces: Sequence[MinimalPairSpace], n: int, path: Path, *, see
         "configs": "\n".join(f"- config_name: {uid}\n  data_files: {uid}.jsonl" for uid in uids),
         "facts": "\n".join(f"- `{s.paradigm.uid}` ({s.paradigm.term}): {n:,} of {s.count():,} pairs" for s in spaces),
     }
-    with atomic_folder(path) as folder:
+    with atomic_folder(path, check=partial(check_new_folder, path)) as folder:
         for space, uid in zip(spaces, uids, strict=True):
             lines = (f"{pair_fields}\n" for pair_fields, _ in sample_pairs([space], n, seed=seed))
             _write_lines(lines, folder / f"{uid}.jsonl")

@@ -1,13 +1,14 @@
 """The space of the minimal pairs of a paradigm; an index of a good sentence is the index of its pair."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.bulk.generation import Renderer
 from sentprobe.generator.minimal.alternatives import build_alternatives
 from sentprobe.generator.minimal.changes import SentenceEdit, apply_edit, compile_change, find_first_change, find_tables
-from sentprobe.generator.minimal.paradigms import build_vocabulary_error, find_paradigm
+from sentprobe.generator.minimal.paradigms import ALL_PARADIGMS, build_vocabulary_error, find_paradigm, load_paradigms
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import json_escape, write_json
 from sentprobe.generator.spaces.counting import IndexArray
@@ -85,3 +86,19 @@ class MinimalPairSpace:
         words = good.split(" ")
         bad = apply_edit(self._edits[int(number)], words, tags.split(" "), self._tables, index)
         return MinimalPair(good=good, bad=" ".join(bad), critical=find_first_change(words, bad), annotation=annotation)
+
+
+def build_pair_spaces(lexicon: Lexicon, uids: Sequence[str], *, vocabulary: str) -> list[MinimalPairSpace]:
+    """Return the pairs of each named paradigm or, for ``all``, of those that the vocabulary has words for.
+
+    Raises:
+        UsageError: an unknown paradigm or vocabulary; a named paradigm that the vocabulary lacks words for.
+    """
+    if [*uids] != [ALL_PARADIGMS]:
+        return [MinimalPairSpace(lexicon, uid, vocabulary=vocabulary) for uid in dict.fromkeys(uids)]
+    lexicon.vocabulary(vocabulary)
+    spaces = []
+    for uid in load_paradigms():
+        with suppress(UsageError):
+            spaces.append(MinimalPairSpace(lexicon, uid, vocabulary=vocabulary))
+    return spaces

@@ -118,6 +118,10 @@ _VERB_TESTS: Mapping[str, Callable[[Word], bool]] = {
 }
 
 
+ALL_PARADIGMS = "all"
+"""Stands for all paradigms that a vocabulary has words for."""
+
+
 @cache
 def load_paradigms() -> Mapping[str, Paradigm]:
     """Return the paradigms by uid."""
@@ -126,11 +130,11 @@ def load_paradigms() -> Mapping[str, Paradigm]:
 
 
 def _read_row(uid: str, row: Mapping[str, Any]) -> Paradigm:
-    known = {item.name for item in dataclasses.fields(Paradigm)}
+    field_names = {item.name for item in dataclasses.fields(Paradigm)}
     values: dict[str, Any] = {
         name: tuple(v) if isinstance(v, list) and name != "verbs" else v for name, v in row.items()
     }
-    choices = {name: values.pop(name) for name in [*values] if name not in known}
+    choices = {name: values.pop(name) for name in [*values] if name not in field_names}
     types = {"moods": Mood, "asked": Role}
     choices = {name: tuple(map(types.get(name, lambda value: value), items)) for name, items in choices.items()}
     default = PrefixMethod.ONE if row["change"].startswith("replace") else PrefixMethod.NONE

@@ -6,11 +6,12 @@ have other meanings.
 
 import json
 from collections.abc import Hashable, Iterable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 
 import numpy as np
 
-from sentprobe.disk.files import atomic_folder
+from sentprobe.disk.files import atomic_folder, check_new_folder
 from sentprobe.errors import UsageError
 from sentprobe.generator.bulk.generation import PART_SIZE
 from sentprobe.generator.events.meaning import compute_meaning
@@ -62,9 +63,7 @@ def _compute_meanings(triplets: TripletSet, side: TripletSide) -> list[Hashable]
 
 def write_retrieval(triplet_sets: Sequence[TripletSet], folder: Path) -> None:
     """Write ``corpus.jsonl``, ``queries.jsonl`` and ``qrels/test.tsv``. Raises UsageError for a folder with files."""
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder}: not a new or empty folder; name another with --out")
-    with atomic_folder(folder) as temporary:
+    with atomic_folder(folder, check=partial(check_new_folder, folder)) as temporary:
         queries = [query for triplets in triplet_sets for query in _iterate_queries(triplets)]
         documents = ((f"{name}-{side}", text) for name, _, texts in queries for side, text in texts.items())
         _write_lines(temporary / "queries.jsonl", ({"_id": name, "text": anchor} for name, anchor, _ in queries))

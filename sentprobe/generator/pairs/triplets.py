@@ -30,7 +30,7 @@ from sentprobe.generator.pairs.replacements import (
     find_verbs_of_frames,
 )
 from sentprobe.generator.pairs.row_renderer import make_text_renderer
-from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words
+from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words, list_other_vocabularies
 from sentprobe.generator.spaces.counting import IndexArray, divide_evenly, sample_distinct
 from sentprobe.generator.spaces.held_out_words import SplitSide
 from sentprobe.generator.spaces.layout import ClauseForm, make_layout
@@ -209,10 +209,9 @@ class TripletSpace:
         """Return the words of the vocabulary, which must have transitive verbs and those that the contrast needs."""
         lexicon, name, kind = self.lexicon, self.vocabulary, self.contrast.needed_kind
         if kind not in (None, Kind.MODAL) and not lexicon.vocabulary(name).words[kind]:
-            others = [f"vocabulary {v!r} has some" for v, words in lexicon.vocabularies.items() if words.words[kind]]
             what = "ditransitive verbs" if kind is Kind.DITRANSITIVE else f"{kind.value}s"
             why = f"the contrast {self.contrast.name!r} needs {what}; vocabulary {name!r} has none"
-            raise ImpossibleContrastError("; ".join([why, *others]))
+            raise ImpossibleContrastError(why + list_other_vocabularies(lexicon, kind))
         choices = self._make_choices(drafts.MAIN, ev.Mood.STATEMENT, ev.Event())
         words = choose_words(lexicon, name, choices, Constraints())
         if not words.verbs_by_frame[ev.Frame.TRANSITIVE] | words.verbs_by_frame[ev.Frame.DITRANSITIVE]:
@@ -391,17 +390,8 @@ class TripletSet:
             stratum_by_position |= dict.fromkeys(part.positions.tolist(), part.stratum)
         return [stratum_by_position[place] for place in range(len(self))]
 
-    def assign_units(self) -> NDArray[np.int64]:
-        """Return the unit of each triplet; triplets with the same nouns and verbs share a unit."""
-        keys: dict[tuple[str, ...], int] = {}
-        units = np.empty(len(self), np.int64)
-        for part in self.parts:
-            for place, words in zip(part.positions.tolist(), drafts.find_content_words(part.anchors), strict=True):
-                units[place] = keys.setdefault(words, len(keys))
-        return units
-
     def hash_units(self) -> NDArray[np.int64]:
-        """Return a number for the unit of each triplet, the same in every set: a hash of its nouns and verbs."""
+        """Return the unit of each triplet: a hash of its nouns and verbs, the same in every set."""
         units = np.empty(len(self), np.int64)
         for part in self.parts:
             units[part.positions] = [*map(drafts.hash_words, drafts.find_content_words(part.anchors))]

@@ -1,7 +1,7 @@
 """JSONL: one item per line; name, labels and card are in a second file, the first line, or absent (:mod:`.records`)."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from hashlib import file_digest
 from itertools import chain
 from pathlib import Path
@@ -127,11 +127,11 @@ Values = Iterator[tuple[str, Mapping[str, Any]]]
 """JSON objects, each preceded by the place that it was read from."""
 
 
-def read_values(path: Path) -> Values:
-    """Yield the object of each line; raise DatasetError, with the line, if it is none."""
+def read_values(path: Path, *, keys: Sequence[str] = _KEYS) -> Values:
+    """Yield the object of each line; raise DatasetError, with the line and the *keys*, if it is none."""
     for number, line in entries.read_lines(path):
         where = f"{path}: line {number}"
-        yield where, _parse_object(line, where)
+        yield where, _parse_object(line, where, keys)
 
 
 def read_value_entries(values: Values, *, split: Split | None = None) -> tuple[Fields, Iterator[entries.Entry]]:
@@ -150,13 +150,13 @@ def _iterate_entries(values: Values, split: Split | None) -> Iterator[entries.En
         yield parse_entry(value, fields_by_keys[keys], where=where, split=split)
 
 
-def _parse_object(line: str, where: str) -> Mapping[str, Any]:
+def _parse_object(line: str, where: str, keys: Sequence[str] = _KEYS) -> Mapping[str, Any]:
     try:
         value = parse_json(line)
     except BadSyntaxError as error:
         raise DatasetError(f"{where}: not JSON ({error})") from None
     if not isinstance(value, dict):
-        raise DatasetError(f"{where}: not an object with the keys {', '.join(_KEYS)}")
+        raise DatasetError(f"{where}: not an object with the keys {', '.join(keys)}")
     return value
 
 

@@ -18,6 +18,7 @@ from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.gate.pair_scores import DECIMALS
 from sentprobe.probes.statistics import Floats
 from sentprobe.specs import Spec, read_options
+from sentprobe.values import parse_json
 
 PairFunction: TypeAlias = Callable[[list[tuple[str, str]]], Any]
 """A function from pairs of texts to a score for each."""
@@ -61,13 +62,17 @@ def load_cross_encoder(spec: Spec) -> PairModel:
     """Load ``ce:MODEL?...``, whose score is its only output or the probability of entailment.
 
     Raises:
-        EncoderError: the model cannot be loaded, or has several outputs and none is entailment.
+        EncoderError: the model cannot be loaded, is no cross-encoder, or has several outputs and none is entailment.
     """
     options = read_options(spec, CrossEncoderOptions())
     check_installed([Spec("st", spec.argument)])
     files = find_model(spec.argument, revision=options.revision, owners=("cross-encoder/", ""))
     with report_loading_errors(spec.argument):
         check_declared_size(files.directory)
+        architectures = parse_json((files.directory / "config.json").read_bytes()).get("architectures") or []
+        if not any(str(name).endswith("ForSequenceClassification") for name in architectures):
+            # The library would add a head with random weights.
+            raise EncoderError(f"{spec.argument} is no cross-encoder: its files have no layer that scores pairs")
         from sentence_transformers import CrossEncoder
 
         model: Any = CrossEncoder(str(files.directory), device=options.device or None, local_files_only=True)

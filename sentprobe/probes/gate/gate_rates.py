@@ -19,7 +19,7 @@ class GateRates:
     form: str
     example: tuple[str, str]
     false_hits: float
-    """Share of the pairs with another meaning that pass."""
+    """Share of the pairs with different meanings that pass."""
     false_hits_interval: Interval
     misses: float
     """Share of the pairs with the same meaning that do not pass."""
@@ -29,7 +29,7 @@ class GateRates:
     eer: float
     """Equal error rate: false hits and misses at the threshold where they are equal."""
     pairs: int
-    """Number of pairs with another meaning."""
+    """Number of pairs with different meanings."""
     same_pairs: int
     ties: int
     """Number of negatives with the score of their positive, in all units."""
@@ -38,7 +38,7 @@ class GateRates:
     curve: tuple[tuple[float, float], ...]
     """Misses and false hits at other thresholds, by ascending misses."""
     worst: tuple[ScoredPair, ...]
-    """The false hits with the highest scores."""
+    """The false hits with the highest scores, in all units."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class GateResult:
     """The share of the measured paraphrases that pass."""
     rates: tuple[GateRates, ...]
     generated: tuple[GateRates, ...] = ()
-    """The rates of generated pairs as long as a user's, which are in *rates*."""
+    """Rates of generated pairs of the same lengths; *rates* are then of the user's pairs."""
     stages: tuple[GateStage, ...] = ()
     """The scorers of a cascade; empty: there is one scorer."""
 
@@ -85,14 +85,14 @@ def measure_gate(
 ) -> GateResult:
     """Return the figures at the threshold, which is chosen on one half of the units and measured on the other.
 
-    A threshold that is given is measured on all units; so are *generated* pairs beside a user's.
+    With a given threshold, all units are measured; generated pairs beside a user's always are.
 
     Raises:
         UsageError: a half lacks a kind of pairs.
     """
     halves = [[_select_units(pairs, remainder) for pairs in scored] for remainder in (0, 1)]
     chosen, measured = halves if threshold is None else (scored, scored)
-    if not all(len(pairs.same) and len(pairs.other) for pairs in (*chosen, *measured)):
+    if not all(len(pairs.same_scores) and len(pairs.different_scores) for pairs in (*chosen, *measured)):
         raise UsageError("too few pairs to choose a threshold on one half of them and measure it on the other")
     sign = find_sign(measure)
     limit = choose_threshold(_join_paraphrases(chosen), keep) if threshold is None else sign * threshold
@@ -115,19 +115,19 @@ def find_sign(measure: str) -> int:
 
 def _select_units(pairs: ScoredPairs, remainder: int) -> ScoredPairs:
     """Return the pairs of even (0) or odd (1) units."""
-    same, other = pairs.same_units % 2 == remainder, pairs.other_units % 2 == remainder
+    is_same, is_different = pairs.same_units % 2 == remainder, pairs.different_units % 2 == remainder
     return replace(
         pairs,
-        same=pairs.same[same],
-        other=pairs.other[other],
-        same_units=pairs.same_units[same],
-        other_units=pairs.other_units[other],
+        same_scores=pairs.same_scores[is_same],
+        different_scores=pairs.different_scores[is_different],
+        same_units=pairs.same_units[is_same],
+        different_units=pairs.different_units[is_different],
     )
 
 
 def _join_paraphrases(scored: Sequence[ScoredPairs]) -> Floats:
     """Return the scores of all paraphrases; the forms of a contrast share them."""
-    return np.concatenate([*{pairs.contrast: pairs.same for pairs in scored}.values()])
+    return np.concatenate([*{pairs.contrast: pairs.same_scores for pairs in scored}.values()])
 
 
 def choose_threshold(scores: Floats, keep: float) -> float:
@@ -153,54 +153,56 @@ def check_threshold(threshold: float, measure: str) -> None:
 
 
 def _measure_pairs(pairs: ScoredPairs, threshold: float) -> GateRates:
-    is_miss, is_hit = pairs.same < threshold, pairs.other >= threshold
+    is_miss, is_hit = pairs.same_scores < threshold, pairs.different_scores >= threshold
     return GateRates(
         contrast=pairs.contrast,
         form=pairs.form,
         example=pairs.example,
         false_hits=float(is_hit.mean()),
-        false_hits_interval=accuracy_interval(is_hit, pairs.other_units.tolist()),
+        false_hits_interval=accuracy_interval(is_hit, pairs.different_units.tolist()),
         misses=float(is_miss.mean()),
         misses_interval=accuracy_interval(is_miss, pairs.same_units.tolist()),
-        auc=compute_auc(pairs.same, pairs.other),
-        eer=compute_equal_error_rate(pairs.same, pairs.other),
-        pairs=len(pairs.other),
-        same_pairs=len(pairs.same),
+        auc=compute_auc(pairs.same_scores, pairs.different_scores),
+        eer=compute_equal_error_rate(pairs.same_scores, pairs.different_scores),
+        pairs=len(pairs.different_scores),
+        same_pairs=len(pairs.same_scores),
         ties=pairs.ties,
-        at_threshold=int((pairs.same == threshold).sum() + (pairs.other == threshold).sum()),
+        at_threshold=int((pairs.same_scores == threshold).sum() + (pairs.different_scores == threshold).sum()),
         curve=_compute_curve(pairs),
         worst=tuple(pair for pair in pairs.nearest if pair.score >= threshold),
     )
 
 
 def _compute_curve(pairs: ScoredPairs) -> tuple[tuple[float, float], ...]:
-    limits = np.unique(np.quantile(pairs.same, CURVE_SHARES, method="lower"))
-    return tuple((float((pairs.same < limit).mean()), float((pairs.other >= limit).mean())) for limit in limits)
+    limits = np.unique(np.quantile(pairs.same_scores, CURVE_SHARES, method="lower"))
+    return tuple(
+        (float((pairs.same_scores < limit).mean()), float((pairs.different_scores >= limit).mean())) for limit in limits
+    )
 
 
 CURVE_SHARES = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 """Shares of paraphrases below the thresholds of a curve."""
 
 
-def compute_auc(same: Floats, other: Floats) -> float:
-    """Return the share of (same, other) combinations in which the former has the higher score; a tie counts half.
+def compute_auc(same: Floats, different: Floats) -> float:
+    """Return the share of (same, different) combinations in which the former has the higher score; a tie counts half.
 
     >>> compute_auc(np.array([0.9, 0.5]), np.array([0.5, 0.1]))
     0.875
     """
-    ordered = np.sort(other)
+    ordered = np.sort(different)
     below = np.searchsorted(ordered, same, side="left") + np.searchsorted(ordered, same, side="right")
-    return float(below.sum() / (2 * len(same) * len(other)))
+    return float(below.sum() / (2 * len(same) * len(different)))
 
 
-def compute_equal_error_rate(same: Floats, other: Floats) -> float:
+def compute_equal_error_rate(same: Floats, different: Floats) -> float:
     """Return the rate of false hits where misses are as frequent, on straight lines between the thresholds.
 
     >>> compute_equal_error_rate(np.array([0.9, 0.5]), np.array([0.6, 0.1]))
     0.5
     """
-    thresholds = np.unique(np.concatenate([same, other]))
-    hits = np.append(1 - np.searchsorted(np.sort(other), thresholds) / len(other), 0.0)
+    thresholds = np.unique(np.concatenate([same, different]))
+    hits = np.append(1 - np.searchsorted(np.sort(different), thresholds) / len(different), 0.0)
     misses = np.append(np.searchsorted(np.sort(same), thresholds) / len(same), 1.0)
     gap = hits - misses
     last = int(np.flatnonzero(gap >= 0)[-1])

@@ -1,4 +1,4 @@
-"""Measure whether sentences with another meaning pass a similarity threshold."""
+"""Measure whether sentences with different meanings pass a similarity threshold."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -59,7 +59,7 @@ def gate(
     cache: Cache | None = None,
     reporter: Reporter | None = None,
 ) -> Gate:
-    """Measure how many pairs with another meaning pass a similarity threshold, and how many paraphrases do not.
+    """Measure how many pairs with different meanings pass a similarity threshold, and how many paraphrases do not.
 
     >>> figures = gate("bow?dim=8", contrasts=["role"], n=40)
     >>> figures.draws[0].rates[1].auc
@@ -98,10 +98,7 @@ def gate(
     lengths = None if pairs is None else count_lengths(Path(pairs))
     results: list[GateResult] = []
     for draw_seed in range(seed, seed + DRAW_STEP * draws, DRAW_STEP):
-        if score is not None:
-            scorer: PairScorer = PairModel(score, name=getattr(score, "__name__", "score"))
-        else:
-            scorer = _build_scorer(model, draw_seed, nearness, cache)
+        scorer = _build_scorer(model, draw_seed, nearness, cache, score)
         if threshold is not None:
             check_threshold(threshold, scorer.measure)
         if then is not None:
@@ -131,7 +128,13 @@ def gate(
     return Gate(tuple(results), tuple(map(str, errors)))
 
 
-def _build_scorer(model: object, seed: int, nearness: Nearness, cache: Cache | None) -> PairScorer:
+def _build_scorer(
+    model: object, seed: int, nearness: Nearness, cache: Cache | None, score: PairFunction | None = None
+) -> PairScorer:
+    if (model is None) is (score is None):
+        raise UsageError("give either a model or score")
+    if score is not None:
+        return PairModel(score, name=getattr(score, "__name__", "score"))
     spec = read_spec(model) if isinstance(model, str) else model
     if isinstance(spec, Spec) and spec.kind == CROSS_ENCODER:
         return load_cross_encoder(spec)

@@ -18,8 +18,12 @@ from sentprobe.probes.statistics import Interval
 HEADER = ("contrast and example", "negative's form", "false hits", "misses", "AUC", "EER")
 
 
+KEPT = "The threshold keeps {}% of paraphrases"
+_MEASURE_NAMES = {"euclid": "distance", "dot": "dot product"}
+
+
 class FalseHitsError(SentprobeError):
-    """More pairs with another meaning pass than the user accepts."""
+    """More pairs with different meanings pass than the user accepts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +37,10 @@ class Gate:
     def __str__(self) -> str:
         worst = max(self.list_cells(), key=lambda draws: _average(draws, "false_hits"))
         contrast = CONTRASTS.get(worst[0].contrast)
-        others = f"sentences in which {contrast.summary}" if contrast else "pairs with another meaning"
+        others = f"sentences in which {contrast.summary}" if contrast else "pairs with different meanings"
         stages = [*zip(*(result.stages for result in self.draws), strict=True)] or [self.draws]
         limits = ", then ".join(
-            f"a {'distance' if draws[0].measure == 'euclid' else draws[0].measure} of "
+            f"a {_MEASURE_NAMES.get(draws[0].measure, draws[0].measure)} of "
             f"{mean(stage.threshold for stage in draws):.4f}"
             for draws in stages
         )
@@ -103,9 +107,8 @@ def format_gate_notes(gate: Gate) -> str:
     """Return the notes below the table, one a line."""
     keep, notes = gate.draws[0].keep, []
     if keep is not None:
-        notes += [
-            f"The threshold keeps {100 * keep:g}% of paraphrases in one half of the units; figures are of the other."
-        ]
+        kept = "The second threshold keeps {}% of the paraphrases that pass the first" if gate.draws[0].stages else KEPT
+        notes += [f"{kept.format(f'{100 * keep:g}')}, in one half of the units; figures are of the other."]
     for stage in gate.draws[0].stages:
         notes += [f"{stage.scorer} scored {stage.pairs:,} pairs, {stage.pairs_per_second:,.0f} a second."]
     if not gate.draws[0].rates[0].contrast:
@@ -150,7 +153,7 @@ def find_exceeding(gate: Gate, max_false_hits: float) -> list[tuple[str, float]]
 
 
 def name_case(rates: GateRates) -> str:
-    """Return the contrast and the form of rates, or that they are of own pairs."""
+    """Return ``contrast (form)``, or ``own pairs``."""
     return f"{rates.contrast} ({rates.form})" if rates.contrast else "own pairs"
 
 

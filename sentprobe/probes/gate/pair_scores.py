@@ -54,7 +54,7 @@ class VectorScorer:
         self._encoder, self._nearness, self._cache = encoder, nearness, cache
 
     def score_columns(self, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
-        """Return the scores of each column; where a vector equals the first column's, its score does, too."""
+        """Return the scores of each other column; a vector equal to that in the first of them gets the same score."""
         columns = (firsts, *others)
         texts = list(dict.fromkeys(chain.from_iterable(columns)))
         rows = {text: row for row, text in enumerate(texts)}
@@ -81,27 +81,27 @@ NEAREST = 20
 
 
 def _find_nearest(nearest: list[ScoredPair], scores: Floats, *texts: Sequence[str]) -> list[ScoredPair]:
-    """Return the nearest of *nearest* and of those with these scores."""
+    """Return the nearest pairs: of *nearest*, and of these texts with these scores."""
     pairs = map(ScoredPair, scores.tolist(), *texts)
     return nlargest(NEAREST, chain(nearest, pairs), key=lambda pair: pair.score)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoredPairs:
-    """The scores of pairs with the same meaning, and of pairs with another meaning."""
+    """The scores of pairs with the same meaning, and of pairs with different meanings."""
 
     contrast: str
-    """The contrast of the others; empty: a user's pairs."""
+    """The contrast of the negatives; empty: a user's pairs."""
     form: str
     """The form of the negatives: that of the anchor or of the positive; empty: a user's pairs."""
     example: tuple[str, str]
-    """The shortest of the others."""
-    same: Floats
-    other: Floats
+    """The shortest pair with different meanings."""
+    same_scores: Floats
+    different_scores: Floats
     same_units: NDArray[np.int64]
-    other_units: NDArray[np.int64]
+    different_units: NDArray[np.int64]
     nearest: Sequence[ScoredPair] = ()
-    """The others with the highest scores."""
+    """The pairs with different meanings that have the highest scores."""
     ties: int = 0
     """Number of negatives with the score of their positive."""
 
@@ -112,15 +112,15 @@ def score_triplets(scorer: PairScorer, triplets: TripletSet, reporter: Reporter)
     examples: list[tuple[str, str]] = []
     nearest: list[list[ScoredPair]] = [[], []]
     for start, portion in triplets.iterate_portions(BLOCK):
-        anchors, *others = map(portion.render_texts, SIDES)
+        anchors, *texts_by_side = map(portion.render_texts, SIDES)
         block = slice(start, start + len(portion))
-        scores[:, block] = scorer.score_columns(anchors, *others)
+        scores[:, block] = scorer.score_columns(anchors, *texts_by_side)
         units[block] = portion.hash_units()
         nearest = [
             _find_nearest(*row, anchors, texts)
-            for *row, texts in zip(nearest, scores[1:, block], others[1:], strict=True)
+            for *row, texts in zip(nearest, scores[1:, block], texts_by_side[1:], strict=True)
         ]
-        candidates = [find_shortest(anchors, texts) for texts in others[1:]]
+        candidates = [find_shortest(anchors, texts) for texts in texts_by_side[1:]]
         examples = [
             find_shortest(*zip(*rows, strict=True)) for rows in zip(examples or candidates, candidates, strict=True)
         ]
@@ -132,14 +132,14 @@ def score_triplets(scorer: PairScorer, triplets: TripletSet, reporter: Reporter)
             contrast=triplets.space.contrast.name,
             form=form.value,
             example=examples[row],
-            same=positive,
-            other=other,
+            same_scores=positive,
+            different_scores=scores_of_form,
             same_units=units,
-            other_units=units,
+            different_units=units,
             nearest=nearest[row],
-            ties=int(((other == positive) & np.isfinite(other)).sum()),
+            ties=int(((scores_of_form == positive) & np.isfinite(positive)).sum()),
         )
-        for form, other, row in forms
+        for form, scores_of_form, row in forms
     ]
 
 
@@ -174,16 +174,16 @@ def score_own_pairs(scorer: PairScorer, path: Path) -> ScoredPairs:
         contrast="",
         form="",
         example=examples[0],
-        same=all_scores[is_same],
-        other=all_scores[~is_same],
+        same_scores=all_scores[is_same],
+        different_scores=all_scores[~is_same],
         same_units=all_units[is_same],
-        other_units=all_units[~is_same],
+        different_units=all_units[~is_same],
         nearest=nearest,
     )
 
 
 SURPLUS = 10
-"""Number of triplets that are sampled for each that is wanted, since not all have the right length."""
+"""How many times as many triplets are sampled as wanted, since not all have the right length."""
 
 
 def count_lengths(path: Path) -> Counter[int]:
@@ -192,7 +192,7 @@ def count_lengths(path: Path) -> Counter[int]:
 
 
 def select_lengths(space: TripletSpace, n: int, lengths: Counter[int], *, seed: int) -> TripletSet:
-    """Return about *n* triplets whose anchors have these numbers of tokens, in these shares; fewer of rare lengths."""
+    """Return about *n* triplets whose anchors have lengths distributed as *lengths*; rare lengths may fall short."""
     triplets = space.sample(min(SURPLUS * n, space.count()), seed=seed)
     quotas = {length: ceil(n * count / lengths.total()) for length, count in lengths.items()}
     positions = []

@@ -94,7 +94,7 @@ class SampledTriplets(TripletSentences):
             space.contrast.name,
             drawing,
             columns=[*map(triplets.render_texts, tr.SIDES), *render_distractors(triplets, drawing.distractors)],
-            units=triplets.assign_units(),
+            units=np.unique(triplets.hash_units(), return_inverse=True)[1],
             groups=_name_groups(triplets),
         )
 

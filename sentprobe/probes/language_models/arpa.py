@@ -35,7 +35,7 @@ class NgramModel:
     order: int
     lower: bool = False
     unknown: set[str] = field(default_factory=set)
-    """The words so far that the model lacks."""
+    """Unknown words met so far."""
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -106,7 +106,7 @@ def parse_arpa(lines: Iterable[str]) -> Iterator[tuple[NGram, tuple[float, float
     >>> [*parse_arpa(text.splitlines())]
     [(('the',), (-0.5, -0.2))]
     """
-    order, line = 0, ""
+    order, line, is_filled = 0, "", False
     for number, text in enumerate(lines, 1):
         line = text.strip()
         if section := re.fullmatch(r"\\(\d+)-grams:", line):
@@ -121,6 +121,7 @@ def parse_arpa(lines: Iterable[str]) -> Iterator[tuple[NGram, tuple[float, float
                 values = None
             if values is None or len(fields) not in (order + 1, order + 2):
                 raise FormatError(f"line {number}: a logarithm, {order} words and perhaps a weight are wanted")
+            is_filled = True
             yield tuple(fields[1 : order + 1]), values
-    if not order or line != "\\end\\":
+    if not is_filled or line != "\\end\\":
         raise FormatError("no ARPA file: it has no n-grams, or does not end with \\end\\")

@@ -41,10 +41,12 @@ class PairScores:
 def score_pairs(
     model: LanguageModel, pairs: Sequence[sp.SentencePair], kind: ScoreKind, reporter: Reporter
 ) -> PairScores:
-    """Return the scores of both sentences of each pair; raise UsageError if the model scores no tokens."""
+    """Return the scores of both sentences of each pair; raise UsageError if the model scores no tokens of a text."""
     texts = [*dict.fromkeys(chain.from_iterable((pair.good, pair.bad) for pair in pairs))]
     reporter.begin(f"score with {shorten(model.name)}", len(texts))
     tokens = dict(zip(texts, model.score(texts, reporter), strict=True))
+    if unscored := [text for text, scores in tokens.items() if not scores.log_probabilities]:
+        raise UsageError(f"{model.name} scores no token of {unscored[0]!r}")
     if kind is not ScoreKind.SENTENCE and not all(scores.spans for scores in tokens.values()):
         raise UsageError(f"{model.name} returns one number for a sentence; --score {kind} needs one for each word")
     regions = [pair.find_regions() for pair in pairs]
@@ -94,7 +96,7 @@ class PairResults:
 
     @cached_property
     def groups(self) -> list[PairGroup]:
-        """Each paradigm by phenomenon, each phenomenon of several paradigms and, of several paradigms, all pairs."""
+        """A group for each paradigm, each phenomenon of several paradigms, and all pairs if there are several."""
         rows: dict[str, dict[str, list[int]]] = {}
         for row, pair in enumerate(self.pairs):
             rows.setdefault(pair.phenomenon, {}).setdefault(pair.paradigm, []).append(row)
@@ -108,7 +110,7 @@ class PairResults:
     def to_records(self) -> list[dict[str, Any]]:
         """Return a flat record for each group and model, and for each comparison; all have the same keys."""
         records = [self._build_record(group, scores) for group in self.groups for scores in self.scores]
-        of_comparisons = [
+        comparison_records = [
             {
                 "paradigm": comparison.paradigm,
                 **dict(zip(("first", "second"), comparison.matched[0], strict=True)),
@@ -116,7 +118,7 @@ class PairResults:
             }
             for comparison in self.comparisons
         ]
-        return fill_missing_keys(records, of_comparisons)
+        return fill_missing_keys(records, comparison_records)
 
     def _build_record(self, group: PairGroup, scores: PairScores) -> dict[str, Any]:
         answers = scores.answers[:, group.rows]

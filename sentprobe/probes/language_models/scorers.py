@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import import_module
+from importlib.util import find_spec
 from math import fsum
 from typing import Any, Protocol
 
@@ -12,7 +13,7 @@ import numpy as np
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.encoders.baselines import NoOptions
 from sentprobe.probes.encoders.models.python import convert_to_array, load_object
-from sentprobe.probes.encoders.protocol import EncoderError
+from sentprobe.probes.encoders.protocol import EncoderError, missing_extra
 from sentprobe.probes.language_models.sentence_pairs import TextSpan, split_at_spaces
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec, check_names, parse_spec, read_options
@@ -120,6 +121,8 @@ def parse_models(texts: Sequence[str]) -> list[Spec]:
 
 def load_language_model(spec: Spec, *, device: str = "") -> LanguageModel:
     """Return the model of a spec; *device* is the default of ``hf:``. Raises UsageError or EncoderError."""
+    if spec.kind == "hf" and not all(map(find_spec, ("torch", "transformers"))):
+        raise missing_extra("a language model hf:...", "transformers")
     module, _, function = _LOADERS[spec.kind].partition(":")
     model: LanguageModel = getattr(import_module(f"{__package__}.{module}"), function)(spec, device)
     return model

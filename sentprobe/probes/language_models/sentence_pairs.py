@@ -37,7 +37,7 @@ class SentencePair:
     def find_regions(self) -> tuple[TextSpan, TextSpan]:
         """Return the span from the first to the last changed word in each sentence.
 
-        If a span is empty, both have one word more: the next or, at the end, the one before.
+        If one sentence lacks changed words, both spans include the next word, too, or at the end the one before.
 
         >>> SentencePair("the men sleep .", "the men sleeps .").find_regions()
         ((8, 13), (8, 14))
@@ -64,12 +64,13 @@ def read_pairs(paths: Iterable[Path]) -> list[SentencePair]:
     files = chain.from_iterable(sorted(path.glob("*.jsonl")) if path.is_dir() else [path] for path in paths)
     if pairs := [pair for file in files for pair in _read_file(file)]:
         return pairs
-    raise UsageError(f"{', '.join(map(str, paths))}: there are no minimal pairs, which files *.jsonl have")
+    raise UsageError(f"{', '.join(map(str, paths))}: no minimal pairs, which files *.jsonl have")
 
 
 def _read_file(path: Path) -> Iterator[SentencePair]:
-    for number, (where, record) in enumerate(read_values(path), 1):
-        texts = [record.get(name) for name in ("sentence_good", "sentence_bad")]
+    keys = ("sentence_good", "sentence_bad")
+    for number, (where, record) in enumerate(read_values(path, keys=keys), 1):
+        texts = [record.get(name) for name in keys]
         if not all(isinstance(text, str) and text.strip() for text in texts):
             raise FormatError(f"{where}: no minimal pair, which has the texts sentence_good and sentence_bad")
         yield build_pair({"pair_id": record.get("pairID", number), **record, "UID": record.get("UID") or path.stem})
@@ -92,7 +93,7 @@ def compare_scores(good: Iterable[float], bad: Iterable[float]) -> PairAnswers:
 
 
 def number_units(pairs: Sequence[SentencePair]) -> list[int]:
-    """Return a number for the words of each good sentence."""
+    """Return the unit of each pair: a hash of the words of the good sentence."""
     return [hash_words(sorted(pair.good.split())) for pair in pairs]
 
 

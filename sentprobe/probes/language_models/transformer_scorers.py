@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from importlib.util import find_spec
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -13,7 +12,7 @@ from torch.nn.utils.rnn import pad_sequence
 
 from sentprobe.probes.encoders.models import hf
 from sentprobe.probes.encoders.models import model_loading as loading
-from sentprobe.probes.encoders.protocol import EncoderError, missing_extra
+from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.language_models.scorers import TokenScores
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec, read_options
@@ -84,7 +83,7 @@ class TransformerModel:
         return [TokenScores(part, spans[text][len(spans[text]) - len(part) :]) for text, part in enumerate(values)]
 
     def _find_start(self) -> list[int]:
-        """Return the token in front of a text that a causal model reads, if there is one."""
+        """Return the start token before the text of a causal model, if there is one."""
         has_start = self.options.bos and not self.is_masked
         ids = (self.tokenizer.bos_token_id, self.tokenizer.eos_token_id) if has_start else ()
         return [token for token in ids if token is not None][:1]
@@ -141,8 +140,6 @@ class TransformerModel:
 def load_transformer(spec: Spec, device: str) -> TransformerModel:
     """Return the model of ``hf:MODEL?...``. Raises UsageError or EncoderError."""
     options = read_options(spec, TransformerOptions(device=device))
-    if find_spec("transformers") is None:
-        raise missing_extra("a language model hf:...", "transformers")
     files = loading.find_model(spec.argument, revision=options.revision)
     is_masked = _detect_masked(files.directory, spec.argument)
     model, tokenizer = hf.load_pretrained(

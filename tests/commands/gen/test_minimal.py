@@ -86,6 +86,8 @@ def test_list_shows_examples_and_numbers_of_pairs(gen: Any) -> None:
     assert "transitive" in shown
     assert "same words" in shown
     assert "animate_subject_exchange" not in shown
+    _, shown, _ = gen("minimal", "--list", "-p", "passive_1")
+    assert ("passive_1" in shown, "transitive" in shown) == (True, False)
 
 
 @pytest.mark.parametrize(
@@ -99,6 +101,7 @@ def test_list_shows_examples_and_numbers_of_pairs(gen: Any) -> None:
         (("-p", "all", "-v", "none"), "unknown vocabulary 'none'"),
         (("-p", "transitive", "-f", "parquet"), "standard output"),
         (("-p", "transitive", "-o", "pairs.txt"), ".jsonl, .parquet or --format"),
+        (("--list", "-o", "pairs.jsonl"), "--list prints a table, and --out is for pairs"),
     ],
 )
 def test_errors_are_one_sentence(gen: Any, arguments: tuple[str, ...], message: str) -> None:

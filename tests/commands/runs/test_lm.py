@@ -85,6 +85,7 @@ def test_generated_pairs_are_those_of_gen_minimal(
         ("hf:./none --pairs pairs.jsonl", 2, "no model at ./none: there is no such directory"),
         ("python:lm_scores:score", 2, "name minimal pairs: either by --pairs"),
         ("python:lm_scores:score --pairs pairs.jsonl -p transitive", 2, "name minimal pairs: either by --pairs"),
+        ("python:lm_scores:score --pairs pairs.jsonl -n 5", 2, "--n counts pairs of a --paradigm"),
         ("python:lm_scores:score -p transitiv", 2, "(did you mean 'transitive'?)"),
         ("python:lm_scores:none --pairs pairs.jsonl", 2, "lm_scores has no attribute 'none'"),
         ("python:lm_scores:number --pairs pairs.jsonl", 2, "name a function, as in python:module:function"),

@@ -118,6 +118,7 @@ def datasets(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.mark.slow
 def test_datasets_that_are_there_are_looked_at_beside_tasks_that_are_built(
     train: Train, datasets: Path, triplets: Path, tmp_path: Path
 ) -> None:
@@ -151,6 +152,7 @@ def test_other_items_of_the_same_name_are_looked_at_anew(train: Train, triplets:
     assert {step for step, _ in calls[2] - calls[0]} == {4}
 
 
+@pytest.mark.slow
 def test_datasets_are_read_once_for_all_encoders(
     train: Train, datasets: Path, triplets: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

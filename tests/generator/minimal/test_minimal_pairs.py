@@ -13,7 +13,13 @@ from oracle import Oracle, collect_words
 from sentprobe.errors import UsageError
 from sentprobe.generator.events.event_json import event_from_json
 from sentprobe.generator.events.lemmas import check_sorts
-from sentprobe.generator.minimal.changes import SAME_LENGTH, SAME_WORDS, compile_change, find_effect, find_places
+from sentprobe.generator.minimal.changes import (
+    SAME_LENGTH,
+    SAME_WORDS,
+    compile_change,
+    describe_word_overlap,
+    find_places,
+)
 from sentprobe.generator.minimal.minimal_pairs import MinimalPair, MinimalPairSpace
 from sentprobe.generator.minimal.paradigms import PrefixMethod, load_paradigms
 from sentprobe.generator.sentences.parse import ParseError, parse
@@ -124,7 +130,7 @@ def test_the_sentences_differ_in_what_the_paradigm_says(drawn: tuple[MinimalPair
     row, good, bad = space.paradigm, pair.good.split(), pair.bad.split()
     assert good[: pair.critical - 1] == bad[: pair.critical - 1]
     assert good[pair.critical - 1 : pair.critical] != bad[pair.critical - 1 : pair.critical]
-    effect = find_effect(row.change)
+    effect = describe_word_overlap(row.change)
     assert (sorted(good) == sorted(bad)) == (effect == SAME_WORDS)
     if effect == SAME_LENGTH:
         assert len(good) == len(bad)

@@ -249,7 +249,7 @@ def test_every_form_of_a_sentence_is_drawn() -> None:
 def test_triplets_of_the_same_nouns_and_verbs_are_one_unit() -> None:
     triplet_space = get_space("role", "compeval", "transitive")
     triplets = triplet_space.sample(triplet_space.count(), seed=1)
-    assert len(set(triplets.assign_units().tolist())) == 7 * 6 // 2 * 5
+    assert len(set(triplets.hash_units().tolist())) == 7 * 6 // 2 * 5
 
 
 EXAMPLES = [
@@ -384,8 +384,8 @@ def test_verbs_of_two_frames_are_left_out_of_sentences_with_relative_clauses() -
 @pytest.mark.parametrize(
     ("contrast", "message"),
     [
-        ("recipient", "needs ditransitive verbs; vocabulary 'compeval' has none; .*vocabulary 'everyday' has some"),
-        ("binding", "needs adjectives; vocabulary 'compeval' has none; .*vocabulary 'everyday' has some"),
+        ("recipient", "needs ditransitive verbs; vocabulary 'compeval' has none; .*vocabulary .*'everyday'.* has"),
+        ("binding", "needs adjectives; vocabulary 'compeval' has none; .*vocabulary .*'everyday'.* has"),
     ],
 )
 def test_a_vocabulary_without_words_for_a_contrast(contrast: str, message: str) -> None:

@@ -100,6 +100,7 @@ def test_sentences_of_triplets_have_one_reading(template: str, vocabulary: str) 
     assert [text for texts in columns for text in texts if len(parse(text, LEXICON)) != 1] == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "template", ["intransitive-rc", "transitive-rc", "intransitive-rc-ditransitive", "transitive-rc-ditransitive"]
 )

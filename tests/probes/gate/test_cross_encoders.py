@@ -62,6 +62,15 @@ def test_a_model_that_cannot_be_used(labels: tuple[str, ...] | None, message: st
         sentprobe.gate(f"ce:{folder}", contrasts=["role"], n=20)
 
 
+def test_a_model_without_a_head_is_no_cross_encoder(tmp_path: Path) -> None:
+    """The library would give it random weights."""
+    folder = save_cross_encoder(tmp_path / "x", ("score",))
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    (folder / "config.json").write_text(json.dumps(config | {"architectures": ["BertModel"]}), encoding="utf-8")
+    with pytest.raises(EncoderError, match="is no cross-encoder"):
+        sentprobe.gate(f"ce:{folder}", contrasts=["role"], n=20)
+
+
 def test_a_damaged_model(tmp_path: Path) -> None:
     folder = save_cross_encoder(tmp_path / "x", ("score",))
     config = json.loads((folder / "config.json").read_text("utf-8"))
@@ -85,6 +94,7 @@ def test_a_function_that_does_not_return_a_score_for_each_pair(values: object) -
         PairModel(lambda _: values, name="mine").score_columns(FIRSTS, SECONDS)
 
 
-def test_neither_model_nor_function() -> None:
-    with pytest.raises(UsageError, match="is no encoder"):
-        sentprobe.gate(contrasts=["role"], n=20)
+@pytest.mark.parametrize("arguments", [{}, {"model": "bow", "score": len}])
+def test_either_a_model_or_a_function(arguments: dict[str, Any]) -> None:
+    with pytest.raises(UsageError, match="give either a model or score"):
+        sentprobe.gate(**arguments, contrasts=["role"], n=20)

@@ -25,8 +25,8 @@ SCORES = st.lists(st.integers(-5, 5).map(lambda number: number / 10), min_size=1
 def make_pairs(same: list[float], other: list[float], *, units: list[int] | None = None) -> ScoredPairs:
     numbers = np.array(units or range(len(same)))
     return ScoredPairs(
-        contrast="role", form="form", example=("a", "b"), same=np.array(same), other=np.array(other),
-        same_units=numbers, other_units=numbers,
+        contrast="role", form="form", example=("a", "b"), same_scores=np.array(same), different_scores=np.array(other),
+        same_units=numbers, different_units=numbers,
     )  # fmt: skip
 
 

@@ -45,9 +45,9 @@ def test_blocks_do_not_change_the_figures_and_halves_do_not_share_a_text(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = write_triplets_as_pairs(tmp_path)
-    expected = sentprobe.gate("bow?dim=8", pairs=path)
+    expected = sentprobe.gate("bow?dim=8", pairs=path, contrasts=["role"], n=40)
     monkeypatch.setattr(pair_scores, "BLOCK", 7)
-    assert sentprobe.gate("bow?dim=8", pairs=path) == expected
+    assert sentprobe.gate("bow?dim=8", pairs=path, contrasts=["role"], n=40) == expected
     rates = expected.draws[0].rates[0]
     assert rates.pairs == rates.same_pairs < 60
 
@@ -90,7 +90,7 @@ def test_selected_triplets_have_the_lengths_and_at_most_their_shares(lengths: li
 def test_the_sentence_and_the_records(tmp_path: Path) -> None:
     figures = sentprobe.gate("bow?dim=8", pairs=write_pairs(tmp_path, [("x", "x", 1), ("x", "y", 0)]), threshold=1)
     assert str(figures) == (
-        "At a cosine of 1.0000, where 100.0% of paraphrases pass, 0.0% of pairs with another meaning pass, too."
+        "At a cosine of 1.0000, where 100.0% of paraphrases pass, 0.0% of pairs with different meanings pass, too."
     )
     (record,) = json.loads(json.dumps(figures.to_records()))
     assert (record["first"], record["second"], record["auc"]) == ("x", "y", 1.0)

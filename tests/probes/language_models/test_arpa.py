@@ -102,6 +102,7 @@ def test_scores_are_those_of_the_recursive_definition(
     [
         ("", "no ARPA file"),
         ("the man sleeps\n", "no ARPA file"),
+        ("\\data\\\nngram 1=0\n\n\\1-grams:\n\n\\end\\\n", "no ARPA file: it has no n-grams"),
         (ARPA.replace("\\end\\\n", ""), "does not end with"),
         (ARPA.replace("-0.2\tthe man", "-0.2\tthe"), "line 17: a logarithm, 2 words and perhaps a weight are wanted"),
         (ARPA.replace("-0.2\tthe man", "x\tthe man"), "line 17: a logarithm"),

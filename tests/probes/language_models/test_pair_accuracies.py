@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.language_models.pair_accuracies import PairResults, PairScores, score_pairs
-from sentprobe.probes.language_models.scorers import FunctionModel, ScoreKind
+from sentprobe.probes.language_models.scorers import FunctionModel, ScoreKind, TokenScores
 from sentprobe.probes.language_models.sentence_pairs import SentencePair
 from sentprobe.probes.statistics import accuracy_interval, compare_items
-from sentprobe.progress import SilentReporter
+from sentprobe.progress import Reporter, SilentReporter
 
 SCORES = st.sampled_from([-2.0, -1.5, -1.0])
 COLUMNS = st.lists(st.tuples(SCORES, SCORES, SCORES, SCORES), min_size=1, max_size=25)
@@ -155,3 +155,19 @@ def test_functions_that_return_no_scores(function: Callable[[list[str]], Any], m
 def test_a_number_for_a_sentence_has_no_other_score() -> None:
     with pytest.raises(SentprobeError, match="--score token needs one for each word"):
         measure(lambda texts: [0.0 for _ in texts], ScoreKind.TOKEN)
+
+
+class WordlessModel:
+    """Scores no token of any text."""
+
+    name = "wordless"
+    notes = ()
+
+    def score(self, texts: Sequence[str], reporter: Reporter) -> list[TokenScores]:
+        reporter.advance(len(texts))
+        return [TokenScores([])] * len(texts)
+
+
+def test_a_model_that_scores_no_token_of_a_text() -> None:
+    with pytest.raises(SentprobeError, match="wordless scores no token of 'good 0'"):
+        score_pairs(WordlessModel(), make_pairs(1), ScoreKind.SENTENCE, SilentReporter())

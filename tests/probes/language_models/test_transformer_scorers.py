@@ -9,6 +9,7 @@ from language_models import WORDS, make_bert, make_gpt2, score_causal_slowly, sc
 from model_files import tiny_model
 
 from sentprobe.errors import SentprobeError
+from sentprobe.probes.language_models import scorers
 from sentprobe.probes.language_models.scorers import ScoreKind, TokenScores, load_language_model, parse_models
 from sentprobe.progress import SilentReporter
 
@@ -88,3 +89,9 @@ def test_models_that_cannot_be_scored(tmp_path: Path, folders: dict[str, Path]) 
         load_language_model(parse_models([f"hf:{folders['bert']}"])[0], device="nowhere")
     with pytest.raises(SentprobeError, match="hf has no option 'pooling'"):
         score(f"hf:{folders['bert']}?pooling=mean", ["a"])
+
+
+def test_a_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scorers, "find_spec", lambda _: None)
+    with pytest.raises(SentprobeError, match="a language model hf:"):
+        load_language_model(*parse_models(["hf:gpt2"]))

@@ -48,7 +48,7 @@ def _draw_curves(gate: Gate) -> pn.ResultPicture:
         )
     return pn.ResultPicture(
         title="False hits against misses",
-        caption="Each point is a threshold. A line in the lower left corner is a threshold that separates.",
+        caption="Each point is a threshold. In the lower left corner there are few misses and few false hits.",
         panels=tuple(panels),
         legend=pn.build_legend(marks),
         of_encoders=False,

@@ -112,7 +112,7 @@ class SentenceTransformersEvaluator(BaseEvaluator):
 
 
 class GateEvaluator(SentenceTransformersEvaluator):
-    """Shares of pairs with another meaning that pass a threshold (:func:`sentprobe.gate`), during training.
+    """Shares of pairs with different meanings that pass a threshold (:func:`sentprobe.gate`), during training.
 
     The threshold keeps the share *keep* of paraphrases. Models are compared by the mean of false hits; lower is better.
 

@@ -124,6 +124,7 @@ def make_inline_engine(_: EngineChoice) -> Iterator[Engine]:
     yield Engine(InlineExecutor(), max_waiting=3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["local", "dask"])
 def test_workers_give_the_same_limits(engine: str, monkeypatch: pytest.MonkeyPatch) -> None:
     specs = ["bow?dim=30", "bow?dim=30&seed=1&name=other"]
@@ -169,6 +170,7 @@ def test_probe_words_that_leak_are_found() -> None:
     assert result.scores[Condition.RANDOM_SENTENCES].accuracy > 0.6
 
 
+@pytest.mark.slow
 def test_a_position_that_leaks_is_found() -> None:
     """The answer is in the sentence alone, so the probe words do not matter."""
     targets, words = sample_answers(LEAK_ITEMS), np.random.default_rng(3).integers(0, 4, LEAK_ITEMS)
@@ -176,6 +178,7 @@ def test_a_position_that_leaks_is_found() -> None:
     assert result.scores[Condition.RANDOM_PROBES].accuracy > 0.7
 
 
+@pytest.mark.slow
 def test_sentences_that_leak_are_found() -> None:
     """A tenth of the test items are training items; the bag of words learns nothing and ends early."""
     data = make_mirrored_dataset(name="copied", pairs=300)
