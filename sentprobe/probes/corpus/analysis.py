@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -98,10 +98,13 @@ class _FinishedChunks:
         self.folder = folder
         self.reporter = reporter
         self.progress = progress
-        self.heads: dict[int, tuple[str, int, int]] = {}
+        self.chunks: dict[int, stored_chunks.StoredChunk] = {}
 
     def add(self, chunk: Chunk, head: ChunkHead, *, resumed: bool) -> None:
-        self.heads[chunk.number] = (head.source, head.sentences, head.rows)
+        path = stored_chunks.find_chunk_path(self.folder, chunk.number)
+        self.chunks[chunk.number] = stored_chunks.StoredChunk(
+            path=path, source=head.source, place=0, sentences=head.sentences, rows=head.rows
+        )
         self.progress.add(head.sentences, resumed=resumed)
         self.reporter.note(str(self.progress))
         self.reporter.advance(chunk.size)
@@ -109,17 +112,9 @@ class _FinishedChunks:
     def list_chunks(self) -> list[stored_chunks.StoredChunk]:
         chunks = []
         next_places: Counter[str] = Counter()
-        for number, (source, sentences, rows) in sorted(self.heads.items()):
-            chunks.append(
-                stored_chunks.StoredChunk(
-                    path=stored_chunks.find_chunk_path(self.folder, number),
-                    source=source,
-                    place=next_places[source],
-                    sentences=sentences,
-                    rows=rows,
-                )
-            )
-            next_places[source] += sentences
+        for _, chunk in sorted(self.chunks.items()):
+            chunks.append(replace(chunk, place=next_places[chunk.source]))
+            next_places[chunk.source] += chunk.sentences
         return chunks
 
 
@@ -160,7 +155,8 @@ def _write_table(
         sentence_counts[chunk.source] += chunk.sentences
     sentences, rows = sentence_counts.total(), sum(chunk.rows for chunk in chunks)
     if not rows:
-        _raise_empty_error(plan, chunks, sentences)
+        shutil.rmtree(plan.out / table.WORK_FOLDER, ignore_errors=True)
+        raise _make_empty_error(plan, _read_failures(chunks), sentences)
     kept_rows = stored_chunks.find_kept_rows(chunks, plan.out / table.WORK_FOLDER / "first.npy")
     folder = table.make_staged_folder(plan.out)
     reporter.begin("write the table", stored_chunks.count_shards(kept_rows.total))
@@ -187,14 +183,13 @@ def _write_table(
     return new_table
 
 
-def _raise_empty_error(plan: Analysis, chunks: Sequence[stored_chunks.StoredChunk], sentences: int) -> None:
-    first = next(iter(_read_failures(chunks)), None)
+def _make_empty_error(plan: Analysis, failures: Iterator[dict[str, object]], sentences: int) -> SentprobeError:
+    first = next(failures, None)
     files = "the file" if len(plan.sources) == 1 else f"the {len(plan.sources)} files"
-    shutil.rmtree(plan.out / table.WORK_FOLDER, ignore_errors=True)
     if first is None:
         names = ", ".join(source.name for source in plan.sources[:3])
-        raise SentprobeError(f"there is no sentence in {files} of the corpus ({names})")
-    raise SentprobeError(
+        return SentprobeError(f"there is no sentence in {files} of the corpus ({names})")
+    return SentprobeError(
         f"none of the {sentences} sentences in {files} of the corpus could be used; the first: "
         f"{first['source']}, line {first['line']}: {first['message']}"
     )

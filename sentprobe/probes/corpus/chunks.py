@@ -45,23 +45,16 @@ def mark_first_rows(
     is_first = np.lib.format.open_memmap(path, mode="w+", dtype=np.bool_, shape=(total,))
     bits = max(0, (total - 1).bit_length() - (limit.bit_length() - 1))
     for step in range(1 << bits):
-        _mark_first_in_range(is_first, read_parts(), step=step, bits=bits)
+        values, positions, start = [], [], 0
+        for part in read_parts():  # the digests with this number in their highest bits
+            inside = np.flatnonzero(part >> np.uint64(64 - bits) == step) if bits else np.arange(len(part))
+            values.append(part[inside])
+            positions.append(inside + start)
+            start += len(part)
+        _, first_indices = np.unique(np.concatenate(values), return_index=True)
+        is_first[np.concatenate(positions)[first_indices]] = True
     is_first.flush()
     return is_first
-
-
-def _mark_first_in_range(is_first: NDArray[np.bool_], parts: Iterable[Digests], *, step: int, bits: int) -> None:
-    """Mark the first rows among those whose digest has *step* in its highest *bits*."""
-    values, positions = [], []
-    start = 0
-    for part in parts:
-        shifted = part >> np.uint64(64 - bits) if bits else np.zeros_like(part)
-        inside = np.flatnonzero(shifted == step)
-        values.append(part[inside])
-        positions.append(inside + start)
-        start += len(part)
-    _, first_indices = np.unique(np.concatenate(values), return_index=True)
-    is_first[np.concatenate(positions)[first_indices]] = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,19 +7,12 @@ from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
 from sentprobe.probes.syntax.conllu import read_block, read_head
-from sentprobe.probes.syntax.tree_texts import TreeText, read_trees, split_trees
+from sentprobe.probes.syntax.tree_texts import FilePiece, read_trees, split_trees
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, shorten
 from sentprobe.values import BadSyntaxError, parse_json
 
 MAX_PARAGRAPH = 100_000
 """Characters after which lines of text without an empty line are cut."""
-
-
-class FilePiece(NamedTuple):
-    """A part of a file that can be read on its own, and its first line (or row)."""
-
-    text: str
-    line: int
 
 
 class TextUnit(StrEnum):
@@ -59,7 +52,6 @@ class CorpusFormat:
     suffixes: tuple[str, ...]
     split: Callable[[Iterable[str]], Iterator[FilePiece | Mistake]]
     read: Callable[[FilePiece, RecordFields], Iterable[ReadPiece]]
-    summary: str
     parsed: bool = False
     """Whether files of the format hold parses, so that no parser is needed."""
 
@@ -96,13 +88,8 @@ def split_blocks(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:
             yield FilePiece("".join(line for _, line in block), block[0][0])
 
 
-def _split_trees(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:
-    for tree in split_trees(lines):
-        yield tree if isinstance(tree, Mistake) else FilePiece(tree.text, tree.line)
-
-
 def _read_trees(piece: FilePiece, _: RecordFields) -> Iterator[ReadPiece]:
-    for tree in read_trees(TreeText(piece.text, piece.line)):
+    for tree in read_trees(piece):
         yield tree if isinstance(tree, Mistake) else ParsedSentence(tree=tree)
 
 
@@ -161,36 +148,20 @@ def _make_mistake(piece: FilePiece, message: str) -> Mistake:
 
 
 PARQUET = "parquet"
+TREE_SUFFIXES = (".mrg", ".trees", ".tree", ".prd", ".penn", ".ptb", ".parse", ".brackets")
 
 FORMATS: Mapping[str, CorpusFormat] = {
     fmt.name: fmt
     for fmt in (
-        CorpusFormat(
-            "text",
-            (".txt", ".text"),
-            split_paragraphs,
-            _make_text_reader(TextUnit.TEXT),
-            "running text; an empty line ends a paragraph",
-        ),
-        CorpusFormat("lines", (), split_lines, _make_text_reader(TextUnit.SENTENCE), "a sentence a line"),
-        CorpusFormat(
-            "tokens",
-            (".tok",),
-            split_lines,
-            _make_text_reader(TextUnit.TOKENS),
-            "a sentence a line, with a space between any two tokens",
-        ),
-        CorpusFormat(
-            "trees",
-            (".mrg", ".trees", ".tree", ".prd", ".penn", ".ptb", ".parse", ".brackets"),
-            _split_trees,
-            _read_trees,
-            "Penn brackets",
-            parsed=True,
-        ),
-        CorpusFormat("conllu", (".conllu", ".conll"), split_blocks, _read_conllu, "CoNLL-U", parsed=True),
-        CorpusFormat("jsonl", (".jsonl", ".ndjson"), split_lines, _read_json, "an object a line"),
-        CorpusFormat(PARQUET, (".parquet",), split_lines, _read_json, "a table with a text in each row"),
+        CorpusFormat("text", (".txt", ".text"), split_paragraphs, _make_text_reader(TextUnit.TEXT)),
+        CorpusFormat("lines", (), split_lines, _make_text_reader(TextUnit.SENTENCE)),
+        CorpusFormat("tokens", (".tok",), split_lines, _make_text_reader(TextUnit.TOKENS)),
+        CorpusFormat("trees", TREE_SUFFIXES, split_trees, _read_trees, parsed=True),
+        CorpusFormat("conllu", (".conllu", ".conll"), split_blocks, _read_conllu, parsed=True),
+        CorpusFormat("jsonl", (".jsonl", ".ndjson"), split_lines, _read_json),
+        CorpusFormat(PARQUET, (".parquet",), split_lines, _read_json),
     )
 }
-"""The formats by name. Parquet rows become lines of JSON (:mod:`.sources`)."""
+"""The formats by name. Text is running text, a sentence a line, or a sentence a line with spaces between tokens.
+
+Parquet rows become lines of JSON (:mod:`.sources`)."""

@@ -196,7 +196,9 @@ def read_directory(path: Path) -> ProbeDataset:
     )
     splits = _find_indices(table, "split", [split.value for split in Split], file)
     try:
-        all_items = Items(*columns, _read_other_columns(table, {*_ITEM_COLUMNS, *names}))
+        others = {n: table[n].to_pylist() for n in table.column_names if n not in {*_ITEM_COLUMNS, *names}}
+        texts = {n: tuple("" if value is None else str(value) for value in values) for n, values in others.items()}
+        all_items = Items(*columns, texts)
         data = ProbeDataset(
             name=card["name"],
             sentences=tuple(sentences["sentence"].to_pylist()),
@@ -210,12 +212,6 @@ def read_directory(path: Path) -> ProbeDataset:
     if data.fingerprint() != card["fingerprint"]:
         raise DatasetError(f"{path}: the files do not belong together (fingerprints differ)")
     return data
-
-
-def _read_other_columns(table: Any, item_columns: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return all columns but the known ones; a missing value becomes an empty text."""
-    columns = {name: table[name].to_pylist() for name in table.column_names if name not in item_columns}
-    return {name: tuple("" if value is None else str(value) for value in values) for name, values in columns.items()}
 
 
 def read_columns(path: Path, columns: dict[str, str]) -> Any:

@@ -119,7 +119,7 @@ def _format_head(configs: Configs, licence: str = "") -> Iterator[str]:
         yield from _format_features(folder, facts)
     yield from hub.format_configs(
         {
-            folder or "default": {split: str(Path(folder) / hub.name_split_file(split)) for split in facts.sizes}
+            folder or "default": {s: (Path(folder) / hub.name_split_file(s)).as_posix() for s in facts.sizes}
             for folder, facts in configs.items()
         }
     )

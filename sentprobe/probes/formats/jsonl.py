@@ -34,7 +34,8 @@ def write_jsonl(data: ProbeDataset, path: Path) -> None:
     with atomic_path(path) as temporary:
         entries.write_lines(_format_lines(data), temporary)
         replaces = path.is_file()
-        _write_card(_build_transition_card(header, temporary, path) if replaces else header, path)
+        transition = {_ITEMS_DIGEST: _compute_digest(temporary), _PREVIOUS_CARD: _read_card_file(path)}
+        _write_card(header | transition if replaces else header, path)
     if replaces:
         _write_card(header, path)
 
@@ -45,11 +46,6 @@ def _write_card(header: Mapping[str, Any], path: Path) -> None:
 
 _ITEMS_DIGEST, _PREVIOUS_CARD = "items", "before"
 """Keys of a transitional card, which describes both the old and the new items."""
-
-
-def _build_transition_card(header: Mapping[str, Any], new: Path, path: Path) -> dict[str, Any]:
-    """Return a card that fits both the present items and the items that will replace them."""
-    return {**header, _ITEMS_DIGEST: _compute_digest(new), _PREVIOUS_CARD: _read_card_file(path)}
 
 
 def _resolve_transition(card: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:

@@ -69,7 +69,8 @@ def build_datasets(
             except TooFewError as error:
                 yield task, error
             else:
-                yield task, add_audit(data) if recipe.audit else data
+                audit = {"baselines": compute_baseline_scores(data)} if recipe.audit else {}
+                yield task, replace(data, card=replace(data.card, audit=audit)) if audit else data
 
 
 def check_natural_size(size: Size) -> None:
@@ -121,11 +122,6 @@ def _count_items(entries: Sequence[Entry]) -> dict[str, int]:
     counts = Counter((entry.split, entry.label) for entry in entries)
     order = sorted(counts, key=lambda key: (list(Split).index(key[0]), key[1]))
     return {f"{split.value} {label}": counts[split, label] for split, label in order}
-
-
-def add_audit(data: ProbeDataset) -> ProbeDataset:
-    """Add the accuracies of the paper's baselines (table 2) to the card."""
-    return replace(data, card=replace(data.card, audit={"baselines": compute_baseline_scores(data)}))
 
 
 def compute_baseline_scores(data: ProbeDataset) -> dict[str, float]:

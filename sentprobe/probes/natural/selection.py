@@ -71,11 +71,6 @@ class NaturalSettings:
                 raise UsageError(f"the {name} must be at least {least}, not {number}")
 
 
-def compute_scale(tokens: int) -> float:
-    """Return the factor by which the paper's figures shrink in a corpus of *tokens* tokens."""
-    return min(1.0, tokens / REFERENCE_TOKENS)
-
-
 def parse_band(text: str) -> FrequencyBand:
     """Parse ``LOW-HIGH``; raise UsageError unless these are whole numbers with 1 <= LOW <= HIGH."""
     match = re.fullmatch(r"([0-9]{1,18})-([0-9]{1,18})", text)
@@ -360,11 +355,6 @@ class Selection:
     """Target words of each split, if no word may be in two."""
 
 
-def make_entry(split: Split, label: str, text: str, probes: tuple[str, ...] = ()) -> Entry:
-    """Return an item by its texts."""
-    return Entry(split=split, label=label, sentence=text, probes=probes)
-
-
 def read_entries(
     request: SelectionRequest, pool: SentencePool, places: SplitPlaces, *, labels: Sequence[str]
 ) -> tuple[Entry, ...]:
@@ -373,7 +363,7 @@ def read_entries(
     for split, chosen in places.items():
         texts = request.corpus.read_texts(pool.handles[chosen])
         label_names = (labels[label] for label in pool.labels[chosen])
-        entries += [make_entry(split, label, text) for label, text in zip(label_names, texts, strict=True)]
+        entries += [Entry(split=split, label=n, sentence=text) for n, text in zip(label_names, texts, strict=True)]
     return tuple(entries)
 
 

@@ -42,7 +42,10 @@ def _parse_block(block: Sequence[str]) -> ParsedSentence:
     for offset, line in enumerate(block):
         if line.startswith("#"):
             continue
-        cells = _split_cells(line, offset)
+        cells = line.split("\t")
+        if len(cells) != _COLUMNS:
+            columns = "column" if len(cells) == 1 else "columns"
+            raise _LineError(f"{len(cells)} {columns}, expected {_COLUMNS} with tabs between them", offset)
         if "." in cells[0]:
             empty_nodes += 1
             _check_number(cells[0], f"{len(rows)}.{empty_nodes}", "empty node", offset)
@@ -62,14 +65,6 @@ def _parse_block(block: Sequence[str]) -> ParsedSentence:
     return ParsedSentence(tokens=tokens, tags=tags, tree=tree, heads=heads, relations=relations, universal=universal)
 
 
-def _split_cells(line: str, offset: int) -> list[str]:
-    cells = line.split("\t")
-    if len(cells) != _COLUMNS:
-        columns = "column" if len(cells) == 1 else "columns"
-        raise _LineError(f"{len(cells)} {columns}, expected {_COLUMNS} with tabs between them", offset)
-    return cells
-
-
 def _check_number(number: str, expected: str, kind: str, offset: int) -> None:
     if number != expected:
         raise _LineError(f"{kind} {expected} has the number {number!r}", offset)
@@ -87,7 +82,10 @@ def _read_word(cells: Sequence[str], offset: int) -> tuple[str, str, int, str, s
     """Return form, XPOS, head, relation, UPOS with features, and lemma."""
     features = _sort_features(cells, offset)
     tag = cells[3] if features == "_" else f"{cells[3]}|{features}"
-    return cells[1], cells[4], _read_head_cell(cells, offset), cells[7], tag, cells[2]
+    try:
+        return cells[1], cells[4], read_head(cells[6]), cells[7], tag, cells[2]
+    except ValueError as error:
+        raise _LineError(f"the head of {shorten(cells[1])!r} is {error}", offset) from None
 
 
 def _sort_features(cells: Sequence[str], offset: int) -> str:
@@ -97,13 +95,6 @@ def _sort_features(cells: Sequence[str], offset: int) -> str:
     if not all(map(_FEATURE.fullmatch, features)):
         raise _LineError(f"the features of {shorten(cells[1])!r} are {shorten(cells[5])!r}, not Name=Value|...", offset)
     return "|".join(sorted(features, key=str.lower))
-
-
-def _read_head_cell(cells: Sequence[str], offset: int) -> int:
-    try:
-        return read_head(cells[6])
-    except ValueError as error:
-        raise _LineError(f"the head of {shorten(cells[1])!r} is {error}", offset) from None
 
 
 def read_head(text: str) -> int:

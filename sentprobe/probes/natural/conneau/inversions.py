@@ -1,11 +1,10 @@
 """CoordInv and BShift of Conneau et al. 2018, section 2: two clauses or two neighbouring tokens, inverted or not."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from random import Random
 
-from sentprobe.probes.dataset import Split
 from sentprobe.probes.formats.entries import Entry
 from sentprobe.probes.known_task import Cue, give_reason
 from sentprobe.probes.natural import changed_sentences as pairing
@@ -62,14 +61,6 @@ def select_coordination_inversion(request: selection.SelectionRequest) -> select
     if unequal is None:
         raise selection.make_too_few_error(request.task, counts, needed=2 * len(requested))
     equal = selection.scale_share(len(pairs[LongerClause.NEITHER]) // 2, unequal) or dict.fromkeys(requested, 0)
-    entries = _build_entries(pairs, unequal=unequal, equal=equal)
-    notes = _describe_sizes(request, selection.ClassShare(requested, unequal), selection.ClassShare(unequal, equal))
-    return selection.Selection((pairing.ORIGINAL, pairing.INVERTED), tuple(entries), notes, counts)
-
-
-def _build_entries(
-    pairs: dict[LongerClause, list[pairing.ChangedPair]], *, unequal: dict[Split, int], equal: dict[Split, int]
-) -> list[Entry]:
     remaining = {longer: iter(length_pairs) for longer, length_pairs in pairs.items()}
     entries: list[Entry] = []
     for split, unequal_count in unequal.items():
@@ -77,7 +68,8 @@ def _build_entries(
             number = equal[split] if longer is LongerClause.NEITHER else unequal_count
             chosen = [next(remaining[longer]) for _ in range(2 * number)]
             entries += pairing.alternate_versions(chosen, split, labels=(pairing.ORIGINAL, pairing.INVERTED))
-    return entries
+    notes = _describe_sizes(request, selection.ClassShare(requested, unequal), selection.ClassShare(unequal, equal))
+    return selection.Selection((pairing.ORIGINAL, pairing.INVERTED), tuple(entries), notes, counts)
 
 
 def _describe_sizes(
@@ -100,21 +92,16 @@ def _group_by_length(request: selection.SelectionRequest) -> dict[LongerClause, 
     pool = request.select_pool(
         f"SELECT digest, 0 AS label, 0 AS form FROM {selection.build_answered_rows_sql(ANSWER_SQL)}"
     )
-    invertible = _find_invertible(request.corpus.read_columns(pool.handles, _COLUMNS))
+    invertible: dict[str, CoordinatedSentence] = {}
+    for text, tags, *spans, words in request.corpus.read_columns(pool.handles, _COLUMNS):
+        parts = divide_sentence(text, tags, spans, words)
+        if parts is not None and render_sentence(parts, inverted=False) == text:
+            invertible[text] = parts
     changes = {text: render_sentence(parts, inverted=True) for text, parts in invertible.items()}
     pairs: dict[LongerClause, list[pairing.ChangedPair]] = {longer: [] for longer in LongerClause}
     for pair in pairing.filter_new_pairs(request, changes):
         pairs[invertible[pair.original].longer].append(pair)
     return pairs
-
-
-def _find_invertible(rows: Iterable[tuple[object, ...]]) -> dict[str, CoordinatedSentence]:
-    divided = {str(row[0]): divide_sentence(str(row[0]), row[1], row[2:6], row[6]) for row in rows}  # type: ignore[arg-type]
-    return {
-        text: parts
-        for text, parts in divided.items()
-        if parts is not None and render_sentence(parts, inverted=False) == text
-    }
 
 
 def divide_sentence(

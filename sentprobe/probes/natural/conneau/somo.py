@@ -5,8 +5,6 @@ the word after, whose frequencies differ by at most a factor of two.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -31,12 +29,8 @@ _OVERSAMPLE = 1.5
 """Sentences that are tried at first, per sentence needed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
-    """A pair of sentences, and the frequency rank of the replacement."""
-
-    pair: ChangedPair
-    rank: int
+Replacement = tuple[ChangedPair, int]
+"""A pair of sentences, and the frequency rank of the replacement."""
 
 
 def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selection:
@@ -44,7 +38,13 @@ def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selecti
     band = request.settings.odd_band or ODD_BAND.scale(request.corpus.token_count)
     replacements = _find_replacements(request, band)
     requested = selection.compute_class_share(request.size, classes=2)
-    dealt = _deal_replacements(replacements, {split: 2 * number for split, number in requested.items()})
+    ranks, zeros = np.array([rank for _, rank in replacements], np.int64), np.zeros(len(replacements), np.int64)
+    pool = SentencePool(zeros.astype(np.uint64), zeros, ranks)
+    places = selection.deal_forms(pool, classes=1, requested={split: 2 * n for split, n in requested.items()})
+    dealt = {
+        split: [replacement for replacement, place in zip(replacements, places, strict=True) if place == number]
+        for number, split in enumerate(requested)
+    }
     filled_share = min([1.0, *(len(dealt[split]) / (2 * n) for split, n in requested.items())])
     counts_by_split = {split: int(number * filled_share + 1e-9) for split, number in requested.items()}
     if not all(counts_by_split.values()):
@@ -54,30 +54,17 @@ def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selecti
         raise selection.make_too_few_error(request.task, counts, needed=2, forms=True)
     entries: list[Entry] = []
     forms: dict[Split, frozenset[str]] = {}
-    words = request.corpus.find_words([replacement.rank for replacement in replacements])
+    words = request.corpus.find_words(ranks.tolist())
     for split, number in counts_by_split.items():
         chosen = dealt[split][: 2 * number]
-        entries += alternate_versions([replacement.pair for replacement in chosen], split, labels=LABELS)
-        forms[split] = frozenset(words[replacement.rank] for replacement in chosen[1::2])
+        entries += alternate_versions([pair for pair, _ in chosen], split, labels=LABELS)
+        forms[split] = frozenset(words[rank] for _, rank in chosen[1::2])
     why = f"{len(replacements):,} sentences can be changed, and no replacement may be in two splits"
     notes = (
         format_band_note(band),
         *selection.describe_size(request, selection.ClassShare(requested, counts_by_split), classes=2, why=why),
     )
     return selection.Selection(LABELS, tuple(entries), notes, count_forms(forms), forms)
-
-
-def _deal_replacements(
-    replacements: Sequence[Replacement], requested: dict[Split, int]
-) -> dict[Split, list[Replacement]]:
-    ranks = np.array([replacement.rank for replacement in replacements], np.int64)
-    zeros = np.zeros(len(replacements), np.int64)
-    pool = SentencePool(zeros.astype(np.uint64), zeros, ranks)
-    places = selection.deal_forms(pool, classes=1, requested=requested)
-    return {
-        split: [replacement for replacement, place in zip(replacements, places, strict=True) if place == number]
-        for number, split in enumerate(requested)
-    }
 
 
 def _find_replacements(request: selection.SelectionRequest, band: selection.FrequencyBand) -> list[Replacement]:
@@ -105,7 +92,7 @@ def _replace_targets(request: selection.SelectionRequest) -> list[Replacement]:
         tokens[place] = word
         changes[text] = " ".join(tokens)
         ranks[text] = int(rank)
-    return [Replacement(pair, ranks[pair.original]) for pair in filter_new_pairs(request, changes)]
+    return [(pair, ranks[pair.original]) for pair in filter_new_pairs(request, changes)]
 
 
 def create_word_tables(corpus: Corpus, band: selection.FrequencyBand) -> None:

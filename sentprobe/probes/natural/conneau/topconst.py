@@ -34,9 +34,8 @@ def select_top_constituents(request: selection.SelectionRequest, answer: str = A
 def _find_sequences(request: selection.SelectionRequest, answer: str) -> tuple[list[str], tuple[str, ...]]:
     """Return the most frequent sequences, and a note if their number differs from the paper's."""
     max_sequences = request.settings.sequences or SEQUENCES
-    min_sentences = (
-        1 if request.settings.sequences else min(MIN_SENTENCES, _count_class_items(request, max_sequences + 1))
-    )
+    class_items = sum(selection.compute_class_share(request.size, classes=max_sequences + 1).values())
+    min_sentences = 1 if request.settings.sequences else min(MIN_SENTENCES, class_items)
     rows = request.corpus.query(
         f"SELECT answer FROM {selection.build_answered_rows_sql(answer)} "
         "GROUP BY answer HAVING count(*) >= ? ORDER BY count(*) DESC, answer LIMIT ?",
@@ -54,10 +53,6 @@ def _find_sequences(request: selection.SelectionRequest, answer: str) -> tuple[l
     if len(rows) < max_sequences:
         note += f": no other has {min_sentences} sentences"
     return [top for (top,) in rows], (note,)
-
-
-def _count_class_items(request: selection.SelectionRequest, classes: int) -> int:
-    return sum(selection.compute_class_share(request.size, classes=classes).values())
 
 
 TASK = nt.NaturalTask(
