@@ -58,6 +58,7 @@ def build(
 ) -> None:
     """Build the datasets of a suite and write them into a folder."""
     from sentprobe.commands.shared.target_options import parse_compeval, parse_natural
+    from sentprobe.probes.formats import hub_dataset
     from sentprobe.probes.runs.request.built_suites import (
         AnySuite,
         build_failure_error,
@@ -66,7 +67,7 @@ def build(
     )
     from sentprobe.probes.runs.request.targets import missing_table_error, unknown_suite_error
 
-    licence_name = _find_licence(licence, format_)
+    licence_name = hub_dataset.check_licence(licence, format_)
     if suite in SUITES:
         reject_unused_options(list_given_options(context), [suite], data_name=suite)
     chosen_suite: AnySuite
@@ -127,15 +128,6 @@ def build_into(
         else:
             failures.append(result)
     return datasets, failures
-
-
-def _find_licence(name: str | None, fmt: str) -> str:
-    """Return the licence for the README; raise UsageError if the licence is invalid or the format has no README."""
-    from sentprobe.probes.formats import hub_dataset
-
-    if name is not None and fmt != hub_dataset.HUB:
-        raise UsageError(f"--license is for --format hub, not for {fmt}")
-    return hub_dataset.check_licence(hub_dataset.UNKNOWN if name is None else name)
 
 
 def _write_readme(out: Path, *, fmt: str, licence: str) -> None:

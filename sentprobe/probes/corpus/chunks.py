@@ -198,7 +198,7 @@ def _write_shard(kept_rows: KeptRows, folder: Path, number: int) -> Shard:
 
 
 def _read_kept_rows(kept_rows: KeptRows, low: int, high: int) -> pa.Table:
-    """Return the kept rows from *low* up to *high*, with their ids."""
+    """Return the kept rows from *low* up to *high*, with their ids, and their places in the whole source."""
     parts = []
     number = bisect_right(kept_rows.kept_starts, low) - 1
     while number < len(kept_rows.chunks) and kept_rows.kept_starts[number] < high:
@@ -207,18 +207,12 @@ def _read_kept_rows(kept_rows: KeptRows, low: int, high: int) -> pa.Table:
         first_kept = kept_rows.kept_starts[number]
         indices = indices[max(0, low - first_kept) : high - first_kept]
         if len(indices):
-            parts.append(_select_chunk_rows(kept_rows.chunks[number], indices, first_id=max(low, first_kept)))
+            chunk = kept_rows.chunks[number]
+            table = read_rows(chunk.path)
+            if len(indices) < table.num_rows:
+                table = table.take(indices)
+            ids = np.arange(table.num_rows, dtype=np.int64) + max(low, first_kept)
+            columns = {"id": pa.array(ids), "place": pa.array(table["place"].to_numpy() + chunk.place)}
+            parts.append(pa.table([columns.get(field.name, table[field.name]) for field in SCHEMA], schema=SCHEMA))
         number += 1
     return pa.concat_tables(parts).combine_chunks()
-
-
-def _select_chunk_rows(chunk: StoredChunk, indices: NDArray[np.int64], *, first_id: int) -> pa.Table:
-    """Return some rows of a chunk, with ids from *first_id* and places in the whole source."""
-    table = read_rows(chunk.path)
-    if len(indices) < table.num_rows:
-        table = table.take(indices)
-    ids = np.arange(first_id, first_id + table.num_rows, dtype=np.int64)
-    places = table["place"].to_numpy() + chunk.place
-    columns = {"id": pa.array(ids), "place": pa.array(places)}
-    arrays = [columns.get(field.name, table[field.name]) for field in SCHEMA]
-    return pa.table(arrays, schema=SCHEMA)

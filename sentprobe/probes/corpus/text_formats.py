@@ -97,37 +97,27 @@ def _read_conllu(piece: FilePiece, _: RecordFields) -> Iterator[ReadPiece]:
     yield read_block([line.rstrip("\r") for line in piece.text.removesuffix("\n").split("\n")], piece.line)
 
 
-def _make_text_reader(holds: TextUnit) -> Callable[[FilePiece, RecordFields], Iterator[ReadPiece]]:
-    def read(piece: FilePiece, _: RecordFields) -> Iterator[ReadPiece]:
-        yield RawText(piece.text, holds)
-
-    return read
+def _make_text_reader(holds: TextUnit) -> Callable[[FilePiece, RecordFields], list[ReadPiece]]:
+    return lambda piece, _: [RawText(piece.text, holds)]
 
 
-def _read_json(piece: FilePiece, reading: RecordFields) -> Iterator[ReadPiece]:
+def _read_json(piece: FilePiece, reading: RecordFields) -> list[ReadPiece]:
     try:
         record = parse_json(piece.text)
     except BadSyntaxError as error:
-        yield _make_mistake(piece, f"not JSON: {error.reason}")
-        return
+        return [_make_mistake(piece, f"not JSON: {error.reason}")]
     if not isinstance(record, dict):
-        yield _make_mistake(piece, "expected an object with a text in it, found another value")
-        return
-    yield _read_record(piece, record, reading)
-
-
-def _read_record(piece: FilePiece, record: Mapping[str, Any], reading: RecordFields) -> ReadPiece:
-    tokens = record.get("tokens")
+        return [_make_mistake(piece, "expected an object with a text in it, found another value")]
+    tokens, text = record.get("tokens"), record.get(reading.column)
     columns = tokens if isinstance(tokens, dict) else record
     if "tree" in record and "xpos" in columns and "form" in columns:
-        return _read_generated(piece, columns, record["tree"])
-    text = record.get(reading.column)
+        return [_read_generated(piece, columns, record["tree"])]
     if isinstance(text, list) and text and all(isinstance(word, str) for word in text):
-        return RawText(" ".join("_".join(word.split()) for word in text), TextUnit.TOKENS)
+        return [RawText(" ".join("_".join(word.split()) for word in text), TextUnit.TOKENS)]
     if not isinstance(text, str):
         keys = ", ".join(map(repr, record)) or "nothing"
-        return _make_mistake(piece, f"no text under {reading.column!r}; the record has {keys}")
-    return RawText(text, reading.holds) if text.strip() else _make_mistake(piece, "an empty text")
+        return [_make_mistake(piece, f"no text under {reading.column!r}; the record has {keys}")]
+    return [RawText(text, reading.holds) if text.strip() else _make_mistake(piece, "an empty text")]
 
 
 def _read_generated(piece: FilePiece, columns: Mapping[str, Any], tree: object) -> ReadPiece:

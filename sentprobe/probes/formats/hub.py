@@ -148,12 +148,9 @@ def format_facts(facts: HubFacts) -> Iterator[str]:
     yield from ("", f"- {len(labels)} labels: {label_list}{', ...' if len(labels) > 30 else ''}")
     yield f"- Probe words of each item, which the classifier gets as well: {facts.slots}"
     origins = {"Made by": card.command, "Vocabulary": card.vocabulary, "Source": card.source}
-    yield from (f"- {heading}: `{_format_code(text)}`" for heading, text in origins.items() if text)
+    code = {h: escape_control_characters(" ".join(text.split()).replace("`", "'")) for h, text in origins.items()}
+    yield from (f"- {heading}: `{text}`" for heading, text in code.items() if text)
     yield from (f"- Note: {escape_card_text(note)}" for note in card.notes)
-
-
-def _format_code(text: str) -> str:
-    return escape_control_characters(" ".join(text.split()).replace("`", "'"))
 
 
 def escape_card_text(text: str) -> str:

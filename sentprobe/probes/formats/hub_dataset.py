@@ -66,8 +66,11 @@ def is_hub(path: Path) -> bool:
     return directory.read_format_name(path) == FORMAT
 
 
-def check_licence(text: str) -> str:
-    """Return the name of a licence that the hub knows, or raise UsageError with the nearest name."""
+def check_licence(name: str | None, fmt: str) -> str:
+    """Return the name of a licence that the hub knows; None: unknown. Raises UsageError, with the nearest name."""
+    if name is not None and fmt != HUB:
+        raise UsageError(f"--license is for --format hub, not for {fmt}")
+    text = UNKNOWN if name is None else name
     licences = files("sentprobe.probes.formats").joinpath("licences.txt").read_text("utf-8").split()
     if text not in licences:
         raise UsageError(
@@ -116,22 +119,18 @@ def _format_head(configs: Configs, licence: str = "") -> Iterator[str]:
     yield from ("tags:", *(f"- {tag}" for tag in _TAGS))
     yield "dataset_info:"
     for folder, facts in configs.items():
-        yield from _format_features(folder, facts)
+        yield from (f"- config_name: {hub.quote_yaml(folder or 'default')}", "  features:")
+        yield from ("  - name: sentence", "    dtype: string", "  - name: label", "    dtype:")
+        yield from ("      class_label:", "        names:")
+        yield from (f"          '{number}': {hub.quote_yaml(label)}" for number, label in enumerate(facts.labels))
+        for name in hub.name_probe_columns(facts.slots):
+            yield from (f"  - name: {name}", "    dtype: string")
     yield from hub.format_configs(
         {
             folder or "default": {s: (Path(folder) / hub.name_split_file(s)).as_posix() for s in facts.sizes}
             for folder, facts in configs.items()
         }
     )
-
-
-def _format_features(folder: str, facts: hub.HubFacts) -> Iterator[str]:
-    yield from (f"- config_name: {hub.quote_yaml(folder or 'default')}", "  features:")
-    yield from ("  - name: sentence", "    dtype: string", "  - name: label", "    dtype:")
-    yield from ("      class_label:", "        names:")
-    yield from (f"          '{number}': {hub.quote_yaml(label)}" for number, label in enumerate(facts.labels))
-    for name in hub.name_probe_columns(facts.slots):
-        yield from (f"  - name: {name}", "    dtype: string")
 
 
 def _name_size_category(items: int) -> str:

@@ -27,7 +27,12 @@ def get_card_path(path: Path) -> Path:
 
 def write_jsonl(data: ProbeDataset, path: Path) -> None:
     """Write items and card, without unused sentences and probe words. Raises UsageError."""
-    _check_card_path(get_card_path(path))
+    try:
+        is_replaceable = not get_card_path(path).exists() or _is_header(parse_json(get_card_path(path).read_bytes()))
+    except (BadSyntaxError, OSError):
+        is_replaceable = False
+    if not is_replaceable:
+        raise UsageError(f"{get_card_path(path)}: not a card of sentprobe, so not replaced: move it")
     entries.check_columns(data, (*_KEYS, *PROBES, *SENTENCE), format_name="jsonl")
     columns = {"columns": list(data.columns)} if data.columns else {}
     header = {"format": FORMAT, "name": data.name, "labels": list(data.labels), **columns, "card": data.card.to_json()}
@@ -63,15 +68,6 @@ def _compute_digest(path: Path) -> str:
         return file_digest(file, "sha256").hexdigest()
 
 
-def _check_card_path(path: Path) -> None:
-    try:
-        is_replaceable = not path.exists() or _is_header(parse_json(path.read_bytes()))
-    except (BadSyntaxError, OSError):
-        is_replaceable = False
-    if not is_replaceable:
-        raise UsageError(f"{path}: not a card of sentprobe, so not replaced: move it")
-
-
 def _is_header(value: object) -> bool:
     return isinstance(value, dict) and str(value.get("format", "")).startswith(_FORMAT_PREFIX)
 
@@ -103,7 +99,7 @@ def read_jsonl(path: Path) -> ProbeDataset:
     labels, name, header_card = _parse_header(header, where=where if is_inline else str(get_card_path(path)))
     items = values if is_inline else chain([(where, first)], values)
     return entries.build_dataset(
-        _iterate_entries(_check_all_keys(items, (*_KEYS, *header.get("columns", ()))), None),
+        _iterate_entries(items, None, (*_KEYS, *header.get("columns", ()))),
         name=name or path.stem,
         source=str(path),
         card=header_card,
@@ -137,11 +133,15 @@ def read_value_entries(values: Values, *, split: Split | None = None) -> tuple[F
     return fields, _iterate_entries(chain([(where, first)], values), split)
 
 
-def _iterate_entries(values: Values, split: Split | None) -> Iterator[entries.Entry]:
+def _iterate_entries(
+    values: Values, split: Split | None, allowed_keys: tuple[str, ...] = ()
+) -> Iterator[entries.Entry]:
     fields_by_keys: dict[tuple[str, ...], Fields] = {}
     for where, value in values:
         keys = tuple(value)
         if keys not in fields_by_keys:
+            if allowed_keys:
+                _check_keys(value, allowed_keys, where)
             fields_by_keys[keys] = find_fields(keys, where=where, split=split)
         yield parse_entry(value, fields_by_keys[keys], where=where, split=split)
 
@@ -171,12 +171,6 @@ def _parse_header(header: Mapping[str, Any], *, where: str) -> tuple[list[str], 
         return labels, name, Card.from_json(header["card"]) if "card" in header else None
     except SentprobeError as error:
         raise DatasetError(f"{where}: {error}") from None
-
-
-def _check_all_keys(values: Values, keys: tuple[str, ...]) -> Values:
-    for where, value in values:
-        _check_keys(value, keys, where)
-        yield where, value
 
 
 def _check_keys(value: Mapping[str, Any], allowed: tuple[str, ...], where: str) -> None:

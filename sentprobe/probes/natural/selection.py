@@ -73,11 +73,8 @@ class NaturalSettings:
 
 def parse_band(text: str) -> FrequencyBand:
     """Parse ``LOW-HIGH``; raise UsageError unless these are whole numbers with 1 <= LOW <= HIGH."""
-    match = re.fullmatch(r"([0-9]{1,18})-([0-9]{1,18})", text)
-    if match is not None:
-        low, high = map(int, match.groups())
-        if 1 <= low <= high:
-            return FrequencyBand(low, high)
+    if (match := re.fullmatch(r"([0-9]{1,18})-([0-9]{1,18})", text)) and 1 <= int(match[1]) <= int(match[2]):
+        return FrequencyBand(int(match[1]), int(match[2]))
     raise UsageError(f"a frequency band is LOW-HIGH, such as {_EXAMPLE}, with LOW from 1 up, not {text!r}")
 
 
@@ -87,11 +84,8 @@ def parse_depths(text: str) -> range:
     >>> parse_depths("5-11")
     range(5, 12)
     """
-    match = re.fullmatch(r"([0-9]{1,2})-([0-9]{1,2})", text)
-    if match is not None:
-        low, high = map(int, match.groups())
-        if 1 <= low < high:
-            return range(low, high + 1)
+    if (match := re.fullmatch(r"([0-9]{1,2})-([0-9]{1,2})", text)) and 1 <= int(match[1]) < int(match[2]):
+        return range(int(match[1]), int(match[2]) + 1)
     raise UsageError(f"depths are LOW-HIGH, such as 5-11, with LOW from 1 up and HIGH up to 99, not {text!r}")
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 from sentprobe.probes.corpus.queries import SentencePool
 from sentprobe.probes.dataset import Split
@@ -78,18 +79,11 @@ def _count_agreeing(
     chosen = places[Split.TEST]
     tags = request.corpus.read_columns(pool.handles[chosen], "tags")
     answers = (labels[label] for label in pool.labels[chosen])
-    leads = [
-        _compute_lead(
-            answer,
-            [
-                label_of_tag
-                for tag in tags_of_sentence
-                for label_of_tag, label_tags in redundancy.tags.items()
-                if has_any_tag(tag, label_tags)
-            ],
-        )
-        for answer, (tags_of_sentence,) in zip(answers, tags, strict=True)
-    ]
+    leads: list[int] = []
+    for answer, (tags_of_sentence,) in zip(answers, tags, strict=True):
+        pairs = product(tags_of_sentence, redundancy.tags.items())
+        counts = Counter(label for tag, (label, label_tags) in pairs if has_any_tag(tag, label_tags))
+        leads.append(counts.pop(answer, 0) - max(counts.values(), default=0))
     return {AGREEING: sum(lead > 0 for lead in leads), TIED: leads.count(0)}
 
 
@@ -101,13 +95,6 @@ def has_any_tag(tag: str, label_tags: Sequence[str]) -> bool:
     """
     words = [set(word_tag.split("|")) for word_tag in tag.split("+")]
     return any(word.issuperset(label_tag.split("|")) for label_tag in label_tags for word in words)
-
-
-def _compute_lead(answer: str, word_labels: Sequence[str]) -> int:
-    """Return the number of words with the answer minus that of the most frequent other label."""
-    counts = Counter(word_labels)
-    answer_count = counts.pop(answer, 0)
-    return answer_count - max(counts.values(), default=0)
 
 
 def format_band_note(band: selection.FrequencyBand) -> str:

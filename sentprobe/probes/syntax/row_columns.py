@@ -2,10 +2,12 @@
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from sentprobe.probes.syntax.clauses import Noun
 from sentprobe.probes.syntax.rows import Row
 
 CLAUSES_TYPE = pa.struct(
@@ -14,10 +16,11 @@ CLAUSES_TYPE = pa.struct(
 _TEXT, _TEXTS, _SMALL, _LARGE = pa.string(), pa.list_(pa.string()), pa.int16(), pa.int64()
 
 
-def _find_main_tag(row: Row, role: int, index: int | None) -> str | None:
+def _find_main_tag(row: Row, role: int, word: Noun | int | None) -> str | None:
     """Return the tag of verb (0), subject (1) or object (2), which may be one word of a token."""
     if row.universal is not None:
         return row.universal.main_tags[role]
+    index = word.index if isinstance(word, Noun) else word
     return None if index is None or not row.tags else row.tags[index]
 
 
@@ -26,7 +29,7 @@ def _flatten_clauses(row: Row) -> tuple[int, int, int, int, int] | None:
     return None if coordination is None else (coordination.conjunction, *coordination.first, *coordination.second)
 
 
-_COLUMNS: dict[str, tuple[pa.DataType, Callable[[Row], object]]] = {
+_COLUMNS: dict[str, tuple[pa.DataType, Callable[[Row], Any]]] = {
     "digest": (_TEXT, lambda row: row.digest),
     "source": (_TEXT, lambda row: row.source),
     "place": (_LARGE, lambda row: row.place),
@@ -40,10 +43,10 @@ _COLUMNS: dict[str, tuple[pa.DataType, Callable[[Row], object]]] = {
     "verb_index": (_SMALL, lambda row: row.verb),
     "verb_tag": (_TEXT, lambda row: _find_main_tag(row, 0, row.verb)),
     "subject_index": (_SMALL, lambda row: row.subject and row.subject.index),
-    "subject_tag": (_TEXT, lambda row: _find_main_tag(row, 1, row.subject and row.subject.index)),
+    "subject_tag": (_TEXT, lambda row: _find_main_tag(row, 1, row.subject)),
     "subject_number": (_TEXT, lambda row: row.subject and row.subject.number),
     "object_index": (_SMALL, lambda row: row.object and row.object.index),
-    "object_tag": (_TEXT, lambda row: _find_main_tag(row, 2, row.object and row.object.index)),
+    "object_tag": (_TEXT, lambda row: _find_main_tag(row, 2, row.object)),
     "object_number": (_TEXT, lambda row: row.object and row.object.number),
     "clauses": (CLAUSES_TYPE, _flatten_clauses),
     "clause_words": (_TEXTS, lambda row: row.universal and row.universal.clause_words),

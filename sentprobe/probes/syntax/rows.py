@@ -103,7 +103,12 @@ def _restore_written(parsed: ParsedSentence, words: tuple[str, ...]) -> tuple[st
 def _make_row(
     parsed: ParsedSentence, tokens: tuple[str, ...], tags: tuple[str, ...], *, tree: Tree | None, clause: MainClause
 ) -> Row:
-    tokens, text = _join_tokens(tokens)
+    if not 0 < len(tokens) <= MAX_TOKENS:
+        raise RowError(f"a sentence of {len(tokens)} tokens; a row holds 1 to {MAX_TOKENS}")
+    tokens = tuple("_".join(token.split()) for token in tokens)
+    if "" in tokens:
+        raise RowError(f"token {tokens.index('') + 1} of {len(tokens)} is empty")
+    text = " ".join(tokens)
     top = None if tree is None else list_top_constituents(tree)
     edges = None if tree is None else compute_depth(tree)
     if edges is not None and edges > MAX_TOKENS:
@@ -123,16 +128,3 @@ def _make_row(
         object=clause.object,
         clauses=None if tree is None else find_coordination(tree),
     )
-
-
-def _join_tokens(tokens: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-    """Return the tokens and their text; white space inside a token becomes ``_``."""
-    if not 0 < len(tokens) <= MAX_TOKENS:
-        raise RowError(f"a sentence of {len(tokens)} tokens; a row holds 1 to {MAX_TOKENS}")
-    text = " ".join(tokens)
-    if len(text.split()) == len(tokens) and text.split() == list(tokens):
-        return tokens, text
-    tokens = tuple("_".join(token.split()) for token in tokens)
-    if "" in tokens:
-        raise RowError(f"token {tokens.index('') + 1} of {len(tokens)} is empty")
-    return tokens, " ".join(tokens)
