@@ -36,11 +36,6 @@ class AnalysisProgress:
     new_sentences: int = 0
     start: float = field(default_factory=time.monotonic)
 
-    def add(self, sentences: int, *, resumed: bool) -> None:
-        """Count sentences; *resumed*: an earlier run has analysed them."""
-        self.sentences += sentences
-        self.new_sentences += 0 if resumed else sentences
-
     @property
     def seconds(self) -> float:
         """Seconds since the start."""
@@ -105,17 +100,10 @@ class _FinishedChunks:
         self.chunks[chunk.number] = stored_chunks.StoredChunk(
             path=path, source=head.source, place=0, sentences=head.sentences, rows=head.rows
         )
-        self.progress.add(head.sentences, resumed=resumed)
+        self.progress.sentences += head.sentences
+        self.progress.new_sentences += 0 if resumed else head.sentences
         self.reporter.note(str(self.progress))
         self.reporter.advance(chunk.size)
-
-    def list_chunks(self) -> list[stored_chunks.StoredChunk]:
-        chunks = []
-        next_places: Counter[str] = Counter()
-        for _, chunk in sorted(self.chunks.items()):
-            chunks.append(replace(chunk, place=next_places[chunk.source]))
-            next_places[chunk.source] += chunk.sentences
-        return chunks
 
 
 def _work_on_chunks(
@@ -132,7 +120,11 @@ def _work_on_chunks(
             head = stored_chunks.read_head(path)
             check_version(head.version)
             finished.add(task.chunk, head, resumed=False)
-    return finished.list_chunks()
+    chunks, next_places = [], Counter[str]()
+    for _, chunk in sorted(finished.chunks.items()):
+        chunks.append(replace(chunk, place=next_places[chunk.source]))
+        next_places[chunk.source] += chunk.sentences
+    return chunks
 
 
 def _list_open_tasks(plan: Analysis, finished: _FinishedChunks) -> Iterator[_ChunkTask]:
@@ -155,8 +147,9 @@ def _write_table(
         sentence_counts[chunk.source] += chunk.sentences
     sentences, rows = sentence_counts.total(), sum(chunk.rows for chunk in chunks)
     if not rows:
+        error = _make_empty_error(plan, next(_read_failures(chunks), None), sentences)
         shutil.rmtree(plan.out / table.WORK_FOLDER, ignore_errors=True)
-        raise _make_empty_error(plan, _read_failures(chunks), sentences)
+        raise error
     kept_rows = stored_chunks.find_kept_rows(chunks, plan.out / table.WORK_FOLDER / "first.npy")
     folder = table.make_staged_folder(plan.out)
     reporter.begin("write the table", stored_chunks.count_shards(kept_rows.total))
@@ -183,8 +176,7 @@ def _write_table(
     return new_table
 
 
-def _make_empty_error(plan: Analysis, failures: Iterator[dict[str, object]], sentences: int) -> SentprobeError:
-    first = next(failures, None)
+def _make_empty_error(plan: Analysis, first: dict[str, object] | None, sentences: int) -> SentprobeError:
     files = "the file" if len(plan.sources) == 1 else f"the {len(plan.sources)} files"
     if first is None:
         names = ", ".join(source.name for source in plan.sources[:3])

@@ -66,8 +66,8 @@ class Table:
     command: str
     recipe: Mapping[str, Any]
     versions: Mapping[str, str]
-    sources: tuple[SourceCount, ...]
     counts: Counts
+    sources: tuple[SourceCount, ...]
     shards: tuple[Shard, ...]
     folder: str = "shards"
     """Folder of the shards; not the usual one while the table replaces an older table."""
@@ -192,17 +192,9 @@ def _build_table(path: Path, head: dict[str, Any]) -> Table:
 
 def format_head(table: Table) -> str:
     """Return the text of table.json, which :func:`open_table` reads."""
-    head = {
-        "format": TABLE_FORMAT,
-        "command": table.command,
-        "recipe": table.recipe,
-        "versions": table.versions,
-        "counts": asdict(table.counts),
-        "sources": [asdict(source) for source in table.sources],
-        "shards": [asdict(shard) for shard in table.shards],
-    }
-    if table.folder != SHARDS:
-        head["folder"] = table.folder
+    head = {"format": TABLE_FORMAT} | asdict(table)
+    for name in ("path", *(["folder"] if table.folder == SHARDS else [])):
+        del head[name]
     return json.dumps(head, indent=2, ensure_ascii=False) + "\n"
 
 

@@ -32,8 +32,8 @@ Change = Callable[[Sequence[str], Random], Mapping[str, str]]
 """A function from sentences to distinct replacements, each with as many tokens as the sentence."""
 
 
-AdiRule = Callable[[selection.SelectionRequest, Change], selection.Selection]
-"""A function from a request and the change of sentences to the items of a task."""
+AdiRule = Callable[..., selection.Selection]
+"""A function from a request, and the *change* of its sentences, to the items of a task."""
 
 
 def keep_sentences(texts: Sequence[str], rng: Random) -> Mapping[str, str]:

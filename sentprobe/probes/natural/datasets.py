@@ -11,7 +11,7 @@ from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.corpus.queries import MEMORY, THREADS, Corpus, open_corpus
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import Card, ProbeDataset, Sampling, Size, Split, TooFewError
-from sentprobe.probes.formats.entries import Entry, build_dataset
+from sentprobe.probes.formats.entries import build_dataset
 from sentprobe.probes.known_task import find_task_name
 from sentprobe.probes.natural.adi_tasks import ADI_CONTENT, ADI_LENGTH, ADI_ORDER
 from sentprobe.probes.natural.conneau import (
@@ -102,6 +102,8 @@ def _check_need(task: NaturalTask, corpus: Corpus, table: Table) -> None:
 
 
 def _build_dataset(request: SelectionRequest, selection: Selection, table: Table, *, command: str) -> ProbeDataset:
+    items = Counter((entry.split, entry.label) for entry in selection.entries)
+    keys = sorted(items, key=lambda key: (list(Split).index(key[0]), key[1]))
     card = Card(
         task=request.task,
         seed=request.seed,
@@ -109,19 +111,13 @@ def _build_dataset(request: SelectionRequest, selection: Selection, table: Table
         sampling=f"{NATURAL}, {Sampling.PAPER}" if request.as_published else NATURAL,
         source=", ".join(source.path for source in table.sources),
         versions={**find_versions("sentprobe", "duckdb", "numpy"), **table.versions},
-        counts={**_count_items(selection.entries), **selection.counts},
+        counts={f"{split.value} {label}": items[split, label] for split, label in keys} | {**selection.counts},
         notes=selection.notes,
     )
     order = sorted(selection.entries, key=lambda entry: (entry.sentence, entry.probes))
     request.make_random("order").shuffle(order)
     entries = sorted(order, key=lambda entry: list(Split).index(entry.split))
     return build_dataset(entries, name=request.task, source=request.task, card=card, labels=selection.labels)
-
-
-def _count_items(entries: Sequence[Entry]) -> dict[str, int]:
-    counts = Counter((entry.split, entry.label) for entry in entries)
-    order = sorted(counts, key=lambda key: (list(Split).index(key[0]), key[1]))
-    return {f"{split.value} {label}": counts[split, label] for split, label in order}
 
 
 def compute_baseline_scores(data: ProbeDataset) -> dict[str, float]:

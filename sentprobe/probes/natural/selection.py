@@ -381,5 +381,4 @@ def select_classes(
 def find_unknown_texts(corpus: Corpus, texts: Iterable[str]) -> set[str]:
     """Return the texts that are not sentences of the corpus."""
     digests = {sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]: text for text in texts}
-    known_digests = corpus.find_known_digests(sorted(digests))
-    return {text for digest, text in digests.items() if digest not in known_digests}
+    return {digests[digest] for digest in corpus.find_unknown_digests(sorted(digests))}

@@ -77,13 +77,11 @@ def _count_agreeing(
 ) -> dict[str, int]:
     """Count the test items whose answer most other words share, and those with a tie."""
     chosen = places[Split.TEST]
-    tags = request.corpus.read_columns(pool.handles[chosen], "tags")
-    answers = (labels[label] for label in pool.labels[chosen])
+    sentences = request.corpus.read_columns(pool.handles[chosen], "tags")
     leads: list[int] = []
-    for answer, (tags_of_sentence,) in zip(answers, tags, strict=True):
+    for answer, (tags_of_sentence,) in zip((labels[label] for label in pool.labels[chosen]), sentences, strict=True):
         pairs = product(tags_of_sentence, redundancy.tags.items())
-        counts = Counter(label for tag, (label, label_tags) in pairs if has_any_tag(tag, label_tags))
-        leads.append(counts.pop(answer, 0) - max(counts.values(), default=0))
+        leads.append(_compute_lead(answer, [label for tag, (label, tags) in pairs if has_any_tag(tag, tags)]))
     return {AGREEING: sum(lead > 0 for lead in leads), TIED: leads.count(0)}
 
 
@@ -95,6 +93,12 @@ def has_any_tag(tag: str, label_tags: Sequence[str]) -> bool:
     """
     words = [set(word_tag.split("|")) for word_tag in tag.split("+")]
     return any(word.issuperset(label_tag.split("|")) for label_tag in label_tags for word in words)
+
+
+def _compute_lead(answer: str, word_labels: Sequence[str]) -> int:
+    """Return the number of words with the answer minus that of the most frequent other label."""
+    counts = Counter(word_labels)
+    return counts.pop(answer, 0) - max(counts.values(), default=0)
 
 
 def format_band_note(band: selection.FrequencyBand) -> str:

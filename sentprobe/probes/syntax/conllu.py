@@ -80,21 +80,14 @@ def _read_range(cells: Sequence[str], words: int, end: int, offset: int) -> tupl
 
 def _read_word(cells: Sequence[str], offset: int) -> tuple[str, str, int, str, str, str]:
     """Return form, XPOS, head, relation, UPOS with features, and lemma."""
-    features = _sort_features(cells, offset)
-    tag = cells[3] if features == "_" else f"{cells[3]}|{features}"
+    features = [] if cells[5] == "_" else cells[5].split("|")
+    if not all(map(_FEATURE.fullmatch, features)):
+        raise _LineError(f"the features of {shorten(cells[1])!r} are {shorten(cells[5])!r}, not Name=Value|...", offset)
+    tag = "|".join((cells[3], *sorted(features, key=str.lower)))
     try:
         return cells[1], cells[4], read_head(cells[6]), cells[7], tag, cells[2]
     except ValueError as error:
         raise _LineError(f"the head of {shorten(cells[1])!r} is {error}", offset) from None
-
-
-def _sort_features(cells: Sequence[str], offset: int) -> str:
-    if cells[5] == "_":
-        return "_"
-    features = cells[5].split("|")
-    if not all(map(_FEATURE.fullmatch, features)):
-        raise _LineError(f"the features of {shorten(cells[1])!r} are {shorten(cells[5])!r}, not Name=Value|...", offset)
-    return "|".join(sorted(features, key=str.lower))
 
 
 def read_head(text: str) -> int:

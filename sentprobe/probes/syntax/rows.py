@@ -56,7 +56,7 @@ def build_row(parsed: ParsedSentence, *, universal: bool = False) -> Row:
     """
     words = parsed.universal
     try:
-        if words and (universal or (parsed.tree is None and not has_penn_tags(parsed))):
+        if words and (universal or (parsed.tree is None and not has_penn_tags(parsed, words))):
             labels = find_universal_labels(parsed, words)
             return replace(
                 _make_row(parsed, labels.tokens, labels.tags, tree=None, clause=labels.clause),

@@ -18,7 +18,8 @@ PENN_TAGS = frozenset(
         *("ADD", "AFX", "GW", "HYPH", "NFP", "XX"),
     )
 )
-_GENDERED_TAGS = frozenset(("PRP", "PRP$"))
+_INFLECTED = re.compile(r"(?!PRON\b).*\|(Gender|Case)=")
+_LAST_LATIN = "\u024f"
 _AUXILIARIES = frozenset(("aux", "cop"))
 _SUBJECTS = frozenset(("nsubj", "csubj"))
 _NUMBERS = {"Sing": Number.SINGULAR, "Plur": Number.PLURAL, "Ptan": Number.PLURAL}
@@ -44,12 +45,16 @@ class UniversalLabels:
     """First words of both coordinated clauses, as written within a sentence."""
 
 
-def has_penn_tags(parsed: ParsedSentence) -> bool:
-    """Return whether the tags are those of the Penn Treebank: no other tag, and gender on pronouns alone."""
-    universal = parsed.universal
-    return PENN_TAGS.issuperset(parsed.tags) and all(
-        tag in _GENDERED_TAGS or "|Gender=" not in word_tag
-        for tag, word_tag in zip(parsed.tags, () if universal is None else universal.tags, strict=universal is not None)
+def has_penn_tags(parsed: ParsedSentence, words: UniversalWords) -> bool:
+    """Return whether a sentence is English with the Penn Treebank's tags.
+
+    Other treebanks have some of these tags, too: then words but pronouns have gender or case, or another script.
+    """
+    letters = [letter for token in parsed.tokens for letter in token if letter.isalpha()]
+    return (
+        PENN_TAGS.issuperset(parsed.tags)
+        and not any(_INFLECTED.match(tag) for tag in words.tags)
+        and sum(letter > _LAST_LATIN for letter in letters) <= len(letters) / 2
     )
 
 

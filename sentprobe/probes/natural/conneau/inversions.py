@@ -190,7 +190,8 @@ def _swap_neighbours(text: str, rng: Random) -> str | None:
 
 def _can_swap(tokens: Sequence[str], place: int) -> bool:
     left, right = tokens[place : place + 2]
-    return pairing.is_word(left) and pairing.is_word(right) and left.casefold() != right.casefold()
+    is_elided = left.endswith(("'", "’"))  # French l', which is not written before any other word
+    return pairing.is_word(left) and pairing.is_word(right) and left.casefold() != right.casefold() and not is_elided
 
 
 BSHIFT = NaturalTask(
