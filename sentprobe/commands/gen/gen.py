@@ -24,7 +24,7 @@ def generate(
             opt.WHAT,
             "--template",
             "-t",
-            help="Structure, from gen templates; repeatable. Default: all (no recipient, at most one relative clause).",
+            help="Structure, from gen templates; repeatable. Default: all with at most 1 relative clause, no recipient.",
             autocompletion=complete_template,
         ),
     ] = None,
