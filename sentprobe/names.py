@@ -8,7 +8,7 @@ from collections.abc import Sequence
 COMPEVAL_TASKS = ("Content1Probe", "Content2Probe", "Order", "SemRole", "Negation")
 STRUCTURE_TASKS = ("Attachment", "TenseOf", "NumberOf", "Modality", "Binding", "Recipient", "Question", "Mood")
 
-UNIVERSAL_TASKS = ("DepDepth", "TopDeps", "SubjGender", "SubjPerson", "Mood", "Voice")
+UNIVERSAL_TASKS = ("DepDepth", "TopDeps", "SubjGender", "SubjPerson", "VerbMood", "Voice")
 NATURAL_TASKS = (
     *("SentLen", "WC", "TreeDepth", "TopConst", "BShift", "Tense", "SubjNum", "ObjNum", "SOMO"),
     *("CoordInv", *UNIVERSAL_TASKS),

@@ -196,8 +196,10 @@ def read_directory(path: Path) -> ProbeDataset:
     )
     splits = _find_indices(table, "split", [split.value for split in Split], file)
     try:
-        others = {n: table[n].to_pylist() for n in table.column_names if n not in {*_ITEM_COLUMNS, *names}}
-        texts = {n: tuple("" if value is None else str(value) for value in values) for n, values in others.items()}
+        values_by_name = {n: table[n].to_pylist() for n in table.column_names if n not in {*_ITEM_COLUMNS, *names}}
+        texts = {
+            n: tuple("" if value is None else str(value) for value in values) for n, values in values_by_name.items()
+        }
         all_items = Items(*columns, texts)
         data = ProbeDataset(
             name=card["name"],

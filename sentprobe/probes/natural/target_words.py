@@ -86,7 +86,7 @@ def _count_agreeing(
 
 
 def has_any_tag(tag: str, label_tags: Sequence[str]) -> bool:
-    """Return whether a word of a token has a tag or, by Universal Dependencies, all parts of it.
+    """Return whether a word of a token has a tag; by Universal Dependencies, all its parts.
 
     >>> has_any_tag("AUX|Mood=Ind|Tense=Past|VerbForm=Fin+PART", ("VBD", "Mood=Ind|Tense=Past"))
     True

@@ -91,17 +91,17 @@ def test_a_bag_of_words_runs_on_a_german_treebank(table: Path, tmp_path: Path, c
 
 def test_a_task_that_the_language_lacks_is_refused_by_counts(tmp_path: Path, command: Command) -> None:
     assert command("analyze", write_treebank(tmp_path / "x.conllu", tense=False), "--out", tmp_path / "table")[0] == 0
-    tasks = ("--task", "Tense", "--task", "Mood", "--task", "TopConst")
+    tasks = ("--task", "Tense", "--task", "VerbMood", "--task", "TopConst")
     code, _, err = command("build", "natural", tmp_path / "table", *tasks, *SIZES, "--out", tmp_path / "sets")
     assert code == 1
     for reason in (
         "Tense: 0 of 392 main verbs have Tense",
-        "Mood: 0 of 392 main verbs have Mood",
+        "VerbMood: 0 of 392 main verbs have Mood",
         "TopConst: needs con",
     ):
         assert reason in err
 
 
 def test_a_feature_with_one_value_is_no_task(table: Path, tmp_path: Path, command: Command) -> None:
-    code, _, err = command("build", "natural", table, "--task", "Mood", *SIZES, "--out", tmp_path / "sets")
-    assert (code, "Mood: needs two values of Mood; the corpus has Ind: 392" in err) == (1, True), err
+    code, _, err = command("build", "natural", table, "--task", "VerbMood", *SIZES, "--out", tmp_path / "sets")
+    assert (code, "VerbMood: needs two values of Mood; the corpus has Ind: 392" in err) == (1, True), err

@@ -85,7 +85,7 @@ TASKS = (
     ),
     _make_feature_task("SubjGender", "subject", "Gender"),
     _make_feature_task("SubjPerson", "verb", "Person"),
-    _make_feature_task("Mood", "verb", "Mood"),
+    _make_feature_task("VerbMood", "verb", "Mood"),
     nt.NaturalTask(
         name="Voice",
         suite=nt.TaskGroup.UNIVERSAL,
