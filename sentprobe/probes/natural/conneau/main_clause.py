@@ -4,16 +4,16 @@ from functools import partial
 
 from sentprobe.probes.known_task import Cue, Redundancy, give_reason
 from sentprobe.probes.natural.natural_task import BAG_AND_ORDER, CORRELATED_IN_TEXT, NaturalTask, ParseLabel, TableNeed
-from sentprobe.probes.natural.selection import LENGTHS_SQL, Selection, SelectionRequest, build_feature_sql
+from sentprobe.probes.natural.selection import LENGTHS_SQL, Selection, SelectionRequest
 from sentprobe.probes.natural.target_words import build_askable_sql, select_target_words
 
 PRESENT, PAST = "PRES", "PAST"
 
-_TENSE, _MOOD = build_feature_sql("verb", "Tense"), build_feature_sql("verb", "Mood")
+_PASTS = " OR ".join(f"verb_tag || '|' LIKE '%|Tense={tense}|%'" for tense in ("Past", "Imp", "Pqp"))
 TENSE_SQL = (
     f"CASE WHEN verb_tag IN ('VBP', 'VBZ') THEN '{PRESENT}' WHEN verb_tag = 'VBD' THEN '{PAST}' "
-    f"WHEN verb_tag LIKE '%|Mood=%' AND coalesce({_MOOD}, '') <> 'Ind' THEN NULL "
-    f"WHEN {_TENSE} = 'Pres' THEN '{PRESENT}' WHEN {_TENSE} IN ('Past', 'Imp', 'Pqp') THEN '{PAST}' END"
+    "WHEN verb_tag LIKE '%|Mood=%' AND verb_tag || '|' NOT LIKE '%|Mood=Ind|%' THEN NULL "
+    f"WHEN verb_tag || '|' LIKE '%|Tense=Pres|%' THEN '{PRESENT}' WHEN {_PASTS} THEN '{PAST}' END"
 )
 """Tense by the main verb's tag; NULL for other tags and for moods other than the indicative."""
 
