@@ -162,7 +162,7 @@ def test_tags_of_other_treebanks_are_not_penns(words: list[str], is_universal: b
     ],
 )
 def test_several_values_of_a_feature_are_none(features: str, tense: str | None) -> None:
-    ((value,),) = duckdb.sql(f"SELECT {TENSE_SQL} FROM (SELECT 'VERB|{features}' AS verb_tag)").fetchall()
+    ((value,),) = duckdb.execute(f"SELECT {TENSE_SQL} FROM (SELECT 'VERB|{features}' AS verb_tag)").fetchall()
     assert value == tense
 
 
