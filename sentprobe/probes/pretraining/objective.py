@@ -185,7 +185,7 @@ def hold_out(*columns: Sequence[str], count: int, seed: int) -> TrainValidationS
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemBatches:
-    """Items in an order that seed and epoch decide; see ``objective.TrainingBatches``."""
+    """Items in an order that seed and epoch decide: the :class:`TrainingBatches` of :func:`prepare_items`."""
 
     items: Places
     size: int

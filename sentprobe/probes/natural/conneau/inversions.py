@@ -120,6 +120,7 @@ def divide_sentence(text: str, tags: Sequence[str], spans: Sequence[int]) -> Coo
         return None
     recased = list(tokens)
     recased[start] = _decapitalize(tokens[start], tags[start])
+    # A capital after the conjunction would be seen in the original order only.
     if _decapitalize(tokens[second_start], tags[second_start]) != tokens[second_start]:
         return None
     return CoordinatedSentence(
