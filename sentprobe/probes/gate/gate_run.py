@@ -13,7 +13,7 @@ from sentprobe.generator.spaces.held_out_words import parse_side
 from sentprobe.lexicon import Lexicon, english
 from sentprobe.lexicon.read import choose_vocabulary
 from sentprobe.probes.encoders.cache.vector_cache import Cache
-from sentprobe.probes.encoders.kinds import make_encoder, read_spec
+from sentprobe.probes.encoders.kinds import find_kind, make_encoder, read_spec
 from sentprobe.probes.encoders.protocol import Encoder
 from sentprobe.probes.encoders.resolve import EncoderArgument, resolve_encoders
 from sentprobe.probes.gate.cascade import Cascade
@@ -81,7 +81,7 @@ def gate(
     Raises:
         UsageError: a value is wrong, or the model has no vectors.
     """
-    nearness = choose_member(Nearness, measure, what="measure")
+    nearness = choose_member(Nearness, measure, what="measure", excluded=[Nearness.WHITENED])
     check_count("draws", draws)
     pair_source = prepare_pairs(
         contrasts,
@@ -187,6 +187,8 @@ def _build_scorer(
     spec = read_spec(model) if isinstance(model, str) else model
     if isinstance(spec, Spec) and spec.kind == CROSS_ENCODER:
         return load_cross_encoder(spec)
+    if isinstance(spec, Spec):
+        find_kind(spec, CROSS_ENCODER)
     source, *others = resolve_encoders(model)
     if others:
         raise UsageError(f"{1 + len(others)} models; one is wanted here")

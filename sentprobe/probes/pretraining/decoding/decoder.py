@@ -227,7 +227,7 @@ class GenerationValidator:
     def _compute_loss(self, learner: Seq2Seq) -> float:
         summed_loss, target_count = 0.0, 0
         for batch in self.pairs.batches(0):
-            summed_loss += float(learner(batch.to(_find_device(learner)))) * batch.targets
+            summed_loss += float(learner(batch.to(learner.device))) * batch.targets
             target_count += batch.targets
         return summed_loss / target_count
 
@@ -248,7 +248,7 @@ class GenerationValidator:
         max_length = int(targets.lengths[selected_items].max()) + EXTRA_CODES
         generated_texts: list[GeneratedText] = []
         for rows in replace(self.pairs, items=selected_items).plan_batches(0):
-            batch = self.pairs.make_batch(rows, 0).to(_find_device(learner))
+            batch = self.pairs.make_batch(rows, 0).to(learner.device)
             generated = learner.generate(batch, max_length=max_length).tolist()
             references = learner.subwords.decode(targets[row] for row in rows)
             generated_texts += map(GeneratedText, references, learner.subwords.decode(generated))
@@ -268,7 +268,3 @@ def compute_bleu(texts: Sequence[GeneratedText]) -> float:
 
     generated, references = [text.generated for text in texts], [text.reference for text in texts]
     return round(sacrebleu.corpus_bleu(generated, [references], tokenize="none", force=True).score, 6)
-
-
-def _find_device(learner: Seq2Seq) -> torch.device:
-    return next(learner.parameters()).device
