@@ -44,7 +44,7 @@ def find_table_format(
     Errors name the *subject* and, beside the *allowed* formats, those in *also*. Raises UsageError.
     """
     check_output_file(out)
-    known = [*allowed, *also]
+    known = [*map(str, allowed), *also]
     suffix = "" if out is None else out.suffix.lower()
     if name is None and suffix not in SUFFIXES:
         raise UsageError(f"{out}: the suffix {suffix!r} says no format; choose with --format: {', '.join(known)}")
@@ -61,7 +61,7 @@ def check_output_file(out: Path | None) -> None:
     if out is not None and out.is_dir():
         raise UsageError(f"{out}: is a directory, not a file to write")
     if out is not None and not out.parent.is_dir():
-        raise UsageError(f"{out}: there is no directory {out.parent}")
+        raise UsageError(f"{out}: cannot write there: there is no directory {out.parent}")
 
 
 def find_caption(options: LatexOptions, style: TableFormat) -> Caption:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from sentprobe.disk.files import write_atomically
 from sentprobe.errors import UsageError, path_error, suggest
-from sentprobe.probes.encoders.models.python import wrap
+from sentprobe.probes.encoders.models.python import wrap_encoder
 from sentprobe.probes.encoders.protocol import missing_extra
 from sentprobe.probes.gate.gate_run import prepare_pairs
 from sentprobe.probes.gate.pair_scores import VectorScorer
@@ -148,7 +148,7 @@ class GateEvaluator(SentenceTransformersEvaluator):
 
     def _score(self, encode: Callable[[list[str]], Any], *, step: int | None, epoch: float | None) -> dict[str, float]:
         del step, epoch
-        scorer = VectorScorer(wrap(encode, name=self.name or "model"))
+        scorer = VectorScorer(wrap_encoder(encode, name=self.name or "model"))
         result = self._pairs.measure(scorer, seed=self._seed, reporter=SilentReporter())
         shares = {f"false_hits_{rates.contrast}_{rates.form}": rates.false_hits for rates in result.rates}
         return {**shares, FALSE_HITS: mean(shares.values()), "misses": 1 - result.kept}
