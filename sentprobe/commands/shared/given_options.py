@@ -11,7 +11,7 @@ from sentprobe.names import enumerate_names
 
 
 def map_given_options(context: typer.Context) -> dict[str, str]:
-    """Return the option (as ``--format``) of each parameter that the command line or a run file sets, by parameter."""
+    """Map each parameter that the command line or a run file sets to its option, such as ``--format``."""
     option_names = {
         str(parameter.name): "/".join([*parameter.opts[:1], *parameter.secondary_opts[:1]])
         for parameter in context.command.params

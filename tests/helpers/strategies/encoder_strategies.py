@@ -47,8 +47,9 @@ def write_with_ids(path: Path, texts: Sequence[str], vectors: Vectors, ids: Sequ
     else:
         rows = (" ".join(map(repr, row)) for row in vectors.tolist())
         lines = [f"{name}\t{text}\t{row}\n" for name, text, row in zip(ids, texts, rows, strict=True)]
-        pack = {".gz": gzip.compress, ".xz": lzma.compress}.get(path.suffix, bytes)
-        path.write_bytes(pack("".join(lines).encode()))
+        text = "".join(lines).encode()
+        packed = {".gz": gzip.compress(text), ".xz": lzma.compress(text)}
+        path.write_bytes(packed.get(path.suffix, text))
 
 
 def word_table(*entries: tuple[str, Sequence[float]]) -> str:

@@ -110,9 +110,10 @@ def test_a_gate_evaluator_returns_the_false_hits_of_probe_gate(tmp_path: Path) -
 def test_a_gate_evaluator_prepares_its_pairs_once_and_refuses_wrong_values_at_once(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    for wrong in ({"contrasts": ["rle"]}, {"keep": 2.0}, {"vocabulary": "englsh"}, {"n": 10**9}):
+    mistakes: list[dict[str, Any]] = [{"contrasts": ["rle"]}, {"keep": 2.0}, {"vocabulary": "englsh"}, {"n": 10**9}]
+    for mistake in mistakes:
         with pytest.raises(sentprobe.UsageError):
-            sentprobe.GateEvaluator(**{"contrasts": ["role"], **wrong})
+            sentprobe.GateEvaluator(**{"contrasts": ["role"], **mistake})
     evaluator = sentprobe.GateEvaluator(contrasts=["role"], n=8)
     monkeypatch.setattr(gate_run, "build_triplet_spaces", None)
     assert evaluator(Model()) == evaluator(Model())
