@@ -19,9 +19,9 @@ from sentprobe.probes.natural import selection
 from sentprobe.probes.natural.natural_task import BAG_AND_ORDER, REVEALS_STRUCTURE, NaturalTask, ParseLabel, TableNeed
 
 
-def build_answer_sql(depths: range) -> str:
+def build_answer_sql(depths: range, column: str = "depth") -> str:
     """Return the SQL of a sentence's depth; NULL if the depth is no class or the length is out of range."""
-    return f"CASE WHEN {selection.LENGTHS_SQL} AND depth BETWEEN {depths[0]} AND {depths[-1]} THEN depth END"
+    return f"CASE WHEN {selection.LENGTHS_SQL} AND {column} BETWEEN {depths[0]} AND {depths[-1]} THEN {column} END"
 
 
 _LENGTHS = range(6, 23)
@@ -51,24 +51,27 @@ class DepthTarget:
 
     def compute_quotas(self, size: Mapping[Split, int], cells: Indices) -> dict[Split, Indices]:
         """Return how many of *cells* each split takes by depth and length, (d, 17) int64, in turn at each depth."""
-        requested = np.stack([self._count_depths(number) for number in size.values()])
+        is_even, depths = np.isinf(self.depth_spread), len(self.depths)
+        requested = np.stack(
+            [
+                np.full(depths, -(-number // depths), np.int64) if is_even else apportion_items(self.depths, number)
+                for number in size.values()
+            ]
+        )
         rows = np.stack([apportion_items(self.lengths, int(total)) for total in requested.sum(axis=0)])
         available = np.minimum(rows, cells)
         dealt = [_deal_to_splits(row, requested[:, depth]) for depth, row in enumerate(available)]
         return {split: np.stack([split_rows[n] for split_rows in dealt]) for n, split in enumerate(size)}
 
-    def _count_depths(self, number: int) -> Indices:
-        if np.isinf(self.depth_spread):
-            return np.full(len(self.depths), -(-number // len(self.depths)), np.int64)
-        return apportion_items(self.depths, number)
 
-
-def select_tree_depth(request: selection.SelectionRequest) -> selection.Selection:
+def select_tree_depth(
+    request: selection.SelectionRequest, column: str = "depth", usual: range = selection.DEPTHS
+) -> selection.Selection:
     """Return the items of TreeDepth: classes by depth, nearly independent of length. Raises TooFewError."""
-    depths = request.settings.depths
+    depths = usual if request.settings.depths == selection.DEPTHS else request.settings.depths
     pool = request.select_pool(
         f"SELECT digest, answer - {depths[0]} AS label, length AS form "
-        f"FROM {selection.build_answered_rows_sql(build_answer_sql(depths))} "
+        f"FROM {selection.build_answered_rows_sql(build_answer_sql(depths, column))} "
         f"AND length BETWEEN {_LENGTHS[0]} AND {_LENGTHS[-1]}"
     )
     cells = np.zeros((len(depths), len(_LENGTHS)), np.int64)
@@ -189,19 +192,15 @@ def describe_target(target: DepthTarget, quotas: Mapping[Split, Indices], depths
         f"{split.value} {float(compute_correlation(quota)):.3f}".replace("-0.000", "0.000")
         for split, quota in quotas.items()
     )
-    return (
-        f"sampled to {_LENGTHS[0]} to {_LENGTHS[-1]} tokens in a Gaussian of mean "
-        f"{target.length_mean} and standard deviation {_LENGTH_SPREAD}, the same at each depth, "
-        f"and {shares}{_describe_missing(target, quotas)}; "
-        f"correlation of length and depth that remains: {correlations}"
-    )
-
-
-def _describe_missing(target: DepthTarget, quotas: Mapping[Split, Indices]) -> str:
     rows = np.sum([*quotas.values()], axis=0)
     met = all(np.array_equal(row, apportion_items(target.lengths, int(row.sum()))) for row in rows)
     even = not np.isinf(target.depth_spread) or len({*rows.sum(axis=1).tolist()}) == 1
-    return "" if met and even else ", but fewer where the corpus has too few"
+    return (
+        f"sampled to {_LENGTHS[0]} to {_LENGTHS[-1]} tokens in a Gaussian of mean "
+        f"{target.length_mean} and standard deviation {_LENGTH_SPREAD}, the same at each depth, "
+        f"and {shares}{'' if met and even else ', but fewer where the corpus has too few'}; "
+        f"correlation of length and depth that remains: {correlations}"
+    )
 
 
 def compute_correlation(quota: NDArray[Any]) -> Weights:
