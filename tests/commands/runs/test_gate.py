@@ -119,7 +119,7 @@ def test_own_pairs(command: Command, tmp_path: Path) -> None:
         ("--threshold 2", "the threshold 2 is outside the range of the cosine, -1 to 1"),
         ("--format xml", "there is no format 'xml'"),
         ("--pairs x.csv", "x.csv"),
-        ("--out x.foo", "x.foo: the suffix '.foo' says no format; choose with --format: text, markdown, latex, csv,"),
+        ("--out x.foo", "x.foo: the suffix '.foo' says no format; --format does: text, markdown, latex, csv,"),
         ("--out none/x.csv", "none/x.csv: cannot write there: there is no directory none"),
         ("--out none/x.xml", "none/x.xml: cannot write there: there is no directory none"),
         ("--nearness cosin", "(did you mean 'cosine'?); known: cosine, dot, euclid\n"),
