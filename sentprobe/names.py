@@ -33,6 +33,8 @@ ITEM_COLUMNS = (
     *("polarity", "template", "length", "label", "structure"),
 )
 
+VOCABULARIES = ("english", "compeval", "structure", "everyday", "published")
+MOODS = ("statement", "question", "order")
 SAMPLINGS = ("mirror", "paper")
 PRESETS = ("ettinger", "adi", "conneau", "senteval", "logreg")
 METHODS = ("mdl", "sample-efficiency", "v-information", "complexity")

@@ -8,12 +8,12 @@ import typer
 
 from sentprobe.commands.shared.options import TableFormatOption
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
-from sentprobe.commands.shared.table_output import FLAT, find_table_format
+from sentprobe.commands.shared.table_output import FLAT, check_output_file, find_table_format
 from sentprobe.disk.files import atomic_path
 from sentprobe.display import table_writers as tw
 from sentprobe.display.screen import print_table, print_text
 from sentprobe.display.table_writers import Grid, GridCell, GridRow, TableFormat
-from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.errors import SentprobeError
 from sentprobe.probes.corpus.table import Table, open_table
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ def agree(
 ) -> None:
     """Measure how often the annotations of two tables agree, such as tables from gold and from parsed trees."""
     style = find_table_format(format_, None, subject="an agreement")
+    check_output_file(disagreements)
     tables = open_table(first), open_table(second)
     agreement = measure_agreement(tables, disagreements)
     grids = build_grids(agreement)
@@ -58,8 +59,6 @@ def measure_agreement(tables: tuple[Table, Table], disagreements: Path | None) -
                 "a label in both; a table of tokens alone has no labels"
             )
         if disagreements is not None:
-            if disagreements.is_dir():
-                raise UsageError(f"{disagreements}: is a directory, not a file to write")
             with atomic_path(disagreements) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as out:
                 out.writelines(json.dumps(pair, ensure_ascii=False) + "\n" for pair in pairs.list_disagreements())
     return agreement

@@ -9,7 +9,7 @@ import typer
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.completion import complete_suite
-from sentprobe.commands.shared.given_options import list_given_options, reject_unused_options
+from sentprobe.commands.shared.given_options import map_given_options, reject_unused_options
 from sentprobe.commands.shared.help import CommandWithTaskList
 from sentprobe.commands.shared.interruption import report_interruption
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FOLDER
@@ -69,7 +69,7 @@ def build(
 
     licence_name = hub_dataset.check_licence(licence, format_)
     if suite in SUITES:
-        reject_unused_options(list_given_options(context), [suite], data_name=suite)
+        reject_unused_options(map_given_options(context), [suite], data_name=suite)
     chosen_suite: AnySuite
     if suite == NATURAL:
         if table is None:

@@ -18,7 +18,10 @@ from sentprobe.display.screen import wrap
 
 HELP_ALL = "--help-all"
 COLUMN_GAP = 2
-VALUE_PLACEHOLDERS: Mapping[str, str] = {"str": "TEXT", "path": "PATH", "int": "N", "int range": "N"}
+VALUE_PLACEHOLDERS: Mapping[str, str] = {
+    **{"str": "TEXT", "path": "PATH", "Path": "PATH"},
+    **dict.fromkeys(("int", "int range", "float"), "N"),
+}
 
 
 def read_examples() -> dict[str, list[list[str]]]:

@@ -1,4 +1,4 @@
-"""The default format: a directory with sentences.parquet, items.parquet and card.json (see ``docs/formats.md``)."""
+"""The default format: a directory with sentences.parquet, items.parquet and card.json (see ``docs/datasets.md``)."""
 
 import json
 import re

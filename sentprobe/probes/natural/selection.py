@@ -204,6 +204,7 @@ def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, in
     counts = np.zeros((len(forms), classes), np.int64)
     np.add.at(counts, (index, pool.labels), 1)
     sizes = counts.sum(axis=1)
+    # Within an octave of frequency, the pool's random order decides: so the seed decides which form is in which split.
     octave = np.log2(np.maximum(sizes, 1)).astype(np.int64)
     order = np.lexsort((first, -octave))
     split_shares = np.array(list(requested.values())) / sum(requested.values())

@@ -64,6 +64,10 @@ class _PendingTree:
 
 
 def _begins_new_tree(pending: _PendingTree, line: str, *, line_each: bool) -> bool:
+    """Return whether a line begins a tree though the pending one is open.
+
+    It begins like the pending tree; or each tree so far took one line, and the pending line has a closing bracket.
+    """
     beginning = _BEGINNING.match(line)
     first = _BEGINNING.match(pending.lines[0])
     if beginning is None or first is None:

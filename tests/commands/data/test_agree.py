@@ -162,7 +162,7 @@ def nothing() -> None:
             nothing,
             ("gold", "parsed", "--disagreements", "nowhere/x.jsonl"),
             2,
-            "nowhere/x.jsonl: cannot write there: No such file or directory",
+            "nowhere/x.jsonl: cannot write there: there is no directory nowhere",
         ),
         (nothing, ("gold", "parsed", "--disagreements", "."), 2, ".: is a directory, not a file"),
     ],

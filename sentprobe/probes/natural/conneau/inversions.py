@@ -120,6 +120,7 @@ def divide_sentence(
         return None
     recased = list(tokens)
     recased[start], second_word = words or [_decapitalize(tokens[n], tags[n]) for n in (start, second_start)]
+    # A capital after the conjunction would be seen in the original order only.
     if second_word != tokens[second_start]:
         return None
     return CoordinatedSentence(
