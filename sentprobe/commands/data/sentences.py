@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.given_options import list_given_options
+from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.help import CommandWithTaskList
 from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.disk.files import make_parent_folder, write_atomically
@@ -42,7 +42,7 @@ def sentences(
         str | None, opt.build_format_option(("text (a sentence per line)", "jsonl"), opt.DEFAULT_FORMAT_HELP)
     ] = None,
     task: opt.TaskOption = None,
-    seed: Annotated[int, opt.build_seed_option("the tasks that are built; use the seed of the run")] = 0,
+    seed: Annotated[int, opt.build_seed_option("generated tasks: the --seed of probe run")] = 0,
     *,
     compeval: opt.CompevalOptions,
     items: opt.ItemOptions,
@@ -58,7 +58,7 @@ def sentences(
     from sentprobe.probes.runs.request.targets import find_datasets
 
     sentence_format = find_sentence_format(format_, out)
-    given = list_given_options(context)
+    given = map_given_options(context)
     parsed_targets = parse_targets(
         targets, task or (), compeval=compeval, natural=natural, items=items, seed=seed, given_options=given
     )

@@ -29,8 +29,8 @@ def retrieval(
 ) -> None:
     """Write queries and documents for retrieval, in BEIR's layout.
 
-    A query is the anchor of a triplet of gen pairs. Its positive is relevant. Documents are also its negatives, and
-    the documents of the other queries. No other document means the same as a query.
+    A query is the anchor of a triplet of gen pairs. The documents are the positives
+    and negatives of all queries; only its own positive means the same as a query and is relevant to it.
     """
     from sentprobe.generator.pairs.retrieval_files import sample_distinct_meanings, write_retrieval
     from sentprobe.generator.pairs.triplets import TripletSpace

@@ -76,18 +76,16 @@ def gate(
 ) -> None:
     """Measure how many pairs of sentences with different meanings pass a similarity threshold (false hits).
 
-    A miss is a paraphrase that does not pass. Pairs are those of gen pairs: the negative in the anchor's form, or in
-    the form of the paraphrase.
+    A miss is a paraphrase that does not pass. Pairs are those of gen pairs: an anchor and a negative in the anchor's or
+    the paraphrase's form.
     """
     from sentprobe.probes.encoders.cache.vector_cache import Cache
     from sentprobe.probes.gate import gate_tables as tables
     from sentprobe.probes.gate.gate_run import gate as measure
 
     is_junit = format_ == JUNIT or (format_ is None and out is not None and out.suffix.lower() == ".xml")
-    style = (
-        TableFormat.TEXT
-        if is_junit
-        else find_table_format(format_, out, subject="gate", allowed=[*TableFormat], also=[JUNIT])
+    style = find_table_format(
+        "text" if is_junit else format_, out, subject="gate", allowed=[*TableFormat], also=[JUNIT]
     )
     kept_share = parse_share(keep, "--keep")
     accepted = None if max_false_hits is None else parse_share(max_false_hits, "--max-false-hits")
