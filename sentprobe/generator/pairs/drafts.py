@@ -41,6 +41,7 @@ class EventDraft:
     replacements: ReplacementTables
     salts: NDArray[np.uint64]
     mood: ev.Mood = ev.Mood.STATEMENT
+    asked: tuple[ev.Role, ev.Asked] | None = None
 
     def build_layout(self) -> Layout:
         """Return the layout of the events."""
@@ -48,7 +49,7 @@ class EventDraft:
         paths = (MAIN, *(format_clause_path(role) for role, _ in where))
         counts = tuple(self.adverbs[path] for path in paths)
         is_modal = [f"{path}modal" in self.values for path in paths]
-        forms = (ClauseForm(is_modal[0], self.mood), *map(ClauseForm, is_modal[1:]))
+        forms = (ClauseForm(is_modal[0], self.mood, self.asked), *map(ClauseForm, is_modal[1:]))
         adjectives = sorted(name.removesuffix(ADJECTIVE) for name in self.values if name.endswith(ADJECTIVE))
         phrases = tuple(PhraseForm(path, 1) for path in adjectives)
         pattern = find_pattern(self.frame, where)
