@@ -67,7 +67,7 @@ _PATIENT = "patient."
 
 
 def _draft_statement(number: int, negated: bool, part: TripletPart) -> drafts.EventDraft:  # noqa: FBT001 - bound above
-    draft = drafts.replace_noun(part.anchors, _PATIENT) if number else part.anchors
+    draft = drafts.replace_word(part.anchors, _PATIENT, slot="noun") if number else part.anchors
     return replace(draft, values={**draft.values, "negation": np.full_like(draft.values["negation"], negated)})
 
 
