@@ -34,7 +34,7 @@ _COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "gen": {
         "templates": ("gen.templates:templates", "List the templates, with an example and the number of sentences."),
         "parse": ("gen.parse:parse", "Annotate your own sentences (arguments, file or standard input)."),
-        "pairs": ("gen.pairs:pairs", "Write triplets: an anchor, one with its meaning, and negatives."),
+        "pairs": ("gen.pairs:pairs", "Write triplets: an anchor, a paraphrase, and negatives."),
         "minimal": ("gen.minimal:minimal", "Write minimal pairs: a good sentence, and the same with an error."),
         "retrieval": ("gen.retrieval:retrieval", "Write queries and documents for retrieval, in BEIR's layout."),
         "show": ("gen.show:show", "Draw an event as a tree, with its sentence if it has one."),

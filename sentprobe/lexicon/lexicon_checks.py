@@ -192,9 +192,7 @@ def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
             yield line, f"{key!r} of {lemma!r}, expected {format_names(ARTICLES)}"
         elif key == drafts.SORT and not (isinstance(value, str) and len(value.split()) == 1):
             yield line, f"{key!r} of {lemma!r}, expected the name of a sort, in one word"
-        elif key == drafts.TAKES and not all(
-            sorts and is_strings(sorts) for sorts in list_taken(item.word.kind, value)
-        ):
+        elif key == drafts.TAKES and not all(s and is_strings(s) for s in list_taken(item.word.kind, value)):
             form = '{ patient = ["thing"] }' if item.word.kind in VERBS else '["thing"]'
             yield line, f"{key!r} of {lemma!r}, expected sorts such as {form}"
         elif key in frozenset(Form) and not isinstance(value, str):

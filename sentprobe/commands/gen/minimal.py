@@ -50,9 +50,9 @@ def minimal(
 ) -> None:
     """Write minimal pairs: a good sentence, and the same with an error.
 
-    The good sentence has exactly one parse, the bad one none; with a noun of the wrong sort (field semantics) it
-    parses. The fields are those of BLiMP; critical is the first token that differs, counted from 1; annotation is that
-    of the good sentence.
+    The good sentence has exactly one parse. The bad one has none; in paradigms of semantics it parses, but has a noun
+    of the wrong sort. The fields are those of BLiMP; critical is the first token that differs, counted from 1;
+    annotation is that of the good sentence.
     """
     from sentprobe.generator.minimal import minimal_files as files
     from sentprobe.generator.minimal.minimal_pairs import build_pair_spaces

@@ -74,7 +74,7 @@ def pairs(
     mood: opt.MoodOption = None,
     hold_out: HoldOutOption = None,
 ) -> None:
-    """Write triplets: an anchor, one with its meaning, and negatives.
+    """Write triplets: an anchor, a paraphrase, and negatives.
 
     The positive differs from the anchor in form, not in meaning. Each negative differs from the anchor in one property
     of meaning. The negative has the form of the positive; the hard_negative has the form of the anchor. All sentences

@@ -35,7 +35,7 @@ def parse(
     """Annotate your own sentences (arguments, file or standard input).
 
     Tokens are separated by spaces (did n't). Capitals become lower case and a final . ? ! is dropped; stderr reports
-    this. An ambiguous sentence gives a record for each reading; the format text has it once.
+    this. An ambiguous sentence gives a record for each reading; --format text writes it once.
 
     Sentences that the grammar does not cover are reported on stderr, with the token where parsing stopped. The exit
     code is then 1.

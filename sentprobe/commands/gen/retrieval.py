@@ -46,10 +46,10 @@ def retrieval(
 ) -> None:
     """Write queries and documents for retrieval, in BEIR's layout.
 
-    A query is the anchor of a triplet of gen pairs. Its positive is relevant. Documents are also its negatives, and
-    the documents of the other queries. No other document means the same as a query.
+    A query is the anchor of a triplet of gen pairs. The documents are the positives
+    and negatives of all queries; only its own positive means the same as a query and is relevant to it.
 
-    For exclusion, documents are pairs of statements about one agent; one agent did both, another the opposite.
+    For exclusion, a document is two statements about an agent: X but not Y, both, or Y but not X.
     """
     from sentprobe.generator.pairs.exclusion_queries import ExclusionSpace
     from sentprobe.generator.pairs.retrieval_files import sample_distinct_meanings, write_retrieval

@@ -76,8 +76,8 @@ def gate(
 ) -> None:
     """Measure how many pairs of sentences with different meanings pass a similarity threshold (false hits).
 
-    A miss is a paraphrase that does not pass. Pairs are those of gen pairs: the negative in the anchor's form, or in
-    the form of the paraphrase.
+    A miss is a paraphrase that does not pass. Pairs are those of gen pairs: an anchor and a negative in the anchor's or
+    the paraphrase's form.
     """
     from sentprobe.probes.encoders.cache.vector_cache import Cache
     from sentprobe.probes.gate import gate_tables as tables

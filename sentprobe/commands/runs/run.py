@@ -58,7 +58,7 @@ def run(
     ] = False,
     seed: Annotated[int, opt.build_seed_option("data, encoders and probes")] = 0,
     seeds: Annotated[int, typer.Option(help="Number of probe seeds, counted from --seed.")] = 1,
-    draws: Annotated[int, typer.Option(help="Draws of data, networks and probes.")] = 1,
+    draws: Annotated[int, typer.Option(help="Repeat with new data, weights and probes.")] = 1,
     intervals: opt.IntervalsOption = False,
     sources: opt.SourcesOption = False,
     controls: Annotated[bool, typer.Option("--controls/--no-controls", help="Also train controls.")] = True,

@@ -18,7 +18,7 @@ def list_given_options(context: typer.Context) -> tuple[str, ...]:
 
 
 def map_given_options(context: typer.Context) -> dict[str, str]:
-    """Return the option (as ``--format``) of each parameter that is set, by parameter."""
+    """Map each parameter that the user set to its option, such as ``--format``."""
     option_names = {
         parameter.name: "/".join([*parameter.opts[:1], *parameter.secondary_opts[:1]])
         for parameter in context.command.params

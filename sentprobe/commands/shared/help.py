@@ -168,8 +168,8 @@ def _wrap_text(text: str, width: int) -> str:
 def list_tasks_for_help() -> str:
     """Return the names of all tasks and task groups, a paragraph for each suite."""
     natural_tasks = ", ".join(name for name in names.NATURAL_TASKS if "-" not in name)
-    groups = f"{', '.join(names.TASK_GROUPS)} (also -permuted, -random)"
-    natural = f"{natural_tasks}; task groups: {groups}"
+    groups = ", ".join(names.TASK_GROUPS)
+    natural = f"{natural_tasks} (Adi also -permuted, -random); task groups: {groups}"
     compeval, structure = ", ".join(names.COMPEVAL_TASKS), ", ".join(names.STRUCTURE_TASKS)
     return f"Tasks of compeval: {compeval}; of structure: {structure}; of natural: {natural}. See probe tasks."
 

@@ -76,7 +76,7 @@ DEFAULT_FORMAT_HELP = "Default: by the suffix of --out."
 AllRowsOption = Annotated[bool, typer.Option("--all-rows", help="Also show the rows of controls.")]
 NotesOption = Annotated[bool, typer.Option("--notes", help="Print all notes below the table instead of a summary.")]
 IntervalsOption = Annotated[bool, typer.Option("--intervals", help="Show 95% intervals.")]
-SourcesOption = Annotated[bool, typer.Option("--sources", help="Split ±: between draws, and within a draw.")]
+SourcesOption = Annotated[bool, typer.Option("--sources", help="Split ± into between and within draws.")]
 PublishedOption = Annotated[bool, typer.Option("--published", help="Add the published results of these tasks.")]
 
 ByLengthOption = Annotated[
@@ -191,7 +191,7 @@ HeldOutOption = Annotated[
     declare_option(
         HELD_OUT,
         "--held-out",
-        help="Use only what --hold-out VALUE of gen pairs excludes.",
+        help="Use only what gen pairs --hold-out VALUE leaves out.",
         autocompletion=completion.complete_template,
     ),
 ]

@@ -126,18 +126,14 @@ def _check_participant(person: ev.Participant, lexicon: Lexicon) -> None:
     if person.noun is not None:
         lexicon.get(person.noun, Kind.NOUN)
     if person.determiner is not None:
-        _check_determiner(person, lexicon)
+        forms = lexicon.get(person.determiner, Kind.DETERMINER).forms
+        if person.number is not None and Form(f"DT.{person.number.value}") not in forms:
+            number = person.number.name.lower()
+            raise UsageError(f"the determiner {person.determiner!r} does not go with a {number} noun")
     for adjective in person.adjectives:
         lexicon.get(adjective, Kind.ADJECTIVE)
     if isinstance(person.clause, ev.RelativeClause):
         check_clause(person.clause, lexicon)
-
-
-def _check_determiner(person: ev.Participant, lexicon: Lexicon) -> None:
-    forms = lexicon.get(person.determiner or "", Kind.DETERMINER).forms
-    if person.number is not None and Form(f"DT.{person.number.value}") not in forms:
-        number = person.number.name.lower()
-        raise UsageError(f"the determiner {person.determiner!r} does not go with a {number} noun")
 
 
 def check_clause(clause: ev.RelativeClause, lexicon: Lexicon) -> None:

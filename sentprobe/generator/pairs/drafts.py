@@ -55,12 +55,6 @@ class EventDraft:
         return make_layout(pattern, counts, self.words, (ev.Negator.NOT,), forms, phrases=phrases)
 
 
-def select_rows(draft: EventDraft, rows: NDArray[np.bool_] | NDArray[np.int64]) -> EventDraft:
-    """Return the events of a draft in these rows."""
-    values = {name: column[rows] for name, column in draft.values.items()}
-    return replace(draft, values=values, salts=draft.salts[rows])
-
-
 Edit: TypeAlias = Callable[[EventDraft, str], EventDraft]
 """Function that changes the events of a draft at a place, which is the path of a clause or noun."""
 

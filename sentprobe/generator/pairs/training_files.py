@@ -18,7 +18,7 @@ PORTION_SIZE = 32_768
 """Number of triplets that are rendered at a time, and number of rows of a Parquet row group."""
 
 TrainingColumns: TypeAlias = Mapping[str, Sequence[str | int]]
-"""The columns by name, in order."""
+"""The values of each column by its name, in the order that a training loss expects."""
 
 
 def iterate_training_columns(triplets: TripletSet) -> Iterator[dict[str, list[str]]]:

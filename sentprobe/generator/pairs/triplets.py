@@ -378,7 +378,11 @@ class TripletSet:
             replace(
                 part,
                 positions=np.searchsorted(positions, part.positions[rows]),
-                anchors=drafts.select_rows(part.anchors, rows),
+                anchors=replace(
+                    part.anchors,
+                    values={name: column[rows] for name, column in part.anchors.values.items()},
+                    salts=part.anchors.salts[rows],
+                ),
             )
             for part, rows in zip(self.parts, rows_by_part, strict=True)
             if len(rows)

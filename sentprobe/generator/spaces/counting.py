@@ -23,7 +23,7 @@ from sentprobe.generator.spaces.constraints import Allowed
 from sentprobe.generator.spaces.layout import Group, Layout, Restriction, Variable
 
 Bits: TypeAlias = int
-"""A set of values as the bits of an integer; boxes are cut several times as fast as with sets."""
+"""A set of values, as the bits of an integer: boxes are intersected several times as fast as with Python's sets."""
 Box: TypeAlias = Mapping[str, Bits]
 IndexArray: TypeAlias = NDArray[Any]
 """Indices: int64, or Python integers if the space is larger than 2**63."""

@@ -57,7 +57,7 @@ def is_under_modal(sentence: ProbedSentence, probe: Probe) -> bool | None:
 
 
 def make_attachment_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask which noun the relative clause modifies; the mirror moves it to the other."""
+    """Yield units that ask which noun the relative clause modifies; in the mirror it modifies the other noun."""
     noun, verb = probe
     ((role, _),) = find_patterns((drawer.template,))[0].clauses
     person = ev.Participant(noun=noun, clause=ev.RelativeClause(event=ev.Event(predicate=verb)))

@@ -102,7 +102,7 @@ class SampledTriplets(TripletSentences):
 def build_triplet_spaces(
     lexicon: Lexicon, names: Sequence[str], drawing: TripletSampling, mood: Mood | None = None
 ) -> tuple[list[tr.TripletSpace], list[tr.ImpossibleContrastError]]:
-    """Return the spaces of the named contrasts (default: all possible ones), and errors that explain the others."""
+    """Return a space for each named contrast (default: all), and an error for each that has none."""
     spaces, errors = [], []
     for name in dict.fromkeys(names or CONTRASTS):
         try:

@@ -259,7 +259,7 @@ class Result:
 
     @property
     def accuracy(self) -> float:
-        """The accuracy of the probe itself."""
+        """The test accuracy of the probe (controls have their own)."""
         return self.scores[Condition.PROBE].accuracy
 
     def __hash__(self) -> int:

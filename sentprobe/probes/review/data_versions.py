@@ -137,8 +137,8 @@ def _check_precision(table: Results) -> Iterator[ClaimFinding]:
     elif Precision.BFLOAT16 in by_value:
         yield ClaimFinding(
             severity=Severity.NOTE,
-            problem="In training, the products of the first layer use bfloat16, which moves a figure by 0.2 points on "
-            "average, up to 2 either way.",
+            problem="In training, matrix products of the first layer use bfloat16, which moves a figure by 0.2 points "
+            "on average, up to 2 either way.",
             advice="Say so; or train with --set precision=float32, which is the same on every processor.",
         )
 

@@ -220,7 +220,7 @@ def _build_finding(ties: Sequence[Comparison], task_counts: tuple[int, int], cou
         f"the table's {format_count(count, 'comparison')}).",
         figures=tuple(_describe_tie(tie, level=LEVEL / count) for tie in ties),
         advice="Say that the difference is not significant, which does not mean that they are equal. The "
-        f"number above makes a true difference of this size significant in {power.TARGET_POWER:.0%} of runs. "
+        f"number needed makes a true difference of this size significant in {power.TARGET_POWER:.0%} of runs. "
         "Choose the number before the run; do not add items or draws until a test is significant.",
         task=best.task,
         encoder=best.encoder,

@@ -25,7 +25,7 @@ class CorenlpOptions:
     timeout: int = 600
     """Seconds until a request fails."""
     version: str = ""
-    """Version of the server, for the head of the table; the server does not report it."""
+    """Version of the server, which it does not report: named by the user and recorded in the table."""
 
 
 @dataclass(frozen=True, slots=True)

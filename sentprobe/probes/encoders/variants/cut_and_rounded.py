@@ -31,7 +31,7 @@ class Storage:
     rounding: Rounding = Rounding.FLOAT32
 
     def __str__(self) -> str:
-        """Return the changes as they appear in names.
+        """Return the kept dimensions and the rounding, as in an encoder's name.
 
         >>> str(Storage(dims=64, rounding=Rounding.INT8)), str(Storage())
         ('64 dims, int8', '')

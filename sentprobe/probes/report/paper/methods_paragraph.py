@@ -323,7 +323,7 @@ def _describe_methods(table: Results) -> Iterator[references.Piece]:
     yield ". " if method_texts else ""
 
 
-PRECISION_NAMES: Mapping[str, str] = {"bfloat16": "bfloat16 (the products of the first layer)"}
+PRECISION_NAMES: Mapping[str, str] = {"bfloat16": "bfloat16 (the matrix products of the first layer)"}
 
 
 def _describe_training_runs(table: Results) -> Iterator[references.Piece]:

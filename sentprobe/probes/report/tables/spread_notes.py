@@ -27,7 +27,7 @@ def summarize_spread(results: Results) -> str:
         return "± covers the choice of test items only; --draws 3 adds other data and weights."
     return (
         f"Each figure is one probe on one draw of the data. 95% intervals: {_format_half_widths(results)} points, from "
-        "the choice of test items only; --seeds 5 and --draws 3 add probes, data and weights."
+        "the choice of test items only; --seeds 5 trains more probes, --draws 3 also draws new data and weights."
     )
 
 

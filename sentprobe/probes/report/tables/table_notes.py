@@ -113,7 +113,7 @@ def describe_figures(results: Results) -> Iterator[str]:
     if any(result.units for result in results.records):
         yield (
             "Test items that belong together (mirror pairs, questions about one sentence) are not "
-            "independent: the intervals are widened accordingly."
+            "independent: the intervals count them as one unit."
         )
     yield from _describe_unconverged(results)
     yield from _describe_truncated(results)
@@ -141,7 +141,7 @@ def _describe_precision(results: Results) -> Iterator[str]:
         return
     names = [name + (f" ({count} probes)" if len(counts) > 1 else "") for name, count in sorted(counts.items())]
     if "bfloat16" in counts:
-        yield f"In training, the products of the first layer use {' or '.join(names)}; everything else uses float32."
+        yield f"In training, matrix products of the first layer use {' or '.join(names)}; all else uses float32."
     else:
         yield f"Probes were trained in {' and '.join(names)}."
 

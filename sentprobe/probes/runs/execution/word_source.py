@@ -1,4 +1,4 @@
-"""Sources of probe word vectors: one-hot, or the vector by which an encoder reads the word or encodes it alone."""
+"""Sources of probe word vectors: one-hot, an encoder's input embedding, or its vector of a sentence of this word."""
 
 import logging
 from collections.abc import Callable, Sequence

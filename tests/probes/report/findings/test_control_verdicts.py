@@ -28,7 +28,7 @@ def test_controls_at_chance() -> None:
     assert "Accuracy in % on 1000 test items. Chance, the share of the most frequent label, is 50.0" in text
     assert "on every task." in text
     # Two of random sentences (shared), three of random probe words, one bag of words that must be.
-    assert "All 6 controls that must be at chance are inside their intervals around chance, which holds in 99%" in text
+    assert "All 6 controls that must be at chance are inside their intervals around chance, as all are in 99%" in text
     assert text.endswith(
         "content1: a bag of random word vectors is above chance (88.0), so the words alone tell "
         "this much; compare encoders with it, not with chance.\n"
@@ -193,7 +193,7 @@ def test_the_precision_is_stated() -> None:
     assert "Probes were trained in float32." in describe_all(Results((record,))).splitlines()
     seeds = [replace(s, precision="bfloat16") for s in record.scores[Condition.PROBE].seeds]
     fast = replace(record, encoder="st", scores={Condition.PROBE: make_score(seeds, ())})
-    start, end = "In training, the products of the first layer use bfloat16", "; everything else uses float32."
+    start, end = "In training, matrix products of the first layer use bfloat16", "; all else uses float32."
     assert f"{start}{end}" in describe_all(Results((fast,)))
     assert f"{start} (3 probes) or float32 (3 probes){end}" in describe_all(Results((record, fast)))
     none = [replace(probe, precision="") for probe in seeds]

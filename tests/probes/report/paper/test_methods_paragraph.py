@@ -81,7 +81,7 @@ def make_single_result(change: Callable[[Result], Result]) -> str:
             "test items, a tenth of the training items being used for validation.",
         ),
         (lambda e: replace(e, truncated=7), "bow read the beginning only of up to 7 sentences"),
-        (round_probes, "trained in bfloat16 (the products of the first layer) on cpu."),
+        (round_probes, "trained in bfloat16 (the matrix products of the first layer) on cpu."),
         (
             lambda e: change_probes(e, lambda s: replace(s, converged=False), Condition.PROBE),
             "1 of 1 probes reached the limit of passes before they converged.",
