@@ -63,9 +63,9 @@ def make_draft(document: Document, lent_words: tuple[Word, ...] = (), *, ask: Fo
     )
     own_names = {section.name for section in sections}
     own_texts = {text for item in items for text in item.word.forms.values()}
-    lent = (word for word in lent_words if word.kind not in own_names)
+    candidates = (word for word in lent_words if word.kind not in own_names)
     # A noun "will" of the file hides the modal.
-    inherited = tuple(w for w in lent if w.kind is not Kind.MODAL or own_texts.isdisjoint(w.forms.values()))
+    inherited = tuple(w for w in candidates if w.kind is not Kind.MODAL or own_texts.isdisjoint(w.forms.values()))
     return Draft(document, items, inherited)
 
 

@@ -37,7 +37,9 @@ class ExclusionSpace(TripletSpace):
 
     def list_makers(self) -> Mapping[str, tuple[SentenceMaker, ...]]:
         """Return the makers of the questions of a query, and of the statements of each document."""
-        makers = {"query": (self.make_question(0), self.make_question(1, negated=True))}
+        makers: dict[str, tuple[SentenceMaker, ...]] = {
+            "query": (self.make_question(0), self.make_question(1, negated=True))
+        }
         for name, negations in DOCUMENTS.items():
             makers[name] = tuple(partial(_draft_statement, number, n) for number, n in enumerate(negations))
         return makers
