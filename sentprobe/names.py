@@ -8,13 +8,15 @@ from collections.abc import Sequence
 COMPEVAL_TASKS = ("Content1Probe", "Content2Probe", "Order", "SemRole", "Negation")
 STRUCTURE_TASKS = ("Attachment", "TenseOf", "NumberOf", "Modality", "Binding", "Recipient", "Question", "Mood")
 
+UNIVERSAL_TASKS = ("DepDepth", "TopDeps", "SubjGender", "SubjPerson", "VerbMood", "Voice")
 NATURAL_TASKS = (
     *("SentLen", "WC", "TreeDepth", "TopConst", "BShift", "Tense", "SubjNum", "ObjNum", "SOMO"),
-    *("CoordInv", "AdiLength", "AdiContent", "AdiOrder", "AdiLength-permuted", "AdiLength-random"),
+    *("CoordInv", *UNIVERSAL_TASKS),
+    *("AdiLength", "AdiContent", "AdiOrder", "AdiLength-permuted", "AdiLength-random"),
     *("AdiContent-permuted", "AdiContent-random", "AdiOrder-permuted", "AdiOrder-random"),
 )
 
-TASK_GROUPS = ("conneau", "adi", "adi-controls")
+TASK_GROUPS = ("conneau", "adi", "universal", "adi-controls")
 
 CONTRASTS = (
     *("role", "recipient", "modifier", "binding", "negation", "polarity", "tense"),
@@ -31,6 +33,8 @@ ITEM_COLUMNS = (
     *("polarity", "template", "length", "label", "structure"),
 )
 
+VOCABULARIES = ("english", "compeval", "structure", "everyday", "published")
+MOODS = ("statement", "question", "order")
 SAMPLINGS = ("mirror", "paper")
 PRESETS = ("ettinger", "adi", "conneau", "senteval", "logreg")
 METHODS = ("mdl", "sample-efficiency", "v-information", "complexity")

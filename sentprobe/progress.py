@@ -41,25 +41,6 @@ class SilentReporter:
         """Do nothing."""
 
 
-class TitledReporter:
-    """A reporter that puts a title before the name of each step."""
-
-    def __init__(self, title: str, reporter: Reporter) -> None:
-        self._title, self._reporter = title, reporter
-
-    def begin(self, step: str, total: int) -> None:
-        """Begin the step under the title."""
-        self._reporter.begin(f"{self._title}: {step}", total)
-
-    def advance(self, amount: int = 1) -> None:
-        """Forward the amount."""
-        self._reporter.advance(amount)
-
-    def note(self, text: str) -> None:
-        """Forward the note."""
-        self._reporter.note(text)
-
-
 class BarReporter:
     """A reporter that draws a bar per step; full bars stay."""
 
@@ -87,10 +68,16 @@ SECONDS_BETWEEN_LINES = 20.0
 
 
 class LineReporter:
-    """A reporter that writes lines: progress on request (*shares*: as percentage), and a line after each step."""
+    """A reporter that writes lines: progress on request (*shares*: as percentage), and a line after each step.
 
-    def __init__(self, out: TextIO, *, shares: bool = False, clock: Callable[[], float] = time.monotonic) -> None:
+    *title* stands before the name of each step.
+    """
+
+    def __init__(
+        self, out: TextIO, *, shares: bool = False, title: str = "", clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._out, self._shares, self._clock = out, shares, clock
+        self._prefix = f"{title}: " if title else ""
         self._lock = threading.Lock()
         self._step, self._note, self._total, self._done = "", "", 0, 0
         self._start = clock()
@@ -99,7 +86,7 @@ class LineReporter:
         """Begin a step, and end the previous one."""
         self.end_step()
         with self._lock:
-            self._step, self._total, self._done, self._note = step, total, 0, ""
+            self._step, self._total, self._done, self._note = self._prefix + step, total, 0, ""
             self._start = self._clock()
 
     def advance(self, amount: int = 1) -> None:
@@ -164,9 +151,9 @@ def format_duration(seconds: float) -> str:
 
 
 @contextmanager
-def show_lines(out: TextIO, *, shares: bool = False) -> Iterator[Reporter]:
+def show_lines(out: TextIO, *, shares: bool = False, title: str = "") -> Iterator[Reporter]:
     """Give a reporter that writes a line every SECONDS_BETWEEN_LINES, even within a step."""
-    reporter, finished = LineReporter(out, shares=shares), threading.Event()
+    reporter, finished = LineReporter(out, shares=shares, title=title), threading.Event()
 
     def write_lines() -> None:
         while not finished.wait(SECONDS_BETWEEN_LINES):

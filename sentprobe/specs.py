@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 Member = TypeVar("Member", bound=StrEnum)
 
 
-def choose_member(kind: type[Member], text: str, *, what: str, other_names: Sequence[str] = ()) -> Member:
-    """Return the member with the value *text*; raise UsageError, which suggests a name, if there is none."""
-    known_values = [*(member.value for member in kind), *other_names]
-    if text not in list(kind):
+def choose_member(kind: type[Member], text: str, *, what: str, excluded: Collection[StrEnum] = ()) -> Member:
+    """Return the member with the value *text*, none of the *excluded*; else raise UsageError, which suggests one."""
+    known_values = [member.value for member in kind if member not in excluded]
+    if text not in known_values:
         raise UsageError(f"there is no {what} {text!r}{suggest(text, known_values)}; known: {', '.join(known_values)}")
     return kind(text)
 

@@ -5,7 +5,9 @@ from collections.abc import Iterable
 import pytest
 
 from sentprobe import names
+from sentprobe.generator.events.event import Mood
 from sentprobe.generator.pairs.contrasts import CONTRASTS
+from sentprobe.lexicon import english
 from sentprobe.probes.compeval.held_out_structures import STRUCTURES
 from sentprobe.probes.compeval.tasks import STRUCTURE_TASKS
 from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL_TASKS
@@ -35,10 +37,15 @@ from sentprobe.probes.trainer.presets import PRESETS
         (names.METHODS, MethodName),
         (names.ARCHITECTURES, DEFAULT_LAYERS),
         (names.OBJECTIVES, OBJECTIVES),
+        (names.MOODS, Mood),
     ],
 )
 def test_names_are_those_of_the_table(plain: tuple[str, ...], table: Iterable[str]) -> None:
     assert plain == tuple(table)
+
+
+def test_vocabularies_are_those_of_the_lexicon() -> None:
+    assert {*names.VOCABULARIES} == english().vocabularies.keys() - {"all"}
 
 
 def test_every_dataset_format_is_known() -> None:

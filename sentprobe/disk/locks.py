@@ -1,4 +1,7 @@
-"""Locks of files and folders (flock), which end with the process that holds them; on Windows they have no effect."""
+"""Locks of files and folders (flock), which end with the process that holds them; on Windows they have no effect.
+
+Lock files of libraries can lock neither a folder nor a file that is being written, and may outlive a killed process.
+"""
 
 import os
 import platform

@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 
-from sentprobe.probes.corpus.text_formats import FORMATS, FilePiece, RecordFields
+from sentprobe.probes.corpus.text_formats import FORMATS, RecordFields
+from sentprobe.probes.syntax.tree_texts import FilePiece
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence
 
 

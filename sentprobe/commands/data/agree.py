@@ -8,12 +8,12 @@ import typer
 
 from sentprobe.commands.shared.options import TableFormatOption
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
-from sentprobe.commands.shared.table_output import FLAT, find_table_format
+from sentprobe.commands.shared.table_output import FLAT, check_output_file, find_table_format
 from sentprobe.disk.files import atomic_path
 from sentprobe.display import table_writers as tw
 from sentprobe.display.screen import print_table, print_text
 from sentprobe.display.table_writers import Grid, GridCell, GridRow, TableFormat
-from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.errors import SentprobeError
 from sentprobe.probes.corpus.table import Table, open_table
 
 if TYPE_CHECKING:
@@ -30,9 +30,10 @@ def agree(
 ) -> None:
     """Measure how often the annotations of two tables agree, such as tables from gold and from parsed trees."""
     style = find_table_format(format_, None, subject="an agreement")
+    check_output_file(disagreements)
     tables = open_table(first), open_table(second)
     agreement = measure_agreement(tables, disagreements)
-    grids = build_label_grid(agreement), build_task_grid(agreement)
+    grids = build_grids(agreement)
     notes = describe_agreement(agreement, tables)
     if style is TableFormat.TEXT:
         for grid in grids:
@@ -58,8 +59,6 @@ def measure_agreement(tables: tuple[Table, Table], disagreements: Path | None) -
                 "a label in both; a table of tokens alone has no labels"
             )
         if disagreements is not None:
-            if disagreements.is_dir():
-                raise UsageError(f"{disagreements}: is a directory, not a file to write")
             with atomic_path(disagreements) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as out:
                 out.writelines(json.dumps(pair, ensure_ascii=False) + "\n" for pair in pairs.list_disagreements())
     return agreement
@@ -103,53 +102,35 @@ def _compute_shares(tally: "table_agreement.AgreementCounts") -> dict[str, float
     return shares
 
 
-def _format_share(part: int, total: int) -> GridCell:
+def _format_share(part: int, total: int) -> str:
     from sentprobe.probes.statistics import wilson
 
     if not total:
-        return GridCell("-")
+        return "-"
     ends = wilson(part, total)
-    return GridCell(f"{100 * part / total:.1f} [{100 * ends.low:.1f}, {100 * ends.high:.1f}]")
+    return f"{100 * part / total:.1f} [{100 * ends.low:.1f}, {100 * ends.high:.1f}]"
 
 
-def build_label_grid(agreement: "table_agreement.TableAgreement") -> Grid:
-    """Return the table of agreement by label."""
+def build_grids(agreement: "table_agreement.TableAgreement") -> tuple[Grid, Grid]:
+    """Return the table of agreement by label, and that by task: how often A confirms the answers from B."""
     from sentprobe.probes.natural import table_agreement
 
-    rows = []
+    label_rows, task_rows = [], []
     for measure, tally in agreement.tallies.items():
+        only_a, only_b = f"{tally.only_a:,}", f"{tally.only_b:,}"
         if measure.kind is table_agreement.MeasureKind.LABEL:
-            cells = (
-                GridCell(measure.task),
-                _format_share(tally.agreed, tally.total),
-                GridCell(f"{tally.both:,}"),
-                _format_share(tally.same, tally.both),
-                GridCell("-" if tally.kappa is None else f"{tally.kappa:.3f}"),
-                GridCell(f"{tally.only_a:,}"),
-                GridCell(f"{tally.only_b:,}"),
+            kappa = "-" if tally.kappa is None else f"{tally.kappa:.3f}"
+            shares = _format_share(tally.agreed, tally.total), f"{tally.both:,}", _format_share(tally.same, tally.both)
+            label_rows.append(
+                GridRow(measure.name, "", tuple(map(GridCell, (measure.task, *shares, kappa, only_a, only_b))))
             )
-            rows.append(GridRow(measure.name, "", cells))
-    header = ("label", "task", "same [95%]", "in both", "same of these [95%]", "kappa", "only A", "only B")
-    return Grid(header, tuple(rows))
-
-
-def build_task_grid(agreement: "table_agreement.TableAgreement") -> Grid:
-    """Return the table of agreement by task: how often A confirms the answers from B."""
-    from sentprobe.probes.natural import table_agreement
-
-    rows = []
-    for measure, tally in agreement.tallies.items():
-        if measure.kind is table_agreement.MeasureKind.TASK:
-            cells = (
-                GridCell(f"{tally.labelled_by_a:,}"),
-                GridCell(f"{tally.labelled_by_b:,}"),
-                _format_share(tally.same, tally.labelled_by_b),
-                GridCell(f"{tally.different:,}"),
-                GridCell(f"{tally.only_b:,}"),
-            )
-            rows.append(GridRow(measure.name, "", cells))
-    header = ("task", "A could ask", "B could ask", "A says the same [95%]", "A says another", "A would not ask")
-    return Grid(header, tuple(rows))
+        else:
+            share = _format_share(tally.same, tally.labelled_by_b)
+            texts = f"{tally.labelled_by_a:,}", f"{tally.labelled_by_b:,}", share, f"{tally.different:,}", only_b
+            task_rows.append(GridRow(measure.name, "", tuple(map(GridCell, texts))))
+    label_header = ("label", "task", "same [95%]", "in both", "same of these [95%]", "kappa", "only A", "only B")
+    task_header = ("task", "A could ask", "B could ask", "A says the same [95%]", "A says another", "A would not ask")
+    return Grid(label_header, tuple(label_rows)), Grid(task_header, tuple(task_rows))
 
 
 def describe_agreement(agreement: "table_agreement.TableAgreement", tables: tuple[Table, Table]) -> str:
@@ -177,8 +158,7 @@ def describe_agreement(agreement: "table_agreement.TableAgreement", tables: tupl
 def _describe_tags(agreement: "table_agreement.TableAgreement") -> str:
     if not agreement.tags.total:
         return ""
-    share = _format_share(agreement.tags.same, agreement.tags.total).text
-    tasks = _list_tasks_needing("TAGS")
+    share, tasks = _format_share(agreement.tags.same, agreement.tags.total), _list_tasks_needing("TAGS")
     return f"Tags are the same for {share}% of {agreement.tags.total:,} tokens; {tasks} needs them. "
 
 
@@ -187,5 +167,6 @@ def _list_tasks_needing(need: str) -> str:
     from sentprobe.probes.natural.datasets import TASKS
     from sentprobe.probes.natural.natural_task import TableNeed, TaskGroup
 
-    chosen = [task for task in TASKS.values() if task.suite is TaskGroup.CONNEAU and task.need is TableNeed[need]]
+    needs = {TableNeed[need]} | ({TableNeed.CLAUSES} if need == "TREE" else set())
+    chosen = [task for task in TASKS.values() if task.suite is TaskGroup.CONNEAU and task.need in needs]
     return ", ".join(task.name for task in chosen)

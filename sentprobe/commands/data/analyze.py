@@ -54,6 +54,9 @@ class ReadingOptions:
         str, opt.declare_option(READING, help="What the text column holds: a text, a sentence, or its tokens.")
     ] = "text"
     max_tokens: Annotated[int, opt.declare_option(READING, min=1, help="Skip longer sentences.")] = MAX_TOKENS
+    universal: Annotated[
+        bool, opt.declare_option(READING, help="Label by Universal Dependencies even where tags are Penn's.")
+    ] = False
 
 
 @opt.expand_option_groups
@@ -119,6 +122,7 @@ def build_recipe(
         parser=parser,
         punkt=reading.punkt,
         max_tokens=reading.max_tokens,
+        universal=reading.universal,
         has_text=parser is not None and any(source.format in text_formats for source in sources),
     )
 
@@ -129,7 +133,7 @@ def format_table_command(sources: Sequence[str], parser: str | None, reading: Re
     for field in fields(reading):
         value = getattr(reading, field.name)
         if value != field.default:
-            arguments += [f"--{field.name.replace('_', '-')}", str(value)]
+            arguments += [f"--{field.name.replace('_', '-')}", *([] if value is True else [str(value)])]
     return shlex.join(["probe", "analyze", *sources, *arguments])
 
 

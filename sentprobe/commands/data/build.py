@@ -1,7 +1,7 @@
 """The command ``probe build``: write the datasets of a suite into a folder."""
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -9,7 +9,7 @@ import typer
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.completion import complete_suite
-from sentprobe.commands.shared.given_options import list_given_options, reject_unused_options
+from sentprobe.commands.shared.given_options import map_given_options, reject_unused_options
 from sentprobe.commands.shared.help import CommandWithTaskList
 from sentprobe.commands.shared.interruption import report_interruption
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FOLDER
@@ -58,6 +58,7 @@ def build(
 ) -> None:
     """Build the datasets of a suite and write them into a folder."""
     from sentprobe.commands.shared.target_options import parse_compeval, parse_natural
+    from sentprobe.probes.formats import hub_dataset
     from sentprobe.probes.runs.request.built_suites import (
         AnySuite,
         build_failure_error,
@@ -66,9 +67,9 @@ def build(
     )
     from sentprobe.probes.runs.request.targets import missing_table_error, unknown_suite_error
 
-    licence_name = _find_licence(licence, format_)
+    licence_name = hub_dataset.check_licence(licence, format_)
     if suite in SUITES:
-        reject_unused_options(list_given_options(context), [suite], data_name=suite)
+        reject_unused_options(map_given_options(context), [suite], data_name=suite)
     chosen_suite: AnySuite
     if suite == NATURAL:
         if table is None:
@@ -129,15 +130,6 @@ def build_into(
     return datasets, failures
 
 
-def _find_licence(name: str | None, fmt: str) -> str:
-    """Return the licence for the README; raise UsageError if the licence is invalid or the format has no README."""
-    from sentprobe.probes.formats import hub_dataset
-
-    if name is not None and fmt != hub_dataset.HUB:
-        raise UsageError(f"--license is for --format hub, not for {fmt}")
-    return hub_dataset.check_licence(hub_dataset.UNKNOWN if name is None else name)
-
-
 def _write_readme(out: Path, *, fmt: str, licence: str) -> None:
     from sentprobe.probes.formats import hub, hub_dataset
     from sentprobe.probes.suites import find_known_task
@@ -172,28 +164,35 @@ def _print_summary(suite: "AnySuite", datasets: "Sequence[ProbeDataset]") -> Non
     from sentprobe.probes.runs.request.built_suites import NaturalSuite
 
     if datasets:
-        natural = isinstance(suite, NaturalSuite)
-        print_table((build_natural_summary if natural else build_compeval_summary)(datasets))
-        if not natural:
+        print_table(build_summary(datasets, natural=isinstance(suite, NaturalSuite)))
+        if not isinstance(suite, NaturalSuite):
             print_table(build_composition_table(datasets))
     for note in merge_scaled_notes(f"{data.name}: {note}" for data in datasets for note in data.card.notes):
         print_text(note)
 
 
-def build_compeval_summary(datasets: "Sequence[ProbeDataset]") -> "Table":
-    """Return a terminal table of the sizes and structures of datasets."""
+BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")
+
+
+def build_summary(datasets: "Sequence[ProbeDataset]", *, natural: bool) -> "Table":
+    """Return a terminal table of split sizes, and of classes and baselines, or of sentences and structures."""
     from sentprobe.probes.compeval.item_counts import count_templates
     from sentprobe.probes.dataset import Split
 
-    rows = [
-        (
-            str(len(data.sentences)),
-            str(len(count_templates(data.card, Split.TRAIN))),
-            f"{100 * max(data.card.largest_share.values()):.1f}%",
-        )
-        for data in datasets
-    ]
-    return _build_summary(datasets, ("sentences", "structures", "largest share"), rows, style="{}")
+    splits = [split for split in Split if any(split in data.splits for data in datasets)]
+    heads = ("classes", *BASELINES) if natural else ("sentences", "structures", "largest share")
+    table = build_empty_table(["task", *(split.value for split in splits), *heads])
+    for data in datasets:
+        if natural:
+            scores = data.card.audit.get("baselines", {})
+            cells = [f"{100 * scores[name]:.1f}" if name in scores else "-" for name in BASELINES]
+            cells.insert(0, str(len(data.labels)))
+        else:
+            largest_share = f"{100 * max(data.card.largest_share.values()):.1f}%"
+            cells = [str(len(data.sentences)), str(len(count_templates(data.card, Split.TRAIN))), largest_share]
+        sizes = (f"{len(data.splits[split]):{',' if natural else ''}}" for split in splits)
+        table.add_row(data.name, *sizes, *cells)
+    return table
 
 
 def build_composition_table(datasets: "Sequence[ProbeDataset]") -> "Table":
@@ -204,31 +203,4 @@ def build_composition_table(datasets: "Sequence[ProbeDataset]") -> "Table":
         own_shares = [data.card.composition.get(name, {}).get("share") for data in datasets]
         cells = ["-" if share is None else f"{100 * share:.1f}" for share in (*own_shares, shares["published"])]
         table.add_row(name, *cells)
-    return table
-
-
-BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")
-
-
-def build_natural_summary(datasets: "Sequence[ProbeDataset]") -> "Table":
-    """Return a terminal table of sizes, classes and accuracies of the baselines (percent)."""
-    rows = []
-    for data in datasets:
-        scores = data.card.audit.get("baselines", {})
-        percentages = [f"{100 * scores[name]:.1f}" if name in scores else "-" for name in BASELINES]
-        rows.append((str(len(data.labels)), *percentages))
-    return _build_summary(datasets, ("classes", *BASELINES), rows, style="{:,}")
-
-
-def _build_summary(
-    datasets: "Sequence[ProbeDataset]", heads: Iterable[str], rows: Iterable[Iterable[str]], *, style: str
-) -> "Table":
-    """Return a table of split sizes, formatted by *style*, and the other cells of each row."""
-    from sentprobe.probes.dataset import Split
-
-    splits = [split for split in Split if any(split in data.splits for data in datasets)]
-    table = build_empty_table(["task", *(split.value for split in splits), *heads])
-    for data, row in zip(datasets, rows, strict=True):
-        sizes = [style.format(len(data.splits[split])) for split in splits]
-        table.add_row(data.name, *sizes, *row)
     return table

@@ -11,6 +11,7 @@ from sentprobe.commands.shared.completion import complete_encoder
 from sentprobe.commands.shared.interruption import report_interruption
 from sentprobe.commands.shared.options import build_out_option, build_seed_option, format_command_line
 from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC, OUTPUT_FILE
+from sentprobe.commands.shared.table_output import check_output_file
 from sentprobe.disk.files import decode_lines, find_cache_directory
 from sentprobe.errors import FormatError, UsageError, format_message
 from sentprobe.lexicon.read import load_lexicon
@@ -55,10 +56,7 @@ def embed(
     spec = read_spec(encoder)
     find_kind(spec)
     vector_format = find_format(out, format_)
-    if out.is_dir():
-        raise UsageError(f"{out}: is a directory, not a file to write")
-    if not out.parent.is_dir():
-        raise UsageError(f"{out}: there is no directory {out.parent}")
+    check_output_file(out)
     check_count("threads", threads)
     cache = None if no_cache else Cache(find_cache_directory())
     resume_message = "finished vectors are in the cache; the same command resumes from there"

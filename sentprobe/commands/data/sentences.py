@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.given_options import list_given_options
+from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.help import CommandWithTaskList
 from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.disk.files import make_parent_folder, write_atomically
@@ -58,7 +58,7 @@ def sentences(
     from sentprobe.probes.runs.request.targets import find_datasets
 
     sentence_format = find_sentence_format(format_, out)
-    given = list_given_options(context)
+    given = map_given_options(context)
     parsed_targets = parse_targets(
         targets, task or (), compeval=compeval, natural=natural, items=items, seed=seed, given_options=given
     )

@@ -11,8 +11,6 @@ from sentprobe.display.table_writers import build_empty_table
 from sentprobe.specs import COMPEVAL, STRUCTURE
 
 if TYPE_CHECKING:
-    from rich.table import Table
-
     from sentprobe.probes.known_task import KnownTask
 
 PAPERS = {
@@ -20,6 +18,7 @@ PAPERS = {
     STRUCTURE: "after Ettinger et al. 2018",
     "conneau": "Conneau et al. 2018",
     "adi": "Adi et al. 2017",
+    "universal": "from Universal Dependencies",
     "adi-controls": "Adi et al. 2017",
 }
 
@@ -69,33 +68,20 @@ def list_tasks() -> tuple[ListedTask, ...]:
 
 def tasks(as_json: Annotated[bool, typer.Option("--json", help="Print JSON with all details.")] = False) -> None:
     """List the tasks: question, classes, items, and paper."""
+    from rich.text import Text
+
     listed = list_tasks()
     if as_json:
         print(json.dumps([asdict(task) for task in listed], indent=2))
         return
     for suite, paper in PAPERS.items():
         chosen = [task for task in listed if task.suite == suite]
-        print_text(f"{suite} ({paper}): {_describe_items(chosen[0])}")
-        print_table(build_task_table(chosen))
+        *first, last = (
+            f"{count:,} {'training' if split == 'train' else split}" for split, count in chosen[0].items.items()
+        )
+        print_text(f"{suite} ({paper}): {', '.join(first)} and {last} items each")
+        table = build_empty_table(("task", "question", "classes"), left=[1, 2])
+        for task in chosen:
+            table.add_row(Text(task.name), Text(task.question), Text(task.classes))
+        print_table(table)
     print_text("s is the sentence; n, v and w are probe words: a noun, a verb, any word.")
-
-
-def _describe_items(task: ListedTask) -> str:
-    """Return a phrase with the item counts of a task.
-
-    >>> _describe_items(list_tasks()[0])
-    '4,000 training and 1,000 test items each'
-    """
-    names = {"train": "training", "validation": "validation", "test": "test"}
-    *first, last = [f"{count:,} {names[split]}" for split, count in task.items.items()]
-    return f"{', '.join(first)} and {last} items each"
-
-
-def build_task_table(listed: list[ListedTask]) -> "Table":
-    """Return the terminal table of one suite."""
-    from rich.text import Text
-
-    rich_table = build_empty_table(("task", "question", "classes"), left=[1, 2])
-    for task in listed:
-        rich_table.add_row(Text(task.name), Text(task.question), Text(task.classes))
-    return rich_table

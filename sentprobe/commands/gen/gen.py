@@ -8,7 +8,7 @@ import typer
 from sentprobe.commands.gen.gen_options import OUTPUT, ContentOptions, FeatureOptions, WordOptions
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.completion import complete_template
-from sentprobe.commands.shared.given_options import list_given_options
+from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
 from sentprobe.errors import UsageError
 from sentprobe.generator.sentences.sentence_records import FORMAT_NAMES
@@ -86,8 +86,8 @@ def generate(
 
 def _reject_options_before_subcommand(context: typer.Context) -> None:
     """Raise UsageError for options of ``gen`` before a subcommand, which would have no effect."""
-    for name in list_given_options(context):
+    for option in map_given_options(context).values():
         raise UsageError(
-            f"--{name.replace('_', '-')} stands before {context.invoked_subcommand!r} and has "
+            f"{option} stands before {context.invoked_subcommand!r} and has "
             "no effect; put options of a subcommand after it"
         )

@@ -45,7 +45,7 @@ def minimal(
     format_: Annotated[
         str | None, opt.build_format_option(("jsonl", "parquet", "lm-eval (a folder)"), "Default: by the suffix.")
     ] = None,
-    vocabulary: opt.VocabularyOption = None,
+    vocabulary: Annotated[str | None, opt.build_vocabulary_option("everyday")] = None,
     lexicon: opt.LexiconOption = None,
 ) -> None:
     """Write minimal pairs: a good sentence, and the same with an error.

@@ -8,7 +8,7 @@ import typer
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
-from sentprobe.commands.shared.table_output import FLAT, MTEB, find_caption, find_format, print_or_write
+from sentprobe.commands.shared.table_output import FLAT, MTEB, find_caption, find_table_format, print_or_write
 from sentprobe.display import table_writers as tw
 from sentprobe.errors import UsageError
 from sentprobe.lengths import Lengths
@@ -56,7 +56,6 @@ def show(
 ) -> None:
     """Print the tables of one or more runs."""
     from sentprobe.commands.results import shown_results as shown
-    from sentprobe.commands.results.shown_results import check_distances, read_distances, read_runs
     from sentprobe.probes.geometry.measures import Nearness
     from sentprobe.probes.report.plots.plot_files import check_suffix, write_plot
     from sentprobe.probes.report.tables.main_table import CellStyle
@@ -69,16 +68,16 @@ def show(
         write_for_mteb(runs, out, context)
         return
     items.check()
-    style = find_format(format_, out, also=[MTEB])
+    style = find_table_format(format_, out, subject="probe show", allowed=[*tw.TableFormat], also=[MTEB])
     caption = find_caption(latex, style)
     lengths = None if by_length is None else choose_member(Lengths, by_length, what="--by-length")
-    results = read_runs(runs)
-    distances = read_distances(runs)
+    results = shown.read_runs(runs)
+    distances = shown.read_distances(runs)
     if not results.records and not distances:
         raise UsageError(f"{', '.join(map(str, runs))}: no results yet")
     learning_curves = read_learning_curves(runs)
     chosen_nearness = choose_member(Nearness, nearness, what="nearness")
-    check_distances(distances, chosen_nearness)
+    shown.check_distances(distances, chosen_nearness)
     requested = {
         "--by-length": lengths is not None,
         "--published": published,

@@ -84,10 +84,8 @@ def gate(
     from sentprobe.probes.gate.gate_run import gate as measure
 
     is_junit = format_ == JUNIT or (format_ is None and out is not None and out.suffix.lower() == ".xml")
-    style = (
-        TableFormat.TEXT
-        if is_junit
-        else find_table_format(format_, out, subject="gate", allowed=[*TableFormat], also=[JUNIT])
+    style = find_table_format(
+        "text" if is_junit else format_, out, subject="gate", allowed=[*TableFormat], also=[JUNIT]
     )
     kept_share = parse_share(keep, "--keep")
     accepted = None if max_false_hits is None else parse_share(max_false_hits, "--max-false-hits")

@@ -10,7 +10,7 @@ import typer
 
 from sentprobe.commands.shared import completion
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.given_options import list_given_options
+from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.interruption import describe_kept_work, report_interruption
 from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.commands.shared.table_output import find_caption, find_table_format, print_reuse, write_tables
@@ -94,7 +94,7 @@ def geometry(
     files, other_words = inputs.split_triplet_files(sentences or ())
     inputs.reject_drawn_triplet_options(files, {"--by": by is not None, "--held-out": bool(source.held_out)})
     inputs.reject_tasks_without_data(task or (), other_words)
-    inputs.reject_triplet_options(list_given_options(context), sentences or ())
+    inputs.reject_triplet_options(map_given_options(context), sentences or ())
     specs = parse_encoders(encoder or USUAL_ENCODERS)
     side = parse_side(source.held_out or (), held_out=True)
     words = load_lexicon(source.lexicon)

@@ -1,7 +1,7 @@
 """Input of ``probe geometry``: files of ``gen pairs``, and mirror pairs of task datasets."""
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -21,10 +21,8 @@ if TYPE_CHECKING:
 
 MIRROR_TASKS = ("Order", "SemRole", "Negation")
 
-TRIPLET_OPTIONS = {
-    "contrast": "--contrast", "n": "--n", "distractors": "--distractors", "template": "--template",
-}  # fmt: skip
-"""The options that select drawn (sampled) triplets, by parameter name."""
+TRIPLET_OPTIONS = ("contrast", "n", "distractors", "template")
+"""The parameters that select drawn (sampled) triplets."""
 
 
 def split_triplet_files(words: Sequence[str]) -> tuple[list[Path], list[str]]:
@@ -75,13 +73,11 @@ def reject_tasks_without_data(tasks: Sequence[str], words: Sequence[str]) -> Non
         raise UsageError("--task is for compeval or datasets: name one first")
 
 
-def reject_triplet_options(given_options: Sequence[str], words: Sequence[str]) -> None:
+def reject_triplet_options(given_options: Mapping[str, str], words: Sequence[str]) -> None:
     """Raise UsageError if options for drawn triplets are given together with datasets."""
-    for name in given_options if words else ():
+    for name, option in given_options.items() if words else ():
         if name in TRIPLET_OPTIONS:
-            raise UsageError(
-                f"{TRIPLET_OPTIONS[name]} is for drawn triplets, not for the sentences of {', '.join(words)}"
-            )
+            raise UsageError(f"{option} is for drawn triplets, not for the sentences of {', '.join(words)}")
 
 
 def parse_sentence_targets(
@@ -90,7 +86,7 @@ def parse_sentence_targets(
     """Return the targets that the words name: compeval or datasets; raise UsageError for a corpus table."""
     names = tasks or (MIRROR_TASKS if [*words] == [COMPEVAL] else ())
     options = opt.CompevalOptions(vocabulary=source.vocabulary, lexicon=source.lexicon, held_out=source.held_out)
-    given_options = ["held_out"] if source.held_out else []
+    given_options = {"held_out": "--held-out"} if source.held_out else {}
     targets = parse_targets(words, names, compeval=options, seed=seed, given_options=given_options)
     if NATURAL in targets.suites or NATURAL in words:
         raise UsageError(

@@ -8,7 +8,7 @@ import typer
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC, OUTPUT_FILE
-from sentprobe.commands.shared.table_output import find_table_format, print_or_write, write_tables
+from sentprobe.commands.shared.table_output import check_output_file, find_table_format, print_or_write, write_tables
 from sentprobe.errors import UsageError
 from sentprobe.lexicon import english
 from sentprobe.lexicon.read import choose_vocabulary
@@ -63,6 +63,7 @@ def lm(
     from sentprobe.probes.language_models.sentence_pairs import read_pairs
 
     style = find_table_format(format_, out, subject="lm")
+    check_output_file(scores)
     kind = choose_member(ScoreKind, score, what="score")
     specs = parse_models(models)
     check_count("threads", threads)

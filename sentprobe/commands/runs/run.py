@@ -12,7 +12,7 @@ from sentprobe.commands.runs.method_options import MethodOptions
 from sentprobe.commands.runs.run_file import CONFIG_HELP, format_run_file, read_run_file
 from sentprobe.commands.shared import completion
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.given_options import list_given_options
+from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.help import CommandWithTaskList
 from sentprobe.commands.shared.interruption import describe_resumption, has_finished_work, report_interruption
 from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC
@@ -141,7 +141,7 @@ def run(
         require_libraries("torch", "distributed")
     conditions = find_methods(methods.method or (), control_task=methods.control_task)
     words = None if probe_vectors is None else parse_word_source(probe_vectors)
-    given = list_given_options(context)
+    given = map_given_options(context)
     parsed_targets = parse_targets(
         targets, task or (), compeval=compeval, natural=natural, items=items, seed=seed, given_options=given
     )

@@ -10,7 +10,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
-from sentprobe.commands.shared.given_options import SUITE_OPTIONS
+from sentprobe.commands.shared.given_options import is_unused
 from sentprobe.errors import FormatError, UsageError, path_error, suggest
 from sentprobe.values import parse_toml
 
@@ -113,9 +113,7 @@ def format_run_file(context: typer.Context, suites: Collection[str]) -> str:
     lines = [HEAD]
     for key, setting in list_settings(context).items():
         value = context.params.get(setting.parameter)
-        _, option_suites = SUITE_OPTIONS.get(setting.parameter, ("", ()))
-        is_unused = option_suites and not set(option_suites) & set(suites)
-        if key not in UNWRITTEN_KEYS and not is_unused and value not in (None, [], ()):
+        if key not in UNWRITTEN_KEYS and not is_unused(setting.parameter, suites) and value not in (None, [], ()):
             lines.append(f"{key} = {_format_value(value)}\n")
     return "".join(lines)
 

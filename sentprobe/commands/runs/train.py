@@ -311,12 +311,13 @@ def train_encoder(plan: "TrainingPlan", *, threads: int | None, is_parallel: boo
     from sentprobe.probes.runs.training.encoder_training import run_training
 
     reporter_context: AbstractContextManager[progress.Reporter]
-    reporter_context = progress.show_lines(sys.stderr, shares=True) if is_parallel else progress.show_bars(notes=True)
+    reporter_context = progress.show_bars(notes=True)
+    if is_parallel:
+        reporter_context = progress.show_lines(sys.stderr, shares=True, title=plan.out.name)
     if not is_first_process():  # only the first of several devices reports progress
         reporter_context = nullcontext(progress.SilentReporter())
     with limit_threads(threads), reporter_context as reporter:
-        named_reporter = progress.TitledReporter(plan.out.name, reporter) if is_parallel else reporter
-        return run_training(plan, named_reporter, report=_print_note)
+        return run_training(plan, reporter, report=_print_note)
 
 
 def _print_note(text: str) -> None:

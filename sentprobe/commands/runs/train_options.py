@@ -8,7 +8,7 @@ from sentprobe.commands.shared import completion
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.options import declare_option
 from sentprobe.commands.shared.output_paths import INPUT
-from sentprobe.probes.pretraining import objective_options as objective
+from sentprobe.probes.pretraining.objective_options import DEFAULTS, EVENTS
 
 TEXTS, ENCODER, TRAINING = "Training texts", "Encoder", "Training"
 PROBING, DETAILS = "Probing during training", "Details"
@@ -144,28 +144,22 @@ class DetailChoices:
 
     codes: Annotated[
         int, declare_option(DETAILS, help="Output vocabulary of a decoder; the paper's 40000 is slower.")
-    ] = objective.CODES.default
+    ] = DEFAULTS.codes
     classes_hidden: Annotated[int, declare_option(DETAILS, help="For nli: hidden units of the classifier.")] = (
-        objective.CLASSES_HIDDEN.default
+        DEFAULTS.classes_hidden
     )
     dropout: Annotated[
         float | None, declare_option(DETAILS, help="Dropout of decoder and classifier. Default: 0; preset adi: 0.1.")
     ] = None
     neighbours: Annotated[
         bool, declare_option(DETAILS, "--neighbours", help="For skipthought: also decode the previous sentence.")
-    ] = objective.NEIGHBOURS.default
-    drop: Annotated[float, declare_option(DETAILS, help="For denoising: share of words dropped.")] = (
-        objective.DROP.default
-    )
-    swap: Annotated[float, declare_option(DETAILS, help="For denoising: share of word pairs swapped.")] = (
-        objective.SWAP.default
-    )
-    events: Annotated[int, declare_option(DETAILS, help="For meaning: number of sampled events.")] = (
-        objective.EVENTS.default
-    )
-    temperature: Annotated[float, declare_option(DETAILS, help="For contrastive.")] = objective.TEMPERATURE.default
+    ] = DEFAULTS.neighbours
+    drop: Annotated[float, declare_option(DETAILS, help="For denoising: share of words dropped.")] = DEFAULTS.drop
+    swap: Annotated[float, declare_option(DETAILS, help="For denoising: share of word pairs swapped.")] = DEFAULTS.swap
+    events: Annotated[int, declare_option(DETAILS, help="For meaning: number of sampled events.")] = EVENTS
+    temperature: Annotated[float, declare_option(DETAILS, help="For contrastive.")] = DEFAULTS.temperature
     validation: Annotated[int, declare_option(DETAILS, help="Validation items, at most a tenth of all.")] = (
-        objective.VALIDATION.default
+        DEFAULTS.validation
     )
     optimizer: Annotated[
         str | None, declare_option(DETAILS, help="adam, sgd or adagrad. Default: adam; gated-conv: sgd.")

@@ -18,7 +18,10 @@ from sentprobe.display.screen import wrap
 
 HELP_ALL = "--help-all"
 COLUMN_GAP = 2
-VALUE_PLACEHOLDERS: Mapping[str, str] = {"str": "TEXT", "path": "PATH", "int": "N", "int range": "N"}
+VALUE_PLACEHOLDERS: Mapping[str, str] = {
+    **{"str": "TEXT", "path": "PATH", "Path": "PATH"},
+    **dict.fromkeys(("int", "int range", "float"), "N"),
+}
 
 
 def read_examples() -> dict[str, list[list[str]]]:
@@ -167,11 +170,11 @@ def _wrap_text(text: str, width: int) -> str:
 
 def list_tasks_for_help() -> str:
     """Return the names of all tasks and task groups, a paragraph for each suite."""
-    natural_tasks = ", ".join(name for name in names.NATURAL_TASKS if "-" not in name)
-    groups = ", ".join(names.TASK_GROUPS)
-    natural = f"{natural_tasks} (Adi also -permuted, -random); task groups: {groups}"
+    shown = (name for name in names.NATURAL_TASKS if "-" not in name and name not in names.UNIVERSAL_TASKS)
+    natural_tasks, groups = ", ".join(shown), ", ".join(names.TASK_GROUPS)
+    natural = f"{natural_tasks}; task groups: {groups} (-permuted, -random)"
     compeval, structure = ", ".join(names.COMPEVAL_TASKS), ", ".join(names.STRUCTURE_TASKS)
-    return f"Tasks of compeval: {compeval}; of structure: {structure}; of natural: {natural}. See probe tasks."
+    return f"Tasks of compeval: {compeval}; structure: {structure}; natural: {natural}. See probe tasks."
 
 
 class CommandWithTaskList(HelpfulCommand):

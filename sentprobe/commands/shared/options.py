@@ -16,11 +16,13 @@ from sentprobe import __version__, names
 from sentprobe.commands.shared import completion
 from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC, OUTPUT_FILE, OUTPUT_FOLDER
 from sentprobe.errors import UsageError, check_seed
-from sentprobe.generator.events.event import Mood
 from sentprobe.specs import GENERATED, NATURAL, SUITES, choose_member
 
 if TYPE_CHECKING:
     from sentprobe.engines import EngineChoice
+    from sentprobe.generator.events.event import Mood
+else:
+    Mood = str  # to Typer, which is told nothing of the class: its module would be imported for every --help
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
 """Context settings of every command: its help options, and the greatest width of its help."""
@@ -160,31 +162,42 @@ ContrastsOption = Annotated[
 _REMARKS = {"published": "published (Ettinger et al. 2018)", "splits": "splits (a file per split)"}
 DATASET_FORMATS = [_REMARKS.get(name, name) for name in names.DATASET_FORMATS]
 """The formats of datasets, with remarks for the help; the last can only be written."""
-VOCABULARIES = "english, compeval, everyday, published, or yours."
 
-VocabularyOption = Annotated[
-    str | None,
-    declare_option(WHAT, "--vocabulary", "-v", help=VOCABULARIES, autocompletion=completion.complete_vocabulary),
-]
 
-ProfileOption = Annotated[
-    str | None,
-    declare_option(WHAT, "--profile", help="Weights of structures: uniform, published, or a TOML file."),
-    INPUT,
-]
-
-CompevalVocabularyOption = Annotated[
-    str | None,
-    declare_option(
+def build_vocabulary_option(default: str) -> Any:
+    """Return the option ``--vocabulary``; its help names the *default*."""
+    return declare_option(
         WHAT,
         "--vocabulary",
         "-v",
-        help=f"{VOCABULARIES} Default: compeval; for structure, structure.",
+        help=f"{', '.join(names.VOCABULARIES)}, or yours. Default: {default}.",
         autocompletion=completion.complete_vocabulary,
-    ),
+    )
+
+
+VocabularyOption = Annotated[str | None, build_vocabulary_option("english")]
+
+ProfileOption = Annotated[
+    str | None, declare_option(WHAT, "--profile", help="Structure weights: uniform, published or a TOML file."), INPUT
 ]
 
-MoodOption = Annotated[Mood | None, declare_option(WHAT, "--mood", help="Mood of all sentences. [default: statement]")]
+
+def _find_mood(name: str | None) -> "Mood | None":
+    from sentprobe.generator.events.event import Mood
+
+    return None if name is None else choose_member(Mood, name, what="mood")
+
+
+MoodOption = Annotated[
+    Mood | None,
+    declare_option(
+        WHAT,
+        "--mood",
+        callback=_find_mood,
+        help=f"Mood of all sentences: {names.enumerate_names(names.MOODS)}. [default: statement]",
+        autocompletion=completion.build_completer(lambda: names.MOODS),
+    ),
+]
 
 HeldOutOption = Annotated[
     list[str] | None,
@@ -230,7 +243,7 @@ class TripletOptions:
             autocompletion=completion.complete_template,
         ),
     ] = None
-    vocabulary: CompevalVocabularyOption = None
+    vocabulary: Annotated[str | None, build_vocabulary_option("compeval")] = None
     lexicon: LexiconOption = None
     held_out: HeldOutOption = None
 
@@ -241,7 +254,7 @@ class CompevalOptions:
 
     SUITES: ClassVar = GENERATED
 
-    vocabulary: CompevalVocabularyOption = None
+    vocabulary: Annotated[str | None, build_vocabulary_option("the name of the suite")] = None
     lexicon: LexiconOption = None
     profile: ProfileOption = None
     held_out: HeldOutOption = None
@@ -326,7 +339,7 @@ class NaturalOptions:
         int | None, declare_option(NATURAL_TEXT, help="Number of classes of TopConst, without OTHER. Default: 19.")
     ] = None
     depths: Annotated[
-        str | None, declare_option(NATURAL_TEXT, help="Depths (classes) of TreeDepth. Default: 5-12.")
+        str | None, declare_option(NATURAL_TEXT, help="Depths (classes) of TreeDepth (5-12), DepDepth (3-5).")
     ] = None
 
 

@@ -10,10 +10,11 @@ from sentprobe.disk.files import write_atomically
 from sentprobe.display import table_writers as tw
 from sentprobe.display.screen import print_table, print_text
 from sentprobe.display.table_writers import Caption, TableFormat, build_caption
-from sentprobe.errors import UsageError, format_count
-from sentprobe.specs import choose_member
+from sentprobe.errors import UsageError, format_count, suggest
 
 SUFFIXES = {
+    "": TableFormat.TEXT,
+    ".txt": TableFormat.TEXT,
     ".md": TableFormat.MARKDOWN,
     ".tex": TableFormat.LATEX,
     ".csv": TableFormat.CSV,
@@ -27,13 +28,6 @@ FLAT = (TableFormat.CSV, TableFormat.JSON)
 """The formats of flat records, which hold all fields of the results."""
 
 
-def find_format(name: str | None, out: Path | None, *, also: Sequence[str] = ()) -> TableFormat:
-    """Return the named format; without a name, that for the suffix of *out*. Errors also list the formats in *also*."""
-    if name is not None:
-        return choose_member(TableFormat, name, what="format", other_names=also)
-    return TableFormat.TEXT if out is None else SUFFIXES.get(out.suffix.lower(), TableFormat.TEXT)
-
-
 NON_PAGE_FORMATS = tuple(table_format for table_format in TableFormat if table_format is not TableFormat.HTML)
 
 
@@ -45,11 +39,31 @@ def find_table_format(
     allowed: Collection[TableFormat] = NON_PAGE_FORMATS,
     also: Sequence[str] = (),
 ) -> TableFormat:
-    """Return the format of a command that accepts only some formats; errors name the *subject* and those in *also*."""
-    style = find_format(name, out, also=also)
+    """Return the format with this name or, without a name, for the suffix of *out*, which must be writable.
+
+    Errors name the *subject* and, beside the *allowed* formats, those in *also*. Raises UsageError.
+    """
+    check_output_file(out)
+    format_names = [*map(str, allowed), *also]
+    suffix = "" if out is None else out.suffix.lower()
+    if name is None and suffix not in SUFFIXES:
+        raise UsageError(
+            f"{out}: the suffix {suffix!r} says no format; --format does: {', '.join(format_names)}"
+        )
+    if name is not None and name not in list(TableFormat):
+        raise UsageError(f"there is no format {name!r}{suggest(name, format_names)}; known: {', '.join(format_names)}")
+    style = SUFFIXES[suffix] if name is None else TableFormat(name)
     if style not in allowed:
         raise UsageError(f"{subject} has no format {style.value!r}; {', '.join(allowed)}")
     return style
+
+
+def check_output_file(out: Path | None) -> None:
+    """Raise UsageError, before any work is done, if the file *out* cannot be written."""
+    if out is not None and out.is_dir():
+        raise UsageError(f"{out}: is a directory, not a file to write")
+    if out is not None and not out.parent.is_dir():
+        raise UsageError(f"{out}: cannot write there: there is no directory {out.parent}")
 
 
 def find_caption(options: LatexOptions, style: TableFormat) -> Caption:

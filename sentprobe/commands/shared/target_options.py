@@ -1,6 +1,6 @@
 """Conversion of options to suites and run targets."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import reject_unused_options
@@ -65,14 +65,14 @@ def parse_targets(
     natural: opt.NaturalOptions = opt.NaturalOptions(),  # noqa: B008
     items: opt.ItemOptions = opt.ItemOptions(),  # noqa: B008
     seed: int = 0,
-    given_options: Iterable[str] = (),
+    given_options: Mapping[str, str] | None = None,
 ) -> Targets:
     """Return the targets that *words* name: suites, a table (after ``natural``, if you like), or datasets.
 
-    Only the tasks in *names*, if there are any; *given_options* that no target uses are rejected.
+    Only the tasks in *names*, if there are any; *given_options*, by parameter, that no target uses are rejected.
     """
     kinds = classify_targets(words)
-    reject_unused_options(given_options, [kind for _, kind in kinds if kind], data_name=", ".join(words))
+    reject_unused_options(given_options or {}, [kind for _, kind in kinds if kind], data_name=", ".join(words))
     makers = SuiteMakers(
         lambda suite, task_names: parse_compeval(suite, task_names, compeval, items, seed=seed),
         lambda table, task_names: parse_natural(table, task_names, natural, items, seed=seed, audit=False),

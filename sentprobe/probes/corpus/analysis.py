@@ -6,7 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, closing
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple
@@ -35,11 +35,6 @@ class AnalysisProgress:
     sentences: int = 0
     new_sentences: int = 0
     start: float = field(default_factory=time.monotonic)
-
-    def add(self, sentences: int, *, resumed: bool) -> None:
-        """Count sentences; *resumed*: an earlier run has analysed them."""
-        self.sentences += sentences
-        self.new_sentences += 0 if resumed else sentences
 
     @property
     def seconds(self) -> float:
@@ -98,29 +93,17 @@ class _FinishedChunks:
         self.folder = folder
         self.reporter = reporter
         self.progress = progress
-        self.heads: dict[int, tuple[str, int, int]] = {}
+        self.chunks: dict[int, stored_chunks.StoredChunk] = {}
 
     def add(self, chunk: Chunk, head: ChunkHead, *, resumed: bool) -> None:
-        self.heads[chunk.number] = (head.source, head.sentences, head.rows)
-        self.progress.add(head.sentences, resumed=resumed)
+        path = stored_chunks.find_chunk_path(self.folder, chunk.number)
+        self.chunks[chunk.number] = stored_chunks.StoredChunk(
+            path=path, source=head.source, place=0, sentences=head.sentences, rows=head.rows
+        )
+        self.progress.sentences += head.sentences
+        self.progress.new_sentences += 0 if resumed else head.sentences
         self.reporter.note(str(self.progress))
         self.reporter.advance(chunk.size)
-
-    def list_chunks(self) -> list[stored_chunks.StoredChunk]:
-        chunks = []
-        next_places: Counter[str] = Counter()
-        for number, (source, sentences, rows) in sorted(self.heads.items()):
-            chunks.append(
-                stored_chunks.StoredChunk(
-                    path=stored_chunks.find_chunk_path(self.folder, number),
-                    source=source,
-                    place=next_places[source],
-                    sentences=sentences,
-                    rows=rows,
-                )
-            )
-            next_places[source] += sentences
-        return chunks
 
 
 def _work_on_chunks(
@@ -137,7 +120,11 @@ def _work_on_chunks(
             head = stored_chunks.read_head(path)
             check_version(head.version)
             finished.add(task.chunk, head, resumed=False)
-    return finished.list_chunks()
+    chunks, next_places = [], Counter[str]()
+    for _, chunk in sorted(finished.chunks.items()):
+        chunks.append(replace(chunk, place=next_places[chunk.source]))
+        next_places[chunk.source] += chunk.sentences
+    return chunks
 
 
 def _list_open_tasks(plan: Analysis, finished: _FinishedChunks) -> Iterator[_ChunkTask]:
@@ -160,7 +147,9 @@ def _write_table(
         sentence_counts[chunk.source] += chunk.sentences
     sentences, rows = sentence_counts.total(), sum(chunk.rows for chunk in chunks)
     if not rows:
-        _raise_empty_error(plan, chunks, sentences)
+        error = _make_empty_error(plan, next(_read_failures(chunks), None), sentences)
+        shutil.rmtree(plan.out / table.WORK_FOLDER, ignore_errors=True)
+        raise error
     kept_rows = stored_chunks.find_kept_rows(chunks, plan.out / table.WORK_FOLDER / "first.npy")
     folder = table.make_staged_folder(plan.out)
     reporter.begin("write the table", stored_chunks.count_shards(kept_rows.total))
@@ -187,14 +176,12 @@ def _write_table(
     return new_table
 
 
-def _raise_empty_error(plan: Analysis, chunks: Sequence[stored_chunks.StoredChunk], sentences: int) -> None:
-    first = next(iter(_read_failures(chunks)), None)
+def _make_empty_error(plan: Analysis, first: dict[str, object] | None, sentences: int) -> SentprobeError:
     files = "the file" if len(plan.sources) == 1 else f"the {len(plan.sources)} files"
-    shutil.rmtree(plan.out / table.WORK_FOLDER, ignore_errors=True)
     if first is None:
         names = ", ".join(source.name for source in plan.sources[:3])
-        raise SentprobeError(f"there is no sentence in {files} of the corpus ({names})")
-    raise SentprobeError(
+        return SentprobeError(f"there is no sentence in {files} of the corpus ({names})")
+    return SentprobeError(
         f"none of the {sentences} sentences in {files} of the corpus could be used; the first: "
         f"{first['source']}, line {first['line']}: {first['message']}"
     )

@@ -96,7 +96,7 @@ def load_tokenizer() -> Splitter:
     return tokenizer
 
 
-TABLE_FORMAT = "sentprobe-table 1"
+TABLE_FORMAT = "sentprobe-table 2"
 """Format name in the head of a table."""
 MAX_TOKENS = 100
 """Default number of tokens above which a sentence is not parsed."""
@@ -112,6 +112,8 @@ class AnalysisRecipe:
     punkt: str | None = None
     """Folder of Punkt parameters; None: the parser splits the text, or there is no running text."""
     max_tokens: int = MAX_TOKENS
+    universal: bool = False
+    """Whether Universal Dependencies decide also for sentences with Penn tags or trees."""
 
     @property
     def has_parser(self) -> bool:
@@ -130,6 +132,7 @@ class AnalysisRecipe:
             "constituents": constituents,
             "punkt": self.punkt and compute_punkt_digest(Path(self.punkt)),
             "max_tokens": self.max_tokens,
+            "universal": self.universal,
             "reading": asdict(self.reading),
         }
 
@@ -140,11 +143,17 @@ class AnalysisRecipe:
 
 
 def make_recipe(
-    *, reading: RecordFields, parser: str | None, punkt: Path | None, max_tokens: int, has_text: bool
+    *,
+    reading: RecordFields,
+    parser: str | None,
+    punkt: Path | None,
+    max_tokens: int,
+    has_text: bool,
+    universal: bool = False,
 ) -> AnalysisRecipe:
     """Return the recipe; *has_text*: a source may hold running text. Raises UsageError or ParserError."""
     splits = parser not in {None, NO_PARSER} and load_parser(str(parser)).splits
     folder = None
     if has_text and (punkt is not None or not splits):
         folder = str(find_punkt(punkt))
-    return AnalysisRecipe(reading=reading, parser=parser, punkt=folder, max_tokens=max_tokens)
+    return AnalysisRecipe(reading=reading, parser=parser, punkt=folder, max_tokens=max_tokens, universal=universal)

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe, Splitter, load_splitter, load_tokenizer
@@ -16,9 +16,6 @@ from sentprobe.probes.syntax.rows import Row, RowError, build_row
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, shorten, unescape_word
 from sentprobe.probes.syntax.typography import restore_written_forms, straighten, straighten_word
 from sentprobe.versions import get_own_version
-
-if TYPE_CHECKING:
-    import pyarrow as pa
 
 BATCH_SIZE = 256
 """Sentences in a call of the parser, and rows in a record batch."""
@@ -56,23 +53,18 @@ class ChunkHead:
         return cls(**(value | {"failures": tuple(Failure(**failure) for failure in value["failures"])}))
 
 
-class _PieceOnLine(NamedTuple):
-    line: int
-    piece: ReadPiece
-
-
 def compute_chunk_rows(chunk: Chunk, recipe: AnalysisRecipe, key: str) -> bytes:
     """Return the rows of *chunk* as an Arrow file whose metadata has the head and its failures. Raises ParserError."""
     import pyarrow as pa
 
-    from sentprobe.probes.syntax.row_columns import SCHEMA, make_record_batch
+    from sentprobe.probes.syntax.row_columns import make_record_batch
 
     failures: list[Failure] = []
     rows: list[Row] = []
     batches: list[pa.RecordBatch] = []
     sentences = 0
     for sentences, (line, outcome) in enumerate(_iterate_outcomes(chunk, recipe), 1):
-        row = _build_row(outcome, chunk.source.name, sentences - 1)
+        row = _build_row(outcome, chunk.source.name, sentences - 1, recipe)
         if isinstance(row, Row):
             rows.append(row)
         else:
@@ -86,26 +78,21 @@ def compute_chunk_rows(chunk: Chunk, recipe: AnalysisRecipe, key: str) -> bytes:
     head = ChunkHead(
         key=key, source=chunk.source.name, sentences=sentences, rows=sentences - len(failures), failures=tuple(failures)
     )
-    return _write_arrow_file(batches, SCHEMA.with_metadata({HEAD_KEY: json.dumps(asdict(head))}))
-
-
-def _write_arrow_file(batches: "Sequence[pa.RecordBatch]", schema: "pa.Schema") -> bytes:
-    import pyarrow as pa
-
     sink = pa.BufferOutputStream()
     options = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
-    table = pa.Table.from_batches(batches).combine_chunks().replace_schema_metadata(schema.metadata)
+    table = pa.Table.from_batches(batches).combine_chunks()
+    table = table.replace_schema_metadata({HEAD_KEY: json.dumps(asdict(head))})
     with pa.ipc.new_file(sink, table.schema, options=options) as writer:
         writer.write_table(table)
     content: bytes = sink.getvalue().to_pybytes()
     return content
 
 
-def _build_row(outcome: ParsedSentence | Mistake, source: str, place: int) -> Row | Mistake:
+def _build_row(outcome: ParsedSentence | Mistake, source: str, place: int, recipe: AnalysisRecipe) -> Row | Mistake:
     if isinstance(outcome, Mistake):
         return outcome
     try:
-        return build_row(replace(outcome, source=source, place=place))
+        return build_row(replace(outcome, source=source, place=place), universal=recipe.universal)
     except RowError as error:
         return Mistake(0, str(error), shorten(" ".join(outcome.tokens)))
 
@@ -116,18 +103,14 @@ def _iterate_outcomes(chunk: Chunk, recipe: AnalysisRecipe) -> Iterator[tuple[in
     while batch := list(islice(sentences, BATCH_SIZE)):
         unparsed = [piece.text.split() for _, piece in batch if isinstance(piece, RawText)]
         if unparsed and recipe.parser is None:
-            raise UsageError(_describe_missing_parser(chunk, batch))
+            line = next(line for line, piece in batch if isinstance(piece, RawText))
+            raise UsageError(
+                f"{chunk.source.name}, line {line}: a text that is not parsed; name a parser with "
+                f"--parser, or --parser {NO_PARSER} for its tokens alone"
+            )
         outcomes = iter(_parse_short(parser, unparsed, recipe.max_tokens))
         for line, piece in batch:
             yield (line, _restore_written(next(outcomes), piece) if isinstance(piece, RawText) else piece)
-
-
-def _describe_missing_parser(chunk: Chunk, batch: Sequence[_PieceOnLine]) -> str:
-    line = next(line for line, piece in batch if isinstance(piece, RawText))
-    return (
-        f"{chunk.source.name}, line {line}: a text that is not parsed; name a parser with "
-        f"--parser, or --parser {NO_PARSER} for its tokens alone"
-    )
 
 
 def _restore_written(outcome: ParserOutcome, raw: RawText) -> ParsedSentence | Mistake:
@@ -137,21 +120,20 @@ def _restore_written(outcome: ParserOutcome, raw: RawText) -> ParsedSentence | M
     return replace(outcome, written=raw.written) if raw.written else outcome
 
 
-def _iterate_sentences(chunk: Chunk, recipe: AnalysisRecipe, parser: Parser | None) -> Iterator[_PieceOnLine]:
+def _iterate_sentences(chunk: Chunk, recipe: AnalysisRecipe, parser: Parser | None) -> Iterator[tuple[int, ReadPiece]]:
+    """Yield the sentences of the chunk with the lines of their pieces."""
     read = FORMATS[chunk.source.format].read
     for piece in chunk.pieces:
         if isinstance(piece, Mistake):
-            yield _PieceOnLine(piece.line, piece)
+            yield piece.line, piece
             continue
         for read_piece in read(piece, recipe.reading):
             if not isinstance(read_piece, RawText):
-                yield _PieceOnLine(piece.line, read_piece)
+                yield piece.line, read_piece
             elif read_piece.holds is TextUnit.TOKENS:
-                yield _PieceOnLine(piece.line, _straighten_tokens(read_piece))
+                yield piece.line, _straighten_tokens(read_piece)
             else:
-                yield from (
-                    _PieceOnLine(piece.line, sentence) for sentence in _split_sentences(read_piece, recipe, parser)
-                )
+                yield from ((piece.line, sentence) for sentence in _split_sentences(read_piece, recipe, parser))
 
 
 def _straighten_tokens(raw: RawText) -> RawText:

@@ -45,23 +45,16 @@ def mark_first_rows(
     is_first = np.lib.format.open_memmap(path, mode="w+", dtype=np.bool_, shape=(total,))
     bits = max(0, (total - 1).bit_length() - (limit.bit_length() - 1))
     for step in range(1 << bits):
-        _mark_first_in_range(is_first, read_parts(), step=step, bits=bits)
+        values, positions, start = [], [], 0
+        for part in read_parts():  # the digests with this number in their highest bits
+            inside = np.flatnonzero(part >> np.uint64(64 - bits) == step) if bits else np.arange(len(part))
+            values.append(part[inside])
+            positions.append(inside + start)
+            start += len(part)
+        _, first_indices = np.unique(np.concatenate(values), return_index=True)
+        is_first[np.concatenate(positions)[first_indices]] = True
     is_first.flush()
     return is_first
-
-
-def _mark_first_in_range(is_first: NDArray[np.bool_], parts: Iterable[Digests], *, step: int, bits: int) -> None:
-    """Mark the first rows among those whose digest has *step* in its highest *bits*."""
-    values, positions = [], []
-    start = 0
-    for part in parts:
-        shifted = part >> np.uint64(64 - bits) if bits else np.zeros_like(part)
-        inside = np.flatnonzero(shifted == step)
-        values.append(part[inside])
-        positions.append(inside + start)
-        start += len(part)
-    _, first_indices = np.unique(np.concatenate(values), return_index=True)
-    is_first[np.concatenate(positions)[first_indices]] = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -205,7 +198,7 @@ def _write_shard(kept_rows: KeptRows, folder: Path, number: int) -> Shard:
 
 
 def _read_kept_rows(kept_rows: KeptRows, low: int, high: int) -> pa.Table:
-    """Return the kept rows from *low* up to *high*, with their ids."""
+    """Return the kept rows from *low* up to *high*, with their ids, and their places in the whole source."""
     parts = []
     number = bisect_right(kept_rows.kept_starts, low) - 1
     while number < len(kept_rows.chunks) and kept_rows.kept_starts[number] < high:
@@ -214,18 +207,12 @@ def _read_kept_rows(kept_rows: KeptRows, low: int, high: int) -> pa.Table:
         first_kept = kept_rows.kept_starts[number]
         indices = indices[max(0, low - first_kept) : high - first_kept]
         if len(indices):
-            parts.append(_select_chunk_rows(kept_rows.chunks[number], indices, first_id=max(low, first_kept)))
+            chunk = kept_rows.chunks[number]
+            table = read_rows(chunk.path)
+            if len(indices) < table.num_rows:
+                table = table.take(indices)
+            ids = np.arange(table.num_rows, dtype=np.int64) + max(low, first_kept)
+            columns = {"id": pa.array(ids), "place": pa.array(table["place"].to_numpy() + chunk.place)}
+            parts.append(pa.table([columns.get(field.name, table[field.name]) for field in SCHEMA], schema=SCHEMA))
         number += 1
     return pa.concat_tables(parts).combine_chunks()
-
-
-def _select_chunk_rows(chunk: StoredChunk, indices: NDArray[np.int64], *, first_id: int) -> pa.Table:
-    """Return some rows of a chunk, with ids from *first_id* and places in the whole source."""
-    table = read_rows(chunk.path)
-    if len(indices) < table.num_rows:
-        table = table.take(indices)
-    ids = np.arange(first_id, first_id + table.num_rows, dtype=np.int64)
-    places = table["place"].to_numpy() + chunk.place
-    columns = {"id": pa.array(ids), "place": pa.array(places)}
-    arrays = [columns.get(field.name, table[field.name]) for field in SCHEMA]
-    return pa.table(arrays, schema=SCHEMA)

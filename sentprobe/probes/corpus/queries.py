@@ -117,13 +117,12 @@ class Corpus:
             rows = self.query(f"SELECT nth, {names} FROM sentences JOIN chosen ON {HANDLE_SQL} = handle")
         return [row[1:] for row in sorted(rows, key=lambda row: int(row[0]))]
 
-    def find_known_digests(self, digests: Sequence[str]) -> set[str]:
-        """Return the digests that belong to sentences of the corpus."""
+    def find_unknown_digests(self, digests: Sequence[str]) -> list[str]:
+        """Return the digests that belong to no sentence of the corpus."""
         import pyarrow as pa
 
         with self._register(pa.table({"digest": pa.array(digests, pa.string())})):
-            rows = self.query("SELECT DISTINCT digest FROM sentences SEMI JOIN chosen USING (digest)")
-        return {digest for (digest,) in rows}
+            return [digest for (digest,) in self.query("FROM chosen ANTI JOIN sentences USING (digest)")]
 
     @contextmanager
     def _register(self, table: object) -> Iterator[None]:

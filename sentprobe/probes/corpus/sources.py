@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from glob import glob, has_magic
 from hashlib import sha256
 from pathlib import Path
-from typing import IO, Any, TypeVar, cast
+from typing import IO, TypeVar, cast
 from zlib import error as ZlibError  # noqa: N812 - it is a class
 
 from sentprobe.disk.unpacking import limit_unpacking
 from sentprobe.errors import SentprobeError, UsageError, first_line, path_error, suggest
-from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, FilePiece, RecordFields
+from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, RecordFields
+from sentprobe.probes.syntax.tree_texts import FilePiece
 from sentprobe.probes.syntax.trees import Mistake
 
 Line = TypeVar("Line", str, bytes)
@@ -67,16 +68,12 @@ def _expand_pattern(pattern: str) -> list[str]:
     if path.is_dir():
         raise UsageError(f"{pattern}: is a folder; name the files in it, such as '{pattern}/*.txt'")
     if not has_magic(pattern):
-        raise UsageError(f"{pattern}: there is no such file{_suggest_file(path)}")
+        near = suggest(path.name, [p.name for p in path.parent.iterdir()]) if path.parent.is_dir() else ""
+        raise UsageError(f"{pattern}: there is no such file{near}")
     names = sorted(name for name in glob(pattern, recursive=True) if Path(name).is_file())  # noqa: PTH207
     if not names:
         raise UsageError(f"{pattern}: no file fits this pattern")
     return names
-
-
-def _suggest_file(path: Path) -> str:
-    folder = path.parent
-    return suggest(path.name, [p.name for p in folder.iterdir()]) if folder.is_dir() else ""
 
 
 def _guess_format(name: str) -> str:
@@ -219,16 +216,6 @@ class Chunk:
             parts.append(f"{piece.line} {len(piece.text)} {len(broken)} {piece.text}{broken}")
         return sha256("".join(parts).encode("utf-8", "surrogatepass")).hexdigest()
 
-    def __reduce__(self) -> tuple[object, ...]:
-        """Pickle pieces as plain tuples, which takes a fifth of the time."""
-        plain = [tuple(piece) if isinstance(piece, FilePiece) else piece for piece in self.pieces]
-        return _unpickle_chunk, (self.number, self.source, plain, self.size)
-
-
-def _unpickle_chunk(number: int, source: Source, plain: Sequence[tuple[str, int] | Mistake], size: int) -> Chunk:
-    pieces = tuple(piece if isinstance(piece, Mistake) else FilePiece(*piece) for piece in plain)
-    return Chunk(number, source, pieces, size)
-
 
 def make_chunks(sources: Sequence[Source], *, reading: RecordFields, encoding: str, size: ChunkSize) -> Iterator[Chunk]:
     """Yield chunks of at most that *size*, in the order of the corpus. Raises SourceError or UsageError."""
@@ -236,22 +223,16 @@ def make_chunks(sources: Sequence[Source], *, reading: RecordFields, encoding: s
     for source in sources:
         with open_source(source) as opened:
             previous_position = 0
-            pieces, position = _split_source(opened, reading, encoding)
+            if source.format == PARQUET:
+                rows = _ParquetRows(opened, reading)
+                pieces, find_position = iter(rows), rows.find_position
+            else:
+                pieces = FORMATS[source.format].split(decode_lines(opened, encoding))
+                find_position = opened.position
             for group in _group_pieces(pieces, size):
-                current_position = position()
+                current_position = find_position()
                 yield Chunk(number, source, group, current_position - previous_position)
                 previous_position, number = current_position, number + 1
-
-
-def _split_source(
-    opened: OpenSource, reading: RecordFields, encoding: str
-) -> tuple[Iterator[FilePiece | Mistake], Callable[[], int]]:
-    """Return the pieces of a file, and a function that returns the bytes read from disk so far."""
-    if opened.source.format == PARQUET:
-        rows = _ParquetRows(opened, reading)
-        return iter(rows), rows.position
-    lines = decode_lines(opened, encoding)
-    return FORMATS[opened.source.format].split(lines), opened.position
 
 
 def _group_pieces(pieces: Iterator[FilePiece | Mistake], limit: ChunkSize) -> Iterator[tuple[FilePiece | Mistake, ...]]:
@@ -276,7 +257,7 @@ class _ParquetRows:
         self._number = 0
         self._total = 1
 
-    def position(self) -> int:
+    def find_position(self) -> int:
         return self._opened.source.size * self._number // self._total
 
     def __iter__(self) -> Iterator[FilePiece | Mistake]:
@@ -291,7 +272,7 @@ class _ParquetRows:
             for batch in file.iter_batches(batch_size=1000, columns=columns):
                 for row in batch.to_pylist():
                     self._number += 1
-                    yield FilePiece(_to_json(row), self._number)
+                    yield FilePiece(json.dumps(row, ensure_ascii=False, default=str), self._number)
         except (pa.ArrowException, UnicodeDecodeError) as error:
             raise SourceError(f"{source.name}: not a Parquet file: {first_line(error)}") from error
 
@@ -305,6 +286,3 @@ def _choose_columns(source: Source, names: Sequence[str], reading: RecordFields)
             f"{suggest(reading.column, names)}; its columns: {', '.join(names)}"
         )
     return [reading.column]
-
-
-_to_json: Callable[[Any], str] = json.JSONEncoder(ensure_ascii=False, default=str).encode

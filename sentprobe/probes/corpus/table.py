@@ -66,8 +66,8 @@ class Table:
     command: str
     recipe: Mapping[str, Any]
     versions: Mapping[str, str]
-    sources: tuple[SourceCount, ...]
     counts: Counts
+    sources: tuple[SourceCount, ...]
     shards: tuple[Shard, ...]
     folder: str = "shards"
     """Folder of the shards; not the usual one while the table replaces an older table."""
@@ -168,6 +168,7 @@ def _read_head(path: Path) -> dict[str, Any]:
 
 
 def _build_table(path: Path, head: dict[str, Any]) -> Table:
+    is_staged = head.get("folder") == STAGED_SHARDS and (path / STAGED_SHARDS).is_dir()  # else they have just moved
     try:
         table = Table(
             path=path,
@@ -177,7 +178,7 @@ def _build_table(path: Path, head: dict[str, Any]) -> Table:
             sources=tuple(SourceCount(**source) for source in head["sources"]),
             counts=Counts(**head["counts"]),
             shards=tuple(Shard(**shard_record) for shard_record in head["shards"]),
-            folder=_find_shards_folder(path, head),
+            folder=STAGED_SHARDS if is_staged else SHARDS,
         )
         check_record(table)
         bool(table.constituents)
@@ -189,32 +190,17 @@ def _build_table(path: Path, head: dict[str, Any]) -> Table:
     return table
 
 
-def _find_shards_folder(path: Path, head: dict[str, Any]) -> str:
-    """Return the folder of the shards; staged ones may have just been moved."""
-    is_staged = head.get("folder") == STAGED_SHARDS and (path / STAGED_SHARDS).is_dir()
-    return STAGED_SHARDS if is_staged else SHARDS
-
-
 def format_head(table: Table) -> str:
     """Return the text of table.json, which :func:`open_table` reads."""
-    head = {
-        "format": TABLE_FORMAT,
-        "command": table.command,
-        "recipe": table.recipe,
-        "versions": table.versions,
-        "counts": asdict(table.counts),
-        "sources": [asdict(source) for source in table.sources],
-        "shards": [asdict(shard) for shard in table.shards],
-    }
-    if table.folder != SHARDS:
-        head["folder"] = table.folder
+    head = {"format": TABLE_FORMAT} | asdict(table)
+    for name in ("path", *(["folder"] if table.folder == SHARDS else [])):
+        del head[name]
     return json.dumps(head, indent=2, ensure_ascii=False) + "\n"
 
 
 WORK_FOLDER = "work"
 """Folder of the finished chunks."""
 WORK_MARKER = "work.json"
-WORK_MARKER_TEXT = '{\n  "format": "sentprobe-table-work 1"\n}\n'
 
 
 @contextmanager
@@ -229,7 +215,11 @@ def lock_table_folder(out: Path, *, force: bool) -> Iterator[None]:
             _check_folder(out)
             is_locked = stack.enter_context(hold_lock(out))
             if is_locked:
-                _prepare_folder(out, force=force)
+                _move_staged_shards(out)
+                if (out / HEAD_NAME).exists() and not force:
+                    raise UsageError(f"{out}: is a finished table; --force makes it anew")
+                (out / WORK_FOLDER).mkdir(exist_ok=True)
+                write_atomically(out / WORK_FOLDER / WORK_MARKER, '{\n  "format": "sentprobe-table-work 1"\n}\n')
         except OSError as error:
             raise path_error(out, "cannot write a table there", error) from error
         if not is_locked:
@@ -243,16 +233,9 @@ def lock_table_folder(out: Path, *, force: bool) -> Iterator[None]:
 def _check_folder(out: Path) -> None:
     is_table = _read_head_field(out, "format").startswith("sentprobe-table ")
     is_table_folder = is_table or (out / WORK_FOLDER / WORK_MARKER).is_file()
-    if not is_table_folder and any(not _is_half_written(file) for file in out.iterdir()):
+    files = (file for file in out.iterdir() if not file.name.startswith("."))
+    if not is_table_folder and any(file.name != WORK_FOLDER or any(file.glob("[!.]*")) for file in files):
         raise UsageError(f"{out}: not empty, and not a table of an analysed corpus")
-
-
-def _prepare_folder(out: Path, *, force: bool) -> None:
-    _move_staged_shards(out)
-    if (out / HEAD_NAME).exists() and not force:
-        raise UsageError(f"{out}: is a finished table; --force makes it anew")
-    (out / WORK_FOLDER).mkdir(exist_ok=True)
-    write_atomically(out / WORK_FOLDER / WORK_MARKER, WORK_MARKER_TEXT)
 
 
 def _read_head_field(out: Path, name: str) -> str:
@@ -260,10 +243,6 @@ def _read_head_field(out: Path, name: str) -> str:
         return str(parse_json((out / HEAD_NAME).read_bytes())[name])
     except (OSError, BadSyntaxError, TypeError, KeyError):
         return ""
-
-
-def _is_half_written(path: Path) -> bool:
-    return path.name.startswith(".") or (path.name == WORK_FOLDER and not any(path.glob("[!.]*")))
 
 
 STAGED_SHARDS = "shards.new"

@@ -7,19 +7,12 @@ from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
 from sentprobe.probes.syntax.conllu import read_block, read_head
-from sentprobe.probes.syntax.tree_texts import TreeText, read_trees, split_trees
+from sentprobe.probes.syntax.tree_texts import FilePiece, read_trees, split_trees
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, shorten
 from sentprobe.values import BadSyntaxError, parse_json
 
 MAX_PARAGRAPH = 100_000
 """Characters after which lines of text without an empty line are cut."""
-
-
-class FilePiece(NamedTuple):
-    """A part of a file that can be read on its own, and its first line (or row)."""
-
-    text: str
-    line: int
 
 
 class TextUnit(StrEnum):
@@ -59,7 +52,6 @@ class CorpusFormat:
     suffixes: tuple[str, ...]
     split: Callable[[Iterable[str]], Iterator[FilePiece | Mistake]]
     read: Callable[[FilePiece, RecordFields], Iterable[ReadPiece]]
-    summary: str
     parsed: bool = False
     """Whether files of the format hold parses, so that no parser is needed."""
 
@@ -96,13 +88,8 @@ def split_blocks(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:
             yield FilePiece("".join(line for _, line in block), block[0][0])
 
 
-def _split_trees(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:
-    for tree in split_trees(lines):
-        yield tree if isinstance(tree, Mistake) else FilePiece(tree.text, tree.line)
-
-
 def _read_trees(piece: FilePiece, _: RecordFields) -> Iterator[ReadPiece]:
-    for tree in read_trees(TreeText(piece.text, piece.line)):
+    for tree in read_trees(piece):
         yield tree if isinstance(tree, Mistake) else ParsedSentence(tree=tree)
 
 
@@ -110,37 +97,27 @@ def _read_conllu(piece: FilePiece, _: RecordFields) -> Iterator[ReadPiece]:
     yield read_block([line.rstrip("\r") for line in piece.text.removesuffix("\n").split("\n")], piece.line)
 
 
-def _make_text_reader(holds: TextUnit) -> Callable[[FilePiece, RecordFields], Iterator[ReadPiece]]:
-    def read(piece: FilePiece, _: RecordFields) -> Iterator[ReadPiece]:
-        yield RawText(piece.text, holds)
-
-    return read
+def _make_text_reader(holds: TextUnit) -> Callable[[FilePiece, RecordFields], list[ReadPiece]]:
+    return lambda piece, _: [RawText(piece.text, holds)]
 
 
-def _read_json(piece: FilePiece, reading: RecordFields) -> Iterator[ReadPiece]:
+def _read_json(piece: FilePiece, reading: RecordFields) -> list[ReadPiece]:
     try:
         record = parse_json(piece.text)
     except BadSyntaxError as error:
-        yield _make_mistake(piece, f"not JSON: {error.reason}")
-        return
+        return [_make_mistake(piece, f"not JSON: {error.reason}")]
     if not isinstance(record, dict):
-        yield _make_mistake(piece, "expected an object with a text in it, found another value")
-        return
-    yield _read_record(piece, record, reading)
-
-
-def _read_record(piece: FilePiece, record: Mapping[str, Any], reading: RecordFields) -> ReadPiece:
-    tokens = record.get("tokens")
+        return [_make_mistake(piece, "expected an object with a text in it, found another value")]
+    tokens, text = record.get("tokens"), record.get(reading.column)
     columns = tokens if isinstance(tokens, dict) else record
     if "tree" in record and "xpos" in columns and "form" in columns:
-        return _read_generated(piece, columns, record["tree"])
-    text = record.get(reading.column)
+        return [_read_generated(piece, columns, record["tree"])]
     if isinstance(text, list) and text and all(isinstance(word, str) for word in text):
-        return RawText(" ".join("_".join(word.split()) for word in text), TextUnit.TOKENS)
+        return [RawText(" ".join("_".join(word.split()) for word in text), TextUnit.TOKENS)]
     if not isinstance(text, str):
         keys = ", ".join(map(repr, record)) or "nothing"
-        return _make_mistake(piece, f"no text under {reading.column!r}; the record has {keys}")
-    return RawText(text, reading.holds) if text.strip() else _make_mistake(piece, "an empty text")
+        return [_make_mistake(piece, f"no text under {reading.column!r}; the record has {keys}")]
+    return [RawText(text, reading.holds) if text.strip() else _make_mistake(piece, "an empty text")]
 
 
 def _read_generated(piece: FilePiece, columns: Mapping[str, Any], tree: object) -> ReadPiece:
@@ -161,36 +138,20 @@ def _make_mistake(piece: FilePiece, message: str) -> Mistake:
 
 
 PARQUET = "parquet"
+TREE_SUFFIXES = (".mrg", ".trees", ".tree", ".prd", ".penn", ".ptb", ".parse", ".brackets")
 
 FORMATS: Mapping[str, CorpusFormat] = {
     fmt.name: fmt
     for fmt in (
-        CorpusFormat(
-            "text",
-            (".txt", ".text"),
-            split_paragraphs,
-            _make_text_reader(TextUnit.TEXT),
-            "running text; an empty line ends a paragraph",
-        ),
-        CorpusFormat("lines", (), split_lines, _make_text_reader(TextUnit.SENTENCE), "a sentence a line"),
-        CorpusFormat(
-            "tokens",
-            (".tok",),
-            split_lines,
-            _make_text_reader(TextUnit.TOKENS),
-            "a sentence a line, with a space between any two tokens",
-        ),
-        CorpusFormat(
-            "trees",
-            (".mrg", ".trees", ".tree", ".prd", ".penn", ".ptb", ".parse", ".brackets"),
-            _split_trees,
-            _read_trees,
-            "Penn brackets",
-            parsed=True,
-        ),
-        CorpusFormat("conllu", (".conllu", ".conll"), split_blocks, _read_conllu, "CoNLL-U", parsed=True),
-        CorpusFormat("jsonl", (".jsonl", ".ndjson"), split_lines, _read_json, "an object a line"),
-        CorpusFormat(PARQUET, (".parquet",), split_lines, _read_json, "a table with a text in each row"),
+        CorpusFormat("text", (".txt", ".text"), split_paragraphs, _make_text_reader(TextUnit.TEXT)),
+        CorpusFormat("lines", (), split_lines, _make_text_reader(TextUnit.SENTENCE)),
+        CorpusFormat("tokens", (".tok",), split_lines, _make_text_reader(TextUnit.TOKENS)),
+        CorpusFormat("trees", TREE_SUFFIXES, split_trees, _read_trees, parsed=True),
+        CorpusFormat("conllu", (".conllu", ".conll"), split_blocks, _read_conllu, parsed=True),
+        CorpusFormat("jsonl", (".jsonl", ".ndjson"), split_lines, _read_json),
+        CorpusFormat(PARQUET, (".parquet",), split_lines, _read_json),
     )
 }
-"""The formats by name. Parquet rows become lines of JSON (:mod:`.sources`)."""
+"""The formats by name. Text is running text, a sentence a line, or a sentence a line with spaces between tokens.
+
+Parquet rows become lines of JSON (:mod:`.sources`)."""

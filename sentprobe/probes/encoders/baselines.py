@@ -50,6 +50,7 @@ class SparseNaiveBayes:
         class_membership = csr_array(ones, shape=(len(self.classes), len(targets)))
         weights = csr_array(class_membership @ csr_array(features))
         totals = np.asarray(weights.sum(axis=1)).ravel() + weights.shape[1]
+        # log((w + 1) / total) is log1p(w) - log(total): 0 stays 0 in the first part, so the matrix stays sparse.
         weights.data = np.log1p(weights.data)
         self._weights = weights.T.tocsr()
         self._totals: NDArray[np.float64] = np.log(totals)

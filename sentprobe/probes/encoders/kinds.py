@@ -255,12 +255,12 @@ def check_installed(specs: Iterable[Spec], *libraries: str) -> None:
         raise missing_extra(f"an encoder {' or '.join(missing)}", *missing.values())
 
 
-def find_kind(spec: Spec | str) -> EncoderKind:
-    """Return the kind of encoder that *spec* asks for. Raises UsageError."""
+def find_kind(spec: Spec | str, *other_kinds: str) -> EncoderKind:
+    """Return the kind of encoder that *spec* asks for. Raises UsageError, which lists *other_kinds*, too."""
     parsed = read_spec(spec) if isinstance(spec, str) else spec
     kinds = {kind.name: kind for kind in ENCODERS}
     if parsed.kind not in kinds:
-        raise _unknown_encoder_error(parsed, kinds)
+        raise _unknown_encoder_error(parsed, [*kinds, *other_kinds])
     kind = kinds[parsed.kind]
     if kind.argument is SpecArgument.REQUIRED and not parsed.argument:
         raise UsageError(f"encoder {kind.name!r} wants an argument, as in {kind.example}")
@@ -269,7 +269,7 @@ def find_kind(spec: Spec | str) -> EncoderKind:
     return kind
 
 
-def _unknown_encoder_error(spec: Spec, kind_names: Iterable[str]) -> UsageError:
+def _unknown_encoder_error(spec: Spec, names: Sequence[str]) -> UsageError:
     path = Path(f"{spec.kind}:{spec.argument}" if spec.argument else spec.kind)
     if path.is_dir():
         model_folders = sorted(folder.name for folder in path.iterdir() if is_model_folder(folder))
@@ -277,7 +277,6 @@ def _unknown_encoder_error(spec: Spec, kind_names: Iterable[str]) -> UsageError:
         return UsageError(f"{path}: not the folder of an encoder that probe train made{inside}")
     if "/" in spec.kind:
         return UsageError(f"{path}: there is no such folder")
-    names = list(kind_names)
     return UsageError(f"unknown encoder {spec.kind!r}{suggest(spec.kind, names)}; known: {', '.join(names)}")
 
 

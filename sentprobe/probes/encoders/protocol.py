@@ -158,7 +158,7 @@ def read_attributes(encoder: object, *, cacheable: bool = True) -> Capabilities:
         layer=_read_typed(encoder, "layer", int),
         family=_read_typed(encoder, "family", str) or "",
         step=_read_typed(encoder, "step", int),
-        epoch=_read_epoch(encoder),
+        epoch=_read_typed(encoder, "epoch", float, int),
         seed=_read_typed(encoder, "seed", int),
         notes=_read_notes(encoder),
         count_truncated=_read_function(encoder, "truncated"),
@@ -194,14 +194,9 @@ def collect_notes(encoders: Iterable[Encoder | Baseline]) -> list[str]:
     return [note for encoder in encoders for note in get_capabilities(encoder).notes]
 
 
-def _read_typed(encoder: object, name: str, kind: type[T]) -> T | None:
+def _read_typed(encoder: object, name: str, *kinds: type[T]) -> T | None:
     value = getattr(encoder, name, None)
-    return value if isinstance(value, kind) else None
-
-
-def _read_epoch(encoder: object) -> float | None:
-    epoch = _read_typed(encoder, "epoch", int)
-    return _read_typed(encoder, "epoch", float) if epoch is None else epoch
+    return value if isinstance(value, kinds) else None
 
 
 def _read_notes(encoder: object) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""The default format: a directory with sentences.parquet, items.parquet and card.json (see ``docs/formats.md``)."""
+"""The default format: a directory with sentences.parquet, items.parquet and card.json (see ``docs/datasets.md``)."""
 
 import json
 import re
@@ -29,7 +29,7 @@ _FILES_BY_FORMAT = {
     f"{FORMAT_PREFIX}dataset": {CARD, SENTENCES, ITEMS},
     f"{FORMAT_PREFIX}published": {CARD, *FILES.values()},
     f"{FORMAT_PREFIX}splits": {CARD, *(f"{split.value}.jsonl" for split in Split)},
-    f"{FORMAT_PREFIX}hub": {CARD, *(f"{split.value}.parquet" for split in Split)},
+    f"{FORMAT_PREFIX}hub": {CARD, *map(hub.name_split_file, Split)},
 }
 """Files of a dataset, by the first word of its format name; no other file is ever removed."""
 
@@ -60,7 +60,7 @@ def _is_dataset_file(file: Path, dataset_files: Collection[str]) -> bool:
     """Check whether a file, or the folder of split files, belongs to a dataset."""
     name = _strip_part_suffix(file.name)
     if name == hub.PARQUET and file.is_dir():
-        split_files = {f"{split.value}.parquet" for split in Split}
+        split_files = set(map(hub.name_split_file, Split))
         return all(_strip_part_suffix(child.name) in split_files for child in file.iterdir())
     if name == hub.README:
         return hub.is_sentprobe_readme(file)
@@ -154,7 +154,7 @@ def write_directory(data: ProbeDataset, path: Path) -> None:
 def write_hub_files(data: ProbeDataset, directory: Path) -> None:
     """Write the files for ``load_dataset``: a Parquet file for each split, and the README."""
     hub.write_split_files(data, directory / hub.PARQUET)
-    hub.write_readme(data, directory, files=f"{hub.PARQUET}/{{}}.parquet")
+    hub.write_readme(data, directory)
 
 
 def _build_columns(data: ProbeDataset) -> dict[str, Any]:
@@ -196,7 +196,11 @@ def read_directory(path: Path) -> ProbeDataset:
     )
     splits = _find_indices(table, "split", [split.value for split in Split], file)
     try:
-        all_items = Items(*columns, _read_other_columns(table, {*_ITEM_COLUMNS, *names}))
+        values_by_name = {n: table[n].to_pylist() for n in table.column_names if n not in {*_ITEM_COLUMNS, *names}}
+        texts = {
+            n: tuple("" if value is None else str(value) for value in values) for n, values in values_by_name.items()
+        }
+        all_items = Items(*columns, texts)
         data = ProbeDataset(
             name=card["name"],
             sentences=tuple(sentences["sentence"].to_pylist()),
@@ -210,12 +214,6 @@ def read_directory(path: Path) -> ProbeDataset:
     if data.fingerprint() != card["fingerprint"]:
         raise DatasetError(f"{path}: the files do not belong together (fingerprints differ)")
     return data
-
-
-def _read_other_columns(table: Any, item_columns: Collection[str]) -> dict[str, tuple[str, ...]]:
-    """Return all columns but the known ones; a missing value becomes an empty text."""
-    columns = {name: table[name].to_pylist() for name in table.column_names if name not in item_columns}
-    return {name: tuple("" if value is None else str(value) for value in values) for name, values in columns.items()}
 
 
 def read_columns(path: Path, columns: dict[str, str]) -> Any:

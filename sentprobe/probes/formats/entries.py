@@ -3,6 +3,7 @@
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -54,25 +55,19 @@ def build_dataset(
         raise DatasetError(f"{source}: {error}") from None
 
 
+_NO_COLUMNS: Mapping[str, str] = {}
+
+
 class _SplitArrays:
     def __init__(self) -> None:
         self.rows, self.targets, self.probes = array("q"), array("q"), array("q")
-        self.columns: dict[str, list[str]] = {}
-        """Values of additional columns; each column ends at the last item that has a value in it."""
+        self.columns: list[Mapping[str, str]] = []
+        """Values of the additional columns of each item."""
 
-    def add_columns(self, values: Mapping[str, str]) -> None:
-        for name, value in values.items():
-            column = self.columns.setdefault(name, [])
-            column.extend([""] * (len(self.rows) - 1 - len(column)))
-            column.append(value)
-
-    def pad_columns(self, names: Iterable[str]) -> dict[str, tuple[str, ...]]:
-        columns = {name: self.columns.get(name, []) for name in names}
-        return {name: (*values, *[""] * (len(self.rows) - len(values))) for name, values in columns.items()}
-
-    def to_items(self, slots: int) -> Items:
+    def to_items(self, slots: int, names: Iterable[str]) -> Items:
         rows, targets, probes = (np.array(column, np.int64) for column in (self.rows, self.targets, self.probes))
-        return Items(rows, probes.reshape(len(rows), slots), targets)
+        columns = {name: tuple(values.get(name, "") for values in self.columns) for name in names}
+        return Items(rows, probes.reshape(len(rows), slots), targets, columns)
 
 
 @dataclass(slots=True)
@@ -99,7 +94,7 @@ class _DatasetBuilder:
         columns.rows.append(self.sentences.setdefault(sentence, len(self.sentences)))
         columns.targets.append(self.labels.setdefault(entry.label, len(self.labels)))
         columns.probes.extend(self.words.setdefault(w, len(self.words)) for w in entry.probes)
-        columns.add_columns(entry.columns)
+        columns.columns.append(entry.columns or _NO_COLUMNS)
 
     def _check_probes(self, entry: Entry) -> None:
         if self.slots is None:
@@ -127,11 +122,9 @@ class _DatasetBuilder:
     def build(self, name: str, card: Card) -> ProbeDataset:
         labels = self.given_labels or tuple(sorted(self.labels))
         label_indices = np.array([labels.index(label) for label in self.labels], np.int64)
-        names = dict.fromkeys(name for split_columns in self.columns.values() for name in split_columns.columns)
-        splits = {
-            split: replace(columns.to_items(self.slots or 0), columns=columns.pad_columns(names))
-            for split, columns in self.columns.items()
-        }
+        items = (values for columns in self.columns.values() for values in columns.columns)
+        names = dict.fromkeys(chain.from_iterable(items))
+        splits = {split: columns.to_items(self.slots or 0, names) for split, columns in self.columns.items()}
         return ProbeDataset(
             name=name,
             sentences=tuple(self.sentences),

@@ -1,7 +1,7 @@
 """Files for ``datasets.load_dataset``: a Parquet file for each split, and a README that is a dataset card."""
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from sentprobe.display.table_writers import escape_markdown
 from sentprobe.errors import UsageError, escape_control_characters
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats.entries import iterate_entries, write_lines
+from sentprobe.specs import NATURAL
 
 README = "README.md"
 PARQUET = "parquet"
@@ -39,21 +40,44 @@ def get_hub_facts(data: ProbeDataset) -> HubFacts:
 
 def write_split_files(data: ProbeDataset, folder: Path) -> None:
     """Replace *folder* by a Parquet file for each split; equal data, equal bytes. Raises UsageError or DatasetError."""
+    with atomic_folder(folder, check=partial(_check_split_files, folder)) as fresh:
+        for split in data.splits:
+            write_split_file(data, split, fresh, with_task=True)
+
+
+def name_split_file(split: Split) -> str:
+    """Return the file name of a split."""
+    return f"{split.value}.parquet"
+
+
+def name_probe_columns(slots: int) -> list[str]:
+    """Return the names of the columns of probe words."""
+    return [f"probe{slot + 1}" for slot in range(slots)]
+
+
+def write_split_file(data: ProbeDataset, split: Split, folder: Path, *, with_task: bool = False) -> None:
+    """Write the Parquet file of a split; *with_task*: the task's name is a column, and probe words are a list."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    with atomic_folder(folder, check=partial(_check_split_files, folder)) as fresh:
-        for split in data.splits:
-            try:
-                table = pa.table(_build_columns(data, split))
-            except UnicodeEncodeError as error:
-                raise DatasetError(f"{folder}: no valid Unicode: {error.object!r:.60}") from None
-            path = to_local_path(fresh / f"{split.value}.parquet")
-            pq.write_table(table, path, compression="zstd")
+    entries = [entry for entry in iterate_entries(data) if entry.split is split]
+    columns: dict[str, list[Any]] = {"task": [data.name] * len(entries)} if with_task else {}
+    columns |= {"sentence": [entry.sentence for entry in entries], "label": [entry.label for entry in entries]}
+    if with_task:
+        columns["probes"] = [entry.probes for entry in entries]
+    else:
+        for slot, name in enumerate(name_probe_columns(data.slots)):
+            columns[name] = [entry.probes[slot] for entry in entries]
+    types = {"probes": pa.list_(pa.string())}
+    try:
+        table = pa.table({name: pa.array(texts, types.get(name, pa.string())) for name, texts in columns.items()})
+    except UnicodeEncodeError as error:
+        raise DatasetError(f"{folder}: no valid Unicode: {error.object!r:.60}") from None
+    pq.write_table(table, to_local_path(folder / name_split_file(split)), compression="zstd")
 
 
 def _check_split_files(folder: Path) -> None:
-    expected = {f"{split.value}.parquet" for split in Split}
+    expected = set(map(name_split_file, Split))
     for file in sorted(folder.iterdir()) if folder.is_dir() else ():
         if file.name not in expected:
             raise UsageError(
@@ -61,26 +85,22 @@ def _check_split_files(folder: Path) -> None:
             )
 
 
-def _build_columns(data: ProbeDataset, split: Split) -> dict[str, Any]:
-    import pyarrow as pa
-
-    entries = [entry for entry in iterate_entries(data) if entry.split is split]
-    return {
-        "task": pa.array([data.name] * len(entries), pa.string()),
-        "sentence": pa.array([entry.sentence for entry in entries], pa.string()),
-        "label": pa.array([entry.label for entry in entries], pa.string()),
-        "probes": pa.array([entry.probes for entry in entries], pa.list_(pa.string())),
-    }
+def write_readme(data: ProbeDataset, directory: Path) -> None:
+    """Write the README of a dataset whose split files are in the folder ``parquet``."""
+    facts, files = get_hub_facts(data), {split: f"{PARQUET}/{name_split_file(split)}" for split in data.splits}
+    head = ("---", HEAD_LINE, *format_language([facts]), "tags:", "- probing", *format_configs({"default": files}))
+    write_lines([*head, *format_dataset_text(facts)], directory / README)
 
 
-def write_readme(data: ProbeDataset, directory: Path, *, files: str) -> None:
-    """Write the README of a dataset; *files* is the path pattern of a split's file, with ``{}``."""
-    split_files = {split: files.format(split.value) for split in data.splits}
-    write_lines([*_format_head({"default": split_files}), *_format_text(data)], directory / README)
+def format_language(facts: Iterable[HubFacts]) -> Iterator[str]:
+    """Yield the language of generated datasets; the language of a corpus is unknown."""
+    if not any(dataset_facts.card.sampling.startswith(NATURAL) for dataset_facts in facts):
+        yield from ("language:", "- en")
 
 
-def _format_head(configs: Mapping[str, SplitFiles], all_name: str = "") -> Iterator[str]:
-    yield from ("---", HEAD_LINE, "language:", "- en", "tags:", "- probing", "configs:")
+def format_configs(configs: Mapping[str, SplitFiles], all_name: str = "") -> Iterator[str]:
+    """Yield the end of a head: the files of each dataset, and before them those of all under *all_name*."""
+    yield "configs:"
     if all_name:
         yield from (f"- config_name: {all_name}", "  default: true", "  data_files:")
         for split in Split:
@@ -88,17 +108,28 @@ def _format_head(configs: Mapping[str, SplitFiles], all_name: str = "") -> Itera
             if paths:
                 yield from (f"  - split: {split.value}", f"    path: {json.dumps(paths)}")
     for name, files in configs.items():
-        yield from (f"- config_name: {json.dumps(name)}", "  data_files:")
+        yield from (f"- config_name: {quote_yaml(name)}", "  data_files:")
         for split, path in files.items():
-            yield from (f"  - split: {split.value}", f"    path: {json.dumps(path)}")
+            yield from (f"  - split: {split.value}", f"    path: {quote_yaml(path)}")
     yield from ("---", "")
 
 
-def _format_text(data: ProbeDataset) -> Iterator[str]:
-    yield from (f"# {escape_card_text(data.name)}", "")
-    yield "A probing task: a small classifier predicts the label from the sentence vector."
-    yield "Written by sentprobe, which reads this folder: `probe run`, `probe audit`."
-    yield from format_facts(get_hub_facts(data))
+def quote_yaml(text: str) -> str:
+    """Return a text as a string of YAML."""
+    quoted = json.dumps(text, ensure_ascii=False)
+    return "".join(char if char.isprintable() else rf"\U{ord(char):08x}" for char in quoted)
+
+
+INTRODUCTION = (
+    "Probing: a small classifier predicts the label from the sentence vector and the item's probe words, if any.",
+    "If it succeeds, the vector encodes the label.",
+    "Written by sentprobe, which reads this folder: `probe run`, `probe audit`.",
+)
+
+
+def format_dataset_text(facts: HubFacts) -> Iterator[str]:
+    """Yield the text of the README of one dataset."""
+    yield from (f"# {escape_card_text(facts.name)}", "", *INTRODUCTION, *format_facts(facts))
     yield from format_loading('load_dataset("PATH OF THIS FOLDER")["train"][0]')
 
 
@@ -117,12 +148,9 @@ def format_facts(facts: HubFacts) -> Iterator[str]:
     yield from ("", f"- {len(labels)} labels: {label_list}{', ...' if len(labels) > 30 else ''}")
     yield f"- Probe words of each item, which the classifier gets as well: {facts.slots}"
     origins = {"Made by": card.command, "Vocabulary": card.vocabulary, "Source": card.source}
-    yield from (f"- {heading}: `{_format_code(text)}`" for heading, text in origins.items() if text)
+    code = {h: escape_control_characters(" ".join(text.split()).replace("`", "'")) for h, text in origins.items()}
+    yield from (f"- {heading}: `{text}`" for heading, text in code.items() if text)
     yield from (f"- Note: {escape_card_text(note)}" for note in card.notes)
-
-
-def _format_code(text: str) -> str:
-    return escape_control_characters(" ".join(text.split()).replace("`", "'"))
 
 
 def escape_card_text(text: str) -> str:
@@ -149,14 +177,18 @@ ALL_TASKS = "all"
 
 def write_folder_readme(out: Path) -> bool:
     """Write the README of a folder of datasets; return False if there is a README of another author."""
+    configs = {name: files for name, files in _find_datasets(out) if Split.TRAIN in files}
+    all_name = "" if ALL_TASKS in configs else ALL_TASKS
+    head = ("---", HEAD_LINE, "tags:", "- probing", *format_configs(configs, all_name))
+    return replace_folder_readme(out, (*head, *_format_folder_text(sorted(configs), all_name)))
+
+
+def replace_folder_readme(out: Path, lines: Iterable[str]) -> bool:
+    """Write the README of a folder of datasets; return False if there is a README of another author."""
     readme = out / README
     if readme.exists() and not is_sentprobe_readme(readme):
         return False
-    configs = {name: files for name, files in _find_datasets(out) if Split.TRAIN in files}
-    one_kind = all(path.endswith(".parquet") for files in configs.values() for path in files.values())
-    all_name = ALL_TASKS if one_kind and ALL_TASKS not in configs else ""
     with atomic_path(readme) as temporary:
-        lines = (*_format_head(configs, all_name), *_format_folder_text(sorted(configs), all_name))
         write_lines(lines, temporary)
     return True
 

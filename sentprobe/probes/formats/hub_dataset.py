@@ -7,11 +7,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from sentprobe.disk.files import atomic_path, to_local_path
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.dataset import MAX_PROBES, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import directory, hub
-from sentprobe.probes.formats.entries import Entry, build_dataset, iterate_entries, write_lines
+from sentprobe.probes.formats.entries import Entry, build_dataset, write_lines
 
 HUB = "hub"
 FORMAT = "sentprobe-hub 1"
@@ -24,42 +23,18 @@ _TAGS = ("probing", "sentence-embeddings", "sentprobe")
 
 def write_hub(data: ProbeDataset, path: Path) -> None:
     """Write the dataset without unused sentences and probe words. Raises UsageError or DatasetError."""
-    import pyarrow.parquet as pq
-
     with directory.open_new_directory(path) as folder:
         for split in data.splits:
-            table = _build_table(data, split, path)
-            pq.write_table(table, to_local_path(folder / _name_split_file(split)), compression="zstd")
+            hub.write_split_file(data, split, folder)
         directory.write_card_file(data, folder / directory.CARD, fmt=FORMAT)
         facts = hub.get_hub_facts(data)
-        write_lines([*_format_head({"": facts}), *_format_dataset_text(facts)], folder / hub.README)
-
-
-def _name_split_file(split: Split) -> str:
-    return f"{split.value}.parquet"
-
-
-def _build_table(data: ProbeDataset, split: Split, path: Path) -> Any:
-    import pyarrow as pa
-
-    entries = [entry for entry in iterate_entries(data) if entry.split is split]
-    columns = {"sentence": [entry.sentence for entry in entries], "label": [entry.label for entry in entries]}
-    for slot, name in enumerate(_name_probe_columns(data.slots)):
-        columns[name] = [entry.probes[slot] for entry in entries]
-    try:
-        return pa.table({name: pa.array(texts, pa.string()) for name, texts in columns.items()})
-    except UnicodeEncodeError as error:
-        raise DatasetError(f"{path}: no valid Unicode: {error.object!r:.60}") from None
-
-
-def _name_probe_columns(slots: int) -> list[str]:
-    return [f"probe{slot + 1}" for slot in range(slots)]
+        write_lines([*_format_head({"": facts}), *hub.format_dataset_text(facts)], folder / hub.README)
 
 
 def read_hub(path: Path) -> ProbeDataset:
     """Read a dataset; the inverse of :func:`write_hub`. Raises DatasetError."""
     card = directory.read_card_file(path, fmt=FORMAT)
-    files = {split: path / _name_split_file(split) for split in Split}
+    files = {split: path / hub.name_split_file(split) for split in Split}
     return build_dataset(
         chain.from_iterable(_read_entries(file, split) for split, file in files.items() if file.exists()),
         name=card["name"],
@@ -83,7 +58,7 @@ _COLUMNS = {"sentence": "string", "label": "string"}
 
 
 def _find_probe_columns(table: Any) -> list[str]:
-    return [name for name in _name_probe_columns(MAX_PROBES) if name in table.column_names]
+    return [name for name in hub.name_probe_columns(MAX_PROBES) if name in table.column_names]
 
 
 def is_hub(path: Path) -> bool:
@@ -91,8 +66,11 @@ def is_hub(path: Path) -> bool:
     return directory.read_format_name(path) == FORMAT
 
 
-def check_licence(text: str) -> str:
-    """Return the name of a licence that the hub knows, or raise UsageError with the nearest name."""
+def check_licence(name: str | None, fmt: str) -> str:
+    """Return the name of a licence that the hub knows; None: unknown. Raises UsageError, with the nearest name."""
+    if name is not None and fmt != HUB:
+        raise UsageError(f"--license is for --format hub, not for {fmt}")
+    text = UNKNOWN if name is None else name
     licences = files("sentprobe.probes.formats").joinpath("licences.txt").read_text("utf-8").split()
     if text not in licences:
         raise UsageError(
@@ -104,24 +82,19 @@ def check_licence(text: str) -> str:
 
 def write_hub_readme(out: Path, *, licence: str = UNKNOWN, get_question: Callable[[str], str] = lambda _: "") -> bool:
     """Write the README of a folder of datasets; return False if another author wrote one. Raises DatasetError."""
-    readme = out / hub.README
-    if readme.exists() and not hub.is_sentprobe_readme(readme):
-        return False
     facts_by_name = {child.name: _read_facts(child) for child in sorted(out.iterdir()) if is_hub(child)}
-    with atomic_path(readme) as temporary:
-        lines = (*_format_head(facts_by_name, licence), *_format_folder_text(facts_by_name, licence, get_question))
-        write_lines(lines, temporary)
-    return True
+    text = _format_folder_text(facts_by_name, licence, get_question)
+    return hub.replace_folder_readme(out, (*_format_head(facts_by_name, licence), *text))
 
 
 def _read_facts(path: Path) -> hub.HubFacts:
     """Return the README's facts about a dataset in a folder; its items are only counted."""
     card = directory.read_card_file(path, fmt=FORMAT)
-    files = {split: path / _name_split_file(split) for split in Split}
+    files = {split: path / hub.name_split_file(split) for split in Split}
     files = {split: file for split, file in files.items() if file.exists()}
     tables = {split: directory.read_columns(file, _COLUMNS) for split, file in files.items()}
     if Split.TRAIN not in tables:
-        raise DatasetError(f"{path}: there is no {_name_split_file(Split.TRAIN)}")
+        raise DatasetError(f"{path}: there is no {hub.name_split_file(Split.TRAIN)}")
     return hub.HubFacts(
         name=card["name"],
         sizes={split: len(table) for split, table in tables.items()},
@@ -137,7 +110,7 @@ Configs = Mapping[str, hub.HubFacts]
 def _format_head(configs: Configs, licence: str = "") -> Iterator[str]:
     """Yield the head; the folder of the README itself is named ""."""
     total = sum(sum(facts.sizes.values()) for facts in configs.values())
-    yield from ("---", hub.HEAD_LINE, "language:", "- en")
+    yield from ("---", hub.HEAD_LINE, *hub.format_language(configs.values()))
     if licence:
         yield f"license: {licence}"
     yield from ("annotations_creators:", "- machine-generated", "multilinguality:", "- monolingual")
@@ -146,23 +119,18 @@ def _format_head(configs: Configs, licence: str = "") -> Iterator[str]:
     yield from ("tags:", *(f"- {tag}" for tag in _TAGS))
     yield "dataset_info:"
     for folder, facts in configs.items():
-        yield from _format_features(folder, facts)
-    yield "configs:"
-    for folder, facts in configs.items():
-        yield from (f"- config_name: {_quote_yaml(folder or 'default')}", "  data_files:")
-        for split in facts.sizes:
-            path = f"{folder}/{_name_split_file(split)}" if folder else _name_split_file(split)
-            yield from (f"  - split: {split.value}", f"    path: {_quote_yaml(path)}")
-    yield from ("---", "")
-
-
-def _format_features(folder: str, facts: hub.HubFacts) -> Iterator[str]:
-    yield from (f"- config_name: {_quote_yaml(folder or 'default')}", "  features:")
-    yield from ("  - name: sentence", "    dtype: string", "  - name: label", "    dtype:")
-    yield from ("      class_label:", "        names:")
-    yield from (f"          '{number}': {_quote_yaml(label)}" for number, label in enumerate(facts.labels))
-    for name in _name_probe_columns(facts.slots):
-        yield from (f"  - name: {name}", "    dtype: string")
+        yield from (f"- config_name: {hub.quote_yaml(folder or 'default')}", "  features:")
+        yield from ("  - name: sentence", "    dtype: string", "  - name: label", "    dtype:")
+        yield from ("      class_label:", "        names:")
+        yield from (f"          '{number}': {hub.quote_yaml(label)}" for number, label in enumerate(facts.labels))
+        for name in hub.name_probe_columns(facts.slots):
+            yield from (f"  - name: {name}", "    dtype: string")
+    yield from hub.format_configs(
+        {
+            folder or "default": {s: (Path(folder) / hub.name_split_file(s)).as_posix() for s in facts.sizes}
+            for folder, facts in configs.items()
+        }
+    )
 
 
 def _name_size_category(items: int) -> str:
@@ -174,18 +142,8 @@ def _name_size_category(items: int) -> str:
     return next((category for limit, category in _SIZE_CATEGORIES.items() if items < limit), "10M<n<100M")
 
 
-def _quote_yaml(text: str) -> str:
-    quoted = json.dumps(text, ensure_ascii=False)
-    return "".join(char if char.isprintable() else rf"\U{ord(char):08x}" for char in quoted)
-
-
-def _format_dataset_text(facts: hub.HubFacts) -> Iterator[str]:
-    yield from (f"# {hub.escape_card_text(facts.name)}", "", *_INTRODUCTION, *hub.format_facts(facts))
-    yield from hub.format_loading('load_dataset("PATH OF THIS FOLDER")["train"][0]')
-
-
 def _format_folder_text(configs: Configs, licence: str, get_question: Callable[[str], str]) -> Iterator[str]:
-    yield from ("# Probing tasks", "", *_INTRODUCTION)
+    yield from ("# Probing tasks", "", *hub.INTRODUCTION)
     yield from ("", f"Licence: {licence}.{_NO_LICENCE if licence == UNKNOWN else ''}")
     for facts in configs.values():
         question = get_question(facts.card.task) or get_question(facts.name)
@@ -195,12 +153,6 @@ def _format_folder_text(configs: Configs, licence: str, get_question: Callable[[
     name = json.dumps(next(iter(configs), "TASK"))
     yield from hub.format_loading(f'load_dataset("PATH OF THIS FOLDER", {name})["train"][0]')
 
-
-_INTRODUCTION = (
-    "Probing: a small classifier predicts the label from the sentence vector and, if any, from",
-    "the words in `probe1` and `probe2`. If it succeeds, the vector encodes the label.",
-    "Written by sentprobe, which reads this folder: `probe run`, `probe audit`.",
-)
 
 _LETTERS_NOTE = "(s is the sentence, n a noun, v a verb, w a word.)"
 _NO_LICENCE = " Before you publish sentences from texts of other authors, name their licence: `--license`."

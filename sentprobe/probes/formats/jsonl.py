@@ -27,14 +27,20 @@ def get_card_path(path: Path) -> Path:
 
 def write_jsonl(data: ProbeDataset, path: Path) -> None:
     """Write items and card, without unused sentences and probe words. Raises UsageError."""
-    _check_card_path(get_card_path(path))
+    try:
+        is_replaceable = not get_card_path(path).exists() or _is_header(parse_json(get_card_path(path).read_bytes()))
+    except (BadSyntaxError, OSError):
+        is_replaceable = False
+    if not is_replaceable:
+        raise UsageError(f"{get_card_path(path)}: not a card of sentprobe, so not replaced: move it")
     entries.check_columns(data, (*_KEYS, *PROBES, *SENTENCE), format_name="jsonl")
     columns = {"columns": list(data.columns)} if data.columns else {}
     header = {"format": FORMAT, "name": data.name, "labels": list(data.labels), **columns, "card": data.card.to_json()}
     with atomic_path(path) as temporary:
         entries.write_lines(_format_lines(data), temporary)
         replaces = path.is_file()
-        _write_card(_build_transition_card(header, temporary, path) if replaces else header, path)
+        transition = {_ITEMS_DIGEST: _compute_digest(temporary), _PREVIOUS_CARD: _read_card_file(path)}
+        _write_card(header | transition if replaces else header, path)
     if replaces:
         _write_card(header, path)
 
@@ -45,11 +51,6 @@ def _write_card(header: Mapping[str, Any], path: Path) -> None:
 
 _ITEMS_DIGEST, _PREVIOUS_CARD = "items", "before"
 """Keys of a transitional card, which describes both the old and the new items."""
-
-
-def _build_transition_card(header: Mapping[str, Any], new: Path, path: Path) -> dict[str, Any]:
-    """Return a card that fits both the present items and the items that will replace them."""
-    return {**header, _ITEMS_DIGEST: _compute_digest(new), _PREVIOUS_CARD: _read_card_file(path)}
 
 
 def _resolve_transition(card: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:
@@ -65,15 +66,6 @@ def _resolve_transition(card: Mapping[str, Any], path: Path) -> Mapping[str, Any
 def _compute_digest(path: Path) -> str:
     with path.open("rb") as file:
         return file_digest(file, "sha256").hexdigest()
-
-
-def _check_card_path(path: Path) -> None:
-    try:
-        is_replaceable = not path.exists() or _is_header(parse_json(path.read_bytes()))
-    except (BadSyntaxError, OSError):
-        is_replaceable = False
-    if not is_replaceable:
-        raise UsageError(f"{path}: not a card of sentprobe, so not replaced: move it")
 
 
 def _is_header(value: object) -> bool:
@@ -107,7 +99,7 @@ def read_jsonl(path: Path) -> ProbeDataset:
     labels, name, header_card = _parse_header(header, where=where if is_inline else str(get_card_path(path)))
     items = values if is_inline else chain([(where, first)], values)
     return entries.build_dataset(
-        _iterate_entries(_check_all_keys(items, (*_KEYS, *header.get("columns", ()))), None),
+        _iterate_entries(items, None, (*_KEYS, *header.get("columns", ()))),
         name=name or path.stem,
         source=str(path),
         card=header_card,
@@ -141,11 +133,15 @@ def read_value_entries(values: Values, *, split: Split | None = None) -> tuple[F
     return fields, _iterate_entries(chain([(where, first)], values), split)
 
 
-def _iterate_entries(values: Values, split: Split | None) -> Iterator[entries.Entry]:
+def _iterate_entries(
+    values: Values, split: Split | None, allowed_keys: tuple[str, ...] = ()
+) -> Iterator[entries.Entry]:
     fields_by_keys: dict[tuple[str, ...], Fields] = {}
     for where, value in values:
         keys = tuple(value)
         if keys not in fields_by_keys:
+            if allowed_keys:
+                _check_keys(value, allowed_keys, where)
             fields_by_keys[keys] = find_fields(keys, where=where, split=split)
         yield parse_entry(value, fields_by_keys[keys], where=where, split=split)
 
@@ -175,12 +171,6 @@ def _parse_header(header: Mapping[str, Any], *, where: str) -> tuple[list[str], 
         return labels, name, Card.from_json(header["card"]) if "card" in header else None
     except SentprobeError as error:
         raise DatasetError(f"{where}: {error}") from None
-
-
-def _check_all_keys(values: Values, keys: tuple[str, ...]) -> Values:
-    for where, value in values:
-        _check_keys(value, keys, where)
-        yield where, value
 
 
 def _check_keys(value: Mapping[str, Any], allowed: tuple[str, ...], where: str) -> None:

@@ -5,7 +5,7 @@ import io
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, starmap
 from pathlib import Path
 from typing import Any
 
@@ -189,18 +189,13 @@ def read_table_entries(path: Path, *, split: Split | None = None) -> tuple[Field
     first = next(rows, None)
     if first is None:
         raise DatasetError(f"{path}: there are no items")
-    return fields, _parse_rows(chain([first], rows), names, fields, split)
 
-
-def _parse_rows(
-    rows: Iterator[tuple[str, list[str]]], names: list[str], fields: Fields, split: Split | None
-) -> Iterator[entries.Entry]:
-    for where, row in rows:
+    def parse_row(where: str, row: list[str]) -> entries.Entry:
         if len(row) != len(names):
-            field_count = format_count(len(row), "field")
-            raise DatasetError(f"{where}: {field_count}, the first line names {len(names)}")
-        record = dict(zip(names, map(str.strip, row), strict=True))
-        yield parse_entry(record, fields, where=where, split=split)
+            raise DatasetError(f"{where}: {format_count(len(row), 'field')}, the first line names {len(names)}")
+        return parse_entry(dict(zip(names, map(str.strip, row), strict=True)), fields, where=where, split=split)
+
+    return fields, starmap(parse_row, chain([first], rows))
 
 
 def read_table_rows(path: Path) -> Iterator[tuple[str, list[str]]]:

@@ -23,40 +23,21 @@ class Format:
     """A dataset format; the suffix is "" for directories."""
 
     name: str
-    description: str
     suffix: str
     read: Callable[[Path], ProbeDataset]
     write: Callable[[ProbeDataset, Path], None]
 
 
 _FORMATS = (
-    ("directory", "a directory of sentences.parquet, items.parquet and card.json", "", read_directory, write_directory),
-    ("jsonl", "an item per line as JSON", ".jsonl", read_jsonl, write_jsonl),
-    ("senteval", "SentEval's probing files: split, label, tokens between tabs", ".txt", read_senteval, write_senteval),
-    (
-        "published",
-        "a directory of train.txt and test.txt: label, id, sentence, probe words",
-        "",
-        read_published,
-        write_published,
-    ),
-    (
-        "csv",
-        "a table with the columns split, label, sentence (or text), probe1, probe2",
-        ".csv",
-        records.read_table,
-        records.write_table,
-    ),
-    (
-        "splits",
-        "a directory with a file for each split, CSV or JSONL: train.csv, test.csv",
-        "",
-        read_splits,
-        write_splits,
-    ),
-    ("hub", "a directory for the Hugging Face hub: README.md, train.parquet, ...", "", read_hub, write_hub),
+    Format("directory", "", read_directory, write_directory),
+    Format("jsonl", ".jsonl", read_jsonl, write_jsonl),
+    Format("senteval", ".txt", read_senteval, write_senteval),
+    Format("published", "", read_published, write_published),
+    Format("csv", ".csv", records.read_table, records.write_table),
+    Format("splits", "", read_splits, write_splits),
+    Format("hub", "", read_hub, write_hub),
 )
-FORMATS: Mapping[str, Format] = {row[0]: Format(*row) for row in _FORMATS}
+FORMATS: Mapping[str, Format] = {dataset_format.name: dataset_format for dataset_format in _FORMATS}
 _FORMAT_BY_SUFFIX = {"": "directory", ".csv": "csv", ".jsonl": "jsonl", ".txt": "senteval", ".tsv": "senteval"}
 
 
@@ -85,18 +66,14 @@ def read_dataset(path: Path | str, *, format: str | None = None) -> ProbeDataset
     name = format or _detect_format(path)
     if name is None and path.suffix in records.TABLES and path.stat().st_size:
         name = "csv"  # the reader names the missing columns
+    if name is None and path.is_file() and path.stat().st_size == 0:
+        raise DatasetError(f"{path}: is empty")
     if name is None:
-        raise DatasetError(_describe_unrecognised(path))
+        raise DatasetError(
+            f"{path}: not a dataset in a known format ({', '.join(FORMATS)}); "
+            "name the format with probe audit --read-as or read_dataset(format=)"
+        )
     return FORMATS[name].read(path)
-
-
-def _describe_unrecognised(path: Path) -> str:
-    if path.is_file() and path.stat().st_size == 0:
-        return f"{path}: is empty"
-    return (
-        f"{path}: not a dataset in a known format ({', '.join(FORMATS)}); "
-        "name the format with probe audit --read-as or read_dataset(format=)"
-    )
 
 
 def write_dataset(data: ProbeDataset, path: Path | str, *, format: str | None = None) -> None:
@@ -137,15 +114,9 @@ def recognise(path: Path) -> str | None:
 
 
 def _detect_format(path: Path) -> str | None:
-    return _detect_directory_format(path) if path.is_dir() else _detect_file_format(path)
-
-
-def _detect_directory_format(path: Path) -> str | None:
-    checks = {"directory": is_directory, "published": text.is_published, "splits": is_splits, "hub": is_hub}
-    return next((name for name, is_format in checks.items() if is_format(path)), None)
-
-
-def _detect_file_format(path: Path) -> str | None:
+    if path.is_dir():
+        checks = {"directory": is_directory, "published": text.is_published, "splits": is_splits, "hub": is_hub}
+        return next((name for name, is_format in checks.items() if is_format(path)), None)
     if path.suffix == ".jsonl":
         return "jsonl"
     lines = [line for _, line in islice(read_lines(path), _SNIFFED_LINES)]

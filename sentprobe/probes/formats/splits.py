@@ -74,12 +74,8 @@ def is_splits(path: Path) -> bool:
     """Check whether a directory looks like a dataset in this format."""
     if directory.read_format_name(path) == directory.SPLITS_FORMAT:
         return True
-    stems = {SPLITS.get(file.stem.casefold()) for file in _list_folder(path) if file.suffix in (*TABLES, JSONL)}
-    return {Split.TRAIN, Split.TEST} <= stems
-
-
-def _list_folder(path: Path) -> list[Path]:
     try:
-        return [*path.iterdir()]
+        stems = {SPLITS.get(file.stem.casefold()) for file in path.iterdir() if file.suffix in (*TABLES, JSONL)}
     except OSError:  # a folder that may not be read
-        return []
+        return False
+    return {Split.TRAIN, Split.TEST} <= stems

@@ -55,21 +55,15 @@ def _read_published_entries(path: Path) -> Iterator[entries.Entry]:
         empty = True
         for number, line in entries.read_lines(file):
             empty = False
-            yield _parse_entry(line, split, where=f"{file}: line {number}")
+            where, fields = f"{file}: line {number}", line.split("\t")
+            if len(fields) < _FIXED_FIELDS:
+                count = format_count(len(fields), "field")
+                raise DatasetError(f"{where}: {count} between tabs; expected label, id, sentence and probe words")
+            label, _, sentence, *words = fields
+            probes = tuple(word.strip() for word in words)
+            yield entries.Entry(split=split, label=label.strip(), sentence=sentence, probes=probes, where=where)
         if empty:
             raise DatasetError(f"{file}: there are no items: the {split} split is empty")
-
-
-def _parse_entry(line: str, split: Split, *, where: str) -> entries.Entry:
-    fields = line.split("\t")
-    if len(fields) < _FIXED_FIELDS:
-        raise DatasetError(
-            f"{where}: {format_count(len(fields), 'field')} between tabs; expected label, id, sentence and probe words"
-        )
-    label, _, sentence, *probes = fields
-    return entries.Entry(
-        split=split, label=label.strip(), sentence=sentence, probes=tuple(word.strip() for word in probes), where=where
-    )
 
 
 def is_published(path: Path) -> bool:

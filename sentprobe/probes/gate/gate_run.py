@@ -2,7 +2,8 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from sentprobe.errors import UsageError
@@ -12,7 +13,7 @@ from sentprobe.generator.spaces.held_out_words import parse_side
 from sentprobe.lexicon import Lexicon, english
 from sentprobe.lexicon.read import choose_vocabulary
 from sentprobe.probes.encoders.cache.vector_cache import Cache
-from sentprobe.probes.encoders.kinds import make_encoder, read_spec
+from sentprobe.probes.encoders.kinds import find_kind, make_encoder, read_spec
 from sentprobe.probes.encoders.protocol import Encoder
 from sentprobe.probes.encoders.resolve import EncoderArgument, resolve_encoders
 from sentprobe.probes.gate.cascade import Cascade
@@ -80,8 +81,78 @@ def gate(
     Raises:
         UsageError: a value is wrong, or the model has no vectors.
     """
-    nearness = choose_member(Nearness, measure, what="measure")
+    nearness = choose_member(Nearness, measure, what="measure", excluded=[Nearness.WHITENED])
     check_count("draws", draws)
+    pair_source = prepare_pairs(
+        contrasts,
+        keep=keep,
+        n=n,
+        own_pairs=pairs,
+        lexicon=lexicon,
+        vocabulary=vocabulary,
+        templates=templates,
+        mood=mood,
+        held_out=held_out,
+    )
+    results: list[GateResult] = []
+    for draw_seed in range(seed, seed + DRAW_STEP * draws, DRAW_STEP):
+        scorer = _build_scorer(model, draw_seed, nearness, cache, score)
+        if threshold is not None:
+            check_threshold(threshold, scorer.measure)
+        if then is not None:
+            scorer = Cascade(scorer, _build_scorer(then, draw_seed, nearness, cache))
+        measure_pairs = partial(pair_source.measure, scorer, seed=draw_seed, reporter=reporter or SilentReporter())
+        figures = measure_pairs(threshold)
+        if isinstance(scorer, Cascade):
+            scorer.ask_second(figures.threshold)
+            second = measure_pairs()
+            figures = replace(second, stages=scorer.build_stages(figures.threshold, second.threshold))
+        results.append(figures)
+    return Gate(tuple(results), pair_source.left_out)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairSource:
+    """The pairs of all draws, generated or a user's; made by :func:`prepare_pairs`."""
+
+    spaces: Sequence[TripletSpace]
+    left_out: tuple[str, ...]
+    keep: float
+    n: int
+    own_pairs: Path | None
+    lengths: Counter[int] | None
+    """Numbers of tokens of the first texts of the user's pairs; None: there are none."""
+
+    def measure(
+        self, scorer: PairScorer, threshold: float | None = None, *, seed: int, reporter: Reporter
+    ) -> GateResult:
+        """Return the figures of a scorer in one draw; without a *threshold*, it is chosen."""
+        own_scores = [] if self.own_pairs is None else [score_own_pairs(scorer, self.own_pairs)]
+        generated = _score_spaces(scorer, self.spaces, self.n, seed, lengths=self.lengths, reporter=reporter)
+        return measure_gate(
+            own_scores or generated,
+            generated if own_scores else (),
+            scorer=scorer.name,
+            measure=scorer.measure,
+            seed=seed,
+            keep=self.keep,
+            threshold=threshold,
+        )
+
+
+def prepare_pairs(
+    contrasts: Sequence[str],
+    *,
+    keep: float,
+    n: int,
+    own_pairs: Path | str | None = None,
+    lexicon: Lexicon | None = None,
+    vocabulary: str | None = None,
+    templates: Sequence[str] = ("all",),
+    mood: str | None = None,
+    held_out: Sequence[str] = (),
+) -> PairSource:
+    """Check the arguments of :func:`gate` that decide its pairs, and return their source. Raises UsageError."""
     if not 0 < keep <= 1:
         raise UsageError(f"the share of paraphrases to keep must be above 0 and at most 1, not {keep:g}")
     words = lexicon or english()
@@ -95,37 +166,15 @@ def gate(
     spaces, errors = build_triplet_spaces(
         words, contrasts, sampling, None if mood is None else choose_member(Mood, mood, what="mood")
     )
-    lengths = None if pairs is None else count_lengths(Path(pairs))
-    results: list[GateResult] = []
-    for draw_seed in range(seed, seed + DRAW_STEP * draws, DRAW_STEP):
-        scorer = _build_scorer(model, draw_seed, nearness, cache, score)
-        if threshold is not None:
-            check_threshold(threshold, scorer.measure)
-        if then is not None:
-            scorer = Cascade(scorer, _build_scorer(then, draw_seed, nearness, cache))
-
-        def measure_all(threshold: float | None, scorer: PairScorer = scorer, draw_seed: int = draw_seed) -> GateResult:
-            own_pairs = [] if pairs is None else [score_own_pairs(scorer, Path(pairs))]
-            generated = _score_spaces(
-                scorer, spaces, n, draw_seed, lengths=lengths, reporter=reporter or SilentReporter()
-            )
-            return measure_gate(
-                own_pairs or generated,
-                generated if own_pairs else (),
-                scorer=scorer.name,
-                measure=scorer.measure,
-                seed=draw_seed,
-                keep=keep,
-                threshold=threshold,
-            )
-
-        figures = measure_all(threshold)
-        if isinstance(scorer, Cascade):
-            scorer.ask_second(figures.threshold)
-            second = measure_all(None)
-            figures = replace(second, stages=scorer.build_stages(figures.threshold, second.threshold))
-        results.append(figures)
-    return Gate(tuple(results), tuple(map(str, errors)))
+    path = None if own_pairs is None else Path(own_pairs)
+    return PairSource(
+        spaces=spaces,
+        left_out=tuple(map(str, errors)),
+        keep=keep,
+        n=n,
+        own_pairs=path,
+        lengths=None if path is None else count_lengths(path),
+    )
 
 
 def _build_scorer(
@@ -138,6 +187,8 @@ def _build_scorer(
     spec = read_spec(model) if isinstance(model, str) else model
     if isinstance(spec, Spec) and spec.kind == CROSS_ENCODER:
         return load_cross_encoder(spec)
+    if isinstance(spec, Spec):
+        find_kind(spec, CROSS_ENCODER)
     source, *others = resolve_encoders(model)
     if others:
         raise UsageError(f"{1 + len(others)} models; one is wanted here")

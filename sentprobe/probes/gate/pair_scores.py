@@ -45,8 +45,6 @@ class VectorScorer:
     """Scores pairs by the nearness of their vectors; a Euclidean distance is negative."""
 
     def __init__(self, encoder: Encoder, nearness: Nearness = Nearness.COSINE, *, cache: Cache | None = None) -> None:
-        if nearness is Nearness.WHITENED:
-            raise UsageError(f"the measure {nearness.value} is not for single pairs; known: cosine, dot, euclid")
         capabilities = get_capabilities(encoder)
         if capabilities.bind_to_order or capabilities.needs_all_sentences:
             raise UsageError(f"{encoder.name} needs all sentences at once, but they are encoded in blocks")

@@ -6,10 +6,9 @@ published: each type equally often). Items ask about the changed sentence; words
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from random import Random
-from typing import Protocol
 
 from sentprobe.lengths import ADI_BINS
 from sentprobe.probes.dataset import ENCODER_WORDS, Split
@@ -29,27 +28,12 @@ WordAsker = Callable[[Sequence[str], SlotWords, Random], WordItems]
 """A function from the sentences of a split to its items."""
 
 
-@dataclass(frozen=True, slots=True)
-class AdiQuestion:
-    """The number of probe words of a task, and the functions that make its items."""
-
-    slots: int
-    """Number of probe words of an item."""
-    make_one_item: WordAsker
-    """Makes one item from each sentence; the probe words also occur in training."""
-    make_two_items: WordAsker
-    """Makes two items from each sentence, one per label; the probe words also occur in training."""
-
-
 Change = Callable[[Sequence[str], Random], Mapping[str, str]]
 """A function from sentences to distinct replacements, each with as many tokens as the sentence."""
 
 
-class AdiRule(Protocol):
-    """A rule that can ask about changed sentences."""
-
-    def __call__(self, request: selection.SelectionRequest, change: Change) -> selection.Selection:
-        """Return the items of a task."""
+AdiRule = Callable[..., selection.Selection]
+"""A function from a request, and the *change* of its sentences, to the items of a task."""
 
 
 def keep_sentences(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
@@ -66,9 +50,12 @@ def change_sentences(texts: Sequence[str], request: selection.SelectionRequest, 
 
 
 def select_word_items(
-    request: selection.SelectionRequest, question: AdiQuestion, change: Change
+    request: selection.SelectionRequest, askers: tuple[WordAsker, WordAsker], change: Change, *, slots: int
 ) -> selection.Selection:
-    """Return the items of a task about words; validation and test ask about words of training. Raises TooFewError."""
+    """Return the items of a task about words; validation and test ask about words of training. Raises TooFewError.
+
+    The first asker makes one item from each sentence; the second, as published, two: one for each label.
+    """
     pool = request.select_pool(
         "SELECT digest, 0 AS label, 0 AS form FROM sentences "
         f"WHERE length BETWEEN {ADI_BINS[0][0]} AND {ADI_BINS[-1][1]}",
@@ -76,20 +63,22 @@ def select_word_items(
     )
     texts = list(change_sentences(request.corpus.read_texts(pool.handles), request, change).values())
     requested = selection.compute_class_share(request.size, classes=2)
-    ask, sentences_per_pair = (question.make_two_items, 1) if request.as_published else (question.make_one_item, 2)
+    ask, sentences_per_pair = (askers[1], 1) if request.as_published else (askers[0], 2)
     counts = selection.scale_share(len(texts) // sentences_per_pair, requested)
     if counts is None:
         raise selection.make_too_few_error(
             request.task, {"sentences": len(texts)}, needed=sentences_per_pair * len(requested)
         )
-    words: SlotWords = [set() for _ in range(question.slots)]
+    words: SlotWords = [set() for _ in range(slots)]
     entries: list[Entry] = []
     for split in selection.list_splits(request.size):
         split_texts, texts = (texts[: sentences_per_pair * counts[split]], texts[sentences_per_pair * counts[split] :])
         word_items = ask(split_texts, words, request.make_random(split))
         if not word_items:
             raise selection.make_too_few_error(request.task, {f"items in {split.value}": 0}, needed=2)
-        entries += [selection.make_entry(split, LABELS[label], text, probes) for label, text, probes in word_items]
+        entries += [
+            Entry(split=split, label=LABELS[label], sentence=text, probes=probes) for label, text, probes in word_items
+        ]
         if split is Split.TRAIN:
             words = [set(column) for column in zip(*(question_item[2] for question_item in word_items), strict=True)]
     split_counts = Counter(entry.split for entry in entries)
@@ -105,6 +94,7 @@ def list_words(text: str) -> list[str]:
 
 
 _TRIES = 200
+_ABSENT_TRIES = 100
 
 
 def permute_tokens(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
@@ -199,7 +189,7 @@ def select_adi_content(request: selection.SelectionRequest, change: Change) -> s
 
     In each split a word has as many positive as negative items, so the word alone does not give the answer.
     """
-    return select_word_items(request, AdiQuestion(1, _make_single_content_items, _make_paired_content_items), change)
+    return select_word_items(request, (_make_single_content_items, _make_paired_content_items), change, slots=1)
 
 
 def _make_single_content_items(texts: Sequence[str], trained_words: SlotWords, rng: Random) -> WordItems:
@@ -224,20 +214,13 @@ def _make_paired_content_items(texts: Sequence[str], trained_words: SlotWords, r
     words = [word for _, word in positives]
     items: WordItems = []
     for text, word in positives:
-        absent_word = _sample_absent_word(text, words, rng)
+        sentence_words = set(list_words(text))
+        tries = (rng.choice(words) for _ in range(_ABSENT_TRIES))
+        absent_word = next((candidate for candidate in tries if candidate not in sentence_words), "")
         if absent_word:
             items += [(True, text, (word,)), (False, text, (absent_word,))]
     rng.shuffle(items)
     return items
-
-
-_ABSENT_TRIES = 100
-
-
-def _sample_absent_word(text: str, words: Sequence[str], rng: Random) -> str:
-    sentence_words = set(list_words(text))
-    tries = (rng.choice(words) for _ in range(_ABSENT_TRIES))
-    return next((word for word in tries if word not in sentence_words), "")
 
 
 def _sample_word(text: str, trained_words: set[str], rng: Random) -> str:
@@ -278,7 +261,7 @@ ADI_CONTENT = make_adi_tasks(
 
 def select_adi_order(request: selection.SelectionRequest, change: Change) -> selection.Selection:
     """Return the items of AdiOrder (is the first probe word before the second?); both words occur once."""
-    return select_word_items(request, AdiQuestion(2, _make_single_order_items, _make_paired_order_items), change)
+    return select_word_items(request, (_make_single_order_items, _make_paired_order_items), change, slots=2)
 
 
 def _make_single_order_items(texts: Sequence[str], trained_words: SlotWords, rng: Random) -> WordItems:
@@ -312,13 +295,10 @@ def _sample_word_pair(text: str, trained_words: SlotWords, rng: Random, *, forwa
         pair
         for place, word in enumerate(unique_words)
         for later in unique_words[place + 1 :]
-        if _is_trained(pair := (word, later) if forward else (later, word), trained_words)
+        for pair in [(word, later) if forward else (later, word)]
+        if all(not words or word in words for word, words in zip(pair, trained_words, strict=True))
     ]
     return rng.choice(pairs) if pairs else None
-
-
-def _is_trained(pair: tuple[str, str], trained_words: SlotWords) -> bool:
-    return all(not words or word in words for word, words in zip(pair, trained_words, strict=True))
 
 
 _ORDER_REASONS = give_reason(ABOUT_ORDER, Cue.NGRAMS, Cue.POSITION)

@@ -6,7 +6,6 @@ from random import Random
 
 import numpy as np
 
-from sentprobe.probes.corpus.queries import SentencePool
 from sentprobe.probes.dataset import Split
 from sentprobe.probes.formats.entries import Entry
 from sentprobe.probes.natural import selection
@@ -46,7 +45,7 @@ def select_changed_sentences(
 def alternate_versions(pairs: list[ChangedPair], split: Split, *, labels: tuple[str, str]) -> list[Entry]:
     """Return original and changed sentences in turn."""
     return [
-        selection.make_entry(split, labels[number % 2], pair.changed if number % 2 else pair.original)
+        Entry(split=split, label=labels[number % 2], sentence=pair.changed if number % 2 else pair.original)
         for number, pair in enumerate(pairs)
     ]
 
@@ -57,18 +56,12 @@ def _make_pairs(request: selection.SelectionRequest, sql: str, change: Changer) 
     limit = 2 * needed + 100
     while True:
         pool = request.select_pool(sql, limit=limit)
-        pairs = _change_all(request, pool, change)
+        texts = zip(np.asarray(pool.handles).tolist(), request.corpus.read_texts(pool.handles), strict=True)
+        changes = {text: changed for h, text in texts if (changed := change(text, request.make_random(h))) is not None}
+        pairs = filter_new_pairs(request, changes)
         if len(pairs) >= needed or len(pool) < limit:
             return pairs
         limit *= 4
-
-
-def _change_all(request: selection.SelectionRequest, pool: SentencePool, change: Changer) -> list[ChangedPair]:
-    changes = [
-        (text, change(text, request.make_random(handle)))
-        for handle, text in zip(np.asarray(pool.handles).tolist(), request.corpus.read_texts(pool.handles), strict=True)
-    ]
-    return filter_new_pairs(request, {text: changed for text, changed in changes if changed is not None})
 
 
 def filter_new_pairs(request: selection.SelectionRequest, changes: Mapping[str, str]) -> list[ChangedPair]:

@@ -11,10 +11,18 @@ from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.corpus.queries import MEMORY, THREADS, Corpus, open_corpus
 from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import Card, ProbeDataset, Sampling, Size, Split, TooFewError
-from sentprobe.probes.formats.entries import Entry, build_dataset
+from sentprobe.probes.formats.entries import build_dataset
 from sentprobe.probes.known_task import find_task_name
 from sentprobe.probes.natural.adi_tasks import ADI_CONTENT, ADI_LENGTH, ADI_ORDER
-from sentprobe.probes.natural.conneau import inversions, main_clause, somo, surface_tasks, topconst, treedepth
+from sentprobe.probes.natural.conneau import (
+    inversions,
+    main_clause,
+    somo,
+    surface_tasks,
+    topconst,
+    treedepth,
+    universal_tasks,
+)
 from sentprobe.probes.natural.natural_task import NaturalTask, TableNeed, TaskGroup
 from sentprobe.probes.natural.selection import NaturalSettings, Selection, SelectionRequest
 from sentprobe.specs import NATURAL
@@ -27,7 +35,10 @@ _NEED_SQL = {
     TableNeed.TAGS: "len(tags) > 0",
     TableNeed.CLAUSE: "verb_tag IS NOT NULL",
     TableNeed.TREE: "depth IS NOT NULL",
+    TableNeed.CLAUSES: "depth IS NOT NULL OR dependency_depth IS NOT NULL",
+    TableNeed.UNIVERSAL: "dependency_depth IS NOT NULL",
 }
+_ROLE_NAMES = {"verb": "main verbs", "subject": "subjects", "object": "objects"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +69,8 @@ def build_datasets(
             except TooFewError as error:
                 yield task, error
             else:
-                yield task, add_audit(data) if recipe.audit else data
+                audit = {"baselines": compute_baseline_scores(data)} if recipe.audit else {}
+                yield task, replace(data, card=replace(data.card, audit=audit)) if audit else data
 
 
 def check_natural_size(size: Size) -> None:
@@ -78,9 +90,20 @@ def _check_need(task: NaturalTask, corpus: Corpus, table: Table) -> None:
             f"{task.name}: needs {task.need.value}, which none of the {table.counts.rows:,} "
             f"sentences of {table.path} has; analyse the corpus with a parser that gives it"
         )
+    if task.feature is None:
+        return
+    role, feature = task.feature
+    ((total, marked),) = corpus.query(
+        f"SELECT count(*), count(*) FILTER (dependency_depth IS NULL OR {role}_tag LIKE '%|{feature}=%') "
+        f"FROM sentences WHERE {role}_tag IS NOT NULL"
+    )
+    if total and not marked:
+        raise TooFewError(f"{task.name}: 0 of {total:,} {_ROLE_NAMES[role]} have {feature}")
 
 
 def _build_dataset(request: SelectionRequest, selection: Selection, table: Table, *, command: str) -> ProbeDataset:
+    items = Counter((entry.split, entry.label) for entry in selection.entries)
+    keys = sorted(items, key=lambda key: (list(Split).index(key[0]), key[1]))
     card = Card(
         task=request.task,
         seed=request.seed,
@@ -88,24 +111,13 @@ def _build_dataset(request: SelectionRequest, selection: Selection, table: Table
         sampling=f"{NATURAL}, {Sampling.PAPER}" if request.as_published else NATURAL,
         source=", ".join(source.path for source in table.sources),
         versions={**find_versions("sentprobe", "duckdb", "numpy"), **table.versions},
-        counts={**_count_items(selection.entries), **selection.counts},
+        counts={f"{split.value} {label}": items[split, label] for split, label in keys} | {**selection.counts},
         notes=selection.notes,
     )
     order = sorted(selection.entries, key=lambda entry: (entry.sentence, entry.probes))
     request.make_random("order").shuffle(order)
     entries = sorted(order, key=lambda entry: list(Split).index(entry.split))
     return build_dataset(entries, name=request.task, source=request.task, card=card, labels=selection.labels)
-
-
-def _count_items(entries: Sequence[Entry]) -> dict[str, int]:
-    counts = Counter((entry.split, entry.label) for entry in entries)
-    order = sorted(counts, key=lambda key: (list(Split).index(key[0]), key[1]))
-    return {f"{split.value} {label}": counts[split, label] for split, label in order}
-
-
-def add_audit(data: ProbeDataset) -> ProbeDataset:
-    """Add the accuracies of the paper's baselines (table 2) to the card."""
-    return replace(data, card=replace(data.card, audit={"baselines": compute_baseline_scores(data)}))
 
 
 def compute_baseline_scores(data: ProbeDataset) -> dict[str, float]:
@@ -135,6 +147,7 @@ TASKS: dict[str, NaturalTask] = {
         main_clause.OBJECT,
         somo.TASK,
         inversions.COORDINV,
+        *universal_tasks.TASKS,
         *(tasks[0] for tasks in _ADI_TASKS),
         *(control for tasks in _ADI_TASKS for control in tasks[1:]),
     )

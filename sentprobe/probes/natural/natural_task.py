@@ -15,6 +15,8 @@ class TaskGroup(StrEnum):
     """The ten of Conneau et al. 2018; the default."""
     ADI = "adi"
     """The three of Adi et al. 2017."""
+    UNIVERSAL = "universal"
+    """Tasks from Universal Dependencies."""
     CONTROLS = "adi-controls"
     """The tasks of Adi et al. 2017 on permuted sentences and on sentences of random words."""
 
@@ -26,6 +28,8 @@ class TableNeed(StrEnum):
     TAGS = "tags"
     CLAUSE = "the main clause"
     TREE = "constituents"
+    CLAUSES = "constituents or Universal Dependencies"
+    UNIVERSAL = "Universal Dependencies (probe analyze --universal)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +49,8 @@ class NaturalTask(KnownTask):
     preset: str = "conneau"
     select_items: Callable[[SelectionRequest], Selection]
     need: TableNeed = TableNeed.NOTHING
+    feature: tuple[str, str] | None = None
+    """The role (verb, subject, object) and the feature of Universal Dependencies that the answer is read from."""
     slots: int = 0
     """Number of probe words of an item."""
     labels: Mapping[str, ParseLabel] = field(default_factory=dict, hash=False)

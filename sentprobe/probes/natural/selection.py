@@ -71,18 +71,10 @@ class NaturalSettings:
                 raise UsageError(f"the {name} must be at least {least}, not {number}")
 
 
-def compute_scale(tokens: int) -> float:
-    """Return the factor by which the paper's figures shrink in a corpus of *tokens* tokens."""
-    return min(1.0, tokens / REFERENCE_TOKENS)
-
-
 def parse_band(text: str) -> FrequencyBand:
     """Parse ``LOW-HIGH``; raise UsageError unless these are whole numbers with 1 <= LOW <= HIGH."""
-    match = re.fullmatch(r"([0-9]{1,18})-([0-9]{1,18})", text)
-    if match is not None:
-        low, high = map(int, match.groups())
-        if 1 <= low <= high:
-            return FrequencyBand(low, high)
+    if (match := re.fullmatch(r"([0-9]{1,18})-([0-9]{1,18})", text)) and 1 <= int(match[1]) <= int(match[2]):
+        return FrequencyBand(int(match[1]), int(match[2]))
     raise UsageError(f"a frequency band is LOW-HIGH, such as {_EXAMPLE}, with LOW from 1 up, not {text!r}")
 
 
@@ -92,11 +84,8 @@ def parse_depths(text: str) -> range:
     >>> parse_depths("5-11")
     range(5, 12)
     """
-    match = re.fullmatch(r"([0-9]{1,2})-([0-9]{1,2})", text)
-    if match is not None:
-        low, high = map(int, match.groups())
-        if 1 <= low < high:
-            return range(low, high + 1)
+    if (match := re.fullmatch(r"([0-9]{1,2})-([0-9]{1,2})", text)) and 1 <= int(match[1]) < int(match[2]):
+        return range(int(match[1]), int(match[2]) + 1)
     raise UsageError(f"depths are LOW-HIGH, such as 5-11, with LOW from 1 up and HIGH up to 99, not {text!r}")
 
 
@@ -215,6 +204,7 @@ def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, in
     counts = np.zeros((len(forms), classes), np.int64)
     np.add.at(counts, (index, pool.labels), 1)
     sizes = counts.sum(axis=1)
+    # Within an octave of frequency, the pool's random order decides: so the seed decides which form is in which split.
     octave = np.log2(np.maximum(sizes, 1)).astype(np.int64)
     order = np.lexsort((first, -octave))
     split_shares = np.array(list(requested.values())) / sum(requested.values())
@@ -302,6 +292,12 @@ LENGTHS_SQL = "length BETWEEN 5 AND 28"
 """SQL condition on sentence length, from Conneau et al. 2018."""
 
 
+def build_feature_sql(role: str, name: str) -> str:
+    """Return SQL for a feature of Universal Dependencies of a word's tag; NULL without one value."""
+    value = f"split_part(split_part({role}_tag || '|', '|{name}=', 2), '|', 1)"
+    return f"CASE WHEN {value} <> '' AND {value} NOT LIKE '%,%' THEN {value} END"
+
+
 def build_answered_rows_sql(answer: str) -> str:
     """Return SQL that selects the rows whose *answer* is not NULL, with the answer."""
     return f"(SELECT *, {answer} AS answer FROM sentences) WHERE answer IS NOT NULL"
@@ -354,11 +350,6 @@ class Selection:
     """Target words of each split, if no word may be in two."""
 
 
-def make_entry(split: Split, label: str, text: str, probes: tuple[str, ...] = ()) -> Entry:
-    """Return an item by its texts."""
-    return Entry(split=split, label=label, sentence=text, probes=probes)
-
-
 def read_entries(
     request: SelectionRequest, pool: SentencePool, places: SplitPlaces, *, labels: Sequence[str]
 ) -> tuple[Entry, ...]:
@@ -367,7 +358,7 @@ def read_entries(
     for split, chosen in places.items():
         texts = request.corpus.read_texts(pool.handles[chosen])
         label_names = (labels[label] for label in pool.labels[chosen])
-        entries += [make_entry(split, label, text) for label, text in zip(label_names, texts, strict=True)]
+        entries += [Entry(split=split, label=n, sentence=text) for n, text in zip(label_names, texts, strict=True)]
     return tuple(entries)
 
 
@@ -391,5 +382,4 @@ def select_classes(
 def find_unknown_texts(corpus: Corpus, texts: Iterable[str]) -> set[str]:
     """Return the texts that are not sentences of the corpus."""
     digests = {sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]: text for text in texts}
-    known_digests = corpus.find_known_digests(sorted(digests))
-    return {text for digest, text in digests.items() if digest not in known_digests}
+    return {digests[digest] for digest in corpus.find_unknown_digests(sorted(digests))}

@@ -68,11 +68,6 @@ class AgreementCounts:
         return (self.rate_of_both - self.chance) / (1 - self.chance)
 
 
-def compute_chance_agreement(agreeing: int, both: int) -> float:
-    """Return the expected agreement; *agreeing* is the sum over classes of A's count times B's, of *both* sentences."""
-    return agreeing / both**2 if both else 1.0
-
-
 class MeasureKind(StrEnum):
     """Kind of a comparison."""
 
@@ -84,14 +79,12 @@ class MeasureKind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementMeasure:
-    """A label that two tables give to a sentence, as an SQL expression; NULL: no label."""
+    """A label that two tables give to a sentence."""
 
     name: str
     kind: MeasureKind
     task: str
-    sql: str
-    classes: bool
-    """Whether its values are classes; otherwise they are positions in the sentence."""
+    label: ParseLabel
     needs_constituents: bool
     """Whether both tables must have constituents."""
 
@@ -106,10 +99,8 @@ def list_measures() -> tuple[AgreementMeasure, ...]:
 
 
 def _make_measure(task: NaturalTask, name: str, label: ParseLabel, kind: MeasureKind) -> AgreementMeasure:
-    trees = task.need is TableNeed.TREE
-    return AgreementMeasure(
-        name=name, kind=kind, task=task.name, sql=label.sql, classes=label.classes, needs_constituents=trees
-    )
+    trees = task.need in {TableNeed.TREE, TableNeed.CLAUSES}
+    return AgreementMeasure(name=name, kind=kind, task=task.name, label=label, needs_constituents=trees)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -141,7 +132,7 @@ class TablePairs:
         return int(count)
 
     def _build_values_sql(self, side: str) -> str:
-        return ", ".join(f"{measure.sql} AS {side}{n}" for n, measure in enumerate(self._measures))
+        return ", ".join(f"{measure.label.sql} AS {side}{n}" for n, measure in enumerate(self._measures))
 
     def compute_agreement(self) -> TableAgreement:
         """Count agreements and disagreements."""
@@ -163,17 +154,12 @@ class TablePairs:
     def _count_measures(self) -> dict[AgreementMeasure, AgreementCounts]:
         numbers = range(len(self._measures))
         (row,) = self._corpus.query(f"SELECT {', '.join(map(_build_counts_sql, numbers))} FROM pairs")
-        return {
-            measure: self._make_counts(measure, n, counts)
-            for n, (measure, counts) in enumerate(zip(self._measures, row, strict=True))
-        }
-
-    def _make_counts(self, measure: AgreementMeasure, number: int, counts: Mapping[str, int]) -> AgreementCounts:
-        chance = None
-        if measure.classes:
-            agreeing = self._count_agreeing_pairs(f"a{number}", f"b{number}")
-            chance = compute_chance_agreement(agreeing, counts["same"] + counts["different"])
-        return AgreementCounts(**counts, chance=chance)
+        tallies = {}
+        for n, (measure, counts) in enumerate(zip(self._measures, row, strict=True)):
+            both = counts["same"] + counts["different"]
+            chance = self._count_agreeing_pairs(f"a{n}", f"b{n}") / both**2 if both else 1.0
+            tallies[measure] = AgreementCounts(**counts, chance=chance if measure.label.classes else None)
+        return tallies
 
     def _count_agreeing_pairs(self, a: str, b: str) -> int:
         """Return the number of pairs, of a sentence of A and one of B, with the same class."""
@@ -224,7 +210,7 @@ def _build_record(measure: AgreementMeasure, row: tuple[Any, ...]) -> dict[str, 
         "place": place,
         "text": text,
     }
-    if not measure.classes:
+    if not measure.label.classes:
         record |= {f"{side}_words": _find_words(text, record[side]) for side in ("a", "b")}
     return record
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 from sentprobe.probes.corpus.queries import SentencePool
 from sentprobe.probes.dataset import Split
@@ -15,7 +16,8 @@ FULL_CORPUS = 75_000_000
 in English as those of the published data."""
 MIN_BAND_HIGH = 30
 """Minimum of the band's upper end; a small corpus would otherwise leave too few items."""
-WORD_PATTERN = r"\p{L}[\p{L}-]*"
+
+WORD_PATTERN = r"\p{L}[\p{L}\p{M}-]*"
 """Pattern of words that can be targets: neither ``'s`` nor ``%``."""
 
 
@@ -46,11 +48,11 @@ def select_target_words(
     band = request.settings.band or compute_target_band(request.corpus.token_count)
     cases = " ".join(f"WHEN '{label}' THEN {n}" for n, label in enumerate(labels))
     pool = request.select_pool(
-        f"SELECT digest, CASE answer {cases} END AS label, rank AS form FROM "
-        f"(SELECT digest, answer, {build_form_sql(role)} AS word FROM "
+        "SELECT digest, label, rank AS form FROM "
+        f"(SELECT digest, CASE answer {cases} END AS label, {build_form_sql(role)} AS word FROM "
         f"{selection.build_answered_rows_sql(answer)}) "
-        f"JOIN {request.corpus.frequency_table} USING (word) WHERE n BETWEEN {band.low} AND "
-        f"{band.high}"
+        f"JOIN {request.corpus.frequency_table} USING (word) "
+        f"WHERE label IS NOT NULL AND n BETWEEN {band.low} AND {band.high}"
     )
     places, share = selection.select_by_form(pool, labels, request.size, task=request.task)
     ranks = {split: {int(rank) for rank in pool.forms[chosen]} for split, chosen in places.items()}
@@ -75,28 +77,28 @@ def _count_agreeing(
 ) -> dict[str, int]:
     """Count the test items whose answer most other words share, and those with a tie."""
     chosen = places[Split.TEST]
-    tags = request.corpus.read_columns(pool.handles[chosen], "tags")
-    answers = (labels[label] for label in pool.labels[chosen])
-    leads = [
-        _compute_lead(
-            answer,
-            [
-                label_of_tag
-                for tag in tags_of_sentence
-                for label_of_tag, label_tags in redundancy.tags.items()
-                if tag in label_tags
-            ],
-        )
-        for answer, (tags_of_sentence,) in zip(answers, tags, strict=True)
-    ]
+    sentences = request.corpus.read_columns(pool.handles[chosen], "tags")
+    leads: list[int] = []
+    for answer, (tags_of_sentence,) in zip((labels[label] for label in pool.labels[chosen]), sentences, strict=True):
+        pairs = product(tags_of_sentence, redundancy.tags.items())
+        leads.append(_compute_lead(answer, [label for tag, (label, tags) in pairs if has_any_tag(tag, tags)]))
     return {AGREEING: sum(lead > 0 for lead in leads), TIED: leads.count(0)}
+
+
+def has_any_tag(tag: str, label_tags: Sequence[str]) -> bool:
+    """Return whether a word of a token has a tag; by Universal Dependencies, all its parts.
+
+    >>> has_any_tag("AUX|Mood=Ind|Tense=Past|VerbForm=Fin+PART", ("VBD", "Mood=Ind|Tense=Past"))
+    True
+    """
+    words = [set(word_tag.split("|")) for word_tag in tag.split("+")]
+    return any(word.issuperset(label_tag.split("|")) for label_tag in label_tags for word in words)
 
 
 def _compute_lead(answer: str, word_labels: Sequence[str]) -> int:
     """Return the number of words with the answer minus that of the most frequent other label."""
     counts = Counter(word_labels)
-    answer_count = counts.pop(answer, 0)
-    return answer_count - max(counts.values(), default=0)
+    return counts.pop(answer, 0) - max(counts.values(), default=0)
 
 
 def format_band_note(band: selection.FrequencyBand) -> str:

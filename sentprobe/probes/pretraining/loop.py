@@ -176,6 +176,8 @@ LOSSES_PER_CHECK = 20
 
 
 class _TrainingLoop:
+    """Outside of ``defer_signals``, weights, optimizer and state are those of one step, and may be saved."""
+
     def __init__(
         self,
         prepared: PreparedObjective,

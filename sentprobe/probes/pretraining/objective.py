@@ -42,6 +42,11 @@ class Learner(nn.Module, ABC):
         super().__init__()
         self.encoder = encoder
 
+    @property
+    def device(self) -> torch.device:
+        """The device of the weights."""
+        return next(self.parameters()).device
+
     @abstractmethod
     def forward(self, batch: Batch) -> torch.Tensor:
         """Return the loss, a scalar: the mean over the batch's targets, in nats."""
@@ -185,7 +190,7 @@ def hold_out(*columns: Sequence[str], count: int, seed: int) -> TrainValidationS
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemBatches:
-    """Items in an order that seed and epoch decide; see ``objective.TrainingBatches``."""
+    """Items in an order that seed and epoch decide: the :class:`TrainingBatches` of :func:`prepare_items`."""
 
     items: Places
     size: int
@@ -236,11 +241,10 @@ def _make_batch(parts: Sequence[TokenRows], columns: Mapping[str, torch.Tensor],
 @torch.no_grad()
 def _validate(validation: ItemBatches, learner: Learner) -> Validation:
     assert isinstance(learner, ItemLearner)
-    device = next(learner.parameters()).device
     correct_count, loss, count = 0.0, 0.0, len(validation.items)
     for start in range(0, count, validation.size):
         batch = validation.make_batch(validation.items[start : start + validation.size])
-        batch_correct, batch_loss = learner.evaluate_batch(batch.to(device))
+        batch_correct, batch_loss = learner.evaluate_batch(batch.to(learner.device))
         correct_count += batch_correct
         loss += batch_loss
     return Validation("accuracy", correct_count / count, higher_is_better=True, loss=loss / count)

@@ -8,7 +8,7 @@ import torch
 from torch import nn
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.probes.pretraining import objective_options as objective
+from sentprobe.probes.pretraining.objective_options import DEFAULTS
 
 
 class OptimizerKind(StrEnum):
@@ -84,10 +84,10 @@ class TrainingPreset:
 
 DEFAULT_PRESET = TrainingPreset(
     # Conneau et al. 2018, except the batch size, which is ours.
-    batch=objective.BATCH.default,
-    dropout=objective.DROPOUT.default,
-    decoder_layers=objective.DECODER_LAYERS.default,
-    decoder_hidden=objective.DECODER_HIDDEN.default,
+    batch=DEFAULTS.batch,
+    dropout=DEFAULTS.dropout,
+    decoder_layers=DEFAULTS.decoder_layers,
+    decoder_hidden=DEFAULTS.decoder_hidden,
     inputs=300,
     reverse=False,
     optimizer=None,

@@ -271,7 +271,7 @@ def _run_draw(
         items = read_item_tables(filter(has_held_out, completed.results.records), run.out)
     else:
         held_out = (task for task in tasks if task.data.held_out)
-        items = tuple(make_item_table(t.data, fingerprint=t.fingerprint, lexicon=t.lexicon) for t in held_out)
+        items = tuple(make_item_table(t.data, lexicon=t.lexicon) for t in held_out)
     return Outcome(completed.results, notes, data.failures, completed.reused, items)
 
 

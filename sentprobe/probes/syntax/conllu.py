@@ -1,15 +1,19 @@
-"""Parsing of CoNLL-U into sentences with dependencies; ranges (``1-2``) and empty nodes (``8.1``) are skipped.
+"""Parsing of CoNLL-U into sentences with dependencies.
 
-A comment ``# tree = (S ...)``, which ``gen`` writes, has the constituents.
+A range (``1-2``) is a token of several words; empty nodes (``8.1``) are skipped. Penn tags are those of XPOS. A comment
+``# tree = (S ...)``, which ``gen`` writes, has the constituents.
 """
 
+import re
 from collections.abc import Sequence
 
 from sentprobe.errors import SentprobeError
-from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, shorten
+from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, UniversalWords, shorten
 
 _COLUMNS = 10
 _TREE = "# tree = "
+_RANGE = re.compile("([1-9][0-9]{0,5})-([1-9][0-9]{0,5})")
+_FEATURE = re.compile(r"[^=\s+]+=[^=\s+]+")
 _MAX_HEAD_DIGITS = 9
 """Maximum number of digits of a head."""
 
@@ -32,29 +36,56 @@ def read_block(block: Sequence[str], first: int) -> ParsedSentence | Mistake:
 
 def _parse_block(block: Sequence[str]) -> ParsedSentence:
     tree = next((line.removeprefix(_TREE) for line in block if line.startswith(_TREE)), None)
-    rows = []
+    rows: list[tuple[str, str, int, str, str, str]] = []
+    ranges: list[tuple[int, int, str]] = []
+    empty_nodes = range_offset = 0
     for offset, line in enumerate(block):
+        if line.startswith("#"):
+            continue
         cells = line.split("\t")
-        if not line.startswith("#") and _is_token(cells, offset):
-            rows.append((cells[1], cells[4], _read_head_cell(cells, offset), cells[7]))
-            if cells[0] != str(len(rows)):
-                raise _LineError(f"token {len(rows)} has the number {cells[0]!r}", offset)
+        if len(cells) != _COLUMNS:
+            columns = "column" if len(cells) == 1 else "columns"
+            raise _LineError(f"{len(cells)} {columns}, expected {_COLUMNS} with tabs between them", offset)
+        if "." in cells[0]:
+            empty_nodes += 1
+            _check_number(cells[0], f"{len(rows)}.{empty_nodes}", "empty node", offset)
+        elif "-" in cells[0]:
+            ranges.append(_read_range(cells, len(rows), ranges[-1][1] if ranges else 0, offset))
+            range_offset = offset
+        else:
+            rows.append(_read_word(cells, offset))
+            _check_number(cells[0], str(len(rows)), "token", offset)
+            empty_nodes = 0
     if not rows:
         raise _LineError("a block without a token", 0)
-    tokens, tags, heads, relations = zip(*rows, strict=True)
-    return ParsedSentence(tokens=tokens, tags=tags, tree=tree, heads=heads, relations=relations)
+    if ranges and ranges[-1][1] > len(rows):
+        raise _LineError(f"a range ends at word {ranges[-1][1]}, but there are {len(rows)} words", range_offset)
+    tokens, tags, heads, relations, word_tags, lemmas = zip(*rows, strict=True)
+    universal = None if {"_"}.issuperset(word_tags) else UniversalWords(word_tags, lemmas, tuple(ranges))
+    return ParsedSentence(tokens=tokens, tags=tags, tree=tree, heads=heads, relations=relations, universal=universal)
 
 
-def _is_token(cells: Sequence[str], offset: int) -> bool:
-    if len(cells) != _COLUMNS:
-        columns = "column" if len(cells) == 1 else "columns"
-        raise _LineError(f"{len(cells)} {columns}, expected {_COLUMNS} with tabs between them", offset)
-    return "-" not in cells[0] and "." not in cells[0]
+def _check_number(number: str, expected: str, kind: str, offset: int) -> None:
+    if number != expected:
+        raise _LineError(f"{kind} {expected} has the number {number!r}", offset)
 
 
-def _read_head_cell(cells: Sequence[str], offset: int) -> int:
+def _read_range(cells: Sequence[str], words: int, end: int, offset: int) -> tuple[int, int, str]:
+    """Return a multiword token after this number of words; the previous one ends at word *end*."""
+    bounds = _RANGE.fullmatch(cells[0])
+    if bounds is None or not end < int(bounds[1]) == words + 1 <= int(bounds[2]):
+        raise _LineError(f"the range {cells[0]} is not at its place: word {words + 1} comes next", offset)
+    return words, int(bounds[2]), cells[1]
+
+
+def _read_word(cells: Sequence[str], offset: int) -> tuple[str, str, int, str, str, str]:
+    """Return form, XPOS, head, relation, UPOS with features, and lemma."""
+    features = [] if cells[5] == "_" else cells[5].split("|")
+    if not all(map(_FEATURE.fullmatch, features)):
+        raise _LineError(f"the features of {shorten(cells[1])!r} are {shorten(cells[5])!r}, not Name=Value|...", offset)
+    tag = "|".join((cells[3], *sorted(features, key=str.lower)))
     try:
-        return read_head(cells[6])
+        return cells[1], cells[4], read_head(cells[6]), cells[7], tag, cells[2]
     except ValueError as error:
         raise _LineError(f"the head of {shorten(cells[1])!r} is {error}", offset) from None
 

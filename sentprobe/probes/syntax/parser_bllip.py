@@ -40,13 +40,13 @@ class BllipParser:
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[ParserOutcome]:
         """Return the best parse of each sentence, or the reason why it has none."""
-        return [self._parse_one(tokens) for tokens in sentences]
-
-    def _parse_one(self, tokens: Sequence[str]) -> ParserOutcome:
-        parses = self.parser.parse(list(tokens), rerank=self.rerank)
-        if not len(parses):
-            return "the parser found no parse"
-        return ParsedSentence(tokens=tuple(tokens), tree=str(parses[0].ptb_parse))
+        parses = [self.parser.parse(list(tokens), rerank=self.rerank) for tokens in sentences]
+        return [
+            ParsedSentence(tokens=tuple(tokens), tree=str(best[0].ptb_parse))
+            if len(best)
+            else "the parser found no parse"
+            for tokens, best in zip(sentences, parses, strict=True)
+        ]
 
     def tokenize(self, sentence: str) -> list[str]:  # noqa: ARG002 - the parser has no tokenizer
         """Return no tokens."""
@@ -62,7 +62,10 @@ def load_bllip(spec: Spec) -> BllipParser:
     from bllipparser import RerankingParser
 
     options = replace_options(BllipOptions(), spec.options, owner="bllip")
-    folder = _find_model(spec.argument)
+    folder = Path(spec.argument)
+    if not spec.argument or not folder.is_dir():
+        problem = f"{folder}: the folder does not exist" if spec.argument else "bllip: the spec names no model"
+        raise UsageError(f"{problem}; {HOW_TO_INSTALL}")
     models = [model_folder for model_folder in (folder / "parser", folder) if (model_folder / "pSgT.txt").is_file()]
     if not models:
         raise UsageError(f"{folder}: not a model of bllipparser (no pSgT.txt in it); {HOW_TO_INSTALL}")
@@ -80,10 +83,3 @@ def load_bllip(spec: Spec) -> BllipParser:
     rerank = options.rerank and (folder / "reranker").is_dir()
     fingerprint = f"{describe_package('bllipparser')} {digest_folder(folder)} {settings} rerank={rerank}"
     return BllipParser(fingerprint, rerank, parser)
-
-
-def _find_model(folder: str) -> Path:
-    if not folder or not Path(folder).is_dir():
-        problem = f"{folder}: the folder does not exist" if folder else "bllip: the spec names no model"
-        raise UsageError(f"{problem}; {HOW_TO_INSTALL}")
-    return Path(folder)

@@ -48,11 +48,9 @@ NO_PARSER = "none"
 
 @dataclass(frozen=True, slots=True)
 class ParserKind:
-    """A kind of parser: name (also of its extra), example of a spec, library, and the function that loads it."""
+    """A kind of parser: name (also of its extra), library, and the function that loads it."""
 
     name: str
-    example: str
-    summary: str
     module: str
     load: Callable[[Spec], Parser]
     constituents: bool = True
@@ -73,42 +71,11 @@ def _load_lazily(module: str, name: str) -> Callable[[Spec], Parser]:
 
 
 PARSERS = (
-    ParserKind(
-        "stanza",
-        "stanza:en",
-        "constituents, tags and dependencies; the usual choice",
-        "stanza",
-        _load_lazily("parser_stanza", "load_stanza"),
-    ),
-    ParserKind(
-        "bllip",
-        "bllip:MODEL",
-        "the Charniak-Johnson parser: constituents and tags, quick on a CPU",
-        "bllipparser",
-        _load_lazily("parser_bllip", "load_bllip"),
-    ),
-    ParserKind(
-        "corenlp",
-        "corenlp:http://localhost:9000",
-        "a running CoreNLP server: constituents, tags and dependencies",
-        "requests",
-        _load_lazily("parser_corenlp", "load_corenlp"),
-    ),
-    ParserKind(
-        "benepar",
-        "benepar:benepar_en3",
-        "the Berkeley neural parser, on a spaCy pipeline: constituents and tags",
-        "benepar",
-        _load_lazily("parser_spacy", "load_benepar"),
-    ),
-    ParserKind(
-        "spacy",
-        "spacy:en_core_web_sm",
-        "tags and dependencies only: no tree, depth, top constituents or clauses",
-        "spacy",
-        _load_lazily("parser_spacy", "load_spacy"),
-        constituents=False,
-    ),
+    ParserKind("stanza", "stanza", _load_lazily("parser_stanza", "load_stanza")),
+    ParserKind("bllip", "bllipparser", _load_lazily("parser_bllip", "load_bllip")),
+    ParserKind("corenlp", "requests", _load_lazily("parser_corenlp", "load_corenlp")),
+    ParserKind("benepar", "benepar", _load_lazily("parser_spacy", "load_benepar")),
+    ParserKind("spacy", "spacy", _load_lazily("parser_spacy", "load_spacy"), constituents=False),
 )
 
 

@@ -1,7 +1,8 @@
-"""The schema of the table, and the conversion of rows to record batches; importing it loads pyarrow."""
+"""The columns of the table, and the conversion of rows to record batches; importing it loads pyarrow."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -12,79 +13,67 @@ from sentprobe.probes.syntax.rows import Row
 CLAUSES_TYPE = pa.struct(
     [pa.field(name, pa.int16()) for name in ("conjunction", "first_start", "first_end", "second_start", "second_end")]
 )
+_TEXT, _TEXTS, _SMALL, _LARGE = pa.string(), pa.list_(pa.string()), pa.int16(), pa.int64()
+
+
+def _find_main_tag(row: Row, role: int, word: Noun | int | None) -> str | None:
+    """Return the tag of verb (0), subject (1) or object (2), which may be one word of a token."""
+    if row.universal is not None:
+        return row.universal.main_tags[role]
+    index = word.index if isinstance(word, Noun) else word
+    return None if index is None or not row.tags else row.tags[index]
+
+
+def _flatten_clauses(row: Row) -> tuple[int, int, int, int, int] | None:
+    coordination = row.clauses
+    return None if coordination is None else (coordination.conjunction, *coordination.first, *coordination.second)
+
+
+_COLUMNS: dict[str, tuple[pa.DataType, Callable[[Row], Any]]] = {
+    "digest": (_TEXT, lambda row: row.digest),
+    "source": (_TEXT, lambda row: row.source),
+    "place": (_LARGE, lambda row: row.place),
+    "text": (_TEXT, lambda row: row.text),
+    "tokens": (_TEXTS, lambda row: row.tokens),
+    "tags": (_TEXTS, lambda row: row.tags),
+    "length": (_SMALL, lambda row: len(row.tokens)),
+    "tree": (_TEXT, lambda row: row.tree),
+    "depth": (_SMALL, lambda row: row.depth),
+    "top": (_TEXT, lambda row: row.top),
+    "verb_index": (_SMALL, lambda row: row.verb),
+    "verb_tag": (_TEXT, lambda row: _find_main_tag(row, 0, row.verb)),
+    "subject_index": (_SMALL, lambda row: row.subject and row.subject.index),
+    "subject_tag": (_TEXT, lambda row: _find_main_tag(row, 1, row.subject)),
+    "subject_number": (_TEXT, lambda row: row.subject and row.subject.number),
+    "object_index": (_SMALL, lambda row: row.object and row.object.index),
+    "object_tag": (_TEXT, lambda row: _find_main_tag(row, 2, row.object)),
+    "object_number": (_TEXT, lambda row: row.object and row.object.number),
+    "clauses": (CLAUSES_TYPE, _flatten_clauses),
+    "clause_words": (_TEXTS, lambda row: row.universal and row.universal.clause_words),
+    "dependency_depth": (_SMALL, lambda row: row.universal and row.universal.depth),
+    "root_dependents": (_TEXT, lambda row: row.universal and row.universal.order),
+    "voice": (_TEXT, lambda row: row.universal and row.universal.voice),
+}
+"""Type and value of each column but the row's number."""
+_REQUIRED = ("id", "digest", "source", "place", "text", "tokens", "tags", "length")
 
 SCHEMA = pa.schema(
-    [
-        pa.field("id", pa.int64(), nullable=False),
-        pa.field("digest", pa.string(), nullable=False),
-        pa.field("source", pa.string(), nullable=False),
-        pa.field("place", pa.int64(), nullable=False),
-        pa.field("text", pa.string(), nullable=False),
-        pa.field("tokens", pa.list_(pa.string()), nullable=False),
-        pa.field("tags", pa.list_(pa.string()), nullable=False),
-        pa.field("length", pa.int16(), nullable=False),
-        pa.field("tree", pa.string()),
-        pa.field("depth", pa.int16()),
-        pa.field("top", pa.string()),
-        pa.field("verb_index", pa.int16()),
-        pa.field("verb_tag", pa.string()),
-        pa.field("subject_index", pa.int16()),
-        pa.field("subject_tag", pa.string()),
-        pa.field("subject_number", pa.string()),
-        pa.field("object_index", pa.int16()),
-        pa.field("object_tag", pa.string()),
-        pa.field("object_number", pa.string()),
-        pa.field("clauses", CLAUSES_TYPE),
-    ]
+    pa.field(name, kind, nullable=name not in _REQUIRED)
+    for name, kind in {"id": _LARGE, **{name: kind for name, (kind, _) in _COLUMNS.items()}}.items()
 )
 """The columns of a table; each distinct sentence is a row."""
 
 
 def make_record_batch(rows: Sequence[Row], *, first: int = 0) -> pa.RecordBatch:
     """Return *rows* as a record batch of :data:`SCHEMA`, numbered from *first*."""
-    tags_and_verbs = [(row.tags, row.verb) for row in rows]
-    columns: dict[str, pa.Array | Iterable[object]] = {
-        "id": np.arange(first, first + len(rows), dtype=np.int64),
-        "digest": [row.digest for row in rows],
-        "source": [row.source for row in rows],
-        "place": [row.place for row in rows],
-        "text": [row.text for row in rows],
-        "tokens": _make_string_lists([row.tokens for row in rows]),
-        "tags": _make_string_lists([row.tags for row in rows]),
-        "length": [len(row.tokens) for row in rows],
-        "tree": [row.tree for row in rows],
-        "depth": [row.depth for row in rows],
-        "top": [row.top for row in rows],
-        "verb_index": [row.verb for row in rows],
-        "verb_tag": [None if verb is None else tags[verb] for tags, verb in tags_and_verbs],
-        **_make_noun_columns("subject", [row.subject for row in rows], rows),
-        **_make_noun_columns("object", [row.object for row in rows], rows),
-        "clauses": [_flatten_clauses(row) for row in rows],
-    }
-    values = ((columns[field.name], field.type) for field in SCHEMA)
-    arrays = [column if isinstance(column, pa.Array) else pa.array(column, kind) for column, kind in values]
+    arrays = [pa.array(np.arange(first, first + len(rows), dtype=np.int64))]
+    for name, (kind, get_value) in _COLUMNS.items():
+        make_array = _make_string_lists if name in {"tokens", "tags"} else pa.array
+        arrays.append(make_array(list(map(get_value, rows)), kind))
     return pa.RecordBatch.from_arrays(arrays, schema=SCHEMA)
 
 
-def _make_string_lists(lists: Sequence[Sequence[str]]) -> pa.ListArray:
+def _make_string_lists(lists: Iterable[Sequence[str]], kind: pa.DataType) -> pa.ListArray:
     """Return lists of strings, built from one flat list for speed."""
-    offsets = np.zeros(len(lists) + 1, np.int32)
-    np.cumsum([len(one) for one in lists], out=offsets[1:])
-    flat = pa.array(list(chain.from_iterable(lists)), pa.string())
-    return pa.ListArray.from_arrays(pa.array(offsets), flat)
-
-
-def _make_noun_columns(name: str, nouns: Sequence[Noun | None], rows: Sequence[Row]) -> dict[str, Iterable[object]]:
-    return {
-        f"{name}_index": [None if noun is None else noun.index for noun in nouns],
-        f"{name}_tag": [
-            row.tags[noun.index] if noun is not None and row.tags else None
-            for noun, row in zip(nouns, rows, strict=True)
-        ],
-        f"{name}_number": [None if noun is None or noun.number is None else noun.number.value for noun in nouns],
-    }
-
-
-def _flatten_clauses(row: Row) -> tuple[int, int, int, int, int] | None:
-    coordination = row.clauses
-    return None if coordination is None else (coordination.conjunction, *coordination.first, *coordination.second)
+    offsets = np.cumsum([0, *map(len, lists)], dtype=np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(list(chain.from_iterable(lists)), kind.value_type))

@@ -10,6 +10,7 @@ from sentprobe.probes.syntax.dependencies import DependencyError, find_main_clau
 from sentprobe.probes.syntax.tree_labels import Coordination, compute_depth, find_coordination, list_top_constituents
 from sentprobe.probes.syntax.trees import ParsedSentence, Tree, TreeError, read_tree, unescape_word, write_tree
 from sentprobe.probes.syntax.typography import straighten_word
+from sentprobe.probes.syntax.universal import UniversalLabels, find_universal_labels, has_penn_tags
 
 MAX_TOKENS = 32_767
 """Maximum number of tokens and maximum depth: the largest 16-bit integer."""
@@ -40,16 +41,28 @@ class Row:
     subject: Noun | None
     object: Noun | None
     clauses: Coordination | None
+    universal: UniversalLabels | None = None
+    """Labels by Universal Dependencies; they then take the place of the Penn Treebank's."""
 
 
-def build_row(parsed: ParsedSentence) -> Row:
+def build_row(parsed: ParsedSentence, *, universal: bool = False) -> Row:
     """Return the row of *parsed*; a pure function. Raises RowError if the parse contradicts itself.
+
+    A sentence with neither a tree nor Penn tags has labels by Universal Dependencies; with *universal*, each that can.
 
     >>> row = build_row(ParsedSentence(tree="(S (NP (NNS men)) (VP (VBD slept)) (. .))"))
     >>> row.text, row.top, row.depth, row.tags[row.verb], row.subject.number.value
     ('men slept .', 'NP VP .', 4, 'VBD', 'pl')
     """
+    words = parsed.universal
     try:
+        if words and (universal or (parsed.tree is None and not has_penn_tags(parsed, words))):
+            labels = find_universal_labels(parsed, words)
+            return replace(
+                _make_row(parsed, labels.tokens, labels.tags, tree=None, clause=labels.clause),
+                clauses=labels.coordination,
+                universal=labels,
+            )
         if parsed.tree is not None:
             return _build_row_from_tree(parsed, parsed.tree)
         clause = NO_CLAUSE
@@ -90,7 +103,12 @@ def _restore_written(parsed: ParsedSentence, words: tuple[str, ...]) -> tuple[st
 def _make_row(
     parsed: ParsedSentence, tokens: tuple[str, ...], tags: tuple[str, ...], *, tree: Tree | None, clause: MainClause
 ) -> Row:
-    tokens, text = _join_tokens(tokens)
+    if not 0 < len(tokens) <= MAX_TOKENS:
+        raise RowError(f"a sentence of {len(tokens)} tokens; a row holds 1 to {MAX_TOKENS}")
+    tokens = tuple("_".join(token.split()) for token in tokens)
+    if "" in tokens:
+        raise RowError(f"token {tokens.index('') + 1} of {len(tokens)} is empty")
+    text = " ".join(tokens)
     top = None if tree is None else list_top_constituents(tree)
     edges = None if tree is None else compute_depth(tree)
     if edges is not None and edges > MAX_TOKENS:
@@ -110,16 +128,3 @@ def _make_row(
         object=clause.object,
         clauses=None if tree is None else find_coordination(tree),
     )
-
-
-def _join_tokens(tokens: tuple[str, ...]) -> tuple[tuple[str, ...], str]:
-    """Return the tokens and their text; white space inside a token becomes ``_``."""
-    if not 0 < len(tokens) <= MAX_TOKENS:
-        raise RowError(f"a sentence of {len(tokens)} tokens; a row holds 1 to {MAX_TOKENS}")
-    text = " ".join(tokens)
-    if len(text.split()) == len(tokens) and text.split() == list(tokens):
-        return tokens, text
-    tokens = tuple("_".join(token.split()) for token in tokens)
-    if "" in tokens:
-        raise RowError(f"token {tokens.index('') + 1} of {len(tokens)} is empty")
-    return tokens, " ".join(tokens)

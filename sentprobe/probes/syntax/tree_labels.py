@@ -66,14 +66,7 @@ def find_coordination(tree: Tree) -> Coordination | None:
     if [tree.categories[node] for node in below] != ["S", _CONJUNCTION, "S"]:
         return None
     first, conjunction, second = below
-    if not (_has_verb_phrase(tree, first) and _has_verb_phrase(tree, second)):
+    if not all("VP" in [tree.categories[child] for child in list_children(tree, node)] for node in (first, second)):
         return None
-    return Coordination(tree.starts[conjunction], _find_span(tree, first), _find_span(tree, second))
-
-
-def _has_verb_phrase(tree: Tree, node: int) -> bool:
-    return any(tree.categories[child] == "VP" for child in list_children(tree, node))
-
-
-def _find_span(tree: Tree, node: int) -> Span:
-    return tree.starts[node], tree.find_end(node)
+    spans = ((tree.starts[node], tree.find_end(node)) for node in (first, second))
+    return Coordination(tree.starts[conjunction], *spans)

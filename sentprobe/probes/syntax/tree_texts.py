@@ -2,22 +2,21 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from sentprobe.probes.syntax.trees import Mistake, Tree, TreeError, describe_unclosed, parse_trees, shorten
 
 _BEGINNING = re.compile(r"\([ \t]*+[^ \t\r\n()]*+")
 
 
-@dataclass(frozen=True, slots=True)
-class TreeText:
-    """The text of a tree, or of several trees on one line, and the number of its first line."""
+class FilePiece(NamedTuple):
+    """A part of a file that can be read on its own, such as a tree, and its first line (or row)."""
 
     text: str
     line: int
 
 
-def read_trees(source: TreeText) -> list[Tree] | list[Mistake]:
+def read_trees(source: FilePiece) -> list[Tree] | list[Mistake]:
     """Return the trees of a text, or a list with the first mistake in the text."""
     try:
         return parse_trees(source.text)
@@ -26,7 +25,7 @@ def read_trees(source: TreeText) -> list[Tree] | list[Mistake]:
         return [Mistake(line, str(error), shorten(source.text))]
 
 
-def split_trees(lines: Iterable[str]) -> Iterator[TreeText | Mistake]:
+def split_trees(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:
     """Yield the text of each tree by counting brackets; one tree is in memory at a time."""
     pending = _PendingTree()
     line_counts: set[int] = set()  # how many lines the trees so far took
@@ -42,7 +41,7 @@ def split_trees(lines: Iterable[str]) -> Iterator[TreeText | Mistake]:
         pending.add(line, number)
         if pending.balance <= 0:
             line_counts.add(len(pending.lines))
-            yield TreeText("".join(pending.lines), pending.first)
+            yield FilePiece("".join(pending.lines), pending.first)
             pending = _PendingTree()
     if pending.lines:
         yield pending.describe_unclosed()
@@ -65,6 +64,10 @@ class _PendingTree:
 
 
 def _begins_new_tree(pending: _PendingTree, line: str, *, line_each: bool) -> bool:
+    """Return whether a line begins a tree though the pending one is open.
+
+    It begins like the pending tree; or each tree so far took one line, and the pending line has a closing bracket.
+    """
     beginning = _BEGINNING.match(line)
     first = _BEGINNING.match(pending.lines[0])
     if beginning is None or first is None:

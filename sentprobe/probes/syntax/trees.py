@@ -11,8 +11,9 @@ that contain nothing else.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache, partial
 
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.syntax.typography import straighten_word
@@ -31,6 +32,7 @@ _AUXILIARIES = {
     **dict.fromkeys(("been", "done"), "VBN"),
     **dict.fromkeys(("being", "having", "doing"), "VBG"),
 }
+"""Verb tags of the words that Charniak's parsers tag AUX or AUXG."""
 
 
 def unescape_word(word: str) -> str:
@@ -50,16 +52,7 @@ def unescape_word(word: str) -> str:
 
 def escape_word(word: str) -> str:
     """Return *word* with escaped round brackets."""
-    if "(" in word or ")" in word:
-        return word.replace("(", "-LRB-").replace(")", "-RRB-")
-    return word
-
-
-def tag_auxiliaries(labels: list[str], starts: list[int], words: list[str]) -> None:
-    """Replace the auxiliary tags of Charniak's parsers, AUX and AUXG, by verb tags."""
-    for node, label in enumerate(labels):
-        if label in ("AUX", "AUXG"):
-            labels[node] = _AUXILIARIES.get(straighten_word(words[starts[node]]).lower(), "VB")
+    return word.replace("(", "-LRB-").replace(")", "-RRB-")
 
 
 ROOT = "ROOT"
@@ -148,8 +141,6 @@ def read_tree(text: str) -> Tree:
 def parse_trees(text: str) -> list[Tree]:
     """Return the trees of *text* in order. Raises TreeError."""
     labels, stops, starts, words, ends = _parse_arrays(text)
-    if len(ends) == 1:
-        return [_make_tree(labels, stops, starts, words)]
     trees, first = [], 0
     for end in ends:
         word = starts[first]
@@ -239,22 +230,9 @@ def shorten(text: str, limit: int = 40) -> str:
     return text if len(text) <= limit else text[:limit] + "..."
 
 
-class _LabelCache(dict[str, str]):
-    """A cache of a function of labels, limited in size: a damaged file may have any number of labels."""
-
-    def __init__(self, function: Callable[[str], str]) -> None:
-        super().__init__()
-        self.function = function
-
-    def __missing__(self, label: str) -> str:
-        value = self.function(label)
-        if len(self) < 10_000:
-            self[label] = value
-        return value
-
-
-_WITHOUT_INDEX = _LabelCache(lambda label: _INDEX.sub("", label))
-_CATEGORY = _LabelCache(lambda label: _FUNCTIONS.sub(r"\1", label))
+_strip_index = lru_cache(10_000)(partial(_INDEX.sub, ""))
+_strip_functions = lru_cache(10_000)(partial(_FUNCTIONS.sub, r"\1"))
+# Caches are limited in size: a damaged file may have any number of labels.
 
 
 def _make_tree(labels: list[str], stops: list[int], starts: list[int], words: list[str]) -> Tree:
@@ -265,11 +243,13 @@ def _make_tree(labels: list[str], stops: list[int], starts: list[int], words: li
         stops[:] = [len(labels), *(stop + 1 for stop in stops)]
         starts.insert(0, 0)
     if "AUX" in labels or "AUXG" in labels:
-        tag_auxiliaries(labels, starts, words)
-    names = tuple(map(_WITHOUT_INDEX.__getitem__, labels))
+        for node, label in enumerate(labels):
+            if label in ("AUX", "AUXG"):
+                labels[node] = _AUXILIARIES.get(straighten_word(words[starts[node]]).lower(), "VB")
+    names = tuple(map(_strip_index, labels))
     return Tree(
         labels=names,
-        categories=tuple(map(_CATEGORY.__getitem__, names)),
+        categories=tuple(map(_strip_functions, names)),
         stops=tuple(stops),
         starts=tuple(starts),
         words=tuple(map(unescape_word, words)),
@@ -309,6 +289,16 @@ def iterate_nodes(tree: Tree) -> Iterator[tuple[int, int]]:
         open_until.append(stop)
 
 
+@dataclass(frozen=True, slots=True)
+class UniversalWords:
+    """The syntactic words of Universal Dependencies: tags such as ``NOUN|Number=Plur``, lemmas, multiword tokens."""
+
+    tags: tuple[str, ...]
+    lemmas: tuple[str, ...]
+    ranges: tuple[tuple[int, int, str], ...] = ()
+    """Multiword tokens: first word from 0, end, and form."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedSentence:
     """A sentence with its tokens (required without a tree) and, if known, its Penn tags, tree and dependencies."""
@@ -323,6 +313,7 @@ class ParsedSentence:
     """The number of each token's head, from 1; 0 for the root. Empty without dependencies."""
     relations: tuple[str, ...] = ()
     """Relations of Universal Dependencies; empty if the dependencies have no labels."""
+    universal: UniversalWords | None = None
     source: str = ""
     """File or corpus of the sentence."""
     place: int = 0

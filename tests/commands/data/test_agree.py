@@ -119,7 +119,7 @@ def damage() -> None:
 
 def other_version() -> None:
     head = Path("parsed") / HEAD_NAME
-    head.write_text(head.read_text().replace("sentprobe-table 1", "sentprobe-table 0"))
+    head.write_text(head.read_text().replace("sentprobe-table 2", "sentprobe-table 0"))
 
 
 def tokens_alone() -> None:
@@ -162,7 +162,7 @@ def nothing() -> None:
             nothing,
             ("gold", "parsed", "--disagreements", "nowhere/x.jsonl"),
             2,
-            "nowhere/x.jsonl: cannot write there: No such file or directory",
+            "nowhere/x.jsonl: cannot write there: there is no directory nowhere",
         ),
         (nothing, ("gold", "parsed", "--disagreements", "."), 2, ".: is a directory, not a file"),
     ],

@@ -93,7 +93,7 @@ BAD = {
     "unknown encoder": (("--encoder", "bwo"), 2, "unknown encoder 'bwo' (did you mean 'bow'?)"),
     "a baseline": (("--encoder", "majority"), 2, "is a baseline, which has no vectors"),
     "suffix": (("--out", "vectors.csv"), 2, "the suffix '.csv' says no format"),
-    "format": (("--format", "nzp"), 2, "unknown format 'nzp' of sentence vectors (did you mean"),
+    "format": (("--format", "nzp"), 2, "there is no format of sentence vectors 'nzp' (did you mean"),
     "no directory": (("--out", "none/vectors.npz"), 2, "there is no directory none"),
     "a directory": (("--out", "."), 2, ".: is a directory, not a file to write"),
 }

@@ -119,10 +119,16 @@ def test_own_pairs(command: Command, tmp_path: Path) -> None:
         ("--threshold 2", "the threshold 2 is outside the range of the cosine, -1 to 1"),
         ("--format xml", "there is no format 'xml'"),
         ("--pairs x.csv", "x.csv"),
-        ("--mood quest", "'quest' is not one of"),
+        ("--out x.foo", "x.foo: the suffix '.foo' says no format; --format does: text, markdown, latex, csv,"),
+        ("--out none/x.csv", "none/x.csv: cannot write there: there is no directory none"),
+        ("--out none/x.xml", "none/x.xml: cannot write there: there is no directory none"),
+        ("--nearness cosin", "(did you mean 'cosine'?); known: cosine, dot, euclid\n"),
+        ("--then boww", "(did you mean 'bow'?); known: bow, lstm"),
+        ("--then boww", "tfidf, ce\n"),
+        ("--mood quest", "there is no mood 'quest' (did you mean 'question'?)"),
         ("-c mood --mood question", "the contrast 'mood' is impossible where all sentences are questions"),
         ("-c modifier --mood order", "no order of it has another form and the contrast"),
-        ("--nearness whitened", "the measure whitened is not for single pairs"),
+        ("--nearness whitened", "there is no measure 'whitened'; known: cosine, dot, euclid"),
     ],
 )
 def test_bad_usage_gets_a_sentence(arguments: str, message: str, command: Command) -> None:

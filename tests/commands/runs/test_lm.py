@@ -1,9 +1,11 @@
 """The command ``probe lm``: output, exit codes and errors."""
 
 import csv
+import importlib
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from in_process import Command, run_command
@@ -73,6 +75,30 @@ def test_generated_pairs_are_those_of_gen_minimal(
     assert Path("a.csv").read_text() == Path("b.csv").read_text()
 
 
+def test_accuracies_are_those_of_lm_evaluation_harness(
+    command: Command, pairs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lm_eval: Any = pytest.importorskip("lm_eval", reason="lm-evaluation-harness is not installed")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    make_gpt2(pairs.with_name("gpt2"))
+    options = ("-p", "transitive", "-p", "double_modal", "-n", "30", "-v", "compeval", "-f", "lm-eval")
+    made = run_command("gen", "minimal", *options, "-o", "made", monkeypatch=monkeypatch, capture=capsys)
+    assert made[0] == 0
+    records = json.loads(command("lm", "hf:gpt2", "--pairs", "made", "-f", "json")[1])
+    expected = {record["paradigm"]: record["accuracy"] for record in records if record["paradigm"]}
+    model = pairs.with_name("gpt2")
+    monkeypatch.chdir("made")
+    results = lm_eval.simple_evaluate(
+        model="hf",
+        model_args={"pretrained": str(model), "dtype": "float32"},
+        tasks=["sentprobe_minimal"],
+        task_manager=importlib.import_module("lm_eval.tasks").TaskManager(include_path="."),
+        device="cpu",
+    )["results"]
+    actual = {uid: results[f"sentprobe_{uid}"]["acc,none"] for uid in expected}
+    assert actual == pytest.approx(expected)
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -93,6 +119,10 @@ def test_generated_pairs_are_those_of_gen_minimal(
         ("python:lm_scores:score --pairs none.jsonl", 2, "none.jsonl: "),
         ("python:lm_scores:score --pairs pairs.jsonl --score sum", 2, "there is no score 'sum'"),
         ("python:lm_scores:score --pairs pairs.jsonl -f html", 2, "lm has no format 'html'"),
+        ("python:lm_scores:score --pairs pairs.jsonl -f foo", 2, "known: text, markdown, latex, csv, json"),
+        ("python:lm_scores:score --pairs pairs.jsonl -o x.foo", 2, "x.foo: the suffix '.foo' says no format"),
+        ("python:lm_scores:score --pairs pairs.jsonl -o none/x.csv", 2, "there is no directory none"),
+        ("python:lm_scores:score --pairs pairs.jsonl --scores none/x.csv", 2, "there is no directory none"),
         ("python:lm_scores:score --pairs pairs.jsonl -o pairs.jsonl", 2, "pairs.jsonl: is an input"),
         ("python:lm_scores:score --pairs pairs.jsonl -o x.csv --scores x.csv", 2, "x.csv: is the path of"),
         ("python:lm_scores:flip --pairs pairs.jsonl --score token", 2, "--score token needs one for each word"),

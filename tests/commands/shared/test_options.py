@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from sentprobe.commands.shared.given_options import SUITE_OPTIONS, reject_unused_options
+from sentprobe.commands.shared.given_options import SUITES_BY_PARAMETER, reject_unused_options
 from sentprobe.commands.shared.options import CompevalOptions, ItemOptions, NaturalOptions, expand_option_groups
 from sentprobe.errors import UsageError
 
@@ -28,11 +28,11 @@ def test_a_command_gets_the_instance_of_each_group() -> None:
 
 
 def test_an_option_is_of_the_suites_of_its_group() -> None:
-    assert SUITE_OPTIONS["band"] == ("--frequency-band", ("natural",))
-    assert SUITE_OPTIONS["audit"] == ("--audit/--no-audit", ("natural",))
-    assert SUITE_OPTIONS["lexicon"] == ("--lexicon", CompevalOptions.SUITES)
-    reject_unused_options(["seed", "train", "lexicon"], ["compeval"], data_name="compeval")
+    assert SUITES_BY_PARAMETER["band"] == SUITES_BY_PARAMETER["audit"] == ("natural",)
+    assert SUITES_BY_PARAMETER["lexicon"] == CompevalOptions.SUITES
+    given = {name: f"--{name}" for name in ("seed", "train", "lexicon")}
+    reject_unused_options(given, ["compeval"], data_name="compeval")
     with pytest.raises(UsageError, match=r"^--frequency-band is for the suite natural, not for x$"):
-        reject_unused_options(["train", "band"], ["compeval"], data_name="x")
+        reject_unused_options({"train": "--train", "band": "--frequency-band"}, ["compeval"], data_name="x")
     with pytest.raises(UsageError, match=r"^--train is for the suite compeval, structure or natural, not"):
-        reject_unused_options(["train"], [], data_name="x")
+        reject_unused_options({"train": "--train"}, [], data_name="x")

@@ -8,13 +8,14 @@ from typing import Any
 
 import mutations as mu
 import numpy as np
+from encoder_strategies import write_with_ids
 from hostile_files import HostileReader, text_file
 from model_files import tiny_model
 
 from sentprobe.probes.encoders.cache import cache_upkeep
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
-from sentprobe.probes.encoders.files.vector_formats import read_vectors, write_vectors
+from sentprobe.probes.encoders.files.vector_formats import read_vectors
 from sentprobe.probes.encoders.files.word_files import read_word_vectors
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.encoders.models import http_endpoint, openai
@@ -26,7 +27,7 @@ TEXTS = ["the man slept", "dogs ran"]
 def _prepare_vectors(suffix: str) -> Callable[[Path], Path]:
     def make(folder: Path) -> Path:
         path = folder / f"vectors{suffix}"
-        write_vectors(path, TEXTS, np.eye(2, 3, dtype=np.float32), ids=["a", "b"])
+        write_with_ids(path, TEXTS, np.eye(2, 3, dtype=np.float32), ["a", "b"])
         return path
 
     return make

@@ -1,10 +1,17 @@
 """Hypothesis strategies for vectors and files of encoders."""
 
+import gzip
+import json
+import lzma
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from safetensors.numpy import save_file
 
 from sentprobe.probes.encoders.protocol import Vectors
 
@@ -27,6 +34,22 @@ def filed_vectors(draw: st.DrawFn) -> Filed:
     shape = (len(texts), draw(st.integers(1, 4)))
     numbers = st.floats(allow_nan=False, allow_infinity=False, width=32)
     return texts, draw(arrays(np.float32, shape, elements=numbers))
+
+
+def write_with_ids(path: Path, texts: Sequence[str], vectors: Vectors, ids: Sequence[str]) -> None:
+    """Write vectors with sentences and ids, as other tools do."""
+    if path.suffix == ".npz":
+        np.savez(path, vectors=vectors, sentences=np.array(texts), ids=np.array(ids))
+    elif path.suffix == ".safetensors":
+        save_file({"vectors": vectors}, path, metadata={"sentences": json.dumps(texts), "ids": json.dumps(ids)})
+    elif path.suffix == ".parquet":
+        pq.write_table(pa.table({"id": [*ids], "sentence": [*texts], "vector": vectors.tolist()}), path)
+    else:
+        rows = (" ".join(map(repr, row)) for row in vectors.tolist())
+        lines = [f"{name}\t{text}\t{row}\n" for name, text, row in zip(ids, texts, rows, strict=True)]
+        text = "".join(lines).encode()
+        packed = {".gz": gzip.compress(text), ".xz": lzma.compress(text)}
+        path.write_bytes(packed.get(path.suffix, text))
 
 
 def word_table(*entries: tuple[str, Sequence[float]]) -> str:

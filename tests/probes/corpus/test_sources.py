@@ -37,7 +37,6 @@ from sentprobe.probes.corpus.sources import (
 )
 from sentprobe.probes.corpus.text_formats import (
     FORMATS,
-    FilePiece,
     RawText,
     ReadPiece,
     RecordFields,
@@ -45,6 +44,7 @@ from sentprobe.probes.corpus.text_formats import (
     split_blocks,
     split_paragraphs,
 )
+from sentprobe.probes.syntax.tree_texts import FilePiece
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence
 
 

@@ -106,6 +106,10 @@ def test_a_row(corpus: Path, tmp_path: Path) -> None:
         "object_tag": None,
         "object_number": None,
         "clauses": None,
+        "clause_words": None,
+        "dependency_depth": None,
+        "root_dependents": None,
+        "voice": None,
     }
     with table.connect() as connection:
         (counted,) = connection.sql("select count(*) from sentences").fetchall()

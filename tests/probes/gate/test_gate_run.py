@@ -117,7 +117,7 @@ class OrderedEncoder:
         (["bow", "bow?dim=8"], {}, "2 models; one is wanted here"),
         ("bow", {"keep": 0.0}, "the share of paraphrases to keep must be above 0"),
         ("bow", {"threshold": 1.5}, "the threshold 1.5 is outside the range of the cosine, -1 to 1"),
-        ("bow", {"measure": "whitened"}, "the measure whitened is not for single pairs"),
+        ("bow", {"measure": "whitened"}, "there is no measure 'whitened'; known: cosine, dot, euclid"),
         ("bow", {"contrasts": ["rol"]}, "did you mean 'role'"),
         ("bow", {"draws": 0}, "the number of draws must be positive"),
         ("bow", {"n": 0}, "the number of triplets must be positive"),

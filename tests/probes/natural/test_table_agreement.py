@@ -174,7 +174,7 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Table]:
 def test_a_tasks_answer_is_the_label_of_its_items(name: str, corpus: Table) -> None:
     (measure,) = (candidate for candidate in list_measures() if candidate.name == name)
     with corpus.connect() as connection:
-        rows = connection.sql(f"SELECT text, {measure.sql} FROM sentences").fetchall()
+        rows = connection.sql(f"SELECT text, {measure.label.sql} FROM sentences").fetchall()
     answers = {text: answer for text, answer in rows if answer is not None}
     wide = NaturalSettings(band=FrequencyBand(1, 10_000), sequences=4)
     data = build_one(TASKS[name], corpus, recipe=NaturalRecipe(settings=wide, audit=False))

@@ -244,7 +244,7 @@ def test_suites() -> None:
     assert len(find_tasks()) == 10
     assert find_tasks() == find_tasks(["conneau"])
     assert [task.name for task in find_tasks(["adi"])] == ["AdiLength", "AdiContent", "AdiOrder"]
-    assert len(find_tasks(TaskGroup)) == len(TASKS) == 19
+    assert len(find_tasks(TaskGroup)) == len(TASKS) == 25
 
 
 @pytest.mark.parametrize(

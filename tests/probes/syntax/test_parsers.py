@@ -66,7 +66,7 @@ class Fake:
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
     parser = Fake()
-    kind = ParserKind("fake", "fake", "", "json", lambda _: parser)
+    kind = ParserKind("fake", "json", lambda _: parser)
     monkeypatch.setattr(parsers, "PARSERS", (kind,))
     monkeypatch.setattr(chunk_work, "BATCH_SIZE", 4)
     return parser
@@ -172,7 +172,7 @@ def test_each_is_an_extra(kind: ParserKind, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setattr(parsers, "find_spec", lambda _: None)
     message = re.escape(f"the parser {kind.name} needs the extra: {format_install(kind.name)}")
     with pytest.raises(ParserError, match=message):
-        find_parser(kind.example)
+        find_parser(kind.name)
 
 
 @skip_unless_installed("stanza")

@@ -14,7 +14,7 @@ from thoroughness import examples
 from tree_strategies import layouts, nltk_trees, words
 from trees_of_lines import read_line_trees
 
-from sentprobe.probes.syntax.tree_texts import TreeText, split_trees
+from sentprobe.probes.syntax.tree_texts import FilePiece, split_trees
 from sentprobe.probes.syntax.trees import (
     Mistake,
     Tree,
@@ -241,7 +241,7 @@ def test_splitting_holds_one_tree_at_a_time() -> None:
     lines = ("(ROOT (S (NP (NN dog))))\n" for _ in range(50_000))
     tracemalloc.start()
     try:
-        assert sum(isinstance(piece, TreeText) for piece in split_trees(lines)) == 50_000
+        assert sum(isinstance(piece, FilePiece) for piece in split_trees(lines)) == 50_000
         assert tracemalloc.get_traced_memory()[1] < 1_000_000
     finally:
         tracemalloc.stop()
@@ -260,7 +260,7 @@ def test_the_treebank_is_read_as_nltk_reads_it() -> None:
         expected_trees = [
             NltkTree.fromstring(piece.text)
             for piece in split_trees(text.splitlines(True))
-            if isinstance(piece, TreeText)
+            if isinstance(piece, FilePiece)
         ]
         for parsed, expected in zip(parsed_trees, expected_trees, strict=True):
             assert isinstance(parsed, Tree)

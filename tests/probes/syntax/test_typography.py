@@ -152,7 +152,7 @@ class Fake:
 @pytest.fixture
 def fake(monkeypatch: pytest.MonkeyPatch) -> Fake:
     parser = Fake()
-    kind = parsers.ParserKind("fake", "fake", "", "json", lambda _: parser)
+    kind = parsers.ParserKind("fake", "json", lambda _: parser)
     monkeypatch.setattr(parsers, "PARSERS", (kind,))
     return parser
 

@@ -116,17 +116,14 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
             raise VectorFileError(f"{path}, {error}") from None
 
 
-def write_lookup(temporary: Path, content: VectorFile, path: Path) -> None:
-    """Write the look-up format, compressed by suffix, with nine digits per number. Raises VectorFileError."""
-    if content.sentences is None:
-        raise VectorFileError(f"{path}: the look-up format wants sentences")
-    ids = content.ids if content.ids is not None else tuple(map(str, range(len(content.sentences))))
-    for text in (*ids, *content.sentences):
+def write_lookup(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -> None:
+    """Write the look-up format, compressed by suffix, with nine digits per number; ids count the rows."""
+    for text in sentences:
         if not set("\t\n\r").isdisjoint(text):
             raise VectorFileError(f"{path}: {text!r} has a tab or an end of line in it")
-    number_format = " ".join(["%.9g"] * content.vectors.shape[1])
+    number_format = " ".join(["%.9g"] * vectors.shape[1])
     with temporary.open("wb") as raw, _open_packed(raw, path.suffix) as file:
-        for name, sentence, row in zip(ids, content.sentences, content.vectors, strict=True):
+        for name, (sentence, row) in enumerate(zip(sentences, vectors, strict=True)):
             file.write(f"{name}\t{sentence}\t{number_format % tuple(row.tolist())}\n".encode())
 
 

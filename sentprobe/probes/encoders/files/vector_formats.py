@@ -21,9 +21,10 @@ import numpy as np
 
 from sentprobe.disk.files import atomic_path, to_local_path
 from sentprobe.disk.unpacking import check_proportion
-from sentprobe.errors import UsageError, first_line, path_error, suggest
+from sentprobe.errors import UsageError, first_line, path_error
 from sentprobe.probes.encoders.files import vector_file as vf
 from sentprobe.probes.encoders.protocol import Vectors
+from sentprobe.specs import choose_member
 from sentprobe.values import BadSyntaxError, parse_json
 
 
@@ -56,20 +57,14 @@ def _read_npz_texts(arrays: Any, name: str, path: Path) -> vf.Texts | None:
     return tuple(map(str, texts.tolist()))
 
 
-def write_npz(temporary: Path, content: vf.VectorFile, path: Path) -> None:
-    """Write the arrays ``vectors``, and ``sentences`` and ``ids`` if present. Raises VectorFileError."""
-    texts = {"sentences": content.sentences, "ids": content.ids}
-    for name, values in texts.items():
-        if any(text.endswith("\0") for text in values or ()):
-            raise vf.VectorFileError(f"{path}: one of the {name} ends in a zero, which npz drops")
-    arrays = {name: np.array(values, dtype=np.str_) for name, values in texts.items() if values}
-    if not temporary.is_file():  # a pipe or /dev/null, which has no places to go back to
-        packed = BytesIO()
-        np.savez(packed, vectors=content.vectors, **arrays)  # type: ignore[arg-type]
-        temporary.write_bytes(packed.getbuffer())
-        return
-    with temporary.open("wb") as file:
-        np.savez(file, vectors=content.vectors, **arrays)  # type: ignore[arg-type]
+def write_npz(temporary: Path, vectors: Vectors, sentences: vf.Texts, path: Path) -> None:
+    """Write the arrays ``vectors`` and ``sentences``. Raises VectorFileError."""
+    if any(text.endswith("\0") for text in sentences):
+        raise vf.VectorFileError(f"{path}: one of the sentences ends in a zero, which npz drops")
+    # A pipe or /dev/null has no places to go back to.
+    with temporary.open("wb") as file, BytesIO() as packed:
+        np.savez(file if temporary.is_file() else packed, vectors=vectors, sentences=np.array(sentences, np.str_))
+        file.write(packed.getbuffer())
 
 
 def read_npy(path: Path) -> vf.VectorFile:
@@ -81,10 +76,10 @@ def read_npy(path: Path) -> vf.VectorFile:
         return vf.VectorFile(array)
 
 
-def write_npy(temporary: Path, content: vf.VectorFile, path: Path) -> None:  # noqa: ARG001
+def write_npy(temporary: Path, vectors: Vectors, sentences: vf.Texts, path: Path) -> None:  # noqa: ARG001
     """Write the vectors without texts."""
     with temporary.open("wb") as file:
-        np.save(file, content.vectors)
+        np.save(file, vectors)
 
 
 def read_safetensors(path: Path) -> vf.VectorFile:
@@ -116,25 +111,12 @@ def _parse_json_texts(text: str, place: str) -> vf.Texts:
     return tuple(values)
 
 
-def write_safetensors(temporary: Path, content: vf.VectorFile, path: Path) -> None:  # noqa: ARG001
-    """Write the tensor ``vectors``, and the texts as JSON lists in the metadata."""
+def write_safetensors(temporary: Path, vectors: Vectors, sentences: vf.Texts, path: Path) -> None:  # noqa: ARG001
+    """Write the tensor ``vectors``, and the sentences as a JSON list in the metadata."""
     from safetensors.numpy import save
 
-    texts = {"sentences": content.sentences, "ids": content.ids}
-    metadata = {name: json.dumps(values) for name, values in texts.items() if values is not None}
-    file_bytes = save({"vectors": content.vectors}, metadata=metadata)
-    header, numbers_start = _sort_header(file_bytes)
-    with temporary.open("wb") as file:
-        file.write(header)
-        file.write(memoryview(file_bytes)[numbers_start:])
-
-
-def _sort_header(content: bytes) -> tuple[bytes, int]:
-    """Return the header with sorted entries (safetensors writes any order), and the end of the old header."""
-    end = 8 + int.from_bytes(content[:8], "little")
-    header = json.dumps(json.loads(content[8:end]), sort_keys=True).encode()
-    header += b" " * (-len(header) % 8)  # the numbers after it stay aligned
-    return len(header).to_bytes(8, "little") + header, end
+    # More entries of metadata would be in another order in each process.
+    temporary.write_bytes(save({"vectors": vectors}, metadata={"sentences": json.dumps(sentences)}))
 
 
 def read_parquet(path: Path) -> vf.VectorFile:
@@ -176,18 +158,15 @@ def _read_vector_column(column: Any, path: Path) -> Vectors:
     return np.reshape(values, (len(column), -1)) if len(column) else np.zeros((0, 0), np.float32)
 
 
-def write_parquet(temporary: Path, content: vf.VectorFile, path: Path) -> None:  # noqa: ARG001
-    """Write the column ``vector``, and ``id`` and ``sentence`` if present."""
+def write_parquet(temporary: Path, vectors: Vectors, sentences: vf.Texts, path: Path) -> None:  # noqa: ARG001
+    """Write the columns ``sentence`` and ``vector``."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rows, dim = content.vectors.shape
+    rows, dim = vectors.shape
     offsets = np.arange(0, (rows + 1) * dim, dim, dtype=np.int64)
-    lists = pa.LargeListArray.from_arrays(offsets, content.vectors.reshape(-1))
-    columns = {"id": content.ids, "sentence": content.sentences}
-    arrays = {name: pa.array(texts, pa.string()) for name, texts in columns.items() if texts}
-    vector = lists.cast(pa.list_(pa.float32()))
-    pq.write_table(pa.table({**arrays, "vector": vector}), temporary)
+    lists = pa.LargeListArray.from_arrays(offsets, vectors.reshape(-1)).cast(pa.list_(pa.float32()))
+    pq.write_table(pa.table({"sentence": pa.array(sentences, pa.string()), "vector": lists}), temporary)
 
 
 class VectorFormat(StrEnum):
@@ -207,11 +186,7 @@ def find_format(path: Path, name: str | None = None) -> VectorFormat:
     (<VectorFormat.NPZ: 'npz'>, <VectorFormat.LOOKUP: 'lookup'>)
     """
     if name is not None:
-        if name not in list(VectorFormat):
-            near = suggest(name, [known_format.value for known_format in VectorFormat])
-            known_formats = ", ".join(VectorFormat)
-            raise UsageError(f"unknown format {name!r} of sentence vectors{near}; known: {known_formats}")
-        return VectorFormat(name)
+        return choose_member(VectorFormat, name, what="format of sentence vectors")
     suffix = Path(path.stem).suffix if path.suffix in vf.OPENERS else path.suffix
     if suffix not in SUFFIXES:
         raise UsageError(
@@ -233,32 +208,24 @@ def read_vectors(path: Path, *, format: str | None = None) -> vf.VectorFile:
     return vf.check_vector_file(file, path)
 
 
-def write_vectors(
-    path: Path,
-    sentences: Sequence[str],
-    vectors: Vectors,
-    *,
-    ids: Sequence[str] | None = None,
-    format: str | None = None,
-) -> None:
-    """Write vectors, (n, dim) float32; by default, the look-up format numbers them. Raises VectorFileError."""
+def write_vectors(path: Path, sentences: Sequence[str], vectors: Vectors, *, format: str | None = None) -> None:
+    """Write vectors, (n, dim) float32, by default in the format of the suffix. Raises UsageError or VectorFileError."""
     _, write = FORMATS[find_format(path, format)]
-    content = vf.VectorFile(vectors, tuple(sentences), None if ids is None else tuple(ids))
-    content = vf.check_vector_file(content, path)
+    texts = tuple(sentences)
+    content = vf.check_vector_file(vf.VectorFile(vectors, texts), path)
     with atomic_path(path) as temporary:
-        write(temporary, content, path)
+        write(temporary, content.vectors, texts, path)
 
 
 SUFFIXES: Mapping[str, VectorFormat] = {
-    ".npz": VectorFormat.NPZ,
-    ".npy": VectorFormat.NPY,
-    ".safetensors": VectorFormat.SAFETENSORS,
-    ".parquet": VectorFormat.PARQUET,
+    **{f".{known_format}": known_format for known_format in VectorFormat if known_format is not VectorFormat.LOOKUP},
     ".txt": VectorFormat.LOOKUP,
     ".tsv": VectorFormat.LOOKUP,
 }
 
-FORMATS: Mapping[VectorFormat, tuple[Callable[[Path], vf.VectorFile], Callable[[Path, vf.VectorFile, Path], None]]] = {
+FORMATS: Mapping[
+    VectorFormat, tuple[Callable[[Path], vf.VectorFile], Callable[[Path, Vectors, vf.Texts, Path], None]]
+] = {
     VectorFormat.NPZ: (read_npz, write_npz),
     VectorFormat.NPY: (read_npy, write_npy),
     VectorFormat.SAFETENSORS: (read_safetensors, write_safetensors),

@@ -187,7 +187,7 @@ def read_width(path: Path) -> int:
     """Return the width of the vectors from the beginning of a file. Raises EncoderError."""
     if (file_format := detect_word_format(path)) is not WordFormat.TEXT:
         with _report_read_errors(path), _unzip(path) as plain:
-            return _read_fasttext_width(plain) if (file_format is WordFormat.FASTTEXT) else _read_word2vec_width(plain)
+            return _read_fasttext_width(plain) if file_format is WordFormat.FASTTEXT else _read_word2vec_width(plain)
     for number, line in _read_lines(path):
         fields = line.split()
         if not (number == 1 and is_header(fields)):

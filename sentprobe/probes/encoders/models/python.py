@@ -226,13 +226,23 @@ def load_object(spec: Spec) -> tuple[ModuleType, Any]:
     return module, _instantiate(_find_attribute(module, attribute), spec=spec)
 
 
-def wrap(model: Any, *, name: str, fingerprint: str = "", cacheable: bool | None = None) -> PythonEncoder:
-    """Wrap a function or an object as an encoder. Raises EncoderError if no call style fits.
+def wrap_encoder(
+    model: Callable[..., Any] | object, *, name: str, fingerprint: str = "", cacheable: bool | None = None
+) -> PythonEncoder:
+    """Wrap a function of a list of sentences, or an object with ``encode``, as an encoder.
 
-    Without a fingerprint, results are identified by the source file of the function or class; without such a file (an
-    interactive session), they are never reused.
+    SentEval's and MTEB's conventions are recognized, too. With a *fingerprint*, which must change whenever the vectors
+    do, vectors are cached. Without a fingerprint, vectors are not cached, and a resumed run identifies the encoder by
+    its name and source file, or not at all in an interactive session. Name and file do not identify the state of an
+    object, so give objects a fingerprint.
 
     - cacheable: whether vectors are cached; None: only if there is a fingerprint
+
+    Raises:
+        EncoderError: no call style fits.
+
+    >>> wrap_encoder(lambda texts: [[float(len(t))] for t in texts], name="length").encode(["a b"])
+    array([[3.]], dtype=float32)
     """
     style = find_style(model)
     if style is None:
@@ -315,20 +325,3 @@ def _digest_source(module: ModuleType) -> str:
     except (OSError, TypeError):
         return ""
     return hashlib.sha256(content).hexdigest()
-
-
-def wrap_encoder(model: Callable[..., Any] | object, *, name: str, fingerprint: str = "") -> PythonEncoder:
-    """Wrap a function of a list of sentences, or an object with ``encode``, as an encoder.
-
-    SentEval's and MTEB's conventions are recognized, too. With a *fingerprint*, which must change whenever the vectors
-    do, vectors are cached. Without a fingerprint, vectors are not cached, and a resumed run identifies the encoder by
-    its name and source file, or not at all in an interactive session. Name and file do not identify the state of an
-    object, so give objects a fingerprint.
-
-    Raises:
-        EncoderError: no call style fits.
-
-    >>> wrap_encoder(lambda texts: [[float(len(t))] for t in texts], name="length").encode(["a b"])
-    array([[3.]], dtype=float32)
-    """
-    return wrap(model, name=name, fingerprint=fingerprint)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from sentprobe.errors import UsageError, suggest
+from sentprobe.values import check_record
 
 DEFAULT_LAYERS: Mapping[str, int] = {
     "lstm": 1,
@@ -31,6 +32,7 @@ class Architecture:
     """Width of the word vectors."""
 
     def __post_init__(self) -> None:
+        check_record(self)
         if self.kind not in DEFAULT_LAYERS:
             suggestion, known_kinds = suggest(self.kind, DEFAULT_LAYERS), ", ".join(DEFAULT_LAYERS)
             raise UsageError(f"there is no architecture {self.kind!r}{suggestion}; known: {known_kinds}")

@@ -6,7 +6,7 @@ The GRUs ``uni-skip`` and ``bi-skip`` have the sizes of Skip-Thought (Kiros et a
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import ClassVar, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import torch
 from torch import nn
@@ -90,29 +90,45 @@ class RecurrentLayer(nn.Module):
         return torch.cat((forth, reverse_sentences(back, lengths)), dim=2)
 
 
-class Recurrent(Network):
-    """Stacked recurrent layers, initially uniform in +-1/sqrt(hidden) as in PyTorch; the last states are the vector."""
+class RecurrentKind(NamedTuple):
+    """A kind of recurrent network."""
 
-    cells: ClassVar[CellMaker]
-    gates: ClassVar[int]
+    cells: CellMaker
+    gates: int
     """Number of gates: each weight matrix has as many rows per unit."""
-    directions: ClassVar[int]
+    directions: int
+    uses_maximum: bool = False
+    """Whether the maximum over time is the sentence vector, and not the last states."""
+
+
+RECURRENT_KINDS: Mapping[str, RecurrentKind] = {
+    "lstm": RecurrentKind(nn.LSTM, 4, 1),  # Adi et al. 2017, section 4
+    "bilstm-last": RecurrentKind(nn.LSTM, 4, 2),  # Conneau et al. 2018, section 3
+    "bilstm-max": RecurrentKind(nn.LSTM, 4, 2, uses_maximum=True),  # Conneau et al. 2018, section 3
+    "gru-uni": RecurrentKind(nn.GRU, 3, 1),
+    "gru-bi": RecurrentKind(nn.GRU, 3, 2),
+}
+
+
+class Recurrent(Network):
+    """Stacked recurrent layers, initially uniform in +-1/sqrt(hidden) as in PyTorch."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__(architecture)
+        self.kind = RECURRENT_KINDS[architecture.kind]
         self.hidden = architecture.hidden
-        self.dim = self.directions * self.hidden
+        self.dim = self.kind.directions * self.hidden
         widths = (architecture.inputs, *(self.dim for _ in range(architecture.layers - 1)))
         self.layers = nn.ModuleList(
-            RecurrentLayer(self.cells, width, self.hidden, directions=self.directions) for width in widths
+            RecurrentLayer(self.kind.cells, width, self.hidden, directions=self.kind.directions) for width in widths
         )
 
-    @classmethod
-    def count_weights(cls, architecture: Architecture) -> int:
+    @staticmethod
+    def count_weights(architecture: Architecture) -> int:
         """Return the number of weights, biases included."""
-        hidden, layers = architecture.hidden, architecture.layers
-        below = architecture.inputs + (layers - 1) * cls.directions * hidden
-        return cls.gates * cls.directions * hidden * (below + layers * (hidden + 2))
+        kind, hidden, layers = RECURRENT_KINDS[architecture.kind], architecture.hidden, architecture.layers
+        below = architecture.inputs + (layers - 1) * kind.directions * hidden
+        return kind.gates * kind.directions * hidden * (below + layers * (hidden + 2))
 
     def sample_weights(self, generator: torch.Generator) -> None:
         """Sample the initial weights."""
@@ -121,54 +137,15 @@ class Recurrent(Network):
             nn.init.uniform_(weight, -bound, bound, generator=generator)
 
     def forward(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Return the last states of all directions, concatenated, (b, dim)."""
-        return self.select_last_states(self.compute_states(vectors, lengths), lengths)
-
-    def compute_states(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Return the states of the last layer, (b, time, dim)."""
+        """Return the last states of all directions, concatenated, or the maximum over the words, (b, dim)."""
         for layer in self.layers:
             vectors = layer(vectors, lengths)
-        return vectors
-
-    def select_last_states(self, states: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Return the final states, (b, dim): forward at the last word, backward at the first."""
-        rows = torch.arange(len(states), device=states.device)
-        forth = states[rows, lengths.to(states.device) - 1, : self.hidden]
-        return torch.cat((forth, states[:, 0, self.hidden :]), dim=1)
-
-
-class Lstm(Recurrent):
-    """``lstm``: the last state of one LSTM (Adi et al. 2017, section 4)."""
-
-    cells, gates, directions = nn.LSTM, 4, 1
-
-
-class BilstmLast(Recurrent):
-    """``bilstm-last``: the last state of each direction (Conneau et al. 2018, section 3)."""
-
-    cells, gates, directions = nn.LSTM, 4, 2
-
-
-class BilstmMax(Recurrent):
-    """``bilstm-max``: the maximum over time of the states (Conneau et al. 2018, section 3)."""
-
-    cells, gates, directions = nn.LSTM, 4, 2
-
-    def forward(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Return the maximum of each dimension over the words, (b, 2 * hidden)."""
-        return max_over_time(self.compute_states(vectors, lengths), lengths)
-
-
-class GruUni(Recurrent):
-    """``gru-uni``: the last state of one GRU."""
-
-    cells, gates, directions = nn.GRU, 3, 1
-
-
-class GruBi(Recurrent):
-    """``gru-bi``: the last states of both directions, concatenated."""
-
-    cells, gates, directions = nn.GRU, 3, 2
+        if self.kind.uses_maximum:
+            return max_over_time(vectors, lengths)
+        # The last state of a forward layer is at the last word, that of a backward layer at the first.
+        rows = torch.arange(len(vectors), device=vectors.device)
+        forth = vectors[rows, lengths.to(vectors.device) - 1, : self.hidden]
+        return torch.cat((forth, vectors[:, 0, self.hidden :]), dim=1)
 
 
 KERNEL_WIDTH = 3
@@ -270,12 +247,8 @@ class Average(Network):
 
 
 NETWORKS: Mapping[str, type[Network]] = {
-    "lstm": Lstm,
-    "bilstm-last": BilstmLast,
-    "bilstm-max": BilstmMax,
+    **dict.fromkeys(RECURRENT_KINDS, Recurrent),
     "gated-conv": GatedConvolutions,
-    "gru-uni": GruUni,
-    "gru-bi": GruBi,
     "cbow": Average,
 }
 

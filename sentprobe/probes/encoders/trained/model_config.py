@@ -9,11 +9,10 @@ from typing import Any, TypeVar
 from sentprobe.errors import FormatError, SentprobeError, UsageError, folder_part_error
 from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.values import parse_json
+from sentprobe.values import check_record, parse_json
 
 CONFIG_FILE = "config.json"
 FORMAT = "sentprobe sentence model 1"
-MAX_SIZE = 10**9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,35 +65,11 @@ def read_part(path: Path, parse: Callable[[bytes], Value]) -> Value:
 
 def _parse_config(text: bytes) -> ModelConfig:
     fields = parse_json(text)
-    if not isinstance(fields, dict) or fields.get("format") != FORMAT:
+    if not isinstance(fields, dict) or fields.pop("format", None) != FORMAT:
         raise FormatError(f"the format is not {FORMAT!r}")
-    return ModelConfig(
-        architecture=_parse_architecture(_get_field(fields, "architecture", dict)),
-        words=_get_size(fields, "words", minimum=0),
-        lower=_get_field(fields, "lower", bool),
-        reverse=_get_field(fields, "reverse", bool),
-        frozen=_get_field(fields, "frozen", bool),
-        record=_get_field(fields, "record", dict),
-    )
-
-
-def _parse_architecture(fields: Mapping[str, Any]) -> Architecture:
-    sizes = {name: _get_size(fields, name, minimum=1) for name in ("hidden", "layers", "inputs")}
-    return Architecture(kind=_get_field(fields, "kind", str), **sizes)
-
-
-def _get_field(fields: Mapping[str, Any], name: str, kind: type[Value]) -> Value:
-    value = fields.get(name)
-    if type(value) is not kind:
-        raise FormatError(f"{name!r} must be {_TYPE_NAMES[kind]}")
-    return value
-
-
-_TYPE_NAMES: Mapping[type, str] = {dict: "an object", bool: "true or false", int: "a whole number", str: "a text"}
-
-
-def _get_size(fields: Mapping[str, Any], name: str, *, minimum: int) -> int:
-    size = _get_field(fields, name, int)
-    if not minimum <= size <= MAX_SIZE:
-        raise FormatError(f"{name!r} must be from {minimum} to {MAX_SIZE:,}")
-    return size
+    try:
+        config = ModelConfig(**{**fields, "architecture": Architecture(**fields["architecture"])})
+    except (TypeError, KeyError):
+        raise FormatError("its fields are not those of a sentence model") from None
+    check_record(config)
+    return config

@@ -1,20 +1,22 @@
 """CoordInv and BShift of Conneau et al. 2018, section 2: two clauses or two neighbouring tokens, inverted or not."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from random import Random
 
-from sentprobe.probes.dataset import Split
 from sentprobe.probes.formats.entries import Entry
 from sentprobe.probes.known_task import Cue, give_reason
 from sentprobe.probes.natural import changed_sentences as pairing
 from sentprobe.probes.natural import selection
 from sentprobe.probes.natural.natural_task import NaturalTask, ParseLabel, TableNeed
 
-ANSWER_SQL = f"CASE WHEN {selection.LENGTHS_SQL} AND {pairing.NO_QUOTES_SQL} AND tokens[-1] = '.' THEN clauses END"
+ANSWER_SQL = (
+    f"CASE WHEN {selection.LENGTHS_SQL} AND {pairing.NO_QUOTES_SQL} AND tokens[-1] IN ('.', '。', '।') THEN clauses END"
+)
 """The clauses of a sentence of allowed length that has no double quotes and ends in a full stop, as published."""
-_COLUMNS = "text, tags, clauses.first_start, clauses.first_end, clauses.second_start, clauses.second_end"
+
+_COLUMNS = "text, tags, clauses.first_start, clauses.first_end, clauses.second_start, clauses.second_end, clause_words"
 _NAME_TAGS = frozenset(("NNP", "NNPS"))
 
 
@@ -59,14 +61,6 @@ def select_coordination_inversion(request: selection.SelectionRequest) -> select
     if unequal is None:
         raise selection.make_too_few_error(request.task, counts, needed=2 * len(requested))
     equal = selection.scale_share(len(pairs[LongerClause.NEITHER]) // 2, unequal) or dict.fromkeys(requested, 0)
-    entries = _build_entries(pairs, unequal=unequal, equal=equal)
-    notes = _describe_sizes(request, selection.ClassShare(requested, unequal), selection.ClassShare(unequal, equal))
-    return selection.Selection((pairing.ORIGINAL, pairing.INVERTED), tuple(entries), notes, counts)
-
-
-def _build_entries(
-    pairs: dict[LongerClause, list[pairing.ChangedPair]], *, unequal: dict[Split, int], equal: dict[Split, int]
-) -> list[Entry]:
     remaining = {longer: iter(length_pairs) for longer, length_pairs in pairs.items()}
     entries: list[Entry] = []
     for split, unequal_count in unequal.items():
@@ -74,7 +68,8 @@ def _build_entries(
             number = equal[split] if longer is LongerClause.NEITHER else unequal_count
             chosen = [next(remaining[longer]) for _ in range(2 * number)]
             entries += pairing.alternate_versions(chosen, split, labels=(pairing.ORIGINAL, pairing.INVERTED))
-    return entries
+    notes = _describe_sizes(request, selection.ClassShare(requested, unequal), selection.ClassShare(unequal, equal))
+    return selection.Selection((pairing.ORIGINAL, pairing.INVERTED), tuple(entries), notes, counts)
 
 
 def _describe_sizes(
@@ -97,7 +92,11 @@ def _group_by_length(request: selection.SelectionRequest) -> dict[LongerClause, 
     pool = request.select_pool(
         f"SELECT digest, 0 AS label, 0 AS form FROM {selection.build_answered_rows_sql(ANSWER_SQL)}"
     )
-    invertible = _find_invertible(request.corpus.read_columns(pool.handles, _COLUMNS))
+    invertible: dict[str, CoordinatedSentence] = {}
+    for text, tags, *spans, words in request.corpus.read_columns(pool.handles, _COLUMNS):
+        parts = divide_sentence(text, tags, spans, words)
+        if parts is not None and render_sentence(parts, inverted=False) == text:
+            invertible[text] = parts
     changes = {text: render_sentence(parts, inverted=True) for text, parts in invertible.items()}
     pairs: dict[LongerClause, list[pairing.ChangedPair]] = {longer: [] for longer in LongerClause}
     for pair in pairing.filter_new_pairs(request, changes):
@@ -105,13 +104,14 @@ def _group_by_length(request: selection.SelectionRequest) -> dict[LongerClause, 
     return pairs
 
 
-def _find_invertible(rows: Iterable[tuple[object, ...]]) -> dict[str, CoordinatedSentence]:
-    divided = {str(row[0]): divide_sentence(str(row[0]), row[1], row[2:]) for row in rows}  # type: ignore[arg-type]
-    return {text: parts for text, parts in divided.items() if parts and render_sentence(parts, inverted=False) == text}
+def divide_sentence(
+    text: str, tags: Sequence[str], spans: Sequence[int], words: Sequence[str] | None = None
+) -> CoordinatedSentence | None:
+    """Return the five parts of a sentence, by the spans of its clauses; *words*: their first words, if known.
 
-
-def divide_sentence(text: str, tags: Sequence[str], spans: Sequence[int]) -> CoordinatedSentence | None:
-    """Return the five parts of a sentence by the spans of its clauses; None if an inversion would show."""
+    None if words stand before the first clause or after the second, if a clause has a double quote (its partner may be
+    in the other clause), or if the second clause begins with a capital letter without being a name or *I*.
+    """
     tokens = text.split(" ")
     start, end, second_start, second_end = spans
     before, after = tokens[:start], tokens[second_end:]
@@ -119,8 +119,9 @@ def divide_sentence(text: str, tags: Sequence[str], spans: Sequence[int]) -> Coo
     if any(map(pairing.is_word, [*before, *after])) or not set(pairing.DOUBLE_QUOTES).isdisjoint(clauses):
         return None
     recased = list(tokens)
-    recased[start] = _decapitalize(tokens[start], tags[start])
-    if _decapitalize(tokens[second_start], tags[second_start]) != tokens[second_start]:
+    recased[start], second_word = words or [_decapitalize(tokens[n], tags[n]) for n in (start, second_start)]
+    # A capital after the conjunction would be seen in the original order only.
+    if second_word != tokens[second_start]:
         return None
     return CoordinatedSentence(
         tuple(before),
@@ -159,7 +160,7 @@ COORDINV = NaturalTask(
     question_text="were the two coordinated clauses of s inverted?",
     classes="O (no), I (yes)",
     select_items=select_coordination_inversion,
-    need=TableNeed.TREE,
+    need=TableNeed.CLAUSES,
     labels={"coordinated clauses": ParseLabel("clauses", classes=False)},
     answer=ParseLabel(ANSWER_SQL, classes=False),
     may_answer=give_reason("the task is about the order of clauses", Cue.NGRAMS, Cue.TEMPLATE)
@@ -190,7 +191,8 @@ def _swap_neighbours(text: str, rng: Random) -> str | None:
 
 def _can_swap(tokens: Sequence[str], place: int) -> bool:
     left, right = tokens[place : place + 2]
-    return pairing.is_word(left) and pairing.is_word(right) and left.casefold() != right.casefold()
+    is_elided = left.endswith(("'", "’"))  # French l', which is not written before any other word
+    return pairing.is_word(left) and pairing.is_word(right) and left.casefold() != right.casefold() and not is_elided
 
 
 BSHIFT = NaturalTask(

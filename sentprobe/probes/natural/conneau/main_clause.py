@@ -8,10 +8,26 @@ from sentprobe.probes.natural.selection import LENGTHS_SQL, Selection, Selection
 from sentprobe.probes.natural.target_words import build_askable_sql, select_target_words
 
 PRESENT, PAST = "PRES", "PAST"
-TENSE_SQL = f"CASE WHEN verb_tag IN ('VBP', 'VBZ') THEN '{PRESENT}' WHEN verb_tag = 'VBD' THEN '{PAST}' END"
-"""Tense by the main verb's tag; NULL for other tags."""
+
+_PASTS = " OR ".join(f"verb_tag || '|' LIKE '%|Tense={tense}|%'" for tense in ("Past", "Imp", "Pqp"))
+TENSE_SQL = (
+    f"CASE WHEN verb_tag IN ('VBP', 'VBZ') THEN '{PRESENT}' WHEN verb_tag = 'VBD' THEN '{PAST}' "
+    "WHEN verb_tag LIKE '%|Mood=%' AND verb_tag || '|' NOT LIKE '%|Mood=Ind|%' THEN NULL "
+    f"WHEN verb_tag || '|' LIKE '%|Tense=Pres|%' THEN '{PRESENT}' WHEN {_PASTS} THEN '{PAST}' END"
+)
+"""Tense by the main verb's tag; NULL for other tags and for moods other than the indicative."""
+
 TENSE_ANSWER_SQL = f"CASE WHEN {LENGTHS_SQL} AND {build_askable_sql('verb')} THEN {TENSE_SQL} END"
-_REDUNDANCY = Redundancy(feature="tense of its verbs", tags={PRESENT: ("VBP", "VBZ"), PAST: ("VBD",)}, published=95.2)
+
+
+_REDUNDANCY = Redundancy(
+    feature="tense of its verbs",
+    tags={
+        PRESENT: ("VBP", "VBZ", "Mood=Ind|Tense=Pres"),
+        PAST: ("VBD", *(f"Mood=Ind|Tense={tense}" for tense in ("Past", "Imp", "Pqp"))),
+    },
+    published=95.2,
+)
 
 
 def select_tense(request: SelectionRequest) -> Selection:
@@ -26,6 +42,7 @@ TENSE = NaturalTask(
     classes="PRES, PAST",
     select_items=select_tense,
     need=TableNeed.CLAUSE,
+    feature=("verb", "Tense"),
     labels={"verb": ParseLabel("verb_index", classes=False), "tense": ParseLabel(TENSE_SQL)},
     answer=ParseLabel(TENSE_ANSWER_SQL),
     redundancy=_REDUNDANCY,
@@ -42,12 +59,14 @@ def select_noun_number(request: SelectionRequest, role: str, *, redundancy: Redu
 
 
 def _build_answer_sql(role: str) -> str:
-    fits = f"({role}_tag, {role}_number) IN (('NN', 'sg'), ('NNS', 'pl'))"
-    return f"CASE WHEN {LENGTHS_SQL} AND {fits} AND {build_askable_sql(role)} THEN {role}_tag END"
+    is_penn = f"{role}_tag NOT LIKE 'NOUN%'"
+    tag = f"CASE WHEN {is_penn} THEN {role}_tag WHEN {role}_number = 'sg' THEN 'NN' ELSE 'NNS' END"
+    fits = f"({tag}, {role}_number) IN (('NN', 'sg'), ('NNS', 'pl'))"
+    return f"CASE WHEN {LENGTHS_SQL} AND {fits} AND {build_askable_sql(role)} THEN {tag} END"
 
 
 def _make_task(name: str, published: str, role: str, *, commonest: float) -> NaturalTask:
-    tags = {number: (number,) for number in NUMBER_TAGS}
+    tags = {"NN": ("NN", "NOUN|Number=Sing"), "NNS": ("NNS", "NOUN|Number=Plur")}
     redundancy = Redundancy(feature="number of its nouns", tags=tags, published=commonest)
     return NaturalTask(
         name=name,
@@ -56,6 +75,7 @@ def _make_task(name: str, published: str, role: str, *, commonest: float) -> Nat
         classes=", ".join(NUMBER_TAGS),
         select_items=partial(select_noun_number, role=role, redundancy=redundancy),
         need=TableNeed.CLAUSE,
+        feature=(role, "Number"),
         labels={role: ParseLabel(f"{role}_index", classes=False), f"{role} number": ParseLabel(f"{role}_number")},
         answer=ParseLabel(_build_answer_sql(role)),
         redundancy=redundancy,

@@ -5,8 +5,6 @@ the word after, whose frequencies differ by at most a factor of two.
 """
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -31,12 +29,8 @@ _OVERSAMPLE = 1.5
 """Sentences that are tried at first, per sentence needed."""
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
-    """A pair of sentences, and the frequency rank of the replacement."""
-
-    pair: ChangedPair
-    rank: int
+Replacement = tuple[ChangedPair, int]
+"""A pair of sentences, and the frequency rank of the replacement."""
 
 
 def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selection:
@@ -44,7 +38,13 @@ def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selecti
     band = request.settings.odd_band or ODD_BAND.scale(request.corpus.token_count)
     replacements = _find_replacements(request, band)
     requested = selection.compute_class_share(request.size, classes=2)
-    dealt = _deal_replacements(replacements, {split: 2 * number for split, number in requested.items()})
+    ranks, zeros = np.array([rank for _, rank in replacements], np.int64), np.zeros(len(replacements), np.int64)
+    pool = SentencePool(zeros.astype(np.uint64), zeros, ranks)
+    places = selection.deal_forms(pool, classes=1, requested={split: 2 * n for split, n in requested.items()})
+    dealt = {
+        split: [replacement for replacement, place in zip(replacements, places, strict=True) if place == number]
+        for number, split in enumerate(requested)
+    }
     filled_share = min([1.0, *(len(dealt[split]) / (2 * n) for split, n in requested.items())])
     counts_by_split = {split: int(number * filled_share + 1e-9) for split, number in requested.items()}
     if not all(counts_by_split.values()):
@@ -54,30 +54,17 @@ def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selecti
         raise selection.make_too_few_error(request.task, counts, needed=2, forms=True)
     entries: list[Entry] = []
     forms: dict[Split, frozenset[str]] = {}
-    words = request.corpus.find_words([replacement.rank for replacement in replacements])
+    words = request.corpus.find_words(ranks.tolist())
     for split, number in counts_by_split.items():
         chosen = dealt[split][: 2 * number]
-        entries += alternate_versions([replacement.pair for replacement in chosen], split, labels=LABELS)
-        forms[split] = frozenset(words[replacement.rank] for replacement in chosen[1::2])
+        entries += alternate_versions([pair for pair, _ in chosen], split, labels=LABELS)
+        forms[split] = frozenset(words[rank] for _, rank in chosen[1::2])
     why = f"{len(replacements):,} sentences can be changed, and no replacement may be in two splits"
     notes = (
         format_band_note(band),
         *selection.describe_size(request, selection.ClassShare(requested, counts_by_split), classes=2, why=why),
     )
     return selection.Selection(LABELS, tuple(entries), notes, count_forms(forms), forms)
-
-
-def _deal_replacements(
-    replacements: Sequence[Replacement], requested: dict[Split, int]
-) -> dict[Split, list[Replacement]]:
-    ranks = np.array([replacement.rank for replacement in replacements], np.int64)
-    zeros = np.zeros(len(replacements), np.int64)
-    pool = SentencePool(zeros.astype(np.uint64), zeros, ranks)
-    places = selection.deal_forms(pool, classes=1, requested=requested)
-    return {
-        split: [replacement for replacement, place in zip(replacements, places, strict=True) if place == number]
-        for number, split in enumerate(requested)
-    }
 
 
 def _find_replacements(request: selection.SelectionRequest, band: selection.FrequencyBand) -> list[Replacement]:
@@ -105,11 +92,16 @@ def _replace_targets(request: selection.SelectionRequest) -> list[Replacement]:
         tokens[place] = word
         changes[text] = " ".join(tokens)
         ranks[text] = int(rank)
-    return [Replacement(pair, ranks[pair.original]) for pair in filter_new_pairs(request, changes)]
+    return [(pair, ranks[pair.original]) for pair in filter_new_pairs(request, changes)]
 
 
 def create_word_tables(corpus: Corpus, band: selection.FrequencyBand) -> None:
-    """Create the tables of nouns and verbs in the band, and of their counts *before* and *after* other words."""
+    """Create the tables that the queries below read.
+
+    - odd_words (word, tag, rank, form): words in the band whose most frequent tag is a noun's or verb's; by Universal
+      Dependencies, the form is the usual one: German nouns have a capital letter
+    - before, after (tag, other, word, rank, n): counts of such a word after, or before, *other*
+    """
     tags = ", ".join(f"'{tag}'" for tag in TAGS)
     corpus.query(
         "CREATE OR REPLACE TEMP TABLE odd_words AS WITH chosen AS ("
@@ -119,8 +111,11 @@ def create_word_tables(corpus: Corpus, band: selection.FrequencyBand) -> None:
         "SELECT unnest(tokens) AS token, unnest(tags) AS tag, 1 AS n FROM sentences "
         "WHERE len(tags) = len(tokens)) WHERE lower(token) IN (SELECT word FROM chosen) "
         "GROUP BY ALL), best AS (SELECT word, arg_max(tag, (n, tag)) AS tag FROM tagged "
-        f"GROUP BY word) SELECT word, tag, rank FROM best JOIN chosen USING (word) "
-        f"WHERE tag IN ({tags})",
+        f"GROUP BY word) SELECT word, tag, rank, if(tag IN ({tags}), word, form) AS form "
+        "FROM best JOIN chosen USING (word) JOIN (SELECT lower(token) AS word, arg_max(token, (n, token)) AS form "
+        "FROM (SELECT token, count(*) AS n FROM (SELECT unnest(tokens) AS token FROM sentences) GROUP BY token) "
+        "GROUP BY ALL) USING (word) "
+        rf"WHERE tag IN ({tags}) OR regexp_full_match(tag, '(NOUN|VERB)([|][^+]*)?')",
         band.low,
         band.high,
     )
@@ -141,8 +136,8 @@ WITH tokenised AS (
            generate_subscripts(tokens, 1) - 1 AS spot
     FROM sentences WHERE {selection.LENGTHS_SQL} AND len(tags) = len(tokens)
 ), eligible AS (
-    SELECT digest, spot, token AS word, tag
-    FROM tokenised SEMI JOIN odd_words ON token = word AND tokenised.tag = odd_words.tag
+    SELECT digest, spot, word, odd_words.tag
+    FROM tokenised JOIN odd_words ON token = form AND tokenised.tag = odd_words.tag
     WHERE spot > 0 AND spot < length - 1
 ), one AS (
     SELECT digest, arg_min((spot, word, tag),
@@ -171,7 +166,8 @@ WITH known AS (
            arg_min((word, rank), md5_number_lower(concat(digest, ' ', $1, ' ', word))) AS chosen
     FROM fitting GROUP BY digest
 )
-SELECT {HANDLE_SQL} AS handle, spot, chosen[1] AS word, chosen[2] AS rank FROM one
+SELECT {HANDLE_SQL} AS handle, spot, form AS word, chosen[2] AS rank
+FROM one JOIN odd_words ON word = chosen[1]
 ORDER BY md5_number_lower(concat(digest, ' ', $1)), digest
 """
 

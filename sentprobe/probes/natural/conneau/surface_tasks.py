@@ -100,7 +100,7 @@ def _check_enough(request: selection.SelectionRequest, pool: SentencePool, words
 
 def _find_words(request: selection.SelectionRequest) -> tuple[list[tuple[int, str]], int]:
     """Return the target words with their ranks, and the rank at which the search began."""
-    scale = selection.compute_scale(request.corpus.token_count)
+    scale = min(1.0, request.corpus.token_count / selection.REFERENCE_TOKENS)
     settings = request.settings
     first = settings.first_rank or 1 + round((FIRST_RANK - 1) * scale)
     word_count = settings.words or max(2, round(WORDS * scale))

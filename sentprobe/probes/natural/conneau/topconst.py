@@ -16,29 +16,28 @@ ANSWER_SQL = rf"CASE WHEN {selection.LENGTHS_SQL} AND regexp_full_match(top, '([
 """Constituents other than punctuation and quotes, then the label of the full stop."""
 
 
-def select_top_constituents(request: selection.SelectionRequest) -> selection.Selection:
+def select_top_constituents(request: selection.SelectionRequest, answer: str = ANSWER_SQL) -> selection.Selection:
     """Return the items of TopConst: the 19 most frequent sequences under the top S, and OTHER.
 
     Sequences with inner punctuation or quotes, or without a final full stop, are excluded. Raises TooFewError.
     """
-    tops, notes = _find_sequences(request)
+    tops, notes = _find_sequences(request, answer)
     cases = " ".join(f"WHEN '{top}' THEN {n}" for n, top in enumerate(tops))
     pool = request.select_pool(
         f"SELECT digest, CASE answer {cases} ELSE {len(tops)} END AS label, 0 AS form "
-        f"FROM {selection.build_answered_rows_sql(ANSWER_SQL)}"
+        f"FROM {selection.build_answered_rows_sql(answer)}"
     )
     labels = (*(top.replace(" ", "_") for top in tops), OTHER)
     return selection.select_classes(request, pool, labels, notes=notes)
 
 
-def _find_sequences(request: selection.SelectionRequest) -> tuple[list[str], tuple[str, ...]]:
+def _find_sequences(request: selection.SelectionRequest, answer: str) -> tuple[list[str], tuple[str, ...]]:
     """Return the most frequent sequences, and a note if their number differs from the paper's."""
     max_sequences = request.settings.sequences or SEQUENCES
-    min_sentences = (
-        1 if request.settings.sequences else min(MIN_SENTENCES, _count_class_items(request, max_sequences + 1))
-    )
+    class_items = sum(selection.compute_class_share(request.size, classes=max_sequences + 1).values())
+    min_sentences = 1 if request.settings.sequences else min(MIN_SENTENCES, class_items)
     rows = request.corpus.query(
-        f"SELECT answer FROM {selection.build_answered_rows_sql(ANSWER_SQL)} "
+        f"SELECT answer FROM {selection.build_answered_rows_sql(answer)} "
         "GROUP BY answer HAVING count(*) >= ? ORDER BY count(*) DESC, answer LIMIT ?",
         min_sentences,
         max_sequences,
@@ -54,10 +53,6 @@ def _find_sequences(request: selection.SelectionRequest) -> tuple[list[str], tup
     if len(rows) < max_sequences:
         note += f": no other has {min_sentences} sentences"
     return [top for (top,) in rows], (note,)
-
-
-def _count_class_items(request: selection.SelectionRequest, classes: int) -> int:
-    return sum(selection.compute_class_share(request.size, classes=classes).values())
 
 
 TASK = nt.NaturalTask(

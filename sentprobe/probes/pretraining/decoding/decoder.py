@@ -18,6 +18,7 @@ from sentprobe.probes.encoders.protocol import missing_extra
 from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
 from sentprobe.probes.pretraining.decoding.subwords import END, PADDING, START, Subwords
 from sentprobe.probes.pretraining.objective import Batch, Learner, Places, TokenRows, Validation, pad_rows
+from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 
 Noise: TypeAlias = Callable[[NDArray[np.int32], np.random.Generator], NDArray[np.int32]]
 """Function from a source to its non-empty noisy version, the encoder's input."""
@@ -75,34 +76,23 @@ class SequencePairs:
         return Batch(tensors, items=len(rows), targets=target_count)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecoderSize:
-    """Sizes of a decoder; defaults follow the paper's "Further training details"."""
-
-    codes: int
-    vector: int
-    hidden: int = 512
-    layers: int = 2
-    inputs: int = 300
-    dropout: float = 0.0
-    """Dropout rate of code embeddings, between layers, and of states."""
-
-
 class VectorDecoder(nn.Module):
     """An LSTM over the previous codes; the sentence vector is added to its input at every step."""
 
-    def __init__(self, size: DecoderSize) -> None:
+    def __init__(self, codes: int, vector_width: int, options: ObjectiveOptions) -> None:
+        """Make the layers; dropout is that of code embeddings, between layers, and of states."""
         super().__init__()
-        self.codes = nn.Embedding(size.codes, size.inputs, padding_idx=PADDING)
+        hidden, layers = options.decoder_hidden, options.decoder_layers
+        self.codes = nn.Embedding(codes, options.decoder_inputs, padding_idx=PADDING)
         self.lstm = nn.LSTM(
-            size.inputs + size.vector,
-            size.hidden,
-            size.layers,
+            options.decoder_inputs + vector_width,
+            hidden,
+            layers,
             batch_first=True,
-            dropout=size.dropout if size.layers > 1 else 0.0,
+            dropout=options.dropout if layers > 1 else 0.0,
         )
-        self.dropout = nn.Dropout(size.dropout)
-        self.out = nn.Linear(size.hidden, size.codes)
+        self.dropout = nn.Dropout(options.dropout)
+        self.out = nn.Linear(hidden, codes)
 
     def forward(self, vectors: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
         """Return the loss summed over the codes of *targets* (b, time), START to END and padded, in nats."""
@@ -138,11 +128,11 @@ class VectorDecoder(nn.Module):
         return torch.cat(generated, dim=1)
 
 
-def make_decoder(size: DecoderSize, *, seed: int) -> VectorDecoder:
+def make_decoder(codes: int, vector_width: int, options: ObjectiveOptions, *, seed: int) -> VectorDecoder:
     """Return a decoder with PyTorch's default initial weights, drawn from *seed*."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        return VectorDecoder(size)
+        return VectorDecoder(codes, vector_width, options)
 
 
 class Seq2Seq(Learner):
@@ -227,7 +217,7 @@ class GenerationValidator:
     def _compute_loss(self, learner: Seq2Seq) -> float:
         summed_loss, target_count = 0.0, 0
         for batch in self.pairs.batches(0):
-            summed_loss += float(learner(batch.to(_find_device(learner)))) * batch.targets
+            summed_loss += float(learner(batch.to(learner.device))) * batch.targets
             target_count += batch.targets
         return summed_loss / target_count
 
@@ -248,7 +238,7 @@ class GenerationValidator:
         max_length = int(targets.lengths[selected_items].max()) + EXTRA_CODES
         generated_texts: list[GeneratedText] = []
         for rows in replace(self.pairs, items=selected_items).plan_batches(0):
-            batch = self.pairs.make_batch(rows, 0).to(_find_device(learner))
+            batch = self.pairs.make_batch(rows, 0).to(learner.device)
             generated = learner.generate(batch, max_length=max_length).tolist()
             references = learner.subwords.decode(targets[row] for row in rows)
             generated_texts += map(GeneratedText, references, learner.subwords.decode(generated))
@@ -268,7 +258,3 @@ def compute_bleu(texts: Sequence[GeneratedText]) -> float:
 
     generated, references = [text.generated for text in texts], [text.reference for text in texts]
     return round(sacrebleu.corpus_bleu(generated, [references], tokenize="none", force=True).score, 6)
-
-
-def _find_device(learner: Seq2Seq) -> torch.device:
-    return next(learner.parameters()).device

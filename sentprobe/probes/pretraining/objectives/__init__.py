@@ -7,7 +7,7 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.probes.pretraining import objective_options as op
+from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 from sentprobe.probes.pretraining.texts import corpora
 from sentprobe.probes.pretraining.texts.constituents import read_trees
 from sentprobe.probes.pretraining.texts.pair_texts import read_nli, read_parallel, read_triplets
@@ -49,7 +49,7 @@ class ObjectiveKind:
 
     name: str
     texts: TextKind
-    options: tuple[op.Option[Any], ...] = ()
+    options: tuple[str, ...] = ()
     """Options that this objective takes; other objectives may take them, too."""
     learns: bool = True
     module: str = "sequences"
@@ -58,7 +58,7 @@ class ObjectiveKind:
     @property
     def option_names(self) -> tuple[str, ...]:
         """Names of the options of the objective and of its texts, without those of TRAINING."""
-        return (*TEXT_OPTIONS[self.texts], *(option.name for option in self.options))
+        return (*TEXT_OPTIONS[self.texts], *self.options)
 
     def uses(self, option: str) -> bool:
         """Return whether an option has an effect on this objective."""
@@ -79,18 +79,18 @@ TEXT_OPTIONS: Mapping[TextKind, tuple[str, ...]] = {
     TextKind.EVENTS: (),
     TextKind.TRIPLETS: ("encoding", "longest", "tokenised"),
 }
-_DECODER_OPTIONS = (op.CODES, op.DROPOUT)
+_DECODER_OPTIONS = ("codes", "dropout")
 
 _KINDS = (
     ObjectiveKind("none", TextKind.SENTENCES, learns=False),
     ObjectiveKind("autoencoder", TextKind.SENTENCES, _DECODER_OPTIONS),
-    ObjectiveKind("denoising", TextKind.SENTENCES, (*_DECODER_OPTIONS, op.DROP, op.SWAP)),
-    ObjectiveKind("skipthought", TextKind.SENTENCES, (*_DECODER_OPTIONS, op.NEIGHBOURS)),
+    ObjectiveKind("denoising", TextKind.SENTENCES, (*_DECODER_OPTIONS, "drop", "swap")),
+    ObjectiveKind("skipthought", TextKind.SENTENCES, (*_DECODER_OPTIONS, "neighbours")),
     ObjectiveKind("nmt", TextKind.PARALLEL, _DECODER_OPTIONS),
     ObjectiveKind("seq2tree", TextKind.TREES, _DECODER_OPTIONS),
-    ObjectiveKind("nli", TextKind.NLI, (op.CLASSES_HIDDEN, op.DROPOUT), module="classification"),
-    ObjectiveKind("meaning", TextKind.EVENTS, (*_DECODER_OPTIONS, op.EVENTS)),
-    ObjectiveKind("contrastive", TextKind.TRIPLETS, (op.TEMPERATURE,), module="classification"),
+    ObjectiveKind("nli", TextKind.NLI, ("classes_hidden", "dropout"), module="classification"),
+    ObjectiveKind("meaning", TextKind.EVENTS, (*_DECODER_OPTIONS, "events")),
+    ObjectiveKind("contrastive", TextKind.TRIPLETS, ("temperature",), module="classification"),
 )
 
 OBJECTIVES: Mapping[str, ObjectiveKind] = {kind.name: kind for kind in _KINDS}
@@ -115,9 +115,7 @@ def reject_unused_options(kind: ObjectiveKind, written_options: Mapping[str, str
         raise UsageError(f"{written} is for --objective {', '.join(users)}, not for {kind.name}")
 
 
-def prepare(
-    kind: ObjectiveKind, texts: Any, model: "SentenceModel", options: op.ObjectiveOptions
-) -> "PreparedObjective":
+def prepare(kind: ObjectiveKind, texts: Any, model: "SentenceModel", options: ObjectiveOptions) -> "PreparedObjective":
     """Return an objective over texts of its kind, ready for training."""
     if not any(parameter.requires_grad for parameter in model.parameters()):
         raise UsageError(

@@ -12,7 +12,7 @@ from sentprobe.probes.pretraining.decoding import decoder
 from sentprobe.probes.pretraining.decoding.decoder import GenerationValidator, Metric
 from sentprobe.probes.pretraining.decoding.subwords import learn_subwords
 from sentprobe.probes.pretraining.objective import PreparedObjective, collect_rows, hold_out
-from sentprobe.probes.pretraining.objective_options import DROP, SWAP, ObjectiveOptions
+from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 from sentprobe.probes.pretraining.texts import corpora
 from sentprobe.probes.pretraining.texts.corpora import Meanings
 
@@ -53,16 +53,8 @@ def prepare_sequences(task: SequenceTask, model: SentenceModel, options: Objecti
 
 
 def _make_decoders(count: int, codes: int, vector_width: int, options: ObjectiveOptions) -> list[decoder.VectorDecoder]:
-    size = decoder.DecoderSize(
-        codes=codes,
-        vector=vector_width,
-        hidden=options.decoder_hidden,
-        layers=options.decoder_layers,
-        inputs=options.decoder_inputs,
-        dropout=options.dropout,
-    )
     seeds = np.random.default_rng((options.seed, 4)).integers(2**62, size=count)
-    return [decoder.make_decoder(size, seed=int(seed)) for seed in seeds]
+    return [decoder.make_decoder(codes, vector_width, options, seed=int(seed)) for seed in seeds]
 
 
 def prepare_autoencoder(texts: corpora.Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
@@ -82,10 +74,6 @@ class DropAndSwap:
 
     drop: float
     swap: float
-
-    def __post_init__(self) -> None:
-        DROP.check(self.drop)
-        SWAP.check(self.swap)
 
     def __call__(self, source: NDArray[np.int32], random: np.random.Generator) -> NDArray[np.int32]:
         """Return the noisy words; the same random numbers are drawn for all rates."""

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 from sentprobe.generator.sentences.parse import ParseError, parse
@@ -22,7 +21,7 @@ from sentprobe.probes.runs.execution.task import Task
 from sentprobe.probes.runs.request.settings import Run
 
 
-def make_item_table(data: ProbeDataset, *, fingerprint: str = "", lexicon: Lexicon | None = None) -> ItemTable:
+def make_item_table(data: ProbeDataset, *, lexicon: Lexicon | None = None) -> ItemTable:
     """Return the test items of a dataset, annotated if the grammar with this (or the built-in) lexicon parses them."""
     items = data.splits[Split.TEST]
     sentences = tuple(data.sentences[row] for row in items.rows)
@@ -32,7 +31,7 @@ def make_item_table(data: ProbeDataset, *, fingerprint: str = "", lexicon: Lexic
     columns = {LABEL: labels, LENGTH: tuple(map(str, count_tokens(sentences)))}
     return ItemTable(
         task=data.name,
-        fingerprint=fingerprint or data.fingerprint(),
+        fingerprint=data.fingerprint(),
         labels=data.labels,
         targets=items.targets,
         sentences=sentences,
@@ -80,15 +79,6 @@ def _find_marks(sentence: str, probes: Sequence[str], event: ProbedEvent | None)
     folded_probes = {probe.casefold() for probe in probes}
     tokens = enumerate(sentence.split()) if folded_probes else ()
     return tuple(at for at, token in tokens if token.casefold() in folded_probes)
-
-
-def ensure_item_table(
-    data: ProbeDataset, directory: Path, *, fingerprint: str, lexicon: Lexicon | None, anew: bool
-) -> None:
-    """Write the item table of a dataset if it is missing, *anew*, or has columns, which no fingerprint covers."""
-    path = find_item_table(directory, task=data.name, fingerprint=fingerprint)
-    if anew or data.columns or not path.exists():
-        write_item_table(make_item_table(data, fingerprint=fingerprint, lexicon=lexicon), directory)
 
 
 Recipes: TypeAlias = Mapping[tuple[str, str], str]
@@ -149,9 +139,9 @@ class ResultStore:
         """Write the item table of a task, if there is a results folder."""
         if self._run.out is None or task.name in self._tasks_with_items:
             return
-        ensure_item_table(
-            task.data, self._run.out, fingerprint=task.fingerprint, lexicon=task.lexicon, anew=self._run.force
-        )
+        path = find_item_table(self._run.out, task=task.name, fingerprint=task.fingerprint)
+        if self._run.force or task.data.columns or not path.exists():  # no fingerprint covers the columns
+            write_item_table(make_item_table(task.data, lexicon=task.lexicon), self._run.out)
         self._tasks_with_items.add(task.name)
 
     def reuse_shared_scores(

@@ -23,9 +23,10 @@ if TYPE_CHECKING:
 
 
 def split_validation(train: Items, groups: Indices, *, share: float = 0.1, seed: int = 0) -> tuple[Items, Items]:
-    """Split validation items, at most *share* of those of each label, from training items; *groups* (n,) stay together.
+    """Split validation items from training items: at most *share* of each label, else the smallest possible group.
 
-    Every probe word of a slot keeps an item in training; SentprobeError if training can lose no group.
+    Items of a group in *groups*, (n,), stay together. Every label, and every probe word of a slot, keeps an item in
+    training; SentprobeError if training can lose no group.
 
     >>> items = Items([0, 1, 2, 3], [], [0, 1, 0, 1])
     >>> left, taken = split_validation(items, np.array([0, 0, 1, 1]), share=0.5, seed=0)

@@ -189,7 +189,7 @@ def make_natural(
 
 def check_sampling(tasks: Iterable[NaturalTask], sampling: Sampling) -> None:
     """Raise UsageError if *sampling* is PAPER, and all tasks are of Conneau et al."""
-    if sampling is Sampling.PAPER and all(task.suite is TaskGroup.CONNEAU for task in tasks):
+    if sampling is Sampling.PAPER and not any(task.suite in {TaskGroup.ADI, TaskGroup.CONTROLS} for task in tasks):
         raise UsageError(
             "sampling paper is for the tasks of Adi et al. (task adi), none of which is asked for; "
             "those of Conneau et al. have one way"

@@ -16,7 +16,7 @@ from sentprobe.generator.spaces.held_out_words import parse_side
 from sentprobe.lexicon.read import english
 from sentprobe.probes.dataset import ENCODER_WORDS, ProbeDataset
 from sentprobe.probes.encoders.cache.embedding import embed
-from sentprobe.probes.encoders.models.python import wrap
+from sentprobe.probes.encoders.models.python import wrap_encoder
 from sentprobe.probes.encoders.protocol import Capabilities, Encoder, EncoderError, Vectors, read_name
 from sentprobe.probes.encoders.resolve import is_encoder
 from sentprobe.probes.geometry.distance_results import ALL_TRIPLETS, GeometryResult, write_geometry
@@ -224,7 +224,7 @@ class Scorer:
                 "sentences, or an object with encode"
             )
         name = self._name or read_name(encode)
-        encoder = encode if isinstance(encode, Encoder) else wrap(encode, name=name)
+        encoder = encode if isinstance(encode, Encoder) else wrap_encoder(encode, name=name)
         with restore_training_modes(encode):
             vectors = embed(encoder, self.sentences)
         dim = vectors.shape[1]

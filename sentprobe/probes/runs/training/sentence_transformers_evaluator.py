@@ -3,16 +3,18 @@
 import csv
 import io
 from collections.abc import Callable, Sequence
-from functools import partial
 from pathlib import Path
 from statistics import mean
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, ClassVar, Unpack
 
 from sentprobe.disk.files import write_atomically
 from sentprobe.errors import UsageError, path_error, suggest
+from sentprobe.probes.encoders.models.python import wrap_encoder
 from sentprobe.probes.encoders.protocol import missing_extra
-from sentprobe.probes.gate.gate_run import gate
+from sentprobe.probes.gate.gate_run import prepare_pairs
+from sentprobe.probes.gate.pair_scores import VectorScorer
 from sentprobe.probes.runs.training.scorer import MEAN, USUAL_CONTRASTS, ScoreOptions, Scorer, restore_training_modes
+from sentprobe.progress import SilentReporter
 
 if TYPE_CHECKING:
     from sentence_transformers.base.evaluation import BaseEvaluator
@@ -39,6 +41,8 @@ class SentenceTransformersEvaluator(BaseEvaluator):
         EncoderError: sentence-transformers is not installed.
         UsageError: unknown key; see also :class:`sentprobe.Scorer`.
     """
+
+    _title: ClassVar = "Sentprobe"
 
     def __new__(cls, **options: Any) -> "SentenceTransformersEvaluator":
         """Return an object that is also an evaluator of sentence-transformers."""
@@ -105,7 +109,7 @@ class SentenceTransformersEvaluator(BaseEvaluator):
     @property
     def description(self) -> str:
         """The name in a model card."""
-        return "Sentprobe"
+        return self._title
 
     def _add_prefix(self, key: str) -> str:
         return f"{self.name}_{key}" if self.name else key
@@ -118,7 +122,13 @@ class GateEvaluator(SentenceTransformersEvaluator):
 
     - contrasts, n, seed, vocabulary: of the generated pairs; see :func:`sentprobe.gate`
     - name, batch_size, write_csv: see :class:`SentenceTransformersEvaluator`
+
+    Raises:
+        EncoderError: sentence-transformers is not installed.
+        UsageError: unknown contrast or vocabulary, too few triplets, or *keep* out of range.
     """
+
+    _title: ClassVar = "Sentprobe gate"
 
     def __init__(
         self,
@@ -133,12 +143,13 @@ class GateEvaluator(SentenceTransformersEvaluator):
         write_csv: bool = True,
     ) -> None:
         super(SentenceTransformersEvaluator, self).__init__()  # type: ignore[no-untyped-call]
-        self._measure = partial(gate, keep=keep, contrasts=contrasts, n=n, seed=seed, vocabulary=vocabulary)
+        self._pairs, self._seed = prepare_pairs(contrasts, keep=keep, n=n, vocabulary=vocabulary), seed
         self._describe(name, FALSE_HITS, greater_is_better=False, batch_size=batch_size, write_csv=write_csv)
 
     def _score(self, encode: Callable[[list[str]], Any], *, step: int | None, epoch: float | None) -> dict[str, float]:
         del step, epoch
-        (result,) = self._measure(encode).draws
+        scorer = VectorScorer(wrap_encoder(encode, name=self.name or "model"))
+        result = self._pairs.measure(scorer, seed=self._seed, reporter=SilentReporter())
         shares = {f"false_hits_{rates.contrast}_{rates.form}": rates.false_hits for rates in result.rates}
         return {**shares, FALSE_HITS: mean(shares.values()), "misses": 1 - result.kept}
 
@@ -151,22 +162,17 @@ _EVALUATOR_CLASSES: dict[type, type] = {}
 
 def _make_evaluator_class(scorer_class: type) -> type:
     """Return a subclass of *scorer_class* and of the base class of evaluators."""
-    base = _import_base_class()
+    try:
+        from sentence_transformers.base import evaluation
+    except ImportError:
+        raise missing_extra(scorer_class.__name__, "sentence-transformers") from None
+    base: type = evaluation.BaseEvaluator
     if issubclass(scorer_class, base):
         return scorer_class
     if scorer_class not in _EVALUATOR_CLASSES:
         attributes = {name: getattr(scorer_class, name) for name in ("__doc__", "__module__", "__qualname__")}
         _EVALUATOR_CLASSES[scorer_class] = type(scorer_class.__name__, (scorer_class, base), attributes)
     return _EVALUATOR_CLASSES[scorer_class]
-
-
-def _import_base_class() -> type:
-    try:
-        from sentence_transformers.base import evaluation
-    except ImportError:
-        raise missing_extra("SentenceTransformersEvaluator", "sentence-transformers") from None
-    base: type = evaluation.BaseEvaluator
-    return base
 
 
 def _append_csv_row(path: Path, *, header: list[str], row: list[float]) -> None:

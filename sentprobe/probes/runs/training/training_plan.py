@@ -90,7 +90,7 @@ class TextPlan:
     """The column of sentences, or the two columns of a translation (in TMX: the languages)."""
     document: str | None = None
     options: TextOptions = field(default_factory=TextOptions)
-    events: int = EVENTS.default
+    events: int = EVENTS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -150,7 +150,7 @@ def test_a_directory_is_not_a_file(tmp_path: Path, suffix: str) -> None:
 
 
 def test_unknown_format() -> None:
-    with pytest.raises(UsageError, match=r"unknown format 'npq' .*did you mean 'np[yz]'"):
+    with pytest.raises(UsageError, match=r"there is no format of sentence vectors 'npq' .*did you mean 'np[yz]'"):
         find_format(Path("v"), "npq")
     with pytest.raises(UsageError, match=r"v.csv: the suffix '.csv' says no format"):
         make_encoder("file:v.csv", seed=0)

@@ -12,7 +12,7 @@ from encoder_modules import SENTEVAL, SOURCE
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.encoders.cache.embedding import CHUNK, embed
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.encoders.models.python import CallStyle, PythonEncoder, find_style, wrap
+from sentprobe.probes.encoders.models.python import CallStyle, PythonEncoder, find_style, wrap_encoder
 from sentprobe.probes.encoders.protocol import Encoder, EncoderError
 
 TEXTS = ("the man slept", "the woman danced", "a doctor met the man")
@@ -249,21 +249,21 @@ def _spaces(sentences: Sequence[str]) -> list[list[float]]:
 
 
 def test_a_function_at_hand() -> None:
-    encoder = wrap(_spaces, name="spaces")
+    encoder = wrap_encoder(_spaces, name="spaces")
     assert encoder.encode(["a b c"]).tolist() == [[2.0]]
     assert not encoder.capabilities.cacheable
-    assert encoder.fingerprint == wrap(_spaces, name="spaces").fingerprint
-    named = wrap(_spaces, name="spaces", fingerprint="1")
+    assert encoder.fingerprint == wrap_encoder(_spaces, name="spaces").fingerprint
+    named = wrap_encoder(_spaces, name="spaces", fingerprint="1")
     assert named.capabilities.cacheable
-    assert named.fingerprint == wrap(_spaces, name="spaces", fingerprint="1").fingerprint
-    assert named.fingerprint != wrap(_spaces, name="spaces", fingerprint="2").fingerprint
+    assert named.fingerprint == wrap_encoder(_spaces, name="spaces", fingerprint="1").fingerprint
+    assert named.fingerprint != wrap_encoder(_spaces, name="spaces", fingerprint="2").fingerprint
     with pytest.raises(EncoderError, match="odd: a int is neither a function nor an object with"):
-        wrap(3, name="odd")
+        wrap_encoder(3, name="odd")
 
 
 def test_a_function_of_no_file_is_never_known_again() -> None:
     """As in a notebook, where its text may have changed under the same name."""
     scope: dict[str, Any] = {"__name__": "no.file"}
     exec("def encode(sentences):\n    return [[1.0] for _ in sentences]", scope)
-    first, second = (wrap(scope["encode"], name="mine") for _ in range(2))
+    first, second = (wrap_encoder(scope["encode"], name="mine") for _ in range(2))
     assert first.fingerprint != second.fingerprint

@@ -15,7 +15,6 @@ from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.kinds import make_encoder
-from sentprobe.probes.encoders.networks.network import GruBi, GruUni
 from sentprobe.probes.encoders.protocol import Encoder, digest, get_capabilities
 
 Array = NDArray[np.float64]
@@ -189,10 +188,10 @@ def gru_states(weights: tuple[Array, ...], inputs: Array) -> Array:
 def both_directions(encoder: object, inputs: Array) -> tuple[Array, Array]:
     """The states of the last layer, each direction in the order in which it reads."""
     network = encoder.network  # type: ignore[attr-defined]
-    states = gru_states if isinstance(network, (GruUni, GruBi)) else lstm_states
+    states = gru_states if network.kind.gates == 3 else lstm_states
     for layer in range(len(network.layers)):
         forwards = states(cells_of(encoder, layer, "forth"), inputs)
-        if network.directions == 1:
+        if network.kind.directions == 1:
             backwards = np.zeros((len(inputs), 0))
         else:
             backwards = states(cells_of(encoder, layer, "back"), inputs[::-1])

@@ -10,9 +10,11 @@ from thoroughness import examples
 
 from sentprobe.probes.pretraining.decoding import decoder as dc
 from sentprobe.probes.pretraining.decoding.subwords import END, PADDING, START
+from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 
-SIZE = dc.DecoderSize(codes=11, vector=3, hidden=5, layers=2, inputs=4)
-DECODER = dc.make_decoder(SIZE, seed=1)
+CODES, WIDTH = 11, 3
+OPTIONS = ObjectiveOptions(decoder_hidden=5, decoder_layers=2, decoder_inputs=4)
+DECODER = dc.make_decoder(CODES, WIDTH, OPTIONS, seed=1)
 VECTORS = torch.randn(3, 3, generator=torch.Generator().manual_seed(1))
 TARGETS: "tuple[list[int], ...]" = ([5, 3, 10], [4], [])
 
@@ -34,11 +36,13 @@ class ByHand:
         self.weights = {name: weight.double().numpy() for name, weight in state.items()}
 
     def losses(self, vector: NDArray[np.float64], codes: "list[int]") -> "list[float]":
-        states = [(np.zeros(SIZE.hidden), np.zeros(SIZE.hidden)) for _ in range(SIZE.layers)]
+        states = [
+            (np.zeros(OPTIONS.decoder_hidden), np.zeros(OPTIONS.decoder_hidden)) for _ in range(OPTIONS.decoder_layers)
+        ]
         losses = []
         for previous_code, next_code in zip([START, *codes], [*codes, END], strict=True):
             at = np.concatenate([self.weights["codes.weight"][previous_code], vector])
-            for layer in range(SIZE.layers):
+            for layer in range(OPTIONS.decoder_layers):
                 states[layer] = self.step(layer, at, *states[layer])
                 at = states[layer][0]
             logits = self.weights["out.weight"] @ at + self.weights["out.bias"]
@@ -73,14 +77,14 @@ def test_padding_changes_no_loss(rows: "list[list[int]]", more: int) -> None:
 
 def test_the_seed_decides_and_the_global_generator_stays() -> None:
     before = torch.get_rng_state()
-    again, other_seed = dc.make_decoder(SIZE, seed=1), dc.make_decoder(SIZE, seed=2)
+    again, other_seed = dc.make_decoder(CODES, WIDTH, OPTIONS, seed=1), dc.make_decoder(CODES, WIDTH, OPTIONS, seed=2)
     assert torch.equal(torch.get_rng_state(), before)
     assert torch.equal(again.out.weight, DECODER.out.weight)
     assert not torch.equal(other_seed.out.weight, DECODER.out.weight)
 
 
 def test_gradients_reach_all_weights_and_the_vectors() -> None:
-    decoder = dc.make_decoder(SIZE, seed=1)
+    decoder = dc.make_decoder(CODES, WIDTH, OPTIONS, seed=1)
     vectors = VECTORS.clone().requires_grad_()
     decoder(vectors, pad_codes(list(TARGETS))).backward()
     assert all(parameter.grad is not None and parameter.grad.any() for parameter in decoder.parameters())
@@ -94,14 +98,13 @@ def test_each_code_said_is_the_likeliest_after_those_before() -> None:
         codes = [code for code in generated if code not in (END, PADDING)]
         for place, code in enumerate(codes):
             rivals = [
-                by_hand.losses(VECTORS[row].double().numpy(), [*codes[:place], rival])[place]
-                for rival in range(SIZE.codes)
+                by_hand.losses(VECTORS[row].double().numpy(), [*codes[:place], rival])[place] for rival in range(CODES)
             ]
             assert int(np.argmin(rivals)) == code
 
 
 def test_after_the_end_nothing_is_said() -> None:
-    decoder = dc.make_decoder(SIZE, seed=1)
+    decoder = dc.make_decoder(CODES, WIDTH, OPTIONS, seed=1)
     with torch.no_grad():
         decoder.out.bias[END] = 100
     assert decoder.generate(VECTORS, max_length=6).tolist() == [[END]] * 3

@@ -11,6 +11,7 @@ from thoroughness import examples
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.pretraining.decoding.decoder import SOURCES, format_target_name
+from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 from sentprobe.probes.pretraining.objectives import OBJECTIVES, prepare
 from sentprobe.probes.pretraining.objectives.sequences import DropAndSwap
 from sentprobe.probes.pretraining.texts.corpora import Sentences
@@ -89,4 +90,4 @@ def test_noise_is_new_each_epoch_and_only_on_what_is_read() -> None:
 @pytest.mark.parametrize("share", [-0.1, 1.5, float("nan")])
 def test_what_is_no_share_is_refused(share: float) -> None:
     with pytest.raises(UsageError, match=r"swap=.*: a share is from 0 to 1"):
-        DropAndSwap(0.1, share)
+        ObjectiveOptions(swap=share)

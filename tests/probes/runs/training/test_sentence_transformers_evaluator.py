@@ -14,6 +14,7 @@ from model_files import packaged_model
 
 import sentprobe
 from sentprobe.extras import format_install
+from sentprobe.probes.gate import gate_run
 from sentprobe.probes.runs.training import sentence_transformers_evaluator as evaluating
 
 SMALL: dict[str, Any] = {"contrasts": ("role", "tense"), "triplets": 12}
@@ -102,6 +103,20 @@ def test_a_gate_evaluator_returns_the_false_hits_of_probe_gate(tmp_path: Path) -
     header, row = (tmp_path / "sentprobe_evaluation_gate_results.csv").read_text("utf-8").splitlines()
     assert header.split(",")[:3] == ["epoch", "steps", "false_hits_role_anchor"]
     assert row.startswith("0.5,10,")
+    assert evaluator.description == "Sentprobe gate"
+
+
+@pytest.mark.usefixtures("theirs")
+def test_a_gate_evaluator_prepares_its_pairs_once_and_refuses_wrong_values_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    mistakes: list[dict[str, Any]] = [{"contrasts": ["rle"]}, {"keep": 2.0}, {"vocabulary": "englsh"}, {"n": 10**9}]
+    for mistake in mistakes:
+        with pytest.raises(sentprobe.UsageError):
+            sentprobe.GateEvaluator(**{"contrasts": ["role"], **mistake})
+    evaluator = sentprobe.GateEvaluator(contrasts=["role"], n=8)
+    monkeypatch.setattr(gate_run, "build_triplet_spaces", None)
+    assert evaluator(Model()) == evaluator(Model())
 
 
 @pytest.mark.usefixtures("theirs")

@@ -1,0 +1,214 @@
+"""Labels by Universal Dependencies alone (version 2), in any language: main clause, depth, order, voice, clauses."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from sentprobe.generator.events.event import Number
+from sentprobe.probes.syntax.clauses import MainClause, Noun
+from sentprobe.probes.syntax.dependencies import DependencyError, DependencyGraph, make_graph
+from sentprobe.probes.syntax.tree_labels import Coordination
+from sentprobe.probes.syntax.trees import ParsedSentence, UniversalWords
+
+PENN_TAGS = frozenset(
+    (
+        *("CC", "CD", "DT", "EX", "FW", "IN", "JJ", "JJR", "JJS", "LS", "MD", "NN", "NNS", "NNP", "NNPS", "PDT"),
+        *("POS", "PRP", "PRP$", "RB", "RBR", "RBS", "RP", "SYM", "TO", "UH", "VB", "VBD", "VBG", "VBN", "VBP"),
+        *("VBZ", "WDT", "WP", "WP$", "WRB", "#", "$", ".", ",", ":", "``", "''", "-LRB-", "-RRB-"),
+        *("ADD", "AFX", "GW", "HYPH", "NFP", "XX"),
+    )
+)
+_INFLECTED = re.compile(r"(?!PRON\b).*\|(Gender|Case)=")
+_LAST_LATIN = "\u024f"
+_AUXILIARIES = frozenset(("aux", "cop"))
+_SUBJECTS = frozenset(("nsubj", "csubj"))
+_NUMBERS = {"Sing": Number.SINGULAR, "Plur": Number.PLURAL, "Ptan": Number.PLURAL}
+"""Numbers by feature; Ptan are plural nouns without a singular, such as *clothes*."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UniversalLabels:
+    """The labels of a sentence; all indices count tokens, and tags are those of words."""
+
+    tokens: tuple[str, ...]
+    tags: tuple[str, ...]
+    """Tags of the tokens; those of a multiword token's words are joined by ``+``."""
+    clause: MainClause
+    main_tags: Sequence[str | None]
+    """Tags of the main verb, subject and object."""
+    depth: int
+    order: str
+    """Relations of the root and its dependents in their order, without subtypes and punctuation."""
+    voice: str | None
+    coordination: Coordination | None
+    clause_words: tuple[str, ...] | None
+    """First words of both coordinated clauses, as written within a sentence."""
+
+
+def has_penn_tags(parsed: ParsedSentence, words: UniversalWords) -> bool:
+    """Return whether a sentence is English with the Penn Treebank's tags.
+
+    Other treebanks have some of these tags, too: then words but pronouns have gender or case, or another script.
+    """
+    letters = [letter for token in parsed.tokens for letter in token if letter.isalpha()]
+    return (
+        PENN_TAGS.issuperset(parsed.tags)
+        and not any(_INFLECTED.match(tag) for tag in words.tags)
+        and sum(letter > _LAST_LATIN for letter in letters) <= len(letters) / 2
+    )
+
+
+def get_feature(tag: str, name: str) -> str:
+    """Return a feature of a word's tag, or the empty string.
+
+    >>> get_feature("NOUN|Gender=Masc|Number=Plur", "Number")
+    'Plur'
+    """
+    return next((part[len(name) + 1 :] for part in tag.split("|") if part.startswith(f"{name}=")), "")
+
+
+def find_universal_labels(parsed: ParsedSentence, words: UniversalWords) -> UniversalLabels:
+    """Return the labels of a sentence. Raises DependencyError if the dependencies are no tree."""
+    graph = make_graph(parsed.tokens, words.tags, parsed.heads, parsed.relations)
+    depths = _compute_depths(graph)
+    spans = list(_list_token_spans(len(parsed.tokens), words))
+    token_of = [token for token, (first, end, _) in enumerate(spans) for _ in range(first, end)]
+    verb = _find_verb(graph)
+    subject, object_ = (_find_noun(graph, relation) if verb is not None else None for relation in ("nsubj", "obj"))
+    nouns = (None if noun is None else Noun(token_of[noun.index], noun.number) for noun in (subject, object_))
+    coordination = _find_coordination(graph)
+    clauses = None if coordination is None else _map_coordination(coordination, token_of)
+    tokens = tuple(parsed.tokens[first] if form is None else form for first, _, form in spans)
+    starts = () if coordination is None else (coordination.first[0], coordination.second[0])
+    root_words = sorted((graph.root, *graph.dependents[graph.root]))
+    relations = [graph.relations[node].split(":")[0] for node in root_words]
+    return UniversalLabels(
+        tokens=tokens,
+        tags=tuple("+".join(words.tags[first:end]) for first, end, _ in spans),
+        clause=MainClause(None if verb is None else token_of[verb], *nouns),
+        main_tags=(
+            None if verb is None else words.tags[verb],
+            *(None if noun is None else words.tags[noun.index] for noun in (subject, object_)),
+        ),
+        depth=max(depths),
+        order=" ".join(relation for relation in relations if relation != "punct"),
+        voice=_find_voice(graph),
+        coordination=clauses,
+        clause_words=None
+        if clauses is None
+        else tuple(_lower_first(tokens[token_of[start]], words.lemmas[start], words.tags[start]) for start in starts),
+    )
+
+
+def _list_token_spans(word_count: int, words: UniversalWords) -> Iterator[tuple[int, int, str | None]]:
+    """Yield the first word and the end of each token, and the form of a multiword token."""
+    place = 0
+    for first, end, form in (*words.ranges, (word_count, word_count, "")):
+        yield from ((word, word + 1, None) for word in range(place, first))
+        if end > first:
+            yield first, end, form
+        place = end
+
+
+def _compute_depths(graph: DependencyGraph) -> list[int]:
+    """Return the number of edges from the root to each word."""
+    depths = {graph.root: 0}
+    queue = [graph.root]
+    for node in queue:
+        depths |= dict.fromkeys(graph.dependents[node], depths[node] + 1)
+        queue += graph.dependents[node]
+    if len(depths) < len(graph.tokens):
+        raise DependencyError(f"{len(graph.tokens) - len(depths)} tokens are not below the root")
+    return list(depths.values())
+
+
+def is_finite(tag: str) -> bool:
+    """Return whether a verb is finite: VerbForm=Fin, or without a VerbForm, a Mood or Person."""
+    form = get_feature(tag, "VerbForm")
+    return form == "Fin" or (not form and bool(get_feature(tag, "Mood") or get_feature(tag, "Person")))
+
+
+def _find_verb(graph: DependencyGraph) -> int | None:
+    """Return the first finite auxiliary or copula of the root, or the root if it is a finite verb.
+
+    A verb that is not finite is the main verb if it has a subject of its own.
+    """
+    helpers = (node for node in graph.find_dependents(graph.root, _AUXILIARIES) if is_finite(graph.tags[node]))
+    tag = graph.tags[graph.root]
+    is_verb = re.match(r"(VERB|AUX)\b", tag) and (
+        is_finite(tag)
+        or (get_feature(tag, "VerbForm") in {"", "Part", "Inf"} and graph.find_dependents(graph.root, _SUBJECTS) != [])
+    )
+    return next(helpers, graph.root if is_verb else None)
+
+
+def _find_noun(graph: DependencyGraph, relation: str) -> Noun | None:
+    """Return the first dependent with *relation*; joined phrases have a number only if the first noun is plural."""
+    nodes = graph.find_dependents(graph.root, frozenset((relation,)))
+    if not nodes:
+        return None
+    is_joined = graph.find_dependents(nodes[0], frozenset(("conj",))) != []
+    number = _NUMBERS.get(get_feature(graph.tags[nodes[0]], "Number"))
+    return Noun(nodes[0], None if is_joined and number is not Number.PLURAL else number)
+
+
+def _find_voice(graph: DependencyGraph) -> str | None:
+    """Return Pass if the root has a dependent with the subtype ``pass`` or Voice=Pass; Act for other verbs."""
+    tag = graph.tags[graph.root]
+    if any(graph.relations[node].endswith(":pass") for node in graph.dependents[graph.root]):
+        return "Pass"
+    return (get_feature(tag, "Voice") or "Act") if tag.startswith("VERB") else None
+
+
+def _find_coordination(graph: DependencyGraph) -> Coordination | None:
+    """Return the clauses of the root and its only ``conj``, which the sentence's only ``cc`` joins, as spans of words.
+
+    Both have a verb; either both have a subject or neither has, and a finite verb likewise.
+    """
+    below = graph.dependents[graph.root]
+    second = graph.find_dependents(graph.root, frozenset(("conj",)))
+    conjunctions = [node for node, relation in enumerate(graph.relations) if relation.split(":")[0] == "cc"]
+    if len(second) != 1 or len(conjunctions) != 1 or conjunctions[0] not in graph.dependents[second[0]]:
+        return None
+    first_form, second_form = (_describe_clause(graph, node) for node in (graph.root, second[0]))
+    if first_form != second_form or first_form is None:
+        return None
+    start, end, joint = 0, len(graph.tokens), conjunctions[0]
+    is_mark = [relation.split(":")[0] == "punct" for relation in graph.relations]
+    while end and is_mark[end - 1]:
+        end -= 1
+    while start < end and is_mark[start]:
+        start += 1
+    first_end = joint - 1 if joint and is_mark[joint - 1] else joint
+    inside = [second[0]]
+    for node in inside:
+        inside += graph.dependents[node]
+    words = [node for node in inside if not is_mark[node] and node != joint]
+    if not start < first_end or {node for node in range(joint + 1, end) if not is_mark[node]} != set(words):
+        return None
+    return Coordination(joint, (start, first_end), (joint + 1, end)) if graph.root < joint and below else None
+
+
+def _describe_clause(graph: DependencyGraph, node: int) -> tuple[bool, bool] | None:
+    """Return whether a clause has a subject and a finite verb; None without any verb."""
+    verbs = [node, *graph.find_dependents(node, _AUXILIARIES)]
+    is_finite_clause = any(is_finite(graph.tags[verb]) for verb in verbs)
+    if len(verbs) == 1 and not graph.tags[node].startswith(("VERB", "AUX")):
+        return None
+    return graph.find_dependents(node, _SUBJECTS) != [], is_finite_clause
+
+
+def _map_coordination(words: Coordination, token_of: Sequence[int]) -> Coordination | None:
+    """Return the spans as tokens; None if a clause ends within a token."""
+    bounds = (*words.first, words.conjunction, *words.second)
+    if any(0 < bound < len(token_of) and token_of[bound] == token_of[bound - 1] for bound in bounds):
+        return None
+    first, end, joint, start, stop = (len(set(token_of[:bound])) for bound in bounds)
+    return Coordination(joint, (first, end), (start, stop))
+
+
+def _lower_first(token: str, lemma: str, tag: str) -> str:
+    """Return the form within a sentence: a word whose lemma begins in lower case loses its capital letter."""
+    is_lower = lemma[:1].islower() and not tag.startswith("PROPN")
+    is_uppercase = token.isupper() and sum(map(str.isalpha, token)) > 1
+    return token[:1].lower() + token[1:] if is_lower and not is_uppercase else token
