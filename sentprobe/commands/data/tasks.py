@@ -76,20 +76,12 @@ def tasks(as_json: Annotated[bool, typer.Option("--json", help="Print JSON with 
         return
     for suite, paper in PAPERS.items():
         chosen = [task for task in listed if task.suite == suite]
-        print_text(f"{suite} ({paper}): {_describe_items(chosen[0])}")
+        *first, last = (
+            f"{count:,} {'training' if split == 'train' else split}" for split, count in chosen[0].items.items()
+        )
+        print_text(f"{suite} ({paper}): {', '.join(first)} and {last} items each")
         table = build_empty_table(("task", "question", "classes"), left=[1, 2])
         for task in chosen:
             table.add_row(Text(task.name), Text(task.question), Text(task.classes))
         print_table(table)
     print_text("s is the sentence; n, v and w are probe words: a noun, a verb, any word.")
-
-
-def _describe_items(task: ListedTask) -> str:
-    """Return a phrase with the item counts of a task.
-
-    >>> _describe_items(list_tasks()[0])
-    '4,000 training and 1,000 test items each'
-    """
-    names = {"train": "training", "validation": "validation", "test": "test"}
-    *first, last = [f"{count:,} {names[split]}" for split, count in task.items.items()]
-    return f"{', '.join(first)} and {last} items each"

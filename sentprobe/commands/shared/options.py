@@ -339,7 +339,7 @@ class NaturalOptions:
         int | None, declare_option(NATURAL_TEXT, help="Number of classes of TopConst, without OTHER. Default: 19.")
     ] = None
     depths: Annotated[
-        str | None, declare_option(NATURAL_TEXT, help="Depths (classes) of TreeDepth (5-12), DepDepth (2-5).")
+        str | None, declare_option(NATURAL_TEXT, help="Depths (classes) of TreeDepth (5-12), DepDepth (3-5).")
     ] = None
 
 

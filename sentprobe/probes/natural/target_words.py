@@ -48,11 +48,11 @@ def select_target_words(
     band = request.settings.band or compute_target_band(request.corpus.token_count)
     cases = " ".join(f"WHEN '{label}' THEN {n}" for n, label in enumerate(labels))
     pool = request.select_pool(
-        f"SELECT digest, CASE answer {cases} END AS label, rank AS form FROM "
-        f"(SELECT digest, answer, {build_form_sql(role)} AS word FROM "
+        "SELECT digest, label, rank AS form FROM "
+        f"(SELECT digest, CASE answer {cases} END AS label, {build_form_sql(role)} AS word FROM "
         f"{selection.build_answered_rows_sql(answer)}) "
-        f"JOIN {request.corpus.frequency_table} USING (word) WHERE n BETWEEN {band.low} AND "
-        f"{band.high}"
+        f"JOIN {request.corpus.frequency_table} USING (word) "
+        f"WHERE label IS NOT NULL AND n BETWEEN {band.low} AND {band.high}"
     )
     places, share = selection.select_by_form(pool, labels, request.size, task=request.task)
     ranks = {split: {int(rank) for rank in pool.forms[chosen]} for split, chosen in places.items()}

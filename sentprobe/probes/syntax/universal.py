@@ -75,6 +75,7 @@ def find_universal_labels(parsed: ParsedSentence, words: UniversalWords) -> Univ
     token_of = [token for token, (first, end, _) in enumerate(spans) for _ in range(first, end)]
     verb = _find_verb(graph)
     subject, object_ = (_find_noun(graph, relation) if verb is not None else None for relation in ("nsubj", "obj"))
+    nouns = (None if noun is None else Noun(token_of[noun.index], noun.number) for noun in (subject, object_))
     coordination = _find_coordination(graph)
     clauses = None if coordination is None else _map_coordination(coordination, token_of)
     tokens = tuple(parsed.tokens[first] if form is None else form for first, _, form in spans)
@@ -84,7 +85,7 @@ def find_universal_labels(parsed: ParsedSentence, words: UniversalWords) -> Univ
     return UniversalLabels(
         tokens=tokens,
         tags=tuple("+".join(words.tags[first:end]) for first, end, _ in spans),
-        clause=MainClause(None if verb is None else token_of[verb], *(_move(n, token_of) for n in (subject, object_))),
+        clause=MainClause(None if verb is None else token_of[verb], *nouns),
         main_tags=(
             None if verb is None else words.tags[verb],
             *(None if noun is None else words.tags[noun.index] for noun in (subject, object_)),
@@ -97,10 +98,6 @@ def find_universal_labels(parsed: ParsedSentence, words: UniversalWords) -> Univ
         if clauses is None
         else tuple(_lower_first(tokens[token_of[start]], words.lemmas[start], words.tags[start]) for start in starts),
     )
-
-
-def _move(noun: Noun | None, token_of: Sequence[int]) -> Noun | None:
-    return None if noun is None else Noun(token_of[noun.index], noun.number)
 
 
 def _list_token_spans(word_count: int, words: UniversalWords) -> Iterator[tuple[int, int, str | None]]:
@@ -166,15 +163,15 @@ def _find_voice(graph: DependencyGraph) -> str | None:
 def _find_coordination(graph: DependencyGraph) -> Coordination | None:
     """Return the clauses of the root and its only ``conj``, which the sentence's only ``cc`` joins, as spans of words.
 
-    Both have a verb; either both have a subject or neither has.
+    Both have a verb; either both have a subject or neither has, and a finite verb likewise.
     """
     below = graph.dependents[graph.root]
     second = graph.find_dependents(graph.root, frozenset(("conj",)))
     conjunctions = [node for node, relation in enumerate(graph.relations) if relation.split(":")[0] == "cc"]
     if len(second) != 1 or len(conjunctions) != 1 or conjunctions[0] not in graph.dependents[second[0]]:
         return None
-    has_subject = [graph.find_dependents(node, _SUBJECTS) != [] for node in (graph.root, second[0])]
-    if has_subject[0] != has_subject[1] or not (_has_verb(graph, graph.root) and _has_verb(graph, second[0])):
+    first_form, second_form = (_describe_clause(graph, node) for node in (graph.root, second[0]))
+    if first_form != second_form or first_form is None:
         return None
     start, end, joint = 0, len(graph.tokens), conjunctions[0]
     is_mark = [relation.split(":")[0] == "punct" for relation in graph.relations]
@@ -192,8 +189,13 @@ def _find_coordination(graph: DependencyGraph) -> Coordination | None:
     return Coordination(joint, (start, first_end), (joint + 1, end)) if graph.root < joint and below else None
 
 
-def _has_verb(graph: DependencyGraph, node: int) -> bool:
-    return graph.tags[node].startswith(("VERB", "AUX")) or graph.find_dependents(node, _AUXILIARIES) != []
+def _describe_clause(graph: DependencyGraph, node: int) -> tuple[bool, bool] | None:
+    """Return whether a clause has a subject and a finite verb; None without any verb."""
+    verbs = [node, *graph.find_dependents(node, _AUXILIARIES)]
+    is_finite_clause = any(is_finite(graph.tags[verb]) for verb in verbs)
+    if len(verbs) == 1 and not graph.tags[node].startswith(("VERB", "AUX")):
+        return None
+    return graph.find_dependents(node, _SUBJECTS) != [], is_finite_clause
 
 
 def _map_coordination(words: Coordination, token_of: Sequence[int]) -> Coordination | None:

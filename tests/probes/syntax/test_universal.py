@@ -5,6 +5,7 @@ import lzma
 from collections import Counter
 from collections.abc import Sequence
 
+import duckdb
 import pytest
 from conllu_files import read_conllu
 from hypothesis import given
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from shared import SHARED, needs_shared
 
 from sentprobe.generator.events.event import Number
+from sentprobe.probes.natural.conneau.main_clause import TENSE_SQL
 from sentprobe.probes.syntax.clauses import Noun
 from sentprobe.probes.syntax.rows import Row, RowError, build_row
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence
@@ -94,6 +96,8 @@ def test_coordinated_clauses_and_their_first_words() -> None:
     assert row.clauses is not None and row.universal is not None
     assert (row.clauses.first, row.clauses.conjunction, row.clauses.second) == ((0, 3), 4, (5, 7))
     assert row.universal.clause_words == ("die", "Jan")
+    shared_verb = CLAUSES.replace(f"ging/gehen/VERB|{FIN}", "gegangen/gehen/VERB|VerbForm=Part")
+    assert make_row(shared_verb).clauses is None
     shared_subject = CLAUSES.replace("Jan/Jan/PROPN/7/nsubj", "dann/dann/ADV/7/advmod")
     assert make_row(shared_subject).clauses is None
 
@@ -125,6 +129,41 @@ def test_elided_words_lose_their_capital() -> None:
     il = CLAUSES.replace("Die/der/DET/2/det", "L'/le/DET/2/det")
     row = make_row(il)
     assert row.universal is not None and row.universal.clause_words == ("l'", "Jan")
+
+
+@pytest.mark.parametrize(
+    ("words", "is_universal"),
+    [
+        (["dogs/NNS/NOUN|Number=Plur", "him/PRP/PRON|Case=Acc|Gender=Masc", "café/NN/NOUN", "./././"], False),
+        (["Hunde/NN/NOUN|Gender=Masc"], True),
+        (["вода/NN/NOUN"], True),
+        (["水/NN/NOUN", "好/JJ/ADJ"], True),
+        (["Haus/NN/NOUN", "!/$./PUNCT"], True),
+    ],
+)
+def test_tags_of_other_treebanks_are_not_penns(words: list[str], is_universal: bool) -> None:
+    lines = []
+    for number, word in enumerate(words, 1):
+        form, xpos, tag, *_ = word.split("/")
+        cells = make_line(number, form, tag, int(number > 1), "dep" if number > 1 else "root").split("\t")
+        lines.append("\t".join((*cells[:4], xpos, *cells[5:])))
+    sentence = read_one("\n".join(lines) + "\n")
+    assert isinstance(sentence, ParsedSentence)
+    assert (build_row(sentence).universal is not None) == is_universal
+
+
+@pytest.mark.parametrize(
+    ("features", "tense"),
+    [
+        ("Tense=Past", "PAST"),
+        ("Tense=Past,Pres", None),
+        ("Mood=Ind|Tense=Pres", "PRES"),
+        ("Mood=Ind,Sub|Tense=Pres", None),
+    ],
+)
+def test_several_values_of_a_feature_are_none(features: str, tense: str | None) -> None:
+    ((value,),) = duckdb.execute(f"SELECT {TENSE_SQL} FROM (SELECT 'VERB|{features}' AS verb_tag)").fetchall()
+    assert value == tense
 
 
 def test_a_circle_is_refused() -> None:

@@ -5,8 +5,9 @@ allow: at its widest, all depths are equally frequent; at its narrowest, the rar
 deep ones are rare in any corpus, so a dataset may lack up to 7% of the target's items.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -29,8 +30,8 @@ _LENGTHS = range(6, 23)
 Weights = NDArray[np.float64]
 _DEPTH_SPREADS = (np.inf, 4.0, 3.0, 2.5, 2.2)
 """Candidate standard deviations over depth, widest first."""
-_LENGTH_SPREAD = 4.5
-"""Standard deviation over length, about 3.7 tokens after truncation to the range of lengths."""
+LENGTH_SPREADS = (4.5,)
+"""Candidate standard deviations over length, widest first; 4.5 are about 3.7 tokens in the range of lengths."""
 _LENGTH_MEANS = np.arange(12, 16.5, 0.5)
 _SIZE_STEP = 0.99
 """Factor of each reduction of the size."""
@@ -48,6 +49,7 @@ class DepthTarget:
     lengths: Weights
     depth_spread: float
     length_mean: float
+    length_spread: float
 
     def compute_quotas(self, size: Mapping[Split, int], cells: Indices) -> dict[Split, Indices]:
         """Return how many of *cells* each split takes by depth and length, (d, 17) int64, in turn at each depth."""
@@ -65,7 +67,10 @@ class DepthTarget:
 
 
 def select_tree_depth(
-    request: selection.SelectionRequest, column: str = "depth", usual: range = selection.DEPTHS
+    request: selection.SelectionRequest,
+    column: str = "depth",
+    usual: range = selection.DEPTHS,
+    length_spreads: Sequence[float] = LENGTH_SPREADS,
 ) -> selection.Selection:
     """Return the items of TreeDepth: classes by depth, nearly independent of length. Raises TooFewError."""
     depths = usual if request.settings.depths == selection.DEPTHS else request.settings.depths
@@ -77,7 +82,7 @@ def select_tree_depth(
     cells = np.zeros((len(depths), len(_LENGTHS)), np.int64)
     np.add.at(cells, (pool.labels, pool.forms - _LENGTHS[0]), 1)
     size = {split: request.size.count_items(split) for split in selection.list_splits(request.size)}
-    best = find_best_target(cells, size)
+    best = find_best_target(cells, size, length_spreads)
     if best is None:
         counts = {f"depth {d}": int(n) for d, n in zip(depths, cells.sum(axis=1), strict=True)}
         raise selection.make_too_few_error(request.task, counts, needed=len(size))
@@ -122,11 +127,13 @@ def _deal_to_splits(row: Indices, requested: Indices) -> Indices:
     return dealt
 
 
-def find_best_target(cells: Indices, size: Mapping[Split, int]) -> tuple[DepthTarget, dict[Split, Indices]] | None:
+def find_best_target(
+    cells: Indices, size: Mapping[Split, int], length_spreads: Sequence[float] = LENGTH_SPREADS
+) -> tuple[DepthTarget, dict[Split, Indices]] | None:
     """Return the widest target that the corpus meets in full, or that with most items, and its quotas; or None."""
     best: tuple[DepthTarget, dict[Split, Indices]] | None = None
     best_count = 0
-    for target in _iterate_targets(len(cells)):
+    for target in _iterate_targets(len(cells), length_spreads):
         number = _find_fitting_size(target, cells, sum(size.values()))
         scale = min(1.0, number / sum(size.values()))
         scaled = {split: max(1, int(count * scale + 1e-9)) for split, count in size.items()}
@@ -139,16 +146,12 @@ def find_best_target(cells: Indices, size: Mapping[Split, int]) -> tuple[DepthTa
     return best
 
 
-def _iterate_targets(depth_count: int) -> Iterator[DepthTarget]:
+def _iterate_targets(depth_count: int, length_spreads: Sequence[float]) -> Iterator[DepthTarget]:
     depths, lengths = np.arange(depth_count, dtype=np.float64), np.array(_LENGTHS, np.float64)
-    for depth_spread in _DEPTH_SPREADS:
-        for mean in _LENGTH_MEANS:
-            yield DepthTarget(
-                _compute_gaussian(depths, float(depths.mean()), depth_spread),
-                _compute_gaussian(lengths, float(mean), _LENGTH_SPREAD),
-                depth_spread,
-                float(mean),
-            )
+    for length_spread, depth_spread, mean in product(length_spreads, _DEPTH_SPREADS, map(float, _LENGTH_MEANS)):
+        depth_shares = _compute_gaussian(depths, float(depths.mean()), depth_spread)
+        length_shares = _compute_gaussian(lengths, mean, length_spread)
+        yield DepthTarget(depth_shares, length_shares, depth_spread, mean, length_spread)
 
 
 def _compute_gaussian(values: Weights, mean: float, spread: float) -> Weights:
@@ -197,7 +200,7 @@ def describe_target(target: DepthTarget, quotas: Mapping[Split, Indices], depths
     even = not np.isinf(target.depth_spread) or len({*rows.sum(axis=1).tolist()}) == 1
     return (
         f"sampled to {_LENGTHS[0]} to {_LENGTHS[-1]} tokens in a Gaussian of mean "
-        f"{target.length_mean} and standard deviation {_LENGTH_SPREAD}, the same at each depth, "
+        f"{target.length_mean} and standard deviation {target.length_spread}, the same at each depth, "
         f"and {shares}{'' if met and even else ', but fewer where the corpus has too few'}; "
         f"correlation of length and depth that remains: {correlations}"
     )
