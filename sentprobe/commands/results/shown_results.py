@@ -24,7 +24,7 @@ from sentprobe.probes.report.tables.part_tables import build_structure_tables, i
 from sentprobe.probes.report.tables.published_rows import to_published_records
 from sentprobe.probes.report.tables.table_notes import SHORT, NoteStyle
 from sentprobe.probes.report.tables.training_curves import Curve, build_curve_tables, separate_training_curves
-from sentprobe.probes.report.tables.view import ShownTable, build_sections, choose_notes, lay_out_grids
+from sentprobe.probes.report.tables.view import ShownTable, build_sections, choose_notes
 from sentprobe.probes.report.tables.view import to_text as write_sections
 from sentprobe.probes.results.item_table import ItemTable, has_held_out, has_items, read_item_tables
 from sentprobe.probes.results.result import Result, Results
@@ -169,7 +169,7 @@ def build_tables(results: Results, view: View) -> Iterator[ShownTable]:
     if view.by_length is not None:
         yield from _build_series_tables(results, view.by_length, view.style)
         return
-    yield from lay_out_grids(build_sections(results, view.style, view.notes), view.style)
+    yield from build_sections(results, view.style, view.notes)
     yield from build_structure_tables(results, index_by_fingerprint(view.items), view.style)
     yield from build_geometry_sections(view.distances, results, intervals=view.style.intervals, nearness=view.nearness)
     yield from build_curve_tables(view.curves, intervals=view.style.intervals)

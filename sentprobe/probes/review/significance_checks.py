@@ -7,7 +7,7 @@ from sentprobe.probes.known_task import ABOUT_WORDS, Cue
 from sentprobe.probes.report.findings import control_verdicts as cv
 from sentprobe.probes.report.findings.comparisons import Comparison, format_p_value, format_points
 from sentprobe.probes.report.findings.paired_tests import LEVEL, DrawComparison
-from sentprobe.probes.report.findings.table_findings import ChanceTest, find_table, identify_control
+from sentprobe.probes.report.findings.table_findings import ChanceTest, find_table
 from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.review import power
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
@@ -74,9 +74,7 @@ def _describe_outcome(compared: Sequence[Comparison]) -> str:
 
 def describe_chance_test(test: ChanceTest) -> str:
     """Describe a control, its accuracy and its test against chance."""
-    condition, _, shared = identify_control(test.draws[0], test.condition)
-    name = ", ".join(filter(None, (cv.CONTROL_NAMES[condition], shared)))
-    figure = test.figure
+    name, figure = cv.name_control(test.draws[0], test.condition), test.figure
     return f"{name}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}; {describe_chance_p(test)}"
 
 

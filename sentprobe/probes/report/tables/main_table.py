@@ -9,7 +9,7 @@ from itertools import groupby
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import format_count
 from sentprobe.probes.dataset import ENCODER_WORDS
-from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, list_shared_properties
+from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, name_control
 from sentprobe.probes.report.findings.draws import join_draws
 from sentprobe.probes.report.findings.mean_and_interval import FEW_ITEMS, Figure
 from sentprobe.probes.report.findings.table_findings import TableFindings, find_marked_cells, find_table
@@ -116,8 +116,7 @@ def _build_shared_rows(results: Results, condition: Condition, style: CellStyle)
     by_name: dict[str, dict[str, Result]] = {}
     for record in results.records:
         if condition in record.scores:
-            name = ", ".join([CONTROL_NAMES[condition], *list_shared_properties(record, condition)])
-            by_name.setdefault(name, {}).setdefault(record.task, record)
+            by_name.setdefault(name_control(record, condition), {}).setdefault(record.task, record)
     return [_build_row(name, condition, results, firsts, style) for name, firsts in by_name.items()]
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.probes.dataset import STRUCTURE
 from sentprobe.probes.report.findings import item_parts as division
-from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, list_shared_properties
+from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, name_control
 from sentprobe.probes.report.findings.mean_and_interval import compute_figure
 from sentprobe.probes.report.tables.main_table import CellStyle, describe_differences, format_figure, split_settings
 from sentprobe.probes.report.tables.view import ShownTable
@@ -133,7 +133,7 @@ def _name_column(record: Result, condition: Condition) -> str:
         return record.encoder
     if condition is Condition.RANDOM_PROBES:
         return f"{record.encoder}, {CONTROL_NAMES[condition]}"
-    return ", ".join([CONTROL_NAMES[condition], *list_shared_properties(record, condition)])
+    return name_control(record, condition)
 
 
 def to_part_records(results: Results, items: division.ItemTables, column: str) -> list[dict[str, Any]]:
