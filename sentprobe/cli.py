@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Mapping
+from functools import partial
 from pkgutil import resolve_name
 from typing import Any, ClassVar
 
@@ -142,21 +143,6 @@ def _accept_version(*, version: VersionOption = False) -> None:
     """Declare ``--version`` for a program that does nothing without a command."""
 
 
-def gen() -> None:
-    """Run the program ``gen``."""
-    _run_program("gen")
-
-
-def probe() -> None:
-    """Run the program ``probe``."""
-    _run_program("probe")
-
-
-def sentprobe() -> None:
-    """Run the program ``sentprobe``."""
-    _run_program("sentprobe")
-
-
 def _run_program(name: str) -> None:
     """Run a program; a second Ctrl-C, while the program stops after the first, ends it without a traceback."""
     try:
@@ -164,6 +150,10 @@ def _run_program(name: str) -> None:
     except KeyboardInterrupt:
         print(f"{name}: stopped", file=sys.stderr)
         raise SystemExit(_INTERRUPTED) from None
+
+
+gen, probe, sentprobe = (partial(_run_program, name) for name in PROGRAMS)
+"""The programs, as functions without arguments."""
 
 
 def _run_app(name: str) -> None:

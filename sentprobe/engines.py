@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 
 from sentprobe.errors import SentprobeError, UsageError, first_line
 from sentprobe.extras import format_install, import_module_of_extra
-from sentprobe.processes import check_jobs, count_cores, make_workers
+from sentprobe.processes import check_count, count_cores, make_workers
 from sentprobe.versions import get_own_version
 
 log = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ class EngineChoice:
     """Whether little work is done in this process alone, since each further process takes seconds to start."""
 
     def __post_init__(self) -> None:
-        check_jobs(self.jobs)
+        check_count("jobs", self.jobs)
         if (self.engine is EngineName.DASK) != (self.scheduler is not None):
             raise UsageError("--engine dask and --scheduler tcp://HOST:PORT go together")
         if self.scheduler is not None and not ADDRESS.fullmatch(self.scheduler):

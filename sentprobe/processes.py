@@ -79,7 +79,7 @@ def call_in_time(function: Callable[[], ValueT], seconds: float) -> ValueT:
 @contextmanager
 def make_workers(jobs: int) -> Iterator[Executor | None]:
     """Give a pool of processes (None: one process suffices); on failure or interruption they are stopped at once."""
-    check_jobs(jobs)
+    check_count("jobs", jobs)
     if jobs == 1:
         yield None
         return
@@ -259,11 +259,6 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
-
-
-def check_jobs(jobs: int) -> None:
-    """Refuse a number of processes that is not positive."""
-    check_count("jobs", jobs)
 
 
 def choose_jobs(threads: int | None) -> int:

@@ -20,15 +20,18 @@ def describe_package(package: str) -> str:
 
 
 def digest_folder(folder: Path) -> str:
-    """Return a digest of the names and contents of all files in a folder.
+    """Return a digest of the names and contents of all files in a folder that are not hidden.
 
     >>> digest_folder(Path("there is none"))
     'e3b0c44298fc1c14'
     """
     digest = sha256()
     for path in sorted(path for path in folder.rglob("*") if path.is_file()):
+        name = path.relative_to(folder)
+        if any(part.startswith(".") for part in name.parts):
+            continue
         with path.open("rb") as file:
-            digest.update(f"{path.relative_to(folder)} ".encode())
+            digest.update(f"{name} ".encode())
             digest.update(file_digest(file, "sha256").digest())
     return digest.hexdigest()[:16]
 

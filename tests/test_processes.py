@@ -16,7 +16,7 @@ from processes import wait_for
 
 from sentprobe import processes as processes_module
 from sentprobe.errors import UsageError
-from sentprobe.processes import check_jobs, count_cores, make_workers
+from sentprobe.processes import check_count, count_cores, make_workers
 
 
 class TwoArgumentError(Exception):
@@ -83,7 +83,7 @@ def test_work_is_stopped_when_the_block_is_left_by_an_error() -> None:
 def test_numbers_of_processes() -> None:
     assert count_cores() >= 1
     with pytest.raises(UsageError, match="the number of jobs must be positive, not 0"):
-        check_jobs(0)
+        check_count("jobs", 0)
 
 
 def wait_then_return(number: int) -> int:

@@ -18,7 +18,7 @@ from sentprobe.display.table_writers import TableFormat
 from sentprobe.errors import SentprobeError, UsageError, suggest
 from sentprobe.extras import require_libraries
 from sentprobe.lexicon.read import load_lexicon
-from sentprobe.processes import check_jobs
+from sentprobe.processes import check_count
 from sentprobe.progress import has_width, make_console, show_bars
 from sentprobe.specs import choose_member
 
@@ -81,7 +81,7 @@ def audit(
     from sentprobe.probes.audit.audit_report import format_verdict_lines, render
     from sentprobe.probes.audit.cue_audit import audit_all, count_processes
 
-    check_jobs(1 if jobs is None else jobs)
+    check_count("jobs", jobs)
     for path in paths:
         _check_kind(path)
     located = [located_dataset for path in paths for located_dataset in _locate(path, read_as)]

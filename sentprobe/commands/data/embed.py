@@ -17,8 +17,7 @@ from sentprobe.errors import FormatError, UsageError, format_message
 from sentprobe.lexicon.read import load_lexicon
 from sentprobe.processes import check_count, limit_threads
 from sentprobe.progress import Reporter, SilentReporter, show_bars
-
-SUITE = "compeval"
+from sentprobe.specs import COMPEVAL
 
 
 def embed(
@@ -87,7 +86,7 @@ def _read_source(source: str, *, seed: int, command: str, reporter: Reporter) ->
     from sentprobe.probes.formats.registry import read_datasets, recognise
 
     path = Path(source)
-    if source == SUITE and not path.exists():
+    if source == COMPEVAL and not path.exists():
         from sentprobe.probes.compeval.assemble import build
         from sentprobe.probes.compeval.tasks import TASKS
 

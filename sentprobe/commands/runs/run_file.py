@@ -72,7 +72,11 @@ def read_run_file(context: typer.Context, path: Path | None) -> Path | None:
         text = _read_text(path)
         settings = {key: setting for key, setting in list_settings(context).items() if key != "config"}
         values = {}
-        for key, value in _parse_settings(text, path).items():
+        try:
+            chosen_values = parse_toml(text)
+        except FormatError as error:
+            raise UsageError(f"{path}: {error}") from None
+        for key, value in chosen_values.items():
             place = _locate_key(path, text, key)
             if key not in settings:
                 raise UsageError(f"{place}: there is no option {key!r}{suggest(key, settings)}")
@@ -91,13 +95,6 @@ def _read_text(path: Path) -> str:
         raise UsageError(f"{path}: not UTF-8") from None
     except OSError as error:
         raise path_error(path, "cannot read the run file", error) from error
-
-
-def _parse_settings(text: str, path: Path) -> dict[str, Any]:
-    try:
-        return parse_toml(text)
-    except FormatError as error:
-        raise UsageError(f"{path}: {error}") from None
 
 
 def _locate_key(path: Path, text: str, key: str) -> str:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sentprobe.probes.pretraining.loop import TrainingSettings
     from sentprobe.probes.pretraining.optimizers import OptimizerSettings, TrainingPreset
     from sentprobe.probes.runs.training.encoder_training import TrainingReport
-    from sentprobe.probes.runs.training.training_plan import ProbingPlan, TextPlan, TrainingPlan
+    from sentprobe.probes.runs.training.training_plan import ProbingPlan, TrainingPlan
 
 
 class TrainCommand(HelpfulCommand):
@@ -155,9 +155,10 @@ def _build_plan(architecture: str, objective: str, seed: int, choices: TrainChoi
     from sentprobe.probes.encoders.networks.architecture import Architecture
     from sentprobe.probes.pretraining import objectives
     from sentprobe.probes.pretraining.optimizers import find_training_preset
+    from sentprobe.probes.pretraining.texts.text_filters import TextOptions
     from sentprobe.probes.runs.training import training_plan as plans
 
-    encoder = choices.encoder
+    encoder, texts = choices.encoder, choices.texts
     preset = find_training_preset(choices.length.preset)
     is_average = (architecture, objective) == ("cbow", "none")  # of Adi et al. 2017, who use skip-gram vectors
     vectors = encoder.vectors or ("skip-gram" if is_average else "")
@@ -166,7 +167,21 @@ def _build_plan(architecture: str, objective: str, seed: int, choices: TrainChoi
     return plans.TrainingPlan(
         name=f"{architecture} {objectives.find_objective(objective).name}",
         objective=objective,
-        texts=_build_text_plan(choices.texts, events=choices.details.events),
+        texts=plans.TextPlan(
+            corpus=tuple(texts.corpus or ()),
+            parallel=texts.parallel,
+            format=texts.format,
+            columns=tuple(texts.column or ()),
+            document=texts.document,
+            options=TextOptions(
+                tokenised=texts.tokenised,
+                lower=texts.lower,
+                longest=texts.longest,
+                encoding=texts.encoding,
+                punkt=texts.punkt,
+            ),
+            events=choices.details.events,
+        ),
         model=plans.ModelPlan(
             architecture=Architecture(
                 kind=architecture,
@@ -201,27 +216,6 @@ def _choose_objective_options(preset: "TrainingPreset", choices: TrainChoices, s
             if value is not None:
                 options[field.name] = value
     return ObjectiveOptions(**options)
-
-
-def _build_text_plan(texts: train_options.TextChoices, *, events: int) -> "TextPlan":
-    from sentprobe.probes.pretraining.texts.text_filters import TextOptions
-    from sentprobe.probes.runs.training.training_plan import TextPlan
-
-    return TextPlan(
-        corpus=tuple(texts.corpus or ()),
-        parallel=texts.parallel,
-        format=texts.format,
-        columns=tuple(texts.column or ()),
-        document=texts.document,
-        options=TextOptions(
-            tokenised=texts.tokenised,
-            lower=texts.lower,
-            longest=texts.longest,
-            encoding=texts.encoding,
-            punkt=texts.punkt,
-        ),
-        events=events,
-    )
 
 
 def _choose_settings(

@@ -11,7 +11,7 @@ from sentprobe.probes.corpus.table import Table
 from sentprobe.probes.dataset import Sampling
 from sentprobe.probes.natural.selection import DEPTHS, NaturalSettings, parse_band, parse_depths
 from sentprobe.probes.runs.request import built_suites as built
-from sentprobe.probes.runs.request.targets import SuiteMakers, Targets, classify_targets, make_targets
+from sentprobe.probes.runs.request.targets import Targets, classify_targets, make_targets
 from sentprobe.specs import choose_member
 
 
@@ -73,11 +73,13 @@ def parse_targets(
     """
     kinds = classify_targets(words)
     reject_unused_options(given_options or {}, [kind for _, kind in kinds if kind], data_name=", ".join(words))
-    makers = SuiteMakers(
-        lambda suite, task_names: parse_compeval(suite, task_names, compeval, items, seed=seed),
-        lambda table, task_names: parse_natural(table, task_names, natural, items, seed=seed, audit=False),
+    targets = make_targets(
+        words,
+        names,
+        kinds=kinds,
+        make_compeval=lambda suite, tasks: parse_compeval(suite, tasks, compeval, items, seed=seed),
+        make_natural=lambda table, tasks: parse_natural(table, tasks, natural, items, seed=seed, audit=False),
     )
-    targets = make_targets(words, names, kinds=kinds, makers=makers)
     match targets.built:
         case [built.NaturalSuite() as suite]:  # compeval has both samplings
             built.check_sampling(suite.tasks, _parse_sampling(items))

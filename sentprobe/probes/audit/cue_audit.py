@@ -23,7 +23,7 @@ from sentprobe.probes.known_task import AGREEING, TIED, Cue
 from sentprobe.probes.results.data_facts import SplitOverlap, find_overlap
 from sentprobe.probes.statistics import has_balanced_labels
 from sentprobe.probes.suites import explain_expected_cue, explain_inverted_cue
-from sentprobe.processes import check_jobs, count_cores
+from sentprobe.processes import check_count, count_cores
 from sentprobe.progress import Reporter, SilentReporter, show_bars
 from sentprobe.specs import choose_member
 
@@ -207,7 +207,7 @@ def audit_all(
     reporter: Reporter | None = None,
 ) -> list[Audit]:
     """Audit the cues of several datasets, in *jobs* processes; cues that a dataset lacks are not tried."""
-    check_jobs(jobs)
+    check_count("jobs", jobs)
     expected_cues = {choose_member(Cue, name, what="cue") for name in expect}
     require_libraries("sklearn", "lightgbm")
     reporter = reporter or SilentReporter()

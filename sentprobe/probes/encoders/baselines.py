@@ -21,23 +21,6 @@ _BATCH_ITEMS = 2_000
 """Number of items classified at a time."""
 
 
-class TextNaiveBayes:
-    """A vectorizer of scikit-learn followed by Naive Bayes."""
-
-    def __init__(self, vectorizer: Any) -> None:
-        self._vectorizer = vectorizer
-        self._bayes = SparseNaiveBayes()
-
-    def fit(self, items: Sequence[object], targets: Indices) -> "TextNaiveBayes":
-        """Learn from items that the vectorizer accepts."""
-        self._bayes.fit(self._vectorizer.fit_transform(items), targets)
-        return self
-
-    def predict(self, items: Sequence[object]) -> Indices:
-        """Return the most likely label of each item, (n,) int64."""
-        return self._bayes.predict(self._vectorizer.transform(items))
-
-
 class SparseNaiveBayes:
     """Multinomial Naive Bayes with add-one smoothing, as in scikit-learn, on sparse matrices."""
 
@@ -113,11 +96,11 @@ class Length:
 
     def predict(self, data: ProbeDataset, *, seed: int) -> Indices:
         """Return a label for each test item, (n,) int64; *seed* changes nothing."""
+        del seed
         vectorizer = import_module_of_extra("sklearn.feature_extraction").DictVectorizer()
-        regression = import_module_of_extra("sklearn.linear_model").LogisticRegression
         # So weak a penalty is none in effect: with one number there is nothing to overfit.
-        model = import_module_of_extra("sklearn.pipeline").make_pipeline(vectorizer, regression(C=1e4, max_iter=2000))
-        return _fit_predict(model, data, _make_length_features(data), seed=seed)
+        regression = import_module_of_extra("sklearn.linear_model").LogisticRegression(C=1e4, max_iter=2000)
+        return _fit_predict(vectorizer, regression, data, _make_length_features(data))
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,9 +117,9 @@ class Tfidf:
 
     def predict(self, data: ProbeDataset, *, seed: int) -> Indices:
         """Return a label for each test item, (n,) int64; *seed* changes nothing."""
+        del seed
         vectorizer = import_module_of_extra("sklearn.feature_extraction.text").TfidfVectorizer
-        model = TextNaiveBayes(vectorizer(analyzer=self._extract_terms))
-        return _fit_predict(model, data, lambda item: item, seed=seed)
+        return _fit_predict(vectorizer(analyzer=self._extract_terms), SparseNaiveBayes(), data, lambda item: item)
 
     def _extract_terms(self, item: "_Item") -> list[str]:
         tokens, probes = item
@@ -163,15 +146,16 @@ def build_tfidf(spec: Spec) -> Baseline:
     return Tfidf(spec.name, options.ngrams)
 
 
-def _fit_predict(model: Any, data: ProbeDataset, make_features: Callable[[_Item], object], *, seed: int) -> Indices:
+def _fit_predict(
+    vectorizer: Any, classifier: Any, data: ProbeDataset, make_features: Callable[[_Item], object]
+) -> Indices:
     from threadpoolctl import threadpool_limits
 
-    # What is limited was loaded when *model* was made.
-    del seed  # nothing is random in these
     train, test = data.splits[Split.TRAIN], data.splits[Split.TEST]
-    with threadpool_limits(limits=1):
-        model.fit([make_features(item) for item in _read_items(data, train)], train.targets)
-        answers = model.predict([make_features(item) for item in _read_items(data, test)])
+    with threadpool_limits(limits=1):  # of the libraries that were loaded when *classifier* was made
+        features = vectorizer.fit_transform([make_features(item) for item in _read_items(data, train)])
+        classifier.fit(features, train.targets)
+        answers = classifier.predict(vectorizer.transform([make_features(item) for item in _read_items(data, test)]))
     return np.asarray(answers, dtype=np.int64)
 
 

@@ -25,6 +25,10 @@ class SpecArgument(StrEnum):
     REQUIRED = "required"
 
 
+MODULES = {"probe": "torch", "sentence-transformers": "sentence_transformers"}
+"""The module that is present if an extra is installed, where it has another name than the extra."""
+
+
 @dataclass(frozen=True, slots=True)
 class EncoderKind:
     """A row of the table of encoders."""
@@ -37,8 +41,6 @@ class EncoderKind:
     argument: SpecArgument = SpecArgument.REQUIRED
     extra: str = ""
     """The required extra of the distribution; empty: none."""
-    module: str = ""
-    """The module that is present if the extra is installed."""
     extra_for: str = ""
     """The feature that needs the extra; empty: the kind itself."""
 
@@ -50,7 +52,7 @@ class EncoderKind:
     @property
     def installed(self) -> bool:
         """Whether the extra is installed, or none is needed."""
-        return not self.module or find_spec(self.module) is not None
+        return not self.extra or find_spec(MODULES.get(self.extra, self.extra)) is not None
 
 
 def _load_builder(path: str, *, seeded: bool = False) -> Callable[[Spec, int], Sequence[Encoder | Baseline]]:
@@ -82,7 +84,6 @@ ENCODERS = (
         _load_builder("files.word_files:build_bow", seeded=True),
         SpecArgument.OPTIONAL,
         extra="gensim",
-        module="gensim",
         extra_for="binary files",
     ),
     *(
@@ -93,7 +94,6 @@ ENCODERS = (
             _load_builder("trained.untrained:build_untrained", seeded=True),
             SpecArgument.OPTIONAL,
             extra="probe",
-            module="torch",
         )
         for name, network in _UNTRAINED_NETWORKS.items()
     ),
@@ -103,7 +103,6 @@ ENCODERS = (
         "an encoder that probe train made, by its folder; the folder alone is enough",
         _load_builder("trained.trained_encoder:build_trained"),
         extra="probe",
-        module="torch",
     ),
     EncoderKind(
         "st",
@@ -111,7 +110,6 @@ ENCODERS = (
         "a sentence-transformers model, by directory or hub name",
         _load_builder("models.sentence_transformer:load_sentence_transformer"),
         extra="sentence-transformers",
-        module="sentence_transformers",
     ),
     EncoderKind(
         "hf",
@@ -119,7 +117,6 @@ ENCODERS = (
         "a layer of a transformers model, or each of them, pooled over the tokens",
         _load_builder("models.hf:load_hf"),
         extra="transformers",
-        module="transformers",
     ),
     EncoderKind(
         "openai",
@@ -133,7 +130,6 @@ ENCODERS = (
         "InferSent 1 or 2, from its published weights and word vectors",
         _load_builder("published.infersent:build_infersent"),
         extra="probe",
-        module="torch",
     ),
     EncoderKind(
         "skipthought",
@@ -141,7 +137,6 @@ ENCODERS = (
         "Skip-Thought, uni, bi or both, from the folder of its published weights and tables",
         _load_builder("published.skipthought:build_skipthought"),
         extra="probe",
-        module="torch",
     ),
     EncoderKind(
         "sdae",
@@ -149,7 +144,6 @@ ENCODERS = (
         "a denoising auto-encoder (SDAE), from what its authors' code writes",
         _load_builder("published.sdae:build_sdae"),
         extra="probe",
-        module="torch",
     ),
     EncoderKind(
         "file",
@@ -177,7 +171,6 @@ ENCODERS = (
         _load_builder("baselines:build_plain_baseline"),
         SpecArgument.NONE,
         extra="probe",
-        module="sklearn",
     ),
     EncoderKind(
         "tfidf",
@@ -186,7 +179,6 @@ ENCODERS = (
         _load_builder("baselines:build_tfidf"),
         SpecArgument.NONE,
         extra="probe",
-        module="sklearn",
     ),
 )
 """The encoder kinds, in the order of the help."""

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias, TypeVar
 from sentprobe.errors import ArgumentTypeError
 from sentprobe.probes.encoders import protocol
 from sentprobe.probes.encoders.kinds import SpecArgument, find_kind, make_encoders, read_spec
-from sentprobe.probes.encoders.models.python import PythonEncoder, convert_to_array, find_style, wrap_encoder
+from sentprobe.probes.encoders.models.python import convert_to_array, find_style, wrap_encoder
 from sentprobe.probes.encoders.variants.cut_and_rounded import StorageOptions, add_storage_options, make_stored_encoders
 from sentprobe.probes.encoders.variants.erasure import NO_ERASURE, add_erasure, make_erased_encoders
 from sentprobe.specs import Spec, check_names
@@ -110,15 +110,10 @@ def _resolve_encoder(argument: object) -> EncoderSource:
         raise unsupported_encoder_error(argument)
     if isinstance(argument, protocol.Encoder | protocol.Baseline):
         return argument
-    return _wrap_with_fingerprint(argument)
-
-
-def _wrap_with_fingerprint(model: Any) -> PythonEncoder:
-    """Wrap a function or model with its own, its file's, or else a random fingerprint, which is never reused."""
-    name, fingerprint = protocol.read_code_name(model), find_fingerprint(model)
-    if fingerprint or (inspect.isfunction(model) and model.__closure__ is None):
-        return wrap_encoder(model, name=name, fingerprint=fingerprint)
-    return wrap_encoder(model, name=name, fingerprint=token_hex(), cacheable=False)
+    name, fingerprint = protocol.read_code_name(argument), find_fingerprint(argument)
+    if fingerprint or (inspect.isfunction(argument) and argument.__closure__ is None):
+        return wrap_encoder(argument, name=name, fingerprint=fingerprint)
+    return wrap_encoder(argument, name=name, fingerprint=token_hex(), cacheable=False)  # it is never reused
 
 
 def find_fingerprint(model: Any) -> str:

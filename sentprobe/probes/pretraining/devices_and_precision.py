@@ -5,7 +5,6 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Any
 
 import torch
@@ -35,8 +34,6 @@ def is_first_process() -> bool:
 
 def check_machine(machine: TrainingMachine) -> None:
     """Check that the devices are available, before any text is read."""
-    if find_spec("lightning_fabric") is None:
-        raise missing_extra("a training", "train")
     check_count("devices", machine.devices)
     if ":" in machine.device:
         raise UsageError(f"--device {machine.device}: without a number; --devices says how many")

@@ -47,11 +47,6 @@ DEFAULT_SETTINGS: Mapping[OptimizerKind, OptimizerSettings] = {
 }
 
 
-def find_default_optimizer(architecture: str) -> OptimizerSettings:
-    """Return the optimizer that the papers use for an architecture."""
-    return SGD if architecture == "gated-conv" else ADAM
-
-
 def make_optimizer(settings: OptimizerSettings, model: nn.Module) -> torch.optim.Optimizer:
     """Return the optimizer of a model's trainable weights."""
     weights = [parameter for parameter in model.parameters() if parameter.requires_grad]
@@ -78,8 +73,8 @@ class TrainingPreset:
     optimizer: OptimizerSettings | None
 
     def choose_optimizer(self, architecture: str) -> OptimizerSettings:
-        """Return the preset's optimizer; if it has none, that of the architecture."""
-        return self.optimizer or find_default_optimizer(architecture)
+        """Return the preset's optimizer; if it has none, that of the papers for the architecture."""
+        return self.optimizer or (SGD if architecture == "gated-conv" else ADAM)
 
 
 DEFAULT_PRESET = TrainingPreset(

@@ -23,9 +23,6 @@ class StepInterval:
         """Return whether the action is due after *step*."""
         return step % self.steps == 0 if self.steps else epoch_over
 
-    def __str__(self) -> str:
-        return f"every {self.steps} steps" if self.steps else "every epoch"
-
 
 def parse_step_interval(text: str, option: str) -> StepInterval:
     """Parse the interval in an option's value.

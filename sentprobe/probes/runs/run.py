@@ -19,7 +19,7 @@ from sentprobe.probes.encoders.variants.cut_and_rounded import make_storage_opti
 from sentprobe.probes.results.item_table import ItemTable, has_held_out, has_items, read_item_tables
 from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.results.store import prepare_directory, write_run_file
-from sentprobe.probes.runs.cluster.dask_runner import DaskCluster, check_sendable, run_on_cluster
+from sentprobe.probes.runs.cluster.dask_runner import check_sendable, run_on_cluster
 from sentprobe.probes.runs.execution import finished_runs, missing_jobs
 from sentprobe.probes.runs.execution.completed_tasks import make_item_table
 from sentprobe.probes.runs.execution.runner import run_tasks
@@ -263,8 +263,9 @@ def _run_draw(
         completed = run_tasks(tasks, encoders, run=run, reporter=reporter, recipes=recipes, engine=engine)
     else:
         assert not isinstance(words, Encoder)
-        cluster = DaskCluster(engine=engine, specs=draw.specs, words=words)
-        completed = run_on_cluster(tasks, encoders, run=run, reporter=reporter, recipes=recipes, cluster=cluster)
+        completed = run_on_cluster(
+            tasks, encoders, run=run, reporter=reporter, recipes=recipes, engine=engine, specs=draw.specs, words=words
+        )
     data_notes = (f"{dataset.name}: {note}" for dataset in data.datasets for note in dataset.card.notes)
     notes = (*data_notes, *collect_notes(encoders), *completed.notes)
     if run.out is not None:

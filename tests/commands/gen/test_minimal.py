@@ -68,6 +68,7 @@ def test_folder_for_the_harness_and_the_hub(gen: Any, tmp_path: Path) -> None:
     group = yaml.safe_load((folder / "sentprobe_minimal.yaml").read_text("utf-8"))
     template = yaml.safe_load((folder / "_template_yaml").read_text("utf-8"))
     assert group["task"] == ["sentprobe_passive_1", "sentprobe_transitive"]
+    assert template["target_delimiter"] == ""  # else the harness scores a space in front of each sentence
     assert template["doc_to_choice"] == "{{[sentence_good, sentence_bad]}}"
     for uid in ("passive_1", "transitive"):
         task = yaml.safe_load((folder / f"{uid}.yaml").read_text("utf-8"))

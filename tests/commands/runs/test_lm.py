@@ -1,9 +1,11 @@
 """The command ``probe lm``: output, exit codes and errors."""
 
 import csv
+import importlib
 import io
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 from in_process import Command, run_command
@@ -71,6 +73,30 @@ def test_generated_pairs_are_those_of_gen_minimal(
     arguments = ("lm", "python:lm_scores:score", "-f", "csv", "--scores")
     assert command(*arguments, "a.csv", *options) == command(*arguments, "b.csv", "--pairs", "made.jsonl")
     assert Path("a.csv").read_text() == Path("b.csv").read_text()
+
+
+def test_accuracies_are_those_of_lm_evaluation_harness(
+    command: Command, pairs: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lm_eval: Any = pytest.importorskip("lm_eval", reason="lm-evaluation-harness is not installed")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    make_gpt2(pairs.with_name("gpt2"))
+    options = ("-p", "transitive", "-p", "double_modal", "-n", "30", "-v", "compeval", "-f", "lm-eval")
+    made = run_command("gen", "minimal", *options, "-o", "made", monkeypatch=monkeypatch, capture=capsys)
+    assert made[0] == 0
+    records = json.loads(command("lm", "hf:gpt2", "--pairs", "made", "-f", "json")[1])
+    expected = {record["paradigm"]: record["accuracy"] for record in records if record["paradigm"]}
+    model = pairs.with_name("gpt2")
+    monkeypatch.chdir("made")
+    results = lm_eval.simple_evaluate(
+        model="hf",
+        model_args={"pretrained": str(model), "dtype": "float32"},
+        tasks=["sentprobe_minimal"],
+        task_manager=importlib.import_module("lm_eval.tasks").TaskManager(include_path="."),
+        device="cpu",
+    )["results"]
+    actual = {uid: results[f"sentprobe_{uid}"]["acc,none"] for uid in expected}
+    assert actual == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,15 @@ from hypothesis import strategies as st
 from sentprobe.errors import UsageError
 from sentprobe.extras import format_install
 from sentprobe.probes.encoders import kinds
-from sentprobe.probes.encoders.kinds import ENCODERS, EncoderKind, SpecArgument, find_kind, make_encoder, make_encoders
+from sentprobe.probes.encoders.kinds import (
+    ENCODERS,
+    MODULES,
+    EncoderKind,
+    SpecArgument,
+    find_kind,
+    make_encoder,
+    make_encoders,
+)
 from sentprobe.probes.encoders.protocol import EncoderError, check_vectors
 from sentprobe.specs import Spec, parse_spec
 
@@ -76,7 +84,7 @@ def test_refused_spec(spec: str, message: str) -> None:
 @pytest.mark.parametrize("kind", ENCODERS, ids=lambda kind: str(kind.name))
 def test_each_example_is_of_its_kind(kind: EncoderKind) -> None:
     assert find_kind(kind.example) is kind
-    assert bool(kind.extra) == bool(kind.module)
+    assert MODULES.get(kind.extra, kind.extra).isidentifier() == bool(kind.extra)
 
 
 def test_names_of_kinds_are_distinct() -> None:
@@ -97,7 +105,7 @@ class Guess:
 
 
 GUESS = EncoderKind("guess", "guess", "", lambda _, __: [Guess()], SpecArgument.NONE)
-AWAY = EncoderKind("away", "away", "", lambda _, __: [], SpecArgument.NONE, extra="much", module="not_there")
+AWAY = EncoderKind("away", "away", "", lambda _, __: [], SpecArgument.NONE, extra="much")
 
 
 @pytest.fixture

@@ -64,10 +64,6 @@ OPENERS: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 """Functions that open compressed files, by suffix."""
 
 
-def _open_unpacked(raw: IO[bytes], suffix: str) -> Any:
-    return limit_unpacking(OPENERS[suffix](raw), raw.tell) if suffix in OPENERS else raw
-
-
 def read_lookup(path: Path) -> VectorFile:
     """Read lines of id, sentence and numbers, separated by tabs; spaces separate numbers. Raises VectorFileError."""
     ids: list[str] = []
@@ -107,7 +103,10 @@ def _parse_vector(text: str, *, place: str) -> Vectors:
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
     """Yield the lines that are not empty, with their numbers from 1. Raises VectorFileError if a line is not UTF-8."""
-    with path.open("rb") as raw, _open_unpacked(raw, path.suffix) as file:
+    with (
+        path.open("rb") as raw,
+        limit_unpacking(OPENERS[path.suffix](raw), raw.tell) if path.suffix in OPENERS else raw as file,
+    ):
         try:
             for number, line in enumerate(decode_lines(file), start=1):
                 if text := line.rstrip("\r\n"):

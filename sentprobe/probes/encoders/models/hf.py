@@ -35,24 +35,16 @@ def _pool_first(states: Tensor, mask: Tensor) -> Tensor:
     return states[torch.arange(len(states), device=states.device), mask.int().argmax(dim=1)]
 
 
-def _pool_last(states: Tensor, mask: Tensor) -> Tensor:
-    return _pool_first(states.flip(1), mask.flip(1))
-
-
 def _pool_mean(states: Tensor, mask: Tensor) -> Tensor:
     masked = states.masked_fill(~mask[:, :, None], 0.0)  # (batch, time, dim)
     return masked.sum(dim=1) / mask.sum(dim=1, keepdim=True)
 
 
-def _pool_max(states: Tensor, mask: Tensor) -> Tensor:
-    return states.masked_fill(~mask[:, :, None], -torch.inf).amax(dim=1)
-
-
 POOLINGS: Mapping[Pooling, Callable[[Tensor, Tensor], Tensor]] = {
     Pooling.CLS: _pool_first,
     Pooling.MEAN: _pool_mean,
-    Pooling.MAX: _pool_max,
-    Pooling.LAST: _pool_last,
+    Pooling.MAX: lambda states, mask: states.masked_fill(~mask[:, :, None], -torch.inf).amax(dim=1),
+    Pooling.LAST: lambda states, mask: _pool_first(states.flip(1), mask.flip(1)),
 }
 
 
@@ -289,24 +281,13 @@ def load_pretrained(directory: Path, *, model_name: str, kind: str = "AutoModel"
         local: dict[str, bool] = {"local_files_only": True, "trust_remote_code": False}
         tokenizer = transformers.AutoTokenizer.from_pretrained(directory, **local)
         model, loading_info = getattr(transformers, kind).from_pretrained(directory, output_loading_info=True, **local)
-        _check_weights(loading_info["missing_keys"])
-        _set_padding(tokenizer)
+        if missing := sorted(key for key in loading_info["missing_keys"] if "pooler" not in key):  # it is not used
+            raise ValueError(f"its files lack {len(missing)} of its weights, such as {missing[0]}")
+        tokenizer.padding_side = "right"  # where padding does not shift positions
+        if tokenizer.pad_token is None:  # any will do, as it is masked
+            tokenizer.pad_token = tokenizer.eos_token or tokenizer.convert_ids_to_tokens(0)
         model.config.use_cache = False  # for generating text, and it takes memory
         return model, tokenizer
-
-
-def _check_weights(keys: Sequence[str]) -> None:
-    """Refuse a model that lacks weights; the pooler's weights are not used."""
-    missing = sorted(key for key in keys if "pooler" not in key)
-    if missing:
-        raise ValueError(f"its files lack {len(missing)} of its weights, such as {missing[0]}")
-
-
-def _set_padding(tokenizer: Any) -> None:
-    """Set padding on the right, where it does not shift positions, and choose a padding token."""
-    tokenizer.padding_side = "right"
-    if tokenizer.pad_token is None:  # any will do, as it is masked
-        tokenizer.pad_token = tokenizer.eos_token or tokenizer.convert_ids_to_tokens(0)
 
 
 def find_token_limit(requested_limit: int, tokenizer: Any, config: Any) -> int | None:

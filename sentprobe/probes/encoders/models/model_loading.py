@@ -1,6 +1,5 @@
 """Functions shared by ``st:`` and ``hf:``: files, declared size, precision and device of a model."""
 
-import hashlib
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,6 +14,7 @@ from sentprobe.errors import SentprobeError, UsageError, first_line
 from sentprobe.probes.encoders.protocol import EncoderError, TruncationCounter, digest, read_attributes
 from sentprobe.processes import call_in_time
 from sentprobe.values import BadSyntaxError, parse_json
+from sentprobe.versions import digest_folder
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 """A model's name on the Hugging Face hub: ``model`` or ``organisation/model``."""
@@ -60,7 +60,7 @@ def find_model(
             raise UsageError(f"{model} is a directory; revision= is for models of the hub")
         if not any((local / name).is_file() for name in (required_file, "config.json")):
             raise UsageError(f"no model at {model}: there is no {required_file} in this directory")
-        return ModelFiles(local, digest("files", _hash_directory(local)))
+        return ModelFiles(local, digest("files", digest_folder(local)))
     if local.exists():
         raise UsageError(f"no model at {model}: it is a file, and a directory is wanted")
     if not HUB_NAME.fullmatch(model):
@@ -127,18 +127,6 @@ def _find_on_hub(names: Sequence[str], *, revision: str) -> tuple[str, str, list
 
 def _find_hub_cache() -> str | None:
     return os.environ.get("SENTENCE_TRANSFORMERS_HOME")  # None: the hub's own
-
-
-def _hash_directory(directory: Path) -> str:
-    hasher = hashlib.sha256()
-    for path in sorted(path for path in directory.rglob("*") if path.is_file()):
-        relative = path.relative_to(directory)
-        if any(part.startswith(".") for part in relative.parts):
-            continue
-        with path.open("rb") as file:
-            content = hashlib.file_digest(file, "sha256").hexdigest()
-        hasher.update(f"{relative.as_posix()}\0{content}\0".encode())
-    return hasher.hexdigest()
 
 
 @contextmanager
@@ -225,10 +213,8 @@ def find_truncation_counter(model: Any) -> TruncationCounter | None:
     if counter := read_attributes(model).count_truncated:
         return counter
     libraries = (parent.__module__.partition(".")[0] for parent in type(model).__mro__)
-    return _make_model_counter(model) if "sentence_transformers" in libraries else None
-
-
-def _make_model_counter(model: Any) -> TruncationCounter:
+    if "sentence_transformers" not in libraries:
+        return None
     prompt = (model.prompts or {}).get(model.default_prompt_name) or ""
     limit, tokenizer = model.max_seq_length, model.tokenizer
     return partial(count_truncated, tokenizer=tokenizer, limit=limit, prompt=prompt)

@@ -12,6 +12,7 @@ import torch
 from torch import nn
 from torch.nn import functional
 
+from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.networks.architecture import Architecture
 
 
@@ -251,6 +252,16 @@ NETWORKS: Mapping[str, type[Network]] = {
     "gated-conv": GatedConvolutions,
     "cbow": Average,
 }
+
+
+def check_weights(architecture: Architecture, *, subject: str, other_weights: int = 0) -> None:
+    """Raise UsageError, which begins with the *subject*, if a network has too many weights."""
+    count = NETWORKS[architecture.kind].count_weights(architecture) + other_weights
+    if count > MAX_WEIGHTS:
+        raise UsageError(
+            f"{subject}: {architecture.hidden} units in {architecture.layers} layers have {count:.1e} weights; "
+            f"at most {MAX_WEIGHTS:,} are made"
+        )
 
 
 def make_network(architecture: Architecture, *, generator: torch.Generator) -> Network:

@@ -1,6 +1,6 @@
 """Tokenizers of published models, and vocabularies that number words by the rows of their vectors."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
@@ -113,15 +113,13 @@ def read_word_list(path: Path) -> dict[str, int]:
 
 def read_word_numbers(path: Path) -> dict[str, int]:
     """Read lines of a word, a tab and its number. Raises EncoderError."""
-    return dict(_parse_entries(_read_lines(path), path))
-
-
-def _parse_entries(lines: Iterable[str], path: Path) -> Iterator[tuple[str, int]]:
-    for place, line in enumerate(lines, 1):
+    numbers: dict[str, int] = {}
+    for place, line in enumerate(_read_lines(path), 1):
         word, tab, number = line.rstrip("\r\n").partition("\t")
         if not (tab and number.isdecimal() and len(number) < 10):
             raise EncoderError(f"{path}, line {place}: a word, a tab and its number are wanted")
-        yield word, int(number)
+        numbers[word] = int(number)
+    return numbers
 
 
 def _read_lines(path: Path) -> Iterator[str]:

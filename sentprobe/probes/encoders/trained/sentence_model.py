@@ -122,12 +122,8 @@ def count_weights(architecture: Architecture, *, words: int) -> int:
 
 def check_size(architecture: Architecture, *, words: int) -> None:
     """Raise UsageError if a model has too many weights."""
-    count = count_weights(architecture, words=words)
-    if count > networks.MAX_WEIGHTS:
-        raise UsageError(
-            f"{architecture.kind}: {architecture.hidden} units in {architecture.layers} layers "
-            f"over {words:,} words have {count:.1e} weights; at most {networks.MAX_WEIGHTS:,} are made"
-        )
+    subject = f"{architecture.kind} over {words:,} words"
+    networks.check_weights(architecture, subject=subject, other_weights=(words + SPECIAL_ROWS) * architecture.inputs)
 
 
 def _sample_word_vectors(model: SentenceModel, vectors: WordVectors | None, generator: torch.Generator) -> None:

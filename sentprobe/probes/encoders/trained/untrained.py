@@ -7,10 +7,9 @@ from dataclasses import dataclass
 import numpy as np
 import torch
 
-from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.files.word_files import read_or_sample_word_vectors
 from sentprobe.probes.encoders.files.word_vectors import WordVectors
-from sentprobe.probes.encoders.networks import network
+from sentprobe.probes.encoders.networks import network as networks
 from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.protocol import Capabilities, Vectors, digest
 from sentprobe.specs import Natural, Spec, read_options
@@ -31,27 +30,20 @@ class UntrainedOptions:
     """Seed of weights and random word vectors; default: the seed of the run."""
 
 
-@dataclass(frozen=True, slots=True)
-class EncoderInputs:
-    """The name, word vectors and options of an untrained encoder."""
-
-    name: str
-    words: WordVectors
-    options: UntrainedOptions
-
-
 class UntrainedEncoder:
     """A network with random weights over word vectors; sentences of one length are encoded together."""
 
-    def __init__(self, inputs: EncoderInputs, *, kind: str) -> None:
-        architecture = _make_architecture(inputs, kind)
-        self.name = inputs.name
-        self.fingerprint = _compute_fingerprint(inputs, architecture)
-        self._seed = inputs.options.seed
-        self.network = _make_network(inputs, architecture)
+    def __init__(self, name: str, words: WordVectors, options: UntrainedOptions, *, kind: str) -> None:
+        architecture = Architecture(kind=kind, hidden=options.hidden, layers=options.layers, inputs=words.dim)
+        networks.check_weights(architecture, subject=f"encoder {name}")
+        self.name = name
+        self.fingerprint = _compute_fingerprint(words, architecture, options.seed)
+        self._words, self._batch, self._seed = words, options.batch, options.seed
+        generator = torch.Generator().manual_seed(options.seed)
+        self.network = networks.make_network(architecture, generator=generator).eval()
+        if isinstance(self.network, networks.GatedConvolutions):
+            self.network.positions = RandomPositions(words, options.seed)
         self.dim = self.network.dim
-        self._words = inputs.words
-        self._batch = inputs.options.batch
 
     @property
     def capabilities(self) -> Capabilities:
@@ -79,42 +71,21 @@ def group_by_length(lengths: Sequence[int], *, size: int) -> Iterator[list[int]]
         yield from (indices[start : start + size] for start in range(0, len(indices), size))
 
 
-def _make_architecture(inputs: EncoderInputs, kind: str) -> Architecture:
-    options = inputs.options
-    architecture = Architecture(kind=kind, hidden=options.hidden, layers=options.layers, inputs=inputs.words.dim)
-    count = network.NETWORKS[kind].count_weights(architecture)
-    if count > network.MAX_WEIGHTS:
-        raise UsageError(
-            f"encoder {inputs.name}: {architecture.hidden} units in {architecture.layers} layers have "
-            f"{count:.1e} weights; at most {network.MAX_WEIGHTS:,} are made"
-        )
-    return architecture
-
-
-def _compute_fingerprint(inputs: EncoderInputs, architecture: Architecture) -> str:
-    layers, seed = architecture.layers, inputs.options.seed
-    common = (architecture.kind, inputs.words.fingerprint, architecture.hidden)
+def _compute_fingerprint(words: WordVectors, architecture: Architecture, seed: int) -> str:
+    layers = architecture.layers
+    common = (architecture.kind, words.fingerprint, architecture.hidden)
     if architecture.kind == "gated-conv":
-        return digest(*common, layers, network.KERNEL_WIDTH, seed)
+        return digest(*common, layers, networks.KERNEL_WIDTH, seed)
     # One layer has the digest that it had before there could be more.
     return digest(*common, seed, *([] if layers == 1 else [f"{layers} layers"]))
-
-
-def _make_network(inputs: EncoderInputs, architecture: Architecture) -> network.Network:
-    generator = torch.Generator().manual_seed(inputs.options.seed)
-    sampled = network.make_network(architecture, generator=generator)
-    if isinstance(sampled, network.GatedConvolutions):
-        sampled.positions = RandomPositions(inputs)
-    return sampled.eval()
 
 
 class RandomPositions(torch.nn.Module):
     """Gaussian position vectors of the scale of the word vectors, by position and seed, without a maximum position."""
 
-    def __init__(self, inputs: EncoderInputs) -> None:
+    def __init__(self, words: WordVectors, seed: int) -> None:
         super().__init__()
-        self._seed = inputs.options.seed
-        self._words = inputs.words
+        self._words, self._seed = words, seed
 
     def forward(self, time: int) -> torch.Tensor:
         """Return the vectors of the first positions, (time, dim)."""
@@ -128,4 +99,4 @@ def build_untrained(spec: Spec, *, seed: int) -> UntrainedEncoder:
     """Return the encoder of a spec such as ``bilstm-max:FILE``. Raises UsageError or EncoderError."""
     options = read_options(spec, UntrainedOptions(seed=Natural(seed)))
     words = read_or_sample_word_vectors(spec.argument, seed=options.seed, dim=options.dim)
-    return UntrainedEncoder(EncoderInputs(spec.name, words, options), kind=spec.kind)
+    return UntrainedEncoder(spec.name, words, options, kind=spec.kind)

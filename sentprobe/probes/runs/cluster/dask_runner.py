@@ -38,29 +38,6 @@ def check_sendable(encoders: Sequence[EncoderSource], words: EncoderSource | str
                 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DaskCluster:
-    """The engine of a cluster, and the specs of encoders and probe words."""
-
-    engine: engines.Engine
-    specs: Mapping[str, Spec]
-    words: Spec | str | None
-
-    def run_jobs(
-        self, queue: Iterator[worker_jobs.WorkerJob], shared_state: worker_jobs.SharedState, *, kept_note: str
-    ) -> Iterator[tuple[worker_jobs.WorkerJob, worker_jobs.JobResult]]:
-        """Yield each job with its result; raise EngineError if workers are often killed, or have another version."""
-        shared_values = (self.engine.share(shared_state),)
-        function: Callable[..., worker_jobs.JobResult] = worker_jobs.run_job
-        finished = engines.run_tasks_on_engine(
-            function, queue, self.engine, shared=shared_values, kept_message=kept_note
-        )
-        with closing(finished):
-            for job, job_result in finished:
-                engines.check_version(job_result.version)
-                yield job, job_result
-
-
 def run_on_cluster(
     tasks: Sequence[Task],
     encoders: Sequence[Encoder | Baseline],
@@ -68,22 +45,34 @@ def run_on_cluster(
     run: Run,
     reporter: Reporter,
     recipes: Recipes,
-    cluster: DaskCluster,
+    engine: engines.Engine,
+    specs: Mapping[str, Spec],
+    words: Spec | str | None,
 ) -> CompletedTasks:
-    """Encode and train the missing jobs on the cluster, and return all results."""
+    """Encode and train the missing jobs on the cluster, and return all results.
+
+    The workers build encoders and probe words from *specs* and *words*. Raises EngineError if workers are often killed,
+    or have another version.
+    """
     store = ResultStore(tasks, run, recipes)
     scheduler = _JobScheduler(run, store, reporter)
     for encoder in encoders:
-        scheduler.add_encoder(encoder, cluster.specs[encoder.name])
+        scheduler.add_encoder(encoder, specs[encoder.name])
     # The number of threads is per worker; the cluster decides the number of workers per machine.
     threads = run.encoding_threads or 1
     worker_run = replace(run, out=None, text="", machines=ONE_PROCESS, encoding_threads=threads)
     sent_tasks = tuple(replace(task, words=WordSource(task.words.name), lexicon=None) for task in tasks)
-    shared_state = worker_jobs.SharedState(tasks=sent_tasks, run=worker_run, words=cluster.words)
+    shared_state = worker_jobs.SharedState(tasks=sent_tasks, run=worker_run, words=words)
     notes: list[str] = []
-    for job, job_result in cluster.run_jobs(scheduler.start_jobs(), shared_state, kept_note=run.kept_note):
-        scheduler.add_result(job, job_result)
-        notes += job_result.notes
+    function: Callable[..., worker_jobs.JobResult] = worker_jobs.run_job
+    shared_values, queue = (engine.share(shared_state),), scheduler.start_jobs()
+    with closing(
+        engines.run_tasks_on_engine(function, queue, engine, shared=shared_values, kept_message=run.kept_note)
+    ) as finished:
+        for job, job_result in finished:
+            engines.check_version(job_result.version)
+            scheduler.add_result(job, job_result)
+            notes += job_result.notes
     return store.collect_results(scheduler.results.values(), notes)
 
 

@@ -74,7 +74,8 @@ def find_requests(
     are_known = len(suites) == len(targets.items) and {*map(to_own_name, targets.names)} <= known_names
     if not are_known or not isinstance(choice, Preset | PresetChoice):
         return []
-    word_digest = None if words is None else _identify_word_source(words, seed=run.seed)
+    source = parse_word_source(words) if isinstance(words, str) else words
+    word_digest = source if source is None or isinstance(source, str) else _identify_encoder(source, seed=run.seed)
     shared_parts = (digest_code(), sorted(find_versions(*PACKAGES).items()), run.seed)
     data_digests = {task.name: _digest_dataset(suite, task) for suite, task in _list_suite_tasks(suites)}
     result_requests = []
@@ -95,11 +96,6 @@ def find_requests(
                 )
             )
     return result_requests
-
-
-def _identify_word_source(words: EncoderSource | str, *, seed: int) -> str:
-    source = parse_word_source(words) if isinstance(words, str) else words
-    return source if isinstance(source, str) else _identify_encoder(source, seed=seed)
 
 
 def _list_suite_tasks(suites: Iterable[AnySuite]) -> Iterator[tuple[AnySuite, BuildableTask]]:

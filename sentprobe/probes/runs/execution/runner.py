@@ -5,14 +5,13 @@ import time
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 
 from sentprobe import engines
 from sentprobe.engines import INLINE_ENGINE, Engine
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.encoders.cache.embedding import embed
-from sentprobe.probes.encoders.files.word_vectors import Bow
 from sentprobe.probes.encoders.protocol import Baseline, Encoder, Vectors, count_truncated_sentences
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder
 from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
@@ -76,8 +75,7 @@ class Runner:
         self._store = store
         self._shared_fits: dict[Hashable, Fits] = {}
         """Fits of the jobs that encoders of one width share."""
-        self._control_bows: dict[int, Bow] = {}
-        """The encoder of the bag-of-words control, by width."""
+        self._make_control_bow = cache(lambda dim: make_control_bow(seed=run.seed, dim=dim))
         self._last_vectors: dict[Hashable, Vectors] = {}
         """The last encoded vectors, by encoder and sentences."""
         self._word_embeddings: dict[str, Embedding] = {}
@@ -216,7 +214,7 @@ class Runner:
             sentences=sentences,
             norms=sentences.compute_norms(),
             words=self._encode_words(encoder, jobs),
-            bow=self._get_control_bow(sentences.dim),
+            bow=self._make_control_bow(sentences.dim),
         )
 
     def _embed(self, encoder: Encoder, texts: tuple[str, ...]) -> Vectors:
@@ -250,11 +248,6 @@ class Runner:
             places = dict(zip(words, range(len(words)), strict=True))
             self._word_embeddings = {word_encoder.fingerprint: Embedding(places, vectors)}
         return self._word_embeddings[word_encoder.fingerprint]
-
-    def _get_control_bow(self, dim: int) -> Bow:
-        if dim not in self._control_bows:
-            self._control_bows[dim] = make_control_bow(seed=self._run.seed, dim=dim)
-        return self._control_bows[dim]
 
 
 class _ReadyWork:

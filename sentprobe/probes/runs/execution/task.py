@@ -89,6 +89,10 @@ def make_task(
         items = replace(items, types=find_word_types(data))
     if Condition.WIDTHS in run.methods:
         set_hidden_widths(preset)
+    portion_items = None
+    if Condition.PORTIONS in run.methods:
+        portion_items = make_probe_items(data, preset=calibrate_stopping(preset), seed=run.seed)
+        compute_portion_sizes(len(portion_items.train), labels=portion_items.labels)
     return Task(
         data=data,
         preset=preset,
@@ -102,14 +106,8 @@ def make_task(
         lengths=count_tokens([data.sentences[row] for row in test.rows]),
         balanced_probes=data.balanced_probes,
         lexicon=lexicon,
-        portion_items=_make_portion_items(data, preset, run) if Condition.PORTIONS in run.methods else None,
+        portion_items=portion_items,
     )
-
-
-def _make_portion_items(data: ProbeDataset, preset: Preset, run: Run) -> ProbeItems:
-    items = make_probe_items(data, preset=calibrate_stopping(preset), seed=run.seed)
-    compute_portion_sizes(len(items.train), labels=items.labels)
-    return items
 
 
 def list_task_names(tasks: Sequence[str | ProbeDataset]) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 from sentprobe.lengths import count_tokens
 from sentprobe.probes.dataset import ENCODER_WORDS, ProbeDataset, Split
@@ -74,10 +75,8 @@ def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
     tasks = make_tasks(data, run=run, preset=preset, words=source)
     if has_results:
         stored = missing_jobs.find_results_by_recipe(run)
-        planner = planned_work.Planner(
-            targets=targets, preset=preset, words=words, reporter=reporter, stored_results=stored
-        )
-        plans = [planner.plan_draw(draw_encoders, run=draw) for draw, draw_encoders, _ in draws]
+        plan = partial(planned_work.plan_missing, request, stored_results=stored, reporter=reporter)
+        plans = [plan(draw_encoders, run=draw) for draw, draw_encoders, _ in draws]
     else:
         plans = [planned_work.plan_all(encoders, tasks, run=draw) for draw, _, _ in draws]
     sizes = {dataset.name: _find_sizes(targets, dataset) for dataset in data}

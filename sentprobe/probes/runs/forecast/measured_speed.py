@@ -79,13 +79,10 @@ def _time_short_fit(fit: PlannedFit, run: Run) -> tuple[float, float]:
             problem.train_probes((0,))
             times.append((scaled - start, clock() - scaled))
     _, (_, first), (scaling, second) = times
-    return _extrapolate_scaling(scaling, fit, count), max(second - first, 0.0) / TIMED_PASSES * fit.items / count
-
-
-def _extrapolate_scaling(seconds: float, fit: PlannedFit, count: int) -> float:
-    """Return the seconds of scaling all vectors; the axes of whitening are the same work for any number of items."""
+    # The axes of whitening are the same work for any number of items.
     constant = fit.shape.dim if fit.preset.scaling in (Scaling.WHITEN, Scaling.CHOSEN) else 0
-    return seconds * (fit.items + constant) / (count + constant)
+    scaling *= (fit.items + constant) / (count + constant)
+    return scaling, max(second - first, 0.0) / TIMED_PASSES * fit.items / count
 
 
 def _sample_items(rows: Iterable[int], shape: BankShape, generator: np.random.Generator) -> Items:

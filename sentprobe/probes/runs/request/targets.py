@@ -64,14 +64,6 @@ class Targets:
         return replace(self, items=tuple(items))
 
 
-@dataclass(frozen=True, slots=True)
-class SuiteMakers:
-    """Functions that make suites: generated ones from suite and task names, natural from a table and task names."""
-
-    compeval: Callable[[str, built.Names], built.CompevalSuite]
-    natural: Callable[[Table, built.Names], built.NaturalSuite]
-
-
 ClassifiedTarget: TypeAlias = tuple[TargetWord, str | None]
 
 
@@ -93,26 +85,32 @@ def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
 
 
 def make_targets(
-    words: Sequence[TargetWord], names: built.Names, *, kinds: Sequence[ClassifiedTarget], makers: SuiteMakers
+    words: Sequence[TargetWord],
+    names: built.Names,
+    *,
+    kinds: Sequence[ClassifiedTarget],
+    make_compeval: Callable[[str, built.Names], built.CompevalSuite],
+    make_natural: Callable[[Table, built.Names], built.NaturalSuite],
 ) -> Targets:
-    """Return the requested targets; *kinds* are those of :func:`classify_targets`."""
+    """Return the requested targets; *kinds* are those of :func:`classify_targets`.
+
+    Suites are made by functions of a suite's name, or of a table, and of task names.
+    """
     targets: list[Target] = []
     for word, kind in kinds:
         own_names = _select_suite_names(names, kind) if len(kinds) > 1 else tuple(names)
-        if own_names or not names:
-            targets.append(_make_target(word, kind, own_names, makers))
+        if names and not own_names:
+            continue
+        if isinstance(word, ProbeDataset):
+            targets.append(word)
+        elif kind in GENERATED:
+            targets.append(make_compeval(kind, own_names))
+        elif kind == NATURAL:
+            targets.append(make_natural(open_table(Path(word), check=False), own_names))
+        else:
+            targets.append(StoredDatasets(Path(word)))
     written_words = tuple(word if isinstance(word, str) else word.name for word in words)
     return Targets(written_words, tuple(targets), tuple(names))
-
-
-def _make_target(word: TargetWord, kind: str | None, names: built.Names, makers: SuiteMakers) -> Target:
-    if isinstance(word, ProbeDataset):
-        return word
-    if kind in GENERATED:
-        return makers.compeval(kind, names)
-    if kind == NATURAL:
-        return makers.natural(open_table(Path(word), check=False), names)
-    return StoredDatasets(Path(word))
 
 
 DatasetsArgument: TypeAlias = str | Path | ProbeDataset | Iterable[str | Path | ProbeDataset]
@@ -139,12 +137,15 @@ def find_targets(
         )
     if structure is not None and not any(kind in GENERATED for _, kind in kinds):
         raise UsageError("hold_out_structure is for the suite compeval or structure, which is not asked for")
-    makers = SuiteMakers(
-        lambda suite, names: built.make_compeval(names, suite=suite, counts=counts, structure=structure, seed=seed),
-        lambda table, names: built.make_natural(table, names, counts=counts, seed=seed),
+    return make_targets(
+        words,
+        (tasks,) if isinstance(tasks, str) else tuple(tasks),
+        kinds=kinds,
+        make_compeval=lambda suite, names: built.make_compeval(
+            names, suite=suite, counts=counts, structure=structure, seed=seed
+        ),
+        make_natural=lambda table, names: built.make_natural(table, names, counts=counts, seed=seed),
     )
-    names = (tasks,) if isinstance(tasks, str) else tuple(tasks)
-    return make_targets(words, names, kinds=kinds, makers=makers)
 
 
 def _as_list(value: object) -> list[object]:

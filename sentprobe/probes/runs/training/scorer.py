@@ -89,31 +89,20 @@ class ScoreMaterial:
     places: Mapping[str, int]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moment:
-    """A point of a training: step and epoch."""
+def format_moment(step: int | None, epoch: float | None) -> str:
+    """Return the step or epoch of a training as text; empty: neither is known. Raises UsageError if one is below 0.
 
-    step: int | None = None
-    epoch: float | None = None
-
-    def __post_init__(self) -> None:
-        """Raise UsageError if the step is no whole number from 0, or the epoch no number from 0."""
-        check_whole("step", self.step)
-        if self.step is not None and self.step < 0:
-            raise UsageError(f"step={self.step}: a step of training is 0 or more")
-        if self.epoch is not None and not (isfinite(self.epoch) and self.epoch >= 0):
-            raise UsageError(f"epoch={self.epoch}: an epoch of training is 0 or more")
-
-    @property
-    def label(self) -> str:
-        """The step or epoch as text; empty: neither is known.
-
-        >>> Moment(step=100, epoch=0.5).label, Moment(epoch=2.0).label, Moment().label
-        ('step 100', 'epoch 2', '')
-        """
-        if self.step is not None:
-            return f"step {self.step}"
-        return "" if self.epoch is None else f"epoch {self.epoch:g}"
+    >>> format_moment(100, 0.5), format_moment(None, 2.0), format_moment(None, None)
+    ('step 100', 'epoch 2', '')
+    """
+    check_whole("step", step)
+    if step is not None and step < 0:
+        raise UsageError(f"step={step}: a step of training is 0 or more")
+    if epoch is not None and not (isfinite(epoch) and epoch >= 0):
+        raise UsageError(f"epoch={epoch}: an epoch of training is 0 or more")
+    if step is not None:
+        return f"step {step}"
+    return "" if epoch is None else f"epoch {epoch:g}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -208,7 +197,7 @@ class Scorer:
                 of another width than in the step before.
             UsageError: a step or an epoch out of range.
         """
-        vectors = self._encode_texts(encode, Moment(step=step, epoch=epoch))
+        vectors = self._encode_texts(encode, step, epoch)
         geometry = [self._measure_geometry(vectors, material) for material in self._material.geometry]
         results = self._run_probes(vectors)
         shares: list[float] = []
@@ -217,7 +206,8 @@ class Scorer:
         shares += _append_mean([result.accuracy for result in results])
         return dict(zip(self.keys, shares, strict=True))
 
-    def _encode_texts(self, encode: EncodeArgument, moment: Moment) -> VectorsAt:
+    def _encode_texts(self, encode: EncodeArgument, step: int | None, epoch: float | None) -> VectorsAt:
+        moment = format_moment(step, epoch)
         if isinstance(encode, str) or not is_encoder(encode):
             raise ArgumentTypeError(
                 f"a {type(encode).__name__} is no encoder; wanted: a function of a list of "
@@ -235,10 +225,8 @@ class Scorer:
             )
         self._dim = dim
         return VectorsAt(
-            name=f"{name} {moment.label}".strip(),
-            capabilities=Capabilities(
-                cacheable=False, family=name if moment.label else "", step=moment.step, epoch=moment.epoch
-            ),
+            name=f"{name} {moment}".strip(),
+            capabilities=Capabilities(cacheable=False, family=name if moment else "", step=step, epoch=epoch),
             places=self._material.places,
             vectors=vectors,
         )
