@@ -17,6 +17,7 @@ from sentprobe.errors import SentprobeError
 from sentprobe.grammars import read_english_source
 from sentprobe.grammars.derivation import FlatItem, Hole, Leaf, Node, flatten
 from sentprobe.lexicon import Form, Kind, Word
+from sentprobe.lexicon.words import ROLES, VERB_FORMS
 
 VERB, NOUN, DETERMINER, RELATIVIZER = "@verb", "@noun", "@det", "@rel"
 ADVERB, ADJECTIVE, MODAL = "@adverb", "@adjective", "@modal"
@@ -87,12 +88,6 @@ class AdverbShape:
 Shape: TypeAlias = ClauseShape | NounShape | PairShape | AdverbShape
 FlatItems: TypeAlias = tuple[FlatItem, ...]
 
-_ROLES = {
-    "intransitive": ("agent",),
-    "transitive": ("agent", "patient"),
-    "ditransitive": ("agent", "patient", "recipient"),
-}
-
 
 def find_subject_role(voice: str, dative: str = "") -> str:
     """Return the role that is the subject under *voice*; *dative* is the form of a recipient."""
@@ -145,7 +140,7 @@ def _build_clause_goal(shape: ClauseShape) -> Any:
     core = {"PRED": VERB, "FRAME": shape.frame}
     if shape.dative:
         core["DATIVE"] = shape.dative
-    for role in _ROLES[shape.frame]:
+    for role in ROLES[Kind(shape.frame)]:
         number = f", NUM={shape.number}" if role == shape.subject and shape.number else ""
         core[role.upper()] = "gap" if role == shape.gap else FeatStruct(f"[LEM={role}{number}]")
     if shape.mood == ORDER:
@@ -176,7 +171,7 @@ def _make_placeholder_words(shape: Shape) -> tuple[Word, ...]:
     verb = Kind(shape.frame) if isinstance(shape, ClauseShape) else Kind.TRANSITIVE
     kinds = (
         (NOUN, Kind.NOUN, (Form.NN, Form.NNS)),
-        (VERB, verb, (Form.VB, Form.VBP, Form.VBZ, Form.VBD, Form.VBG, Form.VBN)),
+        (VERB, verb, VERB_FORMS),
         (DETERMINER, Kind.DETERMINER, tuple(f for f in Form if f.startswith("DT"))),
         (RELATIVIZER, Kind.RELATIVIZER, (Form.WDT,)),
         (ADVERB, Kind.ADVERB, (Form.RB,)),

@@ -1,6 +1,6 @@
 """Words and vocabularies from the sections of a lexicon file; the checks report the mistakes skipped here."""
 
-from collections.abc import Container, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from sentprobe.lexicon.inflect import FormSource, guess_form, look_up, takes_an
@@ -63,13 +63,10 @@ def make_draft(document: Document, lent_words: tuple[Word, ...] = (), *, ask: Fo
     )
     own_names = {section.name for section in sections}
     own_texts = {text for item in items for text in item.word.forms.values()}
-    inherited = tuple(word for word in lent_words if word.kind not in own_names and not is_hidden(word, own_texts))
+    candidates = (word for word in lent_words if word.kind not in own_names)
+    # A noun "will" of the file hides the modal.
+    inherited = tuple(w for w in candidates if w.kind is not Kind.MODAL or own_texts.isdisjoint(w.forms.values()))
     return Draft(document, items, inherited)
-
-
-def is_hidden(word: Word, texts: Container[str]) -> bool:
-    """Return whether a word is a modal with a form among *texts*, such as "will" where the file has a noun "will"."""
-    return word.kind is Kind.MODAL and any(text in texts for text in word.forms.values())
 
 
 def make_word(kind: Kind, entry: LexiconEntry, ask: FormSource) -> Word:

@@ -17,18 +17,11 @@ VOWEL_SOUND = re.compile(
 """Beginning of a word that takes "an": a guess by spelling, which `article` corrects."""
 
 
-@cache
-def load_inflector() -> Callable[[str, str], tuple[str, ...]]:
-    """Return lemminflect's lookup, whose tables load at the first call."""
+def look_up(lemma: str, form: Form) -> str | None:
+    """Ask lemminflect itself for its first spelling of a form; its tables load at the first call."""
     from lemminflect import getInflection
 
-    lookup: Callable[[str, str], tuple[str, ...]] = getInflection
-    return lookup
-
-
-def look_up(lemma: str, form: Form) -> str | None:
-    """Ask lemminflect itself for its first spelling of a form."""
-    return next(iter(load_inflector()(lemma, form.value)), None)
+    return next(iter(getInflection(lemma, form.value)), None)
 
 
 FormSource = Callable[[str, Form], str | None]

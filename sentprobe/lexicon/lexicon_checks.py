@@ -192,7 +192,7 @@ def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
             yield line, f"{key!r} of {lemma!r}, expected {format_names(ARTICLES)}"
         elif key == drafts.SORT and not (isinstance(value, str) and len(value.split()) == 1):
             yield line, f"{key!r} of {lemma!r}, expected the name of a sort, in one word"
-        elif key == drafts.TAKES and not all(map(is_sorts, list_taken(item.word.kind, value))):
+        elif key == drafts.TAKES and not all(s and is_strings(s) for s in list_taken(item.word.kind, value)):
             form = '{ patient = ["thing"] }' if item.word.kind in VERBS else '["thing"]'
             yield line, f"{key!r} of {lemma!r}, expected sorts such as {form}"
         elif key in frozenset(Form) and not isinstance(value, str):
@@ -256,11 +256,6 @@ def is_syncretic(word: Word) -> bool:
 def list_taken(kind: Kind, value: object) -> list[object]:
     """Return the values of `takes` that should be lists of sorts; the value itself if it has the wrong type."""
     return list(value.values()) if kind in VERBS and isinstance(value, dict) else [value if kind not in VERBS else None]
-
-
-def is_sorts(value: object) -> bool:
-    """Return whether a value is a list of strings that is not empty."""
-    return is_strings(value) and value != []
 
 
 def is_strings(value: object) -> bool:

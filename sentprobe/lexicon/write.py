@@ -38,7 +38,8 @@ def write_word(word: Word) -> str:
 
 def list_required_values(word: Word) -> Iterator[tuple[str, str]]:
     """Yield the keys and values that differ from the defaults, so that the word's lexicon entry must state them."""
-    if word.kind in OPEN_KINDS or not is_plain(word):
+    guesses = [guess_form(word.lemma, word.kind, form) or "" for form in FORMS[word.kind]]
+    if word.kind in OPEN_KINDS or [word.forms.get(form) for form in FORMS[word.kind]] != guesses:
         for form, text in word.forms.items():
             if word.kind in CLOSED_KINDS or text != guess_form(word.lemma, word.kind, form):
                 yield format_key(form), quote(text)
@@ -52,12 +53,6 @@ def list_required_values(word: Word) -> Iterator[tuple[str, str]]:
         yield TAKES, f"{{ {table} }}" if word.kind in VERBS else sorts[MODIFIED]
     if word.flags:
         yield FLAGS, format_list(sorted(word.flags))
-
-
-def is_plain(word: Word) -> bool:
-    """Return whether the reader infers every form of the word from its lemma."""
-    forms = FORMS[word.kind]
-    return all(word.forms.get(form) == (guess_form(word.lemma, word.kind, form) or "") for form in forms)
 
 
 def format_vocabulary(vocabulary: Vocabulary, lexicon: Lexicon) -> Iterator[str]:

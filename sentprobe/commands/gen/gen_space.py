@@ -6,7 +6,7 @@ from pathlib import Path
 
 from sentprobe.commands.gen.gen_options import ContentOptions, FeatureOptions, WordOptions
 from sentprobe.disk.files import make_parent_folder
-from sentprobe.errors import UsageError, format_message, suggest
+from sentprobe.errors import UsageError, format_message
 from sentprobe.generator.bulk.generate import read_known_event
 from sentprobe.generator.bulk.sentence_files import write_file, write_sentences
 from sentprobe.generator.events.event import Aspect, Event, Mood, Negator, Number, Voice
@@ -19,6 +19,7 @@ from sentprobe.grammars.shapes import MAX_ADVERBS
 from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.read import choose_vocabulary
 from sentprobe.progress import show_bars
+from sentprobe.specs import choose_member
 
 PROGRESS_THRESHOLD = 50_000
 
@@ -62,7 +63,7 @@ def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
         numbers=tuple(Number) if features.number is None else (features.number,),
         determiners=tuple(words.determiner or ("the",)),
         relativizers=tuple(words.relativizer or ("that",)),
-        negators=tuple(_parse_negator(name) for name in words.negator or ("not",)),
+        negators=tuple(choose_member(Negator, name, what="negator") for name in words.negator or ("not",)),
         moods=(features.mood or (Mood.STATEMENT if features.ask is None else Mood.QUESTION),),
         asked=(features.ask,),
         modals=tuple(None if name == "none" else name for name in words.modal or ("none",)),
@@ -92,15 +93,6 @@ def _build_constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Const
         required_words=(*base.required_words, *(content.require_word or ())),
         forbidden_words=(*base.forbidden_words, *(content.forbid_word or ())),
     ), templates
-
-
-def _parse_negator(name: str) -> Negator:
-    negator_names = [negator.value for negator in Negator]
-    if name not in negator_names:
-        raise UsageError(
-            f"there is no negator {name!r}{suggest(name, negator_names)}; there are {', '.join(negator_names)}"
-        )
-    return Negator(name)
 
 
 def parse_range(text: str, name: str) -> tuple[int, ...]:

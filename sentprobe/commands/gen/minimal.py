@@ -57,6 +57,7 @@ def minimal(
     from sentprobe.generator.minimal import minimal_files as files
     from sentprobe.generator.minimal.minimal_pairs import build_pair_spaces
     from sentprobe.generator.minimal.paradigms import ALL_PARADIGMS
+    from sentprobe.generator.pairs.triplet_files import find_pair_format
 
     words = load_lexicon(lexicon)
     name = vocabulary or choose_vocabulary(words, "everyday")
@@ -67,7 +68,7 @@ def minimal(
         return
     if not paradigm:
         raise UsageError("name a paradigm with --paradigm, or all; --list shows them")
-    pair_format = files.find_pair_format(format_, out)
+    pair_format = find_pair_format(files.PairFormat, format_, out)
     spaces = build_pair_spaces(words, paradigm, vocabulary=name)
     for space in spaces:
         space.check_count(n)

@@ -1,11 +1,10 @@
 """The command ``gen pairs``: triplets of sentences with the same and with other meanings."""
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 from functools import partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -18,8 +17,8 @@ from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
 from sentprobe.specs import choose_member
 
 if TYPE_CHECKING:
-    from sentprobe.generator.pairs import training_files as training
-    from sentprobe.generator.pairs.triplet_files import TripletFormat
+    from sentprobe.generator.pairs import triplet_files
+    from sentprobe.generator.pairs.triplets import TripletSpace
 
 
 class PairUse(StrEnum):
@@ -83,14 +82,16 @@ def pairs(
 
     The format blimp has the positive as sentence_good and the negative as sentence_bad; both are grammatical.
     """
+    from sentprobe.generator.pairs import triplet_files
     from sentprobe.generator.pairs.inference_pairs import NliSpace
-    from sentprobe.generator.pairs.training_files import iterate_training_columns
-    from sentprobe.generator.pairs.triplet_files import find_triplet_format, format_triplet_lines, write_triplets
     from sentprobe.generator.pairs.triplets import TripletSpace
 
-    style = find_triplet_format(format_, out)
-    pair_use = choose_member(PairUse, use, what="use of pairs")
-    _check_use(pair_use, style, nli=nli)
+    style = triplet_files.find_pair_format(triplet_files.TripletFormat, format_, out)
+    is_training = choose_member(PairUse, use, what="use of pairs") is PairUse.TRAINING
+    if is_training and style is triplet_files.TripletFormat.BLIMP:
+        raise UsageError("--format blimp is minimal pairs; --for training writes jsonl or parquet")
+    if nli and not is_training:
+        raise UsageError("--nli is a kind of training data: add --for training")
     side = find_split_side(hold_out or (), source)
     words = load_lexicon(source.lexicon)
     if nli and mood is not None:
@@ -108,26 +109,27 @@ def pairs(
     if out is not None:
         space.check_count(n)
         make_parent_folder(out)
-    if isinstance(space, NliSpace):
-        _write_training(space.iterate_pairs(n, seed=seed), out, style)
-        return
-    drawn = space.sample(n, seed=seed)
-    if pair_use is PairUse.TRAINING:
-        _write_training(iterate_training_columns(drawn), out, style)
-    elif out is None:
-        _print_lines(format_triplet_lines(drawn, style))
+    rows = _build_rows(space, n, seed, style, is_training=is_training)
+    if out is None:
+        sys.stdout.writelines(rows)
+        sys.stdout.flush()
     else:
-        write_triplets(drawn, out, style)
+        triplet_files.write_rows(out, rows)
 
 
-def _check_use(use: PairUse, style: "TripletFormat", *, nli: bool) -> None:
-    """Raise UsageError if the format or --nli cannot be combined with this use of pairs."""
-    from sentprobe.generator.pairs import training_files as training
+def _build_rows(
+    space: "TripletSpace", n: int, seed: int, style: "triplet_files.TripletFormat", *, is_training: bool
+) -> Iterator[Any]:
+    """Return the lines of a file, or its Parquet tables."""
+    from sentprobe.generator.pairs import training_files, triplet_files
+    from sentprobe.generator.pairs.inference_pairs import NliSpace
 
-    if use is PairUse.TRAINING:
-        training.check_training_format(style)
-    elif nli:
-        raise UsageError("--nli is a kind of training data: add --for training")
+    if isinstance(space, NliSpace):
+        return training_files.build_rows(space.iterate_pairs(n, seed=seed), style)
+    drawn = space.sample(n, seed=seed)
+    if is_training:
+        return training_files.build_rows(training_files.iterate_training_columns(drawn), style)
+    return triplet_files.build_rows(drawn, style)
 
 
 def find_split_side(hold_out: Iterable[str], source: opt.TripletOptions) -> SplitSide | None:
@@ -137,17 +139,3 @@ def find_split_side(hold_out: Iterable[str], source: opt.TripletOptions) -> Spli
     if included_side and held_out:
         raise UsageError(f"{included_side} and {held_out}: give one of them")
     return included_side or held_out
-
-
-def _write_training(portions: "Iterable[training.TrainingColumns]", out: Path | None, style: "TripletFormat") -> None:
-    from sentprobe.generator.pairs import training_files as training
-
-    if out is None:
-        _print_lines(training.format_training_lines(portions))
-    else:
-        training.write_training_data(portions, out, style)
-
-
-def _print_lines(lines: Iterable[str]) -> None:
-    sys.stdout.writelines(lines)
-    sys.stdout.flush()

@@ -1,5 +1,6 @@
 """The command ``gen retrieval``: a retrieval set in which the nearest documents have another meaning."""
 
+from enum import StrEnum
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -8,19 +9,35 @@ import typer
 
 from sentprobe.commands.gen.pairs import HoldOutOption, find_split_side
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.completion import complete_contrast
+from sentprobe.commands.shared.completion import build_completer, complete_contrast
 from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
+from sentprobe.errors import UsageError
 from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
+from sentprobe.specs import choose_member
+
+
+class QueryKind(StrEnum):
+    """The kind of queries."""
+
+    PARAPHRASE = "paraphrase"
+    EXCLUSION = "exclusion"
 
 
 @opt.expand_option_groups
 def retrieval(
-    contrast: Annotated[
-        list[str],
-        typer.Option("--contrast", "-c", help=f"{opt.CONTRASTS}; repeatable.", autocompletion=complete_contrast),
-    ],
     out: Annotated[Path, opt.build_out_option("New folder for the set."), OUTPUT_FOLDER],
-    n: Annotated[int, typer.Option("--n", "-n", help="Queries per contrast.")] = 1000,
+    contrast: Annotated[
+        list[str] | None,
+        typer.Option("--contrast", "-c", help=f"{opt.CONTRASTS}; repeatable.", autocompletion=complete_contrast),
+    ] = None,
+    kind: Annotated[
+        str,
+        typer.Option(
+            help="paraphrase, or exclusion (who helped X but did not help Y).",
+            autocompletion=build_completer(lambda: QueryKind),
+        ),
+    ] = "paraphrase",
+    n: Annotated[int, typer.Option("--n", "-n", help="Queries (per contrast).")] = 1000,
     seed: Annotated[int, opt.build_seed_option("the sample")] = 0,
     *,
     source: opt.TripletOptions,
@@ -31,15 +48,26 @@ def retrieval(
 
     A query is the anchor of a triplet of gen pairs. The documents are the positives
     and negatives of all queries; only its own positive means the same as a query and is relevant to it.
+
+    For exclusion, a document is two statements about an agent: X but not Y, both, or Y but not X.
     """
+    from sentprobe.generator.pairs.exclusion_queries import ExclusionSpace
     from sentprobe.generator.pairs.retrieval_files import sample_distinct_meanings, write_retrieval
     from sentprobe.generator.pairs.triplets import TripletSpace
 
+    is_exclusion = choose_member(QueryKind, kind, what="kind") is QueryKind.EXCLUSION
+    if is_exclusion and (contrast or source.template or mood):
+        raise UsageError("--kind exclusion has one contrast, template and mood: leave out -c, -t and --mood")
+    if not (is_exclusion or contrast):
+        raise UsageError("a contrast is missing: give --contrast, or --kind exclusion")
     side = find_split_side(hold_out or (), source)
     words = load_lexicon(source.lexicon)
-    vocabulary = source.vocabulary or choose_vocabulary(words, "compeval")
-    templates = source.template or ("all",)
-    names = dict.fromkeys(contrast)
-    build = partial(TripletSpace, words, vocabulary=vocabulary, templates=templates, side=side, mood=mood)
-    spaces = [build(contrast=name) for name in names]
+    vocabulary = source.vocabulary or choose_vocabulary(words, "english" if is_exclusion else "compeval")
+    spaces: list[TripletSpace]
+    if is_exclusion:
+        spaces = [ExclusionSpace(words, vocabulary=vocabulary, side=side)]
+    else:
+        templates = source.template or ("all",)
+        build = partial(TripletSpace, words, vocabulary=vocabulary, templates=templates, side=side, mood=mood)
+        spaces = [build(contrast=name) for name in dict.fromkeys(contrast or ())]
     write_retrieval(sample_distinct_meanings(spaces, n, seed=seed), out)

@@ -8,7 +8,7 @@ import typer
 
 from sentprobe.commands.shared.options import LexiconOption
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE
-from sentprobe.disk.files import atomic_path
+from sentprobe.disk.files import write_atomically
 from sentprobe.generator.events.drawing import draw_svg, draw_text
 from sentprobe.generator.events.event import find_open_fields
 from sentprobe.generator.sentences.realize import realize
@@ -29,5 +29,4 @@ def show(
     if not list(find_open_fields(parsed_event)):
         print(realize(parsed_event, words).text)
     if svg is not None:
-        with atomic_path(svg) as temporary:
-            temporary.write_text(draw_svg(parsed_event), encoding="utf-8")
+        write_atomically(svg, draw_svg(parsed_event))

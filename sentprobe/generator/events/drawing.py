@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cache
 from importlib.resources import files
 from io import StringIO
 from typing import TYPE_CHECKING
@@ -12,7 +11,6 @@ from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.notation import write_event
 
 if TYPE_CHECKING:
-    from jinja2 import Template
     from rich.text import Text
     from rich.tree import Tree
 
@@ -49,11 +47,6 @@ def _format_finite(event: ev.Event) -> str:
 
 def _format_feature(name: str, value: StrEnum | None) -> str:
     return f"{name} {OPEN}" if value is None else str(value.value)
-
-
-def list_roles(event: ev.Event) -> tuple[tuple[ev.Role, ev.Argument | None], ...]:
-    """Return the roles that an event has or may have, with their arguments."""
-    return tuple((role, event.argument(role)) for role in event.roles)
 
 
 def format_argument(filler: ev.Argument | None) -> str:
@@ -177,9 +170,9 @@ def _build_event_node(event: ev.Event, clean: Callable[[str], str], *, inside: b
     frame, voice, tense, aspect, polarity, *adverbs = list_event_features(event)
     lines = (f"{frame}, {voice}", f"{tense}, {aspect}", polarity, *adverbs)
     children = tuple(
-        (role.value, _build_argument_node(filler, clean))
-        for role, filler in list_roles(event)
-        if not (inside and filler is ev.GAP)
+        (role.value, _build_argument_node(event.argument(role), clean))
+        for role in event.roles
+        if not (inside and event.argument(role) is ev.GAP)
     )
     return _Node(
         kind="event",
@@ -308,8 +301,8 @@ def _build_event_tree(event: ev.Event, modified: str) -> "Tree":
 
     label = _build_label("", format_lemma(event.predicate), list_event_features(event), style="bold cyan")
     tree = Tree(label, guide_style="dim")
-    for role, filler in list_roles(event):
-        _add_argument(tree, role, filler, modified)
+    for role in event.roles:
+        _add_argument(tree, role, event.argument(role), modified)
     return tree
 
 
@@ -340,16 +333,12 @@ def draw_svg(event: ev.Event) -> str:
 
     A gap is a dashed edge from its clause back to the noun that the clause modifies.
     """
-    picture = lay_out(event, replace_unprintable)
-    return _load_template().render(picture=picture, text=replace_unprintable(write_event(event)))
-
-
-@cache
-def _load_template() -> "Template":
     from jinja2 import Environment
 
+    picture = lay_out(event, replace_unprintable)
     source = files(__package__).joinpath("event.svg.j2").read_text(encoding="utf-8")
-    return Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(source)
+    template = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True).from_string(source)
+    return template.render(picture=picture, text=replace_unprintable(write_event(event)))
 
 
 def replace_unprintable(text: str) -> str:

@@ -42,7 +42,9 @@ def check_sorts(event: ev.Event, lexicon: Lexicon, *, is_pattern: bool = False) 
             raise contradictions[0]
         for _, person in ev.iterate_participants(clause):
             for conjunct in person.conjuncts:
-                _check_adjective_sorts(conjunct, lexicon)
+                for adjective in conjunct.adjectives:
+                    word = lexicon.get(adjective, Kind.ADJECTIVE)
+                    _check_sort(replace(conjunct, conjunct=None), word, MODIFIED, lexicon)
             if isinstance(person.clause, ev.RelativeClause) and person.clause.relativizer:
                 _check_sort(person, lexicon.get(person.clause.relativizer, Kind.RELATIVIZER), MODIFIED, lexicon)
 
@@ -59,11 +61,6 @@ def _find_contradiction(
         if isinstance(filler, ev.Asked) and not accepts_asked(filler, verb, role, lexicon):
             return ev.Contradiction(f"no {role.value} of {verb.lemma!r} is asked for by {filler.value!r}")
     return None
-
-
-def _check_adjective_sorts(person: ev.Participant, lexicon: Lexicon) -> None:
-    for adjective in person.adjectives:
-        _check_sort(replace(person, conjunct=None), lexicon.get(adjective, Kind.ADJECTIVE), MODIFIED, lexicon)
 
 
 def accepts_asked(asked: ev.Asked, verb: Word, role: ev.Role, lexicon: Lexicon) -> bool:
@@ -129,18 +126,14 @@ def _check_participant(person: ev.Participant, lexicon: Lexicon) -> None:
     if person.noun is not None:
         lexicon.get(person.noun, Kind.NOUN)
     if person.determiner is not None:
-        _check_determiner(person, lexicon)
+        forms = lexicon.get(person.determiner, Kind.DETERMINER).forms
+        if person.number is not None and Form(f"DT.{person.number.value}") not in forms:
+            number = person.number.name.lower()
+            raise UsageError(f"the determiner {person.determiner!r} does not go with a {number} noun")
     for adjective in person.adjectives:
         lexicon.get(adjective, Kind.ADJECTIVE)
     if isinstance(person.clause, ev.RelativeClause):
         check_clause(person.clause, lexicon)
-
-
-def _check_determiner(person: ev.Participant, lexicon: Lexicon) -> None:
-    forms = lexicon.get(person.determiner or "", Kind.DETERMINER).forms
-    if person.number is not None and Form(f"DT.{person.number.value}") not in forms:
-        number = person.number.name.lower()
-        raise UsageError(f"the determiner {person.determiner!r} does not go with a {number} noun")
 
 
 def check_clause(clause: ev.RelativeClause, lexicon: Lexicon) -> None:

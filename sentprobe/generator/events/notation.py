@@ -60,7 +60,7 @@ def _list_event_features(event: ev.Event) -> list[str]:
         None if is_order else event.aspect,
         event.polarity if event.negator is None else None,
         event.negator,
-        None if event.mood is ev.Mood.STATEMENT or _is_asking(event) else event.mood,
+        None if event.mood is ev.Mood.STATEMENT or event.asked else event.mood,
     )
     if event.modal is not None:
         features.append(_write_words("modal", (event.modal,)))
@@ -73,10 +73,6 @@ def _has_implied_frame(event: ev.Event) -> bool:
     if event.frame is ev.Frame.DITRANSITIVE:
         return event.recipient is not None or event.dative is not None
     return event.voice is ev.Voice.PASSIVE or event.patient is not None
-
-
-def _is_asking(event: ev.Event) -> bool:
-    return any(isinstance(event.argument(role), ev.Asked) for role in ev.Role)
 
 
 def _write_words(name: str, lemmas: tuple[str, ...]) -> str:

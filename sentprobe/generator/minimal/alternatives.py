@@ -57,11 +57,6 @@ def _list_numbers(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) ->
     yield from _exchange_forms(words, _NUMBER_FORMS)
 
 
-def _list_onsets(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
-    """Yield the form of each determiner that stands before the other kind of sound."""
-    yield from _exchange_forms(lexicon.words(Kind.DETERMINER), [(Form.DT_SG, Form.DT_SG_VOWEL)])
-
-
 def _exchange_forms(words: Iterator[Word] | Sequence[Word], pairs: Sequence[tuple[Form, Form]]) -> _Rows:
     for word in words:
         for pair in pairs:
@@ -84,10 +79,6 @@ def _list_nouns(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _
     yield "", [noun.forms[Form.NN] for noun in nouns if noun.sort == PERSON]
 
 
-def _list_modals(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
-    yield "", [modal.forms[Form.MD] for modal in lexicon.words(Kind.MODAL)]
-
-
 def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
     """Yield the relativizers that do not go with persons, for each relativizer."""
     words = lexicon.words(Kind.RELATIVIZER)
@@ -99,10 +90,10 @@ def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _R
 
 _TABLES: Mapping[str, Callable[[Lexicon, Vocabulary, Sequence[str]], _Rows]] = {
     "number": _list_numbers,
-    "onset": _list_onsets,
+    "onset": lambda lexicon, *_: _exchange_forms(lexicon.words(Kind.DETERMINER), [(Form.DT_SG, Form.DT_SG_VOWEL)]),
     "transitive": partial(_list_verbs, Kind.TRANSITIVE),
     "intransitive": partial(_list_verbs, Kind.INTRANSITIVE),
     "NOUN": _list_nouns,
-    "MODAL": _list_modals,
+    "MODAL": lambda lexicon, *_: iter([("", [modal.forms[Form.MD] for modal in lexicon.words(Kind.MODAL)])]),
     "which": _list_relativizers,
 }

@@ -8,13 +8,13 @@ from functools import partial
 from importlib.resources import files
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
-from sentprobe.disk.files import atomic_folder, atomic_path, check_new_folder
-from sentprobe.errors import UsageError
+from sentprobe.disk.files import atomic_folder, check_new_folder
 from sentprobe.generator.minimal.changes import SAME_WORDS, describe_word_overlap
 from sentprobe.generator.minimal.minimal_pairs import MinimalPair, MinimalPairSpace
 from sentprobe.generator.minimal.paradigms import PrefixMethod
-from sentprobe.specs import choose_member
+from sentprobe.generator.pairs.triplet_files import write_rows
 
 
 class PairFormat(StrEnum):
@@ -27,17 +27,6 @@ class PairFormat(StrEnum):
 
 ROW_GROUP_SIZE = 32_768
 """Number of rows of a Parquet row group."""
-
-
-def find_pair_format(name: str | None, out: Path | None) -> PairFormat:
-    """Return the format called *name*, or else that of the suffix of *out*. Raises UsageError."""
-    suffix = out.suffix.lower() if out else ".jsonl"
-    if name is None and suffix not in (".jsonl", ".parquet"):
-        raise UsageError(f"no format goes with the suffix {suffix!r}; use .jsonl, .parquet or --format")
-    pair_format = PairFormat(suffix[1:]) if name is None else choose_member(PairFormat, name, what="format")
-    if out is None and pair_format is not PairFormat.JSONL:
-        raise UsageError(f"the format {pair_format} cannot be written to standard output; name it with --out")
-    return pair_format
 
 
 def sample_pairs(spaces: Sequence[MinimalPairSpace], n: int, *, seed: int) -> Iterator[tuple[str, str]]:
@@ -78,11 +67,7 @@ def write_pairs(spaces: Sequence[MinimalPairSpace], n: int, path: Path, pair_for
         _write_folder(spaces, n, path, seed=seed)
         return
     rows = sample_pairs(spaces, n, seed=seed)
-    with atomic_path(path) as temporary:
-        if pair_format is PairFormat.PARQUET:
-            _write_parquet(rows, temporary)
-        else:
-            _write_lines(format_pair_lines(rows), temporary)
+    write_rows(path, _build_tables(rows) if pair_format is PairFormat.PARQUET else format_pair_lines(rows))
 
 
 def _write_lines(lines: Iterable[str], path: Path) -> None:
@@ -90,18 +75,12 @@ def _write_lines(lines: Iterable[str], path: Path) -> None:
         out.writelines(lines)
 
 
-def _write_parquet(rows: Iterator[tuple[str, str]], path: Path) -> None:
-    """Write the fields as columns, the annotation as a column of JSON."""
+def _build_tables(rows: Iterator[tuple[str, str]]) -> Iterator[Any]:
+    """Yield Arrow tables with the fields as columns, the annotation as a column of JSON."""
     import pyarrow as pa
-    import pyarrow.parquet as pq
 
-    writer = None
     while portion := [json.loads(first) | {"annotation": second} for first, second in islice(rows, ROW_GROUP_SIZE)]:
-        table = pa.Table.from_pylist(portion)
-        writer = writer or pq.ParquetWriter(path, table.schema, compression="zstd")
-        writer.write_table(table)
-    if writer:
-        writer.close()
+        yield pa.Table.from_pylist(portion)
 
 
 def _write_folder(spaces: Sequence[MinimalPairSpace], n: int, path: Path, *, seed: int) -> None:

@@ -6,6 +6,7 @@ Each contrast lists its places in a structure, its conditions on the event, and 
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.events import event as ev
@@ -107,11 +108,6 @@ def _build_equal_recipient_conditions(pattern: Pattern, path: str) -> Iterator[e
         yield _constrain_clause(pattern, clause_path, clause_event)
 
 
-def _find_modified_places(pattern: Pattern) -> Iterator[str]:
-    if pattern.frame is ev.Frame.TRANSITIVE and pattern.clauses:
-        yield MAIN
-
-
 def _build_opposite_polarity_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
     """Yield progressive events in which either the main or the inner clause is negated."""
     for main, inner in (ev.Polarity, [*ev.Polarity][::-1]):
@@ -203,7 +199,7 @@ _ROWS = (
         name="modifier",
         summary="the relative clauses belong to the other noun",
         requirement="a relative clause on the agent or the patient of a transitive main clause",
-        find_places=_find_modified_places,
+        find_places=lambda pattern: [MAIN] if pattern.frame is ev.Frame.TRANSITIVE and pattern.clauses else [],
         edit=drafts.exchange_modifiers,
         build_conditions=_build_equal_number_conditions,
         same_words=True,
@@ -234,17 +230,19 @@ _ROWS = (
         edit=drafts.toggle_negation,
         in_orders=True,
     ),
-    Contrast(name="tense", summary="one clause is in the other tense", edit=drafts.toggle_tense),
+    Contrast(
+        name="tense", summary="one clause is in the other tense", edit=partial(drafts.toggle_feature, name="tense")
+    ),
     Contrast(
         name="aspect",
         summary="one clause is in the other aspect",
-        edit=drafts.toggle_aspect,
+        edit=partial(drafts.toggle_feature, name="aspect"),
         build_conditions=_build_progressive_condition,
     ),
     Contrast(
         name="modality",
         summary="one clause has another modal",
-        edit=drafts.replace_modal,
+        edit=partial(drafts.replace_word, slot="modal"),
         build_conditions=_build_modal_condition,
         replaced_slot="modal",
         needed_kind=Kind.MODAL,
@@ -269,14 +267,14 @@ _ROWS = (
         summary="one noun is replaced by another",
         requirement="a noun",
         find_places=list_participant_paths,
-        edit=drafts.replace_noun,
+        edit=partial(drafts.replace_word, slot="noun"),
         replaced_slot="noun",
     ),
     Contrast(
         name="verb",
         summary="one verb is replaced by another",
         requirement="a verb",
-        edit=drafts.replace_verb,
+        edit=partial(drafts.replace_word, slot="verb"),
         in_orders=True,
         replaced_slot="verb",
     ),
@@ -284,7 +282,7 @@ _ROWS = (
         name="adverb",
         summary="one adverb is replaced by another",
         requirement="an adverb",
-        edit=drafts.replace_adverb,
+        edit=partial(drafts.replace_word, slot="adverb0"),
         build_conditions=_build_auxiliary_condition,
         replaced_slot="adverb0",
         needed_kind=Kind.ADVERB,

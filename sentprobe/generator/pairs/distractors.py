@@ -1,8 +1,9 @@
 """Distractors: events that differ from the anchor in exactly one property."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import partial
 from random import Random
+from typing import TypeAlias
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.pairs.contrasts import CONTRASTS, Contrast
@@ -43,18 +44,20 @@ def check_distractors(count: int) -> None:
         raise UsageError(f"a triplet has from 0 to {MAX_DISTRACTORS} distractors, not {count}")
 
 
-_Change = Callable[[EventDraft], EventDraft]
+_Edit: TypeAlias = tuple[Contrast, str]
+"""A contrast and its place."""
 
 
 def _draft_distractor(
-    triplets: TripletSet, edits: dict[int, list[_Change]], number: int, part: TripletPart
+    triplets: TripletSet, edits: dict[int, list[_Edit]], number: int, part: TripletPart
 ) -> EventDraft:
-    return edits[id(part)][number](triplets.build_draft(part, side=TripletSide.POSITIVE))
+    contrast, place = edits[id(part)][number]
+    return contrast.edit(triplets.build_draft(part, side=TripletSide.POSITIVE), place)
 
 
 def _choose_edits(
     triplets: TripletSet, part: TripletPart, count: int, possible_edits: dict[tuple[str, str, str], bool]
-) -> list[_Change]:
+) -> list[_Edit]:
     """Return the edit that makes the negative, and other edits, which are sampled with the seed.
 
     *possible_edits* caches which contrasts are possible at which place of a pattern.
@@ -69,12 +72,7 @@ def _choose_edits(
     if len(other_edits) < count - 1:
         raise UsageError(f"{stratum.pattern.name}: a triplet has only {len(other_edits) + 1} distractors")
     key = (triplets.seed, stratum.pattern.name, stratum.place, stratum.voices)
-    chosen = [(own_contrast, stratum.place), *Random(repr(key)).sample(other_edits, count - 1)]
-    return [partial(_apply_edit, contrast, place) for contrast, place in chosen]
-
-
-def _apply_edit(contrast: Contrast, place: str, draft: EventDraft) -> EventDraft:
-    return contrast.edit(draft, place)
+    return [(own_contrast, stratum.place), *Random(repr(key)).sample(other_edits, count - 1)]
 
 
 def _is_possible(

@@ -16,7 +16,6 @@ from sentprobe.generator.events import event as ev
 from sentprobe.generator.pairs.replacements import ReplacementTables, find_replaced_kind
 from sentprobe.generator.spaces.constraints import Words
 from sentprobe.generator.spaces.layout import NEGATIONS, ClauseForm, Layout, PhraseForm, make_layout
-from sentprobe.generator.spaces.space import EventBatch
 from sentprobe.generator.spaces.templates import ClausePattern, find_pattern
 
 ValueColumn: TypeAlias = NDArray[np.int64]
@@ -41,6 +40,7 @@ class EventDraft:
     replacements: ReplacementTables
     salts: NDArray[np.uint64]
     mood: ev.Mood = ev.Mood.STATEMENT
+    asked: tuple[ev.Role, ev.Asked] | None = None
 
     def build_layout(self) -> Layout:
         """Return the layout of the events."""
@@ -48,35 +48,11 @@ class EventDraft:
         paths = (MAIN, *(format_clause_path(role) for role, _ in where))
         counts = tuple(self.adverbs[path] for path in paths)
         is_modal = [f"{path}modal" in self.values for path in paths]
-        forms = (ClauseForm(is_modal[0], self.mood), *map(ClauseForm, is_modal[1:]))
+        forms = (ClauseForm(is_modal[0], self.mood, self.asked), *map(ClauseForm, is_modal[1:]))
         adjectives = sorted(name.removesuffix(ADJECTIVE) for name in self.values if name.endswith(ADJECTIVE))
         phrases = tuple(PhraseForm(path, 1) for path in adjectives)
         pattern = find_pattern(self.frame, where)
         return make_layout(pattern, counts, self.words, (ev.Negator.NOT,), forms, phrases=phrases)
-
-
-def draft_from_batch(
-    batch: EventBatch, words: Words, *, replacements: ReplacementTables, salts: NDArray[np.uint64]
-) -> EventDraft:
-    """Return the events of a batch as a draft."""
-    pattern, sites = batch.layout.pattern, batch.layout.clauses
-    adverbs = {site.path: site.adverbs for site in sites}
-    return EventDraft(
-        frame=pattern.frame,
-        clauses=dict(pattern.clauses),
-        adverbs=adverbs,
-        values=batch.values,
-        words=words,
-        replacements=replacements,
-        salts=salts,
-        mood=sites[0].form.mood,
-    )
-
-
-def select_rows(draft: EventDraft, rows: NDArray[np.bool_] | NDArray[np.int64]) -> EventDraft:
-    """Return the events of a draft in these rows."""
-    values = {name: column[rows] for name, column in draft.values.items()}
-    return replace(draft, values=values, salts=draft.salts[rows])
 
 
 Edit: TypeAlias = Callable[[EventDraft, str], EventDraft]
@@ -114,10 +90,8 @@ def swap_role(role: ev.Role) -> ev.Role:
 
 def exchange_form(draft: EventDraft, path: str) -> EventDraft:
     """Put a clause into the other voice, or, if *path* is that of its `dative`, its recipient into the other form."""
-    if path.endswith(DATIVE):
-        return _replace_values(draft, **{path: 1 - draft.values[path]})
-    if path == MAIN:
-        return _replace_values(draft, voice=1 - draft.values["voice"])
+    if path == MAIN or path.endswith(DATIVE):
+        return toggle_feature(draft, path, name="" if path else "voice")
     clause = draft.clauses[parse_owner_role(path)]
     active = clause.voice is ev.Voice.ACTIVE
     voice = ev.Voice.PASSIVE if active else ev.Voice.ACTIVE
@@ -176,14 +150,9 @@ def toggle_negation(draft: EventDraft, path: str) -> EventDraft:
     return _replace_values(draft, **{name: np.where(draft.values[name] > 0, 0, added)})
 
 
-def toggle_tense(draft: EventDraft, path: str) -> EventDraft:
-    """Put a clause into the other tense."""
-    return _replace_values(draft, **{f"{path}tense": 1 - draft.values[f"{path}tense"]})
-
-
-def toggle_aspect(draft: EventDraft, path: str) -> EventDraft:
-    """Put a clause into the other aspect."""
-    return _replace_values(draft, **{f"{path}aspect": 1 - draft.values[f"{path}aspect"]})
+def toggle_feature(draft: EventDraft, path: str, *, name: str) -> EventDraft:
+    """Give a clause the other value of a feature with two values, such as its tense."""
+    return _replace_values(draft, **{f"{path}{name}": 1 - draft.values[f"{path}{name}"]})
 
 
 def toggle_mood(draft: EventDraft, path: str) -> EventDraft:  # noqa: ARG001 - there is one place
@@ -198,26 +167,6 @@ def toggle_number(draft: EventDraft, path: str) -> EventDraft:
     other_number = {number.value: o.value for number, o in zip(ev.Number, [*ev.Number][::-1], strict=True)}
     table = np.array([pairs.index((other_number[number], lemma)) for number, lemma in pairs])
     return _replace_values(draft, **{f"{path}det": table[draft.values[f"{path}det"]]})
-
-
-def replace_noun(draft: EventDraft, path: str) -> EventDraft:
-    """Replace the noun at *path* by a noun that the sentence does not have."""
-    return _replace_words(draft, f"{path}noun")
-
-
-def replace_verb(draft: EventDraft, path: str) -> EventDraft:
-    """Replace the verb of the clause at *path* by another verb of the same frame."""
-    return _replace_words(draft, f"{path}verb")
-
-
-def replace_modal(draft: EventDraft, path: str) -> EventDraft:
-    """Replace the modal of the clause at *path*."""
-    return _replace_words(draft, f"{path}modal")
-
-
-def replace_adverb(draft: EventDraft, path: str) -> EventDraft:
-    """Replace the adverb of the clause at *path*."""
-    return _replace_words(draft, f"{path}adverb0")
 
 
 def _swap_kind(clause: ClausePattern) -> ev.ClauseKind:
@@ -246,12 +195,12 @@ def _rename_prefixes(draft: EventDraft, prefixes: Mapping[str, str]) -> EventDra
     return replace(draft, clauses=clauses, adverbs=adverbs, values=values)
 
 
-def _replace_words(draft: EventDraft, name: str) -> EventDraft:
-    """Replace the words of a column by allowed words that the sentence does not have."""
-    rows = np.arange(len(draft.salts))
+def replace_word(draft: EventDraft, path: str, *, slot: str) -> EventDraft:
+    """Replace the words of a slot, such as the noun at *path*, by allowed words that the sentence does not have."""
+    name, rows = f"{path}{slot}", np.arange(len(draft.salts))
     free = draft.replacements[find_replaced_kind(draft.build_layout(), name)][draft.values[name]]
     for variable, column in draft.values.items():
-        if variable.rpartition(".")[2] == name.rpartition(".")[2]:
+        if variable.rpartition(".")[2] == slot:
             free[rows, column] = False
     ranks = (draft.salts % free.sum(axis=1).astype(np.uint64)).astype(np.int64)
     chosen = (free.cumsum(axis=1) > ranks[:, None]).argmax(axis=1)

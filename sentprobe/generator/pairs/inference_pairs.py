@@ -117,16 +117,16 @@ class NliSpace(tr.TripletSpace):
 
 def _render_sentences(triplets: tr.TripletSet) -> list[list[str]]:
     """Return six lists, which hold the two hypotheses and the four premises of each triplet."""
-    negated_makers = (partial(_toggle_side_negation, triplets, side) for side in _PREMISES)
+
+    def negate(part: tr.TripletPart, side: tr.TripletSide) -> drafts.EventDraft:
+        return drafts.toggle_negation(triplets.build_draft(part, side=side), drafts.MAIN)
+
+    negated_makers = (partial(negate, side=side) for side in _PREMISES)
     return tr.TripletRows(triplets, [*_list_side_makers(triplets), *negated_makers]).render_texts()
 
 
 def _list_side_makers(triplets: tr.TripletSet) -> list[tr.SentenceMaker]:
     return [partial(triplets.build_draft, side=side) for side in (*_HYPOTHESES, *_PREMISES)]
-
-
-def _toggle_side_negation(triplets: tr.TripletSet, side: tr.TripletSide, part: tr.TripletPart) -> drafts.EventDraft:
-    return drafts.toggle_negation(triplets.build_draft(part, side=side), drafts.MAIN)
 
 
 def _find_distinct_groups(triplets: tr.TripletSet) -> list[int]:

@@ -24,18 +24,10 @@ NEAR_MODALS = (("can", "could", "may", "might"), ("must", "should"), ("will", "w
 """Modals that differ too little to stand for a change of meaning, unless the lexicon has synonyms of modals."""
 
 VOLITIONAL_ADVERBS = frozenset(
-    {
-        "accidentally",
-        "deliberately",
-        "inadvertently",
-        "intentionally",
-        "knowingly",
-        "reluctantly",
-        "spontaneously",
-        "unintentionally",
-        "voluntarily",
-        "willingly",
-    }
+    (
+        *("accidentally", "deliberately", "inadvertently", "intentionally", "knowingly"),
+        *("reluctantly", "spontaneously", "unintentionally", "voluntarily", "willingly"),
+    )
 )
 """Adverbs about the subject's intention: a change of voice would attribute the intention to another person."""
 

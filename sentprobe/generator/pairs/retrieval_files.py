@@ -5,22 +5,29 @@ have other meanings.
 """
 
 import json
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
 from sentprobe.disk.files import atomic_folder, check_new_folder
 from sentprobe.errors import UsageError
 from sentprobe.generator.bulk.generation import PART_SIZE
+from sentprobe.generator.events.event import Event
 from sentprobe.generator.events.meaning import compute_meaning
-from sentprobe.generator.pairs.triplets import SIDES, TripletSet, TripletSide, TripletSpace
+from sentprobe.generator.events.notation import write_event
+from sentprobe.generator.pairs.exclusion_queries import ExclusionSpace, join_questions, join_statements
+from sentprobe.generator.pairs.triplets import SIDES, SentenceMaker, TripletRows, TripletSet, TripletSide, TripletSpace
 from sentprobe.generator.spaces.layout import build_layout_event
 
 
 def sample_distinct_meanings(spaces: Sequence[TripletSpace], count: int, *, seed: int) -> list[TripletSet]:
     """Return *count* triplets of each space; no meaning of an anchor or negative occurs in two triplets.
+
+    Of exclusion queries, no two ask about the same two patients of one event.
 
     Raises:
         UsageError: a space has too few triplets.
@@ -35,8 +42,7 @@ def _select_distinct(space: TripletSpace, count: int, seed: int, meanings: set[H
     triplets = space.sample_unchecked(min(2 * count, space.count()), seed=seed)
     positions: list[int] = []
     for start, portion in triplets.iterate_portions(PART_SIZE):
-        sides = (_compute_meanings(portion, side) for side in (TripletSide.ANCHOR, TripletSide.NEGATIVE))
-        for position, pair in enumerate(zip(*sides, strict=True), start):
+        for position, pair in enumerate(_list_meanings(portion), start):
             if len(positions) < count and meanings.isdisjoint(pair):
                 meanings.update(pair)
                 positions.append(position)
@@ -48,38 +54,105 @@ def _select_distinct(space: TripletSpace, count: int, seed: int, meanings: set[H
     return triplets.select(np.array(positions))
 
 
-def _compute_meanings(triplets: TripletSet, side: TripletSide) -> list[Hashable]:
-    """Return the meaning of one side of each triplet."""
-    meanings: dict[int, Hashable] = {}
+def _list_meanings(triplets: TripletSet) -> Iterable[Iterable[Hashable]]:
+    """Return the meanings of each triplet that no other may have."""
+    space = triplets.space
+    if isinstance(space, ExclusionSpace):
+        questions = (_compute_meanings(triplets, space.make_question(number)) for number in range(2))
+        return ([frozenset(pair)] for pair in zip(*questions, strict=True))
+    sides = (TripletSide.ANCHOR, TripletSide.NEGATIVE)
+    return zip(*(_compute_meanings(triplets, partial(triplets.build_draft, side=side)) for side in sides), strict=True)
+
+
+def _compute_meanings(triplets: TripletSet, maker: SentenceMaker) -> list[Hashable]:
+    meanings = map(compute_meaning, _build_events(triplets, maker))
+    return [(frozenset(meaning.clauses.items()), frozenset(meaning.nouns.items())) for meaning in meanings]
+
+
+def _build_events(triplets: TripletSet, maker: SentenceMaker) -> list[Event]:
+    """Return the event of one sentence of each triplet."""
+    events: dict[int, Event] = {}
     for part in triplets.parts:
-        draft = triplets.build_draft(part, side=side)
+        draft = maker(part)
         layout = draft.build_layout()
         for row, position in enumerate(part.positions.tolist()):
             values = {v.name: v.values[draft.values[v.name][row]] for v in layout.variables}
-            meaning = compute_meaning(build_layout_event(values, layout))
-            meanings[position] = (frozenset(meaning.clauses.items()), frozenset(meaning.nouns.items()))
-    return [meanings[position] for position in range(len(triplets))]
+            events[position] = build_layout_event(values, layout)
+    return [events[position] for position in range(len(triplets))]
+
+
+CARD = """---
+configs:
+- {config_name: corpus, data_files: corpus.jsonl}
+- {config_name: queries, data_files: queries.jsonl}
+- {config_name: default, data_files: [{split: test, path: qrels/test.jsonl}]}
+---
+
+A retrieval set of sentprobe, in the layout of BEIR. The configurations above are for MTEB.
+"""
 
 
 def write_retrieval(triplet_sets: Sequence[TripletSet], folder: Path) -> None:
-    """Write ``corpus.jsonl``, ``queries.jsonl`` and ``qrels/test.tsv``. Raises UsageError for a folder with files."""
+    """Write ``corpus.jsonl``, ``queries.jsonl``, ``qrels/`` and a card. Raises UsageError for a folder with files."""
     with atomic_folder(folder, check=partial(check_new_folder, folder)) as temporary:
-        queries = [query for triplets in triplet_sets for query in _iterate_queries(triplets)]
-        documents = ((f"{name}-{side}", text) for name, _, texts in queries for side, text in texts.items())
-        _write_lines(temporary / "queries.jsonl", ({"_id": name, "text": anchor} for name, anchor, _ in queries))
-        _write_lines(temporary / "corpus.jsonl", ({"_id": n, "title": "", "text": text} for n, text in documents))
-        judgements = "".join(f"{name}\t{name}-{TripletSide.POSITIVE}\t1\n" for name, _, _ in queries)
+        queries = [*chain.from_iterable(map(_iterate_queries, triplet_sets))]
+        _write_lines(temporary / "queries.jsonl", (record for record, _ in queries))
+        _write_lines(temporary / "corpus.jsonl", (record for _, documents in queries for record in documents))
+        names = [query["_id"] for query, _ in queries]
+        rows = [dict(zip(QRELS, (name, f"{name}-{TripletSide.POSITIVE}", 1), strict=True)) for name in names]
         (temporary / "qrels").mkdir()
-        (temporary / "qrels" / "test.tsv").write_bytes(f"query-id\tcorpus-id\tscore\n{judgements}".encode())
+        _write_lines(temporary / "qrels" / "test.jsonl", rows)
+        lines = ("\t".join(map(str, row)) for row in (QRELS, *(row.values() for row in rows)))
+        (temporary / "qrels" / "test.tsv").write_bytes("".join(f"{line}\n" for line in lines).encode())
+        (temporary / "README.md").write_bytes(CARD.encode())
 
 
-def _iterate_queries(triplets: TripletSet) -> Iterator[tuple[str, str, dict[TripletSide, str]]]:
-    """Yield the name and the text of each query, and its documents by side."""
-    rows = zip(*map(triplets.render_texts, SIDES), strict=True)
-    for number, (anchor, *texts) in enumerate(rows, 1):
-        yield f"{triplets.space.contrast.name}-{number}", anchor, dict(zip(SIDES[1:], texts, strict=True))
+QRELS = ("query-id", "corpus-id", "score")
+"""The columns of judgements."""
+
+Record: TypeAlias = dict[str, object]
 
 
-def _write_lines(path: Path, records: Iterable[dict[str, str]]) -> None:
+def _iterate_queries(triplets: TripletSet) -> Iterator[tuple[Record, list[Record]]]:
+    """Yield each query and its documents; the two statements of a document stand in random order."""
+    space = triplets.space
+    makers: Mapping[str, tuple[SentenceMaker, ...]] = (
+        space.list_makers()
+        if isinstance(space, ExclusionSpace)
+        else {side: (partial(triplets.build_draft, side=side),) for side in SIDES}
+    )
+    query_label, *labels = makers
+    columns = (_describe_sentences(triplets, makers[label]) for label in (query_label, *labels))
+    orders = np.random.default_rng((triplets.seed, 3)).choice((1, -1), len(triplets)).tolist()
+    for number, (order, query, *documents) in enumerate(zip(orders, *columns, strict=True), 1):
+        name = f"{space.contrast.name}-{number}"
+        rows = zip(labels, documents, strict=True)
+        yield (
+            _build_record(name, query, join_questions),
+            [_build_record(f"{name}-{label}", row[::order], join_statements, title="") for label, row in rows],
+        )
+
+
+_DescribedSentence: TypeAlias = tuple[str, str]
+"""A sentence, and its event in the notation of events."""
+
+
+def _describe_sentences(
+    triplets: TripletSet, makers: Sequence[SentenceMaker]
+) -> Iterator[tuple[_DescribedSentence, ...]]:
+    """Yield the sentences of each triplet that these makers make."""
+    texts = TripletRows(triplets, makers).render_texts()
+    events = (map(write_event, _build_events(triplets, maker)) for maker in makers)
+    return zip(*(zip(*column, strict=True) for column in zip(texts, events, strict=True)), strict=True)
+
+
+def _build_record(
+    name: str, sentences: Sequence[_DescribedSentence], join: Callable[[Sequence[str]], str], **fields: str
+) -> Record:
+    texts, events = zip(*sentences, strict=True)
+    return {"_id": name, **fields, "text": join(texts), "metadata": {"events": events}}
+
+
+def _write_lines(path: Path, records: Iterable[Record]) -> None:
     with path.open("w", encoding="utf-8", newline="\n") as file:
         file.writelines(json.dumps(record, ensure_ascii=False) + "\n" for record in records)

@@ -51,7 +51,7 @@ class RowRenderer:
             self._source.rows = rows
             try:
                 chunks = self._renderer.render_chunks(np.arange(rows.count()))
-                records = "".join(text for _, text in chunks).split("\n")
+                records = "".join(text for _, text in chunks).split("\n")[:-1]
             finally:
                 self._source.rows = None
         step = len(records) // count

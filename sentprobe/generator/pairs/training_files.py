@@ -2,16 +2,13 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from typing import Any, TypeAlias
 
 import numpy as np
 
-from sentprobe.disk.files import atomic_path
-from sentprobe.errors import UsageError
 from sentprobe.generator.pairs.inference_pairs import NliLabel
-from sentprobe.generator.pairs.triplet_files import TripletFormat
+from sentprobe.generator.pairs.triplet_files import TripletFormat, write_rows
 from sentprobe.generator.pairs.triplets import TripletRows, TripletSet, TripletSide
 
 COLUMNS = (TripletSide.ANCHOR, TripletSide.POSITIVE, TripletSide.NEGATIVE)
@@ -47,12 +44,6 @@ def iterate_training_columns(triplets: TripletSet) -> Iterator[dict[str, list[st
         yield dict(zip(map(str, COLUMNS), (anchors, positives, chosen), strict=True))
 
 
-def check_training_format(triplet_format: TripletFormat) -> None:
-    """Raise a UsageError if the format is BLiMP's, which is for minimal pairs."""
-    if triplet_format is TripletFormat.BLIMP:
-        raise UsageError("--format blimp is minimal pairs; --for training writes jsonl or parquet")
-
-
 def format_training_lines(portions: Iterable[TrainingColumns]) -> Iterator[str]:
     """Yield a line of JSON for each row."""
     for columns in portions:
@@ -62,27 +53,14 @@ def format_training_lines(portions: Iterable[TrainingColumns]) -> Iterator[str]:
 
 
 def write_training_data(portions: Iterable[TrainingColumns], path: Path, triplet_format: TripletFormat) -> None:
-    """Write training data to a file; in Parquet, each portion is a row group.
-
-    Raises:
-        UsageError: the path cannot be written.
-    """
-    with atomic_path(path) as temporary:
-        if triplet_format is TripletFormat.PARQUET:
-            _write_parquet(portions, temporary)
-        else:
-            with temporary.open("w", encoding="utf-8", newline="\n") as out:
-                out.writelines(format_training_lines(portions))
+    """Write training data to a file; in Parquet, each portion is a row group. Raises UsageError."""
+    write_rows(path, build_rows(portions, triplet_format))
 
 
-def _write_parquet(portions: Iterable[TrainingColumns], path: Path) -> None:
-    import pyarrow.parquet as pq
-
-    tables = map(_build_table, portions)
-    first = next(tables)
-    with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
-        for table in chain([first], tables):
-            writer.write_table(table)
+def build_rows(portions: Iterable[TrainingColumns], triplet_format: TripletFormat) -> Iterator[Any]:
+    """Return the lines of training data, or their Parquet tables."""
+    is_parquet = triplet_format is TripletFormat.PARQUET
+    return map(_build_table, portions) if is_parquet else format_training_lines(portions)
 
 
 def _build_table(columns: TrainingColumns) -> Any:

@@ -2,11 +2,11 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from sentprobe.errors import UsageError
 from sentprobe.generator.bulk.generation import PART_SIZE
 from sentprobe.generator.pairs.drafts import MAIN
 from sentprobe.generator.pairs.row_renderer import RowRenderer, RowSource
-from sentprobe.generator.pairs.triplets import SIDES, Stratum, TripletRows, TripletSet, TripletSide
+from sentprobe.generator.pairs.triplets import SIDES, TripletRows, TripletSet, TripletSide
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import json_escape, write_json
 from sentprobe.specs import choose_member
@@ -32,47 +32,23 @@ class TripletFormat(StrEnum):
 LINES_SIZE = 2_048
 """Number of triplets whose lines are rendered at a time."""
 
-FORMATS_BY_SUFFIX = {".jsonl": TripletFormat.JSONL, ".parquet": TripletFormat.PARQUET}
+Format = TypeVar("Format", bound=StrEnum)
 
 
-def find_triplet_format(name: str | None, out: Path | None) -> TripletFormat:
-    """Return the format called *name*; without a name, the format for the suffix of *out*.
+def find_pair_format(formats: type[Format], name: str | None, out: Path | None) -> Format:
+    """Return the format called *name*, or else that of the suffix of *out*: the names of JSONL and Parquet.
 
     Raises:
-        UsageError: the format is unknown, or is Parquet for standard output.
+        UsageError: the format is unknown, or cannot be written to standard output.
     """
     suffix = out.suffix.lower() if out else ".jsonl"
-    if name is None and suffix not in FORMATS_BY_SUFFIX:
-        suffixes = ", ".join(FORMATS_BY_SUFFIX)
-        raise UsageError(f"no format goes with the suffix {suffix!r}; use {suffixes} or --format")
-    triplet_format = FORMATS_BY_SUFFIX[suffix] if name is None else choose_member(TripletFormat, name, what="format")
-    if out is None and triplet_format is TripletFormat.PARQUET:
-        raise UsageError("Parquet cannot be written to standard output; name a file with --out")
-    return triplet_format
-
-
-@dataclass(frozen=True, slots=True)
-class TripletMetadata:
-    """The fields that a triplet file has in addition to the sentences."""
-
-    id: str
-    contrast: str
-    structure: str
-    place: str
-    """The clause or noun that the negative changes."""
-    voices: str
-    """The clauses whose voice differs between anchor and positive."""
-
-    def to_json(self) -> dict[str, str]:
-        """Return the fields by name."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
-
-def describe_triplet(number: int, contrast: str, stratum: Stratum) -> TripletMetadata:
-    """Return the metadata of triplet *number*."""
-    voices = ", ".join(map(format_place, stratum.voices))
-    place = format_place(stratum.place)
-    return TripletMetadata(f"{contrast}-{number}", contrast, stratum.pattern.name, place, voices)
+    if name is None and suffix not in (".jsonl", ".parquet"):
+        raise UsageError(f"no format goes with the suffix {suffix!r}; use .jsonl, .parquet or --format")
+    pair_format = choose_member(formats, suffix[1:] if name is None else name, what="format")
+    if out is None and pair_format in ("parquet", "lm-eval"):
+        what = "Parquet" if pair_format == "parquet" else f"the format {pair_format}"
+        raise UsageError(f"{what} cannot be written to standard output; name a file with --out")
+    return pair_format
 
 
 def format_place(path: str) -> str:
@@ -85,17 +61,29 @@ def format_place(path: str) -> str:
 
 
 def write_triplets(triplets: TripletSet, path: Path, triplet_format: TripletFormat) -> None:
-    """Write triplets to a file.
+    """Write triplets to a file. Raises UsageError if the path cannot be written."""
+    write_rows(path, build_rows(triplets, triplet_format))
 
-    Raises:
-        UsageError: the path cannot be written.
-    """
+
+def build_rows(triplets: TripletSet, triplet_format: TripletFormat) -> Iterator[Any]:
+    """Return the lines of triplets, or their Parquet tables."""
+    is_parquet = triplet_format is TripletFormat.PARQUET
+    return _build_parquet_tables(triplets) if is_parquet else format_triplet_lines(triplets, triplet_format)
+
+
+def write_rows(path: Path, rows: Iterator[Any]) -> None:
+    """Write lines of text, or Arrow tables as the row groups of a Parquet file. Raises UsageError."""
+    first = next(rows)
     with atomic_path(path) as temporary:
-        if triplet_format is TripletFormat.PARQUET:
-            _write_parquet(triplets, temporary)
-        else:
+        if isinstance(first, str):
             with temporary.open("w", encoding="utf-8", newline="\n") as out:
-                out.writelines(format_triplet_lines(triplets, triplet_format))
+                out.writelines(chain([first], rows))
+            return
+        import pyarrow.parquet as pq
+
+        with pq.ParquetWriter(temporary, first.schema, compression="zstd") as writer:
+            for table in chain([first], rows):
+                writer.write_table(table)
 
 
 def format_triplet_lines(triplets: TripletSet, triplet_format: TripletFormat) -> Iterator[str]:
@@ -131,28 +119,38 @@ def _format_record(sentence: Sentence) -> str:
 _NO_ID = '{"id":"",'
 
 
-def _describe_triplets(portion: TripletSet, first: int) -> list[TripletMetadata]:
+def _describe_triplets(portion: TripletSet, first: int) -> list[dict[str, str]]:
+    """Return the fields of each triplet in addition to its sentences, among them the clause or noun that changes."""
     name = portion.space.contrast.name
-    return [describe_triplet(number, name, stratum) for number, stratum in enumerate(portion.list_strata(), first + 1)]
+    return [
+        {
+            "id": f"{name}-{number}",
+            "contrast": name,
+            "structure": stratum.pattern.name,
+            "place": format_place(stratum.place),
+            "voices": ", ".join(map(format_place, stratum.voices)),
+        }
+        for number, stratum in enumerate(portion.list_strata(), first + 1)
+    ]
 
 
-def _format_full_line(facts: TripletMetadata, sentences: Mapping[TripletSide, _SentenceJson]) -> str:
+def _format_full_line(facts: Mapping[str, str], sentences: Mapping[TripletSide, _SentenceJson]) -> str:
     texts = (f'"{side}":{sentence.text}' for side, sentence in sentences.items())
-    return _format_line([_format_members(facts.to_json()), *texts], sentences)
+    return _format_line([_format_members(facts), *texts], sentences)
 
 
-def _format_blimp_line(facts: TripletMetadata, sentences: Mapping[TripletSide, _SentenceJson]) -> str:
+def _format_blimp_line(facts: Mapping[str, str], sentences: Mapping[TripletSide, _SentenceJson]) -> str:
     """Format a minimal pair: the positive is good; the negative in the positive's form is bad."""
     good, bad = sentences[TripletSide.POSITIVE], sentences[TripletSide.NEGATIVE]
     fields = {
         "field": "semantics",
-        "linguistics_term": facts.contrast,
-        "UID": f"{facts.contrast}_{facts.structure}",
+        "linguistics_term": facts["contrast"],
+        "UID": f"{facts['contrast']}_{facts['structure']}",
         "simple_LM_method": False,
         "one_prefix_method": False,
         "two_prefix_method": False,
         "lexically_identical": sorted(good.text[1:-1].split()) == sorted(bad.text[1:-1].split()),
-        "pairID": facts.id.rpartition("-")[2],
+        "pairID": facts["id"].rpartition("-")[2],
     }
     members = [f'"sentence_good":{good.text}', f'"sentence_bad":{bad.text}', _format_members(fields)]
     members.append(f'"anchor":{sentences[TripletSide.ANCHOR].text}')
@@ -172,16 +170,6 @@ def _format_line(members: Iterable[str], sentences: Mapping[Any, _SentenceJson])
 _LINE_WRITERS = {TripletFormat.JSONL: _format_full_line, TripletFormat.BLIMP: _format_blimp_line}
 
 
-def _write_parquet(triplets: TripletSet, path: Path) -> None:
-    import pyarrow.parquet as pq
-
-    tables = _build_parquet_tables(triplets)
-    first = next(tables)
-    with pq.ParquetWriter(path, first.schema, compression="zstd") as writer:
-        for table in chain([first], tables):
-            writer.write_table(table)
-
-
 def _build_parquet_tables(triplets: TripletSet) -> Iterator[Any]:
     import pyarrow as pa
 
@@ -194,7 +182,7 @@ def _build_parquet_tables(triplets: TripletSet) -> Iterator[Any]:
         rows = np.arange(len(portion))
         sides = [_build_side_array(maker, rows + number * len(portion)) for number in range(len(SIDES))]
         annotation = pa.StructArray.from_arrays(sides, names=[*SIDES])
-        table = pa.Table.from_pylist([triplet.to_json() for triplet in _describe_triplets(portion, first)])
+        table = pa.Table.from_pylist(_describe_triplets(portion, first))
         for side, column in zip(SIDES, sides, strict=True):
             table = table.append_column(side.value, column.field("text"))
         yield table.append_column("annotation", annotation)

@@ -193,12 +193,18 @@ class TripletSpace:
 
     def _build_anchors(self, space: Space, numbers: IndexArray, seed: int) -> drafts.EventDraft:
         (batch,) = space.batches(numbers)
-        values = {name: np.empty_like(column) for name, column in batch.values.items()}
-        for name, column in batch.values.items():
-            values[name][batch.positions] = column
-        batch = EventBatch(batch.layout, np.arange(len(numbers)), values)
-        salts = compute_salts(numbers, seed)
-        return drafts.draft_from_batch(batch, self.words, replacements=self.replacements, salts=salts)
+        order = np.argsort(batch.positions)
+        sites = batch.layout.clauses
+        return drafts.EventDraft(
+            frame=batch.layout.pattern.frame,
+            clauses=dict(batch.layout.pattern.clauses),
+            adverbs={site.path: site.adverbs for site in sites},
+            values={name: column[order] for name, column in batch.values.items()},
+            words=self.words,
+            replacements=self.replacements,
+            salts=compute_salts(numbers, seed),
+            mood=sites[0].form.mood,
+        )
 
     @cached_property
     def replacements(self) -> ReplacementTables:
@@ -372,7 +378,11 @@ class TripletSet:
             replace(
                 part,
                 positions=np.searchsorted(positions, part.positions[rows]),
-                anchors=drafts.select_rows(part.anchors, rows),
+                anchors=replace(
+                    part.anchors,
+                    values={name: column[rows] for name, column in part.anchors.values.items()},
+                    salts=part.anchors.salts[rows],
+                ),
             )
             for part, rows in zip(self.parts, rows_by_part, strict=True)
             if len(rows)

@@ -112,6 +112,9 @@ def format_gate_notes(gate: Gate) -> str:
     for stage in gate.draws[0].stages:
         notes += [f"{stage.scorer} scored {stage.pairs:,} pairs, {stage.pairs_per_second:,.0f} a second."]
     if not gate.draws[0].rates[0].contrast:
+        rates = gate.draws[0].rates[0]
+        amounts = f"{rates.same_pairs:,} paraphrases and {rates.pairs:,} others"
+        notes += [f"Own pairs: {amounts} are measured (see --intervals)."]
         notes += _describe_generated(gate)
     if len(gate.draws) > 1:
         notes += [f"Mean ± standard deviation of {len(gate.draws)} draws."]

@@ -11,6 +11,7 @@ from in_process import run_command
 from pairs_at_once import choose_contrast_vocabulary
 
 from sentprobe.generator.events.meaning import has_same_meaning
+from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.lexicon import english
@@ -72,8 +73,42 @@ def test_a_set_of_each_contrast(contrast: str, gen: Any, tmp_path: Path) -> None
     for folder in (first, second):
         assert gen(*words, "-n", "12", "--seed", "3", "-o", folder)[0] == 0
     files = [path.relative_to(first) for path in sorted(first.rglob("*")) if path.is_file()]
-    assert [path.as_posix() for path in files] == ["corpus.jsonl", "qrels/test.tsv", "queries.jsonl"]
+    assert [path.as_posix() for path in files] == [
+        "README.md",
+        *("corpus.jsonl", "qrels/test.jsonl", "qrels/test.tsv", "queries.jsonl"),
+    ]
     assert all((first / path).read_bytes() == (second / path).read_bytes() for path in files)
+
+
+def test_exclusion_queries(gen: Any, tmp_path: Path) -> None:
+    out = tmp_path / "set"
+    assert gen("retrieval", "--kind", "exclusion", "-n", "30", "--out", out) == (0, "", "")
+    corpus, queries, qrels = load_beir(out)
+    assert (len(queries), len(corpus)) == (30, 90)
+    for name, text in queries.items():
+        assert text.startswith("who ")
+        assert " but " in text
+        assert qrels[name] == {f"{name}-positive": 1}
+        assert {f"{name}-both", f"{name}-exchanged"} <= {*corpus}
+
+
+@pytest.mark.parametrize("kind", [("-c", "role"), ("--kind", "exclusion")])
+def test_the_judgements_of_both_files_are_the_same(kind: tuple[str, str], gen: Any, tmp_path: Path) -> None:
+    """BEIR reads the one, MTEB the other."""
+    out = tmp_path / "set"
+    gen("retrieval", *kind, "-n", "7", "--out", out)
+    rows = map(json.loads, (out / "qrels" / "test.jsonl").read_text("utf-8").splitlines())
+    assert {row["query-id"]: {row["corpus-id"]: row["score"]} for row in rows} == load_beir(out)[2]
+
+
+def test_each_text_has_its_events(gen: Any, tmp_path: Path) -> None:
+    out = tmp_path / "set"
+    gen("retrieval", "-c", "tense", "-c", "role", "-n", "9", "--out", out)
+    for name in ("queries", "corpus"):
+        for line in (out / f"{name}.jsonl").read_text("utf-8").splitlines():
+            record = json.loads(line)
+            (notation,) = record["metadata"]["events"]
+            assert read_event(notation) == parse(record["text"], english())[0]
 
 
 def test_a_bag_of_words_ranks_the_hard_negative_before_the_paraphrase(gen: Any, tmp_path: Path) -> None:
@@ -88,12 +123,13 @@ def test_a_bag_of_words_ranks_the_hard_negative_before_the_paraphrase(gen: Any, 
         assert best == f"{name}-hard_negative"
 
 
-def test_held_out_words_are_in_no_other_set(gen: Any, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", [("-c", "noun"), ("--kind", "exclusion")])
+def test_held_out_words_are_in_no_other_set(kind: tuple[str, str], gen: Any, tmp_path: Path) -> None:
     words = []
     for option in ("--hold-out", "--held-out"):
         out = tmp_path / option.strip("-")
-        gen("retrieval", "-c", "noun", "-v", "english", option, "0.3", "-n", "30", "--out", out)
-        annotated = [parse(text, english())[0] for text in load_beir(out)[1].values()]
+        gen("retrieval", *kind, "-v", "english", option, "0.3", "-n", "30", "--out", out)
+        annotated = [parse(text.partition(" but ")[0], english())[0] for text in load_beir(out)[1].values()]
         words.append({event.predicate for event in annotated})
     assert not words[0] & words[1]
 
@@ -106,6 +142,12 @@ def test_held_out_words_are_in_no_other_set(gen: Any, tmp_path: Path) -> None:
         ("-c role -n 0", "the number of triplets must be positive"),
         ("-c role -t transitive -n 100000", "different"),
         ("-c role --hold-out .3 --held-out .3", "give one of them"),
+        ("-n 5", "a contrast is missing: give --contrast, or --kind exclusion"),
+        ("--kind exclusions", "did you mean 'exclusion'"),
+        ("--kind exclusion -c role", "leave out -c, -t and --mood"),
+        ("--kind exclusion -t transitive", "leave out -c, -t and --mood"),
+        ("--kind exclusion -v compeval", "1000 queries of the contrast exclusion"),
+        ("--kind exclusion -v compeval --held-out .05 -n 1", "--held-out 0.05"),
     ],
 )
 def test_bad_input_gets_a_sentence(arguments: str, message: str, gen: Any, tmp_path: Path) -> None:

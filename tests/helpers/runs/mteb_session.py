@@ -10,12 +10,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
-os.environ |= {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
+os.environ |= {"HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1", "HF_DATASETS_CACHE": f"{sys.argv[1]}/datasets"}
 
 import mteb
 import numpy as np
+from mteb.abstasks import AbsTaskRetrieval
+from mteb.abstasks.task_metadata import TaskMetadata
 from mteb.models import SentenceTransformerEncoderWrapper
 from sentence_transformers import SentenceTransformer
+from sentence_transformers.sentence_transformer.evaluation import InformationRetrievalEvaluator
 
 import sentprobe
 from sentprobe.generator.pairs.triplets import TripletSpace
@@ -68,6 +71,37 @@ def compute_triplet_accuracy(encoder: sentprobe.Encoder) -> float:
     material = SampledTriplets(space, TripletSampling(n=30, distractors=0, seed=0))
     outcome = measure_encoders([encoder], [material], GeometrySettings(background=material.sentences))
     return outcome.results[0].find_by_group(NegativeKind.FORM)[ALL_TRIPLETS].accuracy
+
+
+def evaluate_retrieval(folder: Path, model: Path) -> dict[str, float]:
+    """Return nDCG@10 and recall at 1 on the files of ``gen retrieval``, by MTEB and by sentence-transformers."""
+    fields = {
+        "name": "Exclusion",
+        "description": "Who did X but not Y?",
+        "type": "Retrieval",
+        "eval_langs": ["eng-Latn"],
+    }
+    dataset = {"path": str(folder), "revision": "1"}
+    metadata = TaskMetadata(**fields, main_score="ndcg_at_10", dataset=dataset)
+    task = type("Exclusion", (AbsTaskRetrieval,), {"metadata": metadata})()
+    encoder = SentenceTransformer(str(model), device="cpu")
+    (result,) = mteb.evaluate(encoder, [task], cache=None, show_progress_bar=False).task_results
+    texts = {}
+    for name in ("queries", "corpus"):
+        records = map(json.loads, (folder / f"{name}.jsonl").read_text("utf-8").splitlines())
+        texts[name] = {record["_id"]: record["text"] for record in records}
+    rows = [line.split("\t") for line in (folder / "qrels" / "test.tsv").read_text("utf-8").splitlines()[1:]]
+    relevant = {query: {document} for query, document, _ in rows}
+    evaluator = InformationRetrievalEvaluator(texts["queries"], texts["corpus"], relevant, ndcg_at_k=[10])
+    scores = evaluator(encoder)
+    (of_mteb,) = result.scores["test"]
+    return {
+        "queries": len(rows),
+        "mteb_ndcg": of_mteb["ndcg_at_10"],
+        "mteb_recall": of_mteb["recall_at_1"],
+        "ndcg": scores["cosine_ndcg@10"],
+        "recall": scores["cosine_recall@1"],
+    }
 
 
 def describe_tasks(tasks: list[Any]) -> dict[str, Any]:
@@ -123,6 +157,7 @@ def main() -> None:
         "described": describe_tasks(sentprobe.mteb.tasks(place / "all")),
         **evaluate_tasks(sentprobe.mteb.tasks(place / "some"), model, place),
         "read_back": read_back(place / "exported"),
+        "retrieval": evaluate_retrieval(place / "exclusion", model),
         "one": loaded and loaded.get_score(),
         "mistakes": collect_errors(place / "some", model),
     }

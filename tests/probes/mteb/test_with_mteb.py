@@ -15,6 +15,8 @@ from shared import ROOT
 from shown_geometry import make_geometry_result
 
 import sentprobe
+from sentprobe.generator.pairs.exclusion_queries import ExclusionSpace
+from sentprobe.generator.pairs.retrieval_files import sample_distinct_meanings, write_retrieval
 from sentprobe.generator.pairs.triplet_files import TripletFormat, write_triplets
 from sentprobe.generator.pairs.triplets import TripletSpace
 from sentprobe.probes.mteb.result_files import make_mteb_results, write_mteb_results
@@ -44,6 +46,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     triplets = TripletSpace(sentprobe.english(), "role", vocabulary="compeval").sample(30, seed=0)
     for name in ("all", "some"):
         write_triplets(triplets, folder / name / "role.parquet", TripletFormat.PARQUET)
+    queries = ExclusionSpace(sentprobe.english(), vocabulary="english")
+    write_retrieval(sample_distinct_meanings([queries], 30, seed=0), folder / "exclusion")
     probed = Results(tuple(make_sample_result(e, "Order", n) for e, n in (("bow", 600), ("st:o/m", 700))))
     models = make_mteb_results(group_by_encoder(probed, "run"), [make_geometry_result("bow", "role")])
     write_mteb_results(models, folder / "exported")
@@ -101,6 +105,14 @@ def test_mteb_reads_the_results_that_are_written(session: Any, place: Path) -> N
 def test_what_mteb_itself_writes_is_read(session: Any, place: Path) -> None:
     (scores,) = read_scores(place / "cache").values()
     assert scores == {name: pytest.approx(score, abs=1e-5) for name, score in session["scores"].items()}
+
+
+def test_a_retrieval_set_has_the_same_figures_in_mteb_and_sentence_transformers(session: Any) -> None:
+    figures = session["retrieval"]
+    assert figures["queries"] == 30
+    assert figures["mteb_ndcg"] == pytest.approx(figures["ndcg"], abs=1e-4)
+    assert figures["mteb_recall"] == pytest.approx(figures["recall"], abs=1e-4)
+    assert 0.0 < figures["recall"] < 1.0
 
 
 def test_mistakes_are_one_line(session: Any, place: Path) -> None:

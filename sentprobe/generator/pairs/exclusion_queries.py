@@ -1,0 +1,79 @@
+"""Exclusion queries: "who helped the doctor but did not help the lawyer".
+
+Each document of a query is two statements about one agent. The relevant document and the exchanged one have the same
+words.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import ClassVar
+
+import numpy as np
+
+from sentprobe.generator.events import event as ev
+from sentprobe.generator.pairs import drafts
+from sentprobe.generator.pairs.triplets import SentenceMaker, TripletPart, TripletSpace
+from sentprobe.generator.spaces.held_out_words import SplitSide
+from sentprobe.lexicon import Kind, Lexicon
+from sentprobe.lexicon.sorts import restrict_to_one_sort
+from sentprobe.lexicon.words import PERSON
+
+DOCUMENTS = {"positive": (False, True), "both": (False, False), "exchanged": (True, False)}
+"""Whether the first and the second statement of a document are negated."""
+
+
+class ExclusionSpace(TripletSpace):
+    """Transitive events whose patient can be replaced by a second one; all nouns have one sort."""
+
+    ITEM_NAME: ClassVar[str] = "queries"
+    SENTENCES_PER_ITEM: ClassVar[int] = 2 + 2 * len(DOCUMENTS)
+
+    def __init__(self, lexicon: Lexicon, *, vocabulary: str, side: SplitSide | None = None) -> None:
+        one_sort = restrict_to_one_sort(lexicon, vocabulary)
+        super().__init__(one_sort, "noun", vocabulary=vocabulary, templates=["transitive"], side=side)
+        self.contrast = replace(self.contrast, name="exclusion")
+        self.strata = tuple(stratum for stratum in self.strata if stratum.place == _PATIENT)
+
+    def list_makers(self) -> Mapping[str, tuple[SentenceMaker, ...]]:
+        """Return the makers of the questions of a query, and of the statements of each document."""
+        makers: dict[str, tuple[SentenceMaker, ...]] = {
+            "query": (self.make_question(0), self.make_question(1, negated=True))
+        }
+        for name, negations in DOCUMENTS.items():
+            makers[name] = tuple(partial(_draft_statement, number, n) for number, n in enumerate(negations))
+        return makers
+
+    def make_question(self, number: int, *, negated: bool = False) -> SentenceMaker:
+        """Return the maker of the questions for the agent with the first (0) or the second (1) patient."""
+        sort = self.lexicon.get(self.words.nouns[0], Kind.NOUN).sort
+        return partial(_draft_question, ev.Asked.WHO if sort == PERSON else ev.Asked.WHAT, number, negated)
+
+
+def join_questions(texts: Sequence[str]) -> str:
+    """Return two questions as one, or a single text as it is.
+
+    >>> join_questions(["who helped the man", "who did not help the lawyer"])
+    'who helped the man but did not help the lawyer'
+    """
+    first, *others = texts
+    return " but ".join([first, *(text.partition(" ")[2] for text in others)])
+
+
+def join_statements(texts: Sequence[str]) -> str:
+    """Return two statements as two sentences with full stops, or a single text as it is."""
+    return texts[0] if len(texts) == 1 else " ".join(f"{text}." for text in texts)
+
+
+_PATIENT = "patient."
+
+
+def _draft_statement(number: int, negated: bool, part: TripletPart) -> drafts.EventDraft:  # noqa: FBT001 - bound above
+    draft = drafts.replace_word(part.anchors, _PATIENT, slot="noun") if number else part.anchors
+    return replace(draft, values={**draft.values, "negation": np.full_like(draft.values["negation"], negated)})
+
+
+def _draft_question(asked: ev.Asked, number: int, negated: bool, part: TripletPart) -> drafts.EventDraft:  # noqa: FBT001
+    statement = _draft_statement(number, negated, part)
+    values = {**statement.values, "voice": np.zeros_like(statement.values["voice"])}
+    return replace(statement, values=values, mood=ev.Mood.QUESTION, asked=(ev.Role.AGENT, asked))

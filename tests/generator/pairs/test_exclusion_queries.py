@@ -1,0 +1,91 @@
+"""Exclusion queries: the judgements follow from the events, and the texts say what the events do."""
+
+import json
+from dataclasses import replace
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from hypothesis import given
+from hypothesis import strategies as st
+from thoroughness import examples
+
+from sentprobe.generator.events import event as ev
+from sentprobe.generator.events.meaning import has_same_meaning
+from sentprobe.generator.events.notation import read_event
+from sentprobe.generator.pairs.exclusion_queries import ExclusionSpace
+from sentprobe.generator.pairs.retrieval_files import sample_distinct_meanings, write_retrieval
+from sentprobe.generator.sentences.parse import parse
+from sentprobe.generator.spaces.held_out_words import SplitSide
+from sentprobe.lexicon import english
+
+sides = st.none() | st.builds(SplitSide, share=st.just(0.3), held_out=st.booleans())
+
+
+def write_set(count: int, *, seed: int, vocabulary: str, side: SplitSide | None = None) -> tuple[list[Any], ...]:
+    """Return the queries, the documents and the judgements of a set."""
+    with TemporaryDirectory() as folder:
+        out = Path(folder) / "set"
+        space = ExclusionSpace(english(), vocabulary=vocabulary, side=side)
+        write_retrieval(sample_distinct_meanings([space], count, seed=seed), out)
+        files = ("queries.jsonl", "corpus.jsonl", "qrels/test.jsonl")
+        return tuple([json.loads(line) for line in (out / name).read_text("utf-8").splitlines()] for name in files)
+
+
+def read_events(record: Any) -> list[ev.Event]:
+    return [read_event(text) for text in record["metadata"]["events"]]
+
+
+def answers(question: ev.Event, statement: ev.Event) -> bool:
+    """Say whether a statement is what a question for its agent asks."""
+    answered = replace(question, agent=statement.agent, mood=ev.Mood.STATEMENT)
+    return has_same_meaning(answered, statement)
+
+
+@given(st.integers(0, 10**6), st.integers(1, 30), st.sampled_from(("english", "compeval", "everyday")))
+@examples(8)
+def test_the_relevant_documents_follow_from_the_events(seed: int, count: int, vocabulary: str) -> None:
+    """They say of one agent both that he did it to the first patient, and that he did not do it to the second."""
+    queries, documents, judgements = write_set(count, seed=seed, vocabulary=vocabulary)
+    expected = set()
+    for query, document in product(queries, documents):
+        first, second = read_events(document)
+        assert first.agent == second.agent
+        pairs = ((first, second), (second, first))
+        if any(all(map(answers, read_events(query), pair)) for pair in pairs):
+            expected.add((query["_id"], document["_id"]))
+    assert {(row["query-id"], row["corpus-id"]) for row in judgements} == expected
+    assert len(expected) == len(queries) == count
+    assert all(row["score"] == 1 for row in judgements)
+
+
+@given(st.integers(0, 10**6), sides)
+@examples(8)
+def test_the_texts_say_what_the_events_do(seed: int, side: SplitSide | None) -> None:
+    queries, documents, _ = write_set(6, seed=seed, vocabulary="english", side=side)
+    lexicon = english() if side is None else side.restrict_lexicon(english(), "english")
+    for query in queries:
+        first, second = query["text"].split(" but ")
+        questions = (first, f"{first.split(' ')[0]} {second}")
+        assert [parse(text, lexicon)[0] for text in questions] == read_events(query)
+        assert [event.polarity for event in read_events(query)] == [*ev.Polarity]
+    for document in documents:
+        sentences = document["text"].removesuffix(".").split(". ")
+        assert [parse(text, lexicon)[0] for text in sentences] == read_events(document)
+
+
+def test_the_relevant_and_the_exchanged_document_have_the_same_words() -> None:
+    _, documents, _ = write_set(50, seed=1, vocabulary="english")
+    texts = {record["_id"]: sorted(record["text"].split()) for record in documents}
+    for name in {name.rpartition("-")[0] for name in texts}:
+        assert texts[f"{name}-positive"] == texts[f"{name}-exchanged"] != texts[f"{name}-both"]
+
+
+def test_the_negation_stands_in_either_sentence() -> None:
+    """Its place does not tell the relevant document."""
+    _, documents, _ = write_set(40, seed=2, vocabulary="english")
+    places = [[" not " in text for text in record["text"].split(". ")] for record in documents]
+    relevant = [place for record, place in zip(documents, places, strict=True) if record["_id"].endswith("positive")]
+    assert [True, False] in relevant
+    assert [False, True] in relevant
