@@ -33,11 +33,15 @@ def split_triplet_files(words: Sequence[str]) -> tuple[list[Path], list[str]]:
     return [*map(Path, files)], [word for word in words if word not in files]
 
 
-def reject_drawn_triplet_options(files: Sequence[Path], requested: dict[str, bool]) -> None:
-    """Raise UsageError if an option for drawn triplets is given together with files."""
-    for option, is_requested in requested.items():
-        if files and is_requested:
+def reject_unused_options(given_options: Mapping[str, str], words: Sequence[str], files: Sequence[Path]) -> None:
+    """Raise UsageError for a given option, by parameter, that does not fit *words*, some of which are *files*."""
+    for name, option in given_options.items():
+        if files and name in ("by", "held_out"):
             raise UsageError(f"{option} is for drawn triplets, not for those of {files[0]}")
+        if words and name in TRIPLET_OPTIONS:
+            raise UsageError(f"{option} is for drawn triplets, not for the sentences of {', '.join(words)}")
+        if name == "task" and len(words) == len(files):
+            raise UsageError("--task is for compeval or datasets: name one first")
 
 
 def read_triplet_materials(files: Sequence[Path], *, seed: int) -> "list[TripletSentences]":
@@ -65,19 +69,6 @@ def build_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "TripletSampli
     for failure in errors:
         print(format_message(f"left out: {failure}"), file=sys.stderr)
     return spaces
-
-
-def reject_tasks_without_data(tasks: Sequence[str], words: Sequence[str]) -> None:
-    """Raise UsageError if tasks are given without a suite or datasets."""
-    if tasks and not words:
-        raise UsageError("--task is for compeval or datasets: name one first")
-
-
-def reject_triplet_options(given_options: Mapping[str, str], words: Sequence[str]) -> None:
-    """Raise UsageError if options for drawn triplets are given together with datasets."""
-    for name, option in given_options.items() if words else ():
-        if name in TRIPLET_OPTIONS:
-            raise UsageError(f"{option} is for drawn triplets, not for the sentences of {', '.join(words)}")
 
 
 def parse_sentence_targets(

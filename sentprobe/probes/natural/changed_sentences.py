@@ -75,7 +75,7 @@ def filter_new_pairs(request: selection.SelectionRequest, changes: Mapping[str, 
     return pairs
 
 
-DOUBLE_QUOTES = ('"', "``", "''", "“", "”", "„", "‟", "«", "»")
+DOUBLE_QUOTES = ('"', "``", "''", "“", "”", "„", "‟", "«", "»", "「", "」", "『", "』")
 """Tokens that are double quotes, in plain text and in the Penn Treebank."""
 _QUOTES_SQL = ", ".join("'" + quote.replace("'", "''") + "'" for quote in DOUBLE_QUOTES)
 NO_QUOTES_SQL = f"NOT list_has_any(tokens, [{_QUOTES_SQL}])"

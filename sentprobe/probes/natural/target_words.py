@@ -17,8 +17,8 @@ in English as those of the published data."""
 MIN_BAND_HIGH = 30
 """Minimum of the band's upper end; a small corpus would otherwise leave too few items."""
 
-WORD_PATTERN = r"\p{L}[\p{L}\p{M}-]*"
-"""Pattern of words that can be targets: neither ``'s`` nor ``%``."""
+WORD_PATTERN = r"\p{L}[\p{L}\p{M}\x{200c}\x{200d}·-]*"
+"""Pattern of words that can be targets: neither ``'s`` nor ``%``, but Persian or Catalan words with joiners or dots."""
 
 
 def compute_target_band(tokens: int) -> selection.FrequencyBand:

@@ -21,9 +21,7 @@ def learn_vocabulary(
     """
     if words < 1:
         raise UsageError(f"words={words}: at least 1 is wanted")
-    counts: Counter[str] = Counter()
-    for text in texts:
-        counts.update(text.split())
+    counts = Counter(word for text in texts for word in text.split())
     return ModelVocabulary(tuple(word for word, _ in counts.most_common(words)), lower=lower, reverse=reverse)
 
 

@@ -131,14 +131,12 @@ def is_finite(tag: str) -> bool:
 def _find_verb(graph: DependencyGraph) -> int | None:
     """Return the first finite auxiliary or copula of the root, or the root if it is a finite verb.
 
-    A verb that is not finite is the main verb if it has a subject of its own.
+    A participle or infinitive is the main verb if it has a subject of its own; so is any verb without a VerbForm.
     """
     helpers = (node for node in graph.find_dependents(graph.root, _AUXILIARIES) if is_finite(graph.tags[node]))
     tag = graph.tags[graph.root]
-    is_verb = re.match(r"(VERB|AUX)\b", tag) and (
-        is_finite(tag)
-        or (get_feature(tag, "VerbForm") in {"", "Part", "Inf"} and graph.find_dependents(graph.root, _SUBJECTS) != [])
-    )
+    form, has_subject = get_feature(tag, "VerbForm"), graph.find_dependents(graph.root, _SUBJECTS) != []
+    is_verb = re.match(r"(VERB|AUX)\b", tag) and (form in {"", "Fin"} or (form in {"Part", "Inf"} and has_subject))
     return next(helpers, graph.root if is_verb else None)
 
 
@@ -208,7 +206,7 @@ def _map_coordination(words: Coordination, token_of: Sequence[int]) -> Coordinat
 
 
 def _lower_first(token: str, lemma: str, tag: str) -> str:
-    """Return the form within a sentence: a word whose lemma begins in lower case loses its capital letter."""
-    is_lower = lemma[:1].islower() and not tag.startswith("PROPN")
+    """Return the form within a sentence: a word whose lemma, if any, begins in lower case loses its capital letter."""
+    is_lower = (lemma[:1].islower() or lemma == "_") and not tag.startswith("PROPN")
     is_uppercase = token.isupper() and sum(map(str.isalpha, token)) > 1
     return token[:1].lower() + token[1:] if is_lower and not is_uppercase else token

@@ -14,6 +14,7 @@ from shared import SHARED, needs_shared
 
 from sentprobe.generator.events.event import Number
 from sentprobe.probes.natural.conneau.main_clause import TENSE_SQL
+from sentprobe.probes.natural.target_words import WORD_PATTERN
 from sentprobe.probes.syntax.clauses import Noun
 from sentprobe.probes.syntax.rows import Row, RowError, build_row
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence
@@ -71,6 +72,9 @@ def test_a_german_passive() -> None:
         ("Vado/andare/VERB|Mood=Ind|Person=1/0/root", "Vado", None),
         ("To/to/PART/2/mark go/go/VERB|VerbForm=Inf/0/root", None, None),
         ("Ja/ja/INTJ/0/root", None, None),
+        ("吃/吃/VERB/0/root 了/了/AUX/1/aux", "吃", None),
+        ("Gesehen/sehen/VERB|VerbForm=Part/0/root", None, None),
+        (f"Miten/miten/ADV/2/advmod tämä/tämä/PRON|Number=Sing/3/nsubj:outer on/olla/AUX|{FIN}/0/root", "on", "sg"),
         ("Řekl/říci/VERB|Tense=Past|VerbForm=Part/0/root Jan/Jan/PROPN|Number=Sing/1/nsubj", "Řekl", "sg"),
         (
             f"Ei/Ei/NOUN|Number=Sing/4/nsubj und/und/CCONJ/3/cc Tee/Tee/NOUN/1/conj gehen/gehen/VERB|{FIN}/0/root",
@@ -123,6 +127,19 @@ def test_features_have_names_and_are_sorted() -> None:
     assert sentence.universal.tags == ("NOUN|Case=Nom|Number=Sing",)
     mistake = read_one(make_line(1, "a", "NOUN|Sing", 0, "root") + "\n")
     assert isinstance(mistake, Mistake) and mistake.message.startswith("the features of 'a' are 'Sing'")
+
+
+def test_words_without_lemmas_lose_their_capital() -> None:
+    row = make_row(CLAUSES.replace("Die/der/DET", "Die/_/DET"))
+    assert row.universal is not None and row.universal.clause_words == ("die", "Jan")
+
+
+@pytest.mark.parametrize(
+    ("word", "is_target"), [("می\u200cشود", True), ("हिन्दी", True), ("col·lega", True), ("l'", False)]
+)
+def test_words_of_other_scripts_can_be_targets(word: str, is_target: bool) -> None:
+    pattern = f"regexp_full_match(?, '{WORD_PATTERN}')"
+    assert duckdb.execute(f"SELECT {pattern}", [word]).fetchall() == [(is_target,)]
 
 
 def test_elided_words_lose_their_capital() -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from sentprobe.errors import path_error
-from sentprobe.probes.encoders.files import vector_file, vector_formats
+from sentprobe.probes.encoders.files import vector_formats
 from sentprobe.probes.encoders.protocol import Capabilities, EncoderError, Vectors, digest
 from sentprobe.specs import Spec, read_options
 
@@ -72,12 +72,12 @@ class OrderedVectors:
 
     def encode(self, sentences: Sequence[str]) -> Vectors:  # noqa: ARG002 - the protocol's
         """Raise EncoderError, since the sentences of the vectors are unknown."""
-        raise vector_file.VectorFileError(_describe_missing_sentences(self.source))
+        raise vector_formats.VectorFileError(_describe_missing_sentences(self.source))
 
     def bind_to_order(self, sentences: Sequence[str]) -> Precomputed:
         """Return the encoder that assigns the vectors to these sentences in order. Raises VectorFileError."""
         if len(sentences) != len(self.vectors):
-            raise vector_file.VectorFileError(
+            raise vector_formats.VectorFileError(
                 f"{self.source}: {len(self.vectors)} vectors for {len(sentences)} different "
                 "sentences of the datasets; one each is wanted, in their order "
                 f"(or file:{self.source}?sentences=FILE)"
@@ -102,7 +102,7 @@ def build_precomputed(spec: Spec) -> Precomputed | OrderedVectors:
     elif vector_formats.find_format(path, options.format or None) is vector_formats.VectorFormat.NPY:
         return OrderedVectors(spec.name, str(path), file.vectors)
     else:
-        raise vector_file.VectorFileError(_describe_missing_sentences(path))
+        raise vector_formats.VectorFileError(_describe_missing_sentences(path))
     return _make_precomputed(spec.name, str(path), sentences, file.vectors)
 
 
@@ -131,7 +131,7 @@ def _index_sentences(sentences: Sequence[str], vectors: Vectors, path: Path) -> 
     for row, sentence in enumerate(sentences):
         first = rows.setdefault(_normalize_spaces(sentence), row)
         if first != row and not np.array_equal(vectors[first], vectors[row]):
-            raise vector_file.VectorFileError(
+            raise vector_formats.VectorFileError(
                 f"{path}: rows {first} and {row} have different vectors for one sentence, {sentence!r}"
             )
     return rows
@@ -146,17 +146,17 @@ def _read_listed_sentences(path: Path, ids: Sequence[str] | None, *, rows: int, 
     if ids is None:
         texts = _read_jsonl_sentences(path) or _read_dataset_sentences(path) or [text for _, text in _read_lines(path)]
         if len(texts) != rows:
-            raise vector_file.VectorFileError(f"{path}: {len(texts)} sentences for the {rows} of {vectors}")
+            raise vector_formats.VectorFileError(f"{path}: {len(texts)} sentences for the {rows} of {vectors}")
         return texts
     table: dict[str, str] = {}
     for number, text in _read_lines(path):
         name, tab, fields_after_id = text.partition("\t")
         if not tab:
-            raise vector_file.VectorFileError(f"{path}, line {number}: id and sentence are wanted, with a tab")
+            raise vector_formats.VectorFileError(f"{path}, line {number}: id and sentence are wanted, with a tab")
         table.setdefault(name, fields_after_id.partition("\t")[0])
     unknown = [name for name in ids if name not in table]
     if unknown:
-        raise vector_file.VectorFileError(
+        raise vector_formats.VectorFileError(
             f"{path}: no sentence for the id {unknown[0]!r} of {vectors} ({len(unknown)} of {len(ids)} are missing)"
         )
     return [table[name] for name in ids]
@@ -188,8 +188,8 @@ def _read_dataset_sentences(path: Path) -> list[str]:
 
 def _read_lines(path: Path) -> list[tuple[int, str]]:
     try:
-        return list(vector_file.read_lines(path))
+        return list(vector_formats.read_lines(path))
     except OSError as error:
-        raise path_error(path, "cannot read it", error, otherwise=vector_file.VectorFileError) from None
-    except vector_file.UNREADABLE as error:
-        raise vector_file.VectorFileError(f"{path}: cannot read it: {error}") from None
+        raise path_error(path, "cannot read it", error, otherwise=vector_formats.VectorFileError) from None
+    except vector_formats.UNREADABLE as error:
+        raise vector_formats.VectorFileError(f"{path}: cannot read it: {error}") from None

@@ -10,108 +10,227 @@ lookup         one sentence per line: id, sentence and numbers, with tabs betwee
 =============  =========================================================================
 """
 
+import gzip
 import json
-from collections.abc import Callable, Mapping, Sequence
+import lzma
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from io import BytesIO
 from pathlib import Path
-from typing import Any
+from tokenize import TokenError
+from typing import IO, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
-from sentprobe.disk.files import atomic_path, to_local_path
-from sentprobe.disk.unpacking import check_proportion
-from sentprobe.errors import UsageError, first_line, path_error
-from sentprobe.probes.encoders.files import vector_file as vf
-from sentprobe.probes.encoders.protocol import Vectors
+from sentprobe.disk.files import atomic_path, decode_lines, to_local_path
+from sentprobe.disk.unpacking import check_proportion, limit_unpacking
+from sentprobe.errors import FormatError, UsageError, first_line, path_error
+from sentprobe.probes.encoders.protocol import EncoderError, Vectors
 from sentprobe.specs import choose_member
 from sentprobe.values import BadSyntaxError, parse_json
 
+Texts = tuple[str, ...]
 
-def read_npz(path: Path) -> vf.VectorFile:
+UNREADABLE = (
+    EOFError, ValueError, RuntimeError, MemoryError, OverflowError, LookupError, TypeError,
+    SyntaxError, SystemError, TokenError, lzma.LZMAError, zlib.error, BadZipFile,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class VectorFile:
+    """Sentence vectors, (n, dim) float32, with optional sentences and ids."""
+
+    vectors: Vectors
+    sentences: Texts | None = None
+    ids: Texts | None = None
+
+
+class VectorFileError(EncoderError):
+    """A file of sentence vectors cannot be read, or contradicts itself."""
+
+
+def check_vector_file(file: VectorFile, path: Path) -> VectorFile:
+    """Return the content with float32 vectors if vectors and texts fit together."""
+    array = file.vectors
+    if not isinstance(array, np.ndarray):  # a member of an npz that is no array
+        raise VectorFileError(f"{path}: 'vectors' is no array")
+    if array.ndim != 2 or 0 in array.shape:
+        raise VectorFileError(f"{path}: vectors of shape {array.shape}; (sentences, dim) is wanted")
+    if not np.issubdtype(array.dtype, np.floating):
+        raise VectorFileError(f"{path}: vectors of {array.dtype}; floating point is wanted")
+    for kind, texts in (("sentences", file.sentences), ("ids", file.ids)):
+        if texts is not None and len(texts) != len(array):
+            raise VectorFileError(f"{path}: {len(texts)} {kind} for {len(array)} vectors")
+    with np.errstate(over="ignore"):
+        vectors = np.ascontiguousarray(array, dtype=np.float32)
+    bad = np.flatnonzero(~np.isfinite(vectors).all(axis=1))
+    if len(bad):
+        texts = file.sentences or file.ids
+        quoted_text = f" ({texts[bad[0]]!r})" if texts else ""
+        raise VectorFileError(f"{path}: the vector in row {bad[0]}{quoted_text} is not finite")
+    return VectorFile(vectors, file.sentences, file.ids)
+
+
+OPENERS: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
+"""Functions that open compressed files, by suffix."""
+
+
+def read_lookup(path: Path) -> VectorFile:
+    """Read lines of id, sentence and numbers, separated by tabs; spaces separate numbers. Raises VectorFileError."""
+    ids: list[str] = []
+    sentences: list[str] = []
+    rows: list[Vectors] = []
+    for number, line in read_lines(path):
+        place = f"{path}, line {number}"
+        fields = line.split("\t")
+        if len(fields) != 3:
+            raise VectorFileError(
+                f"{place}: {len(fields)} fields; id, sentence and vector are wanted, with tabs between them"
+            )
+        row = _parse_vector(fields[2], place=place)
+        if rows and len(row) != len(rows[0]):
+            raise VectorFileError(f"{place}: {len(row)} numbers; the lines before have {len(rows[0])}")
+        ids.append(fields[0])
+        sentences.append(fields[1])
+        rows.append(row)
+    if not rows:
+        raise VectorFileError(f"{path}: no vectors in this file")
+    return VectorFile(np.stack(rows), tuple(sentences), tuple(ids))
+
+
+def _parse_vector(text: str, *, place: str) -> Vectors:
+    try:
+        numbers = [float(part) for part in text.split()]
+    except ValueError as error:
+        raise VectorFileError(f"{place}: {error}") from None
+    if not numbers:
+        raise VectorFileError(f"{place}: there are no numbers")
+    with np.errstate(over="ignore"):
+        row = np.array(numbers, dtype=np.float32)
+    if not np.isfinite(row).all():
+        raise VectorFileError(f"{place}: the vector is not finite")
+    return row
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, str]]:
+    """Yield the lines that are not empty, with their numbers from 1. Raises VectorFileError if a line is not UTF-8."""
+    with (
+        path.open("rb") as raw,
+        limit_unpacking(OPENERS[path.suffix](raw), raw.tell) if path.suffix in OPENERS else raw as file,
+    ):
+        try:
+            for number, line in enumerate(decode_lines(file), start=1):
+                if text := line.rstrip("\r\n"):
+                    yield number, text
+        except FormatError as error:
+            raise VectorFileError(f"{path}, {error}") from None
+
+
+def write_lookup(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -> None:
+    """Write the look-up format, compressed by suffix, with nine digits per number; ids count the rows."""
+    for text in sentences:
+        if not set("\t\n\r").isdisjoint(text):
+            raise VectorFileError(f"{path}: {text!r} has a tab or an end of line in it")
+    number_format = " ".join(["%.9g"] * vectors.shape[1])
+    with temporary.open("wb") as raw, _open_packed(raw, path.suffix) as file:
+        for name, (sentence, row) in enumerate(zip(sentences, vectors, strict=True)):
+            file.write(f"{name}\t{sentence}\t{number_format % tuple(row.tolist())}\n".encode())
+
+
+def _open_packed(raw: IO[bytes], suffix: str) -> Any:
+    if suffix == ".gz":
+        return gzip.GzipFile(filename="", fileobj=raw, mode="wb", mtime=0)
+    return lzma.open(raw, "wb") if suffix == ".xz" else raw
+
+
+def read_npz(path: Path) -> VectorFile:
     """Read the arrays; nothing is unpickled. Raises VectorFileError, or an exception in UNREADABLE."""
     with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         if not isinstance(arrays, np.lib.npyio.NpzFile):
-            raise vf.VectorFileError(f"{path}: one array; npz with names is wanted")
+            raise VectorFileError(f"{path}: one array; npz with names is wanted")
         for part in arrays.zip.infolist() if arrays.zip else ():
             check_proportion(part.file_size, part.compress_size)
         if "vectors" not in arrays:
-            raise vf.VectorFileError(f"{path}: there is no array 'vectors'; it has: {', '.join(arrays) or 'none'}")
+            raise VectorFileError(f"{path}: there is no array 'vectors'; it has: {', '.join(arrays) or 'none'}")
         texts = {name: _read_npz_texts(arrays, name, path) for name in ("sentences", "ids")}
-        return vf.VectorFile(arrays["vectors"], **texts)
+        return VectorFile(arrays["vectors"], **texts)
 
 
-def _read_npz_texts(arrays: Any, name: str, path: Path) -> vf.Texts | None:
+def _read_npz_texts(arrays: Any, name: str, path: Path) -> Texts | None:
     if name not in arrays:
         return None
     try:
         texts = arrays[name]
     except ValueError as error:  # an array of Python objects, which would be unpickled
-        raise vf.VectorFileError(f"{path}: array {name!r}: {error}; an array of strings is wanted") from None
+        raise VectorFileError(f"{path}: array {name!r}: {error}; an array of strings is wanted") from None
     if not isinstance(texts, np.ndarray):
-        raise vf.VectorFileError(f"{path}: {name!r} is no array; strings (n,) are wanted")
+        raise VectorFileError(f"{path}: {name!r} is no array; strings (n,) are wanted")
     if texts.ndim != 1 or texts.dtype.kind not in "Uiu":
-        raise vf.VectorFileError(
+        raise VectorFileError(
             f"{path}: array {name!r} is {texts.dtype} of shape {texts.shape}; strings (n,) are wanted"
         )
     return tuple(map(str, texts.tolist()))
 
 
-def write_npz(temporary: Path, vectors: Vectors, sentences: vf.Texts, path: Path) -> None:
+def write_npz(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -> None:
     """Write the arrays ``vectors`` and ``sentences``. Raises VectorFileError."""
     if any(text.endswith("\0") for text in sentences):
-        raise vf.VectorFileError(f"{path}: one of the sentences ends in a zero, which npz drops")
+        raise VectorFileError(f"{path}: one of the sentences ends in a zero, which npz drops")
     # A pipe or /dev/null has no places to go back to.
     with temporary.open("wb") as file, BytesIO() as packed:
         np.savez(file if temporary.is_file() else packed, vectors=vectors, sentences=np.array(sentences, np.str_))
         file.write(packed.getbuffer())
 
 
-def read_npy(path: Path) -> vf.VectorFile:
+def read_npy(path: Path) -> VectorFile:
     """Read the array; nothing is unpickled. Raises VectorFileError, or an exception in UNREADABLE."""
     with path.open("rb") as file:
         array = np.load(file, allow_pickle=False)
         if not isinstance(array, np.ndarray):
-            raise vf.VectorFileError(f"{path}: arrays with names; one array is wanted (format=npz)")
-        return vf.VectorFile(array)
+            raise VectorFileError(f"{path}: arrays with names; one array is wanted (format=npz)")
+        return VectorFile(array)
 
 
-def write_npy(temporary: Path, vectors: Vectors, sentences: vf.Texts, path: Path) -> None:  # noqa: ARG001
+def write_npy(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -> None:  # noqa: ARG001
     """Write the vectors without texts."""
     with temporary.open("wb") as file:
         np.save(file, vectors)
 
 
-def read_safetensors(path: Path) -> vf.VectorFile:
+def read_safetensors(path: Path) -> VectorFile:
     """Read the tensor ``vectors``, and ``sentences`` and ``ids`` from the metadata. Raises VectorFileError."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="numpy") as file:
             if "vectors" not in file.keys():  # noqa: SIM118 - it is no dictionary
-                raise vf.VectorFileError(f"{path}: there is no tensor 'vectors'")
+                raise VectorFileError(f"{path}: there is no tensor 'vectors'")
             metadata = file.metadata() or {}
             texts = {
                 name: _parse_json_texts(metadata[name], f"{path}: metadata {name!r}")
                 for name in ("sentences", "ids")
                 if name in metadata
             }
-            return vf.VectorFile(file.get_tensor("vectors"), **texts)
+            return VectorFile(file.get_tensor("vectors"), **texts)
     except (SafetensorError, TypeError) as error:  # TypeError: a type that NumPy does not have
-        raise vf.VectorFileError(f"{path}: {first_line(error)}") from None
+        raise VectorFileError(f"{path}: {first_line(error)}") from None
 
 
-def _parse_json_texts(text: str, place: str) -> vf.Texts:
+def _parse_json_texts(text: str, place: str) -> Texts:
     try:
         values = parse_json(text)
     except BadSyntaxError:
         values = None
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise vf.VectorFileError(f"{place}: a JSON list of strings is wanted")
+        raise VectorFileError(f"{place}: a JSON list of strings is wanted")
     return tuple(values)
 
 
-def write_safetensors(temporary: Path, vectors: Vectors, sentences: vf.Texts, path: Path) -> None:  # noqa: ARG001
+def write_safetensors(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -> None:  # noqa: ARG001
     """Write the tensor ``vectors``, and the sentences as a JSON list in the metadata."""
     from safetensors.numpy import save
 
@@ -119,7 +238,7 @@ def write_safetensors(temporary: Path, vectors: Vectors, sentences: vf.Texts, pa
     temporary.write_bytes(save({"vectors": vectors}, metadata={"sentences": json.dumps(sentences)}))
 
 
-def read_parquet(path: Path) -> vf.VectorFile:
+def read_parquet(path: Path) -> VectorFile:
     """Read the columns ``vector`` (lists of one length), ``sentence`` and ``id``. Raises VectorFileError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -128,19 +247,19 @@ def read_parquet(path: Path) -> vf.VectorFile:
         names = pq.read_schema(to_local_path(path)).names
         column_names = [name for name in ("vector", "sentence", "id") if name in names]
         if "vector" not in column_names:
-            raise vf.VectorFileError(f"{path}: there is no column 'vector'; it has: {', '.join(names)}")
+            raise VectorFileError(f"{path}: there is no column 'vector'; it has: {', '.join(names)}")
         table = pq.read_table(to_local_path(path), columns=column_names)
     except pa.ArrowException as error:
-        raise vf.VectorFileError(f"{path}: {first_line(error)}") from None
+        raise VectorFileError(f"{path}: {first_line(error)}") from None
     column = table.column("vector").combine_chunks()
     texts = {f"{name}s": _read_text_column(table, name, path) for name in column_names if name != "vector"}
-    return vf.VectorFile(_read_vector_column(column, path), **texts)
+    return VectorFile(_read_vector_column(column, path), **texts)
 
 
-def _read_text_column(table: Any, name: str, path: Path) -> vf.Texts:
+def _read_text_column(table: Any, name: str, path: Path) -> Texts:
     column = table.column(name)
     if column.null_count:
-        raise vf.VectorFileError(f"{path}: column {name!r} has missing values")
+        raise VectorFileError(f"{path}: column {name!r} has missing values")
     return tuple(map(str, column.to_pylist()))
 
 
@@ -150,15 +269,15 @@ def _read_vector_column(column: Any, path: Path) -> Vectors:
     kind = column.type
     lists = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
     if not lists:
-        raise vf.VectorFileError(f"{path}: column 'vector' is {kind}; lists of numbers are wanted")
+        raise VectorFileError(f"{path}: column 'vector' is {kind}; lists of numbers are wanted")
     widths = set(column.value_lengths().to_pylist())
     if len(widths) > 1 or None in widths or column.flatten().null_count:
-        raise vf.VectorFileError(f"{path}: column 'vector' has missing values or lists of several lengths")
+        raise VectorFileError(f"{path}: column 'vector' has missing values or lists of several lengths")
     values = column.flatten().to_numpy(zero_copy_only=False)
     return np.reshape(values, (len(column), -1)) if len(column) else np.zeros((0, 0), np.float32)
 
 
-def write_parquet(temporary: Path, vectors: Vectors, sentences: vf.Texts, path: Path) -> None:  # noqa: ARG001
+def write_parquet(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -> None:  # noqa: ARG001
     """Write the columns ``sentence`` and ``vector``."""
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -187,7 +306,7 @@ def find_format(path: Path, name: str | None = None) -> VectorFormat:
     """
     if name is not None:
         return choose_member(VectorFormat, name, what="format of sentence vectors")
-    suffix = Path(path.stem).suffix if path.suffix in vf.OPENERS else path.suffix
+    suffix = Path(path.stem).suffix if path.suffix in OPENERS else path.suffix
     if suffix not in SUFFIXES:
         raise UsageError(
             f"{path}: the suffix {suffix!r} says no format of sentence vectors; known: {', '.join(SUFFIXES)}"
@@ -195,24 +314,24 @@ def find_format(path: Path, name: str | None = None) -> VectorFormat:
     return SUFFIXES[suffix]
 
 
-def read_vectors(path: Path, *, format: str | None = None) -> vf.VectorFile:
+def read_vectors(path: Path, *, format: str | None = None) -> VectorFile:
     """Read a file of sentence vectors, by default in the format of its suffix. Raises UsageError or VectorFileError."""
     reader, _ = FORMATS[find_format(path, format)]
     try:
         path.open("rb").close()  # not every reader says in the same way that there is no file
         file = reader(path)
     except OSError as error:
-        raise path_error(path, "cannot read it", error, otherwise=vf.VectorFileError) from None
-    except vf.UNREADABLE as error:
-        raise vf.VectorFileError(f"{path}: {first_line(error)}") from None
-    return vf.check_vector_file(file, path)
+        raise path_error(path, "cannot read it", error, otherwise=VectorFileError) from None
+    except UNREADABLE as error:
+        raise VectorFileError(f"{path}: {first_line(error)}") from None
+    return check_vector_file(file, path)
 
 
 def write_vectors(path: Path, sentences: Sequence[str], vectors: Vectors, *, format: str | None = None) -> None:
     """Write vectors, (n, dim) float32, by default in the format of the suffix. Raises UsageError or VectorFileError."""
     _, write = FORMATS[find_format(path, format)]
     texts = tuple(sentences)
-    content = vf.check_vector_file(vf.VectorFile(vectors, texts), path)
+    content = check_vector_file(VectorFile(vectors, texts), path)
     with atomic_path(path) as temporary:
         write(temporary, content.vectors, texts, path)
 
@@ -223,13 +342,11 @@ SUFFIXES: Mapping[str, VectorFormat] = {
     ".tsv": VectorFormat.LOOKUP,
 }
 
-FORMATS: Mapping[
-    VectorFormat, tuple[Callable[[Path], vf.VectorFile], Callable[[Path, Vectors, vf.Texts, Path], None]]
-] = {
+FORMATS: Mapping[VectorFormat, tuple[Callable[[Path], VectorFile], Callable[[Path, Vectors, Texts, Path], None]]] = {
     VectorFormat.NPZ: (read_npz, write_npz),
     VectorFormat.NPY: (read_npy, write_npy),
     VectorFormat.SAFETENSORS: (read_safetensors, write_safetensors),
     VectorFormat.PARQUET: (read_parquet, write_parquet),
-    VectorFormat.LOOKUP: (vf.read_lookup, vf.write_lookup),
+    VectorFormat.LOOKUP: (read_lookup, write_lookup),
 }
 """Reader and writer of each format; the last argument of a writer is the path in errors."""

@@ -72,9 +72,9 @@ def pack_matrices(matrices: Sequence[Vectors], network: torch.nn.LSTM | torch.nn
     return rnn.pack_sequence(tensors, enforce_sorted=False)
 
 
-def compute_last_states(gru: torch.nn.GRU, matrices: Sequence[Vectors]) -> torch.Tensor:
-    """Return the last states of all directions, concatenated: (n, units) or (n, 2 * units)."""
-    _, last = gru(pack_matrices(matrices, gru))  # (directions, n, units)
+def compute_last_states(gru: torch.nn.GRU, table: Vectors, sentences: Sequence[Sequence[int]]) -> torch.Tensor:
+    """Return the last states of all directions for rows of a table, concatenated: (n, units) or (n, 2 * units)."""
+    _, last = gru(pack_matrices([table[rows] for rows in sentences], gru))  # (directions, n, units)
     return torch.cat(tuple(last), dim=1)
 
 

@@ -57,9 +57,7 @@ class Sdae(recurrent_encoder.PublishedEncoder):
 
     def _forward(self, sentences: Sequence[str]) -> torch.Tensor:
         numbers = [[*self.words.look_up(self.tokenize(sentence)), END] for sentence in sentences]
-        return recurrent_encoder.compute_last_states(
-            self.gru, [self.table[sentence_numbers] for sentence_numbers in numbers]
-        )
+        return recurrent_encoder.compute_last_states(self.gru, self.table, numbers)
 
 
 def build_sdae(spec: Spec) -> Sdae:

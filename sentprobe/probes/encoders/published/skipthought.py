@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 
@@ -56,16 +57,9 @@ CONVERT = (
 """The command that converts the published NumPy arrays of objects to arrays of numbers."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _SkipThoughtModel:
+class _SkipThoughtModel(NamedTuple):
     gru: torch.nn.GRU
     table: protocol.Vectors  # (words, inputs), on disk
-
-    def compute_states(self, numbers: Sequence[Sequence[int]]) -> torch.Tensor:
-        """Return the last states for sentences of word numbers, (n, units of all directions)."""
-        return recurrent_encoder.compute_last_states(
-            self.gru, [self.table[sentence_numbers] for sentence_numbers in numbers]
-        )
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -84,7 +78,7 @@ class SkipThought(recurrent_encoder.PublishedEncoder):
 
     def _forward(self, sentences: Sequence[str]) -> torch.Tensor:
         numbers = [self._look_up_words(sentence) for sentence in sentences]
-        states = [model.compute_states(numbers) for model in self.models]
+        states = [recurrent_encoder.compute_last_states(*model, numbers) for model in self.models]
         if self.options.normalize:
             states = [torch.nn.functional.normalize(vectors, dim=1) for vectors in states]
         return torch.cat(states, dim=1)

@@ -11,8 +11,9 @@ from sentprobe.probes.natural import changed_sentences as pairing
 from sentprobe.probes.natural import selection
 from sentprobe.probes.natural.natural_task import NaturalTask, ParseLabel, TableNeed
 
+_FULL_STOPS = (".", "。", "।", "۔", "։", "።")
 ANSWER_SQL = (
-    f"CASE WHEN {selection.LENGTHS_SQL} AND {pairing.NO_QUOTES_SQL} AND tokens[-1] IN ('.', '。', '।') THEN clauses END"
+    f"CASE WHEN {selection.LENGTHS_SQL} AND {pairing.NO_QUOTES_SQL} AND tokens[-1] IN {_FULL_STOPS} THEN clauses END"
 )
 """The clauses of a sentence of allowed length that has no double quotes and ends in a full stop, as published."""
 

@@ -106,7 +106,7 @@ def _find_words(request: selection.SelectionRequest) -> tuple[list[tuple[int, st
     word_count = settings.words or max(2, round(WORDS * scale))
     rows = request.corpus.query(
         f"SELECT rank, word FROM {request.corpus.frequency_table} "
-        r"WHERE rank >= ? AND regexp_full_match(word, '\p{L}{4,}') ORDER BY rank LIMIT ?",
+        r"WHERE rank >= ? AND regexp_full_match(word, '\p{L}[\p{L}\p{M}]{3,}') ORDER BY rank LIMIT ?",
         first,
         word_count,
     )

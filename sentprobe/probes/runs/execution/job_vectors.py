@@ -109,10 +109,12 @@ def arrange_vectors(
         yield {key: partial(_train_job, job, vectors, run) for key, job in jobs.items()}
         return
     with make_scratch_folder() as folder:
-        vector_files = _VectorFiles(vectors, folder)
+        files = _VectorFiles(folder)
         trainers: TrainingWork = {}
         for key, job in jobs.items():
-            sentences, words = vector_files.write_sentence_vectors(job), vector_files.write_word_vectors(job)
+            data, is_bow = job.task.fingerprint, job.condition is Condition.BAG_OF_WORDS
+            sentences = files.write((data, is_bow), partial(vectors.get_sentence_vectors, job))
+            words = files.write((data, "words"), partial(vectors.get_word_vectors, job))
             trainers[key] = partial(make_trainer(job, run), sentences, word_vectors=words)
         yield trainers
 
@@ -139,35 +141,20 @@ def make_trainer(job: Job, run: Run) -> Callable[..., Fits]:
 class _VectorFiles:
     """Files of vectors in a folder, each written once."""
 
-    def __init__(self, vectors: EncodedTexts, folder: Path) -> None:
-        self._vectors = vectors
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._paths: dict[Hashable, Path] = {}
 
-    def write_sentence_vectors(self, job: Job) -> Path:
-        """Return the file of the sentence vectors of a job."""
-        key = (job.task.fingerprint, job.condition is Condition.BAG_OF_WORDS)
-        if key not in self._paths:
-            self._paths[key] = self._write_vectors(self._vectors.get_sentence_vectors(job))
-        return self._paths[key]
-
-    def write_word_vectors(self, job: Job) -> Path | None:
-        """Return the file of the probe word vectors of a job; None: one-hot."""
-        key = (job.task.fingerprint, "words")
-        if key not in self._paths:
-            words = self._vectors.get_word_vectors(job)
-            if words is None:
-                return None
-            self._paths[key] = self._write_vectors(words)
-        return self._paths[key]
-
-    def _write_vectors(self, vectors: Vectors) -> Path:
-        path = self._folder / f"{len(self._paths)}.npy"
-        try:
-            np.save(path, vectors, allow_pickle=False)
-        except OSError as error:
-            raise SentprobeError(
-                f"{self._folder}: no room for the vectors that the processes share "
-                f"({error.strerror}); TMPDIR says where that is, and --jobs 1 needs none"
-            ) from error
-        return path
+    def write(self, key: Hashable, make_vectors: Callable[[], Vectors | None]) -> Path | None:
+        """Return the file with this key, written with the vectors of *make_vectors*; None: it returns none."""
+        if key not in self._paths and (vectors := make_vectors()) is not None:
+            path = self._folder / f"{len(self._paths)}.npy"
+            try:
+                np.save(path, vectors, allow_pickle=False)
+            except OSError as error:
+                raise SentprobeError(
+                    f"{self._folder}: no room for the vectors that the processes share "
+                    f"({error.strerror}); TMPDIR says where that is, and --jobs 1 needs none"
+                ) from error
+            self._paths[key] = path
+        return self._paths.get(key)

@@ -9,8 +9,7 @@ from in_process import Command
 from probe_strategies import make_learnable_dataset
 
 from sentprobe.errors import SentprobeError
-from sentprobe.probes.encoders.files.vector_file import VectorFileError
-from sentprobe.probes.encoders.files.vector_formats import read_vectors, write_vectors
+from sentprobe.probes.encoders.files.vector_formats import VectorFileError, read_vectors, write_vectors
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.formats.registry import read_datasets, write_dataset
 from sentprobe.probes.results.store import read_results

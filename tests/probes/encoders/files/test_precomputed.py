@@ -18,8 +18,7 @@ from safetensors.numpy import load_file
 from shared import SHARED, needs_shared
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.encoders.files.vector_file import VectorFileError
-from sentprobe.probes.encoders.files.vector_formats import read_vectors, write_vectors
+from sentprobe.probes.encoders.files.vector_formats import VectorFileError, read_vectors, write_vectors
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.encoders.protocol import get_capabilities
 from sentprobe.probes.encoders.resolve import bind_to_sentence_order

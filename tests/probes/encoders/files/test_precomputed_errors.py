@@ -19,8 +19,13 @@ from numpy.typing import NDArray
 from safetensors.numpy import save_file
 
 from sentprobe.errors import SentprobeError, UsageError
-from sentprobe.probes.encoders.files.vector_file import VectorFileError
-from sentprobe.probes.encoders.files.vector_formats import VectorFormat, find_format, read_vectors, write_vectors
+from sentprobe.probes.encoders.files.vector_formats import (
+    VectorFileError,
+    VectorFormat,
+    find_format,
+    read_vectors,
+    write_vectors,
+)
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.encoders.protocol import EncoderError
 
