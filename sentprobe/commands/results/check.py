@@ -6,7 +6,6 @@ import typer
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.table_output import find_table_format, print_or_write
-from sentprobe.display.screen import print_text
 from sentprobe.display.table_writers import TableFormat
 
 
@@ -26,11 +25,7 @@ def check(
 
     style = find_table_format(format_, out, subject="a review", allowed=FORMATS)
     reviewed = review_results(read_probed_runs(runs))
-    text = render_review(reviewed, style)
-    if style is TableFormat.TEXT and out is None:
-        print_text(text, end="")
-    else:
-        print_or_write(text, out)
+    print_or_write(render_review(reviewed, style), out, wrapped=style is TableFormat.TEXT)
     raise typer.Exit(1 if reviewed.has_severe_finding else 0)
 
 

@@ -1,7 +1,7 @@
 """The command ``probe compare``: differences between encoders, intervals and paired tests."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, product
@@ -14,7 +14,7 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.commands.shared.table_output import find_caption, find_table_format, write_tables
 from sentprobe.display.table_writers import Grid
-from sentprobe.errors import ResultsError, UsageError, format_message, suggest
+from sentprobe.errors import ResultsError, UsageError, format_message
 from sentprobe.specs import choose_member
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ def compare(
 class RunComparisons:
     """Comparisons of encoders by their probes and by their distances."""
 
-    probes: "tuple[Comparison, ...]"
+    probes: "tuple[Comparison, ...]" = ()
     geometry: "tuple[distances.GeometryComparison, ...]" = ()
 
     def tables(self, correction: "Correction") -> Iterator[tuple[str, Grid, str]]:
@@ -118,34 +118,37 @@ def compare_runs(
     if not all(run.tables for run in compared_runs):
         check_distances([], nearness)
         return RunComparisons(compare_all_probes())
-    probed = all(run.probed for run in compared_runs)
-    if not probed and any(run.probed for run in compared_runs):
-        (run_path,) = (run.path for run in compared_runs if not run.probed)
-        print(format_message(f"left out: probes: {run_path} has none"), file=sys.stderr)
-    try:
-        geometry = compare_distances(compared_runs, correction=correction, against=against, nearness=nearness)
-    except (UsageError, ResultsError) as error:
-        if not probed:
-            raise
-        probes = compare_all_probes()
-        print(format_message(f"left out: geometry: {error}"), file=sys.stderr)
-        return RunComparisons(probes)
-    return RunComparisons(_compare_or_report(compare_all_probes) if probed else (), geometry)
+    unprobed = [run for run in compared_runs if not run.probed]
+    requests: dict[str, Callable[[], Any]] = {
+        "geometry": partial(compare_distances, compared_runs, correction=correction, against=against, nearness=nearness)
+    }
+    if not unprobed:
+        requests["probes"] = compare_all_probes
+    elif len(unprobed) < len(compared_runs):
+        print(format_message(f"left out: probes: {unprobed[0].path} has none"), file=sys.stderr)
+    return RunComparisons(**_collect_comparisons(requests))
 
 
-def _compare_or_report(compare_pairs: "Callable[[], tuple[Comparison, ...]]") -> "tuple[Comparison, ...]":
-    """Return the comparisons; if probes cannot be compared, print the reason and return no comparisons."""
-    try:
-        return compare_pairs()
-    except (UsageError, ResultsError) as error:
-        print(format_message(f"left out: probes: {error}"), file=sys.stderr)
-        return ()
+def _collect_comparisons(requests: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
+    """Return the comparisons that can be made, and print why others cannot; if none can, raise the last error."""
+    comparisons, errors = {}, {}
+    for kind, compare_pairs in requests.items():
+        try:
+            comparisons[kind] = compare_pairs()
+        except (UsageError, ResultsError) as error:
+            errors[kind] = error
+    if not comparisons:
+        raise errors.popitem()[1]
+    for kind, reason in errors.items():
+        print(format_message(f"left out: {kind}: {reason}"), file=sys.stderr)
+    return comparisons
 
 
 def _read_run(text: str) -> ComparedRun:
     from sentprobe.commands.results.shown_results import read_distances
     from sentprobe.probes.geometry.distance_draws import build_geometry_tables
     from sentprobe.probes.report.findings import distance_comparisons as distances
+    from sentprobe.probes.report.findings.comparisons import choose_encoder
     from sentprobe.probes.results.store import read_results
 
     path, encoder = split_run(text)
@@ -153,9 +156,7 @@ def _read_run(text: str) -> ComparedRun:
     tables = build_geometry_tables(read_distances([path]))
     if encoder is not None and tables:
         names = sorted({record.encoder for record in results.records})
-        encoder_names = [*dict.fromkeys([*names, *_list_encoder_names(tables)])]
-        if encoder not in encoder_names:
-            raise _build_unknown_encoder_error(path, encoder, encoder_names)
+        choose_encoder([*dict.fromkeys([*names, *_list_encoder_names(tables)])], encoder, source=str(path))
         tables = tuple(filter(None, (distances.select_encoder_results(table, encoder) for table in tables)))
     return ComparedRun(path=path, encoder=encoder, results=results, tables=tables)
 
@@ -172,13 +173,19 @@ def compare_distances(
     """Compare encoders by their distances, within a run or between two runs."""
     from sentprobe.commands.results.shown_results import check_distances
     from sentprobe.probes.report.findings import distance_comparisons as distances
+    from sentprobe.probes.report.findings.comparisons import choose_encoder
 
     if len(compared_runs) == 1:
         (run,) = compared_runs
-        _check_against(run, against)
+        names = _list_encoder_names(run.tables)
+        if len(names) < 2:
+            raise UsageError(f"{run.path} has {len(names)} encoders; a comparison needs two")
+        choose_encoder(names, against or names[0], source=str(run.path))
         pairs = [p for table in run.tables for p in distances.list_table_pairs(table, against=against)]
     else:
-        first, second = map(_get_single_encoder_tables, compared_runs)
+        for run in compared_runs:
+            choose_encoder(_list_encoder_names(run.tables), None, source=str(run.path))
+        first, second = (run.tables for run in compared_runs)
         pairs = [*product(first, second)]
     check_distances([result for run in compared_runs for result in chain(*run.tables)], nearness)
     comparisons = distances.compare_geometry(pairs, correction=correction, nearness=nearness)
@@ -186,26 +193,6 @@ def compare_distances(
         where = " and ".join(str(run.path) for run in compared_runs)
         raise ResultsError(f"{where}: no two encoders were measured on the same triplets")
     return comparisons
-
-
-def _get_single_encoder_tables(run: ComparedRun) -> "tuple[GeometryTable, ...]":
-    names = _list_encoder_names(run.tables)
-    if len(names) > 1:
-        raise UsageError(f"{run.path} has {len(names)} encoders; name one, as in '{run.path}#{names[0]}'")
-    return run.tables
-
-
-def _check_against(run: ComparedRun, against: str | None) -> None:
-    names = _list_encoder_names(run.tables)
-    if len(names) < 2:
-        raise UsageError(f"{run.path} has {len(names)} encoders; a comparison needs two")
-    if against is not None and against not in names:
-        raise _build_unknown_encoder_error(run.path, against, names)
-
-
-def _build_unknown_encoder_error(path: Path, encoder: str, encoder_names: Sequence[str]) -> UsageError:
-    listed_names = ", ".join(encoder_names)
-    return UsageError(f"{path} has no encoder {encoder!r}{suggest(encoder, encoder_names)}; it has: {listed_names}")
 
 
 def _check_kinds(compared_runs: Sequence[ComparedRun]) -> None:

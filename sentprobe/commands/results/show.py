@@ -8,7 +8,14 @@ import typer
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
-from sentprobe.commands.shared.table_output import FLAT, MTEB, find_caption, find_table_format, print_or_write
+from sentprobe.commands.shared.table_output import (
+    FLAT,
+    MTEB,
+    find_caption,
+    find_table_format,
+    print_or_write,
+    print_tables,
+)
 from sentprobe.display import table_writers as tw
 from sentprobe.errors import UsageError
 from sentprobe.lengths import Lengths
@@ -113,7 +120,7 @@ def show(
     if style not in FLAT and (lengths is None or style is tw.TableFormat.HTML):
         results, view = shown.separate_curves(results, view, learning_curves)
     if style is tw.TableFormat.TEXT and out is None:
-        shown.print_tables(results, view)
+        print_tables(shown.build_tables(results, view))
     else:
         print_or_write(shown.format_results(results, view, style), out)
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from sentprobe.commands.shared.options import ItemViewOptions
 from sentprobe.commands.shared.table_output import FLAT, find_table_format, print_or_write, write_tables
 from sentprobe.display import table_writers as tw
-from sentprobe.display.screen import print_text
 from sentprobe.probes.report.findings import mistakes
 from sentprobe.probes.report.tables.main_table import CellStyle
 from sentprobe.probes.report.tables.part_tables import build_part_tables, index_by_fingerprint, to_part_records
@@ -46,10 +45,7 @@ def _show_mistakes(wrong_items: list[mistakes.WrongItems], view: ItemView, fmt: 
         print_or_write(tw.format_records(mistakes.to_mistake_records(wrong_items), fmt), view.out)
     elif fmt is tw.TableFormat.TEXT:
         text = "\n\n".join("\n".join(mistakes.render_mistakes(items)) for items in wrong_items)
-        if view.out is None:
-            print_text(text)
-        else:
-            print_or_write(f"{text}\n", view.out)
+        print_or_write(f"{text}\n", view.out, wrapped=True)
     elif fmt is tw.TableFormat.MARKDOWN:
         print_or_write("\n".join(map(mistakes.render_mistakes_markdown, wrong_items)), view.out)
     else:

@@ -1,17 +1,14 @@
 """Output of ``probe show``: tables, series by sentence length, plots and the report page."""
 
-import itertools
 import sys
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sentprobe.commands.shared import table_output
 from sentprobe.commands.shared.table_output import FLAT
 from sentprobe.display import table_writers as tw
-from sentprobe.display.screen import print_table, print_text
-from sentprobe.errors import SentprobeError, UsageError, escape_control_characters, format_message
+from sentprobe.errors import SentprobeError, UsageError, format_message
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.distance_draws import build_geometry_tables
 from sentprobe.probes.geometry.distance_results import GeometryResult, read_geometry
@@ -27,7 +24,7 @@ from sentprobe.probes.report.tables.part_tables import build_structure_tables, i
 from sentprobe.probes.report.tables.published_rows import to_published_records
 from sentprobe.probes.report.tables.table_notes import SHORT, NoteStyle
 from sentprobe.probes.report.tables.training_curves import Curve, build_curve_tables, separate_training_curves
-from sentprobe.probes.report.tables.view import ShownTable, build_sections, choose_notes, lay_out_grids
+from sentprobe.probes.report.tables.view import ShownTable, build_sections, choose_notes
 from sentprobe.probes.report.tables.view import to_text as write_sections
 from sentprobe.probes.results.item_table import ItemTable, has_held_out, has_items, read_item_tables
 from sentprobe.probes.results.result import Result, Results
@@ -113,7 +110,7 @@ def draw_plot(
     if curves and not layered_draws:
         _check_single(curves, "trainings (name, seed or folder)")
         picture = page_pictures.draw_training_picture(curves[0])
-        return replace(picture, title=f"{escape_control_characters(curves[0].name)} in training")
+        return replace(picture, title=f"{curves[0].name} in training")
     if not results.records:
         tables = build_geometry_tables(distances)
         _check_single(tables, "tables of geometry")
@@ -143,8 +140,9 @@ def _take_first(pictures: "Iterator[ResultPicture]", reason: str) -> "ResultPict
 
 def format_results(results: Results, view: View, fmt: tw.TableFormat) -> str:
     """Return the results as text in any format."""
-    if view.by_length is not None and fmt is not tw.TableFormat.HTML:
-        return format_series(results, view, by=view.by_length, fmt=fmt)
+    if fmt in FLAT and view.by_length is not None:
+        check_lengths(results)
+        return tw.format_records(series_records(results, by=view.by_length), fmt)
     if fmt in FLAT:
         papers = to_published_records(results) if view.style.published else []
         return tw.format_records(join_records(results, view.distances, papers, to_method_records(results)), fmt)
@@ -163,51 +161,32 @@ def format_results(results: Results, view: View, fmt: tw.TableFormat) -> str:
             audits=view.audits,
         )
     view = replace(view, notes=choose_notes(fmt, view.notes))
-    return write_sections(list(_build_tables(results, view)), fmt, caption=view.caption)
+    return write_sections(list(build_tables(results, view)), fmt, caption=view.caption)
 
 
-def print_tables(results: Results, view: View) -> None:
-    """Print a table for each setting, with its notes."""
+def build_tables(results: Results, view: View) -> Iterator[ShownTable]:
+    """Yield tables: by sentence length, or accuracy, then structures, geometry, curves and methods."""
     if view.by_length is not None:
-        print_series(results, by=view.by_length, style=view.style)
+        yield from _build_series_tables(results, view.by_length, view.style)
         return
-    table_output.print_tables(_build_tables(results, view))
-
-
-def _build_tables(results: Results, view: View) -> Iterator[ShownTable]:
-    """Yield tables: accuracy, then structures, geometry, curves and methods."""
-    yield from lay_out_grids(build_sections(results, view.style, view.notes), view.style)
+    yield from build_sections(results, view.style, view.notes)
     yield from build_structure_tables(results, index_by_fingerprint(view.items), view.style)
     yield from build_geometry_sections(view.distances, results, intervals=view.style.intervals, nearness=view.nearness)
     yield from build_curve_tables(view.curves, intervals=view.style.intervals)
     yield from build_method_tables(results)
 
 
-def print_series(results: Results, *, by: Lengths, style: main_table.CellStyle) -> None:
-    """Print a table for each setting, draw and task; see :func:`check_lengths` for errors."""
+def _build_series_tables(results: Results, by: Lengths, style: main_table.CellStyle) -> Iterator[ShownTable]:
+    """Yield a table for each setting, draw and task; see :func:`check_lengths` for errors."""
     check_lengths(results)
     tables = main_table.split_single_draws(results)
-    for title, draw in zip(main_table.describe_differences(tables), tables, strict=True):
-        print_text(tw.format_title(title, tw.TableFormat.TEXT), end="")
-        for grid in build_series_grids(draw, by=by, style=style):
-            print_table(tw.build_rich_table(grid))
-    print_text("\n".join(SERIES_NOTES))
-
-
-def format_series(results: Results, view: View, *, by: Lengths, fmt: tw.TableFormat) -> str:
-    """Return the series as text in any format but HTML; see :func:`check_lengths` for errors."""
-    check_lengths(results)
-    if fmt in FLAT:
-        return tw.format_records(series_records(results, by=by), fmt)
-    tables = main_table.split_single_draws(results)
-    grids = [list(build_series_grids(draw, by=by, style=view.style)) for draw in tables]
-    count, numbers = sum(map(len, grids)), itertools.count(1)
-    parts = [
-        tw.format_title(title, fmt)
-        + "\n".join(tw.format_grid(g, fmt, view.caption.add_number(next(numbers), count)) for g in draw_grids)
-        for title, draw_grids in zip(main_table.describe_differences(tables), grids, strict=True)
+    shown = [
+        (title if number == 0 else "", grid)
+        for title, draw in zip(main_table.describe_differences(tables), tables, strict=True)
+        for number, grid in enumerate(build_series_grids(draw, by=by, style=style))
     ]
-    return "\n".join(parts) + tw.format_notes("".join(f"{note}\n" for note in SERIES_NOTES), fmt)
+    for number, (title, grid) in enumerate(shown, 1):
+        yield title, grid, "".join(f"{note}\n" for note in SERIES_NOTES) if number == len(shown) else ""
 
 
 def read_runs(runs: Sequence[Path]) -> Results:

@@ -16,7 +16,7 @@ from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.help import CommandWithTaskList
 from sentprobe.commands.shared.interruption import describe_resumption, has_finished_work, report_interruption
 from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC
-from sentprobe.commands.shared.table_output import print_reuse
+from sentprobe.commands.shared.table_output import print_reuse, print_tables
 from sentprobe.disk.files import find_cache_directory
 from sentprobe.disk.locks import WAIT_MINUTES
 from sentprobe.display.screen import print_text
@@ -179,7 +179,7 @@ def run(
             predicted = make_forecast(request, reporter=reporter)
         print_forecast(predicted)
         return
-    from sentprobe.commands.results.shown_results import View, print_tables
+    from sentprobe.commands.results.shown_results import View, build_tables
     from sentprobe.probes.report.tables.main_table import CellStyle
     from sentprobe.probes.report.tables.table_notes import NoteStyle
     from sentprobe.probes.runs.run import execute_request
@@ -191,7 +191,7 @@ def run(
     if out is not None:
         command = f"probe show {shlex.quote(str(out))} --notes"
     note_style = NoteStyle(complete=notes, command=command)
-    print_tables(outcome.results, View(style=style, notes=note_style, items=outcome.items))
+    print_tables(build_tables(outcome.results, View(style=style, notes=note_style, items=outcome.items)))
     for note in merge_scaled_notes(outcome.notes):
         print_text(f"note: {note}")
     if out is not None:

@@ -99,12 +99,14 @@ def write_tables(
         print_or_write(to_text([*tables], style, caption=caption), out)
 
 
-def print_or_write(text: str, out: Path | None) -> None:
-    """Print *text*, or write it atomically to the file *out*."""
-    if out is None:
-        print(text, end="")
-    else:
+def print_or_write(text: str, out: Path | None, *, wrapped: bool = False) -> None:
+    """Print *text* (*wrapped*: with lines no wider than the terminal), or write it atomically to the file *out*."""
+    if out is not None:
         write_atomically(out, text)
+    elif wrapped:
+        print_text(text, end="")
+    else:
+        print(text, end="")
 
 
 def print_reuse(reused: int, *, total: int) -> None:

@@ -9,7 +9,7 @@ from itertools import product
 from typing import Any
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.generator.events.event import ClauseKind, Frame, Role, Voice
+from sentprobe.generator.events.event import ClauseKind, Event, Frame, RelativeClause, Role, Voice, iterate_participants
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +86,18 @@ def find_pattern(frame: Frame, clauses: tuple[tuple[Role, ClausePattern], ...]) 
         if (candidate.frame, candidate.clauses) == (frame, clauses):
             return candidate
     raise LookupError(f"no template has a {frame} clause with these relative clauses")
+
+
+def find_event_pattern(event: Event) -> Pattern:
+    """Return the pattern of a complete event. Raises LookupError."""
+    clauses = []
+    for role, person in iterate_participants(event):
+        if isinstance(relative := person.clause, RelativeClause):
+            clause = relative.event
+            assert clause.frame and clause.gap and clause.voice and relative.kind
+            clauses.append((role, ClausePattern(clause.frame, relative.kind, clause.gap, clause.voice)))
+    assert event.frame
+    return find_pattern(event.frame, tuple(clauses))
 
 
 def find_patterns(names: Iterable[str]) -> tuple[Pattern, ...]:

@@ -11,7 +11,7 @@ from itertools import chain
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.sentences.sentence_plan import find_slots, plan_sentence
-from sentprobe.generator.spaces.templates import ClausePattern, find_pattern
+from sentprobe.generator.spaces.templates import find_event_pattern
 
 NESTED = "nested"
 """Template of sentences with a relative clause inside another."""
@@ -110,15 +110,7 @@ class ProbedEvent:
         """Sub-template of the sentence, as ``gen templates`` names it."""
         if any(clause_.path.count("clause.") > 1 for clause_ in self.clauses):
             return NESTED
-        patterns = []
-        for role, person in ev.iterate_participants(self.event):
-            if isinstance(inner := person.clause, ev.RelativeClause):
-                clause = inner.event
-                assert clause.frame and clause.gap and clause.voice and inner.kind
-                pattern = ClausePattern(clause.frame, inner.kind, clause.gap, clause.voice)
-                patterns.append((role, pattern))
-        assert self.event.frame
-        return find_pattern(self.event.frame, tuple(patterns)).name
+        return find_event_pattern(self.event).name
 
     @property
     def notation(self) -> str:

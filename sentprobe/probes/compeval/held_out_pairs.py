@@ -113,12 +113,19 @@ def order_evenly(probes: Sequence[Probe]) -> tuple[Probe, ...]:
 def take_first_probes(probes: ProbesBySplit, *, units: Mapping[Split, int], task: str) -> ProbesBySplit:
     """Return the first probes of each split, one per unit. Raises TooFewItemsError."""
     chosen = {split: probes[split][:count] for split, count in units.items()}
-    trained_words = {word for probe in chosen[Split.TRAIN] for word in probe}
-    for split, split_probes in chosen.items():
-        untrained_words = {word for probe in split_probes for word in probe} - trained_words
-        if untrained_words:
-            raise too_few_items_error(task, split, len(untrained_words))
+    check_probe_words_trained(chosen, task=task)
     return chosen
+
+
+def check_probe_words_trained(probes: Mapping[Split, Iterable[Probe]], *, task: str) -> None:
+    """Raise TooFewItemsError if training lacks a probe word of another split."""
+    words = {split: {word for probe in split_probes for word in probe} for split, split_probes in probes.items()}
+    for split, split_words in words.items():
+        if unseen := len(split_words - words[Split.TRAIN]):
+            raise TooFewItemsError(
+                f"{task}: too few training items for every probe word of the {split.value} items to be in "
+                f"training ({unseen} would not be); ask for more of them"
+            )
 
 
 def restrict_to_trained_words(probes: ProbesBySplit, trained: Sequence[Probe]) -> ProbesBySplit:
@@ -130,14 +137,6 @@ def restrict_to_trained_words(probes: ProbesBySplit, trained: Sequence[Probe]) -
 
 class TooFewItemsError(TooFewError, UsageError):
     """The requested number of items is too small for the task."""
-
-
-def too_few_items_error(task: str, split: Split, unseen: int) -> TooFewItemsError:
-    """Return the error for training items that lack *unseen* (a number) of the split's probe words."""
-    return TooFewItemsError(
-        f"{task}: too few training items for every probe word of the {split.value} items to be in "
-        f"training ({unseen} would not be); ask for more of them"
-    )
 
 
 MIN_ADVERBS = 4

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import product
 from random import Random
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from numpy.random import default_rng
 
@@ -92,19 +92,14 @@ class Drawer:
         """Return whether sentences of a sub-template may be sampled."""
         return self.profile is None or self.profile.weigh_templates([template])[template] > 0
 
-    def sample_events(
-        self,
-        *,
-        required: tuple[Event, ...] = (),
-        words: tuple[str, ...] = (),
-        forbidden_words: tuple[str, ...] = (),
-        choices: Choices | None = None,
-    ) -> Iterator[DrawnEvent]:
-        """Yield distinct events in random order until none, or none of a chosen stratum, are left."""
-        space = self.make_space(required=required, words=words, forbidden_words=forbidden_words, choices=choices)
-        if space is None:
-            return
-        yield from filter_bounded(lambda event: not self._has_separated_pair(event), self._sample_space(space))
+    def sample_events(self, **limits: Any) -> Iterator[DrawnEvent]:
+        """Yield distinct events in random order until none, or none of a chosen stratum, are left.
+
+        - limits: those of :meth:`make_space`
+        """
+        space = self.make_space(**limits)
+        if space is not None:
+            yield from filter_bounded(lambda event: not self._has_separated_pair(event), self._sample_space(space))
 
     def make_space(
         self,

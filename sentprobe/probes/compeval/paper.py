@@ -4,11 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain
 
-from sentprobe.probes.compeval.held_out_pairs import too_few_items_error
 from sentprobe.probes.compeval.items import MAX_REJECTED, Drawer, Probe, UnitItem
 from sentprobe.probes.compeval.questions import ProbedSentence
 from sentprobe.probes.compeval.tasks import CompevalTask
-from sentprobe.probes.dataset import Split
 
 PaperQuestion = tuple[Probe, UnitItem]
 """The probe words of an item, and its labelled sentence."""
@@ -56,12 +54,3 @@ def _choose_balanced(answers: Mapping[Probe, int | None], drawer: Drawer) -> lis
     size = min(len(true), len(false))
     pairs = zip(drawer.rng.sample(true, size), drawer.rng.sample(false, size), strict=True)
     return list(chain.from_iterable(pairs))
-
-
-def check_probe_words_trained(items: Mapping[Split, Sequence[PaperQuestion]], *, task: CompevalTask) -> None:
-    """Raise TooFewItemsError if training lacks a probe word."""
-    trained_words = {word for probe, _ in items[Split.TRAIN] for word in probe}
-    for split, questions in items.items():
-        untrained_words = {word for probe, _ in questions for word in probe} - trained_words
-        if untrained_words:
-            raise too_few_items_error(task.name, split, len(untrained_words))

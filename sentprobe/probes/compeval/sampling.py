@@ -14,7 +14,7 @@ from sentprobe.probes.compeval import held_out_pairs
 from sentprobe.probes.compeval.held_out_structures import Structure, get_trained_part, list_test_parts
 from sentprobe.probes.compeval.items import ALL_SENTENCES, Drawer, Part, Probe, Unit
 from sentprobe.probes.compeval.mirror import ADVERB_COUNTS, take_units, take_weighted_units
-from sentprobe.probes.compeval.paper import PaperQuestion, check_probe_words_trained, sample_paper_items
+from sentprobe.probes.compeval.paper import PaperQuestion, sample_paper_items
 from sentprobe.probes.compeval.tasks import CompevalTask, HeldOutKind
 from sentprobe.probes.dataset import Sampling, Split, TooFewError
 from sentprobe.processes import find_memory_size
@@ -217,10 +217,7 @@ def _sample_as_in_the_paper(
         probes = held_out_pairs.restrict_to_trained_words(probes, trained)
     for split, count in request.counts.items():
         lexicon = held_out_pairs.restrict_to_probed_words(words.lexicons[split], request.vocabulary, probed)
-        wording = get_text_renderer(lexicon)
-        drawer = Drawer(
-            wording=wording, vocabulary=request.vocabulary, template="", rng=request.rng, profile=request.profile
-        )
+        drawer = replace(_make_drawer(words, request, split, frozenset()), wording=get_text_renderer(lexicon))
         items[split] = []
         parts = request.list_parts(split)
         part_count = count // len(parts)
@@ -231,7 +228,8 @@ def _sample_as_in_the_paper(
                 raise _too_few_error(task, part_drawer, len(sampled), part_count)
             items[split] += sampled
         request.rng.shuffle(items[split])
-    check_probe_words_trained(items, task=task)
+    probes_by_split = {split: [probe for probe, _ in questions] for split, questions in items.items()}
+    held_out_pairs.check_probe_words_trained(probes_by_split, task=task.name)
     return items
 
 

@@ -40,6 +40,16 @@ class GateRates:
     worst: tuple[ScoredPair, ...]
     """The false hits with the highest scores, in all units."""
 
+    @property
+    def subject(self) -> str:
+        """The contrast, or ``own pairs``."""
+        return self.contrast or "own pairs"
+
+    @property
+    def name(self) -> str:
+        """The contrast and the form of the negatives, or ``own pairs``."""
+        return f"{self.contrast} ({self.form})" if self.contrast else self.subject
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateStage:
@@ -54,8 +64,8 @@ class GateStage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class GateResult:
-    """The figures of one scorer at one threshold, from one draw."""
+class GateDraw:
+    """The figures of one scorer at one threshold, in one draw."""
 
     scorer: str
     measure: str
@@ -82,7 +92,7 @@ def measure_gate(
     seed: int,
     keep: float,
     threshold: float | None,
-) -> GateResult:
+) -> GateDraw:
     """Return the figures at the threshold, which is chosen on one half of the units and measured on the other.
 
     With a given threshold, all units are measured; generated pairs beside a user's always are.
@@ -96,7 +106,7 @@ def measure_gate(
         raise UsageError("too few pairs to choose a threshold on one half of them and measure it on the other")
     sign = find_sign(measure)
     limit = choose_threshold(_join_paraphrases(chosen), keep) if threshold is None else sign * threshold
-    return GateResult(
+    return GateDraw(
         scorer=scorer,
         measure=measure,
         seed=seed,

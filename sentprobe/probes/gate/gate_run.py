@@ -18,7 +18,7 @@ from sentprobe.probes.encoders.protocol import Encoder
 from sentprobe.probes.encoders.resolve import EncoderArgument, resolve_encoders
 from sentprobe.probes.gate.cascade import Cascade
 from sentprobe.probes.gate.cross_encoders import CROSS_ENCODER, PairFunction, PairModel, load_cross_encoder
-from sentprobe.probes.gate.gate_rates import GateResult, check_threshold, measure_gate
+from sentprobe.probes.gate.gate_rates import GateDraw, check_threshold, measure_gate
 from sentprobe.probes.gate.gate_tables import Gate
 from sentprobe.probes.gate.pair_scores import (
     PairScorer,
@@ -94,7 +94,7 @@ def gate(
         mood=mood,
         held_out=held_out,
     )
-    results: list[GateResult] = []
+    results: list[GateDraw] = []
     for draw_seed in range(seed, seed + DRAW_STEP * draws, DRAW_STEP):
         scorer = _build_scorer(model, draw_seed, nearness, cache, score)
         if threshold is not None:
@@ -123,9 +123,7 @@ class PairSource:
     lengths: Counter[int] | None
     """Numbers of tokens of the first texts of the user's pairs; None: there are none."""
 
-    def measure(
-        self, scorer: PairScorer, threshold: float | None = None, *, seed: int, reporter: Reporter
-    ) -> GateResult:
+    def measure(self, scorer: PairScorer, threshold: float | None = None, *, seed: int, reporter: Reporter) -> GateDraw:
         """Return the figures of a scorer in one draw; without a *threshold*, it is chosen."""
         own_scores = [] if self.own_pairs is None else [score_own_pairs(scorer, self.own_pairs)]
         generated = _score_spaces(scorer, self.spaces, self.n, seed, lengths=self.lengths, reporter=reporter)

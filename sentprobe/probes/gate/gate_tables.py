@@ -9,11 +9,12 @@ from xml.etree import ElementTree as ET
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import SentprobeError
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.probes.gate.gate_rates import GateRates, GateResult
+from sentprobe.probes.gate.gate_rates import GateDraw, GateRates
 from sentprobe.probes.geometry.distance_draws import TripletEstimate, estimate_over_draws
 from sentprobe.probes.geometry.distance_tables import format_share
 from sentprobe.probes.geometry.measures import NegativeKind
 from sentprobe.probes.statistics import Interval
+from sentprobe.values import group_by
 
 HEADER = ("contrast and example", "negative's form", "false hits", "misses", "AUC", "EER")
 
@@ -30,7 +31,7 @@ class FalseHitsError(SentprobeError):
 class Gate:
     """The figures of one scorer in one or several draws; ``str`` is the sentence about its worst contrast."""
 
-    draws: tuple[GateResult, ...]
+    draws: tuple[GateDraw, ...]
     left_out: tuple[str, ...] = ()
     """Sentences about contrasts that the templates cannot have."""
 
@@ -38,7 +39,7 @@ class Gate:
         worst = max(self.list_cells(), key=lambda draws: _average(draws, "false_hits"))
         contrast = CONTRASTS.get(worst[0].contrast)
         others = f"sentences in which {contrast.summary}" if contrast else "pairs with different meanings"
-        stages = [*zip(*(result.stages for result in self.draws), strict=True)] or [self.draws]
+        stages = [*zip(*(draw.stages for draw in self.draws), strict=True)] or [self.draws]
         limits = ", then ".join(
             f"a {_MEASURE_NAMES.get(draws[0].measure, draws[0].measure)} of "
             f"{mean(stage.threshold for stage in draws):.4f}"
@@ -46,29 +47,27 @@ class Gate:
         )
         return (
             f"At {limits}, where "
-            f"{100 * mean(result.kept for result in self.draws):.1f}% of paraphrases pass, "
+            f"{100 * mean(draw.kept for draw in self.draws):.1f}% of paraphrases pass, "
             f"{100 * _average(worst, 'false_hits'):.1f}% of {others} pass, too."
         )
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return a flat record for each draw, contrast and form."""
-        return [_build_record(result, rates) for result in self.draws for rates in (*result.rates, *result.generated)]
+        return [_build_record(draw, rates) for draw in self.draws for rates in (*draw.rates, *draw.generated)]
 
     def list_cells(self) -> list[tuple[GateRates, ...]]:
         """Return the rates of each contrast and form, one for each draw."""
-        return [*zip(*(result.rates for result in self.draws), strict=True)]
+        return [*zip(*(draw.rates for draw in self.draws), strict=True)]
 
     def list_generated_cells(self) -> list[tuple[GateRates, ...]]:
         """Return the rates of generated pairs beside a user's, of each contrast and form that all draws have."""
-        cells: dict[tuple[str, str], list[GateRates]] = {}
-        for rates in (rates for result in self.draws for rates in result.generated):
-            cells.setdefault((rates.contrast, rates.form), []).append(rates)
+        cells = group_by((rates for draw in self.draws for rates in draw.generated), lambda rates: rates.name)
         return [tuple(rates) for rates in cells.values() if len(rates) == len(self.draws)]
 
 
-def _build_record(result: GateResult, rates: GateRates) -> dict[str, Any]:
-    facts = {name: getattr(result, name) for name in ("scorer", "measure", "seed", "threshold", "keep", "kept")}
-    for number, stage in enumerate(result.stages, 1):
+def _build_record(draw: GateDraw, rates: GateRates) -> dict[str, Any]:
+    facts = {name: getattr(draw, name) for name in ("scorer", "measure", "seed", "threshold", "keep", "kept")}
+    for number, stage in enumerate(draw.stages, 1):
         facts |= {f"stage{number}_{name}": value for name, value in asdict(stage).items()}
     values = {name: value for name, value in asdict(rates).items() if name not in ("curve", "worst")}
     values["first"], values["second"] = values.pop("example")
@@ -87,11 +86,10 @@ def build_gate_grid(gate: Gate, *, intervals: bool) -> Grid:
     rows = []
     for draws in (*gate.list_cells(), *gate.list_generated_cells()):
         rates = draws[0]
-        name = f"{rates.contrast or 'own pairs'}: "
         shares = [_format_rate(draws, field, intervals=intervals) for field in ("false_hits", "misses")]
         areas = [_format_rate(draws, field, intervals=False) for field in ("auc", "eer")]
         cells = tuple(map(GridCell, [rates.form or "-", *shares, *areas]))
-        rows.append(GridRow(name + " / ".join(rates.example), rates.contrast, cells))
+        rows.append(GridRow(f"{rates.subject}: {' / '.join(rates.example)}", rates.contrast, cells))
     return Grid(HEADER, tuple(rows))
 
 
@@ -120,8 +118,8 @@ def format_gate_notes(gate: Gate) -> str:
         notes += [f"Mean ± standard deviation of {len(gate.draws)} draws."]
     for draws in gate.list_cells():
         if ties := sum(rates.ties for rates in draws):
-            notes += [f"{name_case(draws[0])}: {ties} negatives have exactly the score of their positive."]
-    if at_threshold := sum(rates.at_threshold for result in gate.draws for rates in result.rates):
+            notes += [f"{draws[0].name}: {ties} negatives have exactly the score of their positive."]
+    if at_threshold := sum(rates.at_threshold for draw in gate.draws for rates in draw.rates):
         notes += [f"{at_threshold} pairs are exactly at the threshold; they pass."]
     return "".join(f"{note}\n" for note in (*notes, *(f"Left out: {reason}." for reason in gate.left_out)))
 
@@ -136,7 +134,7 @@ def _describe_generated(gate: Gate) -> list[str]:
         interval = getattr(own_rates, f"{field}_interval")
         compared = [rates for rates in generated if field == "false_hits" or rates.form == NegativeKind.ANCHOR]
         shares = [
-            f"{name_case(rates) if field == 'false_hits' else rates.contrast} {100 * getattr(rates, field):.1f}%"
+            f"{rates.name if field == 'false_hits' else rates.contrast} {100 * getattr(rates, field):.1f}%"
             for rates in compared
             if getattr(rates, f"{field}_interval").low > interval.high
             or getattr(rates, f"{field}_interval").high < interval.low
@@ -151,13 +149,8 @@ def _describe_generated(gate: Gate) -> list[str]:
 
 def find_exceeding(gate: Gate, max_false_hits: float) -> list[tuple[str, float]]:
     """Return the name and the false-hit rate of each contrast and form above the maximum."""
-    rates = ((name_case(draws[0]), _average(draws, "false_hits")) for draws in gate.list_cells())
+    rates = ((draws[0].name, _average(draws, "false_hits")) for draws in gate.list_cells())
     return [(name, share) for name, share in rates if share > max_false_hits]
-
-
-def name_case(rates: GateRates) -> str:
-    """Return ``contrast (form)``, or ``own pairs``."""
-    return f"{rates.contrast} ({rates.form})" if rates.contrast else "own pairs"
 
 
 def check_false_hits(gate: Gate, max_false_hits: float) -> None:
@@ -175,7 +168,7 @@ def format_junit(gate: Gate, max_false_hits: float | None) -> str:
     suites = ET.Element("testsuites", counts)
     suite = ET.SubElement(suites, "testsuite", {"name": f"probe gate {gate.draws[0].scorer}", **counts})
     for draws in cells:
-        name = name_case(draws[0])
+        name = draws[0].name
         case = ET.SubElement(suite, "testcase", classname="sentprobe.gate", name=name, time="0")
         figures = (
             f"false hits {100 * _average(draws, 'false_hits'):.1f}%, misses {100 * _average(draws, 'misses'):.1f}%"

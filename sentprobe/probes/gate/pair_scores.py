@@ -107,7 +107,7 @@ class ScoredPairs:
 def score_triplets(scorer: PairScorer, triplets: TripletSet, reporter: Reporter) -> list[ScoredPairs]:
     """Return the scores of positives and of the negatives in each form."""
     scores, units = np.empty((3, len(triplets))), np.empty(len(triplets), np.int64)
-    examples: list[tuple[str, str]] = []
+    examples: list[list[tuple[str, str]]] = [[], []]
     nearest: list[list[ScoredPair]] = [[], []]
     for start, portion in triplets.iterate_portions(BLOCK):
         anchors, *texts_by_side = map(portion.render_texts, SIDES)
@@ -118,9 +118,9 @@ def score_triplets(scorer: PairScorer, triplets: TripletSet, reporter: Reporter)
             _find_nearest(*row, anchors, texts)
             for *row, texts in zip(nearest, scores[1:, block], texts_by_side[1:], strict=True)
         ]
-        candidates = [find_shortest(anchors, texts) for texts in texts_by_side[1:]]
         examples = [
-            find_shortest(*zip(*rows, strict=True)) for rows in zip(examples or candidates, candidates, strict=True)
+            find_shortest([*pairs, *zip(anchors, texts, strict=True)])
+            for pairs, texts in zip(examples, texts_by_side[1:], strict=True)
         ]
         reporter.advance(len(portion))
     positive, negative, hard = scores
@@ -129,7 +129,7 @@ def score_triplets(scorer: PairScorer, triplets: TripletSet, reporter: Reporter)
         ScoredPairs(
             contrast=triplets.space.contrast.name,
             form=form.value,
-            example=examples[row],
+            example=examples[row][0],
             same_scores=positive,
             different_scores=scores_of_form,
             same_units=units,
@@ -161,8 +161,7 @@ def score_own_pairs(scorer: PairScorer, path: Path) -> ScoredPairs:
         nearest = _find_nearest(nearest, np.where(same, -np.inf, block_scores), firsts, seconds)
         units += [hash_words([text]) for text in firsts]
         labels += same
-        if candidates := [*examples, *((first, second) for first, second, is_same in block if not is_same)]:
-            examples = [find_shortest(*zip(*candidates, strict=True))]
+        examples = find_shortest([*examples, *((first, second) for first, second, is_same in block if not is_same)])
     is_same = np.array(labels, dtype=np.bool_)
     if not examples or not is_same.any():
         labels_found = "no pairs" if not labels else f"only pairs with same={int(is_same[0])}"
@@ -219,6 +218,6 @@ def _read_pairs(path: Path) -> Iterator[tuple[str, str, bool]]:
         yield first, second, label == "1"
 
 
-def find_shortest(firsts: Sequence[str], seconds: Sequence[str]) -> tuple[str, str]:
-    """Return the shortest of some pairs."""
-    return min(zip(firsts, seconds, strict=True), key=lambda pair: sum(map(len, pair)))
+def find_shortest(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the shortest of the pairs in a list, which is empty if there are none."""
+    return sorted(pairs, key=lambda pair: sum(map(len, pair)))[:1]

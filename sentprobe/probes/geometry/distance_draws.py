@@ -14,6 +14,7 @@ from sentprobe.probes.geometry.measures import Nearness, NegativeKind
 from sentprobe.probes.geometry.triplet_sentences import TripletSampling
 from sentprobe.probes.statistics import Interval, accuracy_interval, decompose_spread
 from sentprobe.specs import remove_run_seed
+from sentprobe.values import group_by
 
 GeometryTable: TypeAlias = tuple[GeometryResult, ...]
 """Comparable results: at most one for each seed, encoder and contrast."""
@@ -77,10 +78,7 @@ def get_cell(result: GeometryResult) -> tuple[str, str]:
 
 def group_by_cell(table: Iterable[GeometryResult]) -> dict[tuple[str, str], list[GeometryResult]]:
     """Return the results in each cell of a table, one for each draw."""
-    cells: dict[tuple[str, str], list[GeometryResult]] = {}
-    for result in table:
-        cells.setdefault(get_cell(result), []).append(result)
-    return cells
+    return group_by(table, get_cell)
 
 
 def _get_setting(result: GeometryResult) -> tuple[bool, TripletSampling]:

@@ -101,13 +101,13 @@ class GeometryResult:
         return {s.group: s.measured for s in self.scores if (s.kind, s.nearness, s.by) == key}
 
     @property
-    def file_name_(self) -> str:
-        """File name, which depends on everything that determines the result."""
-        return build_file_name(self.encoder, self.encoder_fingerprint, self.contrast, self.material)
+    def identity(self) -> tuple[str, str, str, str]:
+        """Encoder, its fingerprint, contrast and material: everything that determines the result."""
+        return self.encoder, self.encoder_fingerprint, self.contrast, self.material
 
 
 def build_file_name(encoder: str, fingerprint: str, contrast: str, material: str) -> str:
-    """Return the file name of a result."""
+    """Return the file name of a result, given its identity."""
     safe_encoder, safe_contrast = (
         re.sub(r"[^A-Za-z0-9_.=-]+", "_", name).lstrip(".")
         for name in (encoder[-60:], contrast[:60])  # a dataset may have any name
@@ -184,19 +184,17 @@ def write_geometry(result: GeometryResult, out: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise UsageError(f"{folder}: cannot write results here: {error.strerror}") from error
-    write_atomically(folder / result.file_name_, format_geometry(result))
+    write_atomically(folder / build_file_name(*result.identity), format_geometry(result))
 
 
-def find_geometry(out: Path, *, encoder: str, fingerprint: str, contrast: str, material: str) -> GeometryResult | None:
-    """Return the matching result in a results folder; None if it is missing, damaged or another one."""
-    key = (encoder, fingerprint, contrast, material)
-    path = out / FOLDER / build_file_name(*key)
+def find_geometry(out: Path, identity: tuple[str, str, str, str]) -> GeometryResult | None:
+    """Return the result of this identity in a results folder; None if it is missing, damaged or another one."""
+    path = out / FOLDER / build_file_name(*identity)
     try:
         result = parse_geometry(path.read_bytes(), source=str(path))
     except (OSError, ResultsError):
         return None
-    result_key = (result.encoder, result.encoder_fingerprint, result.contrast, result.material)
-    return result if result_key == key else None
+    return result if result.identity == identity else None
 
 
 def read_geometry(directory: Path) -> tuple[GeometryResult, ...]:

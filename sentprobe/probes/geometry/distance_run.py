@@ -86,13 +86,8 @@ def _find_result(encoder: Encoder, material: TripletSentences, settings: Geometr
     """Return the existing result with all groups; encoders without a fingerprint are always measured."""
     if settings.out is None or settings.force or not encoder.fingerprint:
         return None
-    result = rs.find_geometry(
-        settings.out,
-        encoder=encoder.name,
-        fingerprint=encoder.fingerprint,
-        contrast=material.contrast,
-        material=material.fingerprint,
-    )
+    identity = (encoder.name, encoder.fingerprint, material.contrast, material.fingerprint)
+    result = rs.find_geometry(settings.out, identity)
     has_groups = result and all(result.find_by_group(ms.NegativeKind.FORM, by=by) for by in material.groups)
     return result if has_groups else None
 

@@ -65,8 +65,10 @@ def _list_sections(
 ) -> Iterator[tuple[str, CellFormatter]]:
     for name, paired in (("accuracy", False), ("paired", True)):
         for kind, title in KIND_TITLES.items():
-            estimate = partial(drawn.estimate_accuracy, kind=kind, nearness=nearness, paired=paired)
-            yield f"{name}, {title}", partial(_format_estimate, estimate=estimate, intervals=intervals)
+            yield (
+                f"{name}, {title}",
+                partial(_format_accuracy, kind=kind, nearness=nearness, paired=paired, intervals=intervals),
+            )
         if probe_cells and not paired:
             yield PROBE_SECTION, lambda draws: probe_cells.get(drawn.get_cell(draws[0]), NO_VALUE)
     for kind, title in KIND_TITLES.items():
@@ -89,10 +91,8 @@ def _list_cosine_sections(results: Sequence[GeometryResult]) -> Iterator[tuple[s
 PROBE_SECTION = "accuracy, a probe on the same sentences"
 
 
-def _format_estimate(
-    draws: CellDraws, estimate: Callable[[CellDraws], drawn.TripletEstimate | None], *, intervals: bool
-) -> str:
-    share = estimate(draws)
+def _format_accuracy(draws: CellDraws, kind: NegativeKind, nearness: Nearness, *, paired: bool, intervals: bool) -> str:
+    share = drawn.estimate_accuracy(draws, kind, nearness, paired=paired)
     return NO_VALUE if share is None else format_share(share, intervals=intervals)
 
 

@@ -18,7 +18,7 @@ from sentprobe.generator.sentences.attachments import find_adverb_sites
 from sentprobe.generator.sentences.parse import ParseError, parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence_plan import find_slots
-from sentprobe.generator.spaces.templates import ClausePattern, find_pattern
+from sentprobe.generator.spaces.templates import find_event_pattern
 from sentprobe.lexicon import Lexicon
 from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.geometry import triplet_sentences
@@ -57,7 +57,7 @@ def build_mirror_material(
         columns=[texts[i] for i in (0, 2, 3, 1)],
         units=_number_units(triplets),
         groups={
-            "structure": [_name_structure(triplet.events[0]) for triplet in triplets],
+            "structure": [find_event_pattern(triplet.events[0]).name for triplet in triplets],
             "place": [format_place(triplet.probed_path) for triplet in triplets],
             "distance": [
                 triplet_sentences.name_distance_bin(
@@ -162,20 +162,6 @@ def change_voice(event: ev.Event, path: str) -> ev.Event:
     person, relative = _get_relative_clause(event, path)
     relative = ev.RelativeClause(event=changed, relativizer=relative.relativizer)
     return event.with_argument(parse_owner_role(path), replace(person, clause=relative))
-
-
-def _name_structure(event: ev.Event) -> str:
-    clauses = []
-    for role, person in ev.iterate_participants(event):
-        if isinstance(person.clause, ev.RelativeClause):
-            clause_event, kind = person.clause.event, person.clause.kind
-            assert clause_event.frame
-            assert clause_event.gap
-            assert clause_event.voice
-            assert kind
-            clauses.append((role, ClausePattern(clause_event.frame, kind, clause_event.gap, clause_event.voice)))
-    assert event.frame
-    return find_pattern(event.frame, tuple(clauses)).name
 
 
 def _number_units(triplets: Sequence[MirrorTriplet]) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":

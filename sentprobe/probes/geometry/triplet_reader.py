@@ -1,6 +1,7 @@
 """Reader of the triplets that ``gen pairs`` writes."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,7 +59,8 @@ def check_annotation(path: Path) -> None:
 def _read_fields(path: Path) -> set[str]:
     """Return the columns of a file; for JSONL, the fields of the first line."""
     if path.suffix == ".parquet":
-        return set(_open_parquet(path).schema_arrow.names)
+        with _open_parquet(path) as file:
+            return set(file.schema_arrow.names)
     first = next(_read_values(path), None) if path.suffix == ".jsonl" else None
     return set(first) if isinstance(first, Mapping) else set()
 
@@ -119,25 +121,21 @@ def _read_values(path: Path) -> Iterator[Any]:
         raise path_error(path, "cannot read it", error, otherwise=FormatError) from error
 
 
-def _open_parquet(path: Path) -> Any:
+@contextmanager
+def _open_parquet(path: Path) -> Iterator[Any]:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
-        return pq.ParquetFile(to_local_path(path))
-    except (pa.ArrowException, OSError) as error:
+        with pq.ParquetFile(to_local_path(path)) as file:
+            yield file
+    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
         reason = " ".join(str(error).split())
         raise FormatError(f"{path}: not a Parquet file that can be read ({reason})") from None
 
 
 def _read_parquet_rows(path: Path) -> list[Any]:
-    import pyarrow as pa
-
     anchor = f"annotation.{TripletSide.ANCHOR.value}"
-    columns = ["contrast", *SIDES, f"{anchor}.lemma", f"{anchor}.upos"]
-    try:
-        rows: list[Any] = _open_parquet(path).read(columns=columns).to_pylist()
-    except (pa.ArrowException, OSError, UnicodeDecodeError) as error:
-        reason = " ".join(str(error).split())
-        raise FormatError(f"{path}: not a Parquet file that can be read ({reason})") from None
+    with _open_parquet(path) as file:
+        rows: list[Any] = file.read(columns=["contrast", *SIDES, f"{anchor}.lemma", f"{anchor}.upos"]).to_pylist()
     return rows

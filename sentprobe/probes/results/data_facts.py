@@ -1,10 +1,8 @@
 """Facts about a dataset that a result stores, so that figures can be traced to their data."""
 
-from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from operator import attrgetter
-from types import NoneType
 from typing import Any
 
 from sentprobe.lexicon import Lexicon, english
@@ -114,6 +112,11 @@ class DataFacts:
     repeated: int = 0
     inflected: int = 0
 
+    def __post_init__(self) -> None:
+        counts = (self.train, self.test, self.validation, self.word_types, self.repeated, self.inflected)
+        if min(counts) < 0 or self.repeated + self.inflected > self.test:
+            raise ValueError("the numbers of items in the facts about the data do not fit")
+
     @property
     def overlap(self) -> SplitOverlap:
         """The test items whose sentences also occur in training."""
@@ -159,21 +162,3 @@ def collect_data_facts(data: ProbeDataset, *, origin: str = "") -> DataFacts:
         repeated=overlap.repeated,
         inflected=overlap.inflected,
     )
-
-
-def parse_data_facts(value: Mapping[str, Any] | None) -> DataFacts | None:
-    """Read facts from a JSON value (None stays None); raise TypeError or ValueError for another form."""
-    if value is None:
-        return None
-    facts = DataFacts(**value)
-    counts = (facts.train, facts.test, facts.validation, facts.word_types, facts.repeated, facts.inflected)
-    texts = (facts.vocabulary, facts.sampling, facts.source, facts.origin, facts.held_out)
-    is_valid = all(type(count) is int and count >= 0 for count in counts)
-    if not (
-        is_valid
-        and facts.repeated + facts.inflected <= facts.test
-        and type(facts.seed) in (int, NoneType)
-        and {*map(type, texts)} == {str}
-    ):
-        raise ValueError("facts about the data are not numbers and texts")
-    return facts

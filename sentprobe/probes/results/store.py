@@ -18,7 +18,7 @@ from sentprobe.disk.files import RESULTS_MARKER, RUN_FILE, write_atomically
 from sentprobe.disk.locks import LOCK, WAIT_MINUTES, hold_lock, read_holder
 from sentprobe.errors import ResultsError, SentprobeError, UsageError, format_count, format_message, path_error
 from sentprobe.probes.results import result as rs
-from sentprobe.probes.results.data_facts import parse_data_facts
+from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.statistics import Interval
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.codelength import CurvePoint
@@ -79,9 +79,7 @@ def parse_result(text: str, *, source: str = "result") -> rs.Result:
                 f"{source}: in the format {result_format!r} of another version of sentprobe, "
                 f"not {RESULT_FORMAT!r}; use a new folder for results, or remove this file"
             )
-        value["data"] = parse_data_facts(value["data"])
-        if not all(isinstance(note, str) for note in value["notes"]):
-            raise ValueError("a note is not a text")
+        value["data"] = value["data"] and DataFacts(**value["data"])
         value["notes"] = tuple(value["notes"])
         value["units"] = _parse_numbers(value["units"])
         value["lengths"] = _parse_numbers(value["lengths"])

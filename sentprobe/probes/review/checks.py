@@ -10,7 +10,6 @@ from sentprobe.probes.results.result import Results
 from sentprobe.probes.review import significance_checks, training_checks
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 from sentprobe.probes.review.data_versions import find_machine_differences, find_version_differences
-from sentprobe.probes.review.significance_checks import find_ties_with_best
 from sentprobe.values import group_by
 
 
@@ -32,7 +31,7 @@ CHECKS = (
     ClaimCheck("words", "does a bag of words know as much?", significance_checks.find_bag_of_words_ties),
     ClaimCheck("probe-words", "do the probe words alone tell as much?", significance_checks.find_memorised_words),
     ClaimCheck("chance", "are figures above chance?", significance_checks.find_near_chance),
-    ClaimCheck("noise", "is the best told apart from the others?", find_ties_with_best),
+    ClaimCheck("noise", "is the best told apart from the others?", significance_checks.find_ties_with_best),
     ClaimCheck("repetitions", "are there enough draws and seeds?", training_checks.find_few_repetitions),
     ClaimCheck("convergence", "were the probes trained to their end?", training_checks.find_unconverged),
     ClaimCheck("cut", "was anything of a sentence or a vector cut off?", training_checks.find_cut_input),

@@ -4,11 +4,10 @@ from collections.abc import Iterator, Sequence
 
 from sentprobe.errors import format_count
 from sentprobe.probes.known_task import ABOUT_WORDS, Cue
-from sentprobe.probes.report.findings import control_verdicts
+from sentprobe.probes.report.findings import control_verdicts as cv
 from sentprobe.probes.report.findings.comparisons import Comparison, format_p_value, format_points
-from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, compute_effective_items
 from sentprobe.probes.report.findings.paired_tests import LEVEL, DrawComparison
-from sentprobe.probes.report.findings.table_findings import ChanceTest, find_table, identify_control
+from sentprobe.probes.report.findings.table_findings import ChanceTest, find_table
 from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.review import power
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
@@ -75,9 +74,7 @@ def _describe_outcome(compared: Sequence[Comparison]) -> str:
 
 def describe_chance_test(test: ChanceTest) -> str:
     """Describe a control, its accuracy and its test against chance."""
-    condition, _, shared = identify_control(test.draws[0], test.condition)
-    name = ", ".join(filter(None, (CONTROL_NAMES[condition], shared)))
-    figure = test.figure
+    name, figure = cv.name_control(test.draws[0], test.condition), test.figure
     return f"{name}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}; {describe_chance_p(test)}"
 
 
@@ -90,7 +87,7 @@ def describe_chance_p(test: ChanceTest) -> str:
 def describe_against_control(comparison: Comparison) -> str:
     """Describe the accuracy of an encoder and of its control, with their difference."""
     encoder, control = (f"{100 * accuracy:.1f}" for accuracy in comparison.accuracies)
-    name = CONTROL_NAMES[comparison.conditions[1]]
+    name = cv.CONTROL_NAMES[comparison.conditions[1]]
     return f"{comparison.first.encoder}: {encoder}, {name}: {control}; {describe_test(comparison)}"
 
 
@@ -114,25 +111,25 @@ def format_equation(p: float) -> str:
 
 def find_failed_controls(table: Results) -> Iterator[ClaimFinding]:
     """Find the controls that must be at chance and are not, and results without controls."""
-    runs = control_verdicts.find_controls(table)
+    runs = cv.find_controls(table)
     count = sum(run.must_be_at_chance for run in runs)
     for run in runs:
-        if run.must_be_at_chance and run.verdict is not control_verdicts.ControlVerdict.AT_CHANCE:
+        if run.must_be_at_chance and run.verdict is not cv.ControlVerdict.AT_CHANCE:
             yield _describe_failure(run, count)
     yield from _find_missing(table)
 
 
-def _describe_failure(run: control_verdicts.ControlRun, count: int) -> ClaimFinding:
-    above = run.verdict is control_verdicts.ControlVerdict.ABOVE
+def _describe_failure(run: cv.ControlRun, count: int) -> ClaimFinding:
+    above = run.verdict is cv.ControlVerdict.ABOVE
     reason = "training and test disagree about something besides the sentence or the question"
     if above:
         reason = "something besides the sentence, or besides the question, gives the answer away"
     is_encoder_control = run.condition is Condition.RANDOM_PROBES
     return ClaimFinding(
         severity=Severity.SEVERE if above else Severity.WARNING,
-        problem=f"The control with {control_verdicts.CONTROL_NAMES[run.condition]} cannot know the answer, and is "
+        problem=f"The control with {cv.CONTROL_NAMES[run.condition]} cannot know the answer, and is "
         f"{run.verdict}: {reason}.",
-        figures=(f"{run}, corrected for {count} controls, {control_verdicts.CONFIDENCE:.0%}",),
+        figures=(f"{run}, corrected for {count} controls, {cv.CONFIDENCE:.0%}",),
         advice="Repeat the run with another --seed. If it is so again, use no figure of this task: "
         "probe audit says which cues tell the answer.",
         task=run.result.task,
@@ -142,7 +139,7 @@ def _describe_failure(run: control_verdicts.ControlRun, count: int) -> ClaimFind
 
 
 def _find_missing(table: Results) -> Iterator[ClaimFinding]:
-    unchecked = control_verdicts.find_unchecked(table)
+    unchecked = cv.find_unchecked(table)
     for task in dict.fromkeys(result.task for result in unchecked):
         names = dict.fromkeys(result.encoder for result in unchecked if result.task == task)
         yield ClaimFinding(
@@ -195,7 +192,7 @@ def _describe_figure(test: ChanceTest, *, level: float) -> str:
 def _describe_needed_items(result: Result, *, level: float) -> str:
     score = result.scores[Condition.PROBE]
     needed = power.compute_items_needed(result.accuracy, result.majority, level=level) or 0
-    return power.describe_items_needed(needed * score.total / compute_effective_items(score, result), score.total)
+    return power.describe_items_needed(needed * score.total / cv.compute_effective_items(score, result), score.total)
 
 
 def find_ties_with_best(table: Results) -> Iterator[ClaimFinding]:
@@ -256,5 +253,5 @@ def _describe_items_of_tie(tie: Comparison, *, level: float) -> str:
     better, worse = tie.paired.wins / units, tie.paired.losses / units
     needed = power.compute_units_needed(better, worse, level=level) if better > worse else None
     if needed is None:
-        return "no number of test items like these would show it"
+        return "no number of test items like these would make it significant"
     return power.describe_items_needed(needed * total / units, total)

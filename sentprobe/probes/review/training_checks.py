@@ -7,6 +7,7 @@ from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, MUS
 from sentprobe.probes.report.findings.draws import list_seeds
 from sentprobe.probes.report.findings.encoder_variants import find_reductions, find_requested_spec
 from sentprobe.probes.report.tables.spread_notes import count_probes
+from sentprobe.probes.report.tables.table_notes import find_truncated
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result, Results
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 
@@ -119,21 +120,19 @@ def find_cut_input(table: Results) -> Iterator[ClaimFinding]:
 
 
 def _find_truncated(table: Results) -> Iterator[ClaimFinding]:
-    for draws in table.records_by_cell.values():
-        worst = max(draws, key=lambda result: result.truncated or 0)
-        if worst.truncated:
-            sentences = sum(norm.sentences for norm in worst.norms)
-            yield ClaimFinding(
-                severity=Severity.WARNING,
-                problem="The encoder read the beginning of some sentences only: it cannot know the "
-                "answer to questions about the rest.",
-                figures=(f"{worst.truncated:,} of {sentences:,} different sentences",),
-                advice="Raise the option max_length of the encoder as far as its model allows, or "
-                "leave longer sentences out of the data for all encoders.",
-                task=worst.task,
-                encoder=worst.encoder,
-                draw=str(worst.seed) if len(draws) > 1 else "",
-            )
+    for worst in find_truncated(table):
+        sentences = sum(norm.sentences for norm in worst.norms)
+        yield ClaimFinding(
+            severity=Severity.WARNING,
+            problem="The encoder read the beginning of some sentences only: it cannot know the answer to questions "
+            "about the rest.",
+            figures=(f"{worst.truncated:,} of {sentences:,} different sentences",),
+            advice="Raise the option max_length of the encoder as far as its model allows, or leave longer sentences "
+            "out of the data for all encoders.",
+            task=worst.task,
+            encoder=worst.encoder,
+            draw=str(worst.seed) if len(table.records_by_cell[worst.cell]) > 1 else "",
+        )
 
 
 def _find_reduced_vectors(table: Results) -> Iterator[ClaimFinding]:

@@ -1,7 +1,7 @@
 """Classifier presets: the fields of a probe and its training, as values, text and JSON."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
 from itertools import chain
 from typing import Any, get_args
@@ -172,8 +172,8 @@ class Preset:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the values by name, in the types of JSON; :meth:`from_json` is the inverse."""
-        return {entry.name: _to_json(getattr(self, entry.name)) for entry in fields(self)}
+        """Return the values by name, for :mod:`json`; :meth:`from_json` is the inverse."""
+        return asdict(self)
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Preset":
@@ -255,15 +255,9 @@ def _format_value(value: object) -> str:
     return "/".join(f"{number:g}" for number in _as_tuple(value))
 
 
-def _to_json(value: Any) -> Any:
-    if isinstance(value, StrEnum):
-        return value.value
-    return list(value) if isinstance(value, tuple) else value
-
-
 def _from_json(value_type: Any, value: Any) -> object:
     if element_types := get_args(value_type):
-        if not isinstance(value, list):
+        if not isinstance(value, list | tuple):
             raise TypeError(f"{value!r} is not a list")
         return tuple(_from_json(element_types[0], element) for element in value)
     if issubclass(value_type, StrEnum):

@@ -1,7 +1,7 @@
 """Training of probes on sentence vectors, also on growing portions of items or with increasing widths."""
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise
@@ -80,12 +80,14 @@ def fit(
     seeds: Sequence[int],
     threads: int | None = 1,
     pass_limits: Mapping[int, int] | None = None,
+    method: "Callable[[TrainingProblem, Sequence[int]], list[Fit]] | None" = None,
     **arguments: Any,
 ) -> tuple[Fit, ...]:
     """Train a probe for each seed and predict the test items; return a Fit per seed, in order.
 
     - threads: PyTorch's threads during training; None leaves the number unchanged
     - pass_limits: the maximum number of passes by seed, if it is below the preset's; L-BFGS ignores it
+    - method: trains several probes for each seed; None: one probe
     - arguments: those of :func:`prepare_problem`
 
     All seeds and grid points are trained side by side, in the same batches. A seed decides initial weights and dropout.
@@ -97,12 +99,11 @@ def fit(
     start = time.perf_counter()
     with limit_threads(threads), torch.inference_mode():
         problem = prepare_problem(vectors, preset=preset, **arguments)
-        fits = [probe.predict_test(problem) for probe in problem.train_probes(seeds, pass_limits or {})]
-    return share_time(fits, time.perf_counter() - start)
-
-
-def share_time(fits: Sequence[Fit], seconds: float) -> tuple[Fit, ...]:
-    """Return fits that were trained together; the time of each is *seconds* divided by their number."""
+        if method is None:
+            fits = [probe.predict_test(problem) for probe in problem.train_probes(seeds, pass_limits or {})]
+        else:
+            fits = method(problem, seeds)
+    seconds = time.perf_counter() - start
     return tuple(replace(result, seconds=seconds / len(fits)) for result in fits)
 
 
@@ -330,15 +331,9 @@ def _compute_validation_accuracy(problem: TrainingProblem, banks: Sequence[Bank]
 INFORMATION_DECIMALS = 4
 
 
-def fit_portions(
-    vectors: Vectors, *, preset: Preset, seeds: Sequence[int], threads: int | None, **arguments: Any
-) -> tuple[Fit, ...]:
+def fit_portions(vectors: Vectors, *, preset: Preset, **arguments: Any) -> tuple[Fit, ...]:
     """Train a probe on each portion for each seed; return the Fits of the last. See :func:`fit`."""
-    start = time.perf_counter()
-    with limit_threads(threads), torch.inference_mode():
-        problem = prepare_problem(vectors, preset=calibrate_stopping(preset), **arguments)
-        fits = _fit_portions(problem, seeds)
-    return share_time(fits, time.perf_counter() - start)
+    return fit(vectors, preset=calibrate_stopping(preset), method=_fit_portions, **arguments)
 
 
 def _fit_portions(problem: TrainingProblem, seeds: Sequence[int]) -> list[Fit]:
@@ -369,20 +364,18 @@ def _compute_information(probe: TrainedProbe, problem: TrainingProblem) -> tuple
     return tuple(round(bits, INFORMATION_DECIMALS) for bits in information)
 
 
-def fit_widths(
-    vectors: Vectors, *, preset: Preset, seeds: Sequence[int], threads: int | None, **arguments: Any
-) -> tuple[Fit, ...]:
+def fit_widths(vectors: Vectors, **arguments: Any) -> tuple[Fit, ...]:
     """Train a probe of each width for each seed; return the Fits of the widest. See :func:`fit`."""
-    start = time.perf_counter()
-    with limit_threads(threads), torch.inference_mode():
-        problem = prepare_problem(vectors, preset=preset, **arguments)
-        variants = (remove_hidden_layer(preset), set_hidden_widths(preset))
-        fits_by_variant = [_fit_each_width(problem, variant, seeds) for variant in variants]
-        fits = []
-        for linear, hidden in zip(*fits_by_variant, strict=True):
-            points = (CurvePoint(at=width, correct=result.correct) for width, result in (linear | hidden).items())
-            fits.append(replace([*hidden.values()][-1], readings=tuple(points)))
-    return share_time(fits, time.perf_counter() - start)
+    return fit(vectors, method=_fit_widths, **arguments)
+
+
+def _fit_widths(problem: TrainingProblem, seeds: Sequence[int]) -> list[Fit]:
+    variants = (remove_hidden_layer(problem.preset), set_hidden_widths(problem.preset))
+    fits = []
+    for linear, hidden in zip(*(_fit_each_width(problem, variant, seeds) for variant in variants), strict=True):
+        points = (CurvePoint(at=width, correct=result.correct) for width, result in (linear | hidden).items())
+        fits.append(replace([*hidden.values()][-1], readings=tuple(points)))
+    return fits
 
 
 def _fit_each_width(problem: TrainingProblem, preset: Preset, seeds: Sequence[int]) -> list[dict[int, Fit]]:

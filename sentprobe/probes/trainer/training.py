@@ -293,6 +293,7 @@ def _run_pass(
         losses = compute_gradients(bank, inputs, targets, masks=masks, into=updates.gradient)
         updates.step()
         total += losses * len(places)
+    # Losses are read once per pass: a GPU waits at each read.
     for number, loss in zip(active_probes.active_numbers, (total / len(items)).tolist(), strict=True):
         active_probes.progress[number].add_pass(loss)
 

@@ -25,6 +25,7 @@ from sentprobe.probes.geometry.distance_results import (
     GeometryResult,
     GeometryScore,
     Ranking,
+    build_file_name,
     parse_geometry,
     to_geometry_records,
     write_geometry,
@@ -122,7 +123,7 @@ def _make_geometry_file(folder: Path) -> Path:
         command="probe geometry", versions={"numpy": "2"},
     )  # fmt: skip
     write_geometry(result, folder)
-    return folder / "geometry" / result.file_name_
+    return folder / "geometry" / build_file_name(*result.identity)
 
 
 def _make_learning_curve_file(folder: Path) -> Path:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.gate.gate_rates import (
-    GateResult,
+    GateDraw,
     check_threshold,
     choose_threshold,
     compute_auc,
@@ -30,7 +30,7 @@ def make_pairs(same: list[float], other: list[float], *, units: list[int] | None
     )  # fmt: skip
 
 
-def measure(pairs: ScoredPairs, *, keep: float = 0.95, threshold: float | None = None) -> GateResult:
+def measure(pairs: ScoredPairs, *, keep: float = 0.95, threshold: float | None = None) -> GateDraw:
     return measure_gate([pairs], scorer="x", measure="cosine", seed=0, keep=keep, threshold=threshold)
 
 

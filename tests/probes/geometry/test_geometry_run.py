@@ -91,7 +91,7 @@ def test_a_damaged_file_is_made_anew(tmp_path: Path, materials: list[SampledTrip
     result = measure_one(
         CountingEncoder(), materials[:1], GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path)
     ).results[0]
-    path = tmp_path / rs.FOLDER / result.file_name_
+    path = tmp_path / rs.FOLDER / rs.build_file_name(*result.identity)
     path.write_text("{}", "utf-8")
     with pytest.raises(ResultsError, match="not a result of sentprobe"):
         rs.parse_geometry(path.read_bytes(), source=path.name)
@@ -109,7 +109,7 @@ def test_a_file_under_the_name_of_another_is_not_taken_for_it(
     result = measure_one(CountingEncoder(), materials[:1], run).results[0]
     changed: dict[str, Any] = {field: "noun"}
     changed_text = rs.format_geometry(replace(result, **changed))
-    (tmp_path / rs.FOLDER / result.file_name_).write_text(changed_text, "utf-8")
+    (tmp_path / rs.FOLDER / rs.build_file_name(*result.identity)).write_text(changed_text, "utf-8")
     again = measure_one(CountingEncoder(), materials[:1], run)
     assert (again.reused, again.results) == (0, (result,))
 
@@ -117,7 +117,7 @@ def test_a_file_under_the_name_of_another_is_not_taken_for_it(
 def test_a_file_says_how_it_came_about(tmp_path: Path, materials: list[SampledTriplets]) -> None:
     run = GeometrySettings(background=BACKGROUND_SENTENCES, out=tmp_path, command="probe geometry -e counting")
     result = measure_one(CountingEncoder(), materials[:1], run).results[0]
-    value = json.loads((tmp_path / rs.FOLDER / result.file_name_).read_text("utf-8"))
+    value = json.loads((tmp_path / rs.FOLDER / rs.build_file_name(*result.identity)).read_text("utf-8"))
     assert value["format"] == "sentprobe-geometry 3"
     assert value["command"] == "probe geometry -e counting"
     assert value["drawing"]["seed"] == 0

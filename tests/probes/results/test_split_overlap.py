@@ -20,11 +20,11 @@ from sentprobe.probes.formats.registry import write_dataset
 from sentprobe.probes.known_task import Cue
 from sentprobe.probes.results.data_facts import (
     FUNCTION_STEMS,
+    DataFacts,
     SplitOverlap,
     collect_data_facts,
     find_lemma,
     find_overlap,
-    parse_data_facts,
 )
 from sentprobe.probes.results.result import Result
 from sentprobe.probes.review.claim_finding import Severity
@@ -128,7 +128,7 @@ def test_results_keep_the_overlap() -> None:
     facts = collect_data_facts(data)
     assert facts.overlap == find_overlap(data)
     assert facts.overlap.is_leaky
-    assert parse_data_facts(facts.to_json()) == facts
+    assert DataFacts(**facts.to_json()) == facts
 
 
 @pytest.mark.parametrize(

@@ -113,11 +113,11 @@ def test_a_figure_that_is_not_significantly_above_chance() -> None:
     assert list_keys([finding]) == [("chance", WARNING, "poor")]
     assert finding.figures == (
         "poor: 62.0, chance 50.0; p = 0.104 (t-test over draws, Holm); "
-        "about 7 draws would show this effect (this run: 3)",
+        "about 7 draws would make it significant (this run: 3)",
     )
     (finding,) = find_by("chance", Results((GOOD.records[0], make_draw("poor", 540))))
     assert finding.figures[0].startswith("poor: 54.0, chance 50.0; p = 0.081 (binomial test, Holm); about 3,")
-    assert "test items would show this effect (this run: 1,000)" in finding.figures[0]
+    assert "test items would make it significant (this run: 1,000)" in finding.figures[0]
     assert review_results(join_runs(GOOD, make_draws("poor", 500, 500, 500))).findings == ()
 
 
@@ -128,7 +128,7 @@ def test_the_best_is_not_told_apart() -> None:
     assert "of the 3 differences on this task 2 are significant" in finding.problem
     (figure,) = finding.figures
     assert figure.startswith("95.1 against other: 94.8; difference +0.3 [")
-    assert "draws would show this effect (this run: 3)" in figure
+    assert "draws would make it significant (this run: 3)" in figure
 
 
 def test_of_one_draw_it_says_how_many_items_would_tell() -> None:
@@ -136,7 +136,7 @@ def test_of_one_draw_it_says_how_many_items_would_tell() -> None:
     (finding,) = find_by("noise", run)
     assert "but not significantly: the one difference on this task is not significant at " in finding.problem
     assert "p = 1.000 (sign test); about " in finding.figures[0]
-    assert "test items would show this effect (this run: 1,000)" in finding.figures[0]
+    assert "test items would make it significant (this run: 1,000)" in finding.figures[0]
     assert find_by("noise", Results((make_draw("good", 700), make_draw("other", 700)))) == []
 
 

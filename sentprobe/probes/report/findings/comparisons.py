@@ -101,19 +101,19 @@ def group_by_encoder(
 
 def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, source: str) -> EncoderResults:
     """Return the encoder with this name, or the only encoder; raise UsageError if there is none, or a choice."""
-    names = [side.encoder for side in encoders]
-    if encoder is None:
-        if len(encoders) == 1:
-            return encoders[0]
-        raise UsageError(
-            f"{source} has {len(encoders)} encoders; name one, as in '{source}#{names[0]}'"
-            if names
-            else f"{source} has no results"
-        )
-    for side in encoders:
-        if side.encoder == encoder:
-            return side
-    raise UsageError(f"{source} has no encoder {encoder!r}{suggest(encoder, names)}; it has: {', '.join(names)}")
+    if not encoders:
+        raise UsageError(f"{source} has no results")
+    by_name = {side.encoder: side for side in encoders}
+    return by_name[choose_encoder([*by_name], encoder, source=source)]
+
+
+def choose_encoder(names: Sequence[str], encoder: str | None, *, source: str) -> str:
+    """Return the encoder, or the only name; raise UsageError if there is no such name, or a choice."""
+    if encoder is None and len(names) > 1:
+        raise UsageError(f"{source} has {len(names)} encoders; name one, as in '{source}#{names[0]}'")
+    if encoder is not None and encoder not in names:
+        raise UsageError(f"{source} has no encoder {encoder!r}{suggest(encoder, names)}; it has: {', '.join(names)}")
+    return names[0] if encoder is None else encoder
 
 
 def compare_pairs(

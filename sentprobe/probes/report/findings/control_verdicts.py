@@ -61,6 +61,11 @@ CONTROL_NAMES = {
 }
 
 
+def name_control(result: Result, condition: Condition) -> str:
+    """Return the name of a control, with the properties that encoders must share to share it."""
+    return ", ".join([CONTROL_NAMES[condition], *list_shared_properties(result, condition)])
+
+
 class ControlVerdict(StrEnum):
     """The position of a control's accuracy relative to the interval around chance."""
 

@@ -1,6 +1,10 @@
-"""Spearman's correlations of accuracies with other scores (Conneau et al. 2018, figure 2): bootstrap, permutations."""
+"""Spearman's correlations of accuracies with other scores (Conneau et al. 2018, figure 2).
 
-from collections.abc import Iterator, Mapping, Sequence
+Encoders are few and scores have ties, for which formulas by the normal distribution are wrong: intervals are by
+bootstrap over the encoders, and p-values by permutation.
+"""
+
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import permutations, product
@@ -194,7 +198,21 @@ def _build_cell(pair: Correlation) -> GridCell:
 
 def describe_correlations(correlations: Correlations, *, correction: Correction) -> str:
     """Describe the correlations, their intervals and the number of encoders."""
-    return "".join(f"{line}\n" for line in _describe_lines(correlations, correction))
+    count = sum(pair.estimate is not None for pair in correlations.pairs)
+    correction_text = "not corrected" if correction is Correction.NONE else f"corrected ({correction})"
+    lines = [f"Spearman's correlation over {len(correlations.encoders)} encoders: {', '.join(correlations.encoders)}."]
+    if correlations.left_out:
+        lines += [f"Left out: {', '.join(correlations.left_out)} (without scores, or two have the same model's name)."]
+    lines += [
+        f"95% intervals by bootstrap over the encoders ({RESAMPLE_COUNT:,} resamples, seed {correlations.seed}); "
+        f"p-values by permutation (all orders, or {MAX_ORDERS:,}).",
+        f"Bold, or with a *: p < {LEVEL}, {correction_text} for {count} pairs.",
+    ]
+    if count < len(correlations.pairs):
+        lines += [f"Empty: fewer than {MIN_VALUES} encoders have both, or all are equal in one."]
+    if warning := describe_small_sample(correlations):
+        lines += [f"{warning}."]
+    return "".join(f"{line}\n" for line in lines)
 
 
 def describe_small_sample(correlations: Correlations) -> str:
@@ -209,23 +227,6 @@ def describe_small_sample(correlations: Correlations) -> str:
         f"{format_count(smallest, 'encoder')} are few{where}: with fewer than {ENOUGH_ENCODERS}, rankings agree by "
         "chance, as the p-values show; no conclusion should rest on it"
     )
-
-
-def _describe_lines(correlations: Correlations, correction: Correction) -> Iterator[str]:
-    yield (f"Spearman's correlation over {len(correlations.encoders)} encoders: {', '.join(correlations.encoders)}.")
-    if correlations.left_out:
-        yield (f"Left out: {', '.join(correlations.left_out)} (without scores, or two have the same model's name).")
-    yield (
-        f"95% intervals by bootstrap over the encoders ({RESAMPLE_COUNT:,} resamples, seed "
-        f"{correlations.seed}); p-values by permutation (all orders, or {MAX_ORDERS:,})."
-    )
-    correction_text = "not corrected" if correction is Correction.NONE else f"corrected ({correction})"
-    count = sum(pair.estimate is not None for pair in correlations.pairs)
-    yield f"Bold, or with a *: p < {LEVEL}, {correction_text} for {count} pairs."
-    if any(pair.estimate is None for pair in correlations.pairs):
-        yield f"Empty: fewer than {MIN_VALUES} encoders have both, or all are equal in one."
-    if warning := describe_small_sample(correlations):
-        yield f"{warning}."
 
 
 def to_correlation_records(correlations: Correlations) -> list[dict[str, Any]]:

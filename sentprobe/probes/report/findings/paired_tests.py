@@ -16,6 +16,7 @@ from sentprobe.probes.results.result import Condition, Result, Score
 from sentprobe.values import group_by
 
 MOST_PRIOR_FREEDOM = 8.0
+"""Maximum degrees of freedom that sharing adds, from simulations (docs/decisions/0013)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,19 +123,15 @@ def count_independent_gains(sides: Iterable[tuple[Hashable, ...]]) -> int:
     >>> count_independent_gains([("a", "b"), ("b", "c"), ("a", "c"), ("d", "e")])
     3
     """
-    groups: dict[Hashable, Hashable] = {}
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-    def find_group(side: Hashable) -> Hashable:
-        while (above := groups.setdefault(side, side)) != side:
-            side = above
-        return side
-
-    count = 0
-    for first, second in sides:
-        first_group, second_group = find_group(first), find_group(second)
-        count += first_group != second_group
-        groups[first_group] = second_group
-    return count
+    numbers: dict[Hashable, int] = {}
+    edges = [[numbers.setdefault(side, len(numbers)) for side in pair] for pair in sides]
+    if not edges:
+        return 0
+    graph = coo_array((np.ones(len(edges)), np.transpose(edges)), shape=(len(numbers), len(numbers)))
+    return len(numbers) - int(connected_components(graph, directed=False, return_labels=False))
 
 
 def share_variances(
@@ -147,6 +144,8 @@ def share_variances(
     varying: NDArray[np.bool_] | None = None,
 ) -> tuple[st.Floats, st.Floats]:
     """Return the shared variance of each gain, (..., gains), and the degrees of freedom that sharing adds, (...).
+
+    Three draws alone have two degrees of freedom and hardly any power; docs/decisions/0013 has the reasons.
 
     phi is the ratio of the variance of a gain to that of its items, nu its degrees of freedom (draws - 1):
 

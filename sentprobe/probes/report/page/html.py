@@ -4,12 +4,13 @@ import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
 
-from sentprobe.display.table_writers import Grid
-from sentprobe.errors import escape_control_characters
+from sentprobe.display.table_writers import Grid, GridCell, GridRow
+from sentprobe.errors import format_count
 from sentprobe.lengths import Lengths
 from sentprobe.probes.geometry.distance_draws import build_geometry_tables
 from sentprobe.probes.geometry.distance_results import GeometryResult
@@ -18,7 +19,13 @@ from sentprobe.probes.report.findings.control_verdicts import ControlRun
 from sentprobe.probes.report.findings.draws import find_missing_cells
 from sentprobe.probes.report.findings.item_parts import ItemTables
 from sentprobe.probes.report.findings.mistakes import WrongItems, find_mistakes
-from sentprobe.probes.report.findings.table_findings import compute_standings, describe_groups, judge_controls
+from sentprobe.probes.report.findings.table_findings import (
+    Standing,
+    Standings,
+    compute_standings,
+    describe_groups,
+    judge_controls,
+)
 from sentprobe.probes.report.plots import method_pictures, page_pictures
 from sentprobe.probes.report.plots.panels import ResultPicture
 from sentprobe.probes.report.tables import control_notes, main_table, table_notes
@@ -35,11 +42,6 @@ from sentprobe.probes.trainer.presets import format_preset_name
 
 if TYPE_CHECKING:
     from sentprobe.probes.audit.cue_audit import Audit
-from itertools import groupby
-
-from sentprobe.display.table_writers import GridCell, GridRow
-from sentprobe.errors import format_count
-from sentprobe.probes.report.findings.table_findings import Standing, Standings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,7 +86,7 @@ def build_page_table(grid: Grid, standings: Standings, *, intervals: bool) -> Pa
     tasks = grid.header[1:]
     parts = (rows for _, rows in groupby(grid.rows, key=lambda row: row.section))
     return PageTable(
-        header=tuple(map(escape_control_characters, grid.header)),
+        header=grid.header,
         parts=tuple(tuple(_build_rows(list(part), tasks, standings, intervals=intervals)) for part in parts),
         controls=tuple(_describe_controls(task, standings) for task in tasks),
     )
@@ -102,9 +104,9 @@ def _build_rows(
             for cell, task in zip(row.cells, tasks, strict=True)
         )
         yield PageRow(
-            label=escape_control_characters(row.label.strip()),
-            of=escape_control_characters(heading) if is_layer else "",
-            name=escape_control_characters(row.encoder or row.label),
+            label=row.label.strip(),
+            of=heading if is_layer else "",
+            name=row.encoder or row.label,
             heading=row.heading,
             cells=tuple(cells),
         )
@@ -120,7 +122,7 @@ def _build_cell(cell: GridCell, standing: Standing | None, names: tuple[str, str
         shade=round(standing.shade, 3),
         group=standing.group if standing.groups > 1 else None,
         interval="" if intervals else standing.figure.interval.format_percent(),
-        tooltip_lines=tuple(_describe_standing(standing, escape_control_characters(" on ".join(names)))),
+        tooltip_lines=tuple(_describe_standing(standing, " on ".join(names))),
     )
 
 
@@ -152,20 +154,10 @@ def _describe_controls(task: str, standings: Standings) -> str:
     return f"{'words' if bag_standings else 'chance'} {' to '.join(ends)}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reproduction:
-    """The facts that reproduce the same figures, each line once."""
-
-    commands: tuple[str, ...]
-    versions: tuple[str, ...]
-    data: tuple[str, ...]
-    encoders: tuple[str, ...]
-
-
 def describe_reproduction(
     results: Results, distances: Sequence[GeometryResult], curves: Sequence[Curve]
-) -> Reproduction:
-    """Return the commands, versions, data and encoders of results, geometry and curves."""
+) -> dict[str, tuple[str, ...]]:
+    """Return the lines that reproduce the same figures, each once: commands, versions, data and encoders."""
     sources: list[Provenance | GeometryResult] = [
         *(making for record in results.records for making in find_provenances(record)),
         *distances,
@@ -177,7 +169,7 @@ def describe_reproduction(
     commands = (*(making.command for making in sources), *(curve.learned.command for curve in curves if curve.learned))
     records = sorted(results.records, key=lambda record: (results.tasks.index(record.task), record.seed))
     encoded: list[Result | GeometryResult] = [*records, *distances]
-    return Reproduction(
+    return dict(
         commands=_list_distinct_lines(commands),
         versions=_list_distinct_lines(
             ", ".join(f"{name} {version}" for name, version in packages.items()) for packages in versions
@@ -191,7 +183,7 @@ def describe_reproduction(
 
 def _list_distinct_lines(lines: Iterable[str]) -> tuple[str, ...]:
     """Return each line once, without line breaks."""
-    return tuple(dict.fromkeys(" ".join(escape_control_characters(line).split()) for line in lines if line))
+    return tuple(dict.fromkeys(" ".join(line.split()) for line in lines if line))
 
 
 def _format_digest(name: str, seed: int | None, digest: str) -> str:

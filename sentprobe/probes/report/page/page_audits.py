@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
-from sentprobe.errors import escape_control_characters, format_count
+from sentprobe.errors import format_count
 from sentprobe.probes.audit import audit_report
 from sentprobe.probes.audit.cue_audit import Audit, Verdict
 from sentprobe.probes.report.plots import panels as pn
@@ -81,7 +81,7 @@ def _name_datasets(results: Results) -> dict[str, str]:
         for fingerprint, record in by_fingerprint.items():
             seed = record.data.seed if record.data else None
             draw = fingerprint[:DIGEST_LENGTH] if seed is None else f"seed {seed}"
-            names[fingerprint] = escape_control_characters(task if len(by_fingerprint) == 1 else f"{task}, {draw}")
+            names[fingerprint] = task if len(by_fingerprint) == 1 else f"{task}, {draw}"
     return names
 
 
@@ -104,7 +104,7 @@ def _describe_excluded_audits(results: Results, audits: Sequence[Audit]) -> Iter
         reason = f"it is of the data {audit.fingerprint[:DIGEST_LENGTH]}, and the results are of {digests}"
         if not task_digests:
             reason = "there are no results of that dataset here"
-        yield escape_control_characters(f"The audit of {audit.task} is left out: {reason}.")
+        yield f"The audit of {audit.task} is left out: {reason}."
 
 
 def _describe_unaudited(names: Mapping[str, str], audits: Sequence[Audit]) -> Iterator[str]:
@@ -144,7 +144,7 @@ def _build_best_row(results: Results, audit: Audit) -> Iterator[pn.DotRow]:
     if trained:
         best = max(trained, key=lambda record: record.accuracy)
         percents = pn.to_percent(best.accuracy, best.scores[Condition.PROBE].interval)
-        dot = pn.Dot(*percents, name=escape_control_characters(best.encoder), mark=BEST_MARK)
+        dot = pn.Dot(*percents, name=best.encoder, mark=BEST_MARK)
         yield pn.DotRow(BEST_NAME, (dot,), 100 * audit.chance, is_encoder=False)
 
 
@@ -153,12 +153,9 @@ def _build_page_audit(audit: Audit, name: str) -> PageAudit:
         GridRow(first, "", tuple(map(GridCell, cells))) for (first, *cells), _ in audit_report.build_cue_rows(audit)
     )
     return PageAudit(
-        verdict=escape_control_characters(audit_report.format_verdict_lines(replace(audit, task=name))[0]),
+        verdict=audit_report.format_verdict_lines(replace(audit, task=name))[0],
         is_leaky=audit.is_leaky,
-        title=escape_control_characters(audit_report.format_title(audit)),
+        title=audit_report.format_title(audit),
         grid=Grid(audit_report.HEADER, tuple(rows)),
-        lines=(
-            *map(escape_control_characters, audit_report.format_notes(audit).splitlines()),
-            f"The seed of the classifiers is {audit.seed}.",
-        ),
+        lines=(*audit_report.format_notes(audit).splitlines(), f"The seed of the classifiers is {audit.seed}."),
     )

@@ -1,12 +1,15 @@
 """The page of a gate: its table, false hits against misses as curves, and the worst false hits."""
 
+from heapq import nlargest
+from itertools import starmap
+
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
-from sentprobe.errors import escape_control_characters
 from sentprobe.probes.gate.gate_rates import find_sign
-from sentprobe.probes.gate.gate_tables import Gate, build_gate_grid, format_gate_notes, name_case
-from sentprobe.probes.gate.pair_scores import NEAREST
+from sentprobe.probes.gate.gate_tables import Gate, build_gate_grid, format_gate_notes
+from sentprobe.probes.gate.pair_scores import NEAREST, ScoredPair
 from sentprobe.probes.report.plots import panels as pn
 from sentprobe.probes.report.tables.view import load_template
+from sentprobe.values import group_by
 
 
 def build_gate_page(gate: Gate, *, command: str, intervals: bool) -> str:
@@ -24,14 +27,12 @@ def build_gate_page(gate: Gate, *, command: str, intervals: bool) -> str:
 def _draw_curves(gate: Gate) -> pn.ResultPicture:
     """Return false hits against misses in the first draw: a panel for each form of negatives, a line by contrast."""
     rates = (*gate.draws[0].rates, *gate.draws[0].generated)
-    marks = pn.number_marks(case.contrast or name_case(case) for case in rates)
+    marks = pn.number_marks(case.subject for case in rates)
     panels = []
-    for form in dict.fromkeys(case.form for case in rates):
+    for form, cases in group_by(rates, lambda case: case.form).items():
         lines = tuple(
-            pn.Line(name=name, mark=marks[name], points=tuple(_build_point(*point) for point in case.curve))
-            for case in rates
-            for name in (case.contrast or name_case(case),)
-            if case.form == form
+            pn.Line(name=case.subject, mark=marks[case.subject], points=tuple(starmap(_build_point, case.curve)))
+            for case in cases
         )
         title = (
             f"negatives in the form of the {'anchor' if form == 'anchor' else 'paraphrase'}" if form else "own pairs"
@@ -61,15 +62,13 @@ def _build_point(misses: float, false_hits: float) -> pn.LinePoint:
 
 def _build_worst_grid(gate: Gate) -> Grid:
     """Return the false hits with the highest scores in the first draw."""
-    result = gate.draws[0]
-    hits = {pair: name_case(rates) for rates in reversed(result.rates) for pair in reversed(rates.worst)}
-    nearest = sorted(reversed(hits), key=lambda pair: -pair.score)[:NEAREST]
-    rows = (
-        GridRow(
-            escape_control_characters(f"{hits[pair]}: {pair.first} / {pair.second}"),
-            "",
-            (GridCell(f"{find_sign(result.measure) * pair.score:.4f}"),),
-        )
-        for pair in nearest
-    )
-    return Grid(("contrast and sentences", result.measure), tuple(rows))
+    draw = gate.draws[0]
+    names: dict[ScoredPair, str] = {}
+    for rates in draw.rates:
+        for pair in rates.worst:
+            names.setdefault(pair, rates.name)
+    rows = []
+    for pair in nlargest(NEAREST, names, key=lambda pair: pair.score):
+        cell = GridCell(f"{find_sign(draw.measure) * pair.score:.4f}")
+        rows.append(GridRow(f"{names[pair]}: {pair.first} / {pair.second}", "", (cell,)))
+    return Grid(("contrast and sentences", draw.measure), tuple(rows))

@@ -5,11 +5,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from sentprobe.display.table_writers import TableFormat, format_title
 from sentprobe.errors import format_count
 from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
-from sentprobe.probes.report import references
 from sentprobe.probes.report.findings import control_verdicts
 from sentprobe.probes.report.findings.draws import list_seeds
 from sentprobe.probes.report.findings.encoder_variants import find_requested_spec
-from sentprobe.probes.report.references import Citation, Piece
+from sentprobe.probes.report.references import (
+    SOFTWARE,
+    Citation,
+    Piece,
+    list_keys,
+    write_bibliography,
+    write_with_citations,
+)
 from sentprobe.probes.report.tables.main_table import describe_differences, split_settings
 from sentprobe.probes.report.tables.spread_notes import count_probes, describe_resampled_parts, has_shared_items
 from sentprobe.probes.report.tables.table_notes import describe_chance, list_presets
@@ -129,7 +135,7 @@ ENCODER_PAPERS: Mapping[str, str] = {
 }
 
 
-def write_methods_paragraph(table: Results) -> tuple[references.Piece, ...]:
+def write_methods_paragraph(table: Results) -> tuple[Piece, ...]:
     """Return the paragraph about the results of one table."""
     parts = (
         _describe_encoders,
@@ -144,9 +150,9 @@ def write_methods_paragraph(table: Results) -> tuple[references.Piece, ...]:
     return tuple(piece for part in parts for piece in part(table))
 
 
-def _describe_encoders(table: Results) -> Iterator[references.Piece]:
+def _describe_encoders(table: Results) -> Iterator[Piece]:
     yield "With sentprobe"
-    yield references.Citation((references.SOFTWARE,))
+    yield Citation((SOFTWARE,))
     yield " we probed "
     firsts = {record.encoder: record for record in reversed(table.records)}
     names = [name for name in table.encoders if firsts[name].dim]
@@ -158,7 +164,7 @@ def _describe_encoders(table: Results) -> Iterator[references.Piece]:
     yield ". "
 
 
-def _join_pieces(parts: Sequence[Iterable[references.Piece]]) -> Iterator[references.Piece]:
+def _join_pieces(parts: Sequence[Iterable[Piece]]) -> Iterator[Piece]:
     """Yield the pieces of all parts, with commas and "and" between the parts."""
     for place, part in enumerate(parts):
         if place:
@@ -166,7 +172,7 @@ def _join_pieces(parts: Sequence[Iterable[references.Piece]]) -> Iterator[refere
         yield from part
 
 
-def _describe_encoder(first: Result) -> Iterator[references.Piece]:
+def _describe_encoder(first: Result) -> Iterator[Piece]:
     spec = find_requested_spec(first)
     yield first.encoder
     if spec is not None and str(spec) != first.encoder:
@@ -174,23 +180,23 @@ def _describe_encoder(first: Result) -> Iterator[references.Piece]:
     drawn = "" if first.encoder_seed is None else ", drawn at random"
     yield f" ({first.dim:,} dimensions{drawn})"
     if spec is not None and spec.kind in ENCODER_PAPERS:
-        yield references.Citation((ENCODER_PAPERS[spec.kind],))
+        yield Citation((ENCODER_PAPERS[spec.kind],))
 
 
-def _describe_tasks(table: Results) -> Iterator[references.Piece]:
+def _describe_tasks(table: Results) -> Iterator[Piece]:
     by_paper: dict[str, list[str]] = {}
     for task in table.tasks:
         task_info = find_known_task(task)
         by_paper.setdefault(PRESET_PAPERS[task_info.preset] if task_info else "", []).append(task)
     yield "The tasks are " if len(table.tasks) > 1 else "The task is "
-    texts: list[list[references.Piece]] = [
-        [join_words(names), *([references.Citation((key,))] if key else [])] for key, names in by_paper.items()
+    texts: list[list[Piece]] = [
+        [join_words(names), *([Citation((key,))] if key else [])] for key, names in by_paper.items()
     ]
     yield from _join_pieces(texts)
     yield ". "
 
 
-def _describe_data(table: Results) -> Iterator[references.Piece]:
+def _describe_data(table: Results) -> Iterator[Piece]:
     tasks_by_facts: dict[str, dict[str, None]] = {}
     for record in table.records:
         tasks_by_facts.setdefault(_describe_dataset(record), {})[record.task] = None
@@ -225,7 +231,7 @@ def _describe_dataset(record: Result) -> str:
     return ", ".join([f"{sizes} items", *(text for text, applies in details if applies)])
 
 
-def _describe_classifiers(table: Results) -> Iterator[references.Piece]:
+def _describe_classifiers(table: Results) -> Iterator[Piece]:
     labels = max((record.labels or 2 for record in table.records), default=2)
     for preset in dict.fromkeys(list_presets(table)):
         yield from describe_classifier(preset, labels=labels)
@@ -238,7 +244,7 @@ def _describe_classifiers(table: Results) -> Iterator[references.Piece]:
 PROBE_WORD_VECTORS = {ONE_HOT: "one-hot vectors", ENCODER_WORDS: "the encoder's own vectors of them"}
 
 
-def _describe_repetitions(table: Results) -> Iterator[references.Piece]:
+def _describe_repetitions(table: Results) -> Iterator[Piece]:
     seeds, counts = list_seeds(table), count_probes(table)
     count_text = join_words([str(count) for count in counts], last="or")
     probes = "probe" if counts == [1] else "probes"
@@ -253,17 +259,17 @@ def _describe_repetitions(table: Results) -> Iterator[references.Piece]:
     yield from _describe_intervals(table, several=len(seeds) > 1)
 
 
-def _describe_intervals(table: Results, *, several: bool) -> Iterator[references.Piece]:
+def _describe_intervals(table: Results, *, several: bool) -> Iterator[Piece]:
     fixed = [task for task in table.tasks if not several or has_shared_items(table, task)]
     yield "95% intervals are "
     if several:
         yield "Student's t over the draws, with variances that all figures share"
-        yield references.Citation(("smyth2004",))
+        yield Citation(("smyth2004",))
         where = f"on {join_words(fixed)}, " if 0 < len(fixed) < len(table.tasks) else ""
         yield f", and {where}at least " if fixed else ""
     if fixed:
         yield "Wilson's"
-        yield references.Citation(("wilson1927",))
+        yield Citation(("wilson1927",))
         yield " for the choice of test items"
         if any(record.units for record in table.records if record.task in fixed):
             yield ", widened where items belong together"
@@ -278,7 +284,7 @@ CONTROL_TEXTS: Mapping[Condition, str] = {
 }
 
 
-def _describe_controls(table: Results) -> Iterator[references.Piece]:
+def _describe_controls(table: Results) -> Iterator[Piece]:
     runs = control_verdicts.find_controls(table)
     conditions = {run.condition for run in runs}
     control_names = [text for condition, text in CONTROL_TEXTS.items() if condition in conditions]
@@ -312,21 +318,21 @@ METHOD_TEXTS: Mapping[Condition, tuple[str, tuple[str, ...]]] = {
 }
 
 
-def _describe_methods(table: Results) -> Iterator[references.Piece]:
+def _describe_methods(table: Results) -> Iterator[Piece]:
     method_texts = [
         METHOD_TEXTS[condition] for condition in METHODS if any(condition in r.scores for r in table.records)
     ]
     for place, (text, keys) in enumerate(method_texts):
         yield "Reported besides: " if not place else "; "
         yield text
-        yield from [references.Citation(keys)] if keys else []
+        yield from [Citation(keys)] if keys else []
     yield ". " if method_texts else ""
 
 
 PRECISION_NAMES: Mapping[str, str] = {"bfloat16": "bfloat16 (the matrix products of the first layer)"}
 
 
-def _describe_training_runs(table: Results) -> Iterator[references.Piece]:
+def _describe_training_runs(table: Results) -> Iterator[Piece]:
     records = [record for record in table.records if record.dim]
     seeds = [seed for record in records for seed in record.scores[Condition.PROBE].seeds]
     if not seeds:
@@ -357,7 +363,7 @@ def write_methods_text(results: Results, style: TableFormat) -> str:
     """Return a paragraph for each table of ``probe show``."""
     tables = split_settings(results)
     return "\n".join(
-        format_title(title, style) + references.write_with_citations(write_methods_paragraph(table), style) + "\n"
+        format_title(title, style) + write_with_citations(write_methods_paragraph(table), style) + "\n"
         for title, table in zip(describe_differences(tables), tables, strict=True)
     )
 
@@ -367,7 +373,7 @@ def write_references_text(results: Results) -> str:
     pieces = [piece for table in split_settings(results) for piece in write_methods_paragraph(table)]
     all_makings = (making for record in results.records for making in find_provenances(record))
     versions = dict.fromkeys(making.versions.get("sentprobe", "") for making in all_makings)
-    return references.write_bibliography(references.list_keys(pieces), version=" and ".join(filter(None, versions)))
+    return write_bibliography(list_keys(pieces), version=" and ".join(filter(None, versions)))
 
 
 BIBTEX_FORMATS: Mapping[TableFormat, Callable[[str], str]] = {

@@ -4,16 +4,15 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
 from math import log2
 from statistics import fmean, stdev
-from typing import TypeAlias
 
-from sentprobe.errors import UsageError, escape_control_characters
+import numpy as np
+
+from sentprobe.errors import UsageError
 from sentprobe.probes.report.findings.correlations import Correlation, Correlations
 from sentprobe.probes.report.plots import page_pictures
 from sentprobe.probes.report.plots import panels as pn
-from sentprobe.probes.report.plots.panels import HeatCell, HeatPanel, ResultPicture
 from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.progress import shorten
 from sentprobe.specs import parse_spec
@@ -41,9 +40,6 @@ DIMS = pn.ResultPicture(
     "were cut to; the last point of a line is the whole vectors if they were probed. Dotted: chance.",
 )
 
-Points: TypeAlias = dict[int, tuple[float, float, float]]
-"""For each number on the x axis: an accuracy and the ends of its interval, in percent."""
-
 
 def draw_method_pictures(results: Results) -> Iterator[pn.ResultPicture]:
     """Yield the pictures of the methods that have results."""
@@ -62,7 +58,7 @@ def _draw_readings(
     yield from _draw_lines(picture, points, marks, x_label=x_label, records=records)
 
 
-def _average_readings(records: Sequence[Result], condition: Condition) -> Points:
+def _average_readings(records: Sequence[Result], condition: Condition) -> page_pictures.Points:
     """Return mean accuracy and standard deviation at each point of the curves that have as many as the first."""
     seeds = [seed for record in records for seed in record.scores[condition].seeds]
     alike = [seed for seed in seeds if len(seed.readings) == len(seeds[0].readings)]
@@ -83,7 +79,7 @@ def _draw_widths(results: Results) -> Iterator[pn.ResultPicture]:
         for record in group
     ]
     marks = pn.number_marks(page_pictures.select_best((strip_width(r), r.accuracy) for r in cut))
-    points: dict[tuple[str, str], Points] = {}
+    points: dict[tuple[str, str], page_pictures.Points] = {}
     for record in cut:
         if (name := strip_width(record)) in marks:
             points.setdefault((record.task, name), {})[record.dim] = page_pictures.compute_percents(results, record)
@@ -109,46 +105,22 @@ _LABELLED = re.compile(r"(?P<name>.+), (?P<width>[0-9]+) dims(?P<suffix>(, \w+)?
 
 def _draw_lines(
     picture: pn.ResultPicture,
-    points: Mapping[tuple[str, str], Points],
+    points: Mapping[tuple[str, str], page_pictures.Points],
     marks: dict[str, int],
     *,
     x_label: str,
     records: Sequence[Result],
 ) -> Iterator[pn.ResultPicture]:
-    """Yield the picture of lines by task and name, unless there are none."""
+    """Yield the picture of lines by task and name over a logarithmic axis, unless there are none."""
     if not points:
         return
-    least = min((at for line in points.values() for at in line if at), default=1)
-    chance_levels = {
-        task: page_pictures.compute_chance_levels(r for r in records if r.task == task) for task, _ in points
-    }
-    values = [share for line in points.values() for share, _, _ in line.values()]
-    low = pn.compute_floor((*values, *(level for group in chance_levels.values() for level in group)))
-    panels = []
-    for task, levels in chance_levels.items():
-        by_name = {name: line for (t, name), line in points.items() if t == task}
-        ats = sorted({at for line in by_name.values() for at in line})
-        lines = []
-        for name, line in by_name.items():
-            line_points = (pn.LinePoint(_locate(at, least), *percents) for at, percents in sorted(line.items()))
-            lines.append(pn.Line(name=escape_control_characters(name), mark=marks[name], points=tuple(line_points)))
-        panels.append(
-            pn.LinePanel(
-                title=escape_control_characters(task),
-                x_label=x_label,
-                lines=tuple(lines),
-                low=low,
-                named=len(marks) <= pn.MAX_NAMED_LINES,
-                references=levels,
-                tick_names=tuple((_locate(at, least), str(at) if at else "linear") for at in ats),
-            )
-        )
-    yield replace(picture, panels=tuple(panels), legend=pn.build_legend(marks))
-
-
-def _locate(number: int, least: int) -> float:
-    """Return the binary logarithm of a number; 0 is drawn at a quarter of the least number."""
-    return log2(number) if number else log2(least) - 2
+    numbers = sorted({number for line in points.values() for number in line})
+    least = next((number for number in numbers if number), 1)
+    places = {n: log2(n) if n else log2(least) - 2 for n in numbers}  # 0 is drawn at a quarter of the least number
+    tick_names = {n: str(n) if n else "linear" for n in numbers}
+    yield page_pictures.draw_lines(
+        picture, points, marks, x_label=x_label, records=records, places=places, tick_names=tick_names
+    )
 
 
 PALETTE = ((84, 39, 136), (178, 171, 210), (247, 247, 247), (253, 184, 99), (179, 88, 6))
@@ -163,37 +135,35 @@ _DARK = 0.18
 """Luminance below which white text is easier to read than black."""
 
 
-def draw_heat_map(correlations: Correlations) -> ResultPicture:
+def draw_heat_map(correlations: Correlations) -> pn.ResultPicture:
     """Return the picture of all pairs: a cell with its figure for each, bold if significant."""
     pairs = {(pair.task, pair.score): pair for pair in correlations.pairs}
-    panel = HeatPanel(
+    panel = pn.HeatPanel(
         title="Spearman's correlation",
-        rows=tuple(shorten(escape_control_characters(task)) for task in correlations.tasks),
-        columns=tuple(shorten(escape_control_characters(score)) for score in correlations.scores),
+        rows=tuple(shorten(task) for task in correlations.tasks),
+        columns=tuple(shorten(score) for score in correlations.scores),
         cells=tuple(
             tuple(_make_cell(pairs[task, score]) for score in correlations.scores) for task in correlations.tasks
         ),
         colours=tuple((f"{n / 5:g}", _format_colour(n / 5)) for n in range(5, -6, -1)),
     )
-    return ResultPicture(title="", caption=CAPTION, panels=(panel,))
+    return pn.ResultPicture(title="", caption=CAPTION, panels=(panel,))
 
 
-def _make_cell(pair: Correlation) -> HeatCell:
+def _make_cell(pair: Correlation) -> pn.HeatCell:
     if pair.estimate is None:
-        return HeatCell("", "none", "#000")
+        return pn.HeatCell("", "none", "#000")
     rho = pair.estimate.rho
     red, green, blue = (math.pow(part / 255, 2.2) for part in _mix_colour(rho))
     luminance = 0.2126 * red + 0.7152 * green + 0.0722 * blue
     ink = "#fff" if luminance < _DARK else "#000"
-    return HeatCell(f"{rho:.2f}", _format_colour(rho), ink, pair.is_significant)
+    return pn.HeatCell(f"{rho:.2f}", _format_colour(rho), ink, pair.is_significant)
 
 
 def _mix_colour(rho: float) -> tuple[float, ...]:
     """Return red, green and blue of a correlation, mixed from the two nearest of the palette."""
-    position = (rho + 1) / 2 * (len(PALETTE) - 1)
-    index = min(int(position), len(PALETTE) - 2)
-    lower, upper = list(pairwise(PALETTE))[index]
-    return tuple(a + (b - a) * (position - index) for a, b in zip(lower, upper, strict=True))
+    places = np.linspace(-1, 1, len(PALETTE))
+    return tuple(float(np.interp(rho, places, part)) for part in zip(*PALETTE, strict=True))
 
 
 def _format_colour(rho: float) -> str:

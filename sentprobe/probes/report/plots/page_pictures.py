@@ -4,8 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from statistics import fmean
+from types import MappingProxyType
+from typing import TypeAlias
 
-from sentprobe.errors import UsageError, escape_control_characters
+from sentprobe.errors import UsageError
 from sentprobe.lengths import Bin, Lengths
 from sentprobe.probes.geometry import distance_tables as geometry_tables
 from sentprobe.probes.geometry.distance_draws import GeometryTable, estimate_accuracy, group_by_cell
@@ -64,8 +66,8 @@ def draw_task_picture(results: Results, standings: Standings) -> pn.ResultPictur
         for name, standing in ((n, standings[n, task]) for n in results.encoders if (n, task) in standings):
             percents = pn.to_percent(standing.figure.accuracy, standing.figure.interval)
             dot = pn.Dot(*percents, hollow=standing.group > 1)
-            rows.append(pn.DotRow(escape_control_characters(name), (dot,), 100 * standing.control))
-        panels.append(pn.DotPanel(title=escape_control_characters(task), rows=tuple(rows), low=low))
+            rows.append(pn.DotRow(name, (dot,), 100 * standing.control))
+        panels.append(pn.DotPanel(title=task, rows=tuple(rows), low=low))
     return replace(TASKS, panels=tuple(panels))
 
 
@@ -81,28 +83,52 @@ def draw_layer_pictures(results: Results) -> Iterator[pn.ResultPicture]:
     models = find_layered_models(results)
     if not models:
         return
-    marks = pn.number_marks(models)
     records = [record for group in models.values() for record in group]
-    low = pn.compute_floor(100 * share for r in records for share in (r.accuracy, r.majority))
+    points: dict[tuple[str, str], Points] = {}
+    for record in records:
+        line = points.setdefault((record.task, record.family), {})
+        line[record.layer or 0] = compute_percents(results, record)
+    yield draw_lines(LAYERS, points, pn.number_marks(models), x_label="layer", records=records)
+
+
+Points: TypeAlias = dict[int, tuple[float, float, float]]
+"""For each number on the x axis: an accuracy and the ends of its interval, in percent."""
+
+
+def draw_lines(
+    picture: pn.ResultPicture,
+    points: Mapping[tuple[str, str], Points],
+    marks: dict[str, int],
+    *,
+    x_label: str,
+    records: Sequence[Result],
+    places: Mapping[int, float] = MappingProxyType({}),
+    tick_names: Mapping[int, str] = MappingProxyType({}),
+) -> pn.ResultPicture:
+    """Return the picture of lines by task and name: a panel for each task; *places* and names of numbers may differ."""
+    chance_levels = {task: compute_chance_levels(r for r in records if r.task == task) for task, _ in points}
+    values = [share for line in points.values() for share, _, _ in line.values()]
+    low = pn.compute_floor((*values, *(level for levels in chance_levels.values() for level in levels)))
     panels = []
-    for task in dict.fromkeys(record.task for record in records):
+    for task, levels in chance_levels.items():
+        by_name = {name: points[task, name] for name in marks if (task, name) in points}
         lines = []
-        for name, group in models.items():
-            layers = {record.layer or 0: record for record in group if record.task == task}
-            points = (pn.LinePoint(layer, *compute_percents(results, layers[layer])) for layer in sorted(layers))
-            if layers:
-                lines.append(pn.Line(name=escape_control_characters(name), mark=marks[name], points=tuple(points)))
+        for name, line in by_name.items():
+            line_points = (pn.LinePoint(places.get(n, n), *percents) for n, percents in sorted(line.items()))
+            lines.append(pn.Line(name=name, mark=marks[name], points=tuple(line_points)))
+        numbers = sorted({number for line in by_name.values() for number in line})
         panels.append(
             pn.LinePanel(
-                title=escape_control_characters(task),
-                x_label="layer",
+                title=task,
+                x_label=x_label,
                 lines=tuple(lines),
                 low=low,
                 named=len(marks) <= pn.MAX_NAMED_LINES,
-                references=compute_chance_levels(r for r in records if r.task == task),
+                references=levels,
+                tick_names=tuple((places[n], tick_names[n]) for n in numbers if n in tick_names),
             )
         )
-    yield replace(LAYERS, panels=tuple(panels), legend=pn.build_legend(marks))
+    return replace(picture, panels=tuple(panels), legend=pn.build_legend(marks))
 
 
 def compute_percents(results: Results, record: Result) -> tuple[float, float, float]:
@@ -156,7 +182,7 @@ def _draw_lengths(
     values = [point.y for line in lines for point in line.points]
     chance = () if norms else compute_chance_levels(r for r in results.records if r.task == task)
     yield pn.LinePanel(
-        title=escape_control_characters(task),
+        title=task,
         x_label="tokens",
         y_label="norm" if norms else pn.ACCURACY,
         lines=lines,
@@ -200,7 +226,7 @@ def _draw_series(
         deviation = point.deviation or 0.0
         ends = point.interval or Interval(point.mean - deviation, point.mean + deviation)
         line_points.append(pn.LinePoint(places[point.bin], scale * point.mean, scale * ends.low, scale * ends.high))
-    return pn.Line(name=escape_control_characters(encoder), mark=mark, points=tuple(line_points))
+    return pn.Line(name=encoder, mark=mark, points=tuple(line_points))
 
 
 def draw_contrast_picture(table: GeometryTable, nearness: Nearness) -> pn.ResultPicture:
@@ -209,9 +235,7 @@ def draw_contrast_picture(table: GeometryTable, nearness: Nearness) -> pn.Result
     rows = {name: tuple(_make_contrast_rows(table, name, nearness)) for name in names}
     dots = [dot for group in rows.values() for row in group for dot in row.dots]
     low = pn.compute_floor([50.0, *(dot.low for dot in dots)])
-    panels = tuple(
-        pn.DotPanel(title=escape_control_characters(name), rows=group, low=low) for name, group in rows.items() if group
-    )
+    panels = tuple(pn.DotPanel(title=name, rows=group, low=low) for name, group in rows.items() if group)
     legend = tuple((kind, mark) for mark, kind in enumerate(geometry_tables.KIND_TITLES.values()))
     return replace(CONTRASTS, panels=panels, legend=legend)
 
@@ -226,7 +250,7 @@ def _make_contrast_rows(table: GeometryTable, contrast: str, nearness: Nearness)
             if (figure := estimate_accuracy(draws, kind, nearness)) is not None
         )
         if dots:
-            yield pn.DotRow(escape_control_characters(encoder), dots, 50.0)
+            yield pn.DotRow(encoder, dots, 50.0)
 
 
 def draw_training_picture(curve: training_curves.Curve) -> pn.ResultPicture:
@@ -249,7 +273,7 @@ def _draw_steps(
     named = [(name, line) for name, group in columns for line in group if line.kind is kind]
     lines = tuple(
         pn.Line(
-            name=escape_control_characters(name),
+            name=name,
             mark=marks[name],
             points=tuple(
                 pn.LinePoint(getattr(point, axis), *pn.to_percent(point.accuracy, point.interval))

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from math import ceil, floor, log10
 from typing import ClassVar, TypeAlias
 
-from sentprobe.errors import escape_control_characters
 from sentprobe.probes.statistics import Interval
 from sentprobe.progress import shorten
 
@@ -235,20 +234,11 @@ def _spread_heights(heights: Sequence[float], *, least: float) -> list[float]:
     >>> _spread_heights([10, 12, 50], least=12)
     [5.0, 17.0, 50.0]
     """
-    groups: list[list[float]] = []
-    for height in heights:
-        groups.append([height])
-        while (
-            len(groups) > 1
-            and _top(groups[-1], least) < _top(groups[-2], least) + least * (len(groups[-2]) - 1) + least
-        ):
-            last = groups.pop()
-            groups[-1] += last
-    return [_top(group, least) + least * n for group in groups for n in range(len(group))]
+    from scipy.optimize import isotonic_regression
 
-
-def _top(group: Sequence[float], least: float) -> float:
-    return sum(group) / len(group) - least * (len(group) - 1) / 2
+    shifts = [least * n for n in range(len(heights))]
+    shifted = isotonic_regression([height - shift for height, shift in zip(heights, shifts, strict=True)]).x
+    return [float(height) + shift for height, shift in zip(shifted, shifts, strict=True)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +318,7 @@ def build_legend(marks: dict[str, int]) -> tuple[tuple[str, int], ...]:
     """Return the legend of lines, if they are too many to have names beside them."""
     if len(marks) <= MAX_NAMED_LINES:
         return ()
-    return tuple((escape_control_characters(name), mark) for name, mark in marks.items())
+    return tuple((name, mark) for name, mark in marks.items())
 
 
 def compute_floor(values: Iterable[float]) -> float:

@@ -36,8 +36,11 @@ def describe_controls(results: Results) -> Iterator[str]:
     yield from _describe_missing_controls(results)
     if not runs:
         return
-    words = "Bag of words: averages of random word vectors, which encode the words but not their order."
-    yield f"{_define_random_controls(runs)} {words}{_define_no_sentence(runs)}"
+    present = {run.condition for run in runs}
+    meanings = [meaning for condition, meaning in CONTROL_MEANINGS.items() if condition in present]
+    if Condition.NO_SENTENCE in present and not all(run.result.balanced_probes for run in runs):
+        meanings.append("Where they reveal something, random vectors beside them should add nothing.")
+    yield " ".join(meanings)
     required, failed = _split_controls(runs)
     if required:
         yield from _describe_required_controls(required, failed)
@@ -50,27 +53,15 @@ def describe_controls(results: Results) -> Iterator[str]:
             yield f"{task}: {control} not above chance ({figures})."
 
 
-def _define_random_controls(runs: Sequence[cv.ControlRun]) -> str:
-    if all(run.condition is not Condition.RANDOM_PROBES for run in runs):
-        return (
-            "Random sentences: random vectors replace the sentence vectors. This control cannot know the answer and "
-            "should be at chance."
-        )
-    return (
-        "Random sentences: random vectors replace the sentence vectors. Random probe words: random words replace "
-        "the probe words. Neither control can know the answer; both should be at chance."
-    )
-
-
-def _define_no_sentence(runs: Sequence[cv.ControlRun]) -> str:
-    if all(run.condition is not Condition.NO_SENTENCE for run in runs):
-        return ""
-    text = (
-        " No sentence: the probe sees only the probe words. They reveal nothing if each occurs equally often with "
-        "every label."
-    )
-    may_tell = not all(run.result.balanced_probes for run in runs)
-    return text + (" Where they reveal something, random vectors beside them should add nothing." if may_tell else "")
+CONTROL_MEANINGS = {
+    Condition.RANDOM_SENTENCES: "Random sentences: random vectors replace the sentence vectors, so that the probe "
+    "cannot know the answer and should be at chance.",
+    Condition.RANDOM_PROBES: "Random probe words: random words replace the probe words, with the same effect.",
+    Condition.BAG_OF_WORDS: "Bag of words: averages of random word vectors, which encode the words but not their "
+    "order.",
+    Condition.NO_SENTENCE: "No sentence: the probe sees only the probe words. They reveal nothing if each occurs "
+    "equally often with every label.",
+}
 
 
 def _describe_missing_controls(results: Results) -> Iterator[str]:

@@ -9,7 +9,7 @@ from itertools import groupby
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import format_count
 from sentprobe.probes.dataset import ENCODER_WORDS
-from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, list_shared_properties
+from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, name_control
 from sentprobe.probes.report.findings.draws import join_draws
 from sentprobe.probes.report.findings.mean_and_interval import FEW_ITEMS, Figure
 from sentprobe.probes.report.findings.table_findings import TableFindings, find_marked_cells, find_table
@@ -24,44 +24,36 @@ class _DrawTable:
     """A table that grows, and the values that a further result must share, so that each result is looked up once."""
 
     records: dict[EncoderOnTask, Result] = field(default_factory=dict)
-    probe_words: set[tuple[str, str]] = field(default_factory=set)
-    datasets: dict[str, str] = field(default_factory=dict)
-    vectors: dict[str, str] = field(default_factory=dict)
-    words: dict[str, str] = field(default_factory=dict)
+    shared: dict[tuple[str, str], object] = field(default_factory=dict)
 
     def add(self, record: Result) -> bool:
         """Add a result, or keep the one with more seeds of two in a cell; return False if it does not belong here."""
-        if not self._accepts(record):
+        own_values = _list_shared_values(record)
+        if any(self.shared.get(name, value) != value for name, value in own_values.items()):
             return False
         former = self.records.get(record.cell)
         if former is None:
             self.records[record.cell] = record
-            self._note(record)
+            self.shared |= own_values
         elif _count_scores(record) > _count_scores(former):
             self.records[record.cell] = record
-            for names in (self.probe_words, self.datasets, self.vectors, self.words):
-                names.clear()
-            for member in self.records.values():
-                self._note(member)
+            members = self.records.values()
+            self.shared = {n: value for member in members for n, value in _list_shared_values(member).items()}
         return True
 
-    def _accepts(self, record: Result) -> bool:
-        own_words = {_get_probe_words(record)} if record.probe_vectors else self.probe_words
-        word_vectors = {record.probe_fingerprint, self.words.get(record.encoder, "")} - {""}
-        return (
-            (not self.probe_words or own_words == self.probe_words)
-            and self.datasets.get(record.task, record.dataset_fingerprint) == record.dataset_fingerprint
-            and self.vectors.get(record.encoder, record.encoder_fingerprint) == record.encoder_fingerprint
-            and len(word_vectors) <= 1
-        )
 
-    def _note(self, record: Result) -> None:
-        if record.probe_vectors:
-            self.probe_words.add(_get_probe_words(record))
-        self.datasets[record.task] = record.dataset_fingerprint
-        self.vectors[record.encoder] = record.encoder_fingerprint
-        if record.probe_fingerprint:
-            self.words[record.encoder] = record.probe_fingerprint
+def _list_shared_values(record: Result) -> dict[tuple[str, str], object]:
+    """Return the values that all results of a table share, such as the data of each task."""
+    is_own = record.probe_vectors == ENCODER_WORDS  # such words are identified by the encoder
+    values: dict[tuple[str, str], object] = {
+        ("data", record.task): record.dataset_fingerprint,
+        ("vectors", record.encoder): record.encoder_fingerprint,
+    }
+    if record.probe_vectors:
+        values["probe words", ""] = record.probe_vectors, "" if is_own else record.probe_fingerprint
+    if record.probe_fingerprint:
+        values["word vectors", record.encoder] = record.probe_fingerprint
+    return values
 
 
 def split_single_draws(results: Results) -> tuple[Results, ...]:
@@ -80,12 +72,6 @@ def split_single_draws(results: Results) -> tuple[Results, ...]:
             tables.append(table)
     members = [tuple(table.records.values()) for table in tables]
     return tuple(Results(records) for records in sorted(members, key=lambda records: records[0].seed))
-
-
-def _get_probe_words(record: Result) -> tuple[str, str]:
-    """Return the source of probe word vectors; an encoder's own vectors are identified by the encoder."""
-    is_own = record.probe_vectors == ENCODER_WORDS
-    return record.probe_vectors, "" if is_own else record.probe_fingerprint
 
 
 def _count_scores(record: Result) -> tuple[int, int]:
@@ -130,8 +116,7 @@ def _build_shared_rows(results: Results, condition: Condition, style: CellStyle)
     by_name: dict[str, dict[str, Result]] = {}
     for record in results.records:
         if condition in record.scores:
-            name = ", ".join([CONTROL_NAMES[condition], *list_shared_properties(record, condition)])
-            by_name.setdefault(name, {}).setdefault(record.task, record)
+            by_name.setdefault(name_control(record, condition), {}).setdefault(record.task, record)
     return [_build_row(name, condition, results, firsts, style) for name, firsts in by_name.items()]
 
 

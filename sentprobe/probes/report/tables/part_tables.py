@@ -6,7 +6,7 @@ from typing import Any
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.probes.dataset import STRUCTURE
 from sentprobe.probes.report.findings import item_parts as division
-from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, list_shared_properties
+from sentprobe.probes.report.findings.control_verdicts import CONTROL_NAMES, name_control
 from sentprobe.probes.report.findings.mean_and_interval import compute_figure
 from sentprobe.probes.report.tables.main_table import CellStyle, describe_differences, format_figure, split_settings
 from sentprobe.probes.report.tables.view import ShownTable
@@ -133,7 +133,7 @@ def _name_column(record: Result, condition: Condition) -> str:
         return record.encoder
     if condition is Condition.RANDOM_PROBES:
         return f"{record.encoder}, {CONTROL_NAMES[condition]}"
-    return ", ".join([CONTROL_NAMES[condition], *list_shared_properties(record, condition)])
+    return name_control(record, condition)
 
 
 def to_part_records(results: Results, items: division.ItemTables, column: str) -> list[dict[str, Any]]:
@@ -145,26 +145,26 @@ def to_part_records(results: Results, items: division.ItemTables, column: str) -
 
 def _to_records(result: Result, items: division.ItemTables, column: str) -> Iterator[dict[str, Any]]:
     parts = division.split_by_part([result], items, column)
-    for condition in [condition for condition in USUAL_CONDITIONS if condition in result.scores]:
-        for name, (part_result,) in parts.items():
-            score = part_result.scores[condition]
-            row = {"part": name, "items": score.total, "accuracy": score.accuracy}
-            row |= {"spread": score.spread, "low": score.interval.low, "high": score.interval.high}
-            yield _to_record(result, condition, column, row | {"majority": part_result.majority})
-        gap = division.compute_gap(parts, condition)
-        if gap is not None:
-            row = {"part": GAP, "items": None, "accuracy": gap.difference, "spread": None}
-            row |= {"low": gap.interval.low, "high": gap.interval.high, "majority": None}
-            yield _to_record(result, condition, column, row)
-
-
-def _to_record(result: Result, condition: Condition, column: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        **identify_result(result),
-        "condition": condition.value,
-        "column": column,
-        **row,
-        "preset": result.preset.name,
-        "seed": result.seed,
-        "probe_vectors": result.probe_vectors,
-    }
+    for condition in (condition for condition in USUAL_CONDITIONS if condition in result.scores):
+        scores = {name: part_result.scores[condition] for name, (part_result,) in parts.items()}
+        rows: list[tuple[Any, ...]] = [
+            (name, s.total, s.accuracy, s.spread, s.interval, parts[name][0].majority) for name, s in scores.items()
+        ]
+        if gap := division.compute_gap(parts, condition):
+            rows.append((GAP, None, gap.difference, None, gap.interval, None))
+        for name, total, accuracy, spread, interval, majority in rows:
+            yield {
+                **identify_result(result),
+                "condition": condition.value,
+                "column": column,
+                "part": name,
+                "items": total,
+                "accuracy": accuracy,
+                "spread": spread,
+                "low": interval.low,
+                "high": interval.high,
+                "majority": majority,
+                "preset": result.preset.name,
+                "seed": result.seed,
+                "probe_vectors": result.probe_vectors,
+            }

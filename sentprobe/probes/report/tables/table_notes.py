@@ -12,7 +12,6 @@ from sentprobe.probes.report.findings.table_findings import find_marked_cells
 from sentprobe.probes.report.tables import control_notes, spread_notes
 from sentprobe.probes.report.tables.main_table import CellStyle, describe_origins
 from sentprobe.probes.report.tables.published_rows import describe_published_tables
-from sentprobe.probes.report.tables.spread_notes import describe_mean, describe_spread
 from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Results, SeedScore
 from sentprobe.probes.trainer.classifier import Preset
@@ -91,10 +90,10 @@ def describe_classifiers(results: Results) -> Iterator[str]:
 def describe_figures(results: Results) -> Iterator[str]:
     """Yield the notes on the figures, first their measure."""
     yield (
-        f"Accuracy in % on {describe_sizes(results)}{describe_mean(results)}. Chance, the share of "
+        f"Accuracy in % on {describe_sizes(results)}{spread_notes.describe_mean(results)}. Chance, the share of "
         f"the most frequent label, is {describe_chance(results)}."
     )
-    yield from describe_spread(results)
+    yield from spread_notes.describe_spread(results)
     yield from describe_datasets(results)
     if find_marked_cells(results):
         yield (

@@ -15,6 +15,7 @@ from sentprobe.probes.report.tables.view import ShownTable
 from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.results.training_curve import TrainingCurve
 from sentprobe.probes.statistics import Interval
+from sentprobe.values import group_by
 
 PROBES_TITLE = "accuracy of probes"
 OBJECTIVE_TITLE = "training objective"
@@ -211,11 +212,13 @@ def _build_part(
         yield GridRow(title, title, (GridCell(""),) * (len(header) - 1), heading=True)
     columns = group_columns(curve)
     lines = [next((series for series in columns[n] if series.kind is kind), None) for n in columns]
-    for step, epoch in _list_row_moments(curve, kind):
+    learned = curve.learned if kind is curve.kinds[0] else None  # the first part has the training objective, too
+    for step, epoch in _list_row_moments(curve, learned):
         points = [
             next((p for p in curve.lines[line] if p.moment == (step, epoch)), None) if line else None for line in lines
         ]
-        objective = _format_objective(curve, step, kind)
+        validation = learned.find_point(step) if learned else None
+        objective = f"{learned.to_display_value(validation):.1f}" if learned and validation else ""
         if objective or any(points):
             cells = {"step": format_number(step), "epoch": format_number(epoch)}
             label, *first = (cells[name] for name in header[:2] if name in cells)
@@ -224,25 +227,16 @@ def _build_part(
             yield GridRow(label, title, tuple(map(GridCell, texts)))
 
 
-def _list_row_moments(curve: Curve, kind: NegativeKind | None) -> list[TrainingMoment]:
-    """Return the moments of a part: in the first part, also those of validations."""
-    if curve.learned is None or kind is not curve.kinds[0]:
-        return curve.moments
+def _list_row_moments(curve: Curve, learned: TrainingCurve | None) -> list[TrainingMoment]:
+    """Return the moments of a part, and those of validations of the training objective."""
     known_steps = {step for step, _ in curve.moments}
-    validation_moments = [(point.step, point.epoch) for point in curve.learned.points if point.step not in known_steps]
-    return sorted([*curve.moments, *validation_moments], key=_sort_key)
+    points = [point for point in (learned.points if learned else ()) if point.step not in known_steps]
+    return sorted([*curve.moments, *((point.step, point.epoch) for point in points)], key=_sort_key)
 
 
 def _sort_key(moment: TrainingMoment) -> tuple[float, float]:
     step, epoch = moment
     return (-1 if step is None else step, -1 if epoch is None else epoch)
-
-
-def _format_objective(curve: Curve, step: int | None, kind: NegativeKind | None) -> str:
-    """Return the value of the training objective, in the first part; empty if not known."""
-    learned = curve.learned if kind is curve.kinds[0] else None
-    point = learned.find_point(step) if learned else None
-    return f"{learned.to_display_value(point):.1f}" if learned and point else ""
 
 
 def format_number(number: float | None) -> str:
@@ -260,11 +254,8 @@ def _format_point(point: StepAccuracy | None, *, intervals: bool) -> str:
 def describe_figures(curve: Curve) -> str:
     """Return the notes below the table: the measures and chance."""
     columns = group_columns(curve)
-    names_by_text: dict[str, list[str]] = {}
-    for name, lines in columns.items():
-        text = f"{lines[0].measured}, chance {100 * lines[0].chance:.1f}"
-        names_by_text.setdefault(text, []).append(name)
-    parts = "; ".join(f"{', '.join(names)}: {text}" for text, names in names_by_text.items())
+    names_by_measure = group_by(columns, lambda name: (columns[name][0].measured, columns[name][0].chance))
+    parts = "; ".join(f"{', '.join(n)}: {text}, chance {100 * p:.1f}" for (text, p), n in names_by_measure.items())
     sentences = [f"Accuracy in %, seed {curve.seed}. {parts}."]
     if len(columns) > len({line.name for line in curve.lines}):
         sentences.append("Columns of one name are of other data, or of another classifier.")

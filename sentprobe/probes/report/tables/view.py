@@ -1,15 +1,17 @@
 """Views of results: as text, in a terminal, in a notebook, in a document."""
 
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from io import StringIO
 from typing import TYPE_CHECKING, TypeAlias
 
 from jinja2 import Environment, PackageLoader, StrictUndefined, Template
+from markupsafe import Markup
 
 from sentprobe.display import table_writers as tw
 from sentprobe.display.screen import split_table, wrap
+from sentprobe.errors import escape_control_characters
 from sentprobe.probes.report.findings.draws import find_missing_cells
 from sentprobe.probes.report.tables import main_table
 from sentprobe.probes.report.tables.method_tables import build_method_tables
@@ -25,16 +27,15 @@ ShownTable: TypeAlias = tuple[str, tw.Grid, str]
 EMPTY_TEXT = "no results"
 
 
-def build_sections(
-    results: Results, style: main_table.CellStyle, notes: NoteStyle = SHORT
-) -> Iterator[tuple[str, Results, str]]:
-    """Yield the results of each table with its title and its notes."""
+def build_sections(results: Results, style: main_table.CellStyle, notes: NoteStyle = SHORT) -> Iterator[ShownTable]:
+    """Yield the table of each setting with its title and its notes."""
     tables = [*divide_by_setting(results)]
     missing = find_missing_cells([table for _, table, _ in tables])
     for number, (title, table, folders) in enumerate(tables, 1):
         text = write_table_notes(table, style, notes, folders=bool(folders), missing=missing[number - 1])
         last = number == len(tables)
-        yield title, table, text + (say_where_more_is(results, notes) if last else "")
+        grid = main_table.build_grid(table, style=style)
+        yield title, grid, text + (say_where_more_is(results, notes) if last else "")
 
 
 def divide_by_setting(results: Results) -> Iterator[tuple[str, Results, tuple[str, ...]]]:
@@ -66,18 +67,13 @@ def show_results(
 
 
 def _build_all_tables(results: Results, style: main_table.CellStyle, notes: NoteStyle = SHORT) -> Iterator[ShownTable]:
-    yield from lay_out_grids(build_sections(results, style, notes), style)
+    yield from build_sections(results, style, notes)
     yield from build_method_tables(results)
 
 
 def choose_notes(fmt: tw.TableFormat, notes: NoteStyle) -> NoteStyle:
     """Return the note style of a format: LaTeX has all notes, as comments."""
     return COMPLETE if fmt is tw.TableFormat.LATEX else notes
-
-
-def lay_out_grids(shown: Iterable[tuple[str, Results, str]], style: main_table.CellStyle) -> Iterator[ShownTable]:
-    """Yield the tables of results in their layout."""
-    return ((title, main_table.build_grid(table, style=style), notes) for title, table, notes in shown)
 
 
 def to_text(shown: Sequence[ShownTable], fmt: tw.TableFormat, *, caption: tw.Caption = tw.NO_CAPTION) -> str:
@@ -125,13 +121,18 @@ def _render_plain_text(results: Results) -> str:
 
 
 def load_template(name: str) -> Template:
-    """Return a template of the package; it escapes all texts."""
+    """Return a template of the package; it escapes all texts, also their control characters."""
     environment = Environment(
         loader=PackageLoader("sentprobe.probes.report.page"),
         autoescape=True,
+        finalize=_escape_text,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
     return environment.get_template(name)
+
+
+def _escape_text(value: object) -> object:
+    return escape_control_characters(value) if isinstance(value, str) and not isinstance(value, Markup) else value

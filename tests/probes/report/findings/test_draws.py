@@ -199,16 +199,16 @@ def test_intervals_are_called_what_they_are() -> None:
     paired = [replace(record, units=units) for record in DRAWS]
     new = describe_all(join_one_table(*paired))
     assert "Student's t over the draws, with a variance that all figures of the table share." in new
-    assert "the intervals are widened accordingly" in new
+    assert "the intervals count them as one unit" in new
     same = [replace(record, dataset_fingerprint="0") for record in paired]
     old = describe_all(join_one_table(*same))
     assert "all figures of the table share; at least Wilson's, for the choice of test items." in old
-    assert "the intervals are widened accordingly" in old
+    assert "the intervals count them as one unit" in old
     more_records = [replace(record, task="SemRole") for record in same]
     both = describe_all(join_one_table(*paired, *more_records))
     assert "table share; on SemRole, at least Wilson's, for" in both
-    assert "the intervals are widened accordingly" in both
-    assert "the intervals are widened accordingly" in describe_all(join_one_table(paired[0]))
+    assert "the intervals count them as one unit" in both
+    assert "the intervals count them as one unit" in describe_all(join_one_table(paired[0]))
 
 
 def test_one_draw_says_what_it_does_not_tell() -> None:

@@ -1,12 +1,15 @@
 """The table of a page, and the tooltips of its cells."""
 
 from dataclasses import replace
+from pathlib import Path
 
 from probe_strategies import make_sample_result
 from shown_runs import LAYERS
 
+import sentprobe
 from sentprobe.probes.report.findings.table_findings import compute_standings
-from sentprobe.probes.report.page.html import PageTable, build_page_table
+from sentprobe.probes.report.page.html import PageTable, build_page_table, build_report_page
+from sentprobe.probes.report.page.page_gate import build_gate_page
 from sentprobe.probes.report.tables.main_table import CellStyle, build_grid
 from sentprobe.probes.results.result import Results
 
@@ -58,3 +61,23 @@ def test_a_layer_keeps_the_name_of_its_model() -> None:
         ("layer 0", "hf:m", False),
     ]
     assert [row.cells[0].value for row in rows[1:]] == [59.0, 51.8, 50.0]
+
+
+CONTROL_CHARACTERS = "\u202e\a\x1b"
+
+
+def test_a_report_page_has_no_control_characters() -> None:
+    first, second = (replace(r, encoder=f"{r.encoder}{CONTROL_CHARACTERS}", command=CONTROL_CHARACTERS) for r in ORDER)
+    page = build_report_page(Results((first, second)))
+    assert {*CONTROL_CHARACTERS}.isdisjoint(page)
+    assert r"a\u202e\x07\x1b" in page
+
+
+def test_a_gate_page_has_no_control_characters(tmp_path: Path) -> None:
+    rows = [f"the man{CONTROL_CHARACTERS} slept {n},the man {n} slept,{n % 2}" for n in range(40)]
+    (tmp_path / "pairs.csv").write_text("\n".join(["a,b,same", *rows]), "utf-8")
+    gate = sentprobe.gate("bow?dim=8", contrasts=["role"], n=40, pairs=tmp_path / "pairs.csv")
+    page = build_gate_page(gate, command=f"probe gate bow --pairs {CONTROL_CHARACTERS}", intervals=False)
+    assert {*CONTROL_CHARACTERS}.isdisjoint(page)
+    assert r"the man\u202e\x07\x1b slept" in page
+    assert r"probe gate bow --pairs \u202e\x07\x1b" in page

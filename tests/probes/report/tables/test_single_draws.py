@@ -52,7 +52,10 @@ def differ(first: Result, second: Result) -> bool:
     """Say whether two results cannot be in one table."""
     if (first.preset, first.seed) != (second.preset, second.seed):
         return True
-    words = [main_table._get_probe_words(record) for record in (first, second)]
+    words = [
+        (record.probe_vectors, "" if record.probe_vectors == "encoder" else record.probe_fingerprint)
+        for record in (first, second)
+    ]
     if "" not in (first.probe_vectors, second.probe_vectors) and words[0] != words[1]:
         return True
     if first.task == second.task and first.dataset_fingerprint != second.dataset_fingerprint:
@@ -70,13 +73,13 @@ def test_tables_are_those_of_a_comparison_of_all_pairs(records: list[Result]) ->
 
 def test_each_result_is_looked_up_once(monkeypatch: pytest.MonkeyPatch) -> None:
     lookups = []
-    accepts = main_table._DrawTable._accepts
+    list_values = main_table._list_shared_values
 
-    def count(table: main_table._DrawTable, record: Result) -> bool:
+    def count(record: Result) -> dict[tuple[str, str], object]:
         lookups.append(record)
-        return accepts(table, record)
+        return list_values(record)
 
-    monkeypatch.setattr(main_table._DrawTable, "_accepts", count)
+    monkeypatch.setattr(main_table, "_list_shared_values", count)
     records = [replace(SAMPLES[0], encoder=f"e{n}", seed=10 * seed) for n in range(20) for seed in range(10)]
     assert len(split_single_draws(Results(tuple(records)))) == 10
     assert len(lookups) == len(records)
