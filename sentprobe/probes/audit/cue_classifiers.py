@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from itertools import pairwise
+from itertools import chain, pairwise, repeat
 from typing import Any
 
 import numpy as np
@@ -193,11 +193,25 @@ def _predict(
 
 def _build_matrices(parts: Sequence[TrialItems]) -> list[Any]:
     """Return sparse float32 matrices, (n, features), with the features of the first part, most common first."""
-    vectorizer = import_module_of_extra("sklearn.feature_extraction").DictVectorizer(dtype=np.float32)
-    first = vectorizer.fit_transform(parts[0].features)
-    matrices = [first, *(vectorizer.transform(part.features) for part in parts[1:])]
+    names = sorted(set(chain.from_iterable(parts[0].features)))
+    columns = {name: i for i, name in enumerate(names)}
+    first, *rest_matrices = (_build_matrix(part, columns) for part in parts)
     order = np.argsort(-first.getnnz(axis=0), kind="stable")
-    return [matrix[:, order] for matrix in matrices]
+    return [matrix[:, order] for matrix in (first, *rest_matrices)]
+
+
+def _build_matrix(part: TrialItems, column_numbers: Mapping[str, int]) -> Any:
+    """Return the feature matrix, (n, columns); features that are not in *column_numbers* are dropped."""
+    from scipy.sparse import csr_matrix
+
+    numbers = map(column_numbers.get, chain.from_iterable(part.features), repeat(-1))
+    columns = np.fromiter(numbers, np.int32)
+    values = np.fromiter(chain.from_iterable(features_.values() for features_ in part.features), np.float32)
+    rows = np.repeat(np.arange(len(part.features)), [len(features_) for features_ in part.features])
+    is_column = columns >= 0
+    starts = np.searchsorted(rows[is_column], np.arange(len(part.features) + 1))
+    shape = len(part.features), len(column_numbers)
+    return csr_matrix((values[is_column], columns[is_column], starts), shape=shape)
 
 
 def predict_with_linear_model(train: Any, matrices: Sequence[Any], targets: Indices, seed: int) -> list[Any]:
