@@ -77,7 +77,7 @@ def train(model_folder: str, folder: Path) -> None:
         logits = model(**inputs).logits[:, 0]
         loss = torch.nn.functional.binary_cross_entropy_with_logits(logits, torch.tensor(labels))
         optimizer.zero_grad()
-        loss.backward()
+        loss.backward()  # type: ignore[no-untyped-call]
         torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
         schedule.step()

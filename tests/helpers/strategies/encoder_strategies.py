@@ -40,6 +40,8 @@ def write_with_ids(path: Path, texts: Sequence[str], vectors: Vectors, ids: Sequ
     """Write vectors with sentences and ids, as other tools do."""
     if path.suffix == ".npz":
         np.savez(path, vectors=vectors, sentences=np.array(texts), ids=np.array(ids))
+    elif path.suffix == ".npy":
+        np.save(path, vectors)
     elif path.suffix == ".safetensors":
         save_file({"vectors": vectors}, path, metadata={"sentences": json.dumps(texts), "ids": json.dumps(ids)})
     elif path.suffix == ".parquet":

@@ -1,6 +1,7 @@
 """MTEB itself evaluates our tasks as ``probe run`` does, and reads the results that we write."""
 
 import json
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -58,9 +59,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def session(place: Path) -> Any:
     """The output of a session with MTEB."""
     script = ROOT / "tests" / "helpers" / "runs" / "mteb_session.py"
-    done = subprocess.run(
-        [sys.executable, script, place, packaged_model()], capture_output=True, text=True, check=False
-    )
+    command = [sys.executable, str(script), str(place), str(packaged_model())]
+    environment = os.environ | {"HF_DATASETS_CACHE": str(place / "datasets")}
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout.splitlines()[-1])
 

@@ -27,9 +27,10 @@ def test_citation_cff_says_the_same(key: str, place: int) -> None:
 
 
 def test_a_paper_has_one_label() -> None:
-    labels = {find_reference(OF_PRESETS[task.classifier]).label for task in list_tasks()}
-    assert labels == {paper.removeprefix("after ") for paper in PAPERS.values()}
-    for task in list_tasks():
+    tasks = [task for task in list_tasks() if task.suite != "universal"]  # its rules are no paper's
+    labels = {find_reference(OF_PRESETS[task.classifier]).label for task in tasks}
+    assert labels == {paper.removeprefix("after ") for suite, paper in PAPERS.items() if suite != "universal"}
+    for task in tasks:
         assert find_reference(OF_PRESETS[task.classifier]).label == task.paper.removeprefix("after ")
     for table in read_published_tables():
         assert {row.source for row in table.rows} == {table.reference.label}
