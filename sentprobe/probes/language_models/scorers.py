@@ -12,11 +12,12 @@ import numpy as np
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.encoders.baselines import NoOptions
+from sentprobe.probes.encoders.kinds import read_spec
 from sentprobe.probes.encoders.models.python import convert_to_array, load_object
 from sentprobe.probes.encoders.protocol import EncoderError, missing_extra
 from sentprobe.probes.language_models.sentence_pairs import TextSpan, split_at_spaces
 from sentprobe.progress import Reporter
-from sentprobe.specs import Spec, check_names, parse_spec, read_options
+from sentprobe.specs import Spec, check_names, read_options
 
 DECIMALS = 5
 """Decimals of a score; float32 logits have no more."""
@@ -102,27 +103,30 @@ def load_function(spec: Spec, device: str) -> FunctionModel:  # noqa: ARG001 - t
 _LOADERS = {
     "hf": "transformer_scorers:load_transformer",
     "ngram": "arpa:load_ngram_model",
+    "trained": "recurrent_scorers:load_recurrent_model",
     "python": "scorers:load_function",
 }
 
 
 def parse_models(texts: Sequence[str]) -> list[Spec]:
-    """Return the specs of language models. Raises UsageError."""
-    specs = [parse_spec(text) for text in texts]
+    """Return the specs of language models; the folder of a trained one is a spec, too. Raises UsageError."""
+    specs = [read_spec(text) for text in texts]
     check_names(specs)
     for spec in specs:
         if spec.kind not in _LOADERS or not spec.argument:
             raise UsageError(
                 f"unknown language model {str(spec)!r}{suggest(spec.kind, _LOADERS)}; known: "
-                "hf:MODEL, ngram:FILE, python:MODULE:FUNCTION"
+                "hf:MODEL, ngram:FILE, python:MODULE:FUNCTION, or the folder of probe train lstm-lm"
             )
     return specs
 
 
 def load_language_model(spec: Spec, *, device: str = "") -> LanguageModel:
-    """Return the model of a spec; *device* is the default of ``hf:``. Raises UsageError or EncoderError."""
+    """Return the model of a spec; *device* is the default device. Raises UsageError or EncoderError."""
     if spec.kind == "hf" and not all(map(find_spec, ("torch", "transformers"))):
         raise missing_extra("a language model hf:...", "transformers")
+    if spec.kind == "trained" and not find_spec("torch"):
+        raise missing_extra("a trained language model", "probe")
     module, _, function = _LOADERS[spec.kind].partition(":")
     model: LanguageModel = getattr(import_module(f"{__package__}.{module}"), function)(spec, device)
     return model
