@@ -99,6 +99,26 @@ def test_accuracies_are_those_of_lm_evaluation_harness(
     assert actual == pytest.approx(expected)
 
 
+def test_accuracy_by_attractors(command: Command, pairs: Path) -> None:
+    assert pairs.is_file()
+    options = (
+        "-p",
+        "distractor_agreement_by_phrase",
+        "-p",
+        "transitive",
+        "-n",
+        "20",
+        "--by",
+        "attractors",
+        "-f",
+        "json",
+    )
+    records = json.loads(command("lm", "python:lm_scores:score", *options)[1])
+    assert [(record["attractors"], record["pairs"]) for record in records] == [
+        ("0", 6), ("1", 14), ("not known", 20), ("", 40),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -117,6 +137,7 @@ def test_accuracies_are_those_of_lm_evaluation_harness(
         ("python:lm_scores:number --pairs pairs.jsonl", 2, "name a function, as in python:module:function"),
         ("python:lm_scores:score?x=1 --pairs pairs.jsonl", 2, "python has no option 'x'"),
         ("python:lm_scores:score --pairs none.jsonl", 2, "none.jsonl: "),
+        ("python:lm_scores:score --pairs pairs.jsonl --by attractors", 2, "the pairs have no field 'attractors'; they"),
         ("python:lm_scores:score --pairs pairs.jsonl --score sum", 2, "there is no score 'sum'"),
         ("python:lm_scores:score --pairs pairs.jsonl -f html", 2, "lm has no format 'html'"),
         ("python:lm_scores:score --pairs pairs.jsonl -f foo", 2, "known: text, markdown, latex, csv, json"),

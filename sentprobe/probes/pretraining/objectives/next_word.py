@@ -35,7 +35,7 @@ class NextWordLearner(Learner):
         size = max(1, MAX_LOGITS // len(weight))
         losses = [
             functional.cross_entropy(functional.linear(part, weight), rows, reduction="sum")
-            for part, rows in zip(states.split(size), targets.split(size), strict=True)
+            for part, rows in zip(torch.split(states, size), torch.split(targets, size), strict=True)
         ]
         return torch.stack(losses).sum() / len(targets)
 
