@@ -10,7 +10,7 @@ from typing import TypeAlias
 from sentprobe.errors import FormatError
 from sentprobe.probes.corpus.sources import Source, decode_lines, open_source
 from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.probes.language_models.scorers import TokenScores
+from sentprobe.probes.language_models.scorers import Regions, TokenScores
 from sentprobe.probes.language_models.sentence_pairs import TextSpan, split_at_spaces
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec, read_options
@@ -45,7 +45,7 @@ class NgramModel:
         """A note on unknown words."""
         return describe_unknown_words(self.name, self.unknown)
 
-    def score(self, texts: Sequence[str], reporter: Reporter) -> list[TokenScores]:
+    def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
         """Return the scores of words and of the end; without an entry for unknown words, raise EncoderError."""
         spans = [split_words(text) for text in texts]
         sentences = [

@@ -56,12 +56,17 @@ def score_pairs(
     """Return the scores of both sentences of each pair; raise UsageError if the model scores no tokens of a text."""
     texts = [*dict.fromkeys(chain.from_iterable((pair.good, pair.bad) for pair in pairs))]
     reporter.begin(f"score with {shorten(model.name)}", len(texts))
-    tokens = dict(zip(texts, model.score(texts, reporter), strict=True))
+    regions = [pair.find_regions() for pair in pairs]
+    needed: dict[str, list[sp.TextSpan]] = {}
+    for pair, (good_region, bad_region) in zip(pairs, regions, strict=True):
+        needed.setdefault(pair.good, []).append(good_region)
+        needed.setdefault(pair.bad, []).append(bad_region)
+    scored = model.score(texts, reporter, needed if kind is ScoreKind.CRITICAL else None)
+    tokens = dict(zip(texts, scored, strict=True))
     if unscored := [text for text, scores in tokens.items() if not scores.log_probabilities]:
         raise UsageError(f"{model.name} scores no token of {unscored[0]!r}")
     if kind is not ScoreKind.SENTENCE and not all(scores.spans for scores in tokens.values()):
         raise UsageError(f"{model.name} returns one number for a sentence; --score {kind} needs one for each word")
-    regions = [pair.find_regions() for pair in pairs]
     good = [tokens[pair.good].compute_score(kind, region) for pair, (region, _) in zip(pairs, regions, strict=True)]
     bad = [tokens[pair.bad].compute_score(kind, region) for pair, (_, region) in zip(pairs, regions, strict=True)]
     return PairScores(model.name, good, bad, model.notes)

@@ -13,7 +13,7 @@ from sentprobe.probes.encoders.trained import model_config, model_folder
 from sentprobe.probes.encoders.trained.sentence_model import UNKNOWN, SentenceModel
 from sentprobe.probes.encoders.trained.untrained import group_by_length
 from sentprobe.probes.language_models.arpa import describe_unknown_words, split_words
-from sentprobe.probes.language_models.scorers import TokenScores
+from sentprobe.probes.language_models.scorers import Regions, TokenScores
 from sentprobe.probes.pretraining.objectives.next_word import NEXT_WORD, compute_states
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec, read_options
@@ -42,7 +42,7 @@ class RecurrentModel:
         """A note on unknown words."""
         return describe_unknown_words(self.name, self.unknown)
 
-    def score(self, texts: Sequence[str], reporter: Reporter) -> list[TokenScores]:
+    def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
         """Return the scores of words and of the end."""
         spans = [split_words(text) for text in texts]
         ids = [self._find_ids([text[slice(*span)] for span in spans[row]]) for row, text in enumerate(texts)]

@@ -1,12 +1,13 @@
 """Models that give tokens log probabilities: the kinds of specs, their protocol, and functions of the user."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import compress
 from math import fsum
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -49,10 +50,18 @@ class TokenScores:
         """
         values = self.log_probabilities
         if kind is ScoreKind.CRITICAL:
-            places = (start < region[1] and end > region[0] for start, end in self.spans)
-            values = [value for value, is_changed in zip(values, places, strict=True) if is_changed]
+            values = [*compress(values, select_spans(self.spans, [region]))]
         divisor = max(1, len(values)) if kind is ScoreKind.TOKEN else 1
         return round(fsum(values) / divisor, DECIMALS) + 0.0  # no negative zero
+
+
+Regions: TypeAlias = Mapping[str, Sequence[TextSpan]]
+"""The spans of a text whose tokens need a score, for each text."""
+
+
+def select_spans(spans: Sequence[TextSpan], regions: Sequence[TextSpan]) -> list[bool]:
+    """Return whether each span overlaps with a region."""
+    return [any(start < after and end > first for first, after in regions) for start, end in spans]
 
 
 class LanguageModel(Protocol):
@@ -64,8 +73,8 @@ class LanguageModel(Protocol):
     def notes(self) -> Sequence[str]:
         """Sentences about the scores so far."""
 
-    def score(self, texts: Sequence[str], reporter: Reporter) -> list[TokenScores]:
-        """Return the scores of each text; report each text as done."""
+    def score(self, texts: Sequence[str], reporter: Reporter, regions: Regions | None = None) -> list[TokenScores]:
+        """Return the scores of each text; report each text as done. Tokens outside of *regions* need no score."""
 
 
 @dataclass(slots=True)
@@ -76,7 +85,7 @@ class FunctionModel:
     function: Callable[[list[str]], Any] = field(repr=False)
     notes: tuple[str, ...] = ()
 
-    def score(self, texts: Sequence[str], reporter: Reporter) -> list[TokenScores]:
+    def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
         """Return the numbers of the function. Raises EncoderError."""
         try:
             arrays = [convert_to_array(value).astype(float) for value in self.function([*texts])]

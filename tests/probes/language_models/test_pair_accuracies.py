@@ -163,7 +163,7 @@ class WordlessModel:
     name = "wordless"
     notes = ()
 
-    def score(self, texts: Sequence[str], reporter: Reporter) -> list[TokenScores]:
+    def score(self, texts: Sequence[str], reporter: Reporter, _: object = None) -> list[TokenScores]:
         reporter.advance(len(texts))
         return [TokenScores([])] * len(texts)
 
