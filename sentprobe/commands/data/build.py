@@ -192,7 +192,7 @@ def build_summary(datasets: "Sequence[ProbeDataset]", *, natural: bool) -> "Tabl
         else:
             largest_share = f"{100 * max(data.card.largest_share.values()):.1f}%"
             cells = [str(len(data.sentences)), str(len(count_templates(data.card, Split.TRAIN))), largest_share]
-        sizes = (f"{len(data.splits[split]):{',' if natural else ''}}" for split in splits)
+        sizes = (f"{len(data.splits.get(split, ())):{',' if natural else ''}}" for split in splits)
         table.add_row(data.name, *sizes, *cells)
     return table
 

@@ -25,6 +25,8 @@ from sentprobe.versions import find_versions
 
 OTHER = "OTHER"
 """The class of all rarer values, which differ between languages."""
+LEFT_OUT = "translations of test items left out"
+"""Card count: training and validation items that were left out, since test items have their sentence or ``sent_id``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -175,7 +177,9 @@ def _cross_languages(
     labels = _find_common_labels(task, languages)
     tests = {name: languages[name].list_entries([Split.TEST], labels) for name in test_on}
     tested = {key for name in test_on for entry in tests[name] for key in languages[name].keys[entry.sentence]}
-    training = _select_training({name: languages[name] for name in train_on}, tested, labels, task=task, seed=seed)
+    training, left_out = _select_training(
+        {name: languages[name] for name in train_on}, tested, labels, task=task, seed=seed
+    )
     described: set[str] = set()
     for train in train_on:
         for test in test_on:
@@ -193,7 +197,10 @@ def _cross_languages(
                 train_language=train,
                 test_language=test,
                 versions=find_versions("sentprobe", "duckdb", "numpy") | languages[train].table.versions,
-                counts={f"{split.value} {label}": number for (split, label), number in sorted(items.items())},
+                counts={
+                    **{f"{split.value} {label}": number for (split, label), number in sorted(items.items())},
+                    LEFT_OUT: left_out[train],
+                },
                 notes=tuple(f"{name}: {note}" for name in new for note in sides[name].selected.notes),
             )
             name = name_in_languages(task, train, test)
@@ -214,10 +221,10 @@ def _find_common_labels(task: str, languages: Mapping[str, _LanguageItems]) -> t
 
 def _select_training(
     languages: Mapping[str, _LanguageItems], tested: Set[str], labels: Sequence[str], *, task: str, seed: int
-) -> dict[str, list[Entry]]:
-    """Return the training and validation items of each language: equally many, none with a tested key.
+) -> tuple[dict[str, list[Entry]], dict[str, int]]:
+    """Return the training and validation items of each language, and how many were left out for a tested key.
 
-    Classes that were equally frequent stay so. Raises TooFewError if no item of a class is left.
+    All languages have equally many items. Classes that were equally frequent stay so. Raises TooFewError if no item of a class is left.
     """
     entries = {name: side.list_entries(_TRAINING_SPLITS, labels) for name, side in languages.items()}
     is_balanced = all(
@@ -239,10 +246,11 @@ def _select_training(
                     f"{task}: all {total:,} training items of {name} with the label {label} are sentences, or "
                     "translations, of test items; ask for fewer test items (--test)"
                 )
-    return {
+    chosen = {
         name: _take(_shuffle(own, f"{seed} {task} {name}"), quotas, by_class=is_balanced)
         for name, own in remaining.items()
     }
+    return chosen, {name: len(own) - len(remaining[name]) for name, own in entries.items()}
 
 
 def _count_classes(entries: Sequence[Entry], labels: Sequence[str], split: Split) -> list[int]:

@@ -128,4 +128,4 @@ def make_records(results: Results) -> list[dict[str, Any]]:
     ]
 
 
-_DATA_FACTS = ("train", "validation", "word_types", "vocabulary", "sampling", "seed")
+_DATA_FACTS = ("train", "validation", "word_types", "vocabulary", "sampling", "seed", "train_language", "test_language")
