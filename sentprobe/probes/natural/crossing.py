@@ -196,7 +196,7 @@ def _cross_languages(
                 source=", ".join(source.path for side in sides.values() for source in side.table.sources),
                 train_language=train,
                 test_language=test,
-                versions=find_versions("sentprobe", "duckdb", "numpy") | languages[train].table.versions,
+                versions={**find_versions("sentprobe", "duckdb", "numpy"), **languages[train].table.versions},
                 counts={
                     **{f"{split.value} {label}": number for (split, label), number in sorted(items.items())},
                     LEFT_OUT: left_out[train],
@@ -224,7 +224,8 @@ def _select_training(
 ) -> tuple[dict[str, list[Entry]], dict[str, int]]:
     """Return the training and validation items of each language, and how many were left out for a tested key.
 
-    All languages have equally many items. Classes that were equally frequent stay so. Raises TooFewError if no item of a class is left.
+    All languages have equally many items, and classes that were equally frequent stay so. Raises TooFewError if no
+    item of a class is left.
     """
     entries = {name: side.list_entries(_TRAINING_SPLITS, labels) for name, side in languages.items()}
     is_balanced = all(

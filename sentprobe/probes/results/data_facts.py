@@ -75,7 +75,9 @@ def find_training_words(data: ProbeDataset) -> frozenset[str]:
 
 def _digest_test_items(data: ProbeDataset) -> str:
     test = data.splits[Split.TEST]
-    items = [f"{data.labels[label]}\t{data.sentences[row]}\n" for row, label in zip(test.rows, test.targets, strict=True)]
+    items = [
+        f"{data.labels[label]}\t{data.sentences[row]}\n" for row, label in zip(test.rows, test.targets, strict=True)
+    ]
     return sha256("".join(items).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -149,7 +151,9 @@ class DataFacts:
         """
         if None in (self.seed, facts.seed) or "" in (self.origin, facts.origin) or self.seed == facts.seed:
             return False
-        get_source = attrgetter("vocabulary", "sampling", "source", "origin", "held_out", "train_language", "test_language")
+        get_source = attrgetter(
+            "vocabulary", "sampling", "source", "origin", "held_out", "train_language", "test_language"
+        )
         allowed_ratio = 1.25 if self.sampling.startswith(NATURAL) else 1.0
         sizes = ((self.train, facts.train), (self.validation, facts.validation), (self.test, facts.test))
         has_same_sizes = all(max(pair) <= allowed_ratio * min(pair) for pair in sizes)

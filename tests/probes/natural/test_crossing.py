@@ -70,7 +70,7 @@ language_lists = st.lists(st.sampled_from(LANGUAGES), min_size=1, max_size=3, un
     seed=st.integers(0, 5),
 )
 def test_test_sentences_and_their_translations_are_never_trained(
-    tables: list[Table], task: str, train_on: tuple[str, ...], test_on: tuple[str, ...], test: int, seed: int
+    tables: list[Table], *, task: str, train_on: tuple[str, ...], test_on: tuple[str, ...], test: int, seed: int
 ) -> None:
     crossing = Crossing(tasks=tuple(find_tasks([task])), train_on=train_on, test_on=test_on)
     built = build_all(tables, crossing, Size(train=150, test=test, validation=30), seed=seed)

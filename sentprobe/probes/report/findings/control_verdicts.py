@@ -56,7 +56,8 @@ MUST_BE_AT_CHANCE: Mapping[Condition, Callable[[Result], bool]] = {
     Condition.BAG_OF_WORDS: lambda result: result.mirrored or _knows_no_word(result),
     Condition.NO_SENTENCE: lambda result: result.balanced_probes,
 }
-"""Whether a control must be at chance: a bag of words on mirror pairs or without a word of training, probe words if each has balanced labels."""
+"""Whether a control must be at chance: a bag of words on mirror pairs, or without any word of training; probe words if
+each has balanced labels."""
 
 CONTROL_NAMES = {
     Condition.RANDOM_SENTENCES: "random sentences",

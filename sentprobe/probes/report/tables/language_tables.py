@@ -75,7 +75,10 @@ def compare_with_own_language(results: Results) -> tuple[cmp.Comparison, ...]:
         if train != test:
             continue
         for other in cells:
-            is_same = (other[0].encoder, remove_languages(other[0].task)) == (own[0].encoder, remove_languages(own[0].task))
+            is_same = (other[0].encoder, remove_languages(other[0].task)) == (
+                own[0].encoder,
+                remove_languages(own[0].task),
+            )
             if is_same and find_languages(other[0])[1] == test and other is not own:
                 matched = [pair for pair in cmp.match_draws(own, other) if _have_same_items(*pair)]
                 matches += [tuple(matched)] if matched else []

@@ -200,7 +200,7 @@ def describe_chance(results: Results) -> str:
 
 
 def group_by_task(results: Results, describe: Callable[[Result], str]) -> dict[str, str]:
-    """Return a description of each task, across languages of its test items in each language; descriptions that differ between draws are joined."""
+    """Return a description of each task (and test language); descriptions that differ between draws are joined."""
     texts: dict[str, dict[str, None]] = {}
     for result in results.records:
         language = result.data.test_language if result.data else ""
