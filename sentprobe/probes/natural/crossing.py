@@ -1,4 +1,4 @@
-"""Natural-text tasks across languages: training items of one language's table, test items of another's.
+"""Natural-text tasks across languages: training items from one language, test items from another.
 
 Training has no sentence of any test language's test items, nor a translation of one (an equal ``sent_id``). All
 training languages have equally many training items, and a test language has the same test items for all of them.
@@ -78,15 +78,15 @@ def make_crossing(
     )
 
 
-def _parse_languages(text: str | None, known: Sequence[str], option: str) -> tuple[str, ...]:
+def _parse_languages(text: str | None, available: Sequence[str], option: str) -> tuple[str, ...]:
     if text is None:
-        return tuple(known)
+        return tuple(available)
     languages = tuple(part.strip() for part in text.split(","))
     for language in languages:
-        if language not in known:
+        if language not in available:
             raise UsageError(
-                f"{option}: there is no table of the language {language!r}{suggest(language, known)}; "
-                f"the tables are of: {', '.join(known)}"
+                f"{option}: there is no table of the language {language!r}{suggest(language, available)}; "
+                f"the tables are of: {', '.join(available)}"
             )
     check_distinct("language", languages)
     return languages
@@ -210,12 +210,13 @@ def _cross_languages(
 def _find_common_labels(task: str, languages: Mapping[str, _LanguageItems]) -> tuple[str, ...]:
     """Return the classes that all languages have, in order; OTHER only if all classes are the same."""
     by_language = {name: side.selected.labels for name, side in languages.items()}
-    common = [label for label in next(iter(by_language.values())) if all(label in own for own in by_language.values())]
-    if len({frozenset(own) for own in by_language.values()}) > 1:
+    sets = {frozenset(classes) for classes in by_language.values()}
+    common = [label for label in next(iter(by_language.values())) if label in frozenset.intersection(*sets)]
+    if len(sets) > 1:
         common = [label for label in common if label != OTHER]
     if len(common) < 2:
-        classes = "; ".join(f"{name}: {', '.join(own)}" for name, own in by_language.items())
-        raise TooFewError(f"{task}: fewer than two classes are common to the languages ({classes})")
+        lists = "; ".join(f"{name}: {', '.join(classes)}" for name, classes in by_language.items())
+        raise TooFewError(f"{task}: fewer than two classes are common to the languages ({lists})")
     return tuple(common)
 
 
@@ -229,18 +230,18 @@ def _select_training(
     """
     entries = {name: side.list_entries(_TRAINING_SPLITS, labels) for name, side in languages.items()}
     is_balanced = all(
-        len({*_count_classes(own, labels, split)}) == 1 for own in entries.values() for split in _TRAINING_SPLITS
+        len({*_count_classes(items, labels, split)}) == 1 for items in entries.values() for split in _TRAINING_SPLITS
     )
     remaining = {
-        name: [entry for entry in own if languages[name].keys[entry.sentence].isdisjoint(tested)]
-        for name, own in entries.items()
+        name: [entry for entry in items if languages[name].keys[entry.sentence].isdisjoint(tested)]
+        for name, items in entries.items()
     }
     quotas: dict[Split, int] = {}
     for split in _TRAINING_SPLITS:
-        counts = [_count_classes(own, labels, split) for own in remaining.values()]
+        counts = [_count_classes(items, labels, split) for items in remaining.values()]
         quotas[split] = min(min(count) if is_balanced else sum(count) for count in counts)
-    for name, own in remaining.items():
-        for label, number in zip(labels, _count_classes(own, labels, Split.TRAIN), strict=True):
+    for name, items in remaining.items():
+        for label, number in zip(labels, _count_classes(items, labels, Split.TRAIN), strict=True):
             if not number:
                 total = sum(entry.split is Split.TRAIN and entry.label == label for entry in entries[name])
                 raise TooFewError(
@@ -248,10 +249,10 @@ def _select_training(
                     "translations, of test items; ask for fewer test items (--test)"
                 )
     chosen = {
-        name: _take(_shuffle(own, f"{seed} {task} {name}"), quotas, by_class=is_balanced)
-        for name, own in remaining.items()
+        name: _take(_shuffle(items, f"{seed} {task} {name}"), quotas, by_class=is_balanced)
+        for name, items in remaining.items()
     }
-    return chosen, {name: len(own) - len(remaining[name]) for name, own in entries.items()}
+    return chosen, {name: len(items) - len(remaining[name]) for name, items in entries.items()}
 
 
 def _count_classes(entries: Sequence[Entry], labels: Sequence[str], split: Split) -> list[int]:

@@ -101,7 +101,9 @@ def _check_need(task: NaturalTask, corpus: Corpus, table: Table) -> None:
         f"SELECT count(*), count(*) FILTER (dependency_depth IS NULL OR {role}_tag LIKE '%|{feature}=%') "
         f"FROM sentences WHERE {role}_tag IS NOT NULL"
     )
-    if total and not marked:
+    if not total:
+        raise TooFewError(f"{task.name}: 0 of {table.counts.rows:,} sentences have {_ROLE_NAMES[role]}")
+    if not marked:
         raise TooFewError(f"{task.name}: 0 of {total:,} {_ROLE_NAMES[role]} have {feature}")
 
 

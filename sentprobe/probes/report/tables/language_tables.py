@@ -68,20 +68,17 @@ def _describe_matrices(records: Iterable[Result]) -> str:
 
 def compare_with_own_language(results: Results) -> tuple[cmp.Comparison, ...]:
     """Compare probes trained on the test language with those trained on each other language, on the same items."""
-    cells = list(results.records_by_cell.values())
+    by_test = group_by(
+        results.records_by_cell.values(),
+        lambda draws: (draws[0].encoder, remove_languages(draws[0].task), find_languages(draws[0])[1]),
+    )
     matches: list[MatchedResults] = []
-    for own in cells:
-        train, test = find_languages(own[0])
-        if train != test:
-            continue
-        for other in cells:
-            is_same = (other[0].encoder, remove_languages(other[0].task)) == (
-                own[0].encoder,
-                remove_languages(own[0].task),
-            )
-            if is_same and find_languages(other[0])[1] == test and other is not own:
-                matched = [pair for pair in cmp.match_draws(own, other) if _have_same_items(*pair)]
-                matches += [tuple(matched)] if matched else []
+    for (*_, language), cells in by_test.items():
+        by_training = {find_languages(draws[0])[0]: draws for draws in cells}
+        in_language = by_training.pop(language, ())
+        for draws in by_training.values():
+            matched = [pair for pair in cmp.match_draws(in_language, draws) if _have_same_items(*pair)]
+            matches += [tuple(matched)] if matched else []
     return cmp.compare_results(matches)
 
 
