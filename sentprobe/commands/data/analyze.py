@@ -15,9 +15,9 @@ from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FOLDER
 from sentprobe.display.screen import print_text
 from sentprobe.errors import UsageError
 from sentprobe.probes.corpus.analysis_settings import MAX_TOKENS, AnalysisRecipe, make_recipe
-from sentprobe.probes.corpus.language import find_language
 from sentprobe.probes.corpus.sources import Source, find_sources
 from sentprobe.probes.corpus.table import FAILURES, Table
+from sentprobe.probes.corpus.table_language import choose_language
 from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, RecordFields, TextUnit
 from sentprobe.probes.syntax.parsers import NO_PARSER, PARSERS
 from sentprobe.processes import count_cores
@@ -104,7 +104,7 @@ def analyze(
         out=out,
         encoding=reading.encoding,
         command=format_table_command(sources, parser, reading),
-        language=find_language([source.name for source in found_sources], out, chosen=reading.language),
+        language=choose_language([source.name for source in found_sources], out, chosen=reading.language),
         force=force,
     )
     with report_interruption(lambda: describe_kept_work(out)), show_bars(notes=True) as reporter:

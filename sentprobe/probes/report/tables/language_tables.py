@@ -15,14 +15,14 @@ from sentprobe.values import group_by
 TableWithNotes = tuple[Grid, tuple[str, ...]]
 
 
-def find_languages(result: Result) -> tuple[str, str]:
+def get_languages(result: Result) -> tuple[str, str]:
     """Return the languages of a result's training and test items; empty: unknown."""
     return ("", "") if result.data is None else (result.data.train_language, result.data.test_language)
 
 
 def split_by_language(results: Results) -> tuple[Results, Results]:
     """Return the results without languages, and those with languages."""
-    crossed = {result.task for result in results.records if all(find_languages(result))}
+    crossed = {result.task for result in results.records if all(get_languages(result))}
     parts = ([r for r in results.records if (r.task in crossed) is side] for side in (False, True))
     plain, across = (Results(tuple(records)) for records in parts)
     return plain, across
@@ -34,7 +34,7 @@ def build_language_tables(results: Results, style: CellStyle) -> Iterator[TableW
     if not across.records:
         return
     grid = build_grid(across, style=replace(style, intervals=True, all_rows=True))
-    languages = {result.task: find_languages(result) for result in across.records}
+    languages = {result.task: get_languages(result) for result in across.records}
     by_task = group_by(across.tasks, remove_languages)
     for number, (task, names) in enumerate(by_task.items(), 1):
         notes = (_describe_matrices(across.records),) if number == len(by_task) else ()
@@ -70,11 +70,11 @@ def compare_with_own_language(results: Results) -> tuple[cmp.Comparison, ...]:
     """Compare probes trained on the test language with those trained on each other language, on the same items."""
     by_test = group_by(
         results.records_by_cell.values(),
-        lambda draws: (draws[0].encoder, remove_languages(draws[0].task), find_languages(draws[0])[1]),
+        lambda draws: (draws[0].encoder, remove_languages(draws[0].task), get_languages(draws[0])[1]),
     )
     matches: list[MatchedResults] = []
     for (*_, language), cells in by_test.items():
-        by_training = {find_languages(draws[0])[0]: draws for draws in cells}
+        by_training = {get_languages(draws[0])[0]: draws for draws in cells}
         in_language = by_training.pop(language, ())
         for draws in by_training.values():
             matched = [pair for pair in cmp.match_draws(in_language, draws) if _have_same_items(*pair)]

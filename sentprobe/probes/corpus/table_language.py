@@ -18,12 +18,12 @@ def check_language(text: str) -> str:
     raise UsageError(f"the language {text!r} is not letters, digits and _, such as de or pt_BR")
 
 
-def find_language(files: Iterable[str], folder: Path, *, chosen: str | None = None) -> str:
+def choose_language(files: Iterable[str], folder: Path, *, chosen: str | None = None) -> str:
     """Return the *chosen* language, that of all *files*, or that of the table's *folder*; empty: unknown.
 
-    >>> find_language(["ud/de_gsd-ud-dev.conllu", "ud/de_pud-ud-test.conllu.xz"], Path("table"))
+    >>> choose_language(["ud/de_gsd-ud-dev.conllu", "ud/de_pud-ud-test.conllu.xz"], Path("table"))
     'de'
-    >>> find_language(["all.conllu"], Path("fr.table")), find_language(["all.conllu"], Path("table"))
+    >>> choose_language(["all.conllu"], Path("fr.table")), choose_language(["all.conllu"], Path("table"))
     ('fr', '')
     """
     if chosen is not None:
