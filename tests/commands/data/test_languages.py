@@ -39,6 +39,8 @@ def test_a_run_makes_the_matrix_and_resumes(tables: list[Path], tmp_path: Path, 
     assert (code, "0 missing" in out) == (0, True)
     code, out, _ = command("show", tmp_path / "run", "--format", "csv")
     assert (code, "data_train_language" in out) == (0, True)
+    code, _, err = command("show", tmp_path / "run", "--format", "mteb", "--out", tmp_path / "mteb")
+    assert (code, "MTEB's form is for English, and these results are across languages" in err) == (2, True)
     for name in ("check", "methods", "report"):
         code, out, err = command(name, tmp_path / "run", *(("--out", tmp_path / "r.html") if name == "report" else ()))
         assert code in (0, 1), err
