@@ -215,7 +215,9 @@ class HfModel:
             outputs = stack.enter_context(model_parts.record_outputs(self.modules))
             with torch.inference_mode():
                 states = self.model(**inputs, output_hidden_states=True).hidden_states
-            return ((states[0], *outputs) if self.modules else states), tokens
+            if self.modules:  # without embeddings, whose place is filled
+                states = [states[0], *(output.reshape(*tokens["input_ids"].shape, -1) for output in outputs)]
+            return states, tokens
 
     def _check_lengths(self, sentences: Sequence[str], lengths: Sequence[float]) -> None:
         for sentence, length in zip(sentences, lengths, strict=True):

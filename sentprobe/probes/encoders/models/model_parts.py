@@ -59,11 +59,11 @@ def _find_modules(blocks: nn.ModuleList, path: str) -> list[nn.Module]:
 
 @contextmanager
 def record_outputs(modules: Sequence[nn.Module]) -> Iterator[list[Tensor]]:
-    """Collect the outputs (batch, time, dim) of modules in the order of their calls."""
+    """Collect copies of the outputs of modules in the order of their calls; OPT's have no axis of sentences."""
     outputs: list[Tensor] = []
 
     def record(_module: nn.Module, _inputs: Any, output: Any) -> None:
-        outputs.append(output[0] if isinstance(output, tuple) else output)
+        outputs.append((output[0] if isinstance(output, tuple) else output).clone())  # Falcon adds to it in place
 
     hooks = [module.register_forward_hook(record) for module in modules]
     try:

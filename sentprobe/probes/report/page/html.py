@@ -329,6 +329,7 @@ def _build_section(
         pictures=(
             page_pictures.draw_task_picture(results, cell_standings),
             *page_pictures.draw_layer_pictures(results),
+            *page_pictures.draw_position_picture(results),
             *page_pictures.draw_length_pictures(results, by),
             *method_pictures.draw_method_pictures(results),
         ),
