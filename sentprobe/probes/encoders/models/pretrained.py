@@ -1,5 +1,6 @@
 """Pretrained models of transformers: how they are loaded, quantized and spread over devices, and their token limits."""
 
+import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -48,6 +49,7 @@ def make_loading_settings(options: LoadingOptions) -> dict[str, Any]:
     if options.bits:
         from transformers import BitsAndBytesConfig
 
+        logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns of each product of float32
         size = {"load_in_8bit": True} if options.bits == 8 else {"load_in_4bit": True, "bnb_4bit_compute_dtype": dtype}
         make: Any = BitsAndBytesConfig  # annotated in part
         settings["quantization_config"] = make(**size)

@@ -23,7 +23,7 @@ from sentprobe.lexicon import english
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.encoders.kinds import make_encoders
-from sentprobe.probes.encoders.models import model_loading
+from sentprobe.probes.encoders.models import model_loading, pretrained
 from sentprobe.probes.encoders.models.hf import HfEncoder, HfModel, LayerStore, Place, Pooling, load_hf, pool_states
 from sentprobe.probes.encoders.models.named_tokens import GrammarWords
 from sentprobe.probes.encoders.models.text_frame import TextFrame
@@ -384,6 +384,28 @@ def test_long_sentences_are_noted(bert: Path) -> None:
     texts = ["a b", "abc", "abcd"]  # of 4, 5 and 6 tokens: one is before, and one after
     assert count_truncated_sentences(encoder, texts) == 2
     assert count_truncated_sentences(load(f"hf:{bert}"), ["a" * 62, "a" * 63]) == 1
+
+
+@pytest.mark.parametrize(("option", "libraries"), [
+    ("bits=8", "bitsandbytes accelerate"), ("bits=4", "bitsandbytes accelerate"), ("device_map=auto", "accelerate")
+])  # fmt: skip
+def test_libraries_of_quantized_models(
+    option: str, libraries: str, bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pretrained, "find_spec", lambda _: None)
+    with pytest.raises(EncoderError) as caught:
+        load(f"hf:{bert}?{option}")
+    assert str(caught.value) == f"hf: option {option} needs: pip install {libraries}"
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+def test_quantized_models_are_near(bits: int) -> None:
+    for library in ("bitsandbytes", "accelerate"):
+        pytest.importorskip(library)
+    whole, quantized = (load(f"hf:{packaged_model()}?{option}").encode(TEXTS) for option in ("", f"bits={bits}"))
+    cosines = (whole * quantized).sum(axis=1) / np.linalg.norm(whole, axis=1) / np.linalg.norm(quantized, axis=1)
+    assert (cosines < 0.99999).all()
+    assert (cosines > {8: 0.99, 4: 0.9}[bits]).all()
 
 
 def test_transformers_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
