@@ -79,7 +79,7 @@ def test_hooks_are_removed() -> None:
 
 # Planted directions
 
-SIZE, PLANTED_LAYER, STRENGTH = 260, 1, 3.0
+SIZE, PLANTED_LAYER, STRENGTH = 180, 1, 3.0
 POOLS = ("agent", "verb", "last")
 WORDS = GrammarWords(english())
 
@@ -87,14 +87,14 @@ WORDS = GrammarWords(english())
 @cache
 def make_planted_dataset() -> ProbeDataset:
     """Sentences whose named words differ and that the tiny model can read whole, with random labels."""
-    texts = [text for text in build_task("SemRole", train=1500, test=20).sentences if len(text) < 60]
+    texts = [text for text in build_task("SemRole", train=1000, test=20).sentences if len(text) < 60]
     sentences = [text for text, words in zip(texts, WORDS.find_words(texts), strict=True)
                  if len(text.split()) - 1 not in {words["agent"], words["verb"]}][:SIZE]  # fmt: skip
     targets = np.random.default_rng(0).permutation(np.arange(SIZE) % 2).tolist()
     items = [(row, [], target) for row, target in enumerate(targets)]
     return ProbeDataset(
         name="planted", sentences=tuple(sentences), labels=("a", "b"), probe_words=(), card=Card("planted"),
-        splits={Split.TRAIN: to_items(items[:180]), Split.TEST: to_items(items[180:])},
+        splits={Split.TRAIN: to_items(items[:120]), Split.TEST: to_items(items[120:])},
     )  # fmt: skip
 
 
