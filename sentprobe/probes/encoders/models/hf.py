@@ -255,7 +255,7 @@ class LayerStore:
             )
         if absent := [sentence for name, sentence in self.model.absences if name == pool]:
             count = format_count(len(absent), "sentence")
-            notes.append(f"{count} without a {pool}, read as {self.model.absent}: {min(absent)!r}")
+            notes.append(f"{count} without {pool}, read as {self.model.absent}: {min(absent)!r}")
         return tuple(notes)
 
     def encode(self, sentences: Sequence[str], *, place: Place) -> Vectors:
