@@ -185,11 +185,11 @@ class HfModel:
         absent = (index < 0).nonzero()[:, 0].tolist()
         self.absences.update((pool, sentences[row]) for row in absent)
         if absent and self.absent is None:
-            is_cut = pool == EOS or pool in words[absent[0]]
-            reason = f"the first {self.limit} tokens" if is_cut else self.words.source
+            sentence, sentence_words = sentences[absent[0]], words[absent[0]]
+            is_cut = pool == EOS or pool in sentence_words
+            place = f" in the first {self.limit} tokens" if is_cut else "" if sentence_words else self.words.source
             raise EncoderError(
-                f"{self.name}: the sentence {sentences[absent[0]]!r} has no {pool} in {reason}; "
-                "absent=last reads the last token instead"
+                f"{self.name}: the sentence {sentence!r} has no {pool}{place}; absent=last reads the last token instead"
             )
         return index
 
@@ -362,10 +362,11 @@ def _open_words(options: HfOptions) -> named_tokens.WordFinder:
 def _parse_pools(text: str, words: named_tokens.WordFinder) -> list[str]:
     """Return the poolings and named tokens of the option ``pool``. Raises UsageError."""
     pools = text.split(",") if text else []
-    known = (*map(str, Pooling), EOS, *words.names)
+    pool_names = (*map(str, Pooling), EOS, *words.names)
     for pool in pools:
-        if pool not in known and not words.has_name(pool):
-            raise UsageError(f"hf: option pool={pool}: one of {', '.join(known)} is wanted{suggest(pool, known)}")
+        if pool not in pool_names and not words.has_name(pool):
+            hint = suggest(pool, pool_names)
+            raise UsageError(f"hf: option pool={pool}: one of {', '.join(pool_names)} is wanted{hint}")
     if pools:
         check_distinct("pooling", pools)
     return pools

@@ -33,7 +33,7 @@ class WordFinder(Protocol):
 
     @property
     def source(self) -> str:
-        """Where the words are looked up, for messages."""
+        """Where an unknown sentence was looked up: the end of a message."""
 
     @property
     def content(self) -> bytes:
@@ -57,7 +57,7 @@ class GrammarWords:
     lexicon: Lexicon
     content: bytes = b""
     names: Sequence[str] = GRAMMAR_NAMES
-    source: str = "the grammar of generated sentences (for natural text, name its table: table=FOLDER)"
+    source: str = " in the grammar of generated sentences (for natural text, name its table: table=FOLDER)"
 
     def has_name(self, name: str) -> bool:
         """Say whether the name is a role or a slot."""
@@ -122,7 +122,7 @@ class TableWords:
         try:
             rows = dataset.dataset([*self.files]).to_table(columns, filter=is_asked).to_pylist()
         except (OSError, pa.ArrowException) as error:
-            raise EncoderError(f"{self.source}: cannot read the table: {error}") from None
+            raise EncoderError(f"cannot read the table{self.source}: {error}") from None
         by_text = {row["text"]: row for row in rows}
         sentence_rows = (by_text.get(sentence, {}) for sentence in sentences)
         return [
@@ -139,4 +139,4 @@ def open_table_words(path: Path) -> TableWords:
         files = tuple(str(path / head.get("folder", "shards") / shard["file"]) for shard in head["shards"])
     except (OSError, BadSyntaxError, KeyError, TypeError, AttributeError):
         raise UsageError(f"hf: option table={path}: no table of an analysed corpus (probe analyze makes one)") from None
-    return TableWords(str(path), files, content)
+    return TableWords(f" in {path}", files, content)

@@ -91,7 +91,7 @@ def make_planted_dataset() -> ProbeDataset:
     sentences = [text for text, words in zip(texts, WORDS.find_words(texts), strict=True)
                  if len(text.split()) - 1 not in {words["agent"], words["verb"]}][:SIZE]  # fmt: skip
     targets = np.random.default_rng(0).permutation(np.arange(SIZE) % 2).tolist()
-    items = [(row, [], target) for row, target in enumerate(targets)]
+    items: list[tuple[int, list[int], int]] = [(row, [], target) for row, target in enumerate(targets)]
     return ProbeDataset(
         name="planted", sentences=tuple(sentences), labels=("a", "b"), probe_words=(), card=Card("planted"),
         splits={Split.TRAIN: to_items(items[:120]), Split.TEST: to_items(items[120:])},

@@ -170,7 +170,11 @@ def test_an_end_token_is_appended(tmp_path: Path) -> None:
 # Absent tokens
 
 ABSENT = [
-    ("pool=patient", ["the man slept"], "'the man slept' has no patient in the grammar of generated sentences"),
+    (
+        "pool=patient",
+        ["the man slept"],
+        "the sentence 'the man slept' has no patient; absent=last reads the last token instead",
+    ),
     ("pool=verb", ["the man slept", "Who ?"], "the sentence 'Who ?' has no verb in the grammar"),
     ("pool=verb&max_length=8", ["the man slept"], "'the man slept' has no verb in the first 8 tokens; absent=last"),
 ]
