@@ -143,6 +143,19 @@ def test_encoder_half_of_a_translation_model(tmp_path: Path) -> None:
     assert [encoder.encode(["a b"]).shape for encoder in encoders] == [(1, 16)] * 3
 
 
+@pytest.mark.parametrize(("kind", "pool"), [("GPT2", "last"), ("Llama", "last"), ("Bert", "mean"), ("T5", "mean")])
+def test_causal_models_are_read_at_the_last_token(kind: str, pool: str, tmp_path: Path) -> None:
+    path = tiny_model(tmp_path, kind=kind)
+    default, explicit = load(f"hf:{path}"), load(f"hf:{path}?pool={pool}")
+    assert (default.place.pool, default.fingerprint) == (pool, explicit.fingerprint)
+    np.testing.assert_array_equal(default.encode(TEXTS), explicit.encode(TEXTS))
+
+
+def test_devices_by_a_map(bert: Path) -> None:
+    pytest.importorskip("accelerate")
+    np.testing.assert_allclose(load(f"hf:{bert}?device_map=cpu").encode(TEXTS), load(f"hf:{bert}").encode(TEXTS))
+
+
 # Layers
 
 

@@ -85,6 +85,16 @@ def test_words_of_generated_sentences(sentence: str) -> None:
             assert any(word.lemma == person.noun for word, _ in english().find(sentence.split()[words[role.value]]))
 
 
+def test_words_of_a_lexicon(gpt2: Path, tmp_path: Path) -> None:
+    lexicon = tmp_path / "wolves.toml"
+    lexicon.write_text("[noun]\nwolf = {}\n[intransitive]\nhowl = {}\n")
+    with pytest.raises(EncoderError, match="'the wolves howled' has no subject in the grammar"):
+        load(f"hf:{gpt2}?pool=subject").encode(["the wolves howled"])
+    encoder = load(f"hf:{gpt2}?pool=subject&lexicon={lexicon}")
+    np.testing.assert_allclose(encoder.encode(["the wolves howled"])[0], read_states(gpt2, "the wolves")[-1], atol=1e-5)
+    assert encoder.fingerprint != load(f"hf:{gpt2}?pool=subject").fingerprint
+
+
 def test_words_of_a_table(tmp_path: Path) -> None:
     rows = sample_rows(200)
     words = open_table_words(write_table(rows, tmp_path / "table", shards=3).path)

@@ -16,6 +16,7 @@ from sentprobe.probes.report.plots.page_pictures import (
     draw_task_picture,
 )
 from sentprobe.probes.report.plots.panels import DotPanel, HeatPanel, LinePanel, ResultPicture
+from sentprobe.probes.report.plots.plot_files import render_svg
 from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.results.result import Norm, Result, Results
 
@@ -113,6 +114,7 @@ def test_a_cell_for_each_layer_and_position(names: list[str], model: str) -> Non
     assert [row[0].fill for row in panel.cells] == ["#0072b23d", "#0072b200"]
     assert (panel.colours[0], panel.colours[-1]) == (("100", "#0072b299"), ("50", "#0072b200"))
     assert panel.cells[1][0].tooltip.startswith("layer 0, verb: 50.0 (")
+    assert 'fill="#0072b23d"><title>layer 2, verb: 70.0 (' in render_svg(picture)
 
 
 def test_one_position_is_no_heat_map() -> None:
