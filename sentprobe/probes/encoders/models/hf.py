@@ -88,7 +88,7 @@ class HfOptions(pretrained.LoadingOptions):
     batch: int = 32
 
 
-class Place(NamedTuple):
+class StatePlace(NamedTuple):
     """Where a vector is read: a layer, and a pooling or named token."""
 
     layer: int
@@ -120,7 +120,7 @@ class HfModel:
         """Return the number of layers, including the embeddings."""
         return len(self._compute_states(["a"])[0])
 
-    def encode(self, sentences: Sequence[str], *, places: Sequence[Place]) -> Vectors:
+    def encode(self, sentences: Sequence[str], *, places: Sequence[StatePlace]) -> Vectors:
         """Return the vectors at each of *places*, (n, places, dim) float32."""
         order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]))
         chunks = [order[start : start + self.batch] for start in range(0, len(order), self.batch)]
@@ -136,12 +136,12 @@ class HfModel:
         texts = [self.frame.add_to(sentence).text for sentence in sentences]
         return loading.count_truncated(texts, self.frame.tokenize, limit=self.limit)
 
-    def _find_words(self, sentences: Sequence[str], places: Sequence[Place]) -> Sequence[named_tokens.WordIndices]:
+    def _find_words(self, sentences: Sequence[str], places: Sequence[StatePlace]) -> Sequence[named_tokens.WordIndices]:
         is_needed = any(self.words.has_name(place.pool) for place in places)
         return self.words.find_words(sentences) if is_needed else [{}] * len(sentences)
 
     def _encode_batch(
-        self, sentences: Sequence[str], words: Sequence[named_tokens.WordIndices], places: Sequence[Place]
+        self, sentences: Sequence[str], words: Sequence[named_tokens.WordIndices], places: Sequence[StatePlace]
     ) -> Vectors:
         states, tokens = self._compute_states(sentences)
         mask = tokens["attention_mask"]
@@ -239,7 +239,7 @@ class LayerStore:
     in *max_bytes*. Other vectors are computed again.
     """
 
-    def __init__(self, model: HfModel, places: Sequence[Place], *, max_bytes: int = MAX_STORED_BYTES) -> None:
+    def __init__(self, model: HfModel, places: Sequence[StatePlace], *, max_bytes: int = MAX_STORED_BYTES) -> None:
         self.model = model
         self._places = tuple(places)
         self._max_bytes = max_bytes
@@ -258,7 +258,7 @@ class LayerStore:
             notes.append(f"{count} without {pool}, read as {self.model.absent}: {min(absent)!r}")
         return tuple(notes)
 
-    def encode(self, sentences: Sequence[str], *, place: Place) -> Vectors:
+    def encode(self, sentences: Sequence[str], *, place: StatePlace) -> Vectors:
         """Return the vectors at *place*, (n, dim) float32."""
         distinct = list(dict.fromkeys(sentences))
         new = [sentence for sentence in distinct if sentence not in self._stored]
@@ -271,7 +271,7 @@ class LayerStore:
             self._store_or_drop(sentence, vectors[sentence], place)
         return out
 
-    def _store_or_drop(self, sentence: str, vectors: Vectors, place: Place) -> None:
+    def _store_or_drop(self, sentence: str, vectors: Vectors, place: StatePlace) -> None:
         """Store the vectors of a sentence, or drop them after the last place."""
         if place == self._places[-1]:
             self._stored.pop(sentence, None)
@@ -285,7 +285,7 @@ class HfEncoder:
 
     name: str
     fingerprint: str
-    place: Place
+    place: StatePlace
     family: str
     """The name without its layer."""
     store: LayerStore = field(repr=False, compare=False)
@@ -326,7 +326,7 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
     model = _make_model(loaded, spec.argument, options, pools=requested_pools, words=words)
     pools = requested_pools or [Pooling.LAST if pretrained.is_causal(model.model.config) else Pooling.MEAN]
     layers = _resolve_layers(requested_layer, model.count_layers(), first=1 if model.modules else 0)
-    places = [Place(layer, pool) for pool, layer in product(pools, layers)]
+    places = [StatePlace(layer, pool) for pool, layer in product(pools, layers)]
     store = LayerStore(model, places)
     fixed = (
         *(files.content, options.part, options.precision, options.bits, model.limit, options.prompt, options.chat),

@@ -11,6 +11,8 @@ from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.sentences.parse import ParseError, parse
 from sentprobe.generator.sentences.sentence_plan import plan_sentence
+from sentprobe.lexicon.languages.english import ENGLISH
+from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.values import BadSyntaxError, parse_json
@@ -69,13 +71,14 @@ class GrammarWords:
 
     def _find_words_of(self, sentence: str) -> WordIndices:
         try:
-            first, *alternatives = map(find_event_words, parse(sentence, self.lexicon))
+            events = parse(sentence, self.lexicon)
         except (ParseError, ValueError):
             return {}
+        first, *alternatives = (find_event_words(event, self.lexicon.language) for event in events)
         return {name: index for name, index in first.items() if all(words.get(name) == index for words in alternatives)}
 
 
-def find_event_words(event: ev.Event) -> WordIndices:
+def find_event_words(event: ev.Event, language: Language = ENGLISH) -> WordIndices:
     """Return the index of each slot's word, and of each role's: in the main clause, else in the first clause with it.
 
     >>> from sentprobe.lexicon import english
@@ -83,7 +86,7 @@ def find_event_words(event: ev.Event) -> WordIndices:
     >>> words["agent"], words["patient"], words["verb"], words["agent.clause.verb"]
     (1, 1, 6, 5)
     """
-    indices = {token.slot: index for index, token in enumerate(plan_sentence(event).tokens) if token.slot}
+    indices = {token.slot: index for index, token in enumerate(plan_sentence(event, language).tokens) if token.slot}
     roles = {name: indices[slot] for name, slot in reversed([*_iterate_roles(event)]) if slot in indices}
     return indices | roles
 

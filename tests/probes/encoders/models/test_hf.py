@@ -24,7 +24,15 @@ from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.encoders.kinds import make_encoders
 from sentprobe.probes.encoders.models import model_loading, pretrained
-from sentprobe.probes.encoders.models.hf import HfEncoder, HfModel, LayerStore, Place, Pooling, load_hf, pool_states
+from sentprobe.probes.encoders.models.hf import (
+    HfEncoder,
+    HfModel,
+    LayerStore,
+    Pooling,
+    StatePlace,
+    load_hf,
+    pool_states,
+)
 from sentprobe.probes.encoders.models.named_tokens import GrammarWords
 from sentprobe.probes.encoders.models.text_frame import TextFrame
 from sentprobe.probes.encoders.protocol import (
@@ -176,7 +184,7 @@ def test_all_layers_are_an_encoder_each(bert: Path) -> None:
 class CountingModel(HfModel):
     """A model that counts its calls; a vector has the layer and the length of the sentence."""
 
-    def encode(self, sentences: Sequence[str], *, places: Sequence[Place]) -> Vectors:
+    def encode(self, sentences: Sequence[str], *, places: Sequence[StatePlace]) -> Vectors:
         self.truncated_candidates.update(sentences)
         self.tokenizer.extend(sentences)
         return np.array([[[layer, len(s)] for layer, _ in places] for s in sentences], np.float32)
@@ -185,24 +193,24 @@ class CountingModel(HfModel):
 def counting_store(room: int, layers: Sequence[int] = (0, 1, 2)) -> tuple[LayerStore, list[str]]:
     seen: list[str] = []
     model = CountingModel("m", None, seen, None, 1, TextFrame(None), GrammarWords(english()))
-    return LayerStore(model, [Place(layer, "mean") for layer in layers], max_bytes=room), seen
+    return LayerStore(model, [StatePlace(layer, "mean") for layer in layers], max_bytes=room), seen
 
 
 @given(st.lists(sentences, min_size=1), st.integers(0, 200), st.lists(st.sampled_from([0, 1, 2])))
 def test_shared_layers_are_right_whatever_is_kept(texts: list[str], room: int, layers: list[int]) -> None:
     store, _ = counting_store(room)
     for layer in [0, 1, 2, *layers]:
-        actual = store.encode(texts, place=Place(layer, "mean"))
+        actual = store.encode(texts, place=StatePlace(layer, "mean"))
         np.testing.assert_array_equal(actual, [[layer, len(text)] for text in texts])
 
 
 def test_one_pass_for_all_layers() -> None:
     store, seen = counting_store(10**6)
     for layer in range(3):
-        store.encode(["a", "b", "a"], place=Place(layer, "mean"))
-        store.encode(["c"], place=Place(layer, "mean"))
+        store.encode(["a", "b", "a"], place=StatePlace(layer, "mean"))
+        store.encode(["c"], place=StatePlace(layer, "mean"))
     assert seen == ["a", "b", "c"]
-    store.encode(["a"], place=Place(0, "mean"))  # dropped after the last layer
+    store.encode(["a"], place=StatePlace(0, "mean"))  # dropped after the last layer
     assert seen == ["a", "b", "c", "a"]
 
 
@@ -221,7 +229,7 @@ def test_layers_in_the_cache(bert: Path, tmp_path: Path) -> None:
 def test_what_has_no_room_is_computed_again() -> None:
     store, seen = counting_store(24)  # one sentence: 3 layers of 2 numbers
     for layer in range(3):
-        store.encode(["a", "b"], place=Place(layer, "mean"))
+        store.encode(["a", "b"], place=StatePlace(layer, "mean"))
     assert seen == ["a", "b", "b", "b"]
 
 
