@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TypeAlias
 
 from sentprobe.disk.files import TABLE_MARKER
 from sentprobe.errors import UsageError
@@ -30,36 +30,17 @@ WordIndices = Mapping[str, int]
 """The index of each named word among the words of a sentence, from 0."""
 
 
-class WordFinder(Protocol):
-    """Finds the named words of sentences."""
-
-    @property
-    def source(self) -> str:
-        """Where an unknown sentence was looked up: the end of a message."""
-
-    @property
-    def content(self) -> bytes:
-        """The content of its file, or its file's checksums; empty: no file."""
-
-    @property
-    def names(self) -> Sequence[str]:
-        """The usual names."""
-
-    def has_name(self, name: str) -> bool:
-        """Say whether a sentence may have a word of this name."""
-
-    def find_words(self, sentences: Sequence[str]) -> list[WordIndices]:
-        """Return the named words of each sentence; none if the sentence is unknown."""
-
-
 @dataclass(frozen=True, slots=True)
 class GrammarWords:
     """The words of generated sentences, which are parsed; an ambiguous word is left out."""
 
     lexicon: Lexicon
     content: bytes = b""
+    """The content of its file; empty: the built-in lexicon."""
     names: Sequence[str] = GRAMMAR_NAMES
+    """The usual names."""
     source: str = " in the grammar of generated sentences (for natural text, name its table: table=FOLDER)"
+    """Where an unknown sentence was looked up: the end of a message."""
 
     def has_name(self, name: str) -> bool:
         """Say whether the name is a role or a slot."""
@@ -109,6 +90,7 @@ class TableWords:
     source: str
     files: tuple[str, ...]
     content: bytes
+    """The head of the table, which has the checksums of its files."""
     names: Sequence[str] = TABLE_NAMES
 
     def has_name(self, name: str) -> bool:
@@ -132,6 +114,10 @@ class TableWords:
             {name: index for name in TABLE_NAMES if (index := row.get(f"{name}_index")) is not None}
             for row in sentence_rows
         ]
+
+
+WordFinder: TypeAlias = GrammarWords | TableWords
+"""Finds the named words of sentences."""
 
 
 def open_table_words(path: Path) -> TableWords:
