@@ -26,7 +26,7 @@ from sentprobe.lexicon import english
 CONTRASTS = ("role", "polarity", "tense", "aspect", "modality", "number", "noun", "verb")
 TEMPLATES, VOCABULARY, SHARE = ("transitive",), "english", 0.3
 """Structures and words; the share of nouns and verbs that is held out of training."""
-STEPS, TRIPLETS, RATE, WARM_UP = 450, 5, 2e-4, 50
+STEPS, TRIPLETS, RATE, WARM_UP = 1200, 5, 2e-4, 60
 """Steps, triplets in a step, highest learning rate, and steps in which it rises; it falls to 0."""
 TESTED = 400
 """Measured triplets of each contrast."""
