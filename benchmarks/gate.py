@@ -26,7 +26,7 @@ from sentprobe.lexicon import english
 CONTRASTS = ("role", "polarity", "tense", "aspect", "modality", "number", "noun", "verb")
 TEMPLATES, VOCABULARY, SHARE = ("transitive",), "english", 0.3
 """Structures and words; the share of nouns and verbs that is held out of training."""
-STEPS, TRIPLETS, RATE, WARM_UP = 1200, 5, 2e-4, 60
+STEPS, TRIPLETS, RATE, WARM_UP = 400, 5, 2e-4, 40
 """Steps, triplets in a step, highest learning rate, and steps in which it rises; it falls to 0."""
 TESTED = 400
 """Measured triplets of each contrast."""
@@ -45,11 +45,11 @@ def sample_triplets() -> list[tuple[str, ...]]:
 
 
 def list_pairs(triplet: tuple[str, ...], number: int) -> Iterator[tuple[str, str, float]]:
-    """Yield pairs that mean the same (1) and others (0); of each, one in three is in the same form."""
+    """Yield pairs with the same meaning (1) and pairs with different meanings (0); a third is in the same form."""
     anchor, positive, negative, hard = triplet
     yield from ((anchor, positive, 1.0), (hard, negative, 1.0), (anchor, negative, 0.0), (positive, hard, 0.0))
-    same, other = (anchor, hard) if number % 2 else (negative, positive)
-    yield from ((same, same, 1.0), (other, same, 0.0))
+    first, second = (anchor, hard) if number % 2 else (negative, positive)
+    yield from ((first, first, 1.0), (second, first, 0.0))
 
 
 def train(model_folder: str, folder: Path) -> None:
@@ -104,10 +104,16 @@ def main() -> None:
         )
         for spec in (f"st:{arguments.model}", f"ce:{arguments.folder}")
     )
-    rows = []
-    for ours, theirs in zip(cross.draws[0].rates, cosine.draws[0].rates, strict=True):
-        shares = (theirs.false_hits, ours.false_hits, theirs.auc, ours.auc)
-        rows.append([ours.contrast, ours.form, *(f"{100 * share:.1f}" for share in shares)])
+    rates = [results.draws[0].rates for results in (cosine, cross)]
+    names = [(row.contrast, row.form) for row in rates[0]]
+    shares = np.array(
+        [[row.false_hits for row in side] for side in rates] + [[row.auc for row in side] for side in rates]
+    )
+    columns = np.column_stack([shares, shares.mean(axis=1)]).T
+    rows = [
+        [*name, *(f"{100 * share:.1f}" for share in column)]
+        for name, column in zip([*names, ("mean", "")], columns.tolist(), strict=True)
+    ]
     heads = ("contrast", "negative's form", "false hits: cosine", "cross-encoder", "AUC: cosine", "cross-encoder")
     text = (
         f"A cross-encoder that begins with the weights of all-MiniLM-L6-v2 is trained on {STEPS * TRIPLETS:,} "
