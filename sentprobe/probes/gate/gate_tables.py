@@ -8,16 +8,16 @@ from typing import Any
 from xml.etree import ElementTree as ET
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
-from sentprobe.errors import SentprobeError, escape_control_characters
+from sentprobe.errors import SentprobeError, escape_control_characters, format_count
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.probes.gate.gate_rates import GateDraw, GateRates, name_measure
 from sentprobe.probes.geometry.distance_draws import TripletEstimate, estimate_over_draws
-from sentprobe.probes.geometry.distance_tables import format_share
+from sentprobe.probes.geometry.distance_tables import NEGATIVE_FORMS, NO_VALUE, format_share
 from sentprobe.probes.geometry.measures import NegativeKind
 from sentprobe.probes.statistics import Interval
 from sentprobe.values import group_by
 
-HEADER = ("contrast and example", "negative's form", "false hits", "misses", "AUC", "EER")
+HEADER = ("contrast and example", "negative in the", "false hits", "misses", "AUC", "EER")
 
 
 KEPT = "The threshold keeps {}% of paraphrases"
@@ -86,7 +86,8 @@ def build_gate_grid(results: GateResults, *, intervals: bool) -> Grid:
         rates = draws[0]
         shares = [_format_rate(draws, field, intervals=intervals) for field in ("false_hits", "misses")]
         areas = [_format_rate(draws, field, intervals=False) for field in ("auc", "eer")]
-        cells = tuple(map(GridCell, [rates.form or "-", *shares, *areas]))
+        form = NEGATIVE_FORMS[NegativeKind(rates.form)] if rates.form else NO_VALUE
+        cells = tuple(map(GridCell, [form, *shares, *areas]))
         rows.append(GridRow(f"{rates.subject}: {' / '.join(rates.example)}", rates.contrast, cells))
     return Grid(HEADER, tuple(rows))
 
@@ -114,9 +115,11 @@ def format_gate_notes(results: GateResults) -> str:
         notes += [f"Mean ± standard deviation of {len(results.draws)} draws."]
     for draws in results.list_cells():
         if ties := sum(rates.ties for rates in draws):
-            notes += [f"{draws[0].name}: {ties} negatives have exactly the score of their positive."]
+            notes += [f"{draws[0].name}: {format_count(ties, 'negative')} with exactly the positive's score."]
         if at_threshold := sum(rates.at_threshold for rates in draws):
-            notes += [f"{draws[0].name}: {at_threshold} pairs are exactly at the threshold; they pass."]
+            notes += [
+                f"{draws[0].name}: {format_count(at_threshold, 'pair')} exactly at the threshold, counted as passing."
+            ]
     return "".join(f"{note}\n" for note in (*notes, *(f"Left out: {reason}." for reason in results.left_out)))
 
 

@@ -24,9 +24,12 @@ def test_the_sentence_and_the_table(command: Command) -> None:
         shown,
     )
     rows = [line.strip("| ").split(" | ") for line in shown.splitlines() if line.startswith("| role: ")]
-    assert [(row[1], row[2], row[4]) for row in rows] == [("anchor", "100.0", "0.0"), ("form", rows[1][2], "50.0")]
+    assert [(row[1], row[2], row[4]) for row in rows] == [
+        ("anchor's form", "100.0", "0.0"),
+        ("positive's form", rows[1][2], "50.0"),
+    ]
     assert float(rows[1][2]) + float(rows[1][3]) == pytest.approx(100)
-    assert "role (form): 60 negatives have exactly the score of their positive." in shown
+    assert "role (form): 60 negatives with exactly the positive's score." in shown
     assert "[" in command(*ROLE, "--intervals", "-f", "markdown")[1]
 
 

@@ -7,6 +7,8 @@ from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.probes.gate.gate_rates import find_sign
 from sentprobe.probes.gate.gate_tables import GateResults, build_gate_grid, format_gate_notes
 from sentprobe.probes.gate.pair_scores import NEAREST, OWN_PAIRS, ScoredPair
+from sentprobe.probes.geometry.distance_tables import KIND_TITLES
+from sentprobe.probes.geometry.measures import NegativeKind
 from sentprobe.probes.report.plots import panels as pn
 from sentprobe.probes.report.tables.view import load_template
 from sentprobe.values import group_by
@@ -34,10 +36,9 @@ def _draw_curves(results: GateResults) -> pn.ResultPicture:
             pn.Line(name=case.subject, mark=marks[case.subject], points=tuple(starmap(_build_point, case.curve)))
             for case in cases
         )
-        title = f"negatives in the form of the {'anchor' if form == 'anchor' else 'paraphrase'}" if form else OWN_PAIRS
         panels.append(
             pn.LinePanel(
-                title=title,
+                title=KIND_TITLES[NegativeKind(form)] if form else OWN_PAIRS,
                 x_label="misses (%)",
                 y_label="false hits (%)",
                 lines=lines,
