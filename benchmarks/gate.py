@@ -22,6 +22,8 @@ import sentprobe
 from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.generator.spaces.held_out_words import SplitSide
 from sentprobe.lexicon import english
+from sentprobe.probes.geometry.distance_tables import NEGATIVE_FORMS
+from sentprobe.probes.geometry.measures import NegativeKind
 
 CONTRASTS = ("role", "polarity", "tense", "aspect", "modality", "number", "noun", "verb")
 TEMPLATES, VOCABULARY, SHARE = ("transitive",), "english", 0.3
@@ -105,7 +107,7 @@ def main() -> None:
         for spec in (f"st:{arguments.model}", f"ce:{arguments.folder}")
     )
     rates = [results.draws[0].rates for results in (cosine, cross)]
-    names = [(row.contrast, row.form) for row in rates[0]]
+    names = [(row.contrast, NEGATIVE_FORMS[NegativeKind(row.form)]) for row in rates[0]]
     shares = np.array(
         [[row.false_hits for row in side] for side in rates] + [[row.auc for row in side] for side in rates]
     )
@@ -124,7 +126,7 @@ def main() -> None:
     )
     print("# A trained cross-encoder\n")
     print(describe_machine(("torch", "transformers", "sentence-transformers")), end="\n\n")
-    print("Made by `python benchmarks/gate.py`.\n")
+    print("Made by `python benchmarks/gate.py FOLDER --model PATH`.\n")
     print(format_sections({"Held-out words": text}))
 
 
