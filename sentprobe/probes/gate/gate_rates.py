@@ -157,25 +157,16 @@ def choose_threshold(scores: Floats, keep: float) -> float:
 
 
 RANGES = {Nearness.COSINE.value: (-1.0, 1.0), Nearness.EUCLID.value: (0.0, np.inf)}
-_MEASURE_NAMES = {Nearness.EUCLID.value: "distance", Nearness.DOT.value: "dot product"}
-
-
-def name_measure(measure: str) -> str:
-    """Return the name of a measure in a sentence.
-
-    >>> name_measure("euclid"), name_measure("cosine")
-    ('distance', 'cosine')
-    """
-    return _MEASURE_NAMES.get(measure, measure)
+MEASURE_NAMES = {Nearness.EUCLID.value: "distance", Nearness.DOT.value: "dot product"}
+"""The names of measures in sentences, where they differ."""
 
 
 def check_threshold(threshold: float, measure: str) -> None:
     """Raise UsageError if a threshold is outside the range of the measure."""
     low, high = RANGES.get(measure, (-np.inf, np.inf))
+    name = MEASURE_NAMES.get(measure, measure)
     if not (low <= threshold <= high and np.isfinite(threshold)):
-        raise UsageError(
-            f"the threshold {threshold:g} is outside the range of the {name_measure(measure)}, {low:g} to {high:g}"
-        )
+        raise UsageError(f"the threshold {threshold:g} is outside the range of the {name}, {low:g} to {high:g}")
 
 
 def _measure_pairs(pairs: ScoredPairs, threshold: float) -> GateRates:

@@ -10,7 +10,7 @@ from xml.etree import ElementTree as ET
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import SentprobeError, escape_control_characters, format_count
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.probes.gate.gate_rates import GateDraw, GateRates, name_measure
+from sentprobe.probes.gate.gate_rates import MEASURE_NAMES, GateDraw, GateRates
 from sentprobe.probes.geometry.distance_draws import TripletEstimate, estimate_over_draws
 from sentprobe.probes.geometry.distance_tables import NEGATIVE_FORMS, NO_VALUE, format_share
 from sentprobe.probes.geometry.measures import NegativeKind
@@ -41,7 +41,9 @@ class GateResults:
         others = f"sentences in which {contrast.summary}" if contrast else "pairs with different meanings"
         stages = [*zip(*(draw.stages for draw in self.draws), strict=True)] or [self.draws]
         limits = ", then ".join(
-            f"a {name_measure(draws[0].measure)} of {mean(stage.threshold for stage in draws):.4f}" for draws in stages
+            f"a {MEASURE_NAMES.get(draws[0].measure, draws[0].measure)} of "
+            f"{mean(stage.threshold for stage in draws):.4f}"
+            for draws in stages
         )
         return (
             f"At {limits}, where "

@@ -9,13 +9,13 @@ from hypothesis import strategies as st
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.gate.gate_rates import (
+    MEASURE_NAMES,
     GateDraw,
     check_threshold,
     choose_threshold,
     compute_auc,
     compute_equal_error_rate,
     measure_gate,
-    name_measure,
 )
 from sentprobe.probes.gate.pair_scores import ScoredPairs
 from sentprobe.probes.geometry.measures import Nearness
@@ -98,5 +98,7 @@ def test_a_half_without_units_is_refused(units: list[int]) -> None:
     [(1.5, Nearness.COSINE), (-1.01, Nearness.COSINE), (-0.1, Nearness.EUCLID), (np.nan, Nearness.DOT)],
 )
 def test_a_threshold_outside_the_range_of_the_score(threshold: float, nearness: Nearness) -> None:
-    with pytest.raises(UsageError, match=f"outside the range of the {name_measure(nearness.value)}, "):
+    with pytest.raises(
+        UsageError, match=f"outside the range of the {MEASURE_NAMES.get(nearness.value, nearness.value)}, "
+    ):
         check_threshold(threshold, nearness.value)
