@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.errors import FormatError, UsageError
+from sentprobe.errors import FormatError, SentprobeError, UsageError
 from sentprobe.generator.pairs.drafts import hash_words
 from sentprobe.generator.pairs.triplets import SIDES, TripletSet, TripletSpace
 from sentprobe.probes.encoders.cache.embedding import embed
@@ -192,7 +192,7 @@ def count_lengths(path: Path) -> Counter[int]:
         for first, _, is_same in _read_pairs(path):
             lengths[len(first.split())] += 1
             labels.add(is_same)
-    except FormatError as error:
+    except SentprobeError as error:
         raise UsageError(str(error)) from error
     if len(labels) < 2:
         content = f"only pairs with same={int(*labels)}" if labels else "no pairs"

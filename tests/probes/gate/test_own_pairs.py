@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from thoroughness import examples
 
 import sentprobe
-from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.errors import UsageError
 from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.lexicon import english
 from sentprobe.probes.gate import pair_scores
@@ -133,8 +133,8 @@ def test_too_few_pairs_are_told(tmp_path: Path) -> None:
 
 
 def test_a_file_that_is_missing_or_not_text(tmp_path: Path) -> None:
-    with pytest.raises(SentprobeError, match="cannot read it"):
+    with pytest.raises(UsageError, match="cannot read it"):
         sentprobe.gate("bow?dim=8", pairs=tmp_path / "none.csv")
     (tmp_path / "mine.csv").write_bytes(b"\xff\xfe")
-    with pytest.raises(SentprobeError, match="UTF-8"):
+    with pytest.raises(UsageError, match="UTF-8"):
         sentprobe.gate("bow?dim=8", pairs=tmp_path / "mine.csv")
