@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 def lm(
     models: Annotated[
         list[str],
-        typer.Argument(metavar="MODEL...", help="hf:MODEL (causal or masked), ngram:FILE, python:MODULE:FUNCTION."),
+        typer.Argument(
+            metavar="MODEL...",
+            help="hf:MODEL (causal or masked), ngram:FILE, python:MODULE:FUNCTION, a folder of lstm-lm, scores:CSV.",
+        ),
         INPUT_SPEC,
     ],
     pairs: Annotated[

@@ -15,6 +15,7 @@ from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import UsageError, format_count, suggest
 from sentprobe.probes.language_models import sentence_pairs as sp
 from sentprobe.probes.language_models.scorers import LanguageModel, ScoreKind
+from sentprobe.probes.language_models.stored_scores import COLUMNS, StoredScores
 from sentprobe.probes.report.findings import comparisons as tested
 from sentprobe.probes.report.findings.item_parts import MAX_PARTS, partition_values
 from sentprobe.probes.report.tables.distance_report import fill_missing_keys
@@ -51,9 +52,12 @@ class PairScores:
 
 
 def score_pairs(
-    model: LanguageModel, pairs: Sequence[sp.SentencePair], kind: ScoreKind, reporter: Reporter
+    model: LanguageModel | StoredScores, pairs: Sequence[sp.SentencePair], kind: ScoreKind, reporter: Reporter
 ) -> PairScores:
     """Return the scores of both sentences of each pair; raise UsageError if the model scores no tokens of a text."""
+    if isinstance(model, StoredScores):
+        stored = model.find_scores(pairs, kind)
+        return PairScores(model.name, [first for first, _ in stored], [second for _, second in stored], ())
     texts = [*dict.fromkeys(chain.from_iterable((pair.good, pair.bad) for pair in pairs))]
     reporter.begin(f"score with {shorten(model.name)}", len(texts))
     regions = [pair.find_regions() for pair in pairs]
@@ -219,10 +223,11 @@ class PairResults:
         """Return the scores of each pair as CSV."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(("model", "paradigm", "pair_id", "score", "good", "bad"))
+        writer.writerow(COLUMNS)
         for scores in self.scores:
             for pair, *values in zip(self.pairs, scores.good, scores.bad, strict=True):
-                writer.writerow((scores.model, pair.paradigm, pair.pair_id, self.kind.value, *values))
+                names = (scores.model, pair.paradigm, pair.pair_id, self.kind.value)
+                writer.writerow((*names, *values, pair.good, pair.bad))
         return text.getvalue()
 
 

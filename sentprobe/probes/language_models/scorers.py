@@ -17,6 +17,7 @@ from sentprobe.probes.encoders.kinds import read_spec
 from sentprobe.probes.encoders.models.python import convert_to_array, load_object
 from sentprobe.probes.encoders.protocol import EncoderError, missing_extra
 from sentprobe.probes.language_models.sentence_pairs import TextSpan, split_at_spaces
+from sentprobe.probes.language_models.stored_scores import StoredScores
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec, check_names, read_options
 
@@ -112,6 +113,7 @@ def load_function(spec: Spec, device: str) -> FunctionModel:  # noqa: ARG001 - t
 _LOADERS = {
     "hf": "transformer_scorers:load_transformer",
     "ngram": "arpa:load_ngram_model",
+    "scores": "stored_scores:load_stored_scores",
     "trained": "recurrent_scorers:load_recurrent_model",
     "python": "scorers:load_function",
 }
@@ -125,17 +127,17 @@ def parse_models(texts: Sequence[str]) -> list[Spec]:
         if spec.kind not in _LOADERS or not spec.argument:
             raise UsageError(
                 f"unknown language model {str(spec)!r}{suggest(spec.kind, _LOADERS)}; known: "
-                "hf:MODEL, ngram:FILE, python:MODULE:FUNCTION, or the folder of probe train lstm-lm"
+                "hf:MODEL, ngram:FILE, python:MODULE:FUNCTION, scores:FILE, or the folder of probe train lstm-lm"
             )
     return specs
 
 
-def load_language_model(spec: Spec, *, device: str = "") -> LanguageModel:
+def load_language_model(spec: Spec, *, device: str = "") -> LanguageModel | StoredScores:
     """Return the model of a spec; *device* is the default device. Raises UsageError or EncoderError."""
     if spec.kind == "hf" and not all(map(find_spec, ("torch", "transformers"))):
         raise missing_extra("a language model hf:...", "transformers")
     if spec.kind == "trained" and not find_spec("torch"):
         raise missing_extra("a trained language model", "probe")
     module, _, function = _LOADERS[spec.kind].partition(":")
-    model: LanguageModel = getattr(import_module(f"{__package__}.{module}"), function)(spec, device)
+    model: LanguageModel | StoredScores = getattr(import_module(f"{__package__}.{module}"), function)(spec, device)
     return model

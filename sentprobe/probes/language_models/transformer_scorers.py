@@ -174,7 +174,9 @@ def load_transformer(spec: Spec, device: str) -> TransformerModel:
 def _multiply_by_onednn(model: torch.nn.Module) -> None:
     """Let oneDNN compute the linear layers, if PyTorch has it: on AMD's processors, MKL takes twice the time."""
     multiply = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
-    for layer in model.modules() if multiply and torch.backends.mkldnn.is_available() else ():
+    if multiply is None or not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
+        return
+    for layer in model.modules():
         if type(layer) is torch.nn.Linear:
             layer.forward = partial(_apply_linear, multiply, layer)  # type: ignore[method-assign]
 

@@ -50,6 +50,29 @@ def test_models_of_each_kind_in_one_table(command: Command, pairs: Path) -> None
     assert json.loads(again) == records
 
 
+def test_stored_scores_give_the_same_table(command: Command, pairs: Path) -> None:
+    options = ("--pairs", pairs, "-f", "json")
+    models = ("python:lm_scores:score", "python:lm_scores:flip")
+    code, shown, _ = command("lm", *models, *options, "--scores", "s.csv")
+    assert code == 0
+    stored = [f"scores:s.csv?model={model}" for model in models]
+    assert command("lm", *stored, *options) == (0, shown, "")
+    code, _, err = command("lm", "scores:s.csv", *options)
+    assert (code, "s.csv has scores of python:lm_scores:score, python:lm_scores:flip: name one" in err) == (2, True)
+    code, _, err = command("lm", stored[0], *options, "--score", "token")
+    assert (code, "s.csv has no token score of python:lm_scores:score for the pair" in err) == (2, True)
+    text = Path("s.csv").read_text()
+    for changed, message in [
+        (text.replace("model,", "modell,", 1), "not a file that --scores wrote"),
+        (text.replace("-11.0", "high", 1), "line 2: 8 columns with two numbers are wanted"),
+        (text.replace("-11.0", "nan", 1), "line 2: a score is not finite"),
+    ]:
+        Path("t.csv").write_text(changed)
+        code, shown, err = command("lm", "scores:t.csv?model=python:lm_scores:score", *options)
+        assert (code, shown, message in err) == (1, "", True), err
+    assert command("lm", "scores:none.csv", *options)[0] == 2
+
+
 def test_the_text_the_flat_formats_and_the_file(command: Command, pairs: Path) -> None:
     code, shown, _ = command("lm", "python:lm_scores:flip", "--pairs", pairs, "--intervals", "-f", "markdown")
     assert code == 0

@@ -124,7 +124,9 @@ def test_functions_return_a_number_for_a_sentence_or_for_each_word() -> None:
     assert requests == [["the men sleep .", "the men sleeps .", "a b"]]
     assert (results.scores[0].good, results.scores[0].bad) == ([-15, -3], [-16, -3])
     row, _ = csv.DictReader(io.StringIO(results.format_scores()))
-    assert row == {"model": "f", "paradigm": "p", "pair_id": "", "score": "sentence", "good": "-15.0", "bad": "-16.0"}
+    texts = {"sentence_good": "the men sleep .", "sentence_bad": "the men sleeps ."}
+    names = {"model": "f", "paradigm": "p", "pair_id": "", "score": "sentence"}
+    assert row == {**names, "good": "-15.0", "bad": "-16.0", **texts}
     assert "In 1 pair, both sentences are the same." in next(results.build_tables(intervals=False))[2]
     assert measure(lambda texts: torch.tensor([-1.0] * len(texts))).scores[0].good == [-1, -1]
 
