@@ -45,7 +45,7 @@ class Form(StrEnum):
 
 
 class Flag(StrEnum):
-    """A property of a verb that excludes some of its uses from generated sentences, unless an option allows them."""
+    """A property of a verb or adverb that excludes some of its uses from generated sentences, unless an option allows them."""
 
     STATIVE = "stative"
     """The verb is stative, so the progressive is unacceptable: "is believing"."""
@@ -53,6 +53,8 @@ class Flag(StrEnum):
     """The verb names a change without duration, so the progressive is unacceptable: "is recognizing"."""
     PSYCH = "psych"
     """The verb's object has a feeling that the subject causes, by no act of a duration: "is astonishing"."""
+    SENTENCE = "sentence"
+    """The adverb modifies the sentence, so that it stands before a negation: "tatsächlich nicht"."""
     SYNCRETIC = "syncretic"
     """The past form of the verb equals the plain form: "hit"."""
 

@@ -77,6 +77,7 @@ class WordTables:
             for frame in words.verbs_by_frame
         }
         self.verb_lemmas = self.pool.numbers(words.verbs)
+        self._add_auxiliaries(space)
         pairs = [(n, lexicon.get(d, Kind.DETERMINER)) for n, d in words.determiners]
         self.det_forms = self._build_agreeing_forms("det", [([n], w) for n, w in pairs])
         self.det_lemmas = self.pool.numbers(w.lemma for _, w in pairs)
@@ -92,6 +93,20 @@ class WordTables:
         self.noun_feats = self._build_agreeing_feats("NOUN", [([n.value for n in _NUMBERS], "")])
         self.tenses = self.pool.numbers(tense.value for tense in ev.Tense)
         self.negators = self.pool.numbers(["", *NEGATIONS[1:]])
+
+    def _add_auxiliaries(self, space: NumberedEvents) -> None:
+        """Add the auxiliaries of the perfect, by tense and number, and whether each verb takes the second."""
+        forms = self.language.perfect_forms
+        if not forms:
+            return
+        firsts = ["hatte", "hatten", "hat", "haben"]  # in the order of TENSE_NUMBER_PAIRS
+        self.auxiliary_form = self._number_rows([first, forms[first]] for first in firsts)
+        self.auxiliary_lemma = self._number_rows(["haben", "sein"] for _ in firsts)
+        self.takes_second_auxiliary = {}
+        for frame in space.words.verbs_by_frame:
+            words = {word.lemma: word.auxiliary for word in space.lexicon.words(Kind(frame.value))}
+            is_second = [words.get(verb) == "sein" for verb in space.words.verbs]
+            self.takes_second_auxiliary[frame.value] = np.array(is_second, dtype=np.int64)
 
     def _add_adjectives(self, space: NumberedEvents) -> None:
         lexicon, words, language = space.lexicon, space.words, self.language
@@ -307,6 +322,13 @@ class LayoutRows:
         verb_forms: NumberArray = self.tables.verb_forms[site.frame.value][forms, self.values[f"{site.path}verb"]]
         return verb_forms
 
+    def look_up_auxiliaries(self, site: ClauseSite, part: str) -> NumberArray:
+        """Return the form or the lemma, as *part* says, of the auxiliary of the perfect."""
+        is_second = self.tables.takes_second_auxiliary[site.frame.value][self.values[f"{site.path}verb"]]
+        table = getattr(self.tables, f"auxiliary_{part}")
+        entries: NumberArray = table[self.find_variants(site), is_second]
+        return entries
+
     def look_up_finite(self, site: ClauseSite, part: str) -> NumberArray:
         """Return the auxiliary, the main verb's form, or the finite verb's tag or features, as *part* says."""
         table = np.array([getattr(finite, part) for finite in self.finite[site.path]])
@@ -391,6 +413,8 @@ class LayoutColumns:
         self._add_lookup("lemma", f"{path}verb", "verb_lemmas")
         for field, part in (("form", "auxiliary"), ("tag", "tag"), ("feats", "feats")):
             self.columns[f"{field}:{path}fin"] = partial(LayoutRows.look_up_finite, site=site, part=part)
+        for part in ("form", "lemma") if self._tables.language.perfect_forms else ():
+            self.columns[f"{part}:{path}aux"] = partial(LayoutRows.look_up_auxiliaries, site=site, part=part)
         self._add_lookup("form", f"{path}negation", "negators")
         if f"{path}modal" in self._domains:
             self.columns[f"form:{path}modal"] = partial(LayoutRows.look_up_modals, path=path)
@@ -498,6 +522,8 @@ class LayoutColumns:
         finite = f"{token.path}fin" if is_verb and is_finite(*token.origin, self._tables.language) else ""
         _, case = ("", "") if is_verb else split_form(leaf.form)
         form = slot or finite or (f"{token.path}negation" if leaf.form in NEGATIONS else "")
+        if leaf.form in self._tables.language.perfect_forms:
+            form = slot = f"{token.path}aux"
         return Token(
             form=marks.get(f"form{case}:{form}", leaf.form),
             lemma=marks.get(f"lemma:{slot}", leaf.lemma),

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sentprobe.generator.bulk import columns
 from sentprobe.generator.events.event import Number, Tense
-from sentprobe.generator.sentences.realize import SLOT_KINDS, split_form
+from sentprobe.generator.sentences.realize import SLOT_KINDS, choose_auxiliary, split_form
 from sentprobe.generator.sentences.sentence_plan import PlanToken, plan_sentence
 from sentprobe.generator.spaces import drawn_event
 from sentprobe.generator.spaces.constraints import Allowed
@@ -93,6 +93,8 @@ class _PhraseBuilder:
             return _make_lookup(self._get_forms(token.slot, kind, form), self._numbers[token.slot])
         if columns.is_finite(*token.origin, language):
             tense, subject, leaves = self._find_agreement(token)
+            if token.leaf.form in language.perfect_forms:
+                return self._build_auxiliary_lookup(token)
             return _make_pair_lookup([[leaf.form for leaf in row] for row in leaves], tense, subject)
         word = token.leaf.form
         return lambda _: word
@@ -105,6 +107,21 @@ class _PhraseBuilder:
         tense, subject, leaves = self._find_agreement(token)
         forms = [[self._get_forms(token.slot, kind, leaf.form) for leaf in row] for row in leaves]
         return lambda values: forms[values[tense]][values[subject]][values[verb]]
+
+    def _build_auxiliary_lookup(self, token: PlanToken) -> WordLookup:
+        tense, subject, leaves = self._find_agreement(token)
+        slot = f"{token.path}verb"
+        kind, variable = Kind(self._clauses[token.path].site.frame.value), self._numbers[slot]
+        used = self._event.layout.variables[variable].domain
+        words = [self._lexicon.get(v, kind) if i in used else None for i, v in enumerate(self._get_values(variable))]
+        forms = [
+            [
+                [choose_auxiliary(leaf, word, self._lexicon.language).form if word else "" for word in words]
+                for leaf in row
+            ]
+            for row in leaves
+        ]
+        return lambda values: forms[values[tense]][values[subject]][values[variable]]
 
     def _build_noun_phrase_lookup(self, path: str, token: PlanToken) -> WordLookup:
         name = token.slot.rpartition(".")[2]

@@ -69,11 +69,29 @@ def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
 
 
 def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:
-    """Return the only reading of a sentence. Raises ParseError, or SentprobeError if it is ambiguous."""
-    clause = find_only_reading(parse_clauses(sentence, lexicon))
+    """Return the only reading of a sentence. Raises ParseError, or SentprobeError if it is ambiguous.
+
+    In a clause whose cases do not decide, the subject stands before the object; no space has the other event.
+    """
+    clauses = parse_clauses(sentence, lexicon)
+    if lexicon.language.has_fronting:
+        clauses = _choose_unmarked(clauses)
+    clause = find_only_reading(clauses)
     if clause is None:
         raise SentprobeError(f"the sentence has {len(parse(sentence, lexicon))} readings, not one")
     return clause
+
+
+def _choose_unmarked(clauses: Sequence[ParsedClause]) -> list[ParsedClause]:
+    """Return the derivations in which the fewest objects stand before their subjects."""
+    counts = [*map(_count_early_objects, clauses)]
+    return [clause for clause, count in zip(clauses, counts, strict=True) if count == min(counts)]
+
+
+def _count_early_objects(clause: ParsedClause) -> int:
+    shape = clause.shape
+    is_early = bool(shape.front) or (shape.is_relative and shape.gap != shape.subject)
+    return is_early + sum(_count_early_objects(phrase.clause) for _, phrase in clause.phrases if phrase.clause)
 
 
 def find_only_reading(clauses: Sequence[ParsedClause]) -> ParsedClause | None:
@@ -222,6 +240,8 @@ def _find_readings(token: str, lexicon: Lexicon) -> _TokenReadings:
         inputs.append((QUESTION_WORD, "", token, ""))
     for word, form in lexicon.find(token):
         if word.kind is Kind.NOUN:
+            if form not in noun_features:
+                continue  # the genitive
             number, case = noun_features[form]
             word_class = language.find_class(word)
             determiner_form = language.find_form("det", number, case, word_class)
@@ -238,6 +258,8 @@ def _find_readings(token: str, lexicon: Lexicon) -> _TokenReadings:
         else:
             lemmas = ("", "", word.lemma) if word.kind is Kind.MODAL else (word.lemma, "", "")
             inputs.append((f"{form} {word.kind.value}", *lemmas))
+            if form == language.participle:
+                inputs.append((f"{form} {word.kind.value} {word.auxiliary or 'haben'}", *lemmas))
     return _TokenReadings(token, tuple(inputs), tuple(determiners), tuple(nouns), tuple(adverbs), tuple(adjectives))
 
 

@@ -1,7 +1,7 @@
 """Rules: choices and constraints as boxes of the layouts that they require or ban."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import product
 
@@ -11,19 +11,11 @@ from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY, find_la
 from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words
 from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Layout, Restriction, Variable
 from sentprobe.generator.spaces.object_readings import find_object_boxes, has_object_readings
+from sentprobe.generator.spaces.object_order import Rule, iterate_order_rules
 from sentprobe.generator.spaces.restrictions import list_restrictions
 from sentprobe.generator.spaces.sort_bans import find_asked_boxes, find_sort_bans, find_sort_boxes
 from sentprobe.lexicon import Flag, Form, Kind, Lexicon
 from sentprobe.lexicon.words import NO_PROGRESSIVE
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A constraint: its text, and the boxes of a layout whose union it requires or bans."""
-
-    text: str
-    find_boxes: Callable[[Layout], Sequence[Restriction]]
-    is_ban: bool = False
 
 
 def iterate_rules(
@@ -42,6 +34,9 @@ def iterate_rules(
     for lemma in constraints.forbidden_words:
         yield Rule(f"the forbidden word {lemma!r}", partial(_find_word_boxes, lemma), is_ban=True)
     yield from _iterate_language_rules(words, lexicon, choices, is_detailed=is_detailed)
+    if lexicon.language.closes_clauses:
+        yield from iterate_order_rules(words, lexicon, choices)
+        return
     if not choices.ambiguous and {*choices.adverbs} != {0}:
         yield Rule("leaving out adverbs that two verbs can take", _find_ambiguous_boxes, is_ban=True)
     if not choices.ambiguous and {*choices.coordinations} != {0}:
@@ -53,7 +48,7 @@ def iterate_rules(
 
 def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *, is_detailed: bool) -> Iterator[Rule]:
     """Yield the rules for the classes of verbs and the sorts of nouns."""
-    flags = NO_PROGRESSIVE - choices.allow
+    flags = NO_PROGRESSIVE - choices.allow if Aspect.PROGRESSIVE in lexicon.language.aspects else frozenset[Flag]()
     for flag_set in [frozenset([flag]) for flag in sorted(flags)] if is_detailed else [flags]:
         if verbs := find_verbs_without_progressive(words, lexicon, flag_set):
             text = f"leaving out {' and '.join(sorted(flag_set))} verbs in the progressive (see --allow)"

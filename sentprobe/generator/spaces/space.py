@@ -26,7 +26,7 @@ from sentprobe.generator.spaces.layout import (
 )
 from sentprobe.generator.spaces.profile import Profile, SpaceStratum, find_strata, sample_strata
 from sentprobe.generator.spaces.rules import Rule, iterate_rules
-from sentprobe.generator.spaces.templates import find_patterns
+from sentprobe.generator.spaces.templates import expand_templates, find_patterns
 from sentprobe.lexicon import Kind, Lexicon
 
 MAX_SENTENCES = 1_000_000_000
@@ -327,6 +327,9 @@ def _build_layouts(templates: tuple[str, ...], words: Words, choices: Choices) -
 def _iterate_main_forms(choices: Choices, is_modal: tuple[bool, ...]) -> Iterator[ClauseForm]:
     """Yield the forms of main clauses; an order has no modal."""
     for mood in choices.moods:
+        yield from (ClauseForm(fronting=f) for f in choices.frontings if f is not None and mood is Mood.STATEMENT)
+        if None not in choices.frontings:
+            continue
         if mood is Mood.ORDER:
             yield ClauseForm(mood=mood)
             continue
@@ -348,7 +351,7 @@ def _build_cached_layouts(
     main_forms, inner_forms = forms
     return tuple(
         make_layout(pattern, adverbs, words, negators, clause_forms, phrases=phrases)
-        for pattern in find_patterns(templates)
+        for pattern in find_patterns(expand_templates(templates, words.language))
         for adverbs in product(main, *[inner] * len(pattern.clauses))
         for clause_forms in product(main_forms, *[inner_forms] * len(pattern.clauses))
         if can_have_form(pattern, clause_forms[0])

@@ -91,7 +91,6 @@ ENGLISH = Language(
     moods=("statement", "question", "order"),
     has_coordination=True,
     max_adverbs=6,
-    missing={"perf": "English has simple and prog"},
     structures=(
         ("intransitive", "active", "", ("", "agent")),
         ("transitive", "active", "", ("", "agent", "patient")),
