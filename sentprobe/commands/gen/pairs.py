@@ -93,7 +93,7 @@ def pairs(
     if nli and not is_training:
         raise UsageError("--nli is a kind of training data: add --for training")
     side = find_split_side(hold_out or (), source)
-    words = load_lexicon(source.lexicon)
+    words = load_lexicon(source.lexicon, source.language)
     if nli and mood is not None:
         raise UsageError("--nli is for statements: leave out --mood")
     space = (NliSpace if nli else partial(TripletSpace, mood=mood))(

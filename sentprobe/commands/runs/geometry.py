@@ -95,7 +95,7 @@ def geometry(
     inputs.reject_unused_options(map_given_options(context), sentences or (), files)
     specs = parse_encoders(encoder or USUAL_ENCODERS)
     side = parse_side(source.held_out or (), held_out=True)
-    words = load_lexicon(source.lexicon)
+    words = load_lexicon(source.lexicon, source.language)
     vocabulary = source.vocabulary or choose_vocabulary(words, "compeval")
     drawing = ts.TripletSampling(
         vocabulary=vocabulary,

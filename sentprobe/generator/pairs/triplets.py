@@ -36,7 +36,8 @@ from sentprobe.generator.spaces.held_out_words import SplitSide
 from sentprobe.generator.spaces.layout import ClauseForm, make_layout
 from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space, join_batches
 from sentprobe.generator.spaces.templates import Pattern, find_patterns
-from sentprobe.lexicon import Kind, Lexicon
+from sentprobe.lexicon import Kind, Lexicon, Word
+from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.sorts import restrict_to_one_sort
 
 
@@ -122,6 +123,9 @@ class TripletSpace:
         self.side = side
         self.lexicon = side.restrict_lexicon(lexicon, vocabulary) if side else lexicon
         self.contrast = contrasts.find_contrast(contrast)
+        self._forbidden_events: tuple[ev.Event, ...] = ()
+        if lexicon.language.has_fronting:
+            self._restrict_to_decided_nouns(vocabulary)
         if mood and mood not in self.contrast.common_moods:
             raise ImpossibleContrastError(f"the contrast {contrast!r} is impossible where all sentences are {mood}s")
         self.moods = (mood,) if mood else self.contrast.moods
@@ -133,6 +137,16 @@ class TripletSpace:
         strata = [*chain.from_iterable(map(self._find_template_strata, self.templates))]
         strata_by_key = {(stratum.pattern, stratum.place, stratum.voices): stratum for stratum in reversed(strata)}
         self.strata = tuple(reversed(strata_by_key.values()))
+
+    def _restrict_to_decided_nouns(self, vocabulary: str) -> None:
+        """Use singular nouns whose article alone shows the case, so that all forms have one bag of words."""
+        if self.contrast.name == "aspect":
+            raise ImpossibleContrastError(f"{self.lexicon.language.name} has no contrast of aspect")
+        nouns = self.lexicon.vocabulary(vocabulary).words[Kind.NOUN]
+        decided = [noun for noun in nouns if is_decided_by_article(self.lexicon.get(noun, Kind.NOUN))]
+        self.lexicon = self.lexicon.replace_words(vocabulary, {Kind.NOUN: decided})
+        plural = ev.Participant(number=ev.Number.PLURAL)
+        self._forbidden_events = (ev.Event(agent=plural), ev.Event(patient=plural))
 
     def count(self) -> int:
         """Return the exact number of triplets."""
@@ -255,7 +269,7 @@ class TripletSpace:
             if is_order and not (self.contrast.in_orders if place == drafts.MAIN else not place.startswith("agent.")):
                 continue
             spaces_by_voice: dict[ev.Voice | None, tuple[Space, ...]] = {}
-            for voices, voice in _find_voice_changes(pattern):
+            for voices, voice in _find_form_changes(pattern, self.lexicon.language):
                 if is_order and drafts.MAIN in voices:
                     continue  # an order has no passive
                 if voice not in spaces_by_voice:
@@ -264,8 +278,12 @@ class TripletSpace:
                     yield Stratum(pattern=pattern, place=place, voices=voices, spaces=spaces)
 
     def _find_anchor_spaces(self, pattern: Pattern, place: str, form: ev.Event) -> Iterator[Space]:
+        language = self.lexicon.language
+        if pattern.clauses and language.closes_clauses:  # a participle last, so that all forms have the same commas
+            form = replace(form, aspect=ev.Aspect.PERFECT)
         for condition, mood in product(self.contrast.build_conditions(pattern, place), self.moods):
             try:
+                condition = adapt_aspects(condition, language)
                 choices = self._make_choices(place, mood, unify(condition, form))
                 space = self._build_space(pattern, choices, self._find_unusable_words(pattern, place, choices))
             except ev.Contradiction:
@@ -318,9 +336,41 @@ class TripletSpace:
             vocabulary=self.vocabulary,
             templates=[pattern.name],
             choices=choices,
-            constraints=Constraints(forbidden_words=tuple(sorted(unusable_words))),
+            constraints=Constraints(forbidden=self._forbidden_events, forbidden_words=tuple(sorted(unusable_words))),
             explained=False,
         )
+
+
+def is_decided_by_article(noun: Word) -> bool:
+    """Say whether the article of a noun shows the accusative, and the noun itself has one form: *der Arzt*.
+
+    >>> from sentprobe.lexicon.languages.german import GERMAN
+    >>> from sentprobe.lexicon.read import read_built_in
+    >>> [is_decided_by_article(read_built_in(GERMAN).get(noun, Kind.NOUN)) for noun in ("Arzt", "Student", "Frau")]
+    [True, False, False]
+    """
+    return noun.gender == "masc" and len({noun.forms[f"NN.sg.{case}"] for case in ("nom", "acc", "dat")}) == 1
+
+
+def adapt_aspects(event: ev.Event, language: Language) -> ev.Event:
+    """Return a condition with the perfect in place of the progressive, in a language that has no progressive."""
+    if ev.Aspect.PROGRESSIVE in language.aspects:
+        return event
+    if event.aspect is ev.Aspect.PROGRESSIVE:
+        event = replace(event, aspect=ev.Aspect.PERFECT)
+    for role, person in ev.iterate_participants(event):
+        if isinstance(person.clause, ev.RelativeClause):
+            inner = adapt_aspects(person.clause.event, language)
+            event = event.with_argument(role, replace(person, clause=replace(person.clause, event=inner)))
+    return event
+
+
+def _find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
+    """Yield the changes of form of :func:`_find_voice_changes`, or the order of the object where that can change."""
+    if not language.has_fronting:
+        yield from _find_voice_changes(pattern)
+    elif pattern.frame is not ev.Frame.INTRANSITIVE:
+        yield (drafts.FRONTING,), ev.Voice.ACTIVE
 
 
 def _find_voice_changes(pattern: Pattern) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
