@@ -71,7 +71,7 @@ def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
 def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:
     """Return the only reading of a sentence. Raises ParseError, or SentprobeError if it is ambiguous.
 
-    In a clause whose cases do not decide, the subject stands before the object; no space has the other event.
+    In a main clause whose cases do not decide, the subject stands before the object; no space has the other event.
     """
     clauses = parse_clauses(sentence, lexicon)
     if lexicon.language.has_fronting:

@@ -1,4 +1,7 @@
-"""Rules for a language with cases: an object stands before its subject only where case decides."""
+"""Rules for a language with cases, which decide between subject and object.
+
+Where no case decides, the first noun of a main clause is the subject, and there is no such relative clause.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -23,7 +26,7 @@ class Rule:
 def iterate_order_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
     """Yield the rules for the order of objects, and for adverbs that do not follow a negation."""
     if not choices.ambiguous:
-        text = "leaving out objects before a subject where no case decides"
+        text = "leaving out relative clauses and early objects where no case decides"
         yield Rule(text, partial(_find_undecided_boxes, words, lexicon), is_ban=True)
     adverbs = (lexicon.get(adverb, Kind.ADVERB) for adverb in words.adverbs)
     flagged = frozenset(i for i, adverb in enumerate(adverbs) if Flag.SENTENCE in adverb.flags - choices.allow)
@@ -33,12 +36,13 @@ def iterate_order_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Ite
 
 
 def _find_undecided_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> list[Restriction]:
-    """Return the boxes of objects that stand before their subject, where both have one form for two cases."""
+    """Return the boxes of fronted objects and of relative clauses, where both nouns have one form for two cases."""
     boxes: list[Restriction] = []
     for site in layout.clauses:
-        is_early = site.gap is Role.PATIENT if site.owner else site.form.fronting is not None
-        if is_early and site.frame is Frame.TRANSITIVE and site.voice is Voice.ACTIVE:
-            paths = (site.owner or "patient.", f"{site.path}agent.")
+        if (site.owner or site.form.fronting) and site.frame is Frame.TRANSITIVE and site.voice is Voice.ACTIVE:
+            paths = (
+                site.owner if site.gap is role else f"{site.path}{role.value}." for role in (Role.AGENT, Role.PATIENT)
+            )
             pairs = product(*(_list_undecided(words, lexicon, path) for path in paths))
             boxes += [first | second for first, second in pairs]
     return boxes
