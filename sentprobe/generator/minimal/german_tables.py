@@ -1,7 +1,7 @@
 """Tables of the words that an error puts in place of a word, for German: another number, case, gender or auxiliary."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from itertools import chain, permutations
+from itertools import permutations
 from typing import TypeAlias
 
 from sentprobe.generator.minimal.changes import name_form
@@ -53,7 +53,7 @@ def _list_bare_nouns(words: Sequence[Word]) -> _Rows:
 
 TABLES: Mapping[str, Callable[[Sequence[Word]], _Rows]] = {
     "number": _list_numbers,
-    "auxiliary": lambda _: chain(_exchange("VAFIN", [pair.split() for pair in _PERFECT])),
+    "auxiliary": lambda _: _exchange("VAFIN", [pair.split() for pair in _PERFECT]),
     "gender": lambda _: _exchange("ART", [["der", "die", "das"]]),
     "lemma": _list_bare_nouns,
     **{case: _put_case(case) for case in _CASES},
