@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
@@ -41,7 +42,7 @@ def build_space(contrast: str, vocabulary: str) -> TripletSpace:
 def translate_back(event: ev.Event) -> ev.Event:
     """Return the English event of a German one, active, simple and without an object first."""
     kind = Kind(str(event.frame))
-    arguments = {}
+    arguments: dict[str, Any] = {}
     for role in event.roles:
         filler = event.argument(role)
         if isinstance(filler, ev.Participant):
@@ -65,7 +66,7 @@ def translate_back(event: ev.Event) -> ev.Event:
 
 def strip_form(event: ev.Event) -> ev.Event:
     """Return an English event without what a translation loses: voice, aspect, negator, relativizer."""
-    arguments = {}
+    arguments: dict[str, Any] = {}
     for role, person in ev.iterate_participants(event):
         if isinstance(person.clause, ev.RelativeClause):
             clause = ev.RelativeClause(event=strip_form(person.clause.event), relativizer="that")
