@@ -105,6 +105,7 @@ def geometry(
         seed=seed,
         words=ts.digest_words(side.restrict_lexicon(words, vocabulary) if side else words, vocabulary),
         held_out=side.values if side else (),
+        language=words.language.code,
     )
     check_distractors(distractors)
     targets = inputs.parse_sentence_targets(other_words, task or (), source, seed=seed) if other_words else None

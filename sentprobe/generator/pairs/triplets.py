@@ -124,6 +124,7 @@ class TripletSpace:
         self.lexicon = side.restrict_lexicon(lexicon, vocabulary) if side else lexicon
         self.contrast = contrasts.find_contrast(contrast)
         self._forbidden_events: tuple[ev.Event, ...] = ()
+        self._check_language(lexicon.language)
         if lexicon.language.has_fronting:
             self._restrict_to_decided_nouns(vocabulary)
         if mood and mood not in self.contrast.common_moods:
@@ -138,10 +139,16 @@ class TripletSpace:
         strata_by_key = {(stratum.pattern, stratum.place, stratum.voices): stratum for stratum in reversed(strata)}
         self.strata = tuple(reversed(strata_by_key.values()))
 
+    def _check_language(self, language: Language) -> None:
+        """Raise ImpossibleContrastError if a language lacks the contrast."""
+        contrast, kinds = self.contrast, (None, *language.forms)
+        is_possible = contrast.needed_kind in kinds and {*contrast.moods} <= {*language.moods}
+        # The perfect has the meaning of the past; an adjective has another ending in another case.
+        if not is_possible or (language.has_fronting and contrast.name in ("aspect", "binding")):
+            raise ImpossibleContrastError(f"{language.name} cannot have the contrast {contrast.name!r} here")
+
     def _restrict_to_decided_nouns(self, vocabulary: str) -> None:
         """Use singular nouns whose article alone shows the case, so that all forms have one bag of words."""
-        if self.contrast.name == "aspect":
-            raise ImpossibleContrastError(f"{self.lexicon.language.name} has no contrast of aspect")
         nouns = self.lexicon.vocabulary(vocabulary).words[Kind.NOUN]
         decided = [noun for noun in nouns if is_decided_by_article(self.lexicon.get(noun, Kind.NOUN))]
         self.lexicon = self.lexicon.replace_words(vocabulary, {Kind.NOUN: decided})

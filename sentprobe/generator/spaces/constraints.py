@@ -60,7 +60,7 @@ class Choices:
     ``allow`` admits verbs with a flag that are excluded by default: stative, punctual and psych verbs in the
     progressive, and syncretic verbs ("the men hit"). ``ambiguous`` admits events whose sentence has two readings,
     because two verbs can take an adverb (see :mod:`sentprobe.generator.sentences.attachments`) or an object, or two
-    nouns a conjunct.
+    nouns a conjunct; ``decided`` also leaves out main clauses in which only the order shows the object.
     """
 
     main: ev.Event = field(default_factory=ev.Event)
@@ -80,6 +80,7 @@ class Choices:
     coordinations: tuple[int, ...] = (0,)
     allow: frozenset[Flag] = frozenset()
     ambiguous: bool = False
+    decided: bool = False
 
     def __post_init__(self) -> None:
         for field_of in fields(self):

@@ -20,6 +20,7 @@ from sentprobe.lexicon.languages.language import Language
 from sentprobe.probes.compeval.items import MAX_MISSES, Drawer, Probe, Unit, filter_bounded
 from sentprobe.probes.compeval.questions import ProbedSentence, Question, does_noun_precede, is_agent
 
+_WITHOUT_BE = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE)
 UnitMaker: TypeAlias = Callable[[Drawer, Probe], Iterator[Unit]]
 """Yields units for given probe words from the drawer's sub-template, in random order."""
 
@@ -55,13 +56,16 @@ def make_semrole_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """Yield units that ask whether the noun is the verb's agent; the mirror swaps it with one of the same number."""
     noun, verb = probe
     agent_event = ev.Event(predicate=verb, agent=ev.Participant(noun=noun))
-    events = drawer.sample_events(required=(agent_event,), words=probe)
+    events = drawer.sample_events(required=(agent_event,), words=probe, choices=Choices(decided=True))
     return make_mirror_pairs(drawer, probe, is_agent, events, swap_noun)
 
 
 def make_order_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """Yield units that ask whether the noun precedes the verb; the mirror swaps it with one after the verb."""
-    return make_mirror_pairs(drawer, probe, does_noun_precede, drawer.sample_events(words=probe), swap_noun)
+    has_last_verb = drawer.wording.lexicon.language.closes_clauses
+    choices = Choices(main=_WITHOUT_BE) if has_last_verb else None  # no noun follows a participle
+    events = drawer.sample_events(words=probe, choices=choices)
+    return make_mirror_pairs(drawer, probe, does_noun_precede, events, swap_noun)
 
 
 MirrorFinder: TypeAlias = Callable[[Drawer, ProbedSentence, Probe], Iterable[DrawnEvent]]
@@ -151,9 +155,6 @@ def _move_negation(drawer: Drawer, event: DrawnEvent) -> Unit | None:
     if not have_same_words(drawer, event, mirror):
         return None
     return drawer.build_item(event, label=False), drawer.build_item(mirror, label=True)
-
-
-_WITHOUT_BE = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE)
 
 
 def _has_be(event: DrawnEvent) -> bool:
