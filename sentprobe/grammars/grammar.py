@@ -51,7 +51,7 @@ class Grammar:
             Production(_fill_category(schema.lhs(), word, str(form), self._language), [text])
             for word in words
             for form, text in word.forms.items()
-            for schema in self._schemata.get(form) or self._schemata.get(str(form).partition(".")[0], ())
+            for schema in self._schemata.get(form) or self._schemata.get(str(form).partition(".")[0]) or ()
         ]
 
     def derive(

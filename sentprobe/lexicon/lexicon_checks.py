@@ -170,7 +170,8 @@ def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         if not section.is_table:
             yield section.line, f"{section.name!r}, expected a section [{section.name}]"
     for item in draft.items:
-        yield from find_wrong_values(item, draft.language.classes)
+        yield from find_wrong_values(item)
+        yield from find_wrong_gender(item, draft.language.classes)
     for entry in list_vocabulary_entries(draft):
         if not is_strings(entry.value) and entry.value != drafts.ALL:
             yield entry.line, f'{entry.key!r}, expected a list of lemmas or "{drafts.ALL}"'
@@ -180,16 +181,20 @@ def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
             yield entry.line, f"{entry.key!r} of [{SYNONYMS}], expected a list of lists of two lemmas or more"
 
 
-def find_wrong_values(item: drafts.DraftWord, classes: tuple[str, ...]) -> Iterator[LexiconFinding]:
-    """Yield the values of the wrong type in a word's entry; *classes* are the genders."""
+def find_wrong_gender(item: drafts.DraftWord, genders: tuple[str, ...]) -> Iterator[LexiconFinding]:
+    """Yield the gender of a noun if it is not among *genders*."""
+    if item.stated.get(GENDER, genders[0]) not in genders:
+        yield item.entry.line, f"{GENDER!r} of {item.word.lemma!r}, expected {format_names(genders)}"
+
+
+def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
+    """Yield the values of the wrong type in a word's entry."""
     line, lemma = item.entry.line, item.word.lemma
     if not isinstance(item.entry.value, dict):
         yield line, f"{lemma!r}, expected a table such as {{}}"
     for key, value in item.stated.items():
         if key == drafts.FLAGS and not is_strings(value):
             yield line, f"{key!r} of {lemma!r}, expected a list of strings"
-        elif key == GENDER and value not in classes:
-            yield line, f"{key!r} of {lemma!r}, expected {format_names(classes)}"
         elif key == drafts.ARTICLE and value not in ARTICLES:
             yield line, f"{key!r} of {lemma!r}, expected {format_names(ARTICLES)}"
         elif key == drafts.SORT and not (isinstance(value, str) and len(value.split()) == 1):

@@ -133,16 +133,15 @@ class _PhraseBuilder:
             return _make_pair_lookup(table, determiner, noun)
         adjective = self._numbers.get(f"{path}adjective0") if self._lexicon.language.class_of_next_word else None
         following, kind = (noun, Kind.NOUN) if adjective is None else (adjective, Kind.ADJECTIVE)
+        slot, numbers = name.rstrip("0123456789"), [number for number, _ in pairs]
+        lemmas = self._get_values(following)
         if name == "det":
-            table = _build_agreement_table(self._lexicon, pairs, self._get_values(following), kind, case)
+            table = _build_agreement_table(self._lexicon, pairs, lemmas, kind, (slot, case))
             return _make_pair_lookup(table, determiner, following)
-        slot, at = name.rstrip("0123456789"), self._numbers[token.slot]
-        numbers = tuple(number for number, _ in pairs)
+        at = self._numbers[token.slot]
         tables = [
-            _build_agreement_table(
-                self._lexicon, tuple((n, lemma) for n in numbers), self._get_values(following), kind, case, slot
-            )
-            for lemma in self._get_values(at)
+            _build_agreement_table(self._lexicon, tuple((n, word) for n in numbers), lemmas, kind, (slot, case))
+            for word in self._get_values(at)
         ]
         return lambda values: tables[values[at]][values[determiner]][values[following]]
 
@@ -197,15 +196,13 @@ def _build_noun_table(
 
 @lru_cache(maxsize=64)
 def _build_agreement_table(
-    lexicon: Lexicon,
-    pairs: tuple[tuple[str, str], ...],
-    following: tuple[str, ...],
-    kind: Kind,
-    case: str,
-    slot: str = "det",
+    lexicon: Lexicon, pairs: tuple[tuple[str, str], ...], following: tuple[str, ...], kind: Kind, place: tuple[str, str]
 ) -> Sequence[Sequence[str]]:
-    """Return the form of each word of *pairs*, which has a number, with each word that it agrees with."""
-    language = lexicon.language
+    """Return the form of each word of *pairs*, which has a number, with each word that it agrees with.
+
+    *place*: slot and case.
+    """
+    language, (slot, case) = lexicon.language, place
     classes = [language.find_class(lexicon.get(lemma, kind)) for lemma in following]
     words = [(number, lexicon.get(lemma, SLOT_KINDS[slot])) for number, lemma in pairs]
     forms = [[(word, language.find_form(slot, n, case, c)) for c in classes] for n, word in words]

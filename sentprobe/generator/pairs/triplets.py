@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, partial
-from itertools import chain, combinations, product
+from itertools import chain, product
 from random import Random
 from typing import ClassVar, TypeAlias
 
@@ -19,6 +19,7 @@ from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.matching import unify
 from sentprobe.generator.pairs import contrasts, drafts
+from sentprobe.generator.pairs.form_changes import adapt_aspects, find_form_changes, is_decided_by_article
 from sentprobe.generator.pairs.replacements import (
     VOLITIONAL_ADVERBS,
     ReplacementTables,
@@ -36,7 +37,7 @@ from sentprobe.generator.spaces.held_out_words import SplitSide
 from sentprobe.generator.spaces.layout import ClauseForm, make_layout
 from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space, join_batches
 from sentprobe.generator.spaces.templates import Pattern, find_patterns
-from sentprobe.lexicon import Kind, Lexicon, Word
+from sentprobe.lexicon import Kind, Lexicon
 from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.sorts import restrict_to_one_sort
 
@@ -276,7 +277,7 @@ class TripletSpace:
             if is_order and not (self.contrast.in_orders if place == drafts.MAIN else not place.startswith("agent.")):
                 continue
             spaces_by_voice: dict[ev.Voice | None, tuple[Space, ...]] = {}
-            for voices, voice in _find_form_changes(pattern, self.lexicon.language):
+            for voices, voice in find_form_changes(pattern, self.lexicon.language):
                 if is_order and drafts.MAIN in voices:
                     continue  # an order has no passive
                 if voice not in spaces_by_voice:
@@ -290,8 +291,8 @@ class TripletSpace:
             form = replace(form, aspect=ev.Aspect.PERFECT)
         for condition, mood in product(self.contrast.build_conditions(pattern, place), self.moods):
             try:
-                condition = adapt_aspects(condition, language)
-                choices = self._make_choices(place, mood, unify(condition, form))
+                anchors = unify(adapt_aspects(condition, language), form)
+                choices = self._make_choices(place, mood, anchors)
                 space = self._build_space(pattern, choices, self._find_unusable_words(pattern, place, choices))
             except ev.Contradiction:
                 continue
@@ -346,56 +347,6 @@ class TripletSpace:
             constraints=Constraints(forbidden=self._forbidden_events, forbidden_words=tuple(sorted(unusable_words))),
             explained=False,
         )
-
-
-def is_decided_by_article(noun: Word) -> bool:
-    """Say whether the article of a noun shows the accusative, and the noun itself has one form: *der Arzt*.
-
-    >>> from sentprobe.lexicon.languages.german import GERMAN
-    >>> from sentprobe.lexicon.read import read_built_in
-    >>> [is_decided_by_article(read_built_in(GERMAN).get(noun, Kind.NOUN)) for noun in ("Arzt", "Student", "Frau")]
-    [True, False, False]
-    """
-    return noun.gender == "masc" and len({noun.forms[f"NN.sg.{case}"] for case in ("nom", "acc", "dat")}) == 1
-
-
-def adapt_aspects(event: ev.Event, language: Language) -> ev.Event:
-    """Return a condition with the perfect in place of the progressive, in a language that has no progressive."""
-    if ev.Aspect.PROGRESSIVE in language.aspects:
-        return event
-    if event.aspect is ev.Aspect.PROGRESSIVE:
-        event = replace(event, aspect=ev.Aspect.PERFECT)
-    for role, person in ev.iterate_participants(event):
-        if isinstance(person.clause, ev.RelativeClause):
-            inner = adapt_aspects(person.clause.event, language)
-            event = event.with_argument(role, replace(person, clause=replace(person.clause, event=inner)))
-    return event
-
-
-def _find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
-    """Yield the changes of form of :func:`_find_voice_changes`, or the order of the object where that can change."""
-    if not language.has_fronting:
-        yield from _find_voice_changes(pattern)
-    elif pattern.frame is not ev.Frame.INTRANSITIVE:
-        yield (drafts.FRONTING,), ev.Voice.ACTIVE
-
-
-def _find_voice_changes(pattern: Pattern) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
-    """Yield sets of clauses whose voice may change, with the required voice of the anchor's main clause, or None.
-
-    The number of passive clauses must change. If an active and a passive clause exchanged their voices, the positive
-    might have the same words as the anchor, and no negative could be nearer to the anchor. Where no voice changes, a
-    recipient changes its form.
-    """
-    paths = contrasts.find_voice_paths(pattern)
-    for size in range(1, len(paths) + 1):
-        for voices in combinations(paths, size):
-            inner = {dict(pattern.clauses)[drafts.parse_owner_role(p)].voice for p in voices if p}
-            if size % 2:
-                yield voices, None
-            elif len(inner) == 1:
-                yield voices, inner.pop() if drafts.MAIN in voices else None
-    yield from (((path,), None) for path in contrasts.find_dative_paths(pattern))
 
 
 class TripletSet:

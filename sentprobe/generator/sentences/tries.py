@@ -3,11 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from typing import TypeAlias
 
 from sentprobe.generator.events import event as ev
 from sentprobe.grammars import shapes
 from sentprobe.grammars.derivation import Leaf
 from sentprobe.lexicon.languages.language import Language
+
+PhraseKey: TypeAlias = tuple[str, str, str, bool]
 
 
 @dataclass(slots=True)
@@ -22,7 +25,7 @@ class Trie:
     """
 
     tokens: dict[str, tuple[int, "Trie"]] = field(default_factory=dict)
-    phrases: dict[tuple[str, str, str, bool], tuple[int, "Trie"]] = field(default_factory=dict)
+    phrases: dict[PhraseKey, tuple[int, "Trie"]] = field(default_factory=dict)
     adverbs: list[tuple[int, "Trie"]] = field(default_factory=list)
     ends: list[shapes.ClauseShape] = field(default_factory=list)
 
@@ -68,7 +71,7 @@ def _insert_shape(trie: Trie, shape: shapes.ClauseShape, language: Language, wor
         _insert_items(trie, shape, language, word_class)
         return
     for auxiliary, forms in (("haben", {}), ("sein", language.perfect_forms)):
-        _insert_items(trie, shape, language, word_class, auxiliary, forms)
+        _insert_items(trie, shape, language, word_class, auxiliary=auxiliary, auxiliary_forms=forms)
 
 
 def _insert_items(
@@ -76,6 +79,7 @@ def _insert_items(
     shape: shapes.ClauseShape,
     language: Language,
     word_class: str,
+    *,
     auxiliary: str = "",
     auxiliary_forms: Mapping[str, str] = NO_FORMS,
 ) -> None:

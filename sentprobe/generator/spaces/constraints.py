@@ -53,14 +53,15 @@ class Choices:
 
     ``main`` and ``clause`` are partial events that fix features of the main clause and of every relative clause. The
     other fields list the values to choose from, in every clause: the numbers of nouns, determiners and relativizers by
-    lemma (none: the usual one of the language), negation cues, modals (None for a clause with a tense), the number of adverbs before a verb
-    (``clause_modals`` and ``clause_adverbs`` for relative clauses, if given), the number of adjectives before a noun,
-    and the number of coordinated participants ("the man and the woman") in a sentence. ``frontings`` lists the orders of main clauses (None: subject first), ``moods`` the moods of
-    main clauses, ``asked`` the roles that questions ask for (None: a yes/no question). Repeated values count once.
-    ``allow`` admits verbs with a flag that are excluded by default: stative, punctual and psych verbs in the
-    progressive, and syncretic verbs ("the men hit"). ``ambiguous`` admits events whose sentence has two readings,
-    because two verbs can take an adverb (see :mod:`sentprobe.generator.sentences.attachments`) or an object, or two
-    nouns a conjunct; ``decided`` also leaves out main clauses in which only the order shows the object.
+    lemma (none: the usual one of the language), negation cues, modals (None for a clause with a tense), the number of
+    adverbs before a verb (``clause_modals`` and ``clause_adverbs`` for relative clauses, if given), the number of
+    adjectives before a noun, and the number of coordinated participants ("the man and the woman") in a sentence.
+    ``frontings`` lists the orders of main clauses (None: subject first), ``moods`` the moods of main clauses, ``asked``
+    the roles that questions ask for (None: a yes/no question). Repeated values count once. ``allow`` admits verbs with
+    a flag that are excluded by default: stative, punctual and psych verbs in the progressive, and syncretic verbs ("the
+    men hit"). ``ambiguous`` admits events whose sentence has two readings, because two verbs can take an adverb (see
+    :mod:`sentprobe.generator.sentences.attachments`) or an object, or two nouns a conjunct; ``decided`` also leaves out
+    main clauses in which only the order shows the object.
     """
 
     main: ev.Event = field(default_factory=ev.Event)

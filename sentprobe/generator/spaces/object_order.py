@@ -27,7 +27,7 @@ def iterate_order_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Ite
     """Yield the rules for the order of objects, and for adverbs that do not follow a negation."""
     if not choices.ambiguous:
         text = "leaving out relative clauses and early objects where no case decides"
-        yield Rule(text, partial(_find_undecided_boxes, words, lexicon, choices.decided), is_ban=True)
+        yield Rule(text, partial(_find_undecided_boxes, words, lexicon, choices), is_ban=True)
     adverbs = (lexicon.get(adverb, Kind.ADVERB) for adverb in words.adverbs)
     flagged = frozenset(i for i, adverb in enumerate(adverbs) if Flag.SENTENCE in adverb.flags - choices.allow)
     if flagged and {*choices.adverbs, *choices.adverbs_in_clauses} != {0}:
@@ -35,12 +35,12 @@ def iterate_order_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Ite
         yield Rule(text, partial(_find_negated_boxes, flagged), is_ban=True)
 
 
-def _find_undecided_boxes(words: Words, lexicon: Lexicon, is_strict: bool, layout: Layout) -> list[Restriction]:
+def _find_undecided_boxes(words: Words, lexicon: Lexicon, choices: Choices, layout: Layout) -> list[Restriction]:
     """Return the boxes of fronted objects and of relative clauses, where both nouns have one form for two cases."""
     boxes: list[Restriction] = []
     for site in layout.clauses:
         if (
-            (is_strict or site.owner or site.form.fronting)
+            (choices.decided or site.owner or site.form.fronting)
             and site.frame is Frame.TRANSITIVE
             and site.voice in (None, Voice.ACTIVE)
         ):

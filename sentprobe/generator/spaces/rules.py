@@ -10,8 +10,8 @@ from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY, find_last_role
 from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words
 from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Layout, Restriction, Variable
-from sentprobe.generator.spaces.object_readings import find_object_boxes, has_object_readings
 from sentprobe.generator.spaces.object_order import Rule, iterate_order_rules
+from sentprobe.generator.spaces.object_readings import find_object_boxes, has_object_readings
 from sentprobe.generator.spaces.restrictions import list_restrictions
 from sentprobe.generator.spaces.sort_bans import find_asked_boxes, find_sort_bans, find_sort_boxes
 from sentprobe.lexicon import Flag, Form, Kind, Lexicon
@@ -36,12 +36,17 @@ def iterate_rules(
     yield from _iterate_language_rules(words, lexicon, choices, is_detailed=is_detailed)
     if lexicon.language.closes_clauses:
         yield from iterate_order_rules(words, lexicon, choices)
-        return
-    if not choices.ambiguous and {*choices.adverbs} != {0}:
+    elif not choices.ambiguous:
+        yield from _iterate_reading_rules(words, lexicon, choices)
+
+
+def _iterate_reading_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
+    """Yield the rules for sentences in which several clauses can take a word."""
+    if {*choices.adverbs} != {0}:
         yield Rule("leaving out adverbs that two verbs can take", _find_ambiguous_boxes, is_ban=True)
-    if not choices.ambiguous and {*choices.coordinations} != {0}:
+    if {*choices.coordinations} != {0}:
         yield Rule("leaving out coordinated nouns that end a relative clause", _find_pair_boxes, is_ban=True)
-    if not choices.ambiguous and has_object_readings(words, lexicon):
+    if has_object_readings(words, lexicon):
         text = "leaving out objects that two verbs can take"
         yield Rule(text, lambda layout: list(find_object_boxes(words, lexicon, layout)), is_ban=True)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import product
 
-from sentprobe.lexicon.languages.language import Entry, Language
+from sentprobe.lexicon.languages.language import EntryValues, Language
 from sentprobe.lexicon.words import ROLES, Kind, Word
 
 _NUMBERS = {"sg": "Sing", "pl": "Plur"}
@@ -36,7 +36,7 @@ FORMS = {
 """The forms of each kind: STTS tag, number, case and gender; or tag, number and tense."""
 
 
-def make_forms(lemma: str, kind: Kind, table: Entry, _ask: object = None) -> Iterator[tuple[str, str]]:
+def make_forms(lemma: str, kind: Kind, table: EntryValues, _ask: object = None) -> Iterator[tuple[str, str]]:
     """Yield the forms of a word; an entry that lacks a principal part yields no form that depends on it.
 
     >>> dict(make_forms("alt", Kind.ADJECTIVE, {}))["ADJA.sg.acc.masc"]
@@ -56,7 +56,7 @@ def make_forms(lemma: str, kind: Kind, table: Entry, _ask: object = None) -> Ite
                 yield form, _RELATIVE_DATIVE_PLURAL if form.startswith("PRELS.pl.dat") else text
 
 
-def _decline_noun(lemma: str, table: Entry) -> Iterator[tuple[str, str]]:
+def _decline_noun(lemma: str, table: EntryValues) -> Iterator[tuple[str, str]]:
     oblique, plural = table.get("weak", lemma), table.get("plural")
     genitive = table.get("genitive", lemma if table.get("gender") == "fem" else table.get("weak"))
     singular = dict(zip(_CASES, (lemma, oblique, oblique, genitive), strict=True))
@@ -66,7 +66,7 @@ def _decline_noun(lemma: str, table: Entry) -> Iterator[tuple[str, str]]:
         yield from ((f"NN.{number}.{case}", text) for case, text in forms.items() if isinstance(text, str) and text)
 
 
-def _conjugate(lemma: str, table: Entry) -> Iterator[tuple[str, str]]:
+def _conjugate(lemma: str, table: EntryValues) -> Iterator[tuple[str, str]]:
     past = table.get("past")
     past_plural = f"{past}{'n' if str(past).endswith('e') else 'en'}" if past else None
     texts = table.get("present"), lemma, past, past_plural, table.get("participle")

@@ -6,9 +6,9 @@ from typing import Any, TypeAlias
 
 from sentprobe.lexicon.words import Kind, Word
 
-Entry: TypeAlias = Mapping[str, object]
+EntryValues: TypeAlias = Mapping[str, object]
 """The values that a lexicon file states for a word."""
-ClauseStructure: TypeAlias = tuple[str, str, str, tuple[str, ...]]
+StructureRow: TypeAlias = tuple[str, str, str, tuple[str, ...]]
 """Frame, voice, form of the recipient ("" without one), and the possible gaps ("": a main clause)."""
 
 
@@ -34,7 +34,7 @@ class Language:
     """The forms that a word of each kind can have."""
     keys: Mapping[Kind, tuple[str, ...]]
     """The keys of an entry of each kind, beside flags, sorts and vocabularies."""
-    make_forms: Callable[[str, Kind, Entry, Any], Iterator[tuple[Any, str]]]
+    make_forms: Callable[[str, Kind, EntryValues, Any], Iterator[tuple[Any, str]]]
     """Function that yields the forms of a word from lemma, kind, entry and a source of inflected forms."""
     find_class: Callable[[Word], str]
     """Function that returns the class of a noun or an adjective."""
@@ -62,7 +62,7 @@ class Language:
     """The templates that `all` stands for beside those of English."""
 
     # ---- the grammar
-    structures: tuple[ClauseStructure, ...]
+    structures: tuple[StructureRow, ...]
     participle: str = ""
     """The form that stands in the perfect, in a language whose perfect has two auxiliaries."""
     perfect_forms: Mapping[str, str] = field(default_factory=dict)

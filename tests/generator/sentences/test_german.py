@@ -148,7 +148,7 @@ def test_an_event_that_german_lacks_is_refused(event: str, message: str) -> None
 def test_contradictions_of_the_order() -> None:
     for fields in ({"voice": Voice.PASSIVE}, {"frame": Frame.INTRANSITIVE}):
         with pytest.raises(UsageError):
-            Event(predicate="sehen", fronting=Fronting.OBJECT, **fields)  # type: ignore[arg-type]
+            Event(predicate="sehen", fronting=Fronting.OBJECT, **fields)
 
 
 @given(st.integers(0, SPACE.count() - 1))
