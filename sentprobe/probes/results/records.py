@@ -107,6 +107,7 @@ def make_records(results: Results) -> list[dict[str, Any]]:
             "dim": result.dim,
             "family": result.family,
             "layer": result.layer,
+            "position": result.position,
             "step": result.step,
             "epoch": result.epoch,
             "probe_vectors": result.probe_vectors,

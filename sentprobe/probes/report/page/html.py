@@ -335,6 +335,7 @@ def _build_section(
         pictures=(
             *((page_pictures.draw_task_picture(plain, cell_standings),) if plain.records else ()),
             *page_pictures.draw_layer_pictures(plain),
+            *page_pictures.draw_position_picture(plain),
             *page_pictures.draw_length_pictures(plain, by),
             *method_pictures.draw_method_pictures(results),
         ),
