@@ -141,9 +141,13 @@ def find_variant_leaves(shape: Shape, at: int) -> tuple[Leaf, ...]:
     return tuple(leaves)
 
 
-@cache
 def is_finite(shape: Shape, at: int) -> bool:
     """Say whether tense or grammatical number changes the word of item *at*."""
+    return isinstance(shape, ClauseShape) and shape.tense in TENSES and _is_variable(shape, at)
+
+
+@cache
+def _is_variable(shape: ClauseShape, at: int) -> bool:
     return len(set(find_variant_leaves(shape, at))) > 1
 
 
@@ -270,6 +274,7 @@ class LayoutColumns:
         self._domains = {variable.name: sorted(variable.domain) for variable in layout.variables}
         self._constants: dict[str, str] = {}
         self._finite = finite
+        self._marked: dict[tuple[str, object], ev.Participant] = {}  # by path and clause: the words are the same
         self._structural = [v for v in layout.variables if v.name.rpartition(".")[2] in STRUCTURAL]
         self.columns: dict[str, Callable[[LayoutRows], NumberArray]] = {}
         for variable in layout.variables:
@@ -388,12 +393,14 @@ class LayoutColumns:
 
     def _mark_participant(self, person: ev.Participant, path: str) -> ev.Participant:
         marks, clause, conjunct = self._marks, person.clause, person.conjunct
+        if (path, clause) in self._marked:
+            return self._marked[path, clause]
         if isinstance(clause, ev.RelativeClause):
             event = self._mark_event(clause.event, f"{path}clause.")
             clause = ev.RelativeClause(event=event, relativizer=marks[f"lemma:{path}rel"], kind=clause.kind)
         if conjunct is not None:
             conjunct = self._mark_participant(conjunct, f"{path}conjunct.")
-        return ev.Participant(
+        marked = self._marked[path, person.clause] = ev.Participant(
             noun=marks[f"lemma:{path}noun"],
             number=cast(ev.Number, _Mark(marks[f"value:{path}number"])),
             determiner=marks[f"lemma:{path}det"],
@@ -401,6 +408,7 @@ class LayoutColumns:
             adjectives=tuple(marks[f"lemma:{path}adjective{i}"] for i in range(len(person.adjectives))),
             conjunct=conjunct,
         )
+        return marked
 
     def _mark_token(self, token: PlanToken) -> Token:
         leaf, marks, slot = token.leaf, self._marks, token.slot

@@ -13,7 +13,7 @@ from typing import NamedTuple, TypeAlias
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.event import ROLES, Event, Mood, Number, Participant, Polarity, RelativeClause, Role
 from sentprobe.grammars import shapes
-from sentprobe.grammars.derivation import PARENT, FlatItem, Leaf
+from sentprobe.grammars.derivation import PARENT, FlatItem, Hole, Leaf
 
 
 class ParticipantStructure(NamedTuple):
@@ -130,9 +130,14 @@ class SentencePlan:
 
 @dataclass(frozen=True, slots=True)
 class _StructureKey:
-    """A cache key with an event as payload; keys are equal if the structures of their events are equal."""
+    """A cache key with an event as payload; keys are equal if the structures of their events are equal.
+
+    ``head_number`` is the grammatical number of the noun that the clause modifies, or "".
+    """
 
     structure: ClauseStructure
+    path: str
+    head_number: str
     event: Event = field(compare=False)
 
 
@@ -141,19 +146,22 @@ def plan_sentence(event: Event) -> SentencePlan:
 
     The plan is cached and shared by all events of that structure: do not change it.
     """
-    return _plan_structure(_StructureKey(extract_structure(event), event))
+    return _plan_structure(event, "", Number.SINGULAR)  # the number of "who" and "what"
+
+
+def _plan_structure(event: Event, path: str, head_number: str) -> SentencePlan:
+    return _plan_key(_StructureKey(extract_structure(event), path, head_number, event))
 
 
 @lru_cache(maxsize=8192)  # events of two clauses have about 4,000 structures
-def _plan_structure(key: _StructureKey) -> SentencePlan:
-    return _plan_clause(key.event, "", Number.SINGULAR)  # the number of "who" and "what"
+def _plan_key(key: _StructureKey) -> SentencePlan:
+    return _plan_clause(key.event, key.path, key.head_number)
 
 
 def _plan_clause(event: Event, path: str, head_number: str) -> SentencePlan:
-    """Plan a clause; *head_number* is the grammatical number of the noun that the clause modifies, or ""."""
     shape = _choose_clause_shape(event, head_number)
     items = shapes.load_english_shapes().find_items(shape)
-    parts = [_plan_clause_part(shape, i, event, path) for i in range(len(items))]
+    parts = [_plan_clause_part((shape, i), item.content, event, path) for i, item in enumerate(items)]
     plan, starts = _join_parts(items, parts)
     for i, item in enumerate(items):
         if isinstance(item.content, Leaf):
@@ -189,15 +197,14 @@ def _choose_clause_shape(event: Event, head_number: str) -> shapes.ClauseShape:
     )
 
 
-def _plan_clause_part(shape: shapes.ClauseShape, at: int, event: Event, path: str) -> SentencePlan:
-    content = shapes.load_english_shapes().find_items(shape)[at].content
+def _plan_clause_part(origin: tuple[shapes.Shape, int], content: Leaf | Hole, event: Event, path: str) -> SentencePlan:
     if isinstance(content, Leaf):
         # A clause's relativizer belongs to the participant that the clause modifies.
         owner = path.removesuffix("clause.") if content.lemma == shapes.RELATIVIZER else path
         if content.lemma == shapes.ASKED and event.asked is not None:
             word = str(event.argument(event.asked))
             content = replace(content, form=word, lemma=word)
-        return _plan_leaf(content, owner, (shape, at))
+        return _plan_leaf(content, owner, origin)
     if content.category == "ADVP":
         return _plan_adverbs(len(event.adverbs or ()), path)
     person = event.argument(Role(content.name))
@@ -247,6 +254,15 @@ def _plan_participant(person: Participant, path: str) -> SentencePlan:
 def _plan_noun_phrase(person: Participant, path: str) -> SentencePlan:
     clause = person.clause if isinstance(person.clause, RelativeClause) else None
     shape = shapes.NounShape(str(person.number), CONSONANT, clause is not None, len(person.adjectives))
+    return _plan_bare_phrase(shape, path) if clause is None else _plan_phrase(shape, path, clause)
+
+
+@lru_cache(maxsize=1024)
+def _plan_bare_phrase(shape: shapes.NounShape, path: str) -> SentencePlan:
+    return _plan_phrase(shape, path, None)
+
+
+def _plan_phrase(shape: shapes.NounShape, path: str, clause: RelativeClause | None) -> SentencePlan:
     items = shapes.load_english_shapes().find_items(shape)
     parts = [
         _plan_leaf(item.content, path, (shape, i))
@@ -264,7 +280,7 @@ def _plan_noun_phrase(person: Participant, path: str) -> SentencePlan:
 
 def _plan_relative_clause(clause: RelativeClause | None, path: str, number: str) -> SentencePlan:
     assert clause is not None
-    return _plan_clause(clause.event, f"{path}clause.", number)
+    return _plan_structure(clause.event, f"{path}clause.", number)
 
 
 def _join_parts(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple[SentencePlan, list[int]]:
@@ -278,15 +294,14 @@ def _join_parts(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple
         target = PARENT if item.head == PARENT else heads[item.head]
         if target == PARENT and item.rel == "head":
             head = start + part.head
-        for token in part.tokens:
-            if token.head != PARENT:
-                token.head += start
-            else:
-                token.head = target
-                token.rel = item.rel if token.rel == "head" else token.rel
-            tokens.append(token)
-        part.tokens[0].before = item.before + part.tokens[0].before
-        part.tokens[-1].after += item.after
+        for token in part.tokens:  # copied: plans of relative clauses are shared
+            is_top = token.head == PARENT
+            head_position = target if is_top else start + token.head
+            rel = item.rel if is_top and token.rel == "head" else token.rel
+            slot, leaf, origin = token.slot, token.leaf, token.origin
+            tokens.append(PlanToken(slot, leaf, token.path, origin, head_position, rel, token.before, token.after))
+        tokens[start].before = item.before + tokens[start].before
+        tokens[-1].after += item.after
         clauses += [clause.shift(start) for clause in part.clauses]
     return SentencePlan(tokens, clauses, head), starts
 
