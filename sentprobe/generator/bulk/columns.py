@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.sentences.realize import list_negations, list_predicates, render_tree, split_form
 from sentprobe.generator.sentences.sentence import Sentence, Token
-from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, plan_sentence
+from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, plan_new_sentence
 from sentprobe.generator.spaces.drawn_event import STRUCTURAL
 from sentprobe.generator.spaces.layout import (
     NEGATIONS,
@@ -450,7 +450,7 @@ class LayoutColumns:
     def build_marked_sentence(self, shape: int) -> tuple[Sentence, dict[str, FiniteForms]]:
         """Return a sentence of this shape whose words are column marks, and its finite verb forms by clause path."""
         event = self._build_event(shape)
-        plan = plan_sentence(event, self._tables.language)
+        plan = plan_new_sentence(event, self._tables.language)
         finite = {site.path: self._finite.look_up(plan, site.path) for site in self._layout.clauses}
         tokens = tuple(self._mark_token(token) for token in plan.tokens)
         sentence = Sentence(

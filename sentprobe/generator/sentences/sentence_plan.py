@@ -161,6 +161,11 @@ def _plan_key(key: _StructureKey) -> SentencePlan:
     return _Planner(key.language).plan_clause(key.event, key.path, key.head_number)
 
 
+def plan_new_sentence(event: Event, language: Language) -> SentencePlan:
+    """Return :func:`plan_sentence` uncached, for plans that are used once."""
+    return _Planner(language).plan_clause(event, "", Number.SINGULAR)
+
+
 class _Planner:
     """Planner of the constituents of one language."""
 

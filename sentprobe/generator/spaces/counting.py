@@ -145,18 +145,19 @@ _NOWHERE = np.iinfo(np.int64).max
 class _CellColumn:
     """A variable in the cells of a layout; an array has one entry for each cell, or one for all if they are equal."""
 
-    def __init__(self, cells: Sequence[Cell], at: int) -> None:
-        choices = [cell.choices[at] for cell in cells]
-        distinct = {id(choice): choice for choice in choices}
+    def __init__(
+        self, name: str, choices: Sequence[Choice], radices: Sequence[int], rivals: Sequence[tuple[int, ...]]
+    ) -> None:
+        places = list(map(id, choices))
+        distinct = dict(zip(places, choices, strict=True))
         ends = accumulate(len(choice.numbers) for choice in distinct.values())
         starts = dict(zip(distinct, chain([0], ends), strict=False))
-        self.name = cells[0].variables[at].name
+        self.name = name
         self.values = np.concatenate([choice.array for choice in distinct.values()])
-        self.starts = _shorten([starts[id(choice)] for choice in choices])
-        self.radices = _shorten([cell.radices[at] for cell in cells])
+        self.starts = _shorten(list(map(starts.__getitem__, places)))
+        self.radices = _shorten(radices)
         self.largest_radix = int(self.radices.max())
-        rivals = [cell.rivals[at] for cell in cells]
-        self.rivals = [(rival, _shorten([rival in r for r in rivals])) for rival in sorted({*chain(*rivals)})]
+        self.rivals = [(rival, _shorten([rival in r for r in rivals])) for rival in sorted({*chain(*{*rivals})})]
 
 
 def _shorten(entries: Sequence[int]) -> NDArray[Any]:
@@ -173,7 +174,11 @@ class CellTable:
     """The cells of one layout as arrays: decodes elements of many cells at once."""
 
     def __init__(self, cells: Sequence[Cell]) -> None:
-        self._columns = [_CellColumn(cells, at) for at in range(len(cells[0].variables))]
+        fields = [
+            zip(*rows, strict=True) for rows in zip(*((c.choices, c.radices, c.rivals) for c in cells), strict=True)
+        ]
+        names = [variable.name for variable in cells[0].variables]
+        self._columns = [_CellColumn(*column) for column in zip(names, *fields, strict=True)]
 
     def decode(self, indices: IndexArray, cells: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
         """Return the value of each variable, as an index into its values, for each element and the number of its cell.
