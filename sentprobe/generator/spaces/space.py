@@ -241,7 +241,7 @@ class Space:
         if {*self.choices.moods} == {Mood.ORDER}:
             return f"an order has no agent, and {templates} need one with a relative clause"
         roles = " or ".join(role.value for role in self.choices.asked if role is not None)
-        return f"{templates} have no {roles} without a relative clause to ask for"
+        return f"the {roles} to ask for must stand in {templates}, without a relative clause"
 
     def _explain(self) -> str:
         """Name the one or two constraints that leave no event."""
