@@ -56,7 +56,9 @@ BAD_REQUESTS = [
     Bad("--mood order --ask agent", "gen: --ask is for questions"),
     Bad("--ask subject", "Invalid value for '--ask': 'subject' is not one of"),
     *(
-        Bad(f"--ask {role} -t {template}", f"gen: the {role} to ask for must stand in the templates {template}, without")
+        Bad(
+            f"--ask {role} -t {template}", f"gen: the {role} to ask for must stand in the templates {template}, without"
+        )
         for role, template in (
             ("patient", "intransitive"),
             ("recipient", "transitive"),
