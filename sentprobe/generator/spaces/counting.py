@@ -155,6 +155,7 @@ class _CellColumn:
         self.name = name
         self.values = np.concatenate([choice.array for choice in distinct.values()])
         self.starts = _shorten(list(map(starts.__getitem__, places)))
+        self.has_all_values = len(distinct) == 1 and choices[0].numbers == tuple(range(len(choices[0].numbers)))
         self.radices = _shorten(radices)
         self.largest_radix = int(self.radices.max())
         self.rivals = [(rival, _shorten([rival in r for r in rivals])) for rival in sorted({*chain(*{*rivals})})]
@@ -192,8 +193,11 @@ class CellTable:
                 positions[rival] if mask.all() else np.where(_look_up(mask, cells), positions[rival], _NOWHERE)
                 for rival, mask in column.rivals
             )
-            positions.append(_skip_positions(digit, [*rivals]))
-            values[column.name] = column.values.take(positions[-1] + _look_up(column.starts, cells))
+            position = _skip_positions(digit, [*rivals])
+            positions.append(position)
+            if not column.has_all_values:
+                position = column.values.take(position + _look_up(column.starts, cells))
+            values[column.name] = position
         return values
 
     def _split_digits(self, indices: IndexArray, cells: NDArray[np.int64]) -> list[NDArray[np.int64]]:
