@@ -35,7 +35,7 @@ from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, 
 from sentprobe.generator.spaces.counting import IndexArray, divide_evenly, sample_distinct
 from sentprobe.generator.spaces.held_out_words import SplitSide
 from sentprobe.generator.spaces.layout import ClauseForm, make_layout
-from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space, join_batches
+from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space
 from sentprobe.generator.spaces.templates import Pattern, find_patterns
 from sentprobe.lexicon import Kind, Lexicon
 from sentprobe.lexicon.languages.language import Language
@@ -461,4 +461,13 @@ class TripletRows:
                     values = {name: row_values[is_requested] for name, row_values in draft.values.items()}
                     batch = EventBatch(draft.build_layout(), output_rows[is_requested], values)
                     batches_by_layout.setdefault(id(batch.layout), []).append(batch)
-        yield from map(join_batches, batches_by_layout.values())
+        yield from map(_join_batches, batches_by_layout.values())
+
+
+def _join_batches(batches: Sequence[EventBatch]) -> EventBatch:
+    """Return batches of one layout as one."""
+    layout = batches[0].layout
+    positions = np.concatenate([batch.positions for batch in batches])
+    names = [variable.name for variable in layout.variables]
+    values = {name: np.concatenate([batch.values[name] for batch in batches]) for name in names}
+    return EventBatch(layout, positions, values)
