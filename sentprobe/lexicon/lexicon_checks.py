@@ -14,6 +14,7 @@ from sentprobe.lexicon.words import NO_PROGRESSIVE, NOT, PERSON, ROLES, VERBS, F
 
 LexiconFinding = tuple[int, str]
 ARTICLES = ("a", "an")
+GENDER = "gender"
 TAKING_KINDS = frozenset({Kind.ADJECTIVE, Kind.RELATIVIZER})
 """The kinds beside verbs that state the sorts of the nouns that they go with."""
 
@@ -46,7 +47,11 @@ def check_missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         missing = [f for f in draft.language.forms[kind] if f not in forms and isinstance(stated.get(f, ""), str)]
         if missing and (kind in draft.language.open_kinds or not forms):
             word = f"{kind} {item.word.lemma!r}"
-            yield (item.entry.line, f'{word} lacks {format_names(missing)}, expected "{missing[0]}" = ...')
+            keys = draft.language.keys[kind]
+            expected = f'"{missing[0]}" = ...' if missing[0] in keys else f"keys of {format_names(keys)}"
+            yield (item.entry.line, f"{word} lacks {format_names(missing)}, expected {expected}")
+        if GENDER in draft.language.keys[kind] and GENDER not in stated:
+            yield item.entry.line, f"{kind} {item.word.lemma!r} lacks its gender, expected {GENDER} = ..."
 
 
 def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
@@ -133,8 +138,13 @@ def check_tokens(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Write a lemma or a form as one token of lower-case letters."""
     for item in draft.items:
         stated = [value for key, value in item.stated.items() if key in frozenset(Form)]
+        if draft.language.capitalized_kinds:
+            stated = [*item.word.forms.values()]
         for text in dict.fromkeys([item.entry.key, *filter(None, drafts.list_strings(stated))]):
-            if text != text.lower() or not all(part.isalpha() for part in text.split("-")):
+            is_name = item.word.kind in draft.language.capitalized_kinds
+            if text != (text.capitalize() if is_name else text.lower()) or not all(
+                part.isalpha() for part in text.split("-")
+            ):
                 yield item.entry.line, f"{text!r}"
 
 
@@ -161,6 +171,7 @@ def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
             yield section.line, f"{section.name!r}, expected a section [{section.name}]"
     for item in draft.items:
         yield from find_wrong_values(item)
+        yield from find_wrong_gender(item, draft.language.classes)
     for entry in list_vocabulary_entries(draft):
         if not is_strings(entry.value) and entry.value != drafts.ALL:
             yield entry.line, f'{entry.key!r}, expected a list of lemmas or "{drafts.ALL}"'
@@ -168,6 +179,12 @@ def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         sets = entry.value if isinstance(entry.value, list) else [None]
         if not all(is_strings(synonyms) and len(drafts.list_strings(synonyms)) > 1 for synonyms in sets):
             yield entry.line, f"{entry.key!r} of [{SYNONYMS}], expected a list of lists of two lemmas or more"
+
+
+def find_wrong_gender(item: drafts.DraftWord, genders: tuple[str, ...]) -> Iterator[LexiconFinding]:
+    """Yield the gender of a noun if it is not among *genders*."""
+    if item.stated.get(GENDER, genders[0]) not in genders:
+        yield item.entry.line, f"{GENDER!r} of {item.word.lemma!r}, expected {format_names(genders)}"
 
 
 def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 
+from sentprobe.generator.minimal import german_tables
 from sentprobe.generator.minimal.changes import Alternatives, name_form
 from sentprobe.generator.minimal.paradigms import has_clear_forms, takes_persons
 from sentprobe.generator.sentences.sentence_records import json_escape
@@ -26,7 +27,9 @@ def build_alternatives(
 
     Words have the escapes of JSON.
     """
-    if name in _TABLES:
+    if lexicon.language.code == "de":
+        rows = german_tables.TABLES[name](_list_words(VERBS | {Kind.NOUN}, lexicon, vocabulary))
+    elif name in _TABLES:
         rows = _TABLES[name](lexicon, vocabulary, substitutes)
     else:
         rows = _list_forms(Form(name), _list_words(VERBS, lexicon, vocabulary))
@@ -38,7 +41,7 @@ _Rows = Iterator[tuple[str, Sequence[str]]]
 
 
 def _list_words(kinds: frozenset[Kind], lexicon: Lexicon, vocabulary: Vocabulary) -> list[Word]:
-    return [lexicon.get(lemma, kind) for kind in sorted(kinds) for lemma in vocabulary.words[kind]]
+    return [lexicon.get(lemma, kind) for kind in sorted(kinds) for lemma in vocabulary.words.get(kind, ())]
 
 
 def _list_forms(target: Form, verbs: Sequence[Word]) -> _Rows:
