@@ -52,7 +52,7 @@ class Paradigm:
         """Return the space of the good sentences. Raises UsageError if it is empty."""
         words = lexicon.vocabulary(vocabulary).words
         chosen = {
-            kind: tuple(lemma for lemma in words[kind] if self._accepts_word(lexicon.get(lemma, kind), lexicon))
+            kind: tuple(lemma for lemma in words.get(kind, ()) if self._accepts_word(lexicon.get(lemma, kind), lexicon))
             for kind in (Kind.NOUN, *VERBS)
         }
         try:
