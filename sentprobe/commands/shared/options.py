@@ -284,8 +284,8 @@ class ItemOptions:
         str,
         declare_option(
             WHAT,
-            help="mirror (each item has one with the same words and the opposite label), or paper (the papers' procedure; "
-            "not for tasks of Conneau et al.).",
+            help="mirror (each item has one with the same words and the opposite label), or paper (the papers' "
+            "procedure; not for tasks of Conneau et al.).",
             autocompletion=completion.complete_sampling,
         ),
     ] = "mirror"

@@ -26,8 +26,8 @@ def summarize_spread(results: Results) -> str:
     if max(count_probes(results)) > 1:
         return "± covers the choice of test items only; --draws 3 adds other data and weights."
     return (
-        f"Each figure is from one probe on one draw of the data. 95% intervals: {_format_half_widths(results)} points, from "
-        "the choice of test items only; --seeds 5 trains more probes, --draws 3 also draws new data and weights."
+        f"Each figure is from one probe on one draw of the data. 95% intervals: {_format_half_widths(results)} points, "
+        "from the choice of test items only; --seeds 5 trains more probes, --draws 3 also draws new data and weights."
     )
 
 
