@@ -54,6 +54,7 @@ class Paradigm:
         chosen = {
             kind: tuple(lemma for lemma in words.get(kind, ()) if self._accepts_word(lexicon.get(lemma, kind), lexicon))
             for kind in (Kind.NOUN, *VERBS)
+            if kind in words
         }
         try:
             return Space(
