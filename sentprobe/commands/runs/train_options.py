@@ -83,6 +83,7 @@ class EncoderChoices:
         int | None, declare_option(ENCODER, help="Width of word vectors. Default: 300, or the file's.")
     ] = None
     words: Annotated[int, declare_option(DETAILS, help="Vocabulary size (most frequent words).")] = 50_000
+    order: Annotated[int, declare_option(DETAILS, help="For ngram: most words of an n-gram.")] = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
