@@ -8,7 +8,7 @@ from nltk.grammar import FeatStructNonterminal, FeatureGrammar, Production
 
 from sentprobe.grammars import read_english_source
 from sentprobe.grammars.derivation import Hole, Leaf, Node, word_features
-from sentprobe.lexicon import Form, Word
+from sentprobe.lexicon import Flag, Form, Word
 from sentprobe.lexicon.words import VERBS, VOWEL_KINDS
 
 FORM_NAMES = frozenset(form.value for form in Form)
@@ -119,6 +119,10 @@ def _fill_category(category: FeatStructNonterminal, word: Word) -> FeatStructNon
         features["FRAME"] = word.kind.value
     elif word.kind in VOWEL_KINDS:
         features["ONSET"] = "vowel" if word.vowel else "consonant"
+    if word.gender:
+        features["GEND"] = word.gender
+    if Flag.NPI in word.flags:
+        features["POL"] = Flag.NPI.value
     return unify(category, FeatStructNonterminal({TYPE: category[TYPE], **features}))
 
 

@@ -17,7 +17,7 @@ from sentprobe.errors import SentprobeError
 from sentprobe.grammars import read_english_source
 from sentprobe.grammars.derivation import FlatItem, Hole, Leaf, Node, flatten
 from sentprobe.lexicon import Form, Kind, Word
-from sentprobe.lexicon.words import ROLES, VERB_FORMS
+from sentprobe.lexicon.words import REFLEXIVES, ROLES, VERB_FORMS
 
 VERB, NOUN, DETERMINER, RELATIVIZER = "@verb", "@noun", "@det", "@rel"
 ADVERB, ADJECTIVE, MODAL = "@adverb", "@adjective", "@modal"
@@ -85,7 +85,14 @@ class AdverbShape:
     count: int
 
 
-Shape: TypeAlias = ClauseShape | NounShape | PairShape | AdverbShape
+@dataclass(frozen=True, slots=True)
+class ReflexiveShape:
+    """The shape of a reflexive: its word."""
+
+    word: str
+
+
+Shape: TypeAlias = ClauseShape | NounShape | PairShape | AdverbShape | ReflexiveShape
 FlatItems: TypeAlias = tuple[FlatItem, ...]
 
 
@@ -119,6 +126,8 @@ def _build_goal(shape: Shape) -> tuple[Any, frozenset[str]]:
         goal["SEM"]["RC"] = FeatStruct("[LINK='@rel', EVENT=[]]") if shape.clause else "bare"
         goal["SEM"]["ADJ"] = _build_lemma_list(ADJECTIVE, shape.adjectives)
         return goal, frozenset({"SBAR"})
+    if isinstance(shape, ReflexiveShape):
+        return FeatStructNonterminal(f"NP[SEM={shape.word}]"), frozenset()
     if isinstance(shape, PairShape):
         return FeatStructNonterminal(f"NP[SEM=[RC=and, FIRST=[LEM={FIRST}], SECOND=[LEM={SECOND}]]]"), frozenset({"NP"})
     return _build_clause_goal(shape), frozenset({"NP", "ADVP"})
@@ -223,6 +232,7 @@ def list_all_shapes() -> Iterator[Shape]:
     for number, onset, clause, adjectives in product(("sg", "pl"), ("consonant", "vowel"), (False, True), (0, 1)):
         yield NounShape(number, onset, clause, adjectives)
     yield PairShape()
+    yield from map(ReflexiveShape, sorted(REFLEXIVES))
     for count in range(1, MAX_ADVERBS + 1):
         yield AdverbShape(count)
 
@@ -244,7 +254,7 @@ class ShapeTable:
 
     def _read_line(self, line: str) -> tuple[Shape, FlatItems]:
         name, values, rows = json.loads(line.removesuffix(","))
-        types = {cls.__name__: cls for cls in (ClauseShape, NounShape, PairShape, AdverbShape)}
+        types = {cls.__name__: cls for cls in (ClauseShape, NounShape, PairShape, AdverbShape, ReflexiveShape)}
         return types[name](*values), tuple(
             FlatItem(content=self._contents[index], head=head, rel=rel, before=before, after=after)
             for index, head, rel, before, after in rows

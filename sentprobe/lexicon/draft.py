@@ -10,6 +10,7 @@ from sentprobe.lexicon.words import FORMS, MODIFIED, OPEN_KINDS, PERSON, VOWEL_K
 FLAGS = "flags"
 ARTICLE = "article"
 SORT = "sort"
+GENDER = "gender"
 TAKES = "takes"
 EXCEPT = "except"
 ALL = "*"
@@ -81,6 +82,7 @@ def make_word(kind: Kind, entry: LexiconEntry, ask: FormSource) -> Word:
         vowel=kind in VOWEL_KINDS and (article == "an" if article else takes_an(entry.key)),
         sort=sort if isinstance(sort := table.get(SORT), str) else PERSON,
         takes=dict(read_takes(table.get(TAKES))),
+        gender=gender if isinstance(gender := table.get(GENDER), str) else "",
     )
 
 

@@ -12,12 +12,14 @@ from sentprobe.lexicon import draft as drafts
 from sentprobe.lexicon.source import SYNONYMS, VOCABULARY, LexiconEntry, Problem
 from sentprobe.lexicon.words import (
     FORMS,
+    GENDERS,
     NO_PROGRESSIVE,
     NOT,
     OPEN_KINDS,
     PERSON,
     RESERVED,
     ROLES,
+    VERB_FLAGS,
     VERBS,
     VOWEL_KINDS,
     Flag,
@@ -30,6 +32,8 @@ LexiconFinding = tuple[int, str]
 ARTICLES = ("a", "an")
 TAKING_KINDS = frozenset({Kind.ADJECTIVE, Kind.RELATIVIZER})
 """The kinds beside verbs that state the sorts of the nouns that they go with."""
+POLAR_KINDS = frozenset({Kind.ADVERB, Kind.DETERMINER})
+"""The kinds of negative polarity items."""
 
 
 def check_unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
@@ -109,18 +113,19 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 def list_other_keys(kind: Kind) -> tuple[str, ...]:
     """Return the keys that are not forms in entries of a kind."""
-    flags = (drafts.FLAGS,) if kind in VERBS else ()
+    flags = (drafts.FLAGS,) if kind in VERBS or kind in POLAR_KINDS else ()
     article = (drafts.ARTICLE,) if kind in VOWEL_KINDS else ()
     takes = (drafts.TAKES,) if kind in VERBS or kind in TAKING_KINDS else ()
-    return (*flags, *article, *((drafts.SORT,) if kind is Kind.NOUN else ()), *takes)
+    return (*flags, *article, *((drafts.SORT, drafts.GENDER) if kind is Kind.NOUN else ()), *takes)
 
 
 def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Give a verb only flags that are true."""
+    """Give a word only flags of its kind that are true."""
     for item in draft.items:
+        flags = sorted(VERB_FLAGS if item.word.kind in VERBS else {Flag.NPI})
         for flag in drafts.list_strings(item.stated.get(drafts.FLAGS)):
-            if flag not in frozenset(Flag):
-                yield (item.entry.line, f"{flag!r}, expected {format_names(Flag)}{suggest_nearest(flag, Flag)}")
+            if flag not in flags:
+                yield (item.entry.line, f"{flag!r}, expected {format_names(flags)}{suggest_nearest(flag, flags)}")
         classes = sorted(item.word.flags & NO_PROGRESSIVE)
         if len(classes) > 1:
             yield item.entry.line, f"{item.word.lemma!r} is either {' or '.join(classes)}"
@@ -192,6 +197,8 @@ def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
             yield line, f"{key!r} of {lemma!r}, expected {format_names(ARTICLES)}"
         elif key == drafts.SORT and not (isinstance(value, str) and len(value.split()) == 1):
             yield line, f"{key!r} of {lemma!r}, expected the name of a sort, in one word"
+        elif key == drafts.GENDER and value not in GENDERS:
+            yield line, f"{key!r} of {lemma!r}, expected {format_names(GENDERS)}"
         elif key == drafts.TAKES and not all(s and is_strings(s) for s in list_taken(item.word.kind, value)):
             form = '{ patient = ["thing"] }' if item.word.kind in VERBS else '["thing"]'
             yield line, f"{key!r} of {lemma!r}, expected sorts such as {form}"

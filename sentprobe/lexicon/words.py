@@ -43,7 +43,10 @@ class Form(StrEnum):
 
 
 class Flag(StrEnum):
-    """A property of a verb that excludes some of its uses from generated sentences, unless an option allows them."""
+    """A property of a verb that excludes some of its uses from generated sentences, unless an option allows them.
+
+    NPI is the flag of adverbs and determiners, and no option lifts it.
+    """
 
     STATIVE = "stative"
     """The verb is stative, so the progressive is unacceptable: "is believing"."""
@@ -53,8 +56,12 @@ class Flag(StrEnum):
     """The verb's object has a feeling that the subject causes, by no act of a duration: "is astonishing"."""
     SYNCRETIC = "syncretic"
     """The past form of the verb equals the plain form: "hit"."""
+    NPI = "npi"
+    """The adverb or determiner is a negative polarity item: "ever", "any"."""
 
 
+VERB_FLAGS = frozenset(Flag) - {Flag.NPI}
+"""The flags of verbs."""
 NO_PROGRESSIVE = frozenset({Flag.STATIVE, Flag.PUNCTUAL, Flag.PSYCH})
 """The flags of verbs without a progressive; a verb has at most one of them."""
 VERB_FORMS = (Form.VB, Form.VBP, Form.VBZ, Form.VBD, Form.VBG, Form.VBN)
@@ -86,7 +93,9 @@ ROLES: Mapping[Kind, tuple[str, ...]] = {
 
 AUXILIARIES = frozenset({"is", "are", "was", "were", "do", "does", "did"})
 """The finite auxiliaries of the grammar."""
-FUNCTION_WORDS = AUXILIARIES | {"be", "being", "not", "n't", "by", "to", "and", "who", "what"}
+REFLEXIVES = frozenset({"himself", "herself", "themselves"})
+"""The reflexive pronouns of the grammar."""
+FUNCTION_WORDS = AUXILIARIES | REFLEXIVES | {"be", "being", "not", "n't", "by", "to", "and", "who", "what"}
 """The words that the grammar itself puts into a sentence."""
 RESERVED = FUNCTION_WORDS | {"am", "been"}
 """The forms that a word of the lexicon cannot have; only a relativizer is also a question word."""
@@ -94,6 +103,8 @@ PERSON = "person"
 """The sort of a noun that states none, and the sort that a verb takes in a role for which it states none."""
 MODIFIED = "noun"
 """The key of the sorts that an adjective or a relativizer takes, in place of a role."""
+GENDERS = ("masc", "fem")
+"""The genders of nouns."""
 NOT = "not "
 """Before the name of a sort: all sorts but this one."""
 VOWEL_KINDS = frozenset({Kind.NOUN, Kind.ADJECTIVE})
@@ -114,6 +125,8 @@ class Word:
     """The sort of a noun."""
     takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     """The sorts of the nouns that the word goes with: by role, or by :data:`MODIFIED`."""
+    gender: str = ""
+    """The gender of a noun's reflexive pronoun, one of :data:`GENDERS`; "" means either."""
 
     def accepts(self, sort: str, role: str = MODIFIED) -> bool:
         """Return whether a noun of *sort* may have *role* under a verb, or go with an adjective or relativizer.

@@ -5,7 +5,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from sentprobe.lexicon.draft import ALL, ARTICLE, CLOSED_KINDS, FLAGS, SORT, TAKES
+from sentprobe.lexicon.draft import ALL, ARTICLE, CLOSED_KINDS, FLAGS, GENDER, SORT, TAKES
 from sentprobe.lexicon.inflect import guess_form, takes_an
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.source import SYNONYMS, VOCABULARY
@@ -47,6 +47,8 @@ def list_required_values(word: Word) -> Iterator[tuple[str, str]]:
         yield ARTICLE, quote("an" if word.vowel else "a")
     if word.sort != PERSON:
         yield SORT, quote(word.sort)
+    if word.gender:
+        yield GENDER, quote(word.gender)
     if word.takes:
         sorts = {role: f"[{', '.join(map(quote, names))}]" for role, names in word.takes.items()}
         table = ", ".join(f"{role} = {names}" for role, names in sorts.items())

@@ -108,6 +108,14 @@ class Asked(StrEnum):
     WHAT = "what"
 
 
+class Reflexive(StrEnum):
+    """A patient or recipient that is the agent of its clause: "the man helped himself"."""
+
+    HIMSELF = "himself"
+    HERSELF = "herself"
+    THEMSELVES = "themselves"
+
+
 class Bare(StrEnum):
     """The value for a participant without a relative clause."""
 
@@ -176,7 +184,7 @@ class Participant:
         return self.number if self.conjunct is None else Number.PLURAL
 
 
-Argument: TypeAlias = Participant | Gap | Asked
+Argument: TypeAlias = Participant | Gap | Asked | Reflexive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,8 +192,8 @@ class Event:
     """A predicate with its frame, voice, tense or modal, aspect, polarity, adverbs, mood and participants.
 
     Implied fields are filled in: a passive or a patient makes an event transitive unless its frame is stated, a
-    recipient makes it ditransitive, an intransitive frame is active, a negator makes the polarity negative, an asked
-    participant makes it a question. Mood, modal and asked participants are stated or absent: as a pattern, an event
+    recipient makes it ditransitive, an intransitive frame or a reflexive is active, a negator makes the polarity
+    negative, an asked participant makes it a question. Mood, modal and asked participants are stated or absent: as a pattern, an event
     without them matches every value. A modal or an order takes the place of the tense.
 
     Raises:
@@ -217,7 +225,10 @@ class Event:
             self._imply("voice", Voice.ACTIVE, f"{name}: an intransitive event has no passive")
         if self.negator is not None:
             self._imply("polarity", Polarity.NEGATIVE, f"{name}: a positive event has no negator")
-        special = {role.value: filler for role in ROLES if isinstance(filler := self.argument(role), Gap | Asked)}
+        fillers = {role.value: filler for role in ROLES if isinstance(filler := self.argument(role), StrEnum)}
+        special = {role: filler for role, filler in fillers.items() if not isinstance(filler, Reflexive)}
+        if len(special) < len(fillers):
+            self._check_reflexive(name)
         if len(special) > 1:
             fillers = set(special.values())
             what = "the gap" if fillers == {GAP} else "a gap or asked for" if GAP in fillers else "asked for"
@@ -234,6 +245,12 @@ class Event:
         elif self.frame is not Frame.DITRANSITIVE and (self.voice is Voice.PASSIVE or self.patient is not None):
             what = "a patient" if self.patient is not None else "passive voice"
             self._imply("frame", Frame.TRANSITIVE, f"{name}: {what} needs a transitive frame")
+
+    def _check_reflexive(self, name: str) -> None:
+        role = Role.RECIPIENT if self.frame is Frame.DITRANSITIVE else Role.PATIENT
+        if self.reflexives != (role,) or self.mood is Mood.ORDER:
+            raise Contradiction(f"{name}: only a recipient, or the patient of a transitive verb with an agent, is reflexive")
+        self._imply("voice", Voice.ACTIVE, f"{name}: a clause with a reflexive is active")
 
     def _check_mood(self, name: str, *, is_asking: bool) -> None:
         if self.mood is not Mood.STATEMENT and self.gap is not None:
@@ -277,6 +294,11 @@ class Event:
     def asked(self) -> Role | None:
         """The role that a wh-question asks for, or None."""
         return next((role for role in ROLES if isinstance(self.argument(role), Asked)), None)
+
+    @property
+    def reflexives(self) -> tuple[Role, ...]:
+        """The roles of reflexives: at most one in a valid event."""
+        return tuple(role for role in ROLES if isinstance(self.argument(role), Reflexive))
 
     @property
     def roles(self) -> tuple[Role, ...]:

@@ -54,7 +54,7 @@ def _list_event_features(event: ev.Event) -> list[str]:
     is_order = event.mood is ev.Mood.ORDER
     features = _list_values(
         None if _has_implied_frame(event) else event.frame,
-        None if event.frame is ev.Frame.INTRANSITIVE or is_order else event.voice,
+        None if event.frame is ev.Frame.INTRANSITIVE or is_order or event.reflexives else event.voice,
         event.dative,
         event.tense,
         None if is_order else event.aspect,

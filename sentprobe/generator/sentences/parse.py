@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from sentprobe.errors import SentprobeError
 from sentprobe.generator.events import event as ev
+from sentprobe.generator.events.licenses import check_licenses, select_licensed
 from sentprobe.generator.sentences.attachments import (
     MAX_READINGS,
     count_readings,
@@ -17,8 +18,8 @@ from sentprobe.generator.sentences.attachments import (
 from sentprobe.generator.sentences.realize import choose_determiner_form
 from sentprobe.generator.sentences.tries import QUESTION_WORD, RELATIVIZER, Trie, load_english_tries
 from sentprobe.grammars import shapes
-from sentprobe.lexicon import Form, Kind, Lexicon
-from sentprobe.lexicon.words import AUXILIARIES, FUNCTION_WORDS
+from sentprobe.lexicon import Flag, Form, Kind, Lexicon
+from sentprobe.lexicon.words import AUXILIARIES, FUNCTION_WORDS, REFLEXIVES
 
 CONJUNCTION = "and"
 _FORM_DESCRIPTIONS = {
@@ -45,7 +46,10 @@ class ParseError(SentprobeError):
 
 
 class ParsedPhrase(NamedTuple):
-    """The lemmas of a noun phrase, its grammatical number, and its relative clause or its conjunct."""
+    """The lemmas of a noun phrase, its grammatical number, and its relative clause or its conjunct.
+
+    A reflexive is a noun without a determiner.
+    """
 
     noun: str
     number: str
@@ -74,15 +78,17 @@ def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
             the expected words.
     """
     clauses = parse_clauses(sentence, lexicon)
-    return tuple(dict.fromkeys(event for clause in clauses for event in list_readings(build_event(clause))))
+    readings = (event for clause in clauses for event in list_readings(build_event(clause)))
+    return tuple(select_licensed(readings, lexicon))
 
 
 def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:
     """Return the only reading of a sentence. Raises ParseError, or SentprobeError if it is ambiguous."""
-    clause = find_only_reading(parse_clauses(sentence, lexicon))
-    if clause is None:
-        raise SentprobeError(f"the sentence has {len(parse(sentence, lexicon))} readings, not one")
-    return clause
+    clauses = parse_clauses(sentence, lexicon)
+    clause = find_only_reading(clauses)
+    if clause is None and (count := len(parse(sentence, lexicon))) > 1:
+        raise SentprobeError(f"the sentence has {count} readings, not one")
+    return clause or clauses[0]
 
 
 def find_only_reading(clauses: Sequence[ParsedClause]) -> ParsedClause | None:
@@ -110,7 +116,8 @@ def _has_adverb_place_after_subject(shape: shapes.ClauseShape) -> bool:
 def parse_clauses(sentence: str, lexicon: Lexicon) -> list[ParsedClause]:
     """Return all derivations of a sentence; an adverb belongs to the verb after it. Raises ParseError if none."""
     tokens = sentence.split()
-    clauses = _Parser(tokens, lexicon).parse_main_clauses()
+    derived_clauses = _Parser(tokens, lexicon).parse_main_clauses()
+    clauses = _select_licensed(derived_clauses, tokens, lexicon)
     if not clauses:
         parser = _Parser(tokens, lexicon, expected=set())
         parser.parse_main_clauses()
@@ -120,9 +127,34 @@ def parse_clauses(sentence: str, lexicon: Lexicon) -> list[ParsedClause]:
     return clauses
 
 
+def _select_licensed(clauses: list[ParsedClause], tokens: list[str], lexicon: Lexicon) -> list[ParsedClause]:
+    """Return the derivations whose reflexives and polarity items are licensed. Raises ParseError if no one is."""
+    places = [place for place, token in enumerate(tokens, 1) if _needs_license(token, lexicon)]
+    if not (places and clauses):
+        return clauses
+    licensed_clauses, message = [], ""
+    for clause in clauses:
+        try:
+            check_licenses(build_event(clause), lexicon)
+            licensed_clauses.append(clause)
+        except ev.Contradiction as error:
+            message = message or str(error)
+    if not licensed_clauses:
+        raise ParseError(message, position=places[0])
+    return licensed_clauses
+
+
+@lru_cache(maxsize=16_384)
+def _needs_license(token: str, lexicon: Lexicon) -> bool:
+    return token in REFLEXIVES or any(Flag.NPI in word.flags for word, _ in lexicon.find(token))
+
+
 def build_event(clause: ParsedClause) -> ev.Event:
     """Return the event of a derivation."""
-    arguments: dict[str, Any] = {role: _build_participant(phrase) for role, phrase in clause.phrases}
+    arguments: dict[str, Any] = {
+        role: _build_participant(phrase) if phrase.determiner else ev.Reflexive(phrase.noun)
+        for role, phrase in clause.phrases
+    }
     if clause.shape.gap:
         arguments[clause.shape.gap] = ev.GAP if clause.shape.is_relative else ev.Asked(clause.relativizer)
     arguments |= _find_features(clause.shape)
@@ -196,6 +228,7 @@ class _TokenReadings(NamedTuple):
     adjectives: tuple[tuple[str, bool], ...] = ()
 
 
+_REFLEXIVE_NUMBERS = {word: "pl" if word == ev.Reflexive.THEMSELVES else "sg" for word in REFLEXIVES}
 _END = _TokenReadings("")
 _QUESTION_WORDS = frozenset(asked.value for asked in ev.Asked)
 
@@ -325,6 +358,9 @@ class _Parser:
         return self._phrases[at]
 
     def _find_noun_phrases(self, at: int) -> list[tuple[int, ParsedPhrase]]:
+        token = self._readings[at].text
+        if token in REFLEXIVES:
+            return [(at + 1, ParsedPhrase(token, _REFLEXIVE_NUMBERS[token], ""))]
         phrases = []
         for end, phrase in self._find_bare_phrases(at):
             phrases.append((end, phrase))

@@ -43,7 +43,7 @@ class ClauseStructure(NamedTuple):
     mood: ev.Mood
 
 
-ArgumentStructure: TypeAlias = ParticipantStructure | ev.Gap | ev.Asked | None
+ArgumentStructure: TypeAlias = ParticipantStructure | ev.Gap | ev.Asked | ev.Reflexive | None
 
 
 def extract_structure(event: ev.Event) -> ClauseStructure:
@@ -201,6 +201,8 @@ def _plan_clause_part(shape: shapes.ClauseShape, at: int, event: Event, path: st
     if content.category == "ADVP":
         return _plan_adverbs(len(event.adverbs or ()), path)
     person = event.argument(Role(content.name))
+    if isinstance(person, ev.Reflexive):
+        return _plan_reflexive(person, path)
     assert isinstance(person, Participant)
     return _plan_participant(person, f"{path}{content.name}.")
 
@@ -208,6 +210,15 @@ def _plan_clause_part(shape: shapes.ClauseShape, at: int, event: Event, path: st
 def _plan_leaf(leaf: Leaf, path: str, origin: tuple[shapes.Shape, int]) -> SentencePlan:
     slot = _SLOT_NAMES.get(leaf.lemma, "")
     return SentencePlan([PlanToken(path + slot if slot else "", leaf, path, origin)], [], 0)
+
+
+def _plan_reflexive(word: ev.Reflexive, path: str) -> SentencePlan:
+    shape = shapes.ReflexiveShape(word.value)
+    items = shapes.load_english_shapes().find_items(shape)
+    (leaf,) = (item.content for item in items if isinstance(item.content, Leaf))
+    plan, _ = _join_parts(items, [_plan_leaf(leaf, path, (shape, 0))])
+    plan.clauses.clear()
+    return plan
 
 
 def _plan_adverbs(count: int, path: str) -> SentencePlan:

@@ -54,7 +54,8 @@ class Choices:
     lemma, negation cues, modals (None for a clause with a tense), the number of adverbs before a verb
     (``clause_modals`` and ``clause_adverbs`` for relative clauses, if given), the number of adjectives before a noun,
     and the number of coordinated participants ("the man and the woman") in a sentence. ``moods`` lists the moods of
-    main clauses, ``asked`` the roles that questions ask for (None: a yes/no question). Repeated values count once.
+    main clauses, ``asked`` the roles that questions ask for (None: a yes/no question), ``reflexives`` the roles of
+    reflexives in main clauses (None: no reflexive). Repeated values count once.
     ``allow`` admits verbs with a flag that are excluded by default: stative, punctual and psych verbs in the
     progressive, and syncretic verbs ("the men hit"). ``ambiguous`` admits events whose sentence has two readings,
     because two verbs can take an adverb (see :mod:`sentprobe.generator.sentences.attachments`) or an object, or two
@@ -70,6 +71,7 @@ class Choices:
     modals: tuple[str | None, ...] = (None,)
     moods: tuple[ev.Mood, ...] = (ev.Mood.STATEMENT,)
     asked: tuple[ev.Role | None, ...] = (None,)
+    reflexives: tuple[ev.Role | None, ...] = (None,)
     adverbs: tuple[int, ...] = (0,)
     clause_adverbs: tuple[int, ...] | None = None
     clause_modals: tuple[str | None, ...] | None = None

@@ -44,11 +44,12 @@ class Variable:
 
 
 class ClauseForm(NamedTuple):
-    """Whether the finite verb of a clause is a modal; its mood; and the open participant of a wh-question."""
+    """Whether the finite verb of a clause is a modal; its mood; the open participant of a question; a reflexive's role."""
 
     is_modal: bool = False
     mood: ev.Mood = ev.Mood.STATEMENT
     asked: tuple[ev.Role, ev.Asked] | None = None
+    reflexive: ev.Role | None = None
 
 
 TENSED = ClauseForm()
@@ -84,7 +85,7 @@ class ClauseSite:
     @property
     def overt_roles(self) -> tuple[ev.Role, ...]:
         """The roles that have a noun in the clause."""
-        absent = {self.gap, self.form.asked and self.form.asked[0]}
+        absent = {self.gap, self.form.asked and self.form.asked[0], self.form.reflexive}
         if self.form.mood is ev.Mood.ORDER:
             absent.add(ev.Role.AGENT)
         return tuple(role for role in ev.FRAME_ROLES[self.frame] if role not in absent)
@@ -120,7 +121,7 @@ def make_layout(
 ) -> Layout:
     """Return the layout of *pattern*, with *adverbs* and *forms* for each clause, main clause first."""
     forms = forms or (TENSED,) * len(adverbs)
-    is_active = pattern.frame is ev.Frame.INTRANSITIVE or forms[0].mood is ev.Mood.ORDER
+    is_active = pattern.frame is ev.Frame.INTRANSITIVE or forms[0].mood is ev.Mood.ORDER or bool(forms[0].reflexive)
     voice = ev.Voice.ACTIVE if is_active else None
     sites = [ClauseSite("", pattern.frame, voice, None, adverbs[0], "", form=forms[0])]
     for (role, clause), number, form in zip(pattern.clauses, adverbs[1:], forms[1:], strict=True):
@@ -138,6 +139,9 @@ def can_have_form(pattern: Pattern, form: ClauseForm) -> bool:
     """Say whether the main clause of a pattern can have a form: each relative clause has its noun."""
     main = ClauseSite("", pattern.frame, None, None, 0, "", form=form)
     asked = () if form.asked is None else form.asked[:1]
+    is_bound = form.reflexive in (None, ev.FRAME_ROLES[pattern.frame][-1]) and pattern.frame is not ev.Frame.INTRANSITIVE
+    if form.reflexive is not None and (asked or not is_bound):
+        return False
     return {*asked} <= {*ev.FRAME_ROLES[pattern.frame]} and {role for role, _ in pattern.clauses} <= {*main.overt_roles}
 
 
@@ -190,6 +194,8 @@ def _list_form_variables(site: ClauseSite, words: Words) -> Iterator[Variable]:
         yield _make_free_variable(f"{path}voice", [v.value for v in ev.Voice])
     if site.varies_dative:
         yield _make_free_variable(f"{path}dative", [d.value for d in ev.Dative])
+    if site.form.reflexive is not None:
+        yield _make_free_variable(f"{path}{site.form.reflexive.value}.self", [word.value for word in ev.Reflexive])
     if site.form.is_modal:
         yield _make_free_variable(f"{path}modal", words.modals)
     elif site.form.mood is not ev.Mood.ORDER:
@@ -236,6 +242,8 @@ def build_layout_event(values: Mapping[str, LayoutValue], layout: Layout, site: 
         arguments[site.gap] = ev.GAP
     if site.form.asked is not None:
         arguments |= [site.form.asked]
+    if (reflexive := site.form.reflexive) is not None:
+        arguments[reflexive] = ev.Reflexive(values[f"{path}{reflexive.value}.self"])
     tense = values.get(f"{path}tense")
     return ev.Event(
         predicate=str(values[f"{path}verb"]),
@@ -302,6 +310,8 @@ def _read_clause(event: ev.Event, site: ClauseSite, layout: Layout, values: dict
     if site.voice not in (None, event.voice) or (not site.varies_dative and site.dative is not event.dative):
         return False
     negated = event.polarity is ev.Polarity.NEGATIVE
+    for role in event.reflexives:
+        values[f"{path}{role.value}.self"] = str(event.argument(role))
     if site.voice is None:
         values[f"{path}voice"] = str(event.voice)
     if site.varies_dative:
@@ -324,7 +334,7 @@ def read_form(event: ev.Event) -> ClauseForm:
     asked = event.asked
     filler = None if asked is None else event.argument(asked)
     open_participant = (asked, filler) if asked is not None and isinstance(filler, ev.Asked) else None
-    return ClauseForm(event.modal is not None, event.mood, open_participant)
+    return ClauseForm(event.modal is not None, event.mood, open_participant, next(iter(event.reflexives), None))
 
 
 def _read_participant(person: object, path: str, layout: Layout, values: dict[str, LayoutValue]) -> bool:

@@ -27,6 +27,7 @@ from sentprobe.generator.events.event import (
     Number,
     Participant,
     Polarity,
+    Reflexive,
     RelativeClause,
     Role,
     Tense,
@@ -120,6 +121,8 @@ def _get_value(value: Any) -> str:
 
 
 def _argument_to_features(argument: Argument | None) -> FeatStruct | str:
+    if isinstance(argument, Reflexive):
+        return argument.value
     if not isinstance(argument, Participant):  # also the open participant of a question
         return _GAP
     if argument.conjunct is not None:
@@ -140,7 +143,7 @@ def _argument_to_features(argument: Argument | None) -> FeatStruct | str:
 
 def _argument_from_features(features: FeatStruct | str) -> Argument:
     if isinstance(features, str):
-        return GAP
+        return GAP if features == _GAP else Reflexive(features)
     clause = features["RC"]
     if clause == "and":
         first, second = (_argument_from_features(features[name]) for name in ("FIRST", "SECOND"))

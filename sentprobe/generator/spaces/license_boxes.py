@@ -1,0 +1,71 @@
+"""The boxes of reflexives and polarity items without a license (see :mod:`sentprobe.generator.events.licenses`)."""
+
+from collections.abc import Iterator
+from itertools import product
+
+from sentprobe.generator.events import event as ev
+from sentprobe.generator.events.licenses import GENDERS
+from sentprobe.generator.spaces.constraints import Words
+from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Layout, Restriction
+from sentprobe.grammars.shapes import find_subject_role
+from sentprobe.lexicon import Flag, Kind, Lexicon
+
+_POSITIVE = frozenset([NEGATIONS.index(ev.Polarity.POSITIVE.value)])
+
+
+def find_reflexive_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> list[Restriction]:
+    """Return the boxes in which a reflexive does not agree with its agent."""
+    main = layout.clauses[0]
+    if main.form.reflexive is None:
+        return []
+    name, is_pair = f"{main.form.reflexive.value}.self", "agent." in layout.coordinations
+    boxes: list[Restriction] = []
+    for i, word in enumerate(ev.Reflexive):
+        number = ev.Number.PLURAL if word is ev.Reflexive.THEMSELVES else ev.Number.SINGULAR
+        wrong_numbers = frozenset(at for at, (other, _) in enumerate(words.determiners) if other != number)
+        wrong_nouns = frozenset(
+            at for at, noun in enumerate(words.nouns) if lexicon.get(noun, Kind.NOUN).gender not in ("", GENDERS[word])
+        )
+        this = {name: frozenset([i])}
+        if is_pair:
+            boxes += [this] if number is ev.Number.SINGULAR else []
+            continue
+        boxes += [{**this, "agent.det": wrong_numbers}] if wrong_numbers else []
+        boxes += [{**this, "agent.noun": wrong_nouns}] if wrong_nouns and GENDERS[word] else []
+    return boxes
+
+
+def has_polarity_items(words: Words, lexicon: Lexicon) -> bool:
+    """Say whether a determiner or an adverb is a polarity item."""
+    determiners = (lexicon.get(lemma, Kind.DETERMINER) for _, lemma in words.determiners)
+    adverbs = (lexicon.get(lemma, Kind.ADVERB) for lemma in words.adverbs)
+    return any(Flag.NPI in word.flags for word in (*determiners, *adverbs))
+
+
+def find_polarity_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterator[Restriction]:
+    """Yield the boxes in which a polarity item stands in no question, and not after a negation."""
+    determiners = frozenset(
+        i for i, (_, d) in enumerate(words.determiners) if Flag.NPI in lexicon.get(d, Kind.DETERMINER).flags
+    )
+    adverbs = frozenset(i for i, a in enumerate(words.adverbs) if Flag.NPI in lexicon.get(a, Kind.ADVERB).flags)
+    for site in (site for site in layout.clauses if site.form.mood is not ev.Mood.QUESTION):
+        for i in range(site.adverbs if adverbs else 0):
+            yield {f"{site.path}adverb{i}": adverbs, f"{site.path}negation": _POSITIVE}
+        for phrase in site.phrases if determiners else ():
+            tails = ("",) if phrase.conjunct_adjectives is None else ("", "conjunct.")
+            for tail, box in product(tails, _list_unlicensed(site, phrase.path)):
+                yield {f"{phrase.path}{tail}det": determiners, **box}
+
+
+def _list_unlicensed(site: ClauseSite, path: str) -> Iterator[Restriction]:
+    """Yield the boxes in which no negation stands before the noun phrase at *path*, one for each form of the clause."""
+    voices = [(f"{site.path}voice", i, v) for i, v in enumerate(ev.Voice) if site.voice in (None, v)]
+    datives = [(f"{site.path}dative", i, d) for i, d in enumerate(ev.Dative) if site.varies_dative or d is site.dative]
+    for voice, dative in product(voices, datives or [("", 0, "")]):
+        is_subject = path == f"{site.path}{find_subject_role(voice[2], dative[2])}."
+        box: dict[str, frozenset[int]] = {} if is_subject else {f"{site.path}negation": _POSITIVE}
+        if site.voice is None:
+            box[voice[0]] = frozenset([voice[1]])
+        if site.varies_dative:
+            box[dative[0]] = frozenset([dative[1]])
+        yield box
