@@ -29,7 +29,8 @@ from sentprobe.lexicon.words import (
 )
 
 LexiconFinding = tuple[int, str]
-ARTICLES = ("a", "an")
+CHOICES = {drafts.ARTICLE: ("a", "an"), drafts.GENDER: GENDERS}
+"""The keys with few values."""
 TAKING_KINDS = frozenset({Kind.ADJECTIVE, Kind.RELATIVIZER})
 """The kinds beside verbs that state the sorts of the nouns that they go with."""
 POLAR_KINDS = frozenset({Kind.ADVERB, Kind.DETERMINER})
@@ -122,7 +123,7 @@ def list_other_keys(kind: Kind) -> tuple[str, ...]:
 def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Give a word only flags of its kind that are true."""
     for item in draft.items:
-        flags = sorted(VERB_FLAGS if item.word.kind in VERBS else {Flag.NPI})
+        flags = VERB_FLAGS if item.word.kind in VERBS else (Flag.NPI,)
         for flag in drafts.list_strings(item.stated.get(drafts.FLAGS)):
             if flag not in flags:
                 yield (item.entry.line, f"{flag!r}, expected {format_names(flags)}{suggest_nearest(flag, flags)}")
@@ -193,12 +194,10 @@ def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
     for key, value in item.stated.items():
         if key == drafts.FLAGS and not is_strings(value):
             yield line, f"{key!r} of {lemma!r}, expected a list of strings"
-        elif key == drafts.ARTICLE and value not in ARTICLES:
-            yield line, f"{key!r} of {lemma!r}, expected {format_names(ARTICLES)}"
+        elif key in CHOICES and value not in CHOICES[key]:
+            yield line, f"{key!r} of {lemma!r}, expected {format_names(CHOICES[key])}"
         elif key == drafts.SORT and not (isinstance(value, str) and len(value.split()) == 1):
             yield line, f"{key!r} of {lemma!r}, expected the name of a sort, in one word"
-        elif key == drafts.GENDER and value not in GENDERS:
-            yield line, f"{key!r} of {lemma!r}, expected {format_names(GENDERS)}"
         elif key == drafts.TAKES and not all(s and is_strings(s) for s in list_taken(item.word.kind, value)):
             form = '{ patient = ["thing"] }' if item.word.kind in VERBS else '["thing"]'
             yield line, f"{key!r} of {lemma!r}, expected sorts such as {form}"

@@ -60,7 +60,7 @@ class Flag(StrEnum):
     """The adverb or determiner is a negative polarity item: "ever", "any"."""
 
 
-VERB_FLAGS = frozenset(Flag) - {Flag.NPI}
+VERB_FLAGS = tuple(flag for flag in Flag if flag is not Flag.NPI)
 """The flags of verbs."""
 NO_PROGRESSIVE = frozenset({Flag.STATIVE, Flag.PUNCTUAL, Flag.PSYCH})
 """The flags of verbs without a progressive; a verb has at most one of them."""

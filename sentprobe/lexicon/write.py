@@ -45,10 +45,14 @@ def list_required_values(word: Word) -> Iterator[tuple[str, str]]:
                 yield format_key(form), quote(text)
     if word.kind in VOWEL_KINDS and word.vowel != takes_an(word.lemma):
         yield ARTICLE, quote("an" if word.vowel else "a")
-    if word.sort != PERSON:
-        yield SORT, quote(word.sort)
-    if word.gender:
-        yield GENDER, quote(word.gender)
+    for key, value, default in ((SORT, word.sort, PERSON), (GENDER, word.gender, "")):
+        if value != default:
+            yield key, quote(value)
+    yield from _list_uses(word)
+
+
+def _list_uses(word: Word) -> Iterator[tuple[str, str]]:
+    """Yield the sorts that a word takes, and its flags."""
     if word.takes:
         sorts = {role: f"[{', '.join(map(quote, names))}]" for role, names in word.takes.items()}
         table = ", ".join(f"{role} = {names}" for role, names in sorts.items())

@@ -192,9 +192,9 @@ class Event:
     """A predicate with its frame, voice, tense or modal, aspect, polarity, adverbs, mood and participants.
 
     Implied fields are filled in: a passive or a patient makes an event transitive unless its frame is stated, a
-    recipient makes it ditransitive, an intransitive frame or a reflexive is active, a negator makes the polarity
-    negative, an asked participant makes it a question. Mood, modal and asked participants are stated or absent: as a pattern, an event
-    without them matches every value. A modal or an order takes the place of the tense.
+    recipient makes it ditransitive, an intransitive frame or a reflexive makes it active, a negator makes the polarity
+    negative, an asked participant makes it a question. Mood, modal and asked participants are stated or absent: as a
+    pattern, an event without them matches every value. A modal or an order takes the place of the tense.
 
     Raises:
         Contradiction: two fields exclude each other, such as an intransitive frame and a patient.
@@ -225,9 +225,9 @@ class Event:
             self._imply("voice", Voice.ACTIVE, f"{name}: an intransitive event has no passive")
         if self.negator is not None:
             self._imply("polarity", Polarity.NEGATIVE, f"{name}: a positive event has no negator")
-        fillers = {role.value: filler for role in ROLES if isinstance(filler := self.argument(role), StrEnum)}
-        special = {role: filler for role, filler in fillers.items() if not isinstance(filler, Reflexive)}
-        if len(special) < len(fillers):
+        words = {role.value: word for role in ROLES if isinstance(word := self.argument(role), StrEnum)}
+        special = {role: word for role, word in words.items() if not isinstance(word, Reflexive)}
+        if len(special) < len(words):
             self._check_reflexive(name)
         if len(special) > 1:
             fillers = set(special.values())
@@ -249,7 +249,9 @@ class Event:
     def _check_reflexive(self, name: str) -> None:
         role = Role.RECIPIENT if self.frame is Frame.DITRANSITIVE else Role.PATIENT
         if self.reflexives != (role,) or self.mood is Mood.ORDER:
-            raise Contradiction(f"{name}: only a recipient, or the patient of a transitive verb with an agent, is reflexive")
+            raise Contradiction(
+                f"{name}: only a recipient, or the patient of a transitive verb with an agent, is reflexive"
+            )
         self._imply("voice", Voice.ACTIVE, f"{name}: a clause with a reflexive is active")
 
     def _check_mood(self, name: str, *, is_asking: bool) -> None:

@@ -40,7 +40,7 @@ class Property(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ClauseMeaning:
-    """The meaning of a clause: nouns, a question word or a reflexive by role; *head* is the noun that it modifies, or ""."""
+    """The meaning of a clause: nouns or a pronoun by role; *head* is the noun that it modifies, or ""."""
 
     head: str
     agent: tuple[str, ...]

@@ -44,7 +44,7 @@ class Variable:
 
 
 class ClauseForm(NamedTuple):
-    """Whether the finite verb of a clause is a modal; its mood; the open participant of a question; a reflexive's role."""
+    """Whether the finite verb is a modal; the mood; the open participant of a wh-question; the role of a reflexive."""
 
     is_modal: bool = False
     mood: ev.Mood = ev.Mood.STATEMENT
@@ -139,7 +139,9 @@ def can_have_form(pattern: Pattern, form: ClauseForm) -> bool:
     """Say whether the main clause of a pattern can have a form: each relative clause has its noun."""
     main = ClauseSite("", pattern.frame, None, None, 0, "", form=form)
     asked = () if form.asked is None else form.asked[:1]
-    is_bound = form.reflexive in (None, ev.FRAME_ROLES[pattern.frame][-1]) and pattern.frame is not ev.Frame.INTRANSITIVE
+    is_bound = (
+        form.reflexive in (None, ev.FRAME_ROLES[pattern.frame][-1]) and pattern.frame is not ev.Frame.INTRANSITIVE
+    )
     if form.reflexive is not None and (asked or not is_bound):
         return False
     return {*asked} <= {*ev.FRAME_ROLES[pattern.frame]} and {role for role, _ in pattern.clauses} <= {*main.overt_roles}
@@ -222,6 +224,7 @@ _VOICES = {voice.value: voice for voice in ev.Voice}
 _DATIVES = {dative.value: dative for dative in ev.Dative}
 _TENSES = {tense.value: tense for tense in ev.Tense}
 _ASPECTS = {aspect.value: aspect for aspect in ev.Aspect}
+_REFLEXIVES = {word.value: word for word in ev.Reflexive}
 _NUMBERS = {number.value: number for number in ev.Number}
 _NEGATIONS: dict[str, tuple[ev.Polarity, ev.Negator | None]] = {
     ev.Polarity.POSITIVE.value: (ev.Polarity.POSITIVE, None),
@@ -243,7 +246,7 @@ def build_layout_event(values: Mapping[str, LayoutValue], layout: Layout, site: 
     if site.form.asked is not None:
         arguments |= [site.form.asked]
     if (reflexive := site.form.reflexive) is not None:
-        arguments[reflexive] = ev.Reflexive(values[f"{path}{reflexive.value}.self"])
+        arguments[reflexive] = _REFLEXIVES[str(values[f"{path}{reflexive.value}.self"])]
     tense = values.get(f"{path}tense")
     return ev.Event(
         predicate=str(values[f"{path}verb"]),

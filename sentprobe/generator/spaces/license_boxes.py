@@ -59,13 +59,10 @@ def find_polarity_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Itera
 
 def _list_unlicensed(site: ClauseSite, path: str) -> Iterator[Restriction]:
     """Yield the boxes in which no negation stands before the noun phrase at *path*, one for each form of the clause."""
-    voices = [(f"{site.path}voice", i, v) for i, v in enumerate(ev.Voice) if site.voice in (None, v)]
-    datives = [(f"{site.path}dative", i, d) for i, d in enumerate(ev.Dative) if site.varies_dative or d is site.dative]
-    for voice, dative in product(voices, datives or [("", 0, "")]):
-        is_subject = path == f"{site.path}{find_subject_role(voice[2], dative[2])}."
-        box: dict[str, frozenset[int]] = {} if is_subject else {f"{site.path}negation": _POSITIVE}
-        if site.voice is None:
-            box[voice[0]] = frozenset([voice[1]])
-        if site.varies_dative:
-            box[dative[0]] = frozenset([dative[1]])
-        yield box
+    datives = [(i, str(d)) for i, d in enumerate(ev.Dative) if site.varies_dative or d is site.dative] or [(0, "")]
+    for (i, voice), (j, dative) in product(enumerate(ev.Voice), datives):
+        if site.voice in (None, voice):
+            is_subject = path == f"{site.path}{find_subject_role(voice, dative)}."
+            box = {} if is_subject else {f"{site.path}negation": _POSITIVE}
+            box |= {} if site.voice else {f"{site.path}voice": frozenset([i])}
+            yield {**box, f"{site.path}dative": frozenset([j])} if site.varies_dative else box

@@ -216,7 +216,7 @@ def full_events(
         adverbs=tuple(draw(adverbs)),
         **arguments,
     )
-    return draw(polar_events(draw(reflexive_events(event, event.agent, lexicon))))
+    return draw(polar_events(draw(reflexive_events(event, event.agent, lexicon)), lexicon))
 
 
 @st.composite
@@ -235,10 +235,10 @@ def reflexive_events(draw: st.DrawFn, event: Event, agent: Argument | None, lexi
 
 
 @st.composite
-def polar_events(draw: st.DrawFn, event: Event) -> Event:
+def polar_events(draw: st.DrawFn, event: Event, lexicon: Lexicon) -> Event:
     """The event, or the event with polarity items where a negation or a question licenses them."""
     is_question = event.mood is Mood.QUESTION
-    if not (is_question or event.polarity is Polarity.NEGATIVE):
+    if not lexicon.kinds_of("ever") or not (is_question or event.polarity is Polarity.NEGATIVE):
         return event
     if draw(st.booleans()):
         event = replace(event, adverbs=(*(event.adverbs or ()), "ever"))
