@@ -1,10 +1,12 @@
-"""The grammar of the generated English, and its derivations."""
+"""The grammars of the languages, and their derivations."""
 
 from functools import cache
 from importlib.resources import files
 
+from sentprobe.lexicon.languages.language import Language
+
 
 @cache
-def read_english_source() -> str:
-    """Return the text of ``english.fcfg``."""
-    return (files(__name__) / "english.fcfg").read_text(encoding="utf-8")
+def read_grammar_source(language: Language) -> str:
+    """Return the text of a language's grammar, such as ``english.fcfg``."""
+    return (files(__name__) / f"{language.stem}.fcfg").read_text(encoding="utf-8")

@@ -2,16 +2,16 @@
 
 from collections.abc import Iterable, Iterator
 from functools import cache
+from itertools import chain
 
 from nltk.featstruct import TYPE, FeatStruct, Variable, unify
 from nltk.grammar import FeatStructNonterminal, FeatureGrammar, Production
 
-from sentprobe.grammars import read_english_source
-from sentprobe.grammars.derivation import Hole, Leaf, Node, word_features
-from sentprobe.lexicon import Flag, Form, Word
+from sentprobe.grammars import read_grammar_source
+from sentprobe.grammars.derivation import Hole, Leaf, Node
+from sentprobe.lexicon import Flag, Word
+from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.words import VERBS, VOWEL_KINDS
-
-FORM_NAMES = frozenset(form.value for form in Form)
 
 
 class _Rule:
@@ -32,12 +32,14 @@ class _Rule:
 class Grammar:
     """A feature grammar that derives trees from meanings."""
 
-    def __init__(self, text: str) -> None:
-        self._schemata: dict[Form, list[Production]] = {}
+    def __init__(self, text: str, language: Language) -> None:
+        self._language = language
+        form_names = {*chain.from_iterable(language.forms.values())}
+        self._schemata: dict[str, list[Production]] = {}
         syntax = []
         for production in FeatureGrammar.fromstring(text).productions():
-            if production.rhs()[0] in FORM_NAMES:
-                self._schemata.setdefault(Form(production.rhs()[0]), []).append(production)
+            if production.rhs()[0] in form_names:
+                self._schemata.setdefault(production.rhs()[0], []).append(production)
             else:
                 syntax.append(production)
         self._rules = _index_rules(syntax)
@@ -45,7 +47,7 @@ class Grammar:
     def lexicalize(self, words: Iterable[Word]) -> list[Production]:
         """Return a production for each form of each word."""
         return [
-            Production(_fill_category(schema.lhs(), word), [text])
+            Production(_fill_category(schema.lhs(), word, self._language), [text])
             for word in words
             for form, text in word.forms.items()
             for schema in self._schemata.get(form, ())
@@ -55,14 +57,18 @@ class Grammar:
         self, goal: FeatStructNonterminal, words: Iterable[Word], *, holes: Iterable[str] = ()
     ) -> Iterator[Node]:
         """Yield every derivation of *goal*, head first; other categories in *holes* are kept as :class:`Hole`."""
-        search = _Search(self._rules, _index_rules(self.lexicalize(words)), frozenset(holes))
+        lexical_rules = _index_rules(self.lexicalize(words))
+        search = _Search(self._rules, lexical_rules, frozenset(holes), self._language)
         for _, node in search.expand(goal, is_root=True):
             if isinstance(node, Node):
                 yield node
 
 
 class _Search:
-    def __init__(self, rules: dict[str, list[_Rule]], words: dict[str, list[_Rule]], holes: frozenset[str]) -> None:
+    def __init__(
+        self, rules: dict[str, list[_Rule]], words: dict[str, list[_Rule]], holes: frozenset[str], language: Language
+    ) -> None:
+        self._language = language
         self._rules = rules
         self._words = words
         self._holes = holes
@@ -78,7 +84,7 @@ class _Search:
             if unified is None:
                 continue
             if rule.terminal is not None:
-                yield unified["lhs"], _build_leaf(unified["lhs"], rule.terminal)
+                yield unified["lhs"], _build_leaf(unified["lhs"], rule.terminal, self._language)
             else:
                 for structure, children in self._expand_children(unified, rule.order, {}):
                     yield structure["lhs"], _build_node(structure["lhs"], children)
@@ -90,7 +96,16 @@ class _Search:
             if unified is not None:
                 meaning = goal.get("SEM")
                 name = str(meaning.get("LEM", "")) if isinstance(meaning, FeatStruct) else ""
-                yield unified["lhs"], Hole(category=goal[TYPE], name=name, rel=_get_text(goal, "REL"))
+                yield (
+                    unified["lhs"],
+                    Hole(
+                        category=goal[TYPE],
+                        name=name,
+                        rel=_get_text(goal, "REL"),
+                        case=_get_text(goal, "CASE"),
+                        last=_get_text(goal, "LAST") == "+",
+                    ),
+                )
                 return
 
     def _expand_children(
@@ -113,12 +128,12 @@ def _index_rules(productions: Iterable[Production]) -> dict[str, list[_Rule]]:
     return index
 
 
-def _fill_category(category: FeatStructNonterminal, word: Word) -> FeatStructNonterminal:
+def _fill_category(category: FeatStructNonterminal, word: Word, language: Language) -> FeatStructNonterminal:
     features = {"LEM": word.lemma}
     if word.kind in VERBS:
         features["FRAME"] = word.kind.value
     elif word.kind in VOWEL_KINDS:
-        features["ONSET"] = "vowel" if word.vowel else "consonant"
+        features["CLASS"] = language.find_class(word)
     if word.gender:
         features["GEND"] = word.gender
     if Flag.NPI in word.flags:
@@ -131,14 +146,14 @@ def _get_text(category: FeatStruct, feature: str) -> str:
     return "" if isinstance(value, Variable) else str(value)
 
 
-def _build_leaf(category: FeatStruct, form: str) -> Leaf:
-    lemma, pos = _get_text(category, "LEM"), _get_text(category, "POS")
+def _build_leaf(category: FeatStruct, form: str, language: Language) -> Leaf:
+    lemma, pos, *features = (_get_text(category, name) for name in ("LEM", "POS", "NUM", "CASE", "CLASS"))
     return Leaf(
         form=form,
         lemma=lemma,
         tag=_get_text(category, "TAG"),
         pos=pos,
-        feats=_get_text(category, "FEATS") or word_features(pos, lemma, _get_text(category, "NUM")),
+        feats=_get_text(category, "FEATS") or language.find_features(pos, lemma, *features),
         rel=_get_text(category, "REL"),
         depends_on_filler=_get_text(category, "HOST") == "filler",
     )
@@ -155,6 +170,6 @@ def _build_node(category: FeatStruct, children: tuple[Node | Leaf | Hole, ...]) 
 
 
 @cache
-def load_english_grammar() -> Grammar:
-    """Return the grammar of the package, ``english.fcfg``."""
-    return Grammar(read_english_source())
+def load_grammar(language: Language) -> Grammar:
+    """Return the packaged grammar of a language."""
+    return Grammar(read_grammar_source(language), language)

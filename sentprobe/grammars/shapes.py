@@ -6,7 +6,7 @@
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, replace
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -14,10 +14,11 @@ from itertools import product
 from typing import Any, TypeAlias
 
 from sentprobe.errors import SentprobeError
-from sentprobe.grammars import read_english_source
+from sentprobe.grammars import read_grammar_source
 from sentprobe.grammars.derivation import FlatItem, Hole, Leaf, Node, flatten
-from sentprobe.lexicon import Form, Kind, Word
-from sentprobe.lexicon.words import REFLEXIVES, ROLES, VERB_FORMS
+from sentprobe.lexicon import Kind, Word
+from sentprobe.lexicon.languages.language import Language
+from sentprobe.lexicon.words import ROLES
 
 VERB, NOUN, DETERMINER, RELATIVIZER = "@verb", "@noun", "@det", "@rel"
 ADVERB, ADJECTIVE, MODAL = "@adverb", "@adjective", "@modal"
@@ -31,10 +32,9 @@ IMPERATIVE = "imp"
 """The tense of an order."""
 TENSES = ("past", "pres")
 STATEMENT, QUESTION, ORDER = "statement", "question", "order"
+OBJECT = "object-first"
 ASKED = "who"
 """The lemma of the question word in shapes; other question words have the same shapes."""
-MAX_ADVERBS = 6
-"""Length of the longest list of adverbs in the packaged shapes; shapes of longer lists are derived on demand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,10 @@ class ClauseShape:
     number: str
     mood: str = STATEMENT
     dative: str = ""
+    head: str = ""
+    """The number of the noun that a relative clause modifies, if the relativizer agrees with it."""
+    front: str = ""
+    """OBJECT if the object stands first in a main clause."""
 
     @property
     def subject(self) -> str:
@@ -68,9 +72,12 @@ class NounShape:
     """The features that determine the shape of a noun phrase."""
 
     number: str
-    onset: str
+    word_class: str
     clause: bool
     adjectives: int = 0
+    case: str = ""
+    last: bool = False
+    """Whether the noun phrase ends the sentence: no comma closes its relative clause."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,18 +108,19 @@ def find_subject_role(voice: str, dative: str = "") -> str:
     return "agent" if voice == "active" else "recipient" if dative == "double" else "patient"
 
 
-def derive_shape(shape: Shape) -> FlatItems:
+def derive_shape(shape: Shape, language: Language) -> FlatItems:
     """Derive the items of *shape* by unification. Raises SentprobeError unless there is one derivation."""
-    from sentprobe.grammars.grammar import load_english_grammar
+    from sentprobe.grammars.grammar import load_grammar
 
-    goal, holes = _build_goal(shape)
-    derivations: list[Node] = list(load_english_grammar().derive(goal, _make_placeholder_words(shape), holes=holes))
+    goal, holes = _build_goal(shape, language)
+    words = _make_placeholder_words(shape, language)
+    derivations: list[Node] = list(load_grammar(language).derive(goal, words, holes=holes))
     if len(derivations) != 1:
         raise SentprobeError(f"the grammar derives {len(derivations)} trees, not one, for {shape}")
     return flatten(derivations[0])
 
 
-def _build_goal(shape: Shape) -> tuple[Any, frozenset[str]]:
+def _build_goal(shape: Shape, language: Language) -> tuple[Any, frozenset[str]]:
     from nltk.featstruct import FeatStruct
     from nltk.grammar import FeatStructNonterminal
 
@@ -125,12 +133,14 @@ def _build_goal(shape: Shape) -> tuple[Any, frozenset[str]]:
         goal["SEM"] = FeatStruct(f"[LEM='{NOUN}', DET='{DETERMINER}', NUM={shape.number}]")
         goal["SEM"]["RC"] = FeatStruct("[LINK='@rel', EVENT=[]]") if shape.clause else "bare"
         goal["SEM"]["ADJ"] = _build_lemma_list(ADJECTIVE, shape.adjectives)
+        if shape.case:
+            goal["CASE"], goal["LAST"] = shape.case, "+" if shape.last else "-"
         return goal, frozenset({"SBAR"})
     if isinstance(shape, ReflexiveShape):
         return FeatStructNonterminal(f"NP[SEM={shape.word}]"), frozenset()
     if isinstance(shape, PairShape):
         return FeatStructNonterminal(f"NP[SEM=[RC=and, FIRST=[LEM={FIRST}], SECOND=[LEM={SECOND}]]]"), frozenset({"NP"})
-    return _build_clause_goal(shape), frozenset({"NP", "ADVP"})
+    return _build_clause_goal(shape, language), frozenset({"NP", "ADVP"})
 
 
 def _build_lemma_list(lemma: str, count: int) -> Any:
@@ -142,7 +152,7 @@ def _build_lemma_list(lemma: str, count: int) -> Any:
     return lemmas
 
 
-def _build_clause_goal(shape: ClauseShape) -> Any:
+def _build_clause_goal(shape: ClauseShape, language: Language) -> Any:
     from nltk.featstruct import FeatStruct
     from nltk.grammar import FeatStructNonterminal
 
@@ -167,49 +177,63 @@ def _build_clause_goal(shape: ClauseShape) -> Any:
     )
     if not shape.is_relative:
         goal["MOOD"], goal["ASKED"] = shape.mood, ASKED if shape.gap else "none"
+        if language.has_fronting:
+            goal["FRONT"] = "object" if shape.front else "subject"
     else:
         goal["LINK"] = RELATIVIZER
-        if shape.gap == shape.subject and shape.number:
+        if shape.head:
+            goal["NUM"], goal["CLASS"] = shape.head, language.classes[0]
+        elif shape.gap == shape.subject and shape.number:
             goal["NUM"] = shape.number
     return goal
 
 
-def _make_placeholder_words(shape: Shape) -> tuple[Word, ...]:
+def _make_placeholder_words(shape: Shape, language: Language) -> tuple[Word, ...]:
     """Return a placeholder word of each kind; the spelling of each of its forms is the form's name."""
-    onset = isinstance(shape, NounShape) and shape.onset == "vowel"
+    is_vowel = isinstance(shape, NounShape) and shape.word_class == "vowel"
     verb = Kind(shape.frame) if isinstance(shape, ClauseShape) else Kind.TRANSITIVE
     kinds = (
-        (NOUN, Kind.NOUN, (Form.NN, Form.NNS)),
-        (VERB, verb, VERB_FORMS),
-        (DETERMINER, Kind.DETERMINER, tuple(f for f in Form if f.startswith("DT"))),
-        (RELATIVIZER, Kind.RELATIVIZER, (Form.WDT,)),
-        (ADVERB, Kind.ADVERB, (Form.RB,)),
-        (ADJECTIVE, Kind.ADJECTIVE, (Form.JJ,)),
-        (MODAL, Kind.MODAL, (Form.MD, Form.MD_NEG)),
+        (NOUN, Kind.NOUN),
+        (VERB, verb),
+        (DETERMINER, Kind.DETERMINER),
+        (RELATIVIZER, Kind.RELATIVIZER),
+        (ADVERB, Kind.ADVERB),
+        (ADJECTIVE, Kind.ADJECTIVE),
+        (MODAL, Kind.MODAL),
     )
     return tuple(
-        Word(lemma, kind, {form: form.value for form in forms}, frozenset(), onset) for lemma, kind, forms in kinds
+        Word(lemma, kind, {form: str(form) for form in forms}, vowel=is_vowel, gender=language.classes[0])
+        for lemma, kind in kinds
+        if (forms := _list_placeholder_forms(kind, language))
     )
 
 
-def list_clause_shapes() -> Iterator[ClauseShape]:
+def _list_placeholder_forms(kind: Kind, language: Language) -> tuple[str, ...]:
+    """Return the forms of a placeholder; a relativizer that does not agree has one, the first."""
+    forms = language.forms.get(kind, ())
+    return forms[:1] if kind is Kind.RELATIVIZER and "rel" not in language.agreeing_slots else forms
+
+
+def list_clause_shapes(language: Language) -> Iterator[ClauseShape]:
     """Yield all shapes of clauses."""
-    structures = [
-        ("intransitive", "active", "", ("", "agent")),
-        ("transitive", "active", "", ("", "agent", "patient")),
-        ("transitive", "passive", "", ("", "agent", "patient")),
-        ("ditransitive", "active", "double", ("", "agent", "patient")),
-        ("ditransitive", "active", "to", ("", "agent", "patient", "recipient")),
-        ("ditransitive", "passive", "double", ("", "recipient")),
-        ("ditransitive", "passive", "to", ("", "patient")),
-    ]
-    features = list(product(("simple", "prog"), (POSITIVE, "not", "n't"), (False, True)))
-    for frame, voice, dative, gaps in structures:
+    cues = (POSITIVE, *language.cues)
+    features = list(product(language.aspects, cues, (False, True)))
+    untensed = [UNTENSED] if Kind.MODAL in language.forms else []
+    heads = ("sg", "pl") if "rel" in language.agreeing_slots else ("",)
+    for frame, voice, dative, gaps in language.structures:
         for gap, tense, feature, number in product(gaps, TENSES, features, ("sg", "pl")):
-            yield ClauseShape(frame, voice, tense, *feature, gap, number, dative=dative)
-        for gap, feature in product(gaps, features):
-            yield ClauseShape(frame, voice, UNTENSED, *feature, gap, "", dative=dative)
-    yield from _list_sentence_shapes(structures, features)
+            shape = ClauseShape(frame, voice, tense, *feature, gap, number, dative=dative)
+            if not gap:
+                yield shape
+            for head in heads if gap else ():
+                if head in ("", number) or gap != shape.subject:
+                    yield replace(shape, head=head)
+            if language.has_fronting and not gap and voice == "active" and len(ROLES[Kind(frame)]) > 1:
+                yield replace(shape, front=OBJECT)
+        for gap, tense, feature in product(gaps, untensed, features):
+            yield ClauseShape(frame, voice, tense, *feature, gap, "", dative=dative)
+    if QUESTION in language.moods:
+        yield from _list_sentence_shapes(language.structures, features)
 
 
 def _list_sentence_shapes(
@@ -226,21 +250,27 @@ def _list_sentence_shapes(
                 yield ClauseShape(frame, voice, IMPERATIVE, *feature, "", "", ORDER, dative)
 
 
-def list_all_shapes() -> Iterator[Shape]:
+def list_all_shapes(language: Language) -> Iterator[Shape]:
     """Yield all shapes that the package carries."""
-    yield from list_clause_shapes()
-    for number, onset, clause, adjectives in product(("sg", "pl"), ("consonant", "vowel"), (False, True), (0, 1)):
-        yield NounShape(number, onset, clause, adjectives)
-    yield PairShape()
-    yield from map(ReflexiveShape, sorted(REFLEXIVES))
-    for count in range(1, MAX_ADVERBS + 1):
+    yield from list_clause_shapes(language)
+    classes = language.classes if language.class_of_next_word else language.classes[:1]
+    for number, word_class, clause, adjectives in product(("sg", "pl"), classes, (False, True), (0, 1)):
+        for case, last in product(language.cases, (False, True) if language.closes_clauses else (False,)):
+            yield NounShape(number, word_class, clause, adjectives, case, last)
+    if language.has_coordination:
+        yield PairShape()
+    yield from map(ReflexiveShape, sorted(language.reflexives))
+    for count in range(1, language.max_adverbs + 1):
         yield AdverbShape(count)
 
 
 class ShapeTable:
     """The items of each shape: derived on demand, or packaged as JSON *lines* by :func:`_build_key`."""
 
-    def __init__(self, lines: Mapping[str, str] | None = None, contents: Sequence[Leaf | Hole] = ()) -> None:
+    def __init__(
+        self, language: Language, lines: Mapping[str, str] | None = None, contents: Sequence[Leaf | Hole] = ()
+    ) -> None:
+        self._language = language
         self._lines = lines or {}
         self._contents = contents
         self._items: dict[Shape, FlatItems] = {}
@@ -249,7 +279,7 @@ class ShapeTable:
         """Return the items of *shape*; derive them if they are unknown."""
         if shape not in self._items:
             line = self._lines.get(_build_key(shape))
-            self._items[shape] = derive_shape(shape) if line is None else self._read_line(line)[1]
+            self._items[shape] = derive_shape(shape, self._language) if line is None else self._read_line(line)[1]
         return self._items[shape]
 
     def _read_line(self, line: str) -> tuple[Shape, FlatItems]:
@@ -286,20 +316,21 @@ def dump_shapes(table: Iterable[tuple[Shape, FlatItems]], *, source: str) -> str
     return f'{{"grammar": "{_compute_digest(source)}",\n"contents": {head},\n"shapes": [\n{lines}\n]}}\n'
 
 
-def load_shapes(text: str, *, source: str) -> ShapeTable:
+def load_shapes(text: str, language: Language) -> ShapeTable:
     """Read the JSON of :func:`dump_shapes`; return an empty table if the JSON was made from another grammar."""
     *head, shapes = text.split("\n", 3)
     data = json.loads("".join([*head, "]}"]))
-    if data["grammar"] != _compute_digest(source):
-        return ShapeTable()
+    if data["grammar"] != _compute_digest(read_grammar_source(language)):
+        return ShapeTable(language)
     lines = {line.partition("]")[0]: line for line in shapes.splitlines()[:-1]}
-    return ShapeTable(lines, [_read_content(row) for row in data["contents"]])
+    return ShapeTable(language, lines, [_read_content(row) for row in data["contents"]])
 
 
 def _read_content(row: list[str]) -> Leaf | Hole:
     name, *values = row
     if name == "Hole":
-        return Hole(category=values[0], name=values[1], rel=values[2])
+        category, name, rel, case, last = values
+        return Hole(category=category, name=name, rel=rel, case=case, last=last == "True")
     form, lemma, tag, pos, feats, rel, filler = values
     return Leaf(form=form, lemma=lemma, tag=tag, pos=pos, feats=feats, rel=rel, depends_on_filler=filler == "True")
 
@@ -308,15 +339,15 @@ def _compute_digest(source: str) -> str:
     return hashlib.sha256(source.encode()).hexdigest()
 
 
-def find_packaged_file() -> Traversable:
-    """Return the packaged file of shapes."""
-    return files("sentprobe.grammars") / "english.shapes.json"
+def find_packaged_file(language: Language) -> Traversable:
+    """Return the packaged file of the shapes of a language."""
+    return files("sentprobe.grammars") / f"{language.stem}.shapes.json"
 
 
 @cache
-def load_english_shapes() -> ShapeTable:
-    """Return the shapes of the package's grammar."""
-    packaged = find_packaged_file()
+def load_language_shapes(language: Language) -> ShapeTable:
+    """Return the shapes of a packaged grammar."""
+    packaged = find_packaged_file(language)
     if not packaged.is_file():
-        return ShapeTable()
-    return load_shapes(packaged.read_text(encoding="utf-8"), source=read_english_source())
+        return ShapeTable(language)
+    return load_shapes(packaged.read_text(encoding="utf-8"), language)

@@ -3,9 +3,11 @@
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from sentprobe.lexicon.inflect import FormSource, guess_form, look_up, takes_an
+from sentprobe.lexicon.inflect import FormSource, look_up, takes_an
+from sentprobe.lexicon.languages.english import ENGLISH
+from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.source import SYNONYMS, VOCABULARY, Document, LexiconEntry, Section
-from sentprobe.lexicon.words import FORMS, MODIFIED, OPEN_KINDS, PERSON, VOWEL_KINDS, Flag, Form, Kind, Vocabulary, Word
+from sentprobe.lexicon.words import MODIFIED, PERSON, VOWEL_KINDS, Flag, Kind, Vocabulary, Word
 
 FLAGS = "flags"
 ARTICLE = "article"
@@ -14,8 +16,6 @@ GENDER = "gender"
 TAKES = "takes"
 EXCEPT = "except"
 ALL = "*"
-KINDS = frozenset(Kind)
-CLOSED_KINDS = frozenset(Kind) - frozenset(OPEN_KINDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +38,7 @@ class Draft:
     document: Document
     items: tuple[DraftWord, ...]
     inherited: tuple[Word, ...]
+    language: Language
 
     @property
     def words(self) -> tuple[Word, ...]:
@@ -56,34 +57,45 @@ class Draft:
         return tuple(entry for section in sections for entry in section.entries)
 
 
-def make_draft(document: Document, lent_words: tuple[Word, ...] = (), *, ask: FormSource = look_up) -> Draft:
+def make_draft(
+    document: Document, lent_words: tuple[Word, ...] = (), *, ask: FormSource = look_up, language: Language = ENGLISH
+) -> Draft:
     """Build a document's words; *ask* infers forms, and *lent_words* gives the kinds without a section."""
-    sections = [s for s in document.sections if s.name in KINDS]
+    sections = [s for s in document.sections if s.name in language.forms]
     items = tuple(
-        DraftWord(make_word(Kind(section.name), entry, ask), entry) for section in sections for entry in section.entries
+        DraftWord(make_word(Kind(section.name), entry, ask, language), entry)
+        for section in sections
+        for entry in section.entries
     )
     own_names = {section.name for section in sections}
     own_texts = {text for item in items for text in item.word.forms.values()}
     candidates = (word for word in lent_words if word.kind not in own_names)
     # A noun "will" of the file hides the modal.
     inherited = tuple(w for w in candidates if w.kind is not Kind.MODAL or own_texts.isdisjoint(w.forms.values()))
-    return Draft(document, items, inherited)
+    return Draft(document, items, inherited, language)
 
 
-def make_word(kind: Kind, entry: LexiconEntry, ask: FormSource) -> Word:
+def make_word(kind: Kind, entry: LexiconEntry, ask: FormSource, language: Language) -> Word:
     """Build a word from its stated forms and by inflecting the lemma."""
     table = entry.value if isinstance(entry.value, dict) else {}
     article = table.get(ARTICLE)
     return Word(
         lemma=entry.key,
         kind=kind,
-        forms=dict(make_forms(entry.key, kind, table, ask)),
+        forms=dict(language.make_forms(entry.key, kind, table, ask)),
         flags=frozenset(Flag(flag) for flag in list_strings(table.get(FLAGS)) if flag in frozenset(Flag)),
-        vowel=kind in VOWEL_KINDS and (article == "an" if article else takes_an(entry.key)),
+        vowel=language is ENGLISH and kind in VOWEL_KINDS and (article == "an" if article else takes_an(entry.key)),
         sort=sort if isinstance(sort := table.get(SORT), str) else PERSON,
         takes=dict(read_takes(table.get(TAKES))),
-        gender=gender if isinstance(gender := table.get(GENDER), str) else "",
+        gender=read_text(table, GENDER),
+        auxiliary=read_text(table, "auxiliary"),
+        english=read_text(table, "english"),
     )
+
+
+def read_text(table: Mapping[str, object], key: str) -> str:
+    """Return the string of a key, "" without one."""
+    return value if isinstance(value := table.get(key), str) else ""
 
 
 def read_takes(value: object) -> Iterator[tuple[str, tuple[str, ...]]]:
@@ -91,16 +103,6 @@ def read_takes(value: object) -> Iterator[tuple[str, tuple[str, ...]]]:
     for role, sorts in (value if isinstance(value, dict) else {MODIFIED: value}).items():
         if names := tuple(list_strings(sorts)):
             yield role, names
-
-
-def make_forms(lemma: str, kind: Kind, table: Mapping[str, object], ask: FormSource) -> Iterator[tuple[Form, str]]:
-    """Yield the forms of a word; a determiner or modal that states a form has no other forms."""
-    exhaustive = kind in CLOSED_KINDS and any(form in table for form in FORMS[kind])
-    for form in FORMS[kind]:
-        stated = table.get(form, table.get(form.removesuffix(".vowel")))
-        text = stated if stated is not None or exhaustive else guess_form(lemma, kind, form, ask)
-        if isinstance(text, str) and text:
-            yield form, text
 
 
 def make_vocabularies(draft: Draft) -> dict[str, Vocabulary]:
@@ -117,7 +119,7 @@ def make_synonyms(draft: Draft) -> dict[Kind, tuple[tuple[str, ...], ...]]:
 
 def choose_everything(draft: Draft) -> Section:
     """Return the section of a vocabulary of all words."""
-    kinds = {word.kind for word in draft.words}.intersection(OPEN_KINDS)
+    kinds = {word.kind for word in draft.words}.intersection(draft.language.open_kinds)
     return Section(f"{VOCABULARY}.all", 1, tuple(LexiconEntry(kind.value, ALL, 1) for kind in kinds))
 
 
@@ -126,7 +128,7 @@ def resolve_vocabulary(section: Section, draft: Draft) -> dict[Kind, tuple[str, 
     lists = {entry.key: entry.value for entry in section.entries}
     left_out = frozenset(list_strings(lists.get(EXCEPT)))
     chosen = {}
-    for kind in OPEN_KINDS:
+    for kind in draft.language.open_kinds:
         value = lists.get(kind)
         all_lemmas = tuple(word.lemma for word in draft.words if word.kind is kind)
         lemmas = all_lemmas if value == ALL else tuple(list_strings(value))

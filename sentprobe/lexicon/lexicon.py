@@ -4,9 +4,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from sentprobe.errors import UsageError, suggest
-from sentprobe.lexicon.words import Form, Kind, Vocabulary, Word
+from sentprobe.lexicon.languages.english import ENGLISH
+from sentprobe.lexicon.languages.language import Language
+from sentprobe.lexicon.words import Kind, Vocabulary, Word
 
-WordReading = tuple[Word, Form]
+WordReading = tuple[Word, str]
 SynonymSets = Mapping[Kind, tuple[tuple[str, ...], ...]]
 
 
@@ -27,6 +29,7 @@ class Lexicon:
     vocabularies: Mapping[str, Vocabulary] = field(repr=False)
     synonyms: SynonymSets = field(default_factory=dict, repr=False)
     """Sets of near-synonyms by kind; a word may be in several."""
+    language: Language = field(default=ENGLISH, repr=False)
     _by_kind: Mapping[Kind, tuple[Word, ...]] = field(init=False, repr=False)
     _by_lemma: Mapping[tuple[Kind, str], Word] = field(init=False, repr=False)
     _by_form: Mapping[str, tuple[WordReading, ...]] = field(init=False, repr=False)
@@ -91,7 +94,7 @@ class Lexicon:
         old = self.vocabulary(name)
         fresh = {kind: tuple(lemmas) for kind, lemmas in words.items()}
         new = replace(old, words={**old.words, **fresh})
-        return Lexicon(self.source, self.entries, {**self.vocabularies, name: new}, self.synonyms)
+        return Lexicon(self.source, self.entries, {**self.vocabularies, name: new}, self.synonyms, self.language)
 
     def find(self, form_text: str) -> tuple[WordReading, ...]:
         """Return every reading of an inflected form as (word, form); empty if no word has the form.

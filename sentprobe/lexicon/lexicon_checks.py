@@ -11,17 +11,13 @@ from sentprobe.errors import suggest
 from sentprobe.lexicon import draft as drafts
 from sentprobe.lexicon.source import SYNONYMS, VOCABULARY, LexiconEntry, Problem
 from sentprobe.lexicon.words import (
-    FORMS,
     GENDERS,
     NO_PROGRESSIVE,
     NOT,
-    OPEN_KINDS,
     PERSON,
-    RESERVED,
     ROLES,
     VERB_FLAGS,
     VERBS,
-    VOWEL_KINDS,
     Flag,
     Form,
     Kind,
@@ -40,9 +36,10 @@ POLAR_KINDS = frozenset({Kind.ADVERB, Kind.DETERMINER})
 def check_unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Name each section after a kind of word, a vocabulary or the synonyms."""
     for section in draft.document.sections:
-        if section.name not in {*drafts.KINDS, SYNONYMS} and not drafts.is_vocabulary(section):
-            hint = suggest_nearest(section.name, [*Kind, SYNONYMS, VOCABULARY])
-            expected = f"{format_names(Kind)}, {SYNONYMS} or {VOCABULARY}.NAME"
+        if section.name not in {*draft.language.forms, SYNONYMS} and not drafts.is_vocabulary(section):
+            kinds = draft.language.forms
+            hint = suggest_nearest(section.name, [*kinds, SYNONYMS, VOCABULARY])
+            expected = f"{format_names(kinds)}, {SYNONYMS} or {VOCABULARY}.NAME"
             yield section.line, f"[{section.name}], expected {expected}{hint}"
 
 
@@ -61,8 +58,8 @@ def check_missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """State the inflected forms that are not found by inflecting the lemma."""
     for item in draft.items:
         kind, forms, stated = item.word.kind, item.word.forms, item.stated
-        missing = [f for f in FORMS[kind] if f not in forms and isinstance(stated.get(f, ""), str)]
-        if missing and (kind in OPEN_KINDS or not forms):
+        missing = [f for f in draft.language.forms[kind] if f not in forms and isinstance(stated.get(f, ""), str)]
+        if missing and (kind in draft.language.open_kinds or not forms):
             word = f"{kind} {item.word.lemma!r}"
             yield (item.entry.line, f'{word} lacks {format_names(missing)}, expected "{missing[0]}" = ...')
 
@@ -71,7 +68,7 @@ def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Choose words whose inflected forms tell the word, its number and its tense."""
     yield from find_reserved_words(draft)
     yield from find_shared_forms(draft)
-    for item in draft.items:
+    for item in draft.items if draft.language.has_distinct_forms else ():
         forms, line, lemma = item.word.forms, item.entry.line, item.word.lemma
         if item.word.kind is Kind.NOUN and forms.get(Form.NN) == forms.get(Form.NNS):
             yield line, f"the plural of {lemma!r} equals its singular"
@@ -82,7 +79,7 @@ def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 def find_reserved_words(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Yield the words with a form that the grammar itself puts into sentences."""
     for item in draft.items:
-        reserved = RESERVED - ({"who", "what"} if item.word.kind is Kind.RELATIVIZER else frozenset())
+        reserved = draft.language.reserved - ({"who", "what"} if item.word.kind is Kind.RELATIVIZER else frozenset())
         for text in sorted(reserved & frozenset(item.word.forms.values())):
             yield item.entry.line, f"{text!r} of {item.word.lemma!r} is a word of the grammar"
 
@@ -93,7 +90,7 @@ def find_shared_forms(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     for item in draft.items:
         for text in dict.fromkeys(item.word.forms.values()):
             owner = owners.setdefault(text, item.word)
-            if find_identity(owner) != find_identity(item.word):
+            if find_identity(owner, draft) != find_identity(item.word, draft):
                 ours = f"{text!r} of {item.word.kind} {item.word.lemma!r}"
                 yield item.entry.line, f"{ours} is also a form of {owner.kind} {owner.lemma!r}"
 
@@ -102,22 +99,21 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Use the keys that entries of the kind have."""
     for item in draft.items:
         kind = item.word.kind
-        yield from find_unexpected(item.stated, (*FORMS[kind], *list_other_keys(kind)), item.entry.line)
+        yield from find_unexpected(item.stated, (*draft.language.keys[kind], *list_other_keys(kind)), item.entry.line)
         if kind in VERBS and isinstance(sorts_by_role := item.stated.get(drafts.TAKES), dict):
             yield from find_unexpected(sorts_by_role, ROLES[kind], item.entry.line)
     for section in draft.vocabularies:
         for entry in section.entries:
-            yield from find_unexpected([entry.key], (*OPEN_KINDS, drafts.EXCEPT), entry.line)
+            yield from find_unexpected([entry.key], (*draft.language.open_kinds, drafts.EXCEPT), entry.line)
     for entry in draft.synonyms:
-        yield from find_unexpected([entry.key], OPEN_KINDS, entry.line)
+        yield from find_unexpected([entry.key], draft.language.open_kinds, entry.line)
 
 
 def list_other_keys(kind: Kind) -> tuple[str, ...]:
-    """Return the keys that are not forms in entries of a kind."""
+    """Return the keys that entries of a kind have in every language."""
     flags = (drafts.FLAGS,) if kind in VERBS or kind in POLAR_KINDS else ()
-    article = (drafts.ARTICLE,) if kind in VOWEL_KINDS else ()
     takes = (drafts.TAKES,) if kind in VERBS or kind in TAKING_KINDS else ()
-    return (*flags, *article, *((drafts.SORT, drafts.GENDER) if kind is Kind.NOUN else ()), *takes)
+    return (*flags, *((drafts.SORT,) if kind is Kind.NOUN else ()), *takes)
 
 
 def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
@@ -140,7 +136,7 @@ def check_unknown_word(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Choose the words of a vocabulary, and synonyms, from those of the lexicon."""
     kinds_and_lemmas = [(word.kind, word.lemma) for word in draft.words]
     for entry in (*list_vocabulary_entries(draft), *list_synonym_sets(draft)):
-        kinds = drafts.KINDS if entry.key == drafts.EXCEPT else {entry.key}
+        kinds = {*draft.language.forms} if entry.key == drafts.EXCEPT else {entry.key}
         lemmas = dict.fromkeys(lemma for kind, lemma in kinds_and_lemmas if kind in kinds)
         for lemma in dict.fromkeys(drafts.list_strings(entry.value)):
             if lemma not in lemmas:
@@ -162,11 +158,15 @@ def check_empty_vocabulary(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Give a vocabulary nouns and verbs, and a word of each kind it lists."""
     for section in draft.vocabularies or (drafts.choose_everything(draft),):
         chosen = drafts.resolve_vocabulary(section, draft)
-        if not chosen[Kind.NOUN] or not any(chosen[kind] for kind in VERBS):
+        if not chosen[Kind.NOUN] or not any(chosen.get(kind) for kind in VERBS):
             lacking = "verb" if chosen[Kind.NOUN] else Kind.NOUN
             yield section.line, f"[{section.name}] has no {lacking}"
         for entry in section.entries:
-            if entry.key in OPEN_KINDS and entry.value in ([], drafts.ALL) and not chosen[Kind(entry.key)]:
+            if (
+                entry.key in draft.language.open_kinds
+                and entry.value in ([], drafts.ALL)
+                and not chosen[Kind(entry.key)]
+            ):
                 yield entry.line, f"{entry.key!r} is empty; leave out the key"
 
 
@@ -246,11 +246,11 @@ def find_problems(draft: drafts.Draft) -> tuple[Problem, ...]:
     return tuple(sorted(all_problems))
 
 
-def find_identity(word: Word) -> tuple[str, str]:
+def find_identity(word: Word, draft: drafts.Draft) -> tuple[str, str]:
     """Return a key of a word; two words with the same key may share a form."""
     if word.kind in VERBS:
         return word.lemma, "verb"
-    return (word.lemma, word.kind) if word.kind in OPEN_KINDS else ("", "closed")
+    return (word.lemma, word.kind) if word.kind in draft.language.open_kinds else ("", "closed")
 
 
 def is_syncretic(word: Word) -> bool:
@@ -279,7 +279,7 @@ def find_unexpected(keys: Iterable[str], known_keys: tuple[str, ...], line: int)
 def list_vocabulary_entries(draft: drafts.Draft) -> list[LexiconEntry]:
     """Return the entries with a known key of all vocabularies."""
     entries = [entry for section in draft.vocabularies for entry in section.entries]
-    return [entry for entry in entries if entry.key in (*OPEN_KINDS, drafts.EXCEPT)]
+    return [entry for entry in entries if entry.key in (*draft.language.open_kinds, drafts.EXCEPT)]
 
 
 def list_synonym_sets(draft: drafts.Draft) -> list[LexiconEntry]:
@@ -290,7 +290,7 @@ def list_synonym_sets(draft: drafts.Draft) -> list[LexiconEntry]:
         for synonyms in drafts.list_lists(entry.value):
             line = draft.document.find_line(synonyms[0], after=line) if synonyms else line
             sets.append(LexiconEntry(entry.key, synonyms, line))
-    return [entry for entry in sets if entry.key in OPEN_KINDS]
+    return [entry for entry in sets if entry.key in draft.language.open_kinds]
 
 
 def suggest_nearest(name: str, known_names: Iterable[str]) -> str:

@@ -7,18 +7,19 @@ from pathlib import Path
 
 from sentprobe.disk.files import find_cache_directory
 from sentprobe.errors import UsageError
-from sentprobe.lexicon.draft import CLOSED_KINDS, Draft, make_draft, make_synonyms, make_vocabularies
+from sentprobe.lexicon.draft import Draft, make_draft, make_synonyms, make_vocabularies
 from sentprobe.lexicon.inflect import FormSource, look_up
+from sentprobe.lexicon.languages.english import ENGLISH
+from sentprobe.lexicon.languages.language import Language
+from sentprobe.lexicon.languages.table import find_language
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.lexicon_checks import find_problems
 from sentprobe.lexicon.memory import remember_forms
 from sentprobe.lexicon.source import NOT_TOML, LexiconError, Problem, read_document
 from sentprobe.lexicon.words import Word
 
-BUILT_IN = "english.toml"
 
-
-def read_lexicon(path: Path | Traversable, *, cache: Path | None = None) -> Lexicon:
+def read_lexicon(path: Path | Traversable, *, cache: Path | None = None, language: Language = ENGLISH) -> Lexicon:
     """Read a lexicon file; if *cache* is a folder, store the words' inflected forms in it.
 
     Raises:
@@ -27,12 +28,12 @@ def read_lexicon(path: Path | Traversable, *, cache: Path | None = None) -> Lexi
     """
     text = decode_text(read_bytes(path), str(path))
     if cache is None:
-        return read_lexicon_text(text, str(path))
+        return read_lexicon_text(text, str(path), language=language)
     with remember_forms(cache, text) as ask:
-        return read_lexicon_text(text, str(path), ask=ask)
+        return read_lexicon_text(text, str(path), ask=ask, language=language)
 
 
-def read_lexicon_text(text: str, source: str, *, ask: FormSource = look_up) -> Lexicon:
+def read_lexicon_text(text: str, source: str, *, ask: FormSource = look_up, language: Language = ENGLISH) -> Lexicon:
     r"""Read a lexicon from the text of its file; error messages call the file *source*.
 
     A file without a section of determiners, relativizers or modals gets these words from the built-in lexicon. A file
@@ -43,30 +44,42 @@ def read_lexicon_text(text: str, source: str, *, ask: FormSource = look_up) -> L
     >>> lexicon.find("wolves")[0][1].name
     'NNS'
     """
-    draft = make_draft(read_document(text, source), lent_words=read_closed_words(), ask=ask)
+    document = read_document(text, source)
+    draft = make_draft(document, lent_words=read_closed_words(language), ask=ask, language=language)
     if lexicon_problems := find_problems(draft):
         raise LexiconError(source, lexicon_problems)
-    return Lexicon(source, draft.words, make_vocabularies(draft), make_synonyms(draft))
+    return make_lexicon(draft, source)
+
+
+def make_lexicon(draft: Draft, source: str) -> Lexicon:
+    """Return the lexicon of a draft."""
+    return Lexicon(source, draft.words, make_vocabularies(draft), make_synonyms(draft), draft.language)
 
 
 @cache
 def english() -> Lexicon:
-    """Return the built-in lexicon, the same object each time."""
-    draft = read_built_in_draft()
-    return Lexicon(BUILT_IN, draft.words, make_vocabularies(draft), make_synonyms(draft))
+    """Return the built-in lexicon of English, the same object each time."""
+    return read_built_in(ENGLISH)
 
 
 @cache
-def read_built_in_draft() -> Draft:
-    """Return the words of the built-in lexicon; a test checks them."""
-    text = files(__package__).joinpath(BUILT_IN).read_text(encoding="utf-8")
-    return make_draft(read_document(text, BUILT_IN))
+def read_built_in(language: Language) -> Lexicon:
+    """Return the built-in lexicon of a language, the same object each time."""
+    return make_lexicon(read_built_in_draft(language), f"{language.stem}.toml")
 
 
 @cache
-def read_closed_words() -> tuple[Word, ...]:
-    """Return the determiners, relativizers and modals of the built-in lexicon."""
-    return tuple(word for word in read_built_in_draft().words if word.kind in CLOSED_KINDS)
+def read_built_in_draft(language: Language = ENGLISH) -> Draft:
+    """Return the words of a built-in lexicon; a test checks them."""
+    name = f"{language.stem}.toml"
+    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return make_draft(read_document(text, name), language=language)
+
+
+@cache
+def read_closed_words(language: Language = ENGLISH) -> tuple[Word, ...]:
+    """Return the determiners, relativizers and modals of a built-in lexicon."""
+    return tuple(word for word in read_built_in_draft(language).words if word.kind in language.closed_kinds)
 
 
 def read_bytes(path: Path | Traversable) -> bytes:
@@ -87,13 +100,20 @@ def decode_text(data: bytes, path: str) -> str:
         raise LexiconError(path, [Problem(line, NOT_TOML, text)]) from None
 
 
-def load_lexicon(path: Path | None) -> Lexicon:
-    """Return the lexicon of a file (its forms are cached), or the built-in lexicon."""
-    return english() if path is None else read_lexicon(path, cache=find_cache_directory())
+def load_lexicon(path: Path | None, language: str = ENGLISH.code) -> Lexicon:
+    """Return the lexicon of a file (its forms are cached), or the built-in lexicon of a language. Raises UsageError."""
+    spoken = find_language(language)
+    if path is None:
+        return read_built_in(spoken)
+    return read_lexicon(path, cache=find_cache_directory(), language=spoken)
 
 
-def choose_vocabulary(lexicon: Lexicon, usual: str = "english") -> str:
-    """Return the name *usual* if the lexicon has it, else that of its only vocabulary. Raises UsageError."""
+def choose_vocabulary(lexicon: Lexicon, usual: str = "") -> str:
+    """Return the name *usual* (by default that of the language) if the lexicon has it, else that of its only one.
+
+    Raises UsageError.
+    """
+    usual = usual or lexicon.language.stem
     names = tuple(lexicon.vocabularies)
     if usual in names or len(names) == 1:
         return usual if usual in names else names[0]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 
 class Kind(StrEnum):
@@ -12,6 +13,7 @@ class Kind(StrEnum):
     TRANSITIVE = "transitive"
     INTRANSITIVE = "intransitive"
     DITRANSITIVE = "ditransitive"
+    DATIVE = "dative"
     ADJECTIVE = "adjective"
     ADVERB = "adverb"
     DETERMINER = "determiner"
@@ -20,7 +22,7 @@ class Kind(StrEnum):
 
 
 class Form(StrEnum):
-    """An inflected form: a Penn tag, with number and next sound for determiners, and n't for modals."""
+    """An inflected form of English: a Penn tag, with number and next sound for determiners, and n't for modals."""
 
     NN = "NN"
     NNS = "NNS"
@@ -77,24 +79,25 @@ FORMS: Mapping[Kind, tuple[Form, ...]] = {
     Kind.RELATIVIZER: (Form.WDT, Form.WP),
     Kind.MODAL: (Form.MD, Form.MD_NEG),
 }
-"""The forms that a word of each kind can have."""
+"""The forms that an English word of each kind can have."""
 
-VERBS = frozenset({Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIVE})
+VERBS = frozenset({Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIVE, Kind.DATIVE})
 """The kinds that are verbs."""
 OPEN_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIVE, Kind.ADJECTIVE, Kind.ADVERB)
-"""The kinds that a vocabulary chooses from; words of the other kinds are always available."""
+"""The kinds that a vocabulary of English chooses from; words of the other kinds are always available."""
 
 ROLES: Mapping[Kind, tuple[str, ...]] = {
     Kind.TRANSITIVE: ("agent", "patient"),
     Kind.INTRANSITIVE: ("agent",),
     Kind.DITRANSITIVE: ("agent", "patient", "recipient"),
+    Kind.DATIVE: ("agent", "patient"),
 }
 """The roles of the verbs of each kind."""
 
 AUXILIARIES = frozenset({"is", "are", "was", "were", "do", "does", "did"})
-"""The finite auxiliaries of the grammar."""
+"""The finite auxiliaries of the grammar of English."""
 REFLEXIVES = frozenset({"himself", "herself", "themselves"})
-"""The reflexive pronouns of the grammar."""
+"""The reflexive pronouns of the grammar of English."""
 FUNCTION_WORDS = AUXILIARIES | REFLEXIVES | {"be", "being", "not", "n't", "by", "to", "and", "who", "what"}
 """The words that the grammar itself puts into a sentence."""
 RESERVED = FUNCTION_WORDS | {"am", "been"}
@@ -103,7 +106,7 @@ PERSON = "person"
 """The sort of a noun that states none, and the sort that a verb takes in a role for which it states none."""
 MODIFIED = "noun"
 """The key of the sorts that an adjective or a relativizer takes, in place of a role."""
-GENDERS = ("masc", "fem")
+GENDERS = ("masc", "fem", "neut")
 """The genders of nouns."""
 NOT = "not "
 """Before the name of a sort: all sorts but this one."""
@@ -117,16 +120,21 @@ class Word:
 
     lemma: str
     kind: Kind
-    forms: Mapping[Form, str] = field(hash=False)
+    forms: Mapping[Any, str] = field(hash=False)
+    """Spellings by the names of the language's forms."""
     flags: frozenset[Flag] = frozenset()
     vowel: bool = False
     """Whether a noun or an adjective begins with a vowel sound, and so takes "an"; False for other kinds."""
     sort: str = PERSON
     """The sort of a noun."""
+    gender: str = ""
+    """The gender of a noun, one of :data:`GENDERS`; "" in English means that it may have any."""
+    auxiliary: str = ""
+    """The auxiliary of a verb's perfect, in a language in which it depends on the verb."""
+    english: str = ""
+    """The English lemma of the same kind that translates a word of another language."""
     takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     """The sorts of the nouns that the word goes with: by role, or by :data:`MODIFIED`."""
-    gender: str = ""
-    """The gender of a noun's reflexive pronoun, one of :data:`GENDERS`; "" means either."""
 
     def accepts(self, sort: str, role: str = MODIFIED) -> bool:
         """Return whether a noun of *sort* may have *role* under a verb, or go with an adjective or relativizer.
@@ -142,7 +150,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
-    """A named selection of lemmas; ``words`` has an entry for every kind of :data:`OPEN_KINDS`."""
+    """A named selection of lemmas; ``words`` has an entry for every open kind of the language."""
 
     name: str
     words: Mapping[Kind, tuple[str, ...]] = field(hash=False)

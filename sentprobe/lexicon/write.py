@@ -5,8 +5,9 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from sentprobe.lexicon.draft import ALL, ARTICLE, CLOSED_KINDS, FLAGS, GENDER, SORT, TAKES
+from sentprobe.lexicon.draft import ALL, ARTICLE, FLAGS, GENDER, SORT, TAKES
 from sentprobe.lexicon.inflect import guess_form, takes_an
+from sentprobe.lexicon.languages.english import CLOSED_KINDS
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.source import SYNONYMS, VOCABULARY
 from sentprobe.lexicon.words import FORMS, MODIFIED, OPEN_KINDS, PERSON, VERBS, VOWEL_KINDS, Kind, Vocabulary, Word

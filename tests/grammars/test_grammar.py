@@ -10,12 +10,11 @@ from slow_path import list_function_words
 
 from sentprobe.errors import SentprobeError
 from sentprobe.generator.events.event import FRAME_ROLES, Frame
-from sentprobe.grammars import read_english_source
+from sentprobe.grammars import read_grammar_source
 from sentprobe.grammars import shapes as module
 from sentprobe.grammars.derivation import PARENT, FlatItem, Hole, Leaf, Node, flatten
 from sentprobe.grammars.shapes import (
     ADVERB,
-    MAX_ADVERBS,
     MODAL,
     VERB,
     AdverbShape,
@@ -27,20 +26,21 @@ from sentprobe.grammars.shapes import (
     dump_shapes,
     find_packaged_file,
     list_all_shapes,
-    load_english_shapes,
+    load_language_shapes,
     load_shapes,
 )
 from sentprobe.lexicon import Form
+from sentprobe.lexicon.languages.english import ENGLISH
 
-PACKAGED = find_packaged_file().read_text(encoding="utf-8")
-SHAPES = list(list_all_shapes())
+PACKAGED = find_packaged_file(ENGLISH).read_text(encoding="utf-8")
+SHAPES = list(list_all_shapes(ENGLISH))
 CHECKED = SHAPES if os.environ.get("SENTPROBE_ALL_SHAPES") else Random(0).sample(SHAPES, 50)
 SIMPLE = ClauseShape("transitive", "active", "past", "simple", "pos", False, "", "sg")
 
 
 @cache
 def load_table(text: str) -> dict[Shape, tuple[FlatItem, ...]]:
-    return dict(load_shapes(text, source=read_english_source()))
+    return dict(load_shapes(text, ENGLISH))
 
 
 def test_the_package_carries_every_shape_and_no_other() -> None:
@@ -50,42 +50,42 @@ def test_the_package_carries_every_shape_and_no_other() -> None:
 
 @pytest.mark.parametrize("shape", CHECKED, ids=repr)
 def test_a_packaged_shape_is_what_the_grammar_derives(shape: Shape) -> None:
-    assert load_table(PACKAGED)[shape] == derive_shape(shape)
+    assert load_table(PACKAGED)[shape] == derive_shape(shape, ENGLISH)
 
 
 def test_dump_undoes_load() -> None:
-    source = read_english_source()
-    assert dump_shapes(load_shapes(PACKAGED, source=source), source=source) == PACKAGED
+    source = read_grammar_source(ENGLISH)
+    assert dump_shapes(load_shapes(PACKAGED, ENGLISH), source=source) == PACKAGED
 
 
 def test_load_undoes_dump() -> None:
-    table = {shape: derive_shape(shape) for shape in SHAPES[-3:]}
-    assert dict(load_shapes(dump_shapes(table.items(), source="x"), source="x")) == table
+    table = {shape: derive_shape(shape, ENGLISH) for shape in SHAPES[-3:]}
+    assert dict(load_shapes(dump_shapes(table.items(), source=read_grammar_source(ENGLISH)), ENGLISH)) == table
 
 
 def test_shapes_of_another_grammar_are_not_used() -> None:
-    assert dict(load_shapes(PACKAGED, source=read_english_source() + "\n# changed")) == {}
+    assert dict(load_shapes(dump_shapes([], source="changed"), ENGLISH)) == {}
 
 
 def test_without_its_file_the_package_derives(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "load_shapes", lambda text, *, source: load_shapes(text, source=source + " "))
-    table = load_english_shapes.__wrapped__()
+    monkeypatch.setattr(module, "load_shapes", lambda _, language: ShapeTable(language))
+    table = load_language_shapes.__wrapped__(ENGLISH)
     assert dict(table) == {}
-    assert table.find_items(SIMPLE) == load_english_shapes().find_items(SIMPLE)
+    assert table.find_items(SIMPLE) == load_language_shapes(ENGLISH).find_items(SIMPLE)
     assert list(dict(table)) == [SIMPLE]
 
 
 def test_a_shape_is_derived_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    table = ShapeTable()
+    table = ShapeTable(ENGLISH)
     items = table.find_items(SIMPLE)
-    monkeypatch.setattr(module, "derive_shape", lambda shape: pytest.fail(f"derived {shape} again"))
+    monkeypatch.setattr(module, "derive_shape", lambda shape, _: pytest.fail(f"derived {shape} again"))
     assert table.find_items(SIMPLE) is items
 
 
-@pytest.mark.parametrize("count", [MAX_ADVERBS + 1, MAX_ADVERBS + 4])
+@pytest.mark.parametrize("count", [ENGLISH.max_adverbs + 1, ENGLISH.max_adverbs + 4])
 def test_longer_sequences_of_adverbs_than_those_carried(count: int) -> None:
     assert AdverbShape(count) not in load_table(PACKAGED)
-    items = ShapeTable().find_items(AdverbShape(count))
+    items = ShapeTable(ENGLISH).find_items(AdverbShape(count))
     lemmas = [item.content.lemma for item in items if isinstance(item.content, Leaf)]
     assert lemmas == [ADVERB, *[",", ADVERB] * (count - 1)]
     assert all(item.head == PARENT for item in items)
@@ -105,12 +105,12 @@ IMPOSSIBLE = [
 @pytest.mark.parametrize("shape", IMPOSSIBLE, ids=repr)
 def test_what_the_grammar_does_not_have_is_an_error(shape: Shape) -> None:
     with pytest.raises(SentprobeError, match=r"^the grammar derives 0 trees, not one, for "):
-        derive_shape(shape)
+        derive_shape(shape, ENGLISH)
 
 
 def test_a_shape_is_one_tree() -> None:
     """Its brackets are balanced and its items depend, in the end, on the constituent's head."""
-    for shape, items in load_english_shapes():
+    for shape, items in load_language_shapes(ENGLISH):
         brackets = "".join(item.before + item.after for item in items)
         assert brackets.count("(") == brackets.count(")") > 0
         for at in range(len(items)):
@@ -124,7 +124,7 @@ def test_a_shape_is_one_tree() -> None:
 
 
 def test_a_clause_has_its_verb_and_its_participants() -> None:
-    for shape, items in load_english_shapes():
+    for shape, items in load_language_shapes(ENGLISH):
         if isinstance(shape, ClauseShape):
             check_clause(shape, items)
 
@@ -158,7 +158,7 @@ def test_the_grammar_names_its_function_words() -> None:
 
 def test_the_grammar_has_a_line_for_every_form() -> None:
     later = {Form.JJ}  # adjectives are in no construction yet
-    assert all(f"-> '{form.value}'" in read_english_source() for form in Form if form not in later)
+    assert all(f"-> '{form.value}'" in read_grammar_source(ENGLISH) for form in Form if form not in later)
 
 
 def test_flatten_keeps_the_order_of_words() -> None:

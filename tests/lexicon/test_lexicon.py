@@ -17,7 +17,7 @@ from shared import ROOT, SHARED, needs_shared
 
 import sentprobe.lexicon
 from sentprobe.errors import UsageError
-from sentprobe.grammars import read_english_source
+from sentprobe.grammars import read_grammar_source
 from sentprobe.lexicon import (
     Flag,
     Form,
@@ -33,6 +33,7 @@ from sentprobe.lexicon import (
     write_lexicon_text,
 )
 from sentprobe.lexicon.inflect import KEPT_FORMS, format_kept_forms
+from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.read import read_closed_words
 from sentprobe.lexicon.words import (
     FORMS,
@@ -92,7 +93,7 @@ def sample_word_lists(draw: st.DrawFn) -> tuple[Word, ...]:
             if kind in VERBS or kind is Kind.ADJECTIVE
             else {}
         )
-        words.append(Word(next(supply), kind, forms, flags, vowel, sort, takes, gender))
+        words.append(Word(next(supply), kind, forms, flags, vowel, sort, gender, takes=takes))
     return tuple(words)
 
 
@@ -321,7 +322,7 @@ def test_a_noun_hides_the_modal_of_the_same_form() -> None:
 
 
 def test_function_words_are_those_of_the_grammar() -> None:
-    quoted = re.findall(r"""-> (?:'([a-z]+)'|"([a-z']+)")$""", read_english_source(), re.MULTILINE)
+    quoted = re.findall(r"""-> (?:'([a-z]+)'|"([a-z']+)")$""", read_grammar_source(ENGLISH), re.MULTILINE)
     assert {first or second for first, second in quoted} == FUNCTION_WORDS
 
 

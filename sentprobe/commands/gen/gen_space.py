@@ -15,8 +15,8 @@ from sentprobe.generator.spaces.constraints import Choices, Constraints
 from sentprobe.generator.spaces.profile import Profile
 from sentprobe.generator.spaces.published_config import read_config
 from sentprobe.generator.spaces.space import Space
-from sentprobe.grammars.shapes import MAX_ADVERBS
 from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.read import choose_vocabulary
 from sentprobe.progress import show_bars
 from sentprobe.specs import choose_member
@@ -61,8 +61,8 @@ def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
             tense=features.rc_tense, voice=features.rc_voice, aspect=features.rc_aspect, polarity=features.rc_polarity
         ),
         numbers=tuple(Number) if features.number is None else (features.number,),
-        determiners=tuple(words.determiner or ("the",)),
-        relativizers=tuple(words.relativizer or ("that",)),
+        determiners=tuple(words.determiner or ()),
+        relativizers=tuple(words.relativizer or ()),
         negators=tuple(choose_member(Negator, name, what="negator") for name in words.negator or ("not",)),
         moods=(features.mood or (Mood.STATEMENT if features.ask is None else Mood.QUESTION),),
         asked=(features.ask,),
@@ -105,7 +105,7 @@ def parse_range(text: str, name: str) -> tuple[int, ...]:
     if not first.isdecimal() or (dash and not last.isdecimal()) or len(text) > 40:
         raise UsageError(f"expected a number of {name}, or a range such as 0-2, not {text!r}")
     least, most = int(first), int(last if dash else first)
-    capped_most = min(most, max(least, MAX_ADVERBS + 1))  # one number above the limit is enough for the error
+    capped_most = min(most, max(least, ENGLISH.max_adverbs + 1))  # one number above the limit is enough for the error
     numbers = tuple(range(least, capped_most + 1))
     if not numbers:
         raise UsageError(f"the range {text!r} is empty; write the smaller number first")

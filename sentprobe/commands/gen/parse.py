@@ -109,7 +109,7 @@ class _SentenceReader:
         for number, where, line in lines:
             try:
                 text = decode_line(line, number)
-                plain_text = text if self.strict else normalize_sentence(text)
+                plain_text = text if self.strict else normalize_sentence(text, self.lexicon.language)
                 clauses = parse_clauses(plain_text, self.lexicon)
                 self.ambiguous_count += find_only_reading(clauses) is None
                 self.changed_count += plain_text != text

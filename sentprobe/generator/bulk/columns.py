@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.generator.events import event as ev
-from sentprobe.generator.sentences.realize import choose_determiner_form, list_negations, list_predicates, render_tree
+from sentprobe.generator.sentences.realize import list_negations, list_predicates, render_tree, split_form
 from sentprobe.generator.sentences.sentence import Sentence, Token
 from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, plan_sentence
 from sentprobe.generator.spaces.drawn_event import STRUCTURAL
@@ -24,13 +24,13 @@ from sentprobe.generator.spaces.layout import (
     build_layout_event,
 )
 from sentprobe.generator.spaces.space import NumberedEvents
-from sentprobe.grammars.derivation import PARENT, Leaf, word_features
-from sentprobe.grammars.shapes import TENSES, ClauseShape, NounShape, Shape, find_subject_role, load_english_shapes
-from sentprobe.lexicon import Form, Kind, Lexicon
+from sentprobe.grammars.derivation import PARENT, Leaf
+from sentprobe.grammars.shapes import TENSES, ClauseShape, NounShape, Shape, find_subject_role, load_language_shapes
+from sentprobe.lexicon import Form, Kind, Lexicon, Word
+from sentprobe.lexicon.languages.language import Language
 
 NumberArray: TypeAlias = NDArray[np.int64]
 """Indices of strings in a :class:`StringPool`, or other positions."""
-VERB_FORMS = tuple(form for form in Form if form.value.startswith("VB"))
 _NUMBERS = list(ev.Number)
 _PLURAL = _NUMBERS.index(ev.Number.PLURAL)
 
@@ -63,48 +63,95 @@ class WordTables:
     def __init__(self, space: NumberedEvents) -> None:
         self.pool = StringPool()
         lexicon, words = space.lexicon, space.words
+        self.language = language = lexicon.language
+        self.verb_names = list_verb_forms(language)
         nouns = [lexicon.get(lemma, Kind.NOUN) for lemma in words.nouns]
-        self.noun_forms = self._number_rows([w.forms[f] for w in nouns] for f in (Form.NN, Form.NNS))
+        self.noun_forms = {
+            case: self._number_rows([w.forms[language.find_noun_form(n.value, case)] for w in nouns] for n in _NUMBERS)
+            for case in language.cases
+        }
         self.noun_lemmas = self.pool.numbers(words.nouns)
-        self.vowels = np.array([w.vowel for w in nouns], dtype=np.int64)
+        self.noun_classes = _number_classes(nouns, language)
         self.verb_forms = {
             frame.value: self._build_verb_forms(lexicon, words.verbs, Kind(frame.value))
             for frame in words.verbs_by_frame
         }
         self.verb_lemmas = self.pool.numbers(words.verbs)
-        self._add_determiners(space)
-        adjectives = [lexicon.get(lemma, Kind.ADJECTIVE) for lemma in words.adjectives]
-        self.adjective_forms = self.pool.numbers(w.forms[Form.JJ] for w in adjectives)
-        self.adjective_lemmas = self.pool.numbers(words.adjectives)
-        self.adjective_vowels = np.array([w.vowel for w in adjectives], dtype=np.int64)
+        pairs = [(n, lexicon.get(d, Kind.DETERMINER)) for n, d in words.determiners]
+        self.det_forms = self._build_agreeing_forms("det", [([n], w) for n, w in pairs])
+        self.det_lemmas = self.pool.numbers(w.lemma for _, w in pairs)
+        self.det_feats = self._build_agreeing_feats("DET", [([n], w.lemma) for n, w in pairs])
+        self.det_numbers = np.array([_NUMBERS.index(ev.Number(n)) for n, _ in pairs], dtype=np.int64)
+        self._add_adjectives(space)
         self.adverbs = self.pool.numbers(words.adverbs)
-        self.adverb_feats = self.pool.numbers(word_features("ADV", a) for a in words.adverbs)
-        rels = [lexicon.get(lemma, Kind.RELATIVIZER) for lemma in words.relativizers]
-        self.rel_forms = self.pool.numbers(next(iter(w.forms.values())) for w in rels)
-        self.rel_tags = self.pool.numbers(next(iter(w.forms)).value for w in rels)
-        self.rel_lemmas = self.pool.numbers(w.lemma for w in rels)
+        self.adverb_feats = self.pool.numbers(language.find_features("ADV", a, "", "", "") for a in words.adverbs)
+        self._add_relativizers(space)
         modals = [lexicon.get(lemma, Kind.MODAL) for lemma in words.modals]
         self.modal_lemmas = self.pool.numbers(words.modals)
         self.modal_forms = self._number_rows([w.forms.get(f, "") for w in modals] for f in (Form.MD, Form.MD_NEG))
+        self.noun_feats = self._build_agreeing_feats("NOUN", [([n.value for n in _NUMBERS], "")])
         self.tenses = self.pool.numbers(tense.value for tense in ev.Tense)
         self.negators = self.pool.numbers(["", *NEGATIONS[1:]])
 
-    def _add_determiners(self, space: NumberedEvents) -> None:
-        pairs = [(n, space.lexicon.get(d, Kind.DETERMINER)) for n, d in space.words.determiners]
-        self.det_forms = self._number_rows(
-            [[w.forms[choose_determiner_form(n, vowel=v)] for v in (False, True)] for n, w in pairs]
-        )
-        self.det_lemmas = self.pool.numbers(w.lemma for _, w in pairs)
-        self.det_feats = self.pool.numbers(word_features("DET", w.lemma, n) for n, w in pairs)
-        self.det_numbers = np.array([_NUMBERS.index(ev.Number(n)) for n, _ in pairs], dtype=np.int64)
+    def _add_adjectives(self, space: NumberedEvents) -> None:
+        lexicon, words, language = space.lexicon, space.words, self.language
+        adjectives = [lexicon.get(lemma, Kind.ADJECTIVE) for lemma in words.adjectives]
+        rows = [([n.value for n in _NUMBERS], w) for w in adjectives]
+        self.adjective_forms = self._build_agreeing_forms("adjective", rows)
+        self.plain_adjectives = self.adjective_forms[language.cases[0]][:, 0, 0]
+        self.adjective_lemmas = self.pool.numbers(words.adjectives)
+        self.adjective_feats = self._build_agreeing_feats("ADJ", [(numbers, w.lemma) for numbers, w in rows])
+        self.adjective_classes = _number_classes(adjectives, language)
+
+    def _add_relativizers(self, space: NumberedEvents) -> None:
+        words = [space.lexicon.get(lemma, Kind.RELATIVIZER) for lemma in space.words.relativizers]
+        self.rel_forms = self.pool.numbers(next(iter(w.forms.values())) for w in words)
+        self.rel_tags = self.pool.numbers(str(next(iter(w.forms))).partition(".")[0] for w in words)
+        self.rel_lemmas = self.pool.numbers(w.lemma for w in words)
+        if "rel" in self.language.agreeing_slots:
+            rows = [([n.value for n in _NUMBERS], w) for w in words]
+            self.agreeing_rel_forms = self._build_agreeing_forms("rel", rows)
+            self.agreeing_rel_feats = self._build_agreeing_feats("PRON", [(ns, w.lemma) for ns, w in rows])
+
+    def _build_agreeing_forms(self, slot: str, rows: Sequence[tuple[list[str], Word]]) -> dict[str, NumberArray]:
+        """Return, by case, the forms of words: word, number, class."""
+        find, classes = self.language.find_form, self.language.classes
+        return {
+            case: self._number_table(
+                [[[word.forms[find(slot, n, case, c)] for c in classes] for n in ns] for ns, word in rows]
+            )
+            for case in self.language.cases
+        }
+
+    def _build_agreeing_feats(self, pos: str, rows: Sequence[tuple[list[str], str]]) -> dict[str, NumberArray]:
+        """Return, by case, the features of words: word, number, class."""
+        find, classes = self.language.find_features, self.language.classes
+        return {
+            case: self._number_table([[[find(pos, w, n, case, c) for c in classes] for n in ns] for ns, w in rows])
+            for case in self.language.cases
+        }
+
+    def _number_table(self, rows: Sequence[Sequence[Sequence[str]]]) -> NumberArray:
+        table = [[self.pool.numbers(texts) for texts in row] for row in rows]
+        shape = len(rows), len(rows[0]) if rows else 1, len(self.language.classes)
+        return np.array(table, dtype=np.int64).reshape(shape)
 
     def _build_verb_forms(self, lexicon: Lexicon, verbs: Sequence[str], kind: Kind) -> NumberArray:
         words_by_lemma = {word.lemma: word for word in lexicon.words(kind)}
-        forms = [[words_by_lemma[v].forms[form] if v in words_by_lemma else "" for v in verbs] for form in VERB_FORMS]
-        return self._number_rows(forms)
+        words = [words_by_lemma.get(verb) for verb in verbs]
+        return self._number_rows([word.forms[form] if word else "" for word in words] for form in self.verb_names)
 
     def _number_rows(self, rows: Iterable[Iterable[str]]) -> NumberArray:
         return np.array([self.pool.numbers(row) for row in rows])
+
+
+def list_verb_forms(language: Language) -> tuple[str, ...]:
+    """Return the names of the forms of verbs."""
+    return language.forms[Kind.TRANSITIVE]
+
+
+def _number_classes(words: Iterable[Word], language: Language) -> NumberArray:
+    return np.array([language.classes.index(language.find_class(word)) for word in words], dtype=np.int64)
 
 
 TENSE_NUMBER_PAIRS = list(product(ev.Tense, ev.Number))
@@ -117,7 +164,7 @@ Origin: TypeAlias = tuple[Shape, int]
 class FiniteForms:
     """The forms of a clause that tense and number change, for each of :data:`TENSE_NUMBER_PAIRS`.
 
-    ``verb`` holds positions in :data:`VERB_FORMS`; the other fields hold indices of words in a pool.
+    ``verb`` holds positions in :func:`list_verb_forms`; the other fields hold indices of words in a pool.
     """
 
     verb: NumberArray
@@ -127,7 +174,7 @@ class FiniteForms:
 
 
 @cache
-def find_variant_leaves(shape: Shape, at: int) -> tuple[Leaf, ...]:
+def find_variant_leaves(shape: Shape, at: int, language: Language) -> tuple[Leaf, ...]:
     """Return the leaf of item *at* for each tense of the clause and grammatical number of its subject."""
     leaves = []
     for tense, number in TENSE_NUMBER_PAIRS:
@@ -135,34 +182,38 @@ def find_variant_leaves(shape: Shape, at: int) -> tuple[Leaf, ...]:
         if isinstance(shape, ClauseShape) and shape.tense in TENSES:
             asks_for_subject = not shape.is_relative and shape.gap == shape.subject
             variant = replace(shape, tense=tense.value, number=shape.number if asks_for_subject else number.value)
-        leaf = load_english_shapes().find_items(variant)[at].content
+            if shape.head and shape.gap == shape.subject:
+                variant = replace(variant, head=number.value)
+        leaf = load_language_shapes(language).find_items(variant)[at].content
         assert isinstance(leaf, Leaf)
         leaves.append(leaf)
     return tuple(leaves)
 
 
 @cache
-def is_finite(shape: Shape, at: int) -> bool:
+def is_finite(shape: Shape, at: int, language: Language) -> bool:
     """Say whether tense or grammatical number changes the word of item *at*."""
-    return len(set(find_variant_leaves(shape, at))) > 1
+    return len(set(find_variant_leaves(shape, at, language))) > 1
 
 
 class FiniteTable:
     """A cache of the finite forms of the clauses of sentence plans, as indices into a pool."""
 
-    def __init__(self, pool: StringPool) -> None:
+    def __init__(self, pool: StringPool, language: Language) -> None:
         self._pool = pool
+        self._language = language
         self._cache: dict[tuple[Origin, Origin], FiniteForms] = {}
 
     def look_up(self, plan: SentencePlan, path: str) -> FiniteForms:
         """Return the finite forms of the clause at *path*."""
         tokens = [t for t in plan.tokens if t.path == path and isinstance(t.origin[0], ClauseShape)]
         (verb,) = (t.origin for t in tokens if t.slot.endswith("verb"))
-        finite = next((t.origin for t in tokens if is_finite(*t.origin)), verb)
+        finite = next((t.origin for t in tokens if is_finite(*t.origin, self._language)), verb)
         if (verb, finite) not in self._cache:
-            leaves = find_variant_leaves(*finite)
+            leaves = find_variant_leaves(*finite, self._language)
+            verbs = [leaf.form for leaf in find_variant_leaves(*verb, self._language)]
             self._cache[verb, finite] = FiniteForms(
-                verb=np.array([VERB_FORMS.index(Form(leaf.form)) for leaf in find_variant_leaves(*verb)]),
+                verb=np.array([*map(list_verb_forms(self._language).index, verbs)]),
                 auxiliary=self._pool.numbers("" if finite == verb else leaf.form for leaf in leaves),
                 tag=self._pool.numbers(leaf.tag for leaf in leaves),
                 feats=self._pool.numbers(leaf.feats for leaf in leaves),
@@ -208,17 +259,26 @@ class LayoutRows:
         numbers = self.find_numbers(path)
         return np.full_like(numbers, _PLURAL) if f"{path}conjunct.noun" in self.values else numbers
 
-    def look_up_nouns(self, path: str) -> NumberArray:
+    def look_up_nouns(self, path: str, case: str) -> NumberArray:
         """Return the forms of the noun at *path*."""
-        return self.tables.noun_forms[self.find_numbers(path), self.values[f"{path}noun"]]
+        return self.tables.noun_forms[case][self.find_numbers(path), self.values[f"{path}noun"]]
 
-    def look_up_determiners(self, path: str) -> NumberArray:
-        """Return the forms of the determiner at *path*."""
-        if f"{path}adjective0" in self.values:
-            vowels = self.look_up("adjective_vowels", f"{path}adjective0")
-        else:
-            vowels = self.look_up("vowels", f"{path}noun")
-        return self.tables.det_forms[self.values[f"{path}det"], vowels]
+    def find_classes(self, path: str) -> NumberArray:
+        """Return the class of the word that the determiner at *path* agrees with, as a position."""
+        if self.tables.language.class_of_next_word and f"{path}adjective0" in self.values:
+            return self.look_up("adjective_classes", f"{path}adjective0")
+        return self.look_up("noun_classes", f"{path}noun")
+
+    def look_up_determiners(self, path: str, table: NumberArray) -> NumberArray:
+        """Return the entries of a table for the determiner at *path*."""
+        entries: NumberArray = table[self.values[f"{path}det"], 0, self.find_classes(path)]
+        return entries
+
+    def look_up_agreeing(self, path: str, slot: str, table: NumberArray) -> NumberArray:
+        """Return the entries of a table for a word that agrees with the noun at *path*; *slot* "" is the noun."""
+        word: Any = self.values[f"{path}{slot}"] if slot else 0
+        entries: NumberArray = table[word, self.find_numbers(path), self.find_classes(path)]
+        return entries
 
     def choose_by_number(self, path: str, choices: NumberArray) -> NumberArray:
         """Return the word of *choices* for the grammatical number of the noun at *path*."""
@@ -276,23 +336,50 @@ class LayoutColumns:
             if variable.group is Group.NOUN:
                 self._add_noun(variable.name.removesuffix("noun"))
             elif variable.group is Group.ADJECTIVE:
-                self._add_lookup("form", variable.name, "adjective_forms")
-                self._add_lookup("lemma", variable.name, "adjective_lemmas")
+                self._add_adjective(*variable.name.rpartition("adjective"))
         for site in layout.clauses:
             self._add_clause(site)
         self._marks = {name: format_mark(i) for i, name in enumerate(self.columns, FIRST)} | self._constants
 
     def _add_noun(self, path: str) -> None:
-        self.columns[f"form:{path}noun"] = partial(LayoutRows.look_up_nouns, path=path)
-        self.columns[f"form:{path}det"] = partial(LayoutRows.look_up_determiners, path=path)
-        self._keep_constant(f"form:{path}det", self._tables.det_forms[self._domains[f"{path}det"]])
-        leaves = [find_variant_leaves(NounShape(n.value, "consonant", clause=False), 1)[0] for n in _NUMBERS]
-        for field in ("tag", "feats"):
-            self._add_by_number(f"{field}:{path}noun", path, [getattr(leaf, field) for leaf in leaves])
+        tables, rows = self._tables, LayoutRows
+        determiners = self._domains[f"{path}det"]
+        classes = tables.language.classes
+        for case in tables.language.cases:
+            self.columns[f"form{case}:{path}noun"] = partial(rows.look_up_nouns, path=path, case=case)
+            for field, det_tables in (("form", tables.det_forms), ("feats", tables.det_feats)):
+                name, table = f"{field}{case}:{path}det", det_tables[case]
+                self.columns[name] = partial(rows.look_up_determiners, path=path, table=table)
+                self._keep_constant(name, table[determiners])
+            shapes = [NounShape(n.value, classes[0], clause=False, case=case) for n in _NUMBERS]
+            leaves = [find_variant_leaves(shape, 1, tables.language)[0] for shape in shapes]
+            self._add_by_number(f"tag:{path}noun", path, [leaf.tag for leaf in leaves])
+            feats = tables.noun_feats[case]
+            if not leaves[0].feats:  # they depend on the class
+                self.columns[f"feats{case}:{path}noun"] = partial(
+                    rows.look_up_agreeing, path=path, slot="", table=feats
+                )
+            else:
+                self._add_by_number(f"feats{case}:{path}noun", path, [leaf.feats for leaf in leaves])
         self._add_by_number(f"value:{path}number", path, [number.value for number in _NUMBERS])
         self._add_lookup("lemma", f"{path}noun", "noun_lemmas")
         self._add_lookup("lemma", f"{path}det", "det_lemmas")
-        self._add_lookup("feats", f"{path}det", "det_feats")
+
+    def _add_adjective(self, path: str, name: str, number: str) -> None:
+        slot, tables = f"{name}{number}", self._tables
+        self._add_lookup("lemma", f"{path}{slot}", "adjective_lemmas")
+        if "adjective" in tables.language.agreeing_slots:
+            self._add_agreeing(path, slot, tables.adjective_forms, tables.adjective_feats)
+        else:
+            self._add_lookup("form", f"{path}{slot}", "plain_adjectives")
+
+    def _add_agreeing(
+        self, path: str, slot: str, forms: Mapping[str, NumberArray], feats: Mapping[str, NumberArray]
+    ) -> None:
+        for (case, table), features in zip(forms.items(), feats.values(), strict=True):
+            for field, entries in (("form", table), ("feats", features)):
+                lookup = partial(LayoutRows.look_up_agreeing, path=path, slot=slot, table=entries)
+                self.columns[f"{field}{case}:{path}{slot}"] = lookup
 
     def _add_by_number(self, name: str, path: str, choices: list[str]) -> None:
         numbers = self._pool.numbers(choices)
@@ -317,6 +404,9 @@ class LayoutColumns:
         if site.owner:
             for field in ("form", "lemma", "tag"):
                 self._add_lookup(field, f"{site.owner}rel", f"rel_{field}s")
+            if "rel" in self._tables.language.agreeing_slots:
+                tables = self._tables
+                self._add_agreeing(site.owner, "rel", tables.agreeing_rel_forms, tables.agreeing_rel_feats)
 
     def _add_lookup(self, field: str, slot: str, table: str) -> None:
         name = f"{field}:{slot}"
@@ -357,7 +447,7 @@ class LayoutColumns:
     def build_marked_sentence(self, shape: int) -> tuple[Sentence, dict[str, FiniteForms]]:
         """Return a sentence of this shape whose words are column marks, and its finite verb forms by clause path."""
         event = self._build_event(shape)
-        plan = plan_sentence(event)
+        plan = plan_sentence(event, self._tables.language)
         finite = {site.path: self._finite.look_up(plan, site.path) for site in self._layout.clauses}
         tokens = tuple(self._mark_token(token) for token in plan.tokens)
         sentence = Sentence(
@@ -406,14 +496,16 @@ class LayoutColumns:
 
     def _mark_token(self, token: PlanToken) -> Token:
         leaf, marks, slot = token.leaf, self._marks, token.slot
-        finite = f"{token.path}fin" if is_finite(*token.origin) else ""
-        form = slot or finite or (f"{token.path}negation" if leaf.pos == "PART" else "")
+        is_verb = slot.rpartition(".")[2] in ("", "verb")
+        finite = f"{token.path}fin" if is_verb and is_finite(*token.origin, self._tables.language) else ""
+        _, case = ("", "") if is_verb else split_form(leaf.form)
+        form = slot or finite or (f"{token.path}negation" if leaf.form in NEGATIONS else "")
         return Token(
-            form=marks.get(f"form:{form}", leaf.form),
+            form=marks.get(f"form{case}:{form}", leaf.form),
             lemma=marks.get(f"lemma:{slot}", leaf.lemma),
             upos=leaf.pos,
             xpos=marks.get(f"tag:{finite or slot}", leaf.tag),
-            feats=marks.get(f"feats:{finite or slot}", leaf.feats),
+            feats=marks.get(f"feats{case}:{finite or slot}", leaf.feats),
             head=token.head + 1,
             deprel="root" if token.head == PARENT else token.rel,
         )

@@ -6,12 +6,12 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sentprobe.generator.bulk import columns
 from sentprobe.generator.events.event import Number, Tense
-from sentprobe.generator.sentences.realize import SLOT_KINDS, choose_determiner_form
+from sentprobe.generator.sentences.realize import SLOT_KINDS, split_form
 from sentprobe.generator.sentences.sentence_plan import PlanToken, plan_sentence
 from sentprobe.generator.spaces import drawn_event
 from sentprobe.generator.spaces.constraints import Allowed
 from sentprobe.grammars.derivation import Leaf
-from sentprobe.lexicon import Form, Kind, Lexicon
+from sentprobe.lexicon import Kind, Lexicon
 
 WordLookup: TypeAlias = Callable[[Sequence[int]], str]
 """Function that returns the text of one or more tokens for the values of an event's variables."""
@@ -75,7 +75,8 @@ class _PhraseBuilder:
         structural = drawn_event.find_layout_parts(layout).structural
         # The sentence plan of the first event of the shape is likely to be cached.
         neutral = [value if at in structural else 0 for at, value in enumerate(values)]
-        tokens = plan_sentence(drawn_event.DrawnEvent(layout, neutral).event).tokens
+        event = drawn_event.DrawnEvent(layout, neutral).event
+        tokens = plan_sentence(event, self._lexicon.language).tokens
         positions = {self._numbers[token.slot]: at for at, token in enumerate(tokens) if token.slot}
         return Phrase(tuple(map(self._build_lookup, tokens)), positions)
 
@@ -83,13 +84,14 @@ class _PhraseBuilder:
         path, _, name = token.slot.rpartition(".")
         if name == "verb":
             return self._build_verb_lookup(token)
-        if name in ("noun", "det"):
-            return self._build_noun_phrase_lookup(f"{path}.", name)
+        language, slot = self._lexicon.language, name.rstrip("0123456789")
+        if slot == "noun" or slot in language.agreeing_slots:
+            return self._build_noun_phrase_lookup(f"{path}.", token)
         if name:
-            kind = SLOT_KINDS[name.rstrip("0123456789")]
-            form = None if name == "rel" else Form(token.leaf.form)
+            kind = SLOT_KINDS[slot]
+            form = None if name == "rel" else token.leaf.form
             return _make_lookup(self._get_forms(token.slot, kind, form), self._numbers[token.slot])
-        if columns.is_finite(*token.origin):
+        if columns.is_finite(*token.origin, language):
             tense, subject, leaves = self._find_agreement(token)
             return _make_pair_lookup([[leaf.form for leaf in row] for row in leaves], tense, subject)
         word = token.leaf.form
@@ -98,21 +100,34 @@ class _PhraseBuilder:
     def _build_verb_lookup(self, token: PlanToken) -> WordLookup:
         kind = Kind(self._clauses[token.path].site.frame.value)
         verb = self._numbers[token.slot]
-        if not columns.is_finite(*token.origin):
-            return _make_lookup(self._get_forms(token.slot, kind, Form(token.leaf.form)), verb)
+        if not columns.is_finite(*token.origin, self._lexicon.language):
+            return _make_lookup(self._get_forms(token.slot, kind, token.leaf.form), verb)
         tense, subject, leaves = self._find_agreement(token)
-        forms = [[self._get_forms(token.slot, kind, Form(leaf.form)) for leaf in row] for row in leaves]
+        forms = [[self._get_forms(token.slot, kind, leaf.form) for leaf in row] for row in leaves]
         return lambda values: forms[values[tense]][values[subject]][values[verb]]
 
-    def _build_noun_phrase_lookup(self, path: str, name: str) -> WordLookup:
+    def _build_noun_phrase_lookup(self, path: str, token: PlanToken) -> WordLookup:
+        name = token.slot.rpartition(".")[2]
+        _, case = split_form(token.leaf.form)
         determiner, noun = self._numbers[f"{path}det"], self._numbers[f"{path}noun"]
         pairs = self._get_values(determiner)
         if name == "noun":
-            return _make_pair_lookup(_build_noun_table(self._lexicon, pairs, self._get_values(noun)), determiner, noun)
-        adjective = self._numbers.get(f"{path}adjective0")
+            table = _build_noun_table(self._lexicon, pairs, self._get_values(noun), case)
+            return _make_pair_lookup(table, determiner, noun)
+        adjective = self._numbers.get(f"{path}adjective0") if self._lexicon.language.class_of_next_word else None
         following, kind = (noun, Kind.NOUN) if adjective is None else (adjective, Kind.ADJECTIVE)
-        table = _build_determiner_table(self._lexicon, pairs, self._get_values(following), kind)
-        return _make_pair_lookup(table, determiner, following)
+        if name == "det":
+            table = _build_agreement_table(self._lexicon, pairs, self._get_values(following), kind, case)
+            return _make_pair_lookup(table, determiner, following)
+        slot, at = name.rstrip("0123456789"), self._numbers[token.slot]
+        numbers = tuple(number for number, _ in pairs)
+        tables = [
+            _build_agreement_table(
+                self._lexicon, tuple((n, lemma) for n in numbers), self._get_values(following), kind, case, slot
+            )
+            for lemma in self._get_values(at)
+        ]
+        return lambda values: tables[values[at]][values[determiner]][values[following]]
 
     def _find_agreement(self, token: PlanToken) -> tuple[int, int, list[list[Leaf]]]:
         """Return the variables of a finite verb's tense and of its subject's determiner, and the leaf for each pair."""
@@ -120,14 +135,15 @@ class _PhraseBuilder:
         path = columns.find_subject_path(clause.site, clause.find_voice(self._event), clause.find_dative(self._event))
         assert clause.tense is not None
         subject = self._numbers.get(f"{path}det", clause.tense)
-        leaves = dict(zip(columns.TENSE_NUMBER_PAIRS, columns.find_variant_leaves(*token.origin), strict=True))
+        variants = columns.find_variant_leaves(*token.origin, self._lexicon.language)
+        leaves = dict(zip(columns.TENSE_NUMBER_PAIRS, variants, strict=True))
         numbers = [Number.SINGULAR] * len(Tense)  # of a question word
         if subject != clause.tense:
             is_pair = f"{path}conjunct.noun" in self._numbers
             numbers = [Number.PLURAL if is_pair else Number(number) for number, _ in self._get_values(subject)]
         return clause.tense, subject, [[leaves[tense, number] for number in numbers] for tense in Tense]
 
-    def _get_forms(self, slot: str, kind: Kind, form: Form | None) -> Sequence[str]:
+    def _get_forms(self, slot: str, kind: Kind, form: str | None) -> Sequence[str]:
         variable = self._event.layout.variables[self._numbers[slot]]
         return _build_form_table(self._lexicon, kind, variable.values, variable.domain, form)
 
@@ -145,28 +161,35 @@ def _make_pair_lookup(table: Sequence[Sequence[str]], first: int, second: int) -
 
 @lru_cache(maxsize=256)
 def _build_form_table(
-    lexicon: Lexicon, kind: Kind, lemmas: tuple[str, ...], used: Allowed, form: Form | None
+    lexicon: Lexicon, kind: Kind, lemmas: tuple[str, ...], used: Allowed, form: str | None
 ) -> Sequence[str]:
     """Return a form of each used lemma; *form* None means the only form of the word."""
     words = [lexicon.get(lemma, kind) if i in used else None for i, lemma in enumerate(lemmas)]
     return [word.forms.get(form or next(iter(word.forms)), "") if word else "" for word in words]
 
 
-@lru_cache(maxsize=16)
+@lru_cache(maxsize=64)
 def _build_noun_table(
-    lexicon: Lexicon, pairs: tuple[tuple[str, str], ...], nouns: tuple[str, ...]
+    lexicon: Lexicon, pairs: tuple[tuple[str, str], ...], nouns: tuple[str, ...], case: str
 ) -> Sequence[Sequence[str]]:
     """Return the form of each noun after each determiner, which determines the number."""
     words = [lexicon.get(noun, Kind.NOUN) for noun in nouns]
-    forms = {Number.SINGULAR.value: Form.NN, Number.PLURAL.value: Form.NNS}
-    return [[word.forms[forms[number]] for word in words] for number, _ in pairs]
+    forms = [lexicon.language.find_noun_form(number, case) for number, _ in pairs]
+    return [[word.forms[form] for word in words] for form in forms]
 
 
-@lru_cache(maxsize=16)
-def _build_determiner_table(
-    lexicon: Lexicon, pairs: tuple[tuple[str, str], ...], following: tuple[str, ...], kind: Kind
+@lru_cache(maxsize=64)
+def _build_agreement_table(
+    lexicon: Lexicon,
+    pairs: tuple[tuple[str, str], ...],
+    following: tuple[str, ...],
+    kind: Kind,
+    case: str,
+    slot: str = "det",
 ) -> Sequence[Sequence[str]]:
-    """Return the form of each determiner before each of the words that may follow it."""
-    vowels = [lexicon.get(lemma, kind).vowel for lemma in following]
-    words = [(number, lexicon.get(lemma, Kind.DETERMINER)) for number, lemma in pairs]
-    return [[word.forms[choose_determiner_form(n, vowel=v)] for v in vowels] for n, word in words]
+    """Return the form of each word of *pairs*, which has a number, with each word that it agrees with."""
+    language = lexicon.language
+    classes = [language.find_class(lexicon.get(lemma, kind)) for lemma in following]
+    words = [(number, lexicon.get(lemma, SLOT_KINDS[slot])) for number, lemma in pairs]
+    forms = [[(word, language.find_form(slot, n, case, c)) for c in classes] for n, word in words]
+    return [[word.forms[form] for word, form in row] for row in forms]

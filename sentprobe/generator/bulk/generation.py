@@ -47,7 +47,7 @@ class Decoder:
         self._space = space
         self._tables = tables
         self._stores = stores
-        self._finite_table = columns.FiniteTable(tables.pool)
+        self._finite_table = columns.FiniteTable(tables.pool, tables.language)
         self._layouts: dict[int, columns.LayoutColumns] = {}
         self._numbers: dict[tuple[int, int], int] = {}
         self._finite: list[dict[str, columns.FiniteForms]] = []

@@ -19,7 +19,7 @@ from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_records import PARQUET, RECORD_FORMATS, TEXT, annotate_readings
 from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words
 from sentprobe.generator.spaces.counting import IndexArray
-from sentprobe.generator.spaces.layout import NEGATIONS, ClauseForm, Layout, PhraseForm, make_layout
+from sentprobe.generator.spaces.layout import NEGATIONS, ClauseForm, Layout, PhraseForm, has_passive, make_layout
 from sentprobe.generator.spaces.space import EventBatch
 from sentprobe.generator.spaces.templates import ClausePattern, find_pattern
 from sentprobe.grammars.shapes import ClauseShape
@@ -161,7 +161,7 @@ class _ParsedEvents:
     def _list_values(self, clause: ParsedClause) -> list[int]:
         """Return the value of each variable of the layout. Raises LookupError for clauses in relative clauses."""
         finite = self._modals[clause.modal] if clause.modal else _TENSES.get(clause.shape.tense)
-        values = [*_number_features(clause.shape, finite), self._verbs[clause.verb]]
+        values = [*_number_features(clause.shape, finite, self.lexicon.language.aspects), self._verbs[clause.verb]]
         values += [self._adverbs[adverb] for adverb in clause.adverbs]
         inner: list[int] = []
         for _, phrase in sorted(clause.phrases):
@@ -197,7 +197,7 @@ def _number_values(values: Iterable[ValueT]) -> dict[ValueT, int]:
 
 def _list_words(lexicon: Lexicon) -> Words:
     lemmas = {kind: tuple(word.lemma for word in lexicon.words(kind)) for kind in Kind}
-    full_lexicon = Lexicon(lexicon.source, lexicon.entries, {"": Vocabulary("", lemmas)})
+    full_lexicon = Lexicon(lexicon.source, lexicon.entries, {"": Vocabulary("", lemmas)}, language=lexicon.language)
     choices = Choices(
         determiners=lemmas[Kind.DETERMINER],
         relativizers=lemmas[Kind.RELATIVIZER],
@@ -208,15 +208,15 @@ def _list_words(lexicon: Lexicon) -> Words:
 
 
 @cache
-def _number_features(shape: ClauseShape, finite: int | None) -> tuple[int, ...]:
+def _number_features(shape: ClauseShape, finite: int | None, aspects: tuple[str, ...]) -> tuple[int, ...]:
     """Return the values of voice and dative, if the layout varies them, tense or modal (*finite*), aspect, negation."""
-    values = [[*ev.Aspect].index(shape.aspect), NEGATIONS.index(shape.negation)]
+    values = [aspects.index(shape.aspect), NEGATIONS.index(shape.negation)]
     if finite is not None:  # not an order
         values = [finite, *values]
     is_fixed = shape.is_relative and (shape.gap == ev.Role.RECIPIENT or shape.voice == ev.Voice.PASSIVE)
     if shape.dative and not is_fixed:
         values = [[*ev.Dative].index(shape.dative), *values]
-    has_voice = finite is not None and not shape.is_relative and shape.frame != ev.Frame.INTRANSITIVE
+    has_voice = finite is not None and not shape.is_relative and has_passive(ev.Frame(shape.frame), shape.front)
     return ([*ev.Voice].index(shape.voice), *values) if has_voice else tuple(values)
 
 
@@ -224,7 +224,8 @@ def _read_form(clause: ParsedClause) -> ClauseForm:
     shape = clause.shape
     asks = shape.mood == ev.Mood.QUESTION and shape.gap
     asked = (ev.Role(shape.gap), ev.Asked(clause.relativizer)) if asks else None
-    return ClauseForm(bool(clause.modal), ev.Mood(shape.mood), asked)
+    front = ev.Fronting(shape.front) if shape.front else None
+    return ClauseForm(bool(clause.modal), ev.Mood(shape.mood), asked, front)
 
 
 def _find_clause_pattern(shape: ClauseShape) -> ClausePattern:

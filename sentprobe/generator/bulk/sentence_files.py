@@ -135,7 +135,7 @@ def _parse_text_events(path: Path, lexicon: Lexicon) -> Iterator[Event]:
         with path.open("rb") as lines:
             for line in decode_lines(lines):
                 try:
-                    yield from parse(normalize_sentence(line), lexicon)
+                    yield from parse(normalize_sentence(line, lexicon.language), lexicon)
                 except ParseError:
                     continue
     except FormatError as error:

@@ -31,6 +31,8 @@ def list_event_features(event: ev.Event) -> tuple[str, ...]:
         features.append(_format_feature("dative", event.dative))
     if event.mood is not ev.Mood.STATEMENT:
         features.append(event.mood.value)
+    if event.fronting is not None:
+        features.append(event.fronting.value)
     if event.adverbs is None:
         features.append(f"adverbs {OPEN}")
     elif event.adverbs:

@@ -12,15 +12,17 @@ from sentprobe.errors import UsageError
 
 
 class Frame(StrEnum):
-    """The roles of a predicate; as a pattern, transitive includes ditransitive."""
+    """The roles of a predicate; as a pattern, transitive includes ditransitive and dative."""
 
     INTRANSITIVE = "intransitive"
     TRANSITIVE = "transitive"
     DITRANSITIVE = "ditransitive"
+    DATIVE = "dative"
+    """An agent, and a patient in the dative."""
 
     def includes(self, other: "Frame | None") -> bool:
         """Say whether a pattern of this frame matches an event of the other frame."""
-        return other is self or (self is Frame.TRANSITIVE and other is Frame.DITRANSITIVE)
+        return other is self or (self is Frame.TRANSITIVE and other in (Frame.DITRANSITIVE, Frame.DATIVE))
 
 
 class Voice(StrEnum):
@@ -42,6 +44,7 @@ class Aspect(StrEnum):
 
     SIMPLE = "simple"
     PROGRESSIVE = "prog"
+    PERFECT = "perf"
 
 
 class Polarity(StrEnum):
@@ -71,6 +74,12 @@ class Dative(StrEnum):
 
     DOUBLE = "double"
     TO = "to"
+
+
+class Fronting(StrEnum):
+    """The order of a main clause whose object stands first: "den Mann sieht der Arzt"."""
+
+    OBJECT = "object-first"
 
 
 class Number(StrEnum):
@@ -129,6 +138,7 @@ FRAME_ROLES = {
     Frame.INTRANSITIVE: (Role.AGENT,),
     Frame.TRANSITIVE: (Role.AGENT, Role.PATIENT),
     Frame.DITRANSITIVE: ROLES,
+    Frame.DATIVE: (Role.AGENT, Role.PATIENT),
 }
 """The roles of each frame."""
 
@@ -193,8 +203,8 @@ class Event:
 
     Implied fields are filled in: a passive or a patient makes an event transitive unless its frame is stated, a
     recipient makes it ditransitive, an intransitive frame or a reflexive makes it active, a negator makes the polarity
-    negative, an asked participant makes it a question. Mood, modal and asked participants are stated or absent: as a
-    pattern, an event without them matches every value. A modal or an order takes the place of the tense.
+    negative, an asked participant makes it a question. Mood, modal, fronting and asked participants are stated or
+    absent: as a pattern, an event without them matches every value. A modal or an order takes the place of the tense.
 
     Raises:
         Contradiction: two fields exclude each other, such as an intransitive frame and a patient.
@@ -217,12 +227,16 @@ class Event:
     dative: Dative | None = None
     modal: str | None = None
     mood: Mood = Mood.STATEMENT
+    fronting: Fronting | None = None
 
     def __post_init__(self) -> None:
         name = self.predicate or "an event"
         self._imply_frame(name)
-        if self.frame is Frame.INTRANSITIVE:
-            self._imply("voice", Voice.ACTIVE, f"{name}: an intransitive event has no passive")
+        if self.frame in (Frame.INTRANSITIVE, Frame.DATIVE):
+            article = "an" if self.frame is Frame.INTRANSITIVE else "a"
+            self._imply("voice", Voice.ACTIVE, f"{name}: {article} {self.frame.value} event has no passive")
+        if self.fronting is not None:
+            self._check_fronting(name)
         if self.negator is not None:
             self._imply("polarity", Polarity.NEGATIVE, f"{name}: a positive event has no negator")
         words = {role.value: word for role in ROLES if isinstance(word := self.argument(role), StrEnum)}
@@ -242,7 +256,9 @@ class Event:
         if self.recipient is not None or self.dative is not None:
             what = "a recipient" if self.recipient is not None else "the form of a recipient"
             self._imply("frame", Frame.DITRANSITIVE, f"{name}: {what} needs a ditransitive frame")
-        elif self.frame is not Frame.DITRANSITIVE and (self.voice is Voice.PASSIVE or self.patient is not None):
+        elif self.frame not in (Frame.DITRANSITIVE, Frame.DATIVE) and (
+            self.voice is Voice.PASSIVE or self.patient is not None
+        ):
             what = "a patient" if self.patient is not None else "passive voice"
             self._imply("frame", Frame.TRANSITIVE, f"{name}: {what} needs a transitive frame")
 
@@ -253,6 +269,13 @@ class Event:
                 f"{name}: only a recipient, or the patient of a transitive verb with an agent, is reflexive"
             )
         self._imply("voice", Voice.ACTIVE, f"{name}: a clause with a reflexive is active")
+
+    def _check_fronting(self, name: str) -> None:
+        self._imply("voice", Voice.ACTIVE, f"{name}: only an active object stands first")
+        if self.frame is Frame.INTRANSITIVE:
+            raise Contradiction(f"{name}: an intransitive event has no object to stand first")
+        if self.gap is not None or self.mood is not Mood.STATEMENT:
+            raise Contradiction(f"{name}: an object stands first in main clauses that are statements")
 
     def _check_mood(self, name: str, *, is_asking: bool) -> None:
         if self.mood is not Mood.STATEMENT and self.gap is not None:

@@ -125,6 +125,7 @@ def event_to_json(event: ev.Event) -> Json:
     for role in ev.Role:
         form[role.value] = _argument_to_json(event.argument(role))
     form |= {"dative": _enum_to_json(event.dative), "modal": event.modal}
+    form["fronting"] = _enum_to_json(event.fronting)
     form["mood"] = None if event.mood is ev.Mood.STATEMENT else event.mood.value
     return _drop_open_fields(form)
 
@@ -241,6 +242,7 @@ _EVENT_READERS: Readers = {
     "dative": lambda node, _: node.read_member(ev.Dative),
     "modal": _read_text,
     "mood": lambda node, _: node.read_member(ev.Mood),
+    "fronting": lambda node, _: node.read_member(ev.Fronting),
 }
 _PARTICIPANT_READERS: Readers = {
     "noun": _read_text,

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.events import event as ev
-from sentprobe.lexicon import Form, Kind, Lexicon, Word
+from sentprobe.lexicon import Kind, Lexicon, Word
 from sentprobe.lexicon.inflect import takes_an
 from sentprobe.lexicon.words import MODIFIED, NOT, PERSON
 
-_FRAMES = (ev.Frame.TRANSITIVE, ev.Frame.INTRANSITIVE, ev.Frame.DITRANSITIVE)
+_FRAMES = (ev.Frame.TRANSITIVE, ev.Frame.INTRANSITIVE, ev.Frame.DITRANSITIVE, ev.Frame.DATIVE)
 
 
 def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
@@ -127,7 +127,9 @@ def _check_participant(person: ev.Participant, lexicon: Lexicon) -> None:
         lexicon.get(person.noun, Kind.NOUN)
     if person.determiner is not None:
         forms = lexicon.get(person.determiner, Kind.DETERMINER).forms
-        if person.number is not None and Form(f"DT.{person.number.value}") not in forms:
+        language = lexicon.language
+        features = language.cases[0], language.classes[0]
+        if person.number is not None and language.find_form("det", person.number.value, *features) not in forms:
             number = person.number.name.lower()
             raise UsageError(f"the determiner {person.determiner!r} does not go with a {number} noun")
     for adjective in person.adjectives:

@@ -54,13 +54,14 @@ def _list_event_features(event: ev.Event) -> list[str]:
     is_order = event.mood is ev.Mood.ORDER
     features = _list_values(
         None if _has_implied_frame(event) else event.frame,
-        None if event.frame is ev.Frame.INTRANSITIVE or is_order or event.reflexives else event.voice,
+        None if _has_implied_voice(event) else event.voice,
         event.dative,
         event.tense,
         None if is_order else event.aspect,
         event.polarity if event.negator is None else None,
         event.negator,
         None if event.mood is ev.Mood.STATEMENT or event.asked else event.mood,
+        event.fronting,
     )
     if event.modal is not None:
         features.append(_write_words("modal", (event.modal,)))
@@ -70,9 +71,16 @@ def _list_event_features(event: ev.Event) -> list[str]:
 
 
 def _has_implied_frame(event: ev.Event) -> bool:
+    if event.frame is ev.Frame.DATIVE:
+        return False
     if event.frame is ev.Frame.DITRANSITIVE:
         return event.recipient is not None or event.dative is not None
     return event.voice is ev.Voice.PASSIVE or event.patient is not None
+
+
+def _has_implied_voice(event: ev.Event) -> bool:
+    is_active = event.frame in (ev.Frame.INTRANSITIVE, ev.Frame.DATIVE) or event.mood is ev.Mood.ORDER
+    return is_active or event.fronting is not None or event.reflexives != ()
 
 
 def _write_words(name: str, lemmas: tuple[str, ...]) -> str:

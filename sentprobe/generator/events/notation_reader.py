@@ -218,11 +218,12 @@ _FIELDS: Mapping[str, Mapping[str, Any]] = {
         "negator": ev.Negator,
         "dative": ev.Dative,
         "mood": (ev.Mood.QUESTION, ev.Mood.ORDER),
+        "fronting": ev.Fronting,
     },
     "a noun": {"number": ev.Number, "clause": (ev.BARE,)},
     "a relative clause": {"kind": ev.ClauseKind},
 }
-_LONG_NAMES = {"pres", "prog", "pos", "neg", "sg", "pl"}
+_LONG_NAMES = {"pres", "prog", "perf", "pos", "neg", "sg", "pl"}
 
 
 def _list_names(value: Any) -> Iterator[str]:

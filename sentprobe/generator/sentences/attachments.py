@@ -12,6 +12,7 @@ from sentprobe.generator.sentences.realize import realize, render_tree
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.sentences.sentence_plan import plan_sentence
 from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon.languages.language import Language
 
 MAX_READINGS = 64
 """Largest number of readings of a derivation; it doubles with each such adverb."""
@@ -96,13 +97,14 @@ def _move_adverbs(event: ev.Event, attachment: Attachment, path: str = "") -> ev
 def realize_readings(event: ev.Event, lexicon: Lexicon, *, id: str = "") -> list[Sentence]:
     """Return the sentence of a parsed event with the annotation of each reading, as in :func:`list_attachments`."""
     sentence = realize(event, lexicon, id=id, checked=True)
-    _, *others = list_attachments(event)
-    return [sentence, *(_attach(sentence, attachment) for attachment in others)]
+    language = lexicon.language
+    _, *others = [()] if language.closes_clauses else list_attachments(event)
+    return [sentence, *(_attach(sentence, attachment, language) for attachment in others)]
 
 
-def _attach(sentence: Sentence, attachment: Attachment) -> Sentence:
+def _attach(sentence: Sentence, attachment: Attachment, language: Language) -> Sentence:
     """Return a sentence with its adverbs attached to other clauses: other heads, another tree, another event."""
-    plan = plan_sentence(sentence.event).tokens
+    plan = plan_sentence(sentence.event, language).tokens
     place_by_slot = {token.slot: place for place, token in enumerate(plan)}
     tokens = [*sentence.tokens]
     brackets = [[token.before, token.after] for token in plan]

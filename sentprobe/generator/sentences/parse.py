@@ -15,26 +15,10 @@ from sentprobe.generator.sentences.attachments import (
     has_adverb_place_after_subject,
     list_readings,
 )
-from sentprobe.generator.sentences.realize import choose_determiner_form
-from sentprobe.generator.sentences.tries import QUESTION_WORD, RELATIVIZER, Trie, load_english_tries
+from sentprobe.generator.sentences.tries import QUESTION_WORD, RELATIVIZER, Trie, load_tries
 from sentprobe.grammars import shapes
-from sentprobe.lexicon import Flag, Form, Kind, Lexicon
-from sentprobe.lexicon.words import AUXILIARIES, FUNCTION_WORDS, REFLEXIVES
-
-CONJUNCTION = "and"
-_FORM_DESCRIPTIONS = {
-    Form.NN: "a singular noun",
-    Form.NNS: "a plural noun",
-    Form.VB: "the plain form of a verb",
-    Form.VBP: "a plural present verb",
-    Form.VBZ: "a singular present verb",
-    Form.VBD: "a past verb",
-    Form.VBG: "an -ing form",
-    Form.VBN: "a past participle",
-    Form.RB: "an adverb",
-    Form.MD: "a modal",
-    Form.MD_NEG: "a modal",
-}
+from sentprobe.lexicon import Flag, Kind, Lexicon
+from sentprobe.lexicon.languages.language import Language
 
 
 class ParseError(SentprobeError):
@@ -46,9 +30,9 @@ class ParseError(SentprobeError):
 
 
 class ParsedPhrase(NamedTuple):
-    """The lemmas of a noun phrase, its grammatical number, and its relative clause or its conjunct.
+    """The lemmas of a noun phrase, its number, relative clause, conjunct and case; a reflexive has no determiner.
 
-    A reflexive is a noun without a determiner.
+    *last*: whether it must end the sentence (True), must not (False), or may (None).
     """
 
     noun: str
@@ -57,6 +41,8 @@ class ParsedPhrase(NamedTuple):
     clause: "ParsedClause | None" = None
     adjectives: tuple[str, ...] = ()
     conjunct: "ParsedPhrase | None" = None
+    case: str = ""
+    last: bool | None = None
 
 
 class ParsedClause(NamedTuple):
@@ -77,8 +63,10 @@ def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
         ParseError: the grammar does not cover the sentence; the message gives the token at which parsing stopped and
             the expected words.
     """
-    clauses = parse_clauses(sentence, lexicon)
-    readings = (event for clause in clauses for event in list_readings(build_event(clause)))
+    events = map(build_event, parse_clauses(sentence, lexicon))
+    if lexicon.language.closes_clauses:
+        return tuple(dict.fromkeys(events))
+    readings = (reading for event in events for reading in list_readings(event))
     return tuple(select_licensed(readings, lexicon))
 
 
@@ -104,7 +92,7 @@ def _has_adverb_site(clause: ParsedClause) -> bool:
     return any(
         (has_adverb_first and role == clause.shape.subject) or _has_adverb_site(phrase.clause)
         for role, phrase in clause.phrases
-        if phrase.clause is not None
+        if phrase.clause is not None and phrase.last is None  # a comma closes no clause
     )
 
 
@@ -146,7 +134,7 @@ def _select_licensed(clauses: list[ParsedClause], tokens: list[str], lexicon: Le
 
 @lru_cache(maxsize=16_384)
 def _needs_license(token: str, lexicon: Lexicon) -> bool:
-    return token in REFLEXIVES or any(Flag.NPI in word.flags for word, _ in lexicon.find(token))
+    return token in lexicon.language.reflexives or any(Flag.NPI in word.flags for word, _ in lexicon.find(token))
 
 
 def build_event(clause: ParsedClause) -> ev.Event:
@@ -173,6 +161,7 @@ def _find_features(shape: shapes.ClauseShape) -> Mapping[str, Any]:
         "aspect": ev.Aspect(shape.aspect),
         "polarity": ev.Polarity.POSITIVE if is_positive else ev.Polarity.NEGATIVE,
         "negator": None if is_positive else ev.Negator(shape.negation),
+        "fronting": ev.Fronting(shape.front) if shape.front else None,
     }
 
 
@@ -193,13 +182,17 @@ def _build_participant(phrase: ParsedPhrase) -> ev.Participant:
     )
 
 
-def normalize_sentence(sentence: str) -> str:
+def normalize_sentence(sentence: str, language: Language) -> str:
     """Return a sentence in generated form: without capitals and a final stop, question mark or exclamation mark.
 
-    >>> normalize_sentence("The man sleeps."), normalize_sentence("does the man sleep ?")
+    In a language whose nouns have capitals, only the first letter becomes lower case.
+
+    >>> from sentprobe.lexicon.languages.english import ENGLISH
+    >>> normalize_sentence("The man sleeps.", ENGLISH), normalize_sentence("does the man sleep ?", ENGLISH)
     ('the man sleeps', 'does the man sleep')
     """
-    plain = sentence.strip().lower()
+    plain = sentence.strip()
+    plain = plain[:1].lower() + plain[1:] if language.capitalized_kinds else plain.lower()
     return (plain[:-1] if plain.endswith((".", "?", "!")) else plain).rstrip()
 
 
@@ -209,7 +202,7 @@ def _build_error(parser: "_Parser", lexicon: Lexicon) -> ParseError:
     if at >= len(parser.tokens):
         return ParseError(f"the sentence ends after token {at}, expected {expected}", position=at + 1)
     token = parser.tokens[at]
-    is_known = bool(lexicon.find(token)) or token in FUNCTION_WORDS
+    is_known = bool(lexicon.find(token)) or token in lexicon.language.function_words
     note = "" if is_known else " (not in the lexicon)"
     return ParseError(f"token {at + 1}: expected {expected}, not {token!r}{note}", position=at + 1)
 
@@ -217,42 +210,63 @@ def _build_error(parser: "_Parser", lexicon: Lexicon) -> ParseError:
 class _TokenReadings(NamedTuple):
     """The readings of a token: inputs of a trie with their lemmas, determiners, nouns and adjectives.
 
-    Nouns come with the forms of their determiners, and adjectives with whether they begin with a vowel.
+    Adjectives come with their form and class.
     """
 
     text: str
     inputs: tuple[tuple[str, str, str, str], ...] = ()
-    determiners: tuple[tuple[str, Form], ...] = ()
-    nouns: tuple[tuple[str, str, Form], ...] = ()
+    determiners: tuple[tuple[str, str], ...] = ()
+    nouns: tuple["_NounReading", ...] = ()
     adverbs: tuple[str, ...] = ()
-    adjectives: tuple[tuple[str, bool], ...] = ()
+    adjectives: tuple[tuple[str, str, str], ...] = ()
 
 
-_REFLEXIVE_NUMBERS = {word: "pl" if word == ev.Reflexive.THEMSELVES else "sg" for word in REFLEXIVES}
+class _NounReading(NamedTuple):
+    """A noun with its number, case and class, and the form of its determiner."""
+
+    lemma: str
+    number: str
+    case: str
+    word_class: str
+    determiner_form: str
+
+
 _END = _TokenReadings("")
 _QUESTION_WORDS = frozenset(asked.value for asked in ev.Asked)
+
+
+@cache
+def _index_noun_forms(language: Language) -> Mapping[str, tuple[str, str]]:
+    """Return the grammatical number and the case of each form of a noun."""
+    pairs = product((number.value for number in ev.Number), language.cases)
+    return {language.find_noun_form(*pair): pair for pair in pairs}
 
 
 @lru_cache(maxsize=16_384)
 def _find_readings(token: str, lexicon: Lexicon) -> _TokenReadings:
     inputs, determiners, nouns, adverbs, adjectives = [(token, "", "", "")], [], [], [], []
-    if token in _QUESTION_WORDS:
+    language = lexicon.language
+    noun_features = _index_noun_forms(language)
+    if token in _QUESTION_WORDS and "question" in language.moods:
         inputs.append((QUESTION_WORD, "", token, ""))
     for word, form in lexicon.find(token):
         if word.kind is Kind.NOUN:
-            number = ev.Number.SINGULAR if form is Form.NN else ev.Number.PLURAL
-            nouns.append((word.lemma, number.value, choose_determiner_form(number.value, vowel=word.vowel)))
+            number, case = noun_features[form]
+            word_class = language.find_class(word)
+            determiner_form = language.find_form("det", number, case, word_class)
+            nouns.append(_NounReading(word.lemma, number, case, word_class, determiner_form))
         elif word.kind is Kind.DETERMINER:
             determiners.append((word.lemma, form))
         elif word.kind is Kind.ADVERB:
             adverbs.append(word.lemma)
         elif word.kind is Kind.ADJECTIVE:
-            adjectives.append((word.lemma, word.vowel))
+            adjectives.append((word.lemma, form, language.find_class(word)))
         elif word.kind is Kind.RELATIVIZER:
-            inputs.append((RELATIVIZER, "", word.lemma, ""))
+            name = form if "rel" in language.agreeing_slots else RELATIVIZER
+            inputs.append((name, "", word.lemma, ""))
         else:
             lemmas = ("", "", word.lemma) if word.kind is Kind.MODAL else (word.lemma, "", "")
-            inputs.append((f"{form.value} {word.kind.value}", *lemmas))
+            inputs.append((f"{form} {word.kind.value}", *lemmas))
     return _TokenReadings(token, tuple(inputs), tuple(determiners), tuple(nouns), tuple(adverbs), tuple(adjectives))
 
 
@@ -270,7 +284,9 @@ class _Parser:
         self.tokens = tokens
         self.expected = expected
         self.furthest = 0
-        self._main, self._relative = load_english_tries()
+        self._lexicon = lexicon
+        self._language = lexicon.language
+        self._main, self._relative = load_tries(lexicon.language)
         self._readings = [*(_find_readings(token, lexicon) for token in tokens), _END, _END]
         self._phrases: dict[int, list[tuple[int, ParsedPhrase]]] = {}
         self._depth = 0
@@ -318,7 +334,7 @@ class _Parser:
         if self.expected is not None:
             inputs = {row[0] for row in self._readings[at].inputs}
             for name in node.tokens.keys() - inputs:
-                self._record_failure(at, _describe_input(name))
+                self._record_failure(at, _describe_input(name, self._language))
         return steps
 
     def _find_constituent_steps(self, node: Trie, at: int, match: _Match) -> Iterator[_Step]:
@@ -330,17 +346,19 @@ class _Parser:
         if node.phrases:
             for end, phrase in self._parse_noun_phrases(at):
                 phrase_number = phrase.number if phrase.conjunct is None else ev.Number.PLURAL
-                for (role, number), step in node.phrases.items():
+                for (role, number, case, last), step in node.phrases.items():
+                    if case != phrase.case or phrase.last not in (None, last):
+                        continue
                     if number in ("", phrase_number):
                         yield *step, end, (verb, adverbs, relativizer, (*phrases, (role, phrase)), modal)
-                    elif self.expected is not None and not {"", phrase_number} & {n for _, n in node.phrases}:
+                    elif self.expected is not None and not {"", phrase_number} & {n for _, n, *_ in node.phrases}:
                         self._record_failure(end, f"a {_NUMBERS[number].name.lower()} subject before it")
 
     def _parse_adverbs(self, at: int) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield the ends and lemmas of the adverb lists that begin at *at*, separated by commas."""
         lemmas = self._readings[at].adverbs
         if not lemmas:
-            self._record_failure(at, _FORM_DESCRIPTIONS[Form.RB])
+            self._record_failure(at, "an adverb")
         for lemma in lemmas:
             yield at + 1, (lemma,)
             if self._readings[at + 1].text == ",":
@@ -359,53 +377,80 @@ class _Parser:
 
     def _find_noun_phrases(self, at: int) -> list[tuple[int, ParsedPhrase]]:
         token = self._readings[at].text
-        if token in REFLEXIVES:
-            return [(at + 1, ParsedPhrase(token, _REFLEXIVE_NUMBERS[token], ""))]
+        if token in self._language.reflexives:
+            number = ev.Number.PLURAL if token == ev.Reflexive.THEMSELVES else ev.Number.SINGULAR
+            return [(at + 1, ParsedPhrase(token, number.value, ""))]
         phrases = []
-        for end, phrase in self._find_bare_phrases(at):
+        for end, phrase, word_class in self._find_bare_phrases(at):
             phrases.append((end, phrase))
-            if self._readings[end].text == CONJUNCTION:
-                for last, conjunct in self._find_bare_phrases(end + 1):
+            following = self._readings[end].text
+            if following and following == self._language.conjunction:
+                for last, conjunct, _ in self._find_bare_phrases(end + 1):
                     phrases.append((last, phrase._replace(conjunct=conjunct)))
             elif end < len(self.tokens):
-                ends: list[tuple[int, ParsedClause]] = []
-                self._walk_trie(self._relative[phrase.number], end, _EMPTY_MATCH, ends)
-                phrases += [(last, phrase._replace(clause=clause)) for last, clause in ends]
+                phrases += self._find_clauses(end, phrase, word_class)
         return phrases
 
-    def _find_bare_phrases(self, at: int) -> Iterator[tuple[int, ParsedPhrase]]:
-        """Yield the noun phrases without relative clauses and conjuncts that begin at *at*, each with its end."""
+    def _find_clauses(self, at: int, phrase: ParsedPhrase, word_class: str) -> Iterator[tuple[int, ParsedPhrase]]:
+        """Yield the noun phrase with each relative clause that begins at *at*, in commas if the language has them."""
+        ends: list[tuple[int, ParsedClause]] = []
+        has_commas = self._language.closes_clauses
+        if has_commas and self._readings[at].text != ",":
+            self._record_failure(at, "','")
+            return
+        self._walk_trie(self._relative[phrase.number, word_class], at + has_commas, _EMPTY_MATCH, ends)
+        for end, clause in ends:
+            if not has_commas:
+                yield end, phrase._replace(clause=clause)
+            elif end == len(self.tokens):
+                yield end, phrase._replace(clause=clause, last=True)
+            elif self._readings[end].text == ",":
+                yield end + 1, phrase._replace(clause=clause, last=False)
+            else:
+                self._record_failure(end, "','")
+
+    def _find_bare_phrases(self, at: int) -> Iterator[tuple[int, ParsedPhrase, str]]:
+        """Yield the noun phrases without relative clauses and conjuncts that begin at *at*: end, phrase, class."""
         determiners = self._readings[at].determiners
         if not determiners:
             self._record_failure(at, "a determiner")
         for determiner, form in determiners:
             nouns = [*self._find_nouns(at + 1)]
-            fitting = [noun for noun in nouns if noun[-1] is form]
-            for end, noun, number, adjectives, _ in fitting:
-                yield end, ParsedPhrase(noun, number, determiner, None, adjectives)
+            fitting = [row for row in nouns if row[-1] == form]
+            for end, noun, adjectives, _ in fitting:
+                phrase = ParsedPhrase(noun.lemma, noun.number, determiner, None, adjectives, case=noun.case)
+                yield end, phrase, noun.word_class
             if not fitting:
                 place = at + 1
                 while not nouns and self._readings[place].adjectives:
                     place += 1
                 self._record_failure(place, f"a noun that goes with {self.tokens[at]!r}")
 
-    def _find_nouns(self, at: int) -> Iterator[tuple[int, str, str, tuple[str, ...], Form]]:
-        """Yield the nouns with their adjectives that begin at *at*: end, lemmas, and the form of "a" before them."""
-        for noun, number, form in self._readings[at].nouns:
-            yield at + 1, noun, number, (), form
-        starts: list[tuple[tuple[str, ...], bool]] = [((), False)]
+    def _find_nouns(self, at: int) -> Iterator[tuple[int, _NounReading, tuple[str, ...], str]]:
+        """Yield the nouns with their adjectives that begin at *at*: end, noun, adjectives, form of the determiner."""
+        for noun in self._readings[at].nouns:
+            yield at + 1, noun, (), noun.determiner_form
+        starts: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [((), (), "")]
+        language = self._language
         while self._readings[at].adjectives:
-            pairs = self._readings[at].adjectives
-            starts = [((*s, lemma), first if s else vowel) for s, first in starts for lemma, vowel in pairs]
+            rows = self._readings[at].adjectives
+            starts = [
+                ((*lemmas, lemma), (*forms, form), first if lemmas else word_class)
+                for lemmas, forms, first in starts
+                for lemma, form, word_class in rows
+            ]
             at += 1
-            for (adjectives, vowel), (noun, number, _) in product(starts, self._readings[at].nouns):
-                yield at + 1, noun, number, adjectives, choose_determiner_form(number, vowel=vowel)
+            for (adjectives, forms, first), noun in product(starts, self._readings[at].nouns):
+                features = noun.number, noun.case
+                if {*forms} == {language.find_form("adjective", *features, noun.word_class)}:
+                    word_class = first if language.class_of_next_word else noun.word_class
+                    yield at + 1, noun, adjectives, language.find_form("det", *features, word_class)
 
 
-def _describe_input(name: str) -> str:
+def _describe_input(name: str, language: Language) -> str:
     if name in (RELATIVIZER, QUESTION_WORD):
         return name
-    if name in AUXILIARIES:
+    if name in language.auxiliaries:
         return "an auxiliary"
-    form, space, _ = name.partition(" ")
-    return _FORM_DESCRIPTIONS[Form(form)] if space else repr(name)
+    form, *_ = name.partition(" ")
+    return language.descriptions.get(form, repr(name))

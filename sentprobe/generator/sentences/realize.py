@@ -8,8 +8,9 @@ from sentprobe.generator.events.lemmas import check_sorts, infer_frames
 from sentprobe.generator.events.licenses import check_licenses
 from sentprobe.generator.sentences.sentence import Negation, Predicate, Sentence, Token
 from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, find_slots, plan_sentence
-from sentprobe.grammars.derivation import PARENT, word_features
+from sentprobe.grammars.derivation import PARENT
 from sentprobe.lexicon import Form, Kind, Lexicon, Word
+from sentprobe.lexicon.languages.language import Language
 
 SLOT_KINDS = {
     "noun": Kind.NOUN,
@@ -58,17 +59,14 @@ def _check_gap(clause: ev.Event) -> None:
 def _check_participant(person: ev.Participant, lexicon: Lexicon) -> None:
     noun = lexicon.get(person.noun or "", Kind.NOUN)
     determiner = lexicon.get(person.determiner or "", Kind.DETERMINER)
-    next_word, *_ = (*(lexicon.get(lemma, Kind.ADJECTIVE) for lemma in person.adjectives), noun)
-    if choose_determiner_form(str(person.number), vowel=next_word.vowel) not in determiner.forms:
+    words = [*(lexicon.get(lemma, Kind.ADJECTIVE) for lemma in person.adjectives), noun]
+    language = lexicon.language
+    word_class = language.find_class(words[0 if language.class_of_next_word else -1])
+    if language.find_form("det", str(person.number), language.cases[0], word_class) not in determiner.forms:
         number = "singular" if person.number == "sg" else "plural"
         raise UsageError(f"the determiner {determiner.lemma!r} does not go with a {number} noun")
     if isinstance(person.clause, ev.RelativeClause):
         lexicon.get(person.clause.relativizer or "", Kind.RELATIVIZER)
-
-
-def choose_determiner_form(number: str, *, vowel: bool) -> Form:
-    """Return the form of a determiner with a noun of *number*; *vowel* says whether a vowel follows."""
-    return Form(f"DT.{number}{'.vowel' if vowel else ''}")
 
 
 def find_words(event: ev.Event, lexicon: Lexicon) -> dict[str, Word]:
@@ -102,9 +100,9 @@ def realize(event: ev.Event, lexicon: Lexicon, *, id: str = "", checked: bool = 
     if not checked:
         event = infer_frames(event, lexicon)
         check_event(event, lexicon)
-    plan = plan_sentence(event)
+    plan = plan_sentence(event, lexicon.language)
     words = find_words(event, lexicon)
-    tokens = tuple(_fill_token(token, words) for token in plan.tokens)
+    tokens = tuple(_fill_token(token, words, lexicon.language) for token in plan.tokens)
     return Sentence(
         id=id,
         tokens=tokens,
@@ -115,35 +113,50 @@ def realize(event: ev.Event, lexicon: Lexicon, *, id: str = "", checked: bool = 
     )
 
 
-def _fill_token(token: PlanToken, words: dict[str, Word]) -> Token:
+def _fill_token(token: PlanToken, words: dict[str, Word], language: Language) -> Token:
     leaf, head = token.leaf, token.head + 1
     deprel = "root" if token.head == PARENT else token.rel
     if not token.slot:
         return Token(
             form=leaf.form, lemma=leaf.lemma, upos=leaf.pos, xpos=leaf.tag, feats=leaf.feats, head=head, deprel=deprel
         )
-    word, form = words[token.slot], choose_form(token, words)
+    word, form, word_class = words[token.slot], *choose_form(token, words, language)
     return Token(
         form=word.forms[form],
         lemma=word.lemma,
         upos=leaf.pos,
-        xpos=form.value.partition(".")[0],
-        feats=leaf.feats or word_features(leaf.pos, word.lemma, leaf.form.removeprefix("DT.")),
+        xpos=form.partition(".")[0],
+        feats=leaf.feats or language.find_features(leaf.pos, word.lemma, *split_form(leaf.form), word_class),
         head=head,
         deprel=deprel,
     )
 
 
-def choose_form(token: PlanToken, words: dict[str, Word]) -> Form:
-    """Return the inflected form that a slot takes."""
-    name = token.slot.rpartition(".")[2]
-    if name == "det":
-        path = token.slot.removesuffix("det")
-        next_word = words.get(f"{path}adjective0") or words[f"{path}noun"]
-        return choose_determiner_form(token.leaf.form.removeprefix("DT."), vowel=next_word.vowel)
-    if name == "rel":
-        return next(iter(words[token.slot].forms))
-    return Form(token.leaf.form)
+def choose_form(token: PlanToken, words: dict[str, Word], language: Language) -> tuple[str, str]:
+    """Return the inflected form that a slot takes, and the class of the word that it agrees with ("": none)."""
+    path, dot, slot = token.slot.rpartition(".")
+    name = slot.rstrip("0123456789")
+    if name == "rel" and name not in language.agreeing_slots:
+        return next(iter(words[token.slot].forms)), ""
+    if name != "noun" and name not in language.agreeing_slots:
+        return token.leaf.form, ""
+    controller = words[f"{path}{dot}noun"]
+    if language.class_of_next_word:
+        controller = words.get(f"{path}{dot}adjective0", controller)
+    word_class = language.find_class(controller)
+    if name == "noun":
+        return token.leaf.form, word_class
+    return language.find_form(name, *split_form(token.leaf.form), word_class), word_class
+
+
+def split_form(form: str) -> tuple[str, str]:
+    """Return the grammatical number and the case in the name of a form, "" where it has none.
+
+    >>> split_form("ART.sg.acc.masc"), split_form("DT.pl"), split_form("NN")
+    (('sg', 'acc'), ('pl', ''), ('', ''))
+    """
+    _, number, case, *_ = (*form.split("."), "", "")
+    return number, case
 
 
 def list_predicates(plan: SentencePlan) -> tuple[Predicate, ...]:

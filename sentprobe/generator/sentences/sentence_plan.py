@@ -13,7 +13,8 @@ from typing import NamedTuple, TypeAlias
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.event import ROLES, Event, Mood, Number, Participant, Polarity, RelativeClause, Role
 from sentprobe.grammars import shapes
-from sentprobe.grammars.derivation import PARENT, FlatItem, Leaf
+from sentprobe.grammars.derivation import PARENT, FlatItem, Hole, Leaf
+from sentprobe.lexicon.languages.language import Language
 
 
 class ParticipantStructure(NamedTuple):
@@ -41,6 +42,7 @@ class ClauseStructure(NamedTuple):
     dative: ev.Dative | None
     is_modal: bool
     mood: ev.Mood
+    fronting: ev.Fronting | None
 
 
 ArgumentStructure: TypeAlias = ParticipantStructure | ev.Gap | ev.Asked | ev.Reflexive | None
@@ -62,6 +64,7 @@ def extract_structure(event: ev.Event) -> ClauseStructure:
         event.dative,
         event.modal is not None,
         event.mood,
+        event.fronting,
     )
 
 
@@ -83,7 +86,6 @@ _SLOT_NAMES = {
     shapes.DETERMINER: "det",
     shapes.RELATIVIZER: "rel",
 }
-CONSONANT = "consonant"
 
 
 @dataclass(slots=True)
@@ -133,42 +135,123 @@ class _StructureKey:
     """A cache key with an event as payload; keys are equal if the structures of their events are equal."""
 
     structure: ClauseStructure
+    language: Language
     event: Event = field(compare=False)
 
 
-def plan_sentence(event: Event) -> SentencePlan:
+def plan_sentence(event: Event, language: Language) -> SentencePlan:
     """Return the plan of a sentence with a fully specified structure; its words do not matter.
 
     The plan is cached and shared by all events of that structure: do not change it.
     """
-    return _plan_structure(_StructureKey(extract_structure(event), event))
+    return _plan_structure(_StructureKey(extract_structure(event), language, event))
 
 
 @lru_cache(maxsize=8192)  # events of two clauses have about 4,000 structures
 def _plan_structure(key: _StructureKey) -> SentencePlan:
-    return _plan_clause(key.event, "", Number.SINGULAR)  # the number of "who" and "what"
+    return _Planner(key.language).plan_clause(key.event, "", Number.SINGULAR)  # the number of "who" and "what"
 
 
-def _plan_clause(event: Event, path: str, head_number: str) -> SentencePlan:
-    """Plan a clause; *head_number* is the grammatical number of the noun that the clause modifies, or ""."""
-    shape = _choose_clause_shape(event, head_number)
-    items = shapes.load_english_shapes().find_items(shape)
-    parts = [_plan_clause_part(shape, i, event, path) for i in range(len(items))]
-    plan, starts = _join_parts(items, parts)
-    for i, item in enumerate(items):
-        if isinstance(item.content, Leaf):
-            if item.content.lemma == shapes.VERB:
-                plan.clauses[0].verb = starts[i]
-            elif item.content.lemma == shapes.ASKED and event.asked is not None:
-                plan.clauses[0].positions[event.asked] = starts[i]
-            elif item.content.pos == "PART":
-                plan.clauses[0].cue = starts[i]
-        elif item.content.category == "NP":
-            plan.clauses[0].positions[Role(item.content.name)] = starts[i] + parts[i].head
-    return plan
+class _Planner:
+    """Planner of the constituents of one language."""
+
+    def __init__(self, language: Language) -> None:
+        self._language = language
+        self._shapes = shapes.load_language_shapes(language)
+
+    def plan_clause(self, event: Event, path: str, head_number: str) -> SentencePlan:
+        """Plan a clause; *head_number* is the grammatical number of the noun that the clause modifies, or ""."""
+        shape = _choose_clause_shape(event, head_number, self._language)
+        items = self._shapes.find_items(shape)
+        parts = [self._plan_clause_part(shape, i, event, path) for i in range(len(items))]
+        plan, starts = _join_parts(items, parts)
+        for i, item in enumerate(items):
+            if isinstance(item.content, Leaf):
+                if item.content.lemma == shapes.VERB:
+                    plan.clauses[0].verb = starts[i]
+                elif item.content.lemma == shapes.ASKED and event.asked is not None:
+                    plan.clauses[0].positions[event.asked] = starts[i]
+                elif item.content.pos == "PART":
+                    plan.clauses[0].cue = starts[i]
+            elif item.content.category == "NP":
+                plan.clauses[0].positions[Role(item.content.name)] = starts[i] + parts[i].head
+        return plan
+
+    def _plan_clause_part(self, shape: shapes.ClauseShape, at: int, event: Event, path: str) -> SentencePlan:
+        content = self._shapes.find_items(shape)[at].content
+        if isinstance(content, Leaf):
+            # A clause's relativizer belongs to the participant that the clause modifies.
+            owner = path.removesuffix("clause.") if content.lemma == shapes.RELATIVIZER else path
+            if content.lemma == shapes.ASKED and event.asked is not None:
+                word = str(event.argument(event.asked))
+                content = replace(content, form=word, lemma=word)
+            return _plan_leaf(content, owner, (shape, at))
+        if content.category == "ADVP":
+            return self._plan_adverbs(len(event.adverbs or ()), path)
+        person = event.argument(Role(content.name))
+        if isinstance(person, ev.Reflexive):
+            return self._plan_reflexive(person, path)
+        assert isinstance(person, Participant)
+        return self._plan_participant(person, f"{path}{content.name}.", content)
+
+    def _plan_reflexive(self, word: ev.Reflexive, path: str) -> SentencePlan:
+        shape = shapes.ReflexiveShape(word.value)
+        items = self._shapes.find_items(shape)
+        (leaf,) = (item.content for item in items if isinstance(item.content, Leaf))
+        plan, _ = _join_parts(items, [_plan_leaf(leaf, path, (shape, 0))])
+        plan.clauses.clear()
+        return plan
+
+    def _plan_adverbs(self, count: int, path: str) -> SentencePlan:
+        shape = shapes.AdverbShape(count)
+        items = self._shapes.find_items(shape)
+        leaves = [item.content for item in items if isinstance(item.content, Leaf)]
+        plan, _ = _join_parts(items, [_plan_leaf(leaf, path, (shape, i)) for i, leaf in enumerate(leaves)])
+        plan.clauses.clear()
+        _number_slots(plan, shapes.ADVERB, path)
+        return plan
+
+    def _plan_participant(self, person: Participant, path: str, hole: Hole) -> SentencePlan:
+        if person.conjunct is None:
+            return self._plan_noun_phrase(person, path, hole)
+        holes = {shapes.FIRST: (person, path), shapes.SECOND: (person.conjunct, f"{path}conjunct.")}
+        shape = shapes.PairShape()
+        items = self._shapes.find_items(shape)
+        parts = [
+            _plan_leaf(item.content, path, (shape, i))
+            if isinstance(item.content, Leaf)
+            else self._plan_noun_phrase(*holes[item.content.name], hole)
+            for i, item in enumerate(items)
+        ]
+        plan, _ = _join_parts(items, parts)
+        plan.clauses.clear()
+        return plan
+
+    def _plan_noun_phrase(self, person: Participant, path: str, hole: Hole) -> SentencePlan:
+        clause = person.clause if isinstance(person.clause, RelativeClause) else None
+        word_class, number = self._language.classes[0], str(person.number)
+        counts = clause is not None, len(person.adjectives)
+        shape = shapes.NounShape(number, word_class, *counts, hole.case, hole.last)
+        items = self._shapes.find_items(shape)
+        parts = [
+            _plan_leaf(item.content, path, (shape, i))
+            if isinstance(item.content, Leaf)
+            else self._plan_relative_clause(clause, path, shape.number)
+            for i, item in enumerate(items)
+        ]
+        plan, _ = _join_parts(items, parts)
+        plan.clauses.pop(0)
+        _number_slots(plan, shapes.ADJECTIVE, path)
+        if clause is not None and clause.event.gap is not None:
+            plan.clauses[0].positions[clause.event.gap] = plan.head
+        return plan
+
+    def _plan_relative_clause(self, clause: RelativeClause | None, path: str, number: str) -> SentencePlan:
+        assert clause is not None
+        return self.plan_clause(clause.event, f"{path}clause.", number)
 
 
-def _choose_clause_shape(event: Event, head_number: str) -> shapes.ClauseShape:
+def _choose_clause_shape(event: Event, head_number: str, language: Language) -> shapes.ClauseShape:
     subject = event.argument(event.subject)
     number = subject.agreement if isinstance(subject, Participant) else head_number
     tense = str(event.tense)
@@ -186,25 +269,9 @@ def _choose_clause_shape(event: Event, head_number: str) -> shapes.ClauseShape:
         str(number),
         str(event.mood),
         str(event.dative or ""),
+        head_number if event.gap and "rel" in language.agreeing_slots else "",
+        str(event.fronting or ""),
     )
-
-
-def _plan_clause_part(shape: shapes.ClauseShape, at: int, event: Event, path: str) -> SentencePlan:
-    content = shapes.load_english_shapes().find_items(shape)[at].content
-    if isinstance(content, Leaf):
-        # A clause's relativizer belongs to the participant that the clause modifies.
-        owner = path.removesuffix("clause.") if content.lemma == shapes.RELATIVIZER else path
-        if content.lemma == shapes.ASKED and event.asked is not None:
-            word = str(event.argument(event.asked))
-            content = replace(content, form=word, lemma=word)
-        return _plan_leaf(content, owner, (shape, at))
-    if content.category == "ADVP":
-        return _plan_adverbs(len(event.adverbs or ()), path)
-    person = event.argument(Role(content.name))
-    if isinstance(person, ev.Reflexive):
-        return _plan_reflexive(person, path)
-    assert isinstance(person, Participant)
-    return _plan_participant(person, f"{path}{content.name}.")
 
 
 def _plan_leaf(leaf: Leaf, path: str, origin: tuple[shapes.Shape, int]) -> SentencePlan:
@@ -212,70 +279,11 @@ def _plan_leaf(leaf: Leaf, path: str, origin: tuple[shapes.Shape, int]) -> Sente
     return SentencePlan([PlanToken(path + slot if slot else "", leaf, path, origin)], [], 0)
 
 
-def _plan_reflexive(word: ev.Reflexive, path: str) -> SentencePlan:
-    shape = shapes.ReflexiveShape(word.value)
-    items = shapes.load_english_shapes().find_items(shape)
-    (leaf,) = (item.content for item in items if isinstance(item.content, Leaf))
-    plan, _ = _join_parts(items, [_plan_leaf(leaf, path, (shape, 0))])
-    plan.clauses.clear()
-    return plan
-
-
-def _plan_adverbs(count: int, path: str) -> SentencePlan:
-    shape = shapes.AdverbShape(count)
-    items = shapes.load_english_shapes().find_items(shape)
-    leaves = [item.content for item in items if isinstance(item.content, Leaf)]
-    plan, _ = _join_parts(items, [_plan_leaf(leaf, path, (shape, i)) for i, leaf in enumerate(leaves)])
-    plan.clauses.clear()
-    _number_slots(plan, shapes.ADVERB, path)
-    return plan
-
-
 def _number_slots(plan: SentencePlan, lemma: str, path: str) -> None:
     """Name the slots of the placeholder *lemma* at *path*, such as ``adverb0``."""
     tokens = (token for token in plan.tokens if token.leaf.lemma == lemma and token.path == path)
     for number, token in enumerate(tokens):
         token.slot = f"{path}{lemma.removeprefix('@')}{number}"
-
-
-def _plan_participant(person: Participant, path: str) -> SentencePlan:
-    if person.conjunct is None:
-        return _plan_noun_phrase(person, path)
-    holes = {shapes.FIRST: (person, path), shapes.SECOND: (person.conjunct, f"{path}conjunct.")}
-    shape = shapes.PairShape()
-    items = shapes.load_english_shapes().find_items(shape)
-    parts = [
-        _plan_leaf(item.content, path, (shape, i))
-        if isinstance(item.content, Leaf)
-        else _plan_noun_phrase(*holes[item.content.name])
-        for i, item in enumerate(items)
-    ]
-    plan, _ = _join_parts(items, parts)
-    plan.clauses.clear()
-    return plan
-
-
-def _plan_noun_phrase(person: Participant, path: str) -> SentencePlan:
-    clause = person.clause if isinstance(person.clause, RelativeClause) else None
-    shape = shapes.NounShape(str(person.number), CONSONANT, clause is not None, len(person.adjectives))
-    items = shapes.load_english_shapes().find_items(shape)
-    parts = [
-        _plan_leaf(item.content, path, (shape, i))
-        if isinstance(item.content, Leaf)
-        else _plan_relative_clause(clause, path, shape.number)
-        for i, item in enumerate(items)
-    ]
-    plan, _ = _join_parts(items, parts)
-    plan.clauses.pop(0)
-    _number_slots(plan, shapes.ADJECTIVE, path)
-    if clause is not None and clause.event.gap is not None:
-        plan.clauses[0].positions[clause.event.gap] = plan.head
-    return plan
-
-
-def _plan_relative_clause(clause: RelativeClause | None, path: str, number: str) -> SentencePlan:
-    assert clause is not None
-    return _plan_clause(clause.event, f"{path}clause.", number)
 
 
 def _join_parts(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple[SentencePlan, list[int]]:

@@ -6,6 +6,7 @@ from functools import cache
 from sentprobe.generator.events import event as ev
 from sentprobe.grammars import shapes
 from sentprobe.grammars.derivation import Leaf
+from sentprobe.lexicon.languages.language import Language
 
 
 @dataclass(slots=True)
@@ -14,12 +15,13 @@ class Trie:
 
     ``tokens`` holds the nodes by function word, by form and frame of a verb ("VBD transitive"), by form of a modal
     ("MD modal"), or by RELATIVIZER or QUESTION_WORD.
-    ``phrases`` holds the nodes by role and grammatical number of a noun phrase ("" accepts both numbers). ``adverbs``
+    ``phrases`` holds the nodes by role, grammatical number ("" accepts both) and case of a noun phrase, and whether it
+    ends the sentence. ``adverbs``
     holds at most the node after a list of adverbs. A step is its number among the steps of the node, and the next node.
     """
 
     tokens: dict[str, tuple[int, "Trie"]] = field(default_factory=dict)
-    phrases: dict[tuple[str, str], tuple[int, "Trie"]] = field(default_factory=dict)
+    phrases: dict[tuple[str, str, str, bool], tuple[int, "Trie"]] = field(default_factory=dict)
     adverbs: list[tuple[int, "Trie"]] = field(default_factory=list)
     ends: list[shapes.ClauseShape] = field(default_factory=list)
 
@@ -41,30 +43,38 @@ _NAMES = {
 
 
 @cache
-def load_english_tries() -> tuple[Trie, dict[str, Trie]]:
-    """Return the trie of main clauses, and the tries of relative clauses by the modified noun's grammatical number."""
+def load_tries(language: Language) -> tuple[Trie, dict[tuple[str, str], Trie]]:
+    """Return the trie of main clauses, and the tries of relative clauses by the modified noun's number and class.
+
+    Where the relativizer does not agree with the noun, all classes share a trie.
+    """
     main = Trie()
-    relative = {number.value: Trie() for number in ev.Number}
-    for shape in shapes.list_clause_shapes():
-        agrees = shape.gap == shape.subject and shape.number
-        tries = [relative[shape.number]] if agrees else relative.values()
-        tries = tries if shape.is_relative else [main]
-        for trie in tries:
-            _insert_shape(trie, shape)
+    classes = language.classes if "rel" in language.agreeing_slots else ("",)
+    relative = {(number.value, word_class): Trie() for number in ev.Number for word_class in classes}
+    for shape in shapes.list_clause_shapes(language):
+        number = shape.head or (shape.number if shape.gap == shape.subject else "")
+        tries = [item for item in relative.items() if number in ("", item[0][0])]
+        for (_, word_class), trie in tries if shape.is_relative else [(("", ""), main)]:
+            _insert_shape(trie, shape, language, word_class)
+    if classes == ("",):
+        relative |= {(number, name): trie for (number, _), trie in [*relative.items()] for name in language.classes}
     return main, relative
 
 
-def _insert_shape(trie: Trie, shape: shapes.ClauseShape) -> None:
-    for item in shapes.load_english_shapes().find_items(shape):
+def _insert_shape(trie: Trie, shape: shapes.ClauseShape, language: Language, word_class: str) -> None:
+    for item in shapes.load_language_shapes(language).find_items(shape):
         content = item.content
         if isinstance(content, Leaf):
             assert content.lemma != shapes.ADVERB
             name = _NAMES.get(content.lemma, content.form).format(form=content.form, frame=shape.frame)
+            if word_class and name == RELATIVIZER:
+                name = content.form.rpartition(".")[0] + f".{word_class}"
             _, trie = trie.tokens.setdefault(name, trie.make_step())
         elif content.category == "ADVP":
             trie.adverbs = trie.adverbs or [trie.make_step()]
             _, trie = trie.adverbs[0]
         else:
-            key = content.name, shape.number if content.name == shape.subject else ""
+            number = shape.number if content.name == shape.subject else ""
+            key = content.name, number, content.case, content.last
             _, trie = trie.phrases.setdefault(key, trie.make_step())
     trie.ends.append(shape)

@@ -7,9 +7,9 @@ from typing import TypeAlias
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.events import event as ev
-from sentprobe.generator.sentences.realize import choose_determiner_form
-from sentprobe.grammars.shapes import MAX_ADVERBS
 from sentprobe.lexicon import Flag, Kind, Lexicon
+from sentprobe.lexicon.languages.english import ENGLISH
+from sentprobe.lexicon.languages.language import Language
 
 Allowed: TypeAlias = frozenset[int]
 
@@ -27,6 +27,7 @@ class Words:
     """Pairs of a grammatical number and the lemma of a determiner that is possible with this number."""
     relativizers: tuple[str, ...]
     modals: tuple[str, ...] = ()
+    language: Language = ENGLISH
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,11 +52,11 @@ class Choices:
 
     ``main`` and ``clause`` are partial events that fix features of the main clause and of every relative clause. The
     other fields list the values to choose from, in every clause: the numbers of nouns, determiners and relativizers by
-    lemma, negation cues, modals (None for a clause with a tense), the number of adverbs before a verb
-    (``clause_modals`` and ``clause_adverbs`` for relative clauses, if given), the number of adjectives before a noun,
-    and the number of coordinated participants ("the man and the woman") in a sentence. ``moods`` lists the moods of
-    main clauses, ``asked`` the roles that questions ask for (None: a yes/no question), ``reflexives`` the roles of
-    reflexives in main clauses (None: no reflexive). Repeated values count once.
+    lemma (none: the usual one of the language), negation cues, modals (None for a clause with a tense), the number of
+    adverbs before a verb (``clause_modals`` and ``clause_adverbs`` for relative clauses, if given), the number of
+    adjectives before a noun, and the number of coordinated participants ("the man and the woman") in a sentence.
+    ``moods`` lists the moods of main clauses, ``asked`` the roles that questions ask for (None: a yes/no question),
+    ``reflexives`` the roles of reflexives in main clauses (None: no reflexive). Repeated values count once.
     ``allow`` admits verbs with a flag that are excluded by default: stative, punctual and psych verbs in the
     progressive, and syncretic verbs ("the men hit"). ``ambiguous`` admits events whose sentence has two readings,
     because two verbs can take an adverb (see :mod:`sentprobe.generator.sentences.attachments`) or an object, or two
@@ -65,8 +66,8 @@ class Choices:
     main: ev.Event = field(default_factory=ev.Event)
     clause: ev.Event = field(default_factory=ev.Event)
     numbers: tuple[ev.Number, ...] = tuple(ev.Number)
-    determiners: tuple[str, ...] = ("the",)
-    relativizers: tuple[str, ...] = ("that",)
+    determiners: tuple[str, ...] = ()
+    relativizers: tuple[str, ...] = ()
     negators: tuple[ev.Negator, ...] = (ev.Negator.NOT,)
     modals: tuple[str | None, ...] = (None,)
     moods: tuple[ev.Mood, ...] = (ev.Mood.STATEMENT,)
@@ -101,8 +102,8 @@ def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraint
     """Return the words to choose from. Raises UsageError for unknown words, Contradiction without adjectives."""
     lexicon.vocabulary(vocabulary)
     for count in (*choices.adverbs, *choices.adverbs_in_clauses):
-        if not 0 <= count <= MAX_ADVERBS:
-            raise UsageError(f"a verb takes from 0 to {MAX_ADVERBS} adverbs, not {count}")
+        if not 0 <= count <= lexicon.language.max_adverbs:
+            raise UsageError(f"a verb takes from 0 to {lexicon.language.max_adverbs} adverbs, not {count}")
     for count in choices.adjectives:
         if not 0 <= count <= 1:
             raise UsageError(f"a drawn noun has at most one adjective, not {count}")
@@ -114,8 +115,8 @@ def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraint
         lexicon,
         vocabulary,
         choices.numbers,
-        choices.determiners,
-        choices.relativizers,
+        choices.determiners or (lexicon.language.determiner,),
+        choices.relativizers or (lexicon.language.relativizer,),
         modals=tuple(dict.fromkeys(x for x in (*choices.modals, *choices.modals_in_clauses) if x is not None)),
         syncretic=Flag.SYNCRETIC in choices.allow,
     )
@@ -140,19 +141,21 @@ def _collect_words(
     modals: tuple[str, ...],
     syncretic: bool,
 ) -> Words:
+    language = lexicon.language
     pairs = tuple(
         (number.value, lemma)
         for number in ev.Number
         if number in numbers
         for lemma in determiners
-        if choose_determiner_form(number.value, vowel=False) in lexicon.get(lemma, Kind.DETERMINER).forms
+        if language.find_form("det", number.value, language.cases[0], language.classes[0])
+        in lexicon.get(lemma, Kind.DETERMINER).forms
     )
     relatives = tuple(lexicon.get(lemma, Kind.RELATIVIZER).lemma for lemma in relativizers)
     vocabulary_words = lexicon.vocabulary(vocabulary)
     by_frame = {
         frame: tuple(
             lemma
-            for lemma in vocabulary_words.words[Kind(frame.value)]
+            for lemma in vocabulary_words.words.get(Kind(frame.value), ())
             if syncretic or Flag.SYNCRETIC not in lexicon.get(lemma, Kind(frame.value)).flags
         )
         for frame in ev.Frame
@@ -167,6 +170,7 @@ def _collect_words(
         determiners=pairs,
         relativizers=relatives,
         modals=tuple(lexicon.get(lemma, Kind.MODAL).lemma for lemma in modals),
+        language=language,
     )
 
 

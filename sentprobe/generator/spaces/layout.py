@@ -10,6 +10,8 @@ from typing import NamedTuple, TypeAlias
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.spaces.constraints import Allowed, Words
 from sentprobe.generator.spaces.templates import ClausePattern, Pattern
+from sentprobe.lexicon.languages.english import ENGLISH
+from sentprobe.lexicon.languages.language import Language
 
 LayoutValue: TypeAlias = "str | tuple[str, str]"
 Restriction: TypeAlias = Mapping[str, Allowed]
@@ -44,11 +46,12 @@ class Variable:
 
 
 class ClauseForm(NamedTuple):
-    """Whether the finite verb is a modal; the mood; the open participant of a wh-question; the role of a reflexive."""
+    """Whether the finite verb is a modal; mood; the open participant of a wh-question; order; role of a reflexive."""
 
     is_modal: bool = False
     mood: ev.Mood = ev.Mood.STATEMENT
     asked: tuple[ev.Role, ev.Asked] | None = None
+    fronting: ev.Fronting | None = None
     reflexive: ev.Role | None = None
 
 
@@ -98,6 +101,7 @@ class Layout:
     pattern: Pattern
     clauses: tuple[ClauseSite, ...]
     variables: tuple[Variable, ...]
+    language: Language = ENGLISH
 
     @property
     def coordinations(self) -> tuple[str, ...]:
@@ -121,7 +125,8 @@ def make_layout(
 ) -> Layout:
     """Return the layout of *pattern*, with *adverbs* and *forms* for each clause, main clause first."""
     forms = forms or (TENSED,) * len(adverbs)
-    is_active = pattern.frame is ev.Frame.INTRANSITIVE or forms[0].mood is ev.Mood.ORDER or bool(forms[0].reflexive)
+    is_active = forms[0].mood is ev.Mood.ORDER or not has_passive(pattern.frame, forms[0].fronting)
+    is_active = is_active or forms[0].reflexive is not None
     voice = ev.Voice.ACTIVE if is_active else None
     sites = [ClauseSite("", pattern.frame, voice, None, adverbs[0], "", form=forms[0])]
     for (role, clause), number, form in zip(pattern.clauses, adverbs[1:], forms[1:], strict=True):
@@ -132,17 +137,23 @@ def make_layout(
         paths = (f"{site.path}{role.value}." for role in site.overt_roles)
         sites[i] = replace(site, phrases=tuple(phrases_by_path.get(path, PhraseForm(path)) for path in paths))
     variables = [v for site in sites for v in _list_clause_variables(site, words, negators)]
-    return Layout(pattern, tuple(sites), tuple(variables))
+    return Layout(pattern, tuple(sites), tuple(variables), words.language)
+
+
+def has_passive(frame: ev.Frame, fronting: object) -> bool:
+    """Say whether a main clause with a frame and an order can be passive."""
+    return frame in (ev.Frame.TRANSITIVE, ev.Frame.DITRANSITIVE) and not fronting
 
 
 def can_have_form(pattern: Pattern, form: ClauseForm) -> bool:
     """Say whether the main clause of a pattern can have a form: each relative clause has its noun."""
     main = ClauseSite("", pattern.frame, None, None, 0, "", form=form)
     asked = () if form.asked is None else form.asked[:1]
-    is_bound = (
-        form.reflexive in (None, ev.FRAME_ROLES[pattern.frame][-1]) and pattern.frame is not ev.Frame.INTRANSITIVE
-    )
-    if form.reflexive is not None and (asked or not is_bound):
+    is_intransitive = pattern.frame is ev.Frame.INTRANSITIVE
+    if form.fronting is not None and is_intransitive:
+        return False
+    is_bound = form.reflexive is ev.FRAME_ROLES[pattern.frame][-1] and not (asked or is_intransitive)
+    if form.reflexive is not None and not is_bound:
         return False
     return {*asked} <= {*ev.FRAME_ROLES[pattern.frame]} and {role for role, _ in pattern.clauses} <= {*main.overt_roles}
 
@@ -175,7 +186,7 @@ def _list_clause_variables(site: ClauseSite, words: Words, negators: tuple[ev.Ne
     if site.owner:
         yield _make_free_variable(f"{site.owner}rel", words.relativizers)
     yield from _list_form_variables(site, words)
-    aspects = [a.value for a in ev.Aspect]
+    aspects = words.language.aspects
     is_order = site.form.mood is ev.Mood.ORDER
     yield Variable(f"{path}aspect", aspects, frozenset(range(1 if is_order else len(aspects))))  # an order is simple
     allowed = {ev.Polarity.POSITIVE.value, *(n.value for n in negators)}
@@ -263,6 +274,7 @@ def build_layout_event(values: Mapping[str, LayoutValue], layout: Layout, site: 
         recipient=arguments.get(ev.Role.RECIPIENT),
         dative=_DATIVES[str(values[f"{path}dative"])] if site.varies_dative else site.dative,
         mood=site.form.mood,
+        fronting=site.form.fronting,
     )
 
 
@@ -337,7 +349,8 @@ def read_form(event: ev.Event) -> ClauseForm:
     asked = event.asked
     filler = None if asked is None else event.argument(asked)
     open_participant = (asked, filler) if asked is not None and isinstance(filler, ev.Asked) else None
-    return ClauseForm(event.modal is not None, event.mood, open_participant, next(iter(event.reflexives), None))
+    reflexive = next(iter(event.reflexives), None)
+    return ClauseForm(event.modal is not None, event.mood, open_participant, event.fronting, reflexive)
 
 
 def _read_participant(person: object, path: str, layout: Layout, values: dict[str, LayoutValue]) -> bool:

@@ -43,6 +43,7 @@ class _Matcher:
         self._require_variable(f"{path}modal", partial.modal)
         if partial.mood is not ev.Mood.STATEMENT:
             self._require_fixed(partial.mood, site.form.mood)
+        self._require_fixed(partial.fronting, site.form.fronting)
         self._require_value(f"{path}aspect", partial.aspect)
         self._require_value(f"{path}verb", partial.predicate)
         if partial.polarity is ev.Polarity.NEGATIVE and partial.negator is None:

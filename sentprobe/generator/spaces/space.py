@@ -332,7 +332,7 @@ def _iterate_main_forms(choices: Choices, is_modal: tuple[bool, ...]) -> Iterato
             continue
         for role, modal in product(choices.asked if mood is Mood.QUESTION else (None,), is_modal):
             for asked in (None,) if role is None else tuple((role, word) for word in Asked):
-                yield from (ClauseForm(modal, mood, asked, reflexive) for reflexive in choices.reflexives)
+                yield from (ClauseForm(modal, mood, asked, reflexive=reflexive) for reflexive in choices.reflexives)
 
 
 @lru_cache(maxsize=1024)  # number of layouts

@@ -12,6 +12,8 @@ from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.sentences.sentence_plan import find_slots, plan_sentence
 from sentprobe.generator.spaces.templates import find_event_pattern
+from sentprobe.lexicon.languages.english import ENGLISH
+from sentprobe.lexicon.languages.language import Language
 
 NESTED = "nested"
 """Template of sentences with a relative clause inside another."""
@@ -46,8 +48,9 @@ def iterate_clauses(event: ev.Event, path: str = "", kind: ev.ClauseKind | None 
 class ProbedEvent:
     """An event and its probe words, as lemmas."""
 
-    def __init__(self, event: ev.Event, probes: Sequence[str] = ()) -> None:
+    def __init__(self, event: ev.Event, probes: Sequence[str] = (), language: Language = ENGLISH) -> None:
         self.event = event
+        self._language = language
         self.clauses = tuple(iterate_clauses(event))
         self._slots = find_slots(event)
         self._probes = tuple(probes)
@@ -55,7 +58,8 @@ class ProbedEvent:
     @cached_property
     def positions(self) -> Mapping[str, int]:
         """Position in the sentence of each slot's word, from 0."""
-        return {token.slot: position for position, token in enumerate(plan_sentence(self.event).tokens)}
+        tokens = plan_sentence(self.event, self._language).tokens
+        return {token.slot: position for position, token in enumerate(tokens)}
 
     @cached_property
     def probe_positions(self) -> tuple[int, ...]:

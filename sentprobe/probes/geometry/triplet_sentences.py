@@ -20,6 +20,8 @@ from sentprobe.generator.spaces.drawn_event import STRUCTURAL
 from sentprobe.generator.spaces.held_out_words import SplitSide, parse_side
 from sentprobe.generator.spaces.layout import Layout, build_layout_event
 from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon.languages.english import ENGLISH
+from sentprobe.lexicon.languages.language import Language
 from sentprobe.probes.encoders.protocol import digest
 
 
@@ -196,12 +198,13 @@ def _compute_layout_distance(layout: Layout, values: tuple[tuple[str, int], ...]
     """Return the distance in the changed clause; see :func:`compute_distance`."""
     numbers = dict(values)
     event = build_layout_event({v.name: v.values[numbers[v.name]] for v in layout.variables}, layout)
-    return compute_distance(event, place)
+    return compute_distance(event, place, layout.language)
 
 
-def compute_distance(event: Event, place: str) -> int:
+def compute_distance(event: Event, place: str, language: Language = ENGLISH) -> int:
     """Return the tokens from the verb to the farther participant of a clause, given its path or that of its noun."""
-    positions = {token.slot: position for position, token in enumerate(plan_sentence(event).tokens) if token.slot}
+    tokens = plan_sentence(event, language).tokens
+    positions = {token.slot: position for position, token in enumerate(tokens) if token.slot}
     clause = place if f"{place}verb" in positions else find_noun_clause(place)
     nouns = [f"{clause}{role.value}.noun" for role in Role]
     if clause != MAIN:

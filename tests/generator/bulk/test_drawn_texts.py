@@ -13,6 +13,7 @@ from sentprobe.generator.sentences.sentence_plan import find_slots, plan_sentenc
 from sentprobe.generator.spaces import drawn_event
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import english
+from sentprobe.lexicon.languages.english import ENGLISH
 
 seeds = st.integers(0, 2**32)
 
@@ -41,7 +42,7 @@ def test_the_texts_of_many_are_those_of_the_annotated_sentences() -> None:
 @given(space=spaces(), seed=seeds)
 def test_the_places_are_those_of_the_plan(space: Space, seed: int) -> None:
     for drawn in sample_events(space, seed):
-        slots = [token.slot for token in plan_sentence(drawn.event).tokens]
+        slots = [token.slot for token in plan_sentence(drawn.event, ENGLISH).tokens]
         places = get_text_renderer(space.lexicon).find_word_positions(drawn)
         names = [variable.name for variable in drawn.layout.variables]
         assert {names[variable]: place for variable, place in places.items()} == {

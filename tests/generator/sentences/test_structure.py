@@ -10,8 +10,9 @@ from thoroughness import examples
 
 from sentprobe.generator.events.event import ROLES, Event, Number, Participant, RelativeClause
 from sentprobe.generator.sentences.realize import realize
-from sentprobe.generator.sentences.sentence_plan import _plan_clause, extract_structure, find_slots, plan_sentence
+from sentprobe.generator.sentences.sentence_plan import _Planner, extract_structure, find_slots, plan_sentence
 from sentprobe.lexicon import english
+from sentprobe.lexicon.languages.english import ENGLISH
 
 LEXICON = english()
 
@@ -50,7 +51,7 @@ def replace_participant_words(person: Participant, word: Callable[[str], str], p
 @given(events)
 @examples(100)
 def test_the_slots_of_the_plan_are_those_of_the_event(event: Event) -> None:
-    slots = [token.slot for token in plan_sentence(event).tokens]
+    slots = [token.slot for token in plan_sentence(event, ENGLISH).tokens]
     assert {slot for slot in slots if slot} == {*find_slots(event)}
 
 
@@ -59,13 +60,14 @@ def test_the_slots_of_the_plan_are_those_of_the_event(event: Event) -> None:
 def test_the_kept_plan_is_that_of_any_words_and_stays_as_it_was_made(event: Event) -> None:
     renamed = replace_words(event, lambda slot: f"another {slot}")
     realize(event, LEXICON)
-    assert plan_sentence(renamed) is plan_sentence(event)
+    assert plan_sentence(renamed, ENGLISH) is plan_sentence(event, ENGLISH)
     asked_number = Number.SINGULAR  # of "who" and "what"
-    assert plan_sentence(event) == _plan_clause(event, "", asked_number) == _plan_clause(renamed, "", asked_number)
+    plan = _Planner(ENGLISH).plan_clause
+    assert plan_sentence(event, ENGLISH) == plan(event, "", asked_number) == plan(renamed, "", asked_number)
 
 
 @given(events, events)
 @examples(60)
 def test_one_structure_has_one_plan(event: Event, second: Event) -> None:
     same = extract_structure(event) == extract_structure(second)
-    assert (plan_sentence(event) is plan_sentence(second)) == same
+    assert (plan_sentence(event, ENGLISH) is plan_sentence(second, ENGLISH)) == same

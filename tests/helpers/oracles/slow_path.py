@@ -22,6 +22,7 @@ from sentprobe.generator.events.event import (
     Dative,
     Event,
     Frame,
+    Fronting,
     Mood,
     Negator,
     Number,
@@ -36,10 +37,12 @@ from sentprobe.generator.events.event import (
 from sentprobe.generator.events.lemmas import infer_frames
 from sentprobe.generator.sentences.realize import check_event, find_words, render_tree
 from sentprobe.generator.sentences.sentence import Negation, Predicate, Sentence, Token
-from sentprobe.grammars import read_english_source
+from sentprobe.grammars import read_grammar_source
 from sentprobe.grammars.derivation import PARENT, FlatItem, Leaf, flatten
-from sentprobe.grammars.grammar import FORM_NAMES, load_english_grammar
+from sentprobe.grammars.grammar import load_grammar
 from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon.languages.english import ENGLISH
+from sentprobe.lexicon.languages.language import Language
 
 SENTENCE = "root[]"
 
@@ -63,12 +66,14 @@ _NONE = "none"
 _LISTENER = "listener"
 
 
-def build_goal(event: Event) -> FeatStructNonterminal:
+def build_goal(event: Event, language: Language = ENGLISH) -> FeatStructNonterminal:
     """Return the category to derive for a fully specified *event*."""
     goal = FeatStructNonterminal(SENTENCE)
     goal["SEM"] = event_to_features(event)
     asked = [_get_value(filler) for filler in map(event.argument, Role) if isinstance(filler, Asked)]
     goal["MOOD"], goal["ASKED"] = _get_value(event.mood), (*asked, _NONE)[0]
+    if language.has_fronting:
+        goal["FRONT"] = "object" if event.fronting else "subject"
     return goal
 
 
@@ -184,7 +189,7 @@ def derive(event: Event, lexicon: Lexicon, *, id: str = "") -> Sentence:
     event = infer_frames(event, lexicon)
     check_event(event, lexicon)
     words = dict.fromkeys(find_words(event, lexicon).values())
-    (node,) = load_english_grammar().derive(build_goal(event), words)
+    (node,) = load_grammar(lexicon.language).derive(build_goal(event, lexicon.language), words)
     items = flatten(node)
     tokens = tuple(_build_token(item) for item in items)
     return Sentence(
@@ -211,7 +216,14 @@ def _build_token(item: FlatItem) -> Token:
     )
 
 
-_ROLE_OF_RELATION = {"nsubj": "agent", "obj": "patient", "iobj": "recipient", "obl": "recipient", "obl:agent": "agent"}
+_ROLE_OF_RELATION = {
+    "nsubj": "agent",
+    "obj": "patient",
+    "obl:arg": "patient",
+    "iobj": "recipient",
+    "obl": "recipient",
+    "obl:agent": "agent",
+}
 
 
 def _read_predicates(tokens: tuple[Token, ...]) -> tuple[Predicate, ...]:
@@ -220,14 +232,14 @@ def _read_predicates(tokens: tuple[Token, ...]) -> tuple[Predicate, ...]:
     for verb, token in enumerate(tokens, 1):
         if token.upos == "VERB":
             roles = {
-                _ROLE_OF_RELATION[child.deprel]: token.head if "PronType=Rel" in child.feats else at
+                _ROLE_OF_RELATION[child.deprel]: token.head if child.feats.endswith("Rel") else at
                 for at, child in enumerate(tokens, 1)
                 if child.head == verb and child.deprel in _ROLE_OF_RELATION
             }
             for at, child in enumerate(tokens, 1):
                 if (child.head, child.deprel) == (verb, "nsubj:pass"):
                     role = "recipient" if "patient" in roles else "patient"
-                    roles[role] = token.head if "PronType=Rel" in child.feats else at
+                    roles[role] = token.head if child.feats.endswith("Rel") else at
             numbers = {role.value: roles.get(role.value) for role in Role}
             predicates.append(
                 Predicate(verb=verb, agent=numbers["agent"], patient=numbers["patient"], recipient=numbers["recipient"])
@@ -236,24 +248,21 @@ def _read_predicates(tokens: tuple[Token, ...]) -> tuple[Predicate, ...]:
 
 
 def _read_negations(tokens: tuple[Token, ...]) -> tuple[Negation, ...]:
-    cues = [
-        Negation(cue=at, verb=token.head)
-        for at, token in enumerate(tokens, 1)
-        if token.form in {negator.value for negator in Negator}
-    ]
+    cues = [Negation(cue=at, verb=token.head) for at, token in enumerate(tokens, 1) if "Polarity=Neg" in token.feats]
     return tuple(sorted(cues, key=lambda n: tokens[n.verb - 1].deprel != "root"))
 
 
 @cache
-def list_syntax_productions(rules: str = "") -> tuple[Production, ...]:
+def list_syntax_productions(rules: str = "", language: Language = ENGLISH) -> tuple[Production, ...]:
     """Return the productions of the grammar, and of more *rules*, without words of a lexicon."""
-    productions = FeatureGrammar.fromstring(read_english_source() + rules).productions()
-    return tuple(production for production in productions if production.rhs()[0] not in FORM_NAMES)
+    productions = FeatureGrammar.fromstring(read_grammar_source(language) + rules).productions()
+    form_names = {form for forms in language.forms.values() for form in forms}
+    return tuple(production for production in productions if production.rhs()[0] not in form_names)
 
 
-def list_function_words() -> frozenset[str]:
+def list_function_words(language: Language = ENGLISH) -> frozenset[str]:
     """Return the function words of the grammar."""
-    return frozenset(p.rhs()[0] for p in list_syntax_productions() if isinstance(p.rhs()[0], str))
+    return frozenset(p.rhs()[0] for p in list_syntax_productions(language=language) if isinstance(p.rhs()[0], str))
 
 
 def chart_parse(tokens: list[str], lexicon: Lexicon, rules: str = "") -> list[Event]:
@@ -262,12 +271,13 @@ def chart_parse(tokens: list[str], lexicon: Lexicon, rules: str = "") -> list[Ev
     A token that is not in the lexicon gives no event.
     """
     words = {word for token in tokens for word, _ in lexicon.find(token)}
-    known_forms = {form for word in words for form in word.forms.values()} | list_function_words()
+    known_forms = {form for word in words for form in word.forms.values()} | list_function_words(lexicon.language)
     if not known_forms.issuperset(tokens):
         return []
     ordered = sorted(words, key=lambda word: (word.kind, word.lemma))
     start = FeatStructNonterminal(SENTENCE)
-    grammar = FeatureGrammar(start, [*list_syntax_productions(rules), *load_english_grammar().lexicalize(ordered)])
+    syntax = list_syntax_productions(rules, lexicon.language)
+    grammar = FeatureGrammar(start, [*syntax, *load_grammar(lexicon.language).lexicalize(ordered)])
     chart = FeatureBottomUpLeftCornerChartParser(grammar).chart_parse(tokens)
     roots: list[FeatStruct] = []
     for tree in chart.parses(start):
@@ -280,7 +290,8 @@ def _event_from_root(root: FeatStruct) -> Event:
     event = replace(event_from_features(root["SEM"]), mood=Mood.STATEMENT)
     if event.gap is not None:
         event = event.with_argument(event.gap, Asked(root["ASKED"]))
-    return replace(event, mood=Mood(root["MOOD"]))
+    fronting = Fronting.OBJECT if root.get("FRONT") == "object" else None
+    return replace(event, mood=Mood(root["MOOD"]), fronting=fronting)
 
 
 def chart_readings(tokens: list[str], lexicon: Lexicon) -> list[Event]:

@@ -1,0 +1,15 @@
+"""The table of languages."""
+
+from sentprobe.errors import UsageError, suggest
+from sentprobe.lexicon.languages.english import ENGLISH
+from sentprobe.lexicon.languages.language import Language
+
+LANGUAGES = {language.code: language for language in (ENGLISH,)}
+
+
+def find_language(code: str) -> Language:
+    """Return the language with an ISO 639-1 code, such as ``de``. Raises UsageError."""
+    if code not in LANGUAGES:
+        known = ", ".join(f"{language.code} ({language.name})" for language in LANGUAGES.values())
+        raise UsageError(f"there is no language {code!r}{suggest(code, LANGUAGES)}; the languages are {known}")
+    return LANGUAGES[code]
