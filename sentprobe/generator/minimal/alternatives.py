@@ -43,7 +43,7 @@ _Rows = Iterator[tuple[str, Sequence[str]]]
 
 
 def _list_words(kinds: frozenset[Kind], lexicon: Lexicon, vocabulary: Vocabulary) -> list[Word]:
-    return [lexicon.get(lemma, kind) for kind in sorted(kinds) for lemma in vocabulary.words[kind]]
+    return [lexicon.get(lemma, kind) for kind in sorted(kinds) for lemma in vocabulary.words.get(kind, ())]
 
 
 def _list_forms(target: Form, verbs: Sequence[Word]) -> _Rows:
