@@ -10,7 +10,7 @@ from sentprobe.lexicon.words import MODIFIED, ROLES, Kind
 def restrict_to_one_sort(lexicon: Lexicon, vocabulary: str) -> Lexicon:
     """Return the lexicon with only a vocabulary's largest sort of nouns and the words that take it in every role."""
     words = lexicon.vocabulary(vocabulary).words
-    kinds = (Kind.NOUN, *ROLES, Kind.ADJECTIVE)
+    kinds = [kind for kind in (Kind.NOUN, *ROLES, Kind.ADJECTIVE) if kind in words]
 
     def is_usable(kind: Kind, lemma: str, sort: str) -> bool:
         word = lexicon.get(lemma, kind)

@@ -55,7 +55,7 @@ def events() -> Iterator[Event]:
     nouns = cycle(words[Kind.NOUN][: len(words[Kind.NOUN]) // 2 * 2] + words[Kind.NOUN][:1])
     for frame in Frame:
         voices = tuple(Voice) if frame is Frame.TRANSITIVE else (Voice.ACTIVE,)
-        for lemma in words[Kind(frame.value)]:
+        for lemma in words.get(Kind(frame.value), ()):
             for tense, aspect, polarity, voice, number in product(Tense, Aspect, Polarity, voices, Number):
                 agent, patient = (
                     Participant(noun=noun, number=number, determiner="the", clause=BARE) for noun in islice(nouns, 2)

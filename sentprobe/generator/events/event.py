@@ -3,7 +3,7 @@
 A *partial* event has open fields (``None``), and stands for all events that it subsumes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeAlias
@@ -242,7 +242,7 @@ class Event:
         words = {role.value: word for role in ROLES if isinstance(word := self.argument(role), StrEnum)}
         special = {role: word for role, word in words.items() if not isinstance(word, Reflexive)}
         if len(special) < len(words):
-            self._check_reflexive(name)
+            self._check_reflexive(name, words.keys() - special)
         if len(special) > 1:
             fillers = set(special.values())
             what = "the gap" if fillers == {GAP} else "a gap or asked for" if GAP in fillers else "asked for"
@@ -262,9 +262,9 @@ class Event:
             what = "a patient" if self.patient is not None else "passive voice"
             self._imply("frame", Frame.TRANSITIVE, f"{name}: {what} needs a transitive frame")
 
-    def _check_reflexive(self, name: str) -> None:
+    def _check_reflexive(self, name: str, roles: Set[str]) -> None:
         role = Role.RECIPIENT if self.frame is Frame.DITRANSITIVE else Role.PATIENT
-        if self.reflexives != (role,) or self.mood is Mood.ORDER:
+        if roles != {role} or self.mood is Mood.ORDER:
             raise Contradiction(
                 f"{name}: only a recipient, or the patient of a transitive verb with an agent, is reflexive"
             )
@@ -321,9 +321,9 @@ class Event:
         return next((role for role in ROLES if isinstance(self.argument(role), Asked)), None)
 
     @property
-    def reflexives(self) -> tuple[Role, ...]:
-        """The roles of reflexives: at most one in a valid event."""
-        return tuple(role for role in ROLES if isinstance(self.argument(role), Reflexive))
+    def reflexive(self) -> Role | None:
+        """The role of the reflexive, or None."""
+        return next((role for role in ROLES if isinstance(self.argument(role), Reflexive)), None)
 
     @property
     def roles(self) -> tuple[Role, ...]:

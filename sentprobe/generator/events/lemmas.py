@@ -53,7 +53,7 @@ def _find_contradiction(
     clause: ev.Event, head: ev.Participant | None, verb: Word, lexicon: Lexicon
 ) -> ev.Contradiction | None:
     for role in ev.Role:
-        filler = clause.agent if role in clause.reflexives else clause.argument(role)
+        filler = clause.agent if role is clause.reflexive else clause.argument(role)
         try:
             _check_sort(head if filler is ev.GAP else filler, verb, role.value, lexicon)
         except ev.Contradiction as contradiction:

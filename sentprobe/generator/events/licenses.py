@@ -25,8 +25,8 @@ def check_licenses(event: ev.Event, lexicon: Lexicon) -> None:
     sentprobe.generator.sentences.parse.ParseError: 'any' needs a question, or a negation before it
     """
     for clause, head in ev.iterate_clauses(event):
-        for role in clause.reflexives:
-            word, agent = clause.argument(role), head if clause.agent is ev.GAP else clause.agent
+        if clause.reflexive is not None:
+            word, agent = clause.argument(clause.reflexive), head if clause.agent is ev.GAP else clause.agent
             assert isinstance(word, ev.Reflexive)
             if not agrees_with_reflexive(word, agent, lexicon):
                 raise ev.Contradiction(f"{word.value!r} does not agree with the agent of {clause.predicate!r}")

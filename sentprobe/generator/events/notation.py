@@ -80,7 +80,7 @@ def _has_implied_frame(event: ev.Event) -> bool:
 
 def _has_implied_voice(event: ev.Event) -> bool:
     is_active = event.frame in (ev.Frame.INTRANSITIVE, ev.Frame.DATIVE) or event.mood is ev.Mood.ORDER
-    return is_active or event.fronting is not None or event.reflexives != ()
+    return is_active or event.fronting is not None or event.reflexive is not None
 
 
 def _write_words(name: str, lemmas: tuple[str, ...]) -> str:

@@ -325,8 +325,8 @@ def _read_clause(event: ev.Event, site: ClauseSite, layout: Layout, values: dict
     if site.voice not in (None, event.voice) or (not site.varies_dative and site.dative is not event.dative):
         return False
     negated = event.polarity is ev.Polarity.NEGATIVE
-    for role in event.reflexives:
-        values[f"{path}{role.value}.self"] = str(event.argument(role))
+    if event.reflexive is not None:
+        values[f"{path}{event.reflexive.value}.self"] = str(event.argument(event.reflexive))
     if site.voice is None:
         values[f"{path}voice"] = str(event.voice)
     if site.varies_dative:
@@ -349,8 +349,7 @@ def read_form(event: ev.Event) -> ClauseForm:
     asked = event.asked
     filler = None if asked is None else event.argument(asked)
     open_participant = (asked, filler) if asked is not None and isinstance(filler, ev.Asked) else None
-    reflexive = next(iter(event.reflexives), None)
-    return ClauseForm(event.modal is not None, event.mood, open_participant, event.fronting, reflexive)
+    return ClauseForm(event.modal is not None, event.mood, open_participant, event.fronting, event.reflexive)
 
 
 def _read_participant(person: object, path: str, layout: Layout, values: dict[str, LayoutValue]) -> bool:

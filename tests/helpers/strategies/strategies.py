@@ -78,7 +78,7 @@ def partial_events(
     """
     lemmas = plain_words() if lemmas is None else lemmas
     frame = draw(sample_or_none(*Frame))
-    voices = (Voice.ACTIVE,) if frame is Frame.INTRANSITIVE else tuple(Voice)
+    voices = (Voice.ACTIVE,) if frame in (Frame.INTRANSITIVE, Frame.DATIVE) else tuple(Voice)
     negator = draw(sample_or_none(*Negator))
     polarities = (Polarity.NEGATIVE,) if negator else tuple(Polarity)
     roles = list(FRAME_ROLES[frame] if frame else ROLES[:2])
@@ -252,7 +252,7 @@ def polar_events(draw: st.DrawFn, event: Event, lexicon: Lexicon) -> Event:
 def verb_frames(lexicon: Lexicon, vocabulary: str) -> st.SearchStrategy[Frame]:
     """Frames of which a vocabulary has verbs."""
     words = lexicon.vocabulary(vocabulary).words
-    return sample_from(*(frame for frame in Frame if words[Kind(frame.value)]))
+    return sample_from(*(frame for frame in Frame if words.get(Kind(frame.value))))
 
 
 def list_forms(frame: Frame, gap: Role | None) -> list[tuple[Voice, Dative | None]]:
