@@ -22,11 +22,13 @@ import sentprobe
 from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.generator.spaces.held_out_words import SplitSide
 from sentprobe.lexicon import english
+from sentprobe.probes.geometry.distance_tables import NEGATIVE_FORMS
+from sentprobe.probes.geometry.measures import NegativeKind
 
 CONTRASTS = ("role", "polarity", "tense", "aspect", "modality", "number", "noun", "verb")
 TEMPLATES, VOCABULARY, SHARE = ("transitive",), "english", 0.3
 """Structures and words; the share of nouns and verbs that is held out of training."""
-STEPS, TRIPLETS, RATE, WARM_UP = 450, 5, 2e-4, 50
+STEPS, TRIPLETS, RATE, WARM_UP = 400, 5, 2e-4, 40
 """Steps, triplets in a step, highest learning rate, and steps in which it rises; it falls to 0."""
 TESTED = 400
 """Measured triplets of each contrast."""
@@ -45,11 +47,11 @@ def sample_triplets() -> list[tuple[str, ...]]:
 
 
 def list_pairs(triplet: tuple[str, ...], number: int) -> Iterator[tuple[str, str, float]]:
-    """Yield pairs that mean the same (1) and others (0); of each, one in three is in the same form."""
+    """Yield pairs with the same meaning (1) and pairs with different meanings (0); a third is in the same form."""
     anchor, positive, negative, hard = triplet
     yield from ((anchor, positive, 1.0), (hard, negative, 1.0), (anchor, negative, 0.0), (positive, hard, 0.0))
-    same, other = (anchor, hard) if number % 2 else (negative, positive)
-    yield from ((same, same, 1.0), (other, same, 0.0))
+    first, second = (anchor, hard) if number % 2 else (negative, positive)
+    yield from ((first, first, 1.0), (second, first, 0.0))
 
 
 def train(model_folder: str, folder: Path) -> None:
@@ -104,11 +106,17 @@ def main() -> None:
         )
         for spec in (f"st:{arguments.model}", f"ce:{arguments.folder}")
     )
-    rows = []
-    for ours, theirs in zip(cross.draws[0].rates, cosine.draws[0].rates, strict=True):
-        shares = (theirs.false_hits, ours.false_hits, theirs.auc, ours.auc)
-        rows.append([ours.contrast, ours.form, *(f"{100 * share:.1f}" for share in shares)])
-    heads = ("contrast", "negative's form", "false hits: cosine", "cross-encoder", "AUC: cosine", "cross-encoder")
+    rates = [results.draws[0].rates for results in (cosine, cross)]
+    names = [(row.contrast, NEGATIVE_FORMS[NegativeKind(row.form)]) for row in rates[0]]
+    shares = np.array(
+        [[row.false_hits for row in side] for side in rates] + [[row.auc for row in side] for side in rates]
+    )
+    columns = np.column_stack([shares, shares.mean(axis=1)]).T
+    rows = [
+        [*name, *(f"{100 * share:.1f}" for share in column)]
+        for name, column in zip([*names, ("mean", "")], columns.tolist(), strict=True)
+    ]
+    heads = ("contrast", "negative in the", "false hits: cosine", "cross-encoder", "AUC: cosine", "cross-encoder")
     text = (
         f"A cross-encoder that begins with the weights of all-MiniLM-L6-v2 is trained on {STEPS * TRIPLETS:,} "
         f"generated triplets (template {TEMPLATES[0]}, vocabulary {VOCABULARY}, without {100 * SHARE:g}% of the "
@@ -116,9 +124,9 @@ def main() -> None:
         "the held-out words, each at the threshold that keeps 95% of paraphrases.\n\n"
         f"- Cosine of MiniLM: {cosine}\n- Cross-encoder: {cross}\n\n{format_table(heads, rows)}"
     )
-    print("# False hits of a trained cross-encoder\n")
+    print("# A trained cross-encoder\n")
     print(describe_machine(("torch", "transformers", "sentence-transformers")), end="\n\n")
-    print("Made by `python benchmarks/gate.py`.\n")
+    print("Made by `python benchmarks/gate.py FOLDER --model PATH`.\n")
     print(format_sections({"Held-out words": text}))
 
 

@@ -60,7 +60,7 @@ from .probes.encoders.protocol import EncoderError as EncoderError
 from .probes.formats.registry import read_dataset as read_dataset
 from .probes.formats.registry import write_dataset as write_dataset
 from .probes.gate.gate_run import gate as gate
-from .probes.gate.gate_tables import Gate as Gate
+from .probes.gate.gate_tables import GateResults as GateResults
 from .probes.report.findings.comparisons import compare_encoders as compare_encoders
 from .probes.report.findings.item_parts import accuracy_by as accuracy_by
 from .probes.report.plots.length_series import accuracy_by_length as accuracy_by_length

@@ -39,6 +39,9 @@ class Card:
     command: str = ""
     sampling: str = ""
     source: str = ""
+    train_language: str = ""
+    """The language of the training items, if it was chosen; empty: unknown."""
+    test_language: str = ""
     versions: Mapping[str, str] = field(default_factory=dict, hash=False)
     counts: Mapping[str, int] = field(default_factory=dict, hash=False)
     """Number of items by structure, label and the like."""
@@ -55,10 +58,13 @@ class Card:
         """Return the card as a value that :mod:`json` can write.
 
         >>> Card.from_json(Card("Order", seed=7).to_json())
-        Card(task='Order', seed=7, vocabulary='', command='', sampling='', source='', versions={}, \
-counts={}, largest_share={}, composition={}, notes=(), audit={})
+        Card(task='Order', seed=7, vocabulary='', command='', sampling='', source='', \
+train_language='', test_language='', versions={}, counts={}, largest_share={}, composition={}, notes=(), audit={})
         """
-        return {**asdict(self), "notes": list(self.notes)}
+        languages = () if self.test_language else ("train_language", "test_language")
+        return {name: value for name, value in asdict(self).items() if name not in languages} | {
+            "notes": list(self.notes)
+        }
 
     @classmethod
     def from_json(cls, value: object) -> "Card":

@@ -5,6 +5,7 @@ a task if the question is about the cue, or if cue and label are correlated in n
 2018, table 2). If the definition of the task balances a cue, accuracy above chance is a leak.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -79,6 +80,24 @@ class KnownTask:
     """Cues whose relation to the answer is reversed in test, because the task demands it."""
     redundancy: Redundancy | None = None
     """Only for a task about one word that other words often agree with."""
+
+
+_LANGUAGES = re.compile(r"\.[A-Za-z]\w*-[A-Za-z]\w*")
+
+
+def name_in_languages(task: str, train: str, test: str) -> str:
+    """Return the name of a task's dataset with training items in one language and test items in another.
+
+    >>> name_in_languages("Tense", "de", "fr"), remove_languages("Tense.de-fr")
+    ('Tense.de-fr', 'Tense')
+    """
+    return f"{task}.{train}-{test}"
+
+
+def remove_languages(name: str) -> str:
+    """Return the name of a dataset without the languages of its training and test items."""
+    stem, dot, languages = name.rpartition(".")
+    return stem if _LANGUAGES.fullmatch(dot + languages) else name
 
 
 def find_task_name(name: str, tasks: Iterable[KnownTask]) -> str:

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from sentprobe.probes.compeval.tasks import SUITE_TASKS
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset
-from sentprobe.probes.known_task import Cue, KnownTask, Redundancy, find_task_name
+from sentprobe.probes.known_task import Cue, KnownTask, Redundancy, find_task_name, remove_languages
 from sentprobe.probes.natural.datasets import TASKS as NATURAL
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.presets import find_preset, override
@@ -50,10 +50,12 @@ def list_known_tasks() -> tuple[KnownTask, ...]:
 def to_own_name(name: str) -> str:
     """Return the sentprobe name of a published file's task; other names unchanged.
 
-    >>> to_own_name("bigram_shift"), to_own_name("WordContent"), to_own_name("mine")
-    ('BShift', 'WC', 'mine')
+    >>> to_own_name("bigram_shift"), to_own_name("WordContent"), to_own_name("BShift.de-fr"), to_own_name("mine")
+    ('BShift', 'WC', 'BShift', 'mine')
     """
-    return find_task_name(name, list_known_tasks())
+    tasks = list_known_tasks()
+    task_name = find_task_name(remove_languages(name), tasks)
+    return task_name if any(task.name == task_name for task in tasks) else find_task_name(name, tasks)
 
 
 def to_task_key(name: str) -> str:
@@ -77,7 +79,8 @@ def rename_as_published(data: ProbeDataset) -> ProbeDataset:
     if task is None or not task.published:
         return data
     labels = tuple(task.published_labels.get(label, label) for label in data.labels)
-    return replace(data, name=task.published, labels=labels)
+    languages = data.name.removeprefix(remove_languages(data.name))
+    return replace(data, name=task.published + languages, labels=labels)
 
 
 def find_preset_name(*names: str) -> str:

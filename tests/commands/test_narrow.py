@@ -18,7 +18,7 @@ from sentprobe.probes.results.result import Result
 from sentprobe.probes.suites import list_known_tasks
 
 TASKS = tuple(task.name for task in list_known_tasks())[:15]
-NAMES = ("bow", "st:./all-MiniLM-L6-v2", "hf:bert-base-uncased?layer=10&pooling=mean")
+NAMES = ("bow", "st:./all-MiniLM-L6-v2", "hf:bert-base-uncased?layer=10&pool=mean")
 
 
 def results() -> list[Result]:

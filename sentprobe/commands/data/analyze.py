@@ -17,6 +17,7 @@ from sentprobe.errors import UsageError
 from sentprobe.probes.corpus.analysis_settings import MAX_TOKENS, AnalysisRecipe, make_recipe
 from sentprobe.probes.corpus.sources import Source, find_sources
 from sentprobe.probes.corpus.table import FAILURES, Table
+from sentprobe.probes.corpus.table_language import choose_language
 from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, RecordFields, TextUnit
 from sentprobe.probes.syntax.parsers import NO_PARSER, PARSERS
 from sentprobe.processes import count_cores
@@ -54,6 +55,14 @@ class ReadingOptions:
         str, opt.declare_option(READING, help="What the text column holds: a text, a sentence, or its tokens.")
     ] = "text"
     max_tokens: Annotated[int, opt.declare_option(READING, min=1, help="Skip longer sentences.")] = MAX_TOKENS
+    language: Annotated[
+        str | None,
+        opt.declare_option(
+            READING,
+            help="Language of the sentences, such as de. Default: the beginning of the files' names, as in "
+            "de_gsd-ud-test.conllu, or the name of --out, as in de.table.",
+        ),
+    ] = None
     universal: Annotated[
         bool, opt.declare_option(READING, help="Label by Universal Dependencies even where tags are Penn's.")
     ] = False
@@ -95,6 +104,7 @@ def analyze(
         out=out,
         encoding=reading.encoding,
         command=format_table_command(sources, parser, reading),
+        language=choose_language([source.name for source in found_sources], out, chosen=reading.language),
         force=force,
     )
     with report_interruption(lambda: describe_kept_work(out)), show_bars(notes=True) as reporter:
@@ -156,4 +166,4 @@ def print_table(table: Table, pace: "AnalysisProgress") -> None:
         )
     rate = analysed / seconds
     print(f"{seconds:.1f} seconds, {rate:,.0f} sentences a second", file=sys.stderr)
-    print(f"table: {table.path}")
+    print(f"table: {table.path}" + (f", language {table.language}" if table.language else ""))

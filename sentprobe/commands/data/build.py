@@ -41,8 +41,10 @@ def build(
         ),
     ],
     out: Annotated[Path, opt.build_out_option("Folder for the datasets."), OUTPUT_FOLDER],
-    table: Annotated[
-        Path | None, typer.Argument(metavar="TABLE", help="Table of a corpus, from probe analyze."), INPUT
+    tables: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="TABLE...", help="Tables of corpora, from probe analyze; several: one a language."),
+        INPUT,
     ] = None,
     task: opt.TaskOption = None,
     seed: Annotated[int, opt.build_seed_option("the datasets")] = 0,
@@ -72,15 +74,15 @@ def build(
         reject_unused_options(map_given_options(context), [suite], data_name=suite)
     chosen_suite: AnySuite
     if suite == NATURAL:
-        if table is None:
+        if not tables:
             raise missing_table_error("probe build")
-        corpus = open_table_unchecked(table)
-        chosen_suite = parse_natural(corpus, task or (), natural, items, seed=seed, audit=card.audit)
+        corpora = [open_table_unchecked(table) for table in tables]
+        chosen_suite = parse_natural(corpora, task or (), natural, items, seed=seed, audit=card.audit)
         check_sampling(chosen_suite.tasks, chosen_suite.recipe.settings.sampling)
     elif suite not in GENERATED:
         raise unknown_suite_error(suite)
-    elif table is not None:
-        raise UsageError(f"a table ({table}) is for the suite natural, not for {suite}")
+    elif tables:
+        raise UsageError(f"a table ({tables[0]}) is for the suite natural, not for {suite}")
     else:
         chosen_suite = parse_compeval(suite, task or (), compeval, items, seed=seed)
         if chosen_suite.structure is not None and format_ in WITHOUT_COLUMNS:
@@ -190,7 +192,7 @@ def build_summary(datasets: "Sequence[ProbeDataset]", *, natural: bool) -> "Tabl
         else:
             largest_share = f"{100 * max(data.card.largest_share.values()):.1f}%"
             cells = [str(len(data.sentences)), str(len(count_templates(data.card, Split.TRAIN))), largest_share]
-        sizes = (f"{len(data.splits[split]):{',' if natural else ''}}" for split in splits)
+        sizes = (f"{len(data.splits.get(split, ())):{',' if natural else ''}}" for split in splits)
         table.add_row(data.name, *sizes, *cells)
     return table
 

@@ -1,13 +1,14 @@
 """Options of ``probe run`` for methods beyond accuracy on whole vectors."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from sentprobe import names
 from sentprobe.commands.shared.completion import complete_method
 from sentprobe.commands.shared.options import METHODS, declare_option
 from sentprobe.commands.shared.output_paths import INPUT
+from sentprobe.errors import UsageError
 from sentprobe.specs import Spec
 
 if TYPE_CHECKING:
@@ -18,6 +19,12 @@ if TYPE_CHECKING:
 class MethodOptions:
     """Options for additional methods and variants; docs/methods.md explains them."""
 
+    positions: Annotated[
+        str | None,
+        declare_option(
+            METHODS, metavar="TOKEN,...", help="Probe the layers of hf: encoders at these tokens: agent,verb,last."
+        ),
+    ] = None
     dims: Annotated[
         str | None,
         declare_option(
@@ -61,4 +68,20 @@ class MethodOptions:
         for path in self.erase or ():
             check_erasable(read_dataset(path))
         storage = parse_storage(self.dims, self.quantize)
+        if self.positions is not None:
+            specs = add_positions(specs, self.positions)
         return expand_variants(specs, storage, erase=self.erase or ())
+
+
+def add_positions(specs: Sequence[Spec], positions: str) -> list[Spec]:
+    """Return the specs, with hf: encoders read at several tokens in all layers or in theirs. Raises UsageError."""
+    if not any(spec.kind == "hf" for spec in specs):
+        raise UsageError("--positions is for hf: encoders, and there is none")
+    if stated := [spec for spec in specs if spec.kind == "hf" and "pool" in dict(spec.options)]:
+        raise UsageError(f"{stated[0]}: leave pool= out beside --positions")
+    return [_add_position(spec, positions) if spec.kind == "hf" else spec for spec in specs]
+
+
+def _add_position(spec: Spec, positions: str) -> Spec:
+    layer = () if "layer" in dict(spec.options) else (("layer", "all"),)
+    return replace(spec, options=(*layer, ("pool", positions), *spec.options))

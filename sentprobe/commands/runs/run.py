@@ -41,7 +41,7 @@ def run(
         list[str],
         typer.Argument(
             metavar="SUITE|PATH...",
-            help="compeval, structure, natural TABLE, or datasets.",
+            help="compeval, structure, natural TABLE..., or datasets.",
             autocompletion=completion.complete_suite,
         ),
         INPUT,

@@ -307,9 +307,20 @@ class CardOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NaturalOptions:
-    """Options for the words of natural-text tasks; None means the default."""
+    """Options for the languages and words of natural-text tasks; None means the default."""
 
     SUITES: ClassVar = (NATURAL,)
+
+    train_on: Annotated[
+        str | None,
+        declare_option(
+            NATURAL_TEXT, metavar="LANGUAGES", help="Languages to train on, such as de,fr. Default: of all tables."
+        ),
+    ] = None
+    test_on: Annotated[
+        str | None,
+        declare_option(NATURAL_TEXT, metavar="LANGUAGES", help="Languages to test on. Default: of all tables."),
+    ] = None
 
     band: Annotated[
         str | None,

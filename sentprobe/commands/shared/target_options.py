@@ -42,9 +42,15 @@ def _collect_counts(items: opt.ItemOptions) -> built.ItemCounts:
 
 
 def parse_natural(
-    table: Table, names: Sequence[str], options: opt.NaturalOptions, items: opt.ItemOptions, *, seed: int, audit: bool
+    tables: Sequence[Table],
+    names: Sequence[str],
+    options: opt.NaturalOptions,
+    items: opt.ItemOptions,
+    *,
+    seed: int,
+    audit: bool,
 ) -> built.NaturalSuite:
-    """Return the tasks of a table, by default Conneau's ten; *audit* puts the paper's baselines into the cards."""
+    """Return the tasks of tables, by default Conneau's ten; *audit* puts the paper's baselines into the cards."""
     settings = NaturalSettings(
         band=None if options.band is None else parse_band(options.band),
         odd_band=None if options.odd_band is None else parse_band(options.odd_band),
@@ -54,7 +60,16 @@ def parse_natural(
         depths=DEPTHS if options.depths is None else parse_depths(options.depths),
         sampling=_parse_sampling(items),
     )
-    return built.make_natural(table, names, settings=settings, counts=_collect_counts(items), seed=seed, audit=audit)
+    return built.make_natural(
+        tables,
+        names,
+        train_on=options.train_on,
+        test_on=options.test_on,
+        settings=settings,
+        counts=_collect_counts(items),
+        seed=seed,
+        audit=audit,
+    )
 
 
 def parse_targets(
@@ -67,7 +82,7 @@ def parse_targets(
     seed: int = 0,
     given_options: Mapping[str, str] | None = None,
 ) -> Targets:
-    """Return the targets that *words* name: suites, a table (after ``natural``, if you like), or datasets.
+    """Return the targets that *words* name: suites, tables (after ``natural``, if you like), or datasets.
 
     Only the tasks in *names*, if there are any; *given_options*, by parameter, that no target uses are rejected.
     """
@@ -78,7 +93,7 @@ def parse_targets(
         names,
         kinds=kinds,
         make_compeval=lambda suite, tasks: parse_compeval(suite, tasks, compeval, items, seed=seed),
-        make_natural=lambda table, tasks: parse_natural(table, tasks, natural, items, seed=seed, audit=False),
+        make_natural=lambda tables, tasks: parse_natural(tables, tasks, natural, items, seed=seed, audit=False),
     )
     match targets.built:
         case [built.NaturalSuite() as suite]:  # compeval has both samplings

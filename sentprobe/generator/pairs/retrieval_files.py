@@ -27,7 +27,7 @@ from sentprobe.generator.spaces.layout import build_layout_event
 def sample_distinct_meanings(spaces: Sequence[TripletSpace], count: int, *, seed: int) -> list[TripletSet]:
     """Return *count* triplets of each space; no meaning of an anchor or negative occurs in two triplets.
 
-    Of exclusion queries, no two ask about the same two patients of one event.
+    No two exclusion queries contain the same question.
 
     Raises:
         UsageError: a space has too few triplets.
@@ -59,7 +59,7 @@ def _list_meanings(triplets: TripletSet) -> Iterable[Iterable[Hashable]]:
     space = triplets.space
     if isinstance(space, ExclusionSpace):
         questions = (_compute_meanings(triplets, space.make_question(number)) for number in range(2))
-        return ([frozenset(pair)] for pair in zip(*questions, strict=True))
+        return zip(*questions, strict=True)
     sides = (TripletSide.ANCHOR, TripletSide.NEGATIVE)
     return zip(*(_compute_meanings(triplets, partial(triplets.build_draft, side=side)) for side in sides), strict=True)
 

@@ -56,6 +56,7 @@ class Analysis:
     size: ChunkSize | None = None
     """Size of a chunk; it affects only how much work is lost when a run is stopped."""
     command: str = ""
+    language: str = ""
     force: bool = False
 
 
@@ -170,6 +171,7 @@ def _write_table(
             sentences=sentences, rows=kept_rows.total, duplicates=rows - kept_rows.total, failures=sentences - rows
         ),
         shards=shards,
+        language=plan.language,
     )
     table.replace_table(new_table)
     shutil.rmtree(plan.out / table.WORK_FOLDER, ignore_errors=True)

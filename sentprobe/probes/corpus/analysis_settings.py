@@ -96,7 +96,7 @@ def load_tokenizer() -> Splitter:
     return tokenizer
 
 
-TABLE_FORMAT = "sentprobe-table 2"
+TABLE_FORMAT = "sentprobe-table 3"
 """Format name in the head of a table."""
 MAX_TOKENS = 100
 """Default number of tokens above which a sentence is not parsed."""

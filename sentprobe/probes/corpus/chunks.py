@@ -1,7 +1,7 @@
 """Stored chunks of a corpus, and shards of a fixed number of rows; equal texts are found by 64 bits of their sha256."""
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -145,6 +145,8 @@ class KeptRows:
     """Index of the first row of each chunk, then the number of rows."""
     kept_starts: Sequence[int]
     """Number of kept rows before each chunk, then in total."""
+    sentence_ids: Mapping[str, list[str]]
+    """All sentence ids of each text of which several rows have one, by digest."""
 
     @property
     def total(self) -> int:
@@ -163,7 +165,24 @@ def find_kept_rows(chunks: Sequence[StoredChunk], scratch: Path) -> KeptRows:
 
     mask = mark_first_rows(read_digests, starts[-1], scratch)
     counts = (int(mask[a:b].sum()) for a, b in pairwise(starts))
-    return KeptRows(chunks=chunks, mask=mask, chunk_starts=starts, kept_starts=[0, *accumulate(counts)])
+    return KeptRows(
+        chunks=chunks,
+        mask=mask,
+        chunk_starts=starts,
+        kept_starts=[0, *accumulate(counts)],
+        sentence_ids=_collect_sentence_ids(chunks, mask),
+    )
+
+
+def _collect_sentence_ids(chunks: Sequence[StoredChunk], mask: NDArray[np.bool_]) -> dict[str, list[str]]:
+    if mask.all():
+        return {}
+    ids: dict[str, list[str]] = {}
+    for chunk in chunks:
+        rows = read_rows(chunk.path, columns=("digest", "sentence_ids")).drop_null()
+        for digest, row_ids in zip(rows["digest"].to_pylist(), rows["sentence_ids"].to_pylist(), strict=True):
+            ids.setdefault(digest, []).extend(row_ids)
+    return {digest: text_ids for digest, text_ids in ids.items() if len(text_ids) > 1}
 
 
 def write_shards(
@@ -213,6 +232,10 @@ def _read_kept_rows(kept_rows: KeptRows, low: int, high: int) -> pa.Table:
                 table = table.take(indices)
             ids = np.arange(table.num_rows, dtype=np.int64) + max(low, first_kept)
             columns = {"id": pa.array(ids), "place": pa.array(table["place"].to_numpy() + chunk.place)}
+            if kept_rows.sentence_ids:
+                pairs = zip(table["digest"].to_pylist(), table["sentence_ids"].to_pylist(), strict=True)
+                all_ids = [kept_rows.sentence_ids.get(digest, row_ids) for digest, row_ids in pairs]
+                columns["sentence_ids"] = pa.array(all_ids, SCHEMA.field("sentence_ids").type)
             parts.append(pa.table([columns.get(field.name, table[field.name]) for field in SCHEMA], schema=SCHEMA))
         number += 1
     return pa.concat_tables(parts).combine_chunks()

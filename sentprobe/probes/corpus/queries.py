@@ -124,6 +124,14 @@ class Corpus:
         with self._register(pa.table({"digest": pa.array(digests, pa.string())})):
             return [digest for (digest,) in self.query("FROM chosen ANTI JOIN sentences USING (digest)")]
 
+    def find_sentence_ids(self, texts: Sequence[str]) -> dict[str, list[str]]:
+        """Return the ids (``sent_id``) of sentences by their text; texts without an id are left out."""
+        import pyarrow as pa
+
+        with self._register(pa.table({"text": pa.array(texts, pa.string())})):
+            rows = self.query("SELECT text, sentence_ids FROM sentences SEMI JOIN chosen USING (text)")
+        return {text: ids for text, ids in rows if ids}
+
     @contextmanager
     def _register(self, table: object) -> Iterator[None]:
         self._connection.register("chosen", table)

@@ -69,6 +69,8 @@ class Table:
     counts: Counts
     sources: tuple[SourceCount, ...]
     shards: tuple[Shard, ...]
+    language: str = ""
+    """The language of its sentences, such as ``de``; empty: unknown."""
     folder: str = "shards"
     """Folder of the shards; not the usual one while the table replaces an older table."""
 
@@ -178,6 +180,7 @@ def _build_table(path: Path, head: dict[str, Any]) -> Table:
             sources=tuple(SourceCount(**source) for source in head["sources"]),
             counts=Counts(**head["counts"]),
             shards=tuple(Shard(**shard_record) for shard_record in head["shards"]),
+            language=head["language"],
             folder=STAGED_SHARDS if is_staged else SHARDS,
         )
         check_record(table)

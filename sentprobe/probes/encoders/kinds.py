@@ -113,8 +113,8 @@ ENCODERS = (
     ),
     EncoderKind(
         "hf",
-        "hf:google-bert/bert-base-uncased?layer=6&pooling=mean",
-        "a layer of a transformers model, or each of them, pooled over the tokens",
+        "hf:google-bert/bert-base-uncased?layer=6&pool=mean",
+        "layers of a transformers model, pooled over the tokens or at a named one",
         _load_builder("models.hf:load_hf"),
         extra="transformers",
     ),

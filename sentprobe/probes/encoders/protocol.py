@@ -112,6 +112,8 @@ class Capabilities:
     """Whether all sentences must be passed in one call."""
     layer: int | None = None
     """The layer in a model of several layers."""
+    position: str = ""
+    """The pooling, or the token whose state is read; empty: unknown."""
     family: str = ""
     """The common name of the layers of a model, or of the checkpoints of a training."""
     step: int | None = None
@@ -136,6 +138,7 @@ class Capabilities:
         return Capabilities(
             cacheable=False,
             layer=self.layer,
+            position=self.position,
             family=family,
             seed=self.seed,
             notes=self.notes,

@@ -23,6 +23,8 @@ class Entry:
     probes: tuple[str, ...] = ()
     columns: Mapping[str, str] = field(default_factory=dict)
     where: str = ""
+    original: str = ""
+    """The sentence of the corpus that was changed into this one; empty: none."""
 
 
 def iterate_entries(data: ProbeDataset) -> Iterator[Entry]:

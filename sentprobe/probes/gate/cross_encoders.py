@@ -7,6 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.kinds import check_installed
 from sentprobe.probes.encoders.models.model_loading import (
     check_declared_size,
@@ -62,9 +63,12 @@ def load_cross_encoder(spec: Spec) -> PairModel:
     """Load ``ce:MODEL?...``, whose score is its only output or the probability of entailment.
 
     Raises:
-        EncoderError: the model cannot be loaded, is no cross-encoder, or has several outputs and none is entailment.
+        EncoderError: the model cannot be loaded.
+        UsageError: it is no cross-encoder, or has several outputs and none is entailment.
     """
     options = read_options(spec, CrossEncoderOptions())
+    if not spec.argument:
+        raise UsageError("ce: wants a model, as in ce:cross-encoder/nli-deberta-v3-base")
     check_installed([Spec("st", spec.argument)])
     files = find_model(spec.argument, revision=options.revision, owners=("cross-encoder/", ""))
     with report_loading_errors(spec.argument):
@@ -72,14 +76,14 @@ def load_cross_encoder(spec: Spec) -> PairModel:
         architectures = parse_json((files.directory / "config.json").read_bytes()).get("architectures") or []
         if not any(str(name).endswith("ForSequenceClassification") for name in architectures):
             # The library would add a head with random weights.
-            raise EncoderError(f"{spec.argument} is no cross-encoder: its files have no layer that scores pairs")
+            raise UsageError(f"{spec.argument} is no cross-encoder: its files have no layer that scores pairs")
         from sentence_transformers import CrossEncoder
 
         model: Any = CrossEncoder(str(files.directory), device=options.device or None, local_files_only=True)
     labels = [str(label).casefold() for _, label in sorted(model.config.id2label.items())]
     column = labels.index("entailment") if "entailment" in labels else 0
     if len(labels) > 1 and "entailment" not in labels:
-        raise EncoderError(f"{spec.argument} has {len(labels)} outputs, none of which is entailment")
+        raise UsageError(f"{spec.argument} has {len(labels)} outputs, none of which is entailment")
     predict = partial(model.predict, batch_size=options.batch, show_progress_bar=False, apply_softmax=len(labels) > 1)
 
     def score(pairs: list[tuple[str, str]]) -> Any:

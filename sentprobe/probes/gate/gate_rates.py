@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from sentprobe.errors import UsageError
-from sentprobe.probes.gate.pair_scores import ScoredPair, ScoredPairs
+from sentprobe.probes.gate.pair_scores import OWN_PAIRS, ScoredPair, ScoredPairs
 from sentprobe.probes.geometry.measures import Nearness
 from sentprobe.probes.statistics import Floats, Interval, accuracy_interval
 
@@ -43,7 +43,7 @@ class GateRates:
     @property
     def subject(self) -> str:
         """The contrast, or ``own pairs``."""
-        return self.contrast or "own pairs"
+        return self.contrast or OWN_PAIRS
 
     @property
     def name(self) -> str:
@@ -102,8 +102,12 @@ def measure_gate(
     """
     halves = [[_select_units(pairs, remainder) for pairs in scored] for remainder in (0, 1)]
     chosen, measured = halves if threshold is None else (scored, scored)
-    if not all(len(pairs.same_scores) and len(pairs.different_scores) for pairs in (*chosen, *measured)):
-        raise UsageError("too few pairs to choose a threshold on one half of them and measure it on the other")
+    for pairs in (*chosen, *measured):
+        if not (len(pairs.same_scores) and len(pairs.different_scores)):
+            raise UsageError(
+                f"{pairs.contrast or OWN_PAIRS}: too few pairs to choose a threshold on one half of them and "
+                "measure it on the other; take more, or give a threshold"
+            )
     sign = find_sign(measure)
     limit = choose_threshold(_join_paraphrases(chosen), keep) if threshold is None else sign * threshold
     return GateDraw(
@@ -149,17 +153,20 @@ def choose_threshold(scores: Floats, keep: float) -> float:
     finite = np.sort(scores[np.isfinite(scores)])
     if not len(finite):
         raise UsageError("no paraphrase passes the first threshold, so the second cannot be chosen")
-    return float(finite[int((1 - keep) * len(finite) + 1e-9)])
+    return float(finite[min(int((1 - keep) * len(finite) + 1e-9), len(finite) - 1)])
 
 
 RANGES = {Nearness.COSINE.value: (-1.0, 1.0), Nearness.EUCLID.value: (0.0, np.inf)}
+MEASURE_NAMES = {Nearness.EUCLID.value: "distance", Nearness.DOT.value: "dot product"}
+"""The names of measures in sentences, where they differ."""
 
 
 def check_threshold(threshold: float, measure: str) -> None:
     """Raise UsageError if a threshold is outside the range of the measure."""
     low, high = RANGES.get(measure, (-np.inf, np.inf))
+    name = MEASURE_NAMES.get(measure, measure)
     if not (low <= threshold <= high and np.isfinite(threshold)):
-        raise UsageError(f"the threshold {threshold:g} is outside the range of the {measure}, {low:g} to {high:g}")
+        raise UsageError(f"the threshold {threshold:g} is outside the range of the {name}, {low:g} to {high:g}")
 
 
 def _measure_pairs(pairs: ScoredPairs, threshold: float) -> GateRates:

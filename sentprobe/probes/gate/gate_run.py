@@ -19,7 +19,7 @@ from sentprobe.probes.encoders.resolve import EncoderArgument, resolve_encoders
 from sentprobe.probes.gate.cascade import Cascade
 from sentprobe.probes.gate.cross_encoders import CROSS_ENCODER, PairFunction, PairModel, load_cross_encoder
 from sentprobe.probes.gate.gate_rates import GateDraw, check_threshold, measure_gate
-from sentprobe.probes.gate.gate_tables import Gate
+from sentprobe.probes.gate.gate_tables import GateResults
 from sentprobe.probes.gate.pair_scores import (
     PairScorer,
     ScoredPairs,
@@ -59,7 +59,7 @@ def gate(
     held_out: Sequence[str] = (),
     cache: Cache | None = None,
     reporter: Reporter | None = None,
-) -> Gate:
+) -> GateResults:
     """Measure how many pairs with different meanings pass a similarity threshold, and how many paraphrases do not.
 
     >>> figures = gate("bow?dim=8", contrasts=["role"], n=40)
@@ -108,7 +108,7 @@ def gate(
             second = measure_pairs()
             figures = replace(second, stages=scorer.build_stages(figures.threshold, second.threshold))
         results.append(figures)
-    return Gate(tuple(results), pair_source.left_out)
+    return GateResults(tuple(results), pair_source.left_out)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

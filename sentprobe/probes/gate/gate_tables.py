@@ -2,25 +2,25 @@
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from math import ceil
 from statistics import mean
 from typing import Any
 from xml.etree import ElementTree as ET
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
-from sentprobe.errors import SentprobeError
+from sentprobe.errors import SentprobeError, escape_control_characters, format_count
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.probes.gate.gate_rates import GateDraw, GateRates
+from sentprobe.probes.gate.gate_rates import MEASURE_NAMES, GateDraw, GateRates
 from sentprobe.probes.geometry.distance_draws import TripletEstimate, estimate_over_draws
-from sentprobe.probes.geometry.distance_tables import format_share
+from sentprobe.probes.geometry.distance_tables import NEGATIVE_FORMS, NO_VALUE, format_share
 from sentprobe.probes.geometry.measures import NegativeKind
 from sentprobe.probes.statistics import Interval
 from sentprobe.values import group_by
 
-HEADER = ("contrast and example", "negative's form", "false hits", "misses", "AUC", "EER")
+HEADER = ("contrast and example", "negative in the", "false hits", "misses", "AUC", "EER")
 
 
 KEPT = "The threshold keeps {}% of paraphrases"
-_MEASURE_NAMES = {"euclid": "distance", "dot": "dot product"}
 
 
 class FalseHitsError(SentprobeError):
@@ -28,7 +28,7 @@ class FalseHitsError(SentprobeError):
 
 
 @dataclass(frozen=True, slots=True)
-class Gate:
+class GateResults:
     """The figures of one scorer in one or several draws; ``str`` is the sentence about its worst contrast."""
 
     draws: tuple[GateDraw, ...]
@@ -41,7 +41,7 @@ class Gate:
         others = f"sentences in which {contrast.summary}" if contrast else "pairs with different meanings"
         stages = [*zip(*(draw.stages for draw in self.draws), strict=True)] or [self.draws]
         limits = ", then ".join(
-            f"a {_MEASURE_NAMES.get(draws[0].measure, draws[0].measure)} of "
+            f"a {MEASURE_NAMES.get(draws[0].measure, draws[0].measure)} of "
             f"{mean(stage.threshold for stage in draws):.4f}"
             for draws in stages
         )
@@ -81,14 +81,15 @@ def _average(draws: Sequence[GateRates], field: str) -> float:
     return float(mean(getattr(rates, field) for rates in draws))
 
 
-def build_gate_grid(gate: Gate, *, intervals: bool) -> Grid:
+def build_gate_grid(results: GateResults, *, intervals: bool) -> Grid:
     """Return the table: two rows for each contrast."""
     rows = []
-    for draws in (*gate.list_cells(), *gate.list_generated_cells()):
+    for draws in (*results.list_cells(), *results.list_generated_cells()):
         rates = draws[0]
         shares = [_format_rate(draws, field, intervals=intervals) for field in ("false_hits", "misses")]
         areas = [_format_rate(draws, field, intervals=False) for field in ("auc", "eer")]
-        cells = tuple(map(GridCell, [rates.form or "-", *shares, *areas]))
+        form = NEGATIVE_FORMS[NegativeKind(rates.form)] if rates.form else NO_VALUE
+        cells = tuple(map(GridCell, [form, *shares, *areas]))
         rows.append(GridRow(f"{rates.subject}: {' / '.join(rates.example)}", rates.contrast, cells))
     return Grid(HEADER, tuple(rows))
 
@@ -101,32 +102,49 @@ def _format_rate(draws: Sequence[GateRates], field: str, *, intervals: bool) -> 
     return format_share(TripletEstimate(values[0], None, interval), intervals=intervals)
 
 
-def format_gate_notes(gate: Gate) -> str:
+def format_gate_notes(results: GateResults) -> str:
     """Return the notes below the table, one a line."""
-    keep, notes = gate.draws[0].keep, []
+    keep, notes = results.draws[0].keep, []
     if keep is not None:
-        kept = "The second threshold keeps {}% of the paraphrases that pass the first" if gate.draws[0].stages else KEPT
+        is_cascade = bool(results.draws[0].stages)
+        kept = "The second threshold keeps {}% of the paraphrases that pass the first" if is_cascade else KEPT
         notes += [f"{kept.format(f'{100 * keep:g}')}, in one half of the units; figures are of the other."]
-    for stage in gate.draws[0].stages:
+    for stage in results.draws[0].stages:
         notes += [f"{stage.scorer} scored {stage.pairs:,} pairs, {stage.pairs_per_second:,.0f} a second."]
-    if not gate.draws[0].rates[0].contrast:
-        rates = gate.draws[0].rates[0]
-        amounts = f"{rates.same_pairs:,} paraphrases and {rates.pairs:,} others"
-        notes += [f"Own pairs: {amounts} are measured (see --intervals)."]
-        notes += _describe_generated(gate)
-    if len(gate.draws) > 1:
-        notes += [f"Mean ± standard deviation of {len(gate.draws)} draws."]
-    for draws in gate.list_cells():
+    if not results.draws[0].rates[0].contrast:
+        notes += [*_describe_own_pairs(results.draws[0]), *_describe_generated(results)]
+    if len(results.draws) > 1:
+        notes += [f"Mean ± standard deviation of {len(results.draws)} draws."]
+    for draws in results.list_cells():
         if ties := sum(rates.ties for rates in draws):
-            notes += [f"{draws[0].name}: {ties} negatives have exactly the score of their positive."]
-    if at_threshold := sum(rates.at_threshold for draw in gate.draws for rates in draw.rates):
-        notes += [f"{at_threshold} pairs are exactly at the threshold; they pass."]
-    return "".join(f"{note}\n" for note in (*notes, *(f"Left out: {reason}." for reason in gate.left_out)))
+            notes += [f"{draws[0].name}: {format_count(ties, 'negative')} with exactly the positive's score."]
+        if at_threshold := sum(rates.at_threshold for rates in draws):
+            notes += [
+                f"{draws[0].name}: {format_count(at_threshold, 'pair')} exactly at the threshold, counted as passing."
+            ]
+    return "".join(f"{note}\n" for note in (*notes, *(f"Left out: {reason}." for reason in results.left_out)))
 
 
-def _describe_generated(gate: Gate) -> list[str]:
+def _describe_own_pairs(draw: GateDraw) -> list[str]:
+    """Return a note on the number of a user's pairs, and one if it is too small for the threshold."""
+    rates = draw.rates[0]
+    false_hits, misses = (
+        f"{100 * interval.low:.1f}% to {100 * interval.high:.1f}%"
+        for interval in (rates.false_hits_interval, rates.misses_interval)
+    )
+    notes = [
+        f"Own pairs: {rates.same_pairs:,} paraphrases and {rates.pairs:,} others are measured; 95% intervals: "
+        f"false hits {false_hits}, misses {misses}."
+    ]
+    if draw.keep is not None and rates.same_pairs * (1 - draw.keep) < 1 - 1e-9 and draw.keep < 1:
+        fewest = ceil(1 / (1 - draw.keep) - 1e-9)
+        notes += [f"Too few own pairs: a threshold that keeps {100 * draw.keep:g}% needs {2 * fewest} paraphrases."]
+    return notes
+
+
+def _describe_generated(results: GateResults) -> list[str]:
     """Return notes that compare a user's pairs with generated ones, in the first draw."""
-    own_rates, generated = gate.draws[0].rates[0], gate.draws[0].generated
+    own_rates, generated = results.draws[0].rates[0], results.draws[0].generated
     if not generated:
         return ["No generated sentence has the length of a text in column a."]
     notes = ["Contrasts: generated pairs, whose first texts have as many tokens as those in column a."]
@@ -147,26 +165,26 @@ def _describe_generated(gate: Gate) -> list[str]:
     return notes
 
 
-def find_exceeding(gate: Gate, max_false_hits: float) -> list[tuple[str, float]]:
+def find_exceeding(results: GateResults, max_false_hits: float) -> list[tuple[str, float]]:
     """Return the name and the false-hit rate of each contrast and form above the maximum."""
-    rates = ((draws[0].name, _average(draws, "false_hits")) for draws in gate.list_cells())
+    rates = ((draws[0].name, _average(draws, "false_hits")) for draws in results.list_cells())
     return [(name, share) for name, share in rates if share > max_false_hits]
 
 
-def check_false_hits(gate: Gate, max_false_hits: float) -> None:
+def check_false_hits(results: GateResults, max_false_hits: float) -> None:
     """Raise FalseHitsError, which names the contrasts, if there are more false hits than the maximum."""
-    if exceeding := find_exceeding(gate, max_false_hits):
+    if exceeding := find_exceeding(results, max_false_hits):
         listed = ", ".join(f"{name} {100 * share:.1f}%" for name, share in exceeding)
         raise FalseHitsError(f"more false hits than {100 * max_false_hits:g}%: {listed}")
 
 
-def format_junit(gate: Gate, max_false_hits: float | None) -> str:
+def format_junit(results: GateResults, max_false_hits: float | None) -> str:
     """Return JUnit XML: a test case for each contrast and form, which fails above the maximum of false hits."""
-    exceeding = {} if max_false_hits is None else dict(find_exceeding(gate, max_false_hits))
-    cells = gate.list_cells()
+    exceeding = {} if max_false_hits is None else dict(find_exceeding(results, max_false_hits))
+    cells = results.list_cells()
     counts = {"tests": str(len(cells)), "failures": str(len(exceeding)), "errors": "0"}
     suites = ET.Element("testsuites", counts)
-    suite = ET.SubElement(suites, "testsuite", {"name": f"probe gate {gate.draws[0].scorer}", **counts})
+    suite = ET.SubElement(suites, "testsuite", {"name": f"probe gate {results.draws[0].scorer}", **counts})
     for draws in cells:
         name = draws[0].name
         case = ET.SubElement(suite, "testcase", classname="sentprobe.gate", name=name, time="0")
@@ -175,7 +193,8 @@ def format_junit(gate: Gate, max_false_hits: float | None) -> str:
         )
         if name in exceeding:
             message = f"{figures}; at most {100 * (max_false_hits or 0):g}% false hits are accepted"
-            ET.SubElement(case, "failure", message=message).text = " / ".join(draws[0].example)
+            example = escape_control_characters(" / ".join(draws[0].example))
+            ET.SubElement(case, "failure", message=message, type=FalseHitsError.__name__).text = example
         ET.SubElement(case, "system-out").text = figures
     ET.indent(suites)
     return ET.tostring(suites, encoding="unicode", xml_declaration=True) + "\n"

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.errors import FormatError, UsageError
+from sentprobe.errors import FormatError, SentprobeError, UsageError
 from sentprobe.generator.pairs.drafts import hash_words
 from sentprobe.generator.pairs.triplets import SIDES, TripletSet, TripletSpace
 from sentprobe.probes.encoders.cache.embedding import embed
@@ -64,6 +64,10 @@ class VectorScorer:
         )
         same = (sides.find_same(1, column) for column in range(2, len(columns)))
         return [first, *(np.where(is_same, first, score) for is_same, score in zip(same, scores, strict=True))]
+
+
+OWN_PAIRS = "own pairs"
+"""The name of a user's pairs, which have no contrast."""
 
 
 class ScoredPair(NamedTuple):
@@ -145,11 +149,7 @@ COLUMNS = ("a", "b", "same")
 
 
 def score_own_pairs(scorer: PairScorer, path: Path) -> ScoredPairs:
-    """Return the scores of the pairs in a file; pairs with the same first text share a unit.
-
-    Raises:
-        FormatError: the file has no such pairs, an empty text, or one label only.
-    """
+    """Return the scores of the pairs in a file; pairs with the same first text share a unit."""
     scores, units, labels = [], [], []
     examples: list[tuple[str, str]] = []
     nearest: list[ScoredPair] = []
@@ -163,9 +163,6 @@ def score_own_pairs(scorer: PairScorer, path: Path) -> ScoredPairs:
         labels += same
         examples = find_shortest([*examples, *((first, second) for first, second, is_same in block if not is_same)])
     is_same = np.array(labels, dtype=np.bool_)
-    if not examples or not is_same.any():
-        labels_found = "no pairs" if not labels else f"only pairs with same={int(is_same[0])}"
-        raise FormatError(f"{path}: {labels_found}; pairs that mean the same (1) and others (0) are needed")
     all_scores, all_units = np.concatenate(scores), np.array(units, np.int64)
     return ScoredPairs(
         contrast="",
@@ -184,8 +181,23 @@ SURPLUS = 10
 
 
 def count_lengths(path: Path) -> Counter[int]:
-    """Return how many first texts of the pairs in a file have each number of tokens."""
-    return Counter(len(first.split()) for first, _, _ in _read_pairs(path))
+    """Return how many first texts of the pairs in a file have each number of tokens.
+
+    Raises:
+        UsageError: the file cannot be read, or has no such pairs, an empty text, or one label only.
+    """
+    lengths: Counter[int] = Counter()
+    labels = set()
+    try:
+        for first, _, is_same in _read_pairs(path):
+            lengths[len(first.split())] += 1
+            labels.add(is_same)
+    except SentprobeError as error:
+        raise UsageError(str(error)) from error
+    if len(labels) < 2:
+        content = f"only pairs with same={int(*labels)}" if labels else "no pairs"
+        raise UsageError(f"{path}: {content}; pairs that mean the same (1) and others (0) are needed")
+    return lengths
 
 
 def select_lengths(space: TripletSpace, n: int, lengths: Counter[int], *, seed: int) -> TripletSet:
@@ -205,8 +217,10 @@ def select_lengths(space: TripletSpace, n: int, lengths: Counter[int], *, seed: 
 def _read_pairs(path: Path) -> Iterator[tuple[str, str, bool]]:
     rows = read_table_rows(path)
     header = [name.strip().casefold() for name in next(rows, ("", []))[1]]
-    if missing := [name for name in COLUMNS if name not in header]:
-        raise FormatError(f"{path}: the column {missing[0]} is missing; the first line names a, b and same")
+    for name in COLUMNS:
+        if header.count(name) != 1:
+            state = "given twice" if name in header else "missing"
+            raise FormatError(f"{path}: the column {name} is {state}; the first line names a, b and same")
     for where, row in rows:
         if len(row) != len(header):
             raise FormatError(f"{where}: {len(row)} fields, the first line names {len(header)}")

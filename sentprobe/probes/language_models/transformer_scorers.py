@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 from torch.nn.utils.rnn import pad_sequence
 
-from sentprobe.probes.encoders.models import hf
 from sentprobe.probes.encoders.models import model_loading as loading
+from sentprobe.probes.encoders.models import pretrained
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.language_models.scorers import TokenScores
 from sentprobe.progress import Reporter
@@ -142,13 +142,13 @@ def load_transformer(spec: Spec, device: str) -> TransformerModel:
     options = read_options(spec, TransformerOptions(device=device))
     files = loading.find_model(spec.argument, revision=options.revision)
     is_masked = _detect_masked(files.directory, spec.argument)
-    model, tokenizer = hf.load_pretrained(
+    model, tokenizer = pretrained.load_pretrained(
         files.directory, model_name=spec.argument, kind="AutoModelForMaskedLM" if is_masked else "AutoModelForCausalLM"
     )
     if not tokenizer.is_fast or (is_masked and tokenizer.mask_token_id is None):
         lack = "mask" if tokenizer.is_fast else "place in the text of each token"
         raise EncoderError(f"the tokenizer of {spec.argument} has no {lack}")
-    limit = hf.find_token_limit(0, tokenizer, model.config)
+    limit = pretrained.find_token_limit(0, tokenizer, model.config)
     target = options.device or loading.find_default_device()
     model = loading.move_to_device(model, device=target, precision=options.precision)
     return TransformerModel(spec.name, model, tokenizer, is_masked, options, limit)

@@ -144,6 +144,8 @@ def make_mteb_results(sides: Sequence[EncoderResults], distances: Sequence[Geome
 def make_probing_results(side: EncoderResults) -> Iterator[MtebTaskResult]:
     """Yield MTEB's result of each task of an encoder."""
     for task, records in side.by_task.items():
+        if records[0].data is not None and records[0].data.test_language:
+            raise UsageError(f"{task}: MTEB's form is for English, and these results are across languages")
         has_draws = len(records) > 1  # several draws, whose mean is the score
         yield MtebTaskResult(
             task=to_file_name(task),

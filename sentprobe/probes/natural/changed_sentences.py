@@ -45,7 +45,12 @@ def select_changed_sentences(
 def alternate_versions(pairs: list[ChangedPair], split: Split, *, labels: tuple[str, str]) -> list[Entry]:
     """Return original and changed sentences in turn."""
     return [
-        Entry(split=split, label=labels[number % 2], sentence=pair.changed if number % 2 else pair.original)
+        Entry(
+            split=split,
+            label=labels[number % 2],
+            sentence=pair.changed if number % 2 else pair.original,
+            original=pair.original,
+        )
         for number, pair in enumerate(pairs)
     ]
 

@@ -64,13 +64,11 @@ def build_datasets(
         for task in tasks:
             draw = SelectionRequest(task.name, corpus, recipe.size, recipe.seed, recipe.settings)
             try:
-                _check_need(task, corpus, table)
-                data = _build_dataset(draw, task.select_items(draw), table, command=command)
+                data = _build_dataset(draw, select_items(task, draw, table), table, command=command)
             except TooFewError as error:
                 yield task, error
             else:
-                audit = {"baselines": compute_baseline_scores(data)} if recipe.audit else {}
-                yield task, replace(data, card=replace(data.card, audit=audit)) if audit else data
+                yield task, add_baselines(data) if recipe.audit else data
 
 
 def check_natural_size(size: Size) -> None:
@@ -79,6 +77,12 @@ def check_natural_size(size: Size) -> None:
         count = size.count_items(split)
         if count < (0 if split is Split.VALIDATION else 1):
             raise UsageError(f"the number of {split.value} items must be positive, not {count}")
+
+
+def select_items(task: NaturalTask, request: SelectionRequest, table: Table) -> Selection:
+    """Return the items of a task. Raises TooFewError if the table lacks labels or sentences."""
+    _check_need(task, request.corpus, table)
+    return task.select_items(request)
 
 
 def _check_need(task: NaturalTask, corpus: Corpus, table: Table) -> None:
@@ -97,7 +101,9 @@ def _check_need(task: NaturalTask, corpus: Corpus, table: Table) -> None:
         f"SELECT count(*), count(*) FILTER (dependency_depth IS NULL OR {role}_tag LIKE '%|{feature}=%') "
         f"FROM sentences WHERE {role}_tag IS NOT NULL"
     )
-    if total and not marked:
+    if not total:
+        raise TooFewError(f"{task.name}: 0 of {table.counts.rows:,} sentences have {_ROLE_NAMES[role]}")
+    if not marked:
         raise TooFewError(f"{task.name}: 0 of {total:,} {_ROLE_NAMES[role]} have {feature}")
 
 
@@ -118,6 +124,11 @@ def _build_dataset(request: SelectionRequest, selection: Selection, table: Table
     request.make_random("order").shuffle(order)
     entries = sorted(order, key=lambda entry: list(Split).index(entry.split))
     return build_dataset(entries, name=request.task, source=request.task, card=card, labels=selection.labels)
+
+
+def add_baselines(data: ProbeDataset) -> ProbeDataset:
+    """Return the dataset with the paper's baselines in its card."""
+    return replace(data, card=replace(data.card, audit={"baselines": compute_baseline_scores(data)}))
 
 
 def compute_baseline_scores(data: ProbeDataset) -> dict[str, float]:

@@ -76,6 +76,8 @@ def _count_agreeing(
     redundancy: Redundancy,
 ) -> dict[str, int]:
     """Count the test items whose answer most other words share, and those with a tie."""
+    if Split.TEST not in places:
+        return {}
     chosen = places[Split.TEST]
     sentences = request.corpus.read_columns(pool.handles[chosen], "tags")
     leads: list[int] = []

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict, dataclass
 from functools import cache
+from hashlib import sha256
 from operator import attrgetter
 from typing import Any
 
@@ -67,6 +68,19 @@ def find_overlap(data: ProbeDataset, lexicon: Lexicon | None = None) -> SplitOve
     return SplitOverlap(len(test_rows), repeated, copied_or_inflected - repeated)
 
 
+def find_training_words(data: ProbeDataset) -> frozenset[str]:
+    """Return the tokens of the training sentences."""
+    return frozenset(word for row in data.splits[Split.TRAIN].rows for word in data.sentences[row].split())
+
+
+def _digest_test_items(data: ProbeDataset) -> str:
+    test = data.splits[Split.TEST]
+    items = [
+        f"{data.labels[label]}\t{data.sentences[row]}\n" for row, label in zip(test.rows, test.targets, strict=True)
+    ]
+    return sha256("".join(items).encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def find_lemma(token: str, lexicon: Lexicon) -> str:
     """Return a lemma of a token, or the stem of a word that the lexicon lacks; empty for punctuation."""
     word = token.lower()
@@ -111,6 +125,13 @@ class DataFacts:
     """The structure that half of the test items and no training items have; empty: none."""
     repeated: int = 0
     inflected: int = 0
+    train_language: str = ""
+    test_language: str = ""
+    """The language of the test items; empty: unknown, as is that of training."""
+    test_digest: str = ""
+    """A digest of the test items, which several training languages share; empty without languages."""
+    known_words: int = 0
+    """Test items with a word of training, the only words that a bag of words knows across languages."""
 
     def __post_init__(self) -> None:
         counts = (self.train, self.test, self.validation, self.word_types, self.repeated, self.inflected)
@@ -130,7 +151,9 @@ class DataFacts:
         """
         if None in (self.seed, facts.seed) or "" in (self.origin, facts.origin) or self.seed == facts.seed:
             return False
-        get_source = attrgetter("vocabulary", "sampling", "source", "origin", "held_out")
+        get_source = attrgetter(
+            "vocabulary", "sampling", "source", "origin", "held_out", "train_language", "test_language"
+        )
         allowed_ratio = 1.25 if self.sampling.startswith(NATURAL) else 1.0
         sizes = ((self.train, facts.train), (self.validation, facts.validation), (self.test, facts.test))
         has_same_sizes = all(max(pair) <= allowed_ratio * min(pair) for pair in sizes)
@@ -139,15 +162,26 @@ class DataFacts:
     def to_json(self) -> dict[str, Any]:
         """Return the facts as a JSON value."""
         value = asdict(self)
-        if not self.held_out:
-            del value["held_out"]
-        return value
+        optional = () if self.held_out else ("held_out",)
+        if not self.test_language:
+            optional = (*optional, "train_language", "test_language", "test_digest", "known_words")
+        return {name: fact for name, fact in value.items() if name not in optional}
 
 
 def collect_data_facts(data: ProbeDataset, *, origin: str = "") -> DataFacts:
     """Return the facts of a dataset, from its items and its card."""
     sizes = {split: len(items) for split, items in data.splits.items()}
     overlap = find_overlap(data)
+    languages: dict[str, Any] = {}
+    if data.card.test_language:
+        words = find_training_words(data)
+        test_rows = data.splits[Split.TEST].rows
+        languages = {
+            "train_language": data.card.train_language,
+            "test_language": data.card.test_language,
+            "test_digest": _digest_test_items(data),
+            "known_words": sum(not words.isdisjoint(data.sentences[row].split()) for row in test_rows),
+        }
     return DataFacts(
         train=sizes[Split.TRAIN],
         test=sizes[Split.TEST],
@@ -161,4 +195,5 @@ def collect_data_facts(data: ProbeDataset, *, origin: str = "") -> DataFacts:
         held_out=data.held_out,
         repeated=overlap.repeated,
         inflected=overlap.inflected,
+        **languages,
     )

@@ -107,6 +107,7 @@ def make_records(results: Results) -> list[dict[str, Any]]:
             "dim": result.dim,
             "family": result.family,
             "layer": result.layer,
+            "position": result.position,
             "step": result.step,
             "epoch": result.epoch,
             "probe_vectors": result.probe_vectors,
@@ -128,4 +129,4 @@ def make_records(results: Results) -> list[dict[str, Any]]:
     ]
 
 
-_DATA_FACTS = ("train", "validation", "word_types", "vocabulary", "sampling", "seed")
+_DATA_FACTS = ("train", "validation", "word_types", "vocabulary", "sampling", "seed", "train_language", "test_language")

@@ -237,6 +237,8 @@ class Result:
     versions: Mapping[str, str]
     device: str = "cpu"
     layer: int | None = None
+    position: str = ""
+    """The pooling of the encoder, or the token whose state it reads; empty: unknown."""
     family: str = ""
     """The common name of encoders that are layers of one model or steps of one training."""
     step: int | None = None

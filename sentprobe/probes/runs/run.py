@@ -54,6 +54,8 @@ def run(
     test: int | None = None,
     validation: int | None = None,
     hold_out_structure: str | None = None,
+    train_on: str | None = None,
+    test_on: str | None = None,
     preset: ClassifierChoice | str | None = None,
     seed: int = 0,
     seeds: int = 1,
@@ -90,6 +92,7 @@ def run(
     - train, test, validation: the number of items of each task that is built; by default that of its suite
     - hold_out_structure: a structure, such as ``"passive"``, that the training items of compeval
       lack, and half of the test items have; ``accuracy_by(result, "structure")`` compares both halves
+    - train_on, test_on: languages, such as ``"de,fr"``, of the tables; by default all are trained and tested
     - preset: the classifier, its name, or a function from dataset to classifier; by default that
       of the paper of the task (:data:`sentprobe.probes.suites.USUAL_PRESET`)
     - seeds: number of probes under each condition, with the seeds *seed*, *seed* + 1, ...
@@ -127,7 +130,13 @@ def run(
     """
     machines = EngineChoice(engine=choose_member(EngineName, engine, what="engine"), jobs=jobs, scheduler=scheduler)
     targets = find_targets(
-        datasets, tasks=tasks, counts=ItemCounts(train, test, validation), structure=hold_out_structure, seed=seed
+        datasets,
+        tasks=tasks,
+        counts=ItemCounts(train, test, validation),
+        structure=hold_out_structure,
+        train_on=train_on,
+        test_on=test_on,
+        seed=seed,
     )
     sources = resolve.expand_variants(
         resolve.resolve_encoders(encoders), make_storage_options(dims, quantize), erase=[*map(str, erase)]

@@ -12,6 +12,7 @@ from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, UniversalWord
 
 _COLUMNS = 10
 _TREE = "# tree = "
+_SENTENCE_ID = re.compile(r"# *sent_id *= *(.*\S)")
 _RANGE = re.compile("([1-9][0-9]{0,5})-([1-9][0-9]{0,5})")
 _FEATURE = re.compile(r"[^=\s+]+=[^=\s+]+")
 _MAX_HEAD_DIGITS = 9
@@ -36,6 +37,7 @@ def read_block(block: Sequence[str], first: int) -> ParsedSentence | Mistake:
 
 def _parse_block(block: Sequence[str]) -> ParsedSentence:
     tree = next((line.removeprefix(_TREE) for line in block if line.startswith(_TREE)), None)
+    sentence_id = next((match[1] for line in block if (match := _SENTENCE_ID.match(line))), None)
     rows: list[tuple[str, str, int, str, str, str]] = []
     ranges: list[tuple[int, int, str]] = []
     empty_nodes = range_offset = 0
@@ -62,7 +64,15 @@ def _parse_block(block: Sequence[str]) -> ParsedSentence:
         raise _LineError(f"a range ends at word {ranges[-1][1]}, but there are {len(rows)} words", range_offset)
     tokens, tags, heads, relations, word_tags, lemmas = zip(*rows, strict=True)
     universal = None if {"_"}.issuperset(word_tags) else UniversalWords(word_tags, lemmas, tuple(ranges))
-    return ParsedSentence(tokens=tokens, tags=tags, tree=tree, heads=heads, relations=relations, universal=universal)
+    return ParsedSentence(
+        tokens=tokens,
+        tags=tags,
+        tree=tree,
+        heads=heads,
+        relations=relations,
+        universal=universal,
+        sentence_id=sentence_id,
+    )
 
 
 def _check_number(number: str, expected: str, kind: str, offset: int) -> None:

@@ -53,6 +53,7 @@ _COLUMNS: dict[str, tuple[pa.DataType, Callable[[Row], Any]]] = {
     "dependency_depth": (_SMALL, lambda row: row.universal and row.universal.depth),
     "root_dependents": (_TEXT, lambda row: row.universal and row.universal.order),
     "voice": (_TEXT, lambda row: row.universal and row.universal.voice),
+    "sentence_ids": (_TEXTS, lambda row: row.sentence_id and [row.sentence_id]),
 }
 """Type and value of each column but the row's number."""
 _REQUIRED = ("id", "digest", "source", "place", "text", "tokens", "tags", "length")

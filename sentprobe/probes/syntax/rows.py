@@ -41,6 +41,7 @@ class Row:
     subject: Noun | None
     object: Noun | None
     clauses: Coordination | None
+    sentence_id: str | None = None
     universal: UniversalLabels | None = None
     """Labels by Universal Dependencies; they then take the place of the Penn Treebank's."""
 
@@ -127,4 +128,5 @@ def _make_row(
         subject=clause.subject,
         object=clause.object,
         clauses=None if tree is None else find_coordination(tree),
+        sentence_id=parsed.sentence_id,
     )

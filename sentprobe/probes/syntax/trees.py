@@ -314,6 +314,8 @@ class ParsedSentence:
     relations: tuple[str, ...] = ()
     """Relations of Universal Dependencies; empty if the dependencies have no labels."""
     universal: UniversalWords | None = None
+    sentence_id: str | None = None
+    """The ``sent_id`` of CoNLL-U, which translations share."""
     source: str = ""
     """File or corpus of the sentence."""
     place: int = 0

@@ -107,4 +107,13 @@ def test_a_task_that_the_language_lacks_is_refused_by_counts(tmp_path: Path, com
 
 def test_a_feature_with_one_value_is_no_task(table: Path, tmp_path: Path, command: Command) -> None:
     code, _, err = command("build", "natural", table, "--task", "VerbMood", *SIZES, "--out", tmp_path / "sets")
-    assert (code, "VerbMood: needs two values of Mood; the corpus has Ind: 392" in err) == (1, True), err
+    assert (code, "VerbMood: needs two values of Mood of main verbs; the corpus has Ind: 392" in err) == (1, True), err
+
+
+def test_a_language_without_objects_is_refused_by_counts(tmp_path: Path, command: Command) -> None:
+    text = write_treebank(tmp_path / "de.conllu").read_text("utf-8").replace("\tobj\t", "\tobl\t")
+    (tmp_path / "de.conllu").write_text(text, "utf-8")
+    assert command("analyze", tmp_path / "de.conllu", "--out", tmp_path / "table")[0] == 0
+    options = ("--task", "ObjNum", *SIZES, "--out", tmp_path / "sets")
+    code, _, err = command("build", "natural", tmp_path / "table", *options)
+    assert (code, "ObjNum: 0 of 392 sentences have objects" in err) == (1, True), err

@@ -1,12 +1,14 @@
 """The command ``gen retrieval``: files that BEIR's loader reads, and meanings that do not overlap."""
 
-import csv
 import json
+import warnings
 from pathlib import Path
 from typing import Any
 
+import ir_measures
 import numpy as np
 import pytest
+from beir.datasets.data_loader import GenericDataLoader
 from in_process import run_command
 from pairs_at_once import choose_contrast_vocabulary
 
@@ -24,22 +26,11 @@ def gen(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def load_beir(folder: Path) -> tuple[dict[str, dict[str, str]], dict[str, str], dict[str, dict[str, int]]]:
-    """Return corpus, queries and judgements, as ``GenericDataLoader(folder).load(split="test")`` of beir does."""
-    corpus: dict[str, dict[str, str]] = {}
-    queries: dict[str, str] = {}
-    qrels: dict[str, dict[str, int]] = {}
-    for line in (folder / "corpus.jsonl").read_text("utf-8").splitlines():
-        document = json.loads(line)
-        corpus[document["_id"]] = {"text": document["text"], "title": document["title"]}
-    for line in (folder / "queries.jsonl").read_text("utf-8").splitlines():
-        query = json.loads(line)
-        queries[query["_id"]] = query["text"]
-    with (folder / "qrels" / "test.tsv").open(encoding="utf-8") as file:
-        reader = csv.reader(file, delimiter="\t", quoting=csv.QUOTE_MINIMAL)
-        next(reader)
-        for query_id, document_id, score in reader:
-            qrels.setdefault(query_id, {})[document_id] = int(score)
-    return corpus, {name: queries[name] for name in qrels}, qrels
+    """Return corpus, queries and judgements as BEIR loads them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)  # the loader does not close its files
+        corpus, queries, qrels = GenericDataLoader(str(folder)).load(split="test")
+    return corpus, queries, qrels
 
 
 def test_each_query_has_its_paraphrase_and_its_negatives(gen: Any, tmp_path: Path) -> None:
@@ -121,6 +112,19 @@ def test_a_bag_of_words_ranks_the_hard_negative_before_the_paraphrase(gen: Any, 
     for name, query in zip(queries, encoder.encode([*queries.values()]), strict=True):
         best = [*corpus][int((vectors @ query).argmax())]
         assert best == f"{name}-hard_negative"
+
+
+def test_ir_measures_computes_the_figures_of_the_ranks(gen: Any, tmp_path: Path) -> None:
+    out = tmp_path / "set"
+    gen("retrieval", "-c", "role", "-c", "noun", "-n", "30", "--out", out)
+    corpus, queries, qrels = load_beir(out)
+    scores = np.random.default_rng(0).random((len(queries), len(corpus)))
+    rankings = {query: dict(zip(corpus, row, strict=True)) for query, row in zip(queries, scores.tolist(), strict=True)}
+    relevant = [[*corpus].index(f"{query}-positive") for query in queries]
+    ranks = 1 + (scores > np.take_along_axis(scores, np.array(relevant)[:, None], axis=1)).sum(axis=1)
+    figures = ir_measures.calc_aggregate([ir_measures.nDCG @ 10, ir_measures.R @ 10], qrels, rankings)
+    assert figures[ir_measures.nDCG @ 10] == pytest.approx(np.where(ranks <= 10, 1 / np.log2(1 + ranks), 0).mean())
+    assert figures[ir_measures.R @ 10] == (ranks <= 10).mean() > 0
 
 
 @pytest.mark.parametrize("kind", [("-c", "noun"), ("--kind", "exclusion")])

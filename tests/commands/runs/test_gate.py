@@ -24,9 +24,12 @@ def test_the_sentence_and_the_table(command: Command) -> None:
         shown,
     )
     rows = [line.strip("| ").split(" | ") for line in shown.splitlines() if line.startswith("| role: ")]
-    assert [(row[1], row[2], row[4]) for row in rows] == [("anchor", "100.0", "0.0"), ("form", rows[1][2], "50.0")]
+    assert [(row[1], row[2], row[4]) for row in rows] == [
+        ("anchor's form", "100.0", "0.0"),
+        ("positive's form", rows[1][2], "50.0"),
+    ]
     assert float(rows[1][2]) + float(rows[1][3]) == pytest.approx(100)
-    assert "role (form): 60 negatives have exactly the score of their positive." in shown
+    assert "role (form): 60 negatives with exactly the positive's score." in shown
     assert "[" in command(*ROLE, "--intervals", "-f", "markdown")[1]
 
 
@@ -56,6 +59,11 @@ def test_junit(command: Command, tmp_path: Path) -> None:
     cases = suites.findall("testsuite/testcase")
     assert [case.get("name") for case in cases] == ["role (anchor)", "role (form)"]
     assert [case.find("failure") is not None for case in cases] == [True, False]
+    path.with_suffix(".csv").write_text("a,b,same\nx,x,1\nx,x \x1b[31m,0\n", encoding="utf-8")
+    pairs = ("--pairs", path.with_suffix(".csv"), "--threshold", "0.5", "-c", "role", "--max-false-hits", "0")
+    assert command("gate", "bow", *pairs, "--out", path)[0] == 1
+    (failure,) = ET.parse(path).getroot().iter("failure")
+    assert (failure.text, failure.get("type")) == (r"x / x \x1b[31m", "FalseHitsError")
     ET.fromstring(command(*ROLE, "--format", "junit")[1])
 
 
@@ -119,6 +127,7 @@ def test_own_pairs(command: Command, tmp_path: Path) -> None:
         ("--threshold 2", "the threshold 2 is outside the range of the cosine, -1 to 1"),
         ("--format xml", "there is no format 'xml'"),
         ("--pairs x.csv", "x.csv"),
+        ("--threshold -1 --nearness euclid", "the threshold -1 is outside the range of the distance, 0 to inf\n"),
         ("--out x.foo", "x.foo: the suffix '.foo' says no format; --format does: text, markdown, latex, csv,"),
         ("--out none/x.csv", "none/x.csv: cannot write there: there is no directory none"),
         ("--out none/x.xml", "none/x.xml: cannot write there: there is no directory none"),

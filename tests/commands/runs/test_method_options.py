@@ -1,10 +1,12 @@
 """The method options of ``probe run``: output, results and errors."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 from in_process import Command
+from model_files import tiny_model
 from planted import make_numbered_dataset, sample_answers
 from probe_strategies import make_learnable_dataset
 
@@ -102,3 +104,40 @@ def test_too_few_items(tmp_path: Path, command: Command) -> None:
 def test_refused(options: tuple[str, ...], message: str, toy: Path, command: Command) -> None:
     code, _, stderr = command("run", str(toy), "-e", "bow?dim=6", *QUICK, *options)
     assert (code, message in stderr) == (2, True), stderr
+
+
+@pytest.mark.slow  # two runs of six probes
+def test_positions_are_rows_and_a_heat_map(tmp_path: Path, command: Command) -> None:
+    pytest.importorskip("transformers")
+    model = tiny_model(tmp_path / "model", kind="GPT2")
+    out = str(tmp_path / "made")
+    arguments = ("run", "compeval", "--task", "Order", "--train", "56", "--test", "56", "--out", out, *QUICK)
+    encoder = f"hf:{model}?name=M&absent=last"
+    code, shown, stderr = command(*arguments, "-e", encoder, "-e", "majority", "--positions", "verb,agent")
+    assert code == 0, stderr
+    rows = [line.strip("│ ").partition("│")[0].strip() for line in shown.splitlines() if line.startswith("│")]
+    layers = ["layer 0", "layer 1", "layer 2"]
+    assert [row for row in rows if row] == ["M at verb", *layers, "M at agent", *layers, "majority"]
+    assert "sentences have 64 tokens or more" in shown
+    assert re.search(r"\d+ sentences? without agent, read as last: ", shown)
+    assert re.search(r"M at agent, layer 0 read only the beginning of \d+ of \d+", command("show", out, "--notes")[1])
+    page = command("show", out, "--format", "html")[1]
+    assert page.count("Accuracy by layer and position</h2>") == 1
+    assert len(re.findall(r"<title>layer \d, (agent|verb): ", page)) == 6
+    code, _, stderr = command(*arguments, "-e", encoder, "--positions", "agent,verb", "--set", "max_epochs=1")
+    assert (code, "6 results found\n" in stderr) == (0, True)
+
+
+POSITIONS_REFUSED = [
+    (("-e", "bow"), "agent", "--positions is for hf: encoders, and there is none"),
+    (("-e", "hf:m?pool=mean"), "agent", "hf:m?pool=mean: leave pool= out beside --positions"),
+    (("-e", "hf:m"), "agnet", "hf: option pool=agnet: one of cls, mean"),
+    (("-e", "hf:m"), "agent,agent", "pooling 'agent' is asked for twice"),
+]
+
+
+@pytest.mark.parametrize(("encoder", "positions", "message"), POSITIONS_REFUSED)
+def test_refused_positions(encoder: tuple[str, str], positions: str, message: str, toy: Path, command: Command) -> None:
+    pytest.importorskip("transformers")
+    code, _, stderr = command("run", str(toy), *encoder, "--positions", positions, *QUICK)
+    assert (code, message in stderr) == (2, True)

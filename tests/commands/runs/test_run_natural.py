@@ -234,11 +234,11 @@ def test_the_other_tasks_are_run_and_what_was_left_out_is_named(table: str, tmp_
     assert [result.task for result in read_results(tmp_path / "run").records] == ["SentLen"]
 
 
-def test_two_tables_are_refused_before_any_work(table: str, tmp_path: Path, command: Command) -> None:
+def test_two_tables_without_languages_are_refused_before_any_work(table: str, tmp_path: Path, command: Command) -> None:
     second = write_table(sample_rows()[:9], tmp_path / "other").path
     code, out, err = command("run", "natural", table, second, *QUICK)
     assert (code, out) == (2, "")
-    assert f"{table} and {second} are tables, and the same tasks would be built of each" in err
+    assert f"{table}: its language is not known; analyse it again with --language and --force" in err
     assert "build the tasks" not in err
 
 

@@ -30,13 +30,15 @@ def tiny_model(directory: Path, *, kind: str) -> Path:
     import torch
     import transformers
 
+    usual = {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
+             "intermediate_size": 16, "max_position_embeddings": 64}  # fmt: skip
     sizes: dict[str, dict[str, int]] = {
         "GPT2": {"n_embd": 16, "n_layer": 2, "n_head": 2, "n_positions": 64},
-        "Bert": {"hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 2,
-                 "intermediate_size": 16, "max_position_embeddings": 64},
         "T5": {"d_model": 16, "d_kv": 8, "d_ff": 16, "num_layers": 2, "num_heads": 2},
+        "OPT": {**usual, "word_embed_proj_dim": 16, "ffn_dim": 16},
+        "Bloom": {"hidden_size": 16, "n_layer": 2, "n_head": 2},
     }  # fmt: skip
-    config = getattr(transformers, f"{kind}Config")(vocab_size=len(LETTERS) + 3, **sizes[kind])
+    config = getattr(transformers, f"{kind}Config")(vocab_size=len(LETTERS) + 3, **sizes.get(kind, usual))
     with torch.random.fork_rng():
         torch.manual_seed(0)
         getattr(transformers, f"{kind}Model")(config).save_pretrained(directory)

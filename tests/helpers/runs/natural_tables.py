@@ -148,7 +148,7 @@ def parse_rows(lines: Iterable[str]) -> tuple[Row, ...]:
     return tuple(rows.values())
 
 
-def write_table(rows: Sequence[Row], out: Path, *, shards: int = 1) -> Table:
+def write_table(rows: Sequence[Row], out: Path, *, shards: int = 1, language: str = "") -> Table:
     """Write the rows as a table with this number of shards, and open it."""
     (out / SHARDS).mkdir(parents=True)
     width = -(-len(rows) // shards)
@@ -157,10 +157,10 @@ def write_table(rows: Sequence[Row], out: Path, *, shards: int = 1) -> Table:
         file = out / SHARDS / f"part-{number:05d}.parquet"
         batch = make_record_batch(part, first=number * width)
         pq.write_table(pa.Table.from_batches([batch]), file)
-    return write_head(out, rows=len(rows))
+    return write_head(out, rows=len(rows), language=language)
 
 
-def write_head(out: Path, *, rows: int) -> Table:
+def write_head(out: Path, *, rows: int, language: str = "") -> Table:
     """Write the head of a table whose shards are there, and open it."""
     head = Table(
         path=out,
@@ -170,6 +170,7 @@ def write_head(out: Path, *, rows: int) -> Table:
         sources=(SourceCount(path="made.mrg", format="trees", sentences=rows),),
         counts=Counts(sentences=rows, rows=rows, duplicates=0, failures=0),
         shards=tuple(map(_describe_shard, sorted((out / SHARDS).iterdir()))),
+        language=language,
     )
     (out / HEAD_NAME).write_text(format_head(head), encoding="utf-8")
     return open_table(out)

@@ -294,7 +294,7 @@ def test_what_gen_writes_gives_the_same_rows_in_every_format(tmp_path: Path) -> 
         path = tmp_path / f"g.{suffix}"
         write_file(events, events.sample(30, seed=1), path)
         table = make_table([path], tmp_path / suffix)
-        tables[suffix] = [row | {"source": ""} for row in read_rows(table)]
+        tables[suffix] = [row | {"source": "", "sentence_ids": None} for row in read_rows(table)]
     assert len(tables["jsonl"]) == 30
     assert all(rows == tables["jsonl"] for rows in tables.values())
 

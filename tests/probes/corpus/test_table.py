@@ -110,6 +110,7 @@ def test_a_row(corpus: Path, tmp_path: Path) -> None:
         "dependency_depth": None,
         "root_dependents": None,
         "voice": None,
+        "sentence_ids": None,
     }
     with table.connect() as connection:
         (counted,) = connection.sql("select count(*) from sentences").fetchall()

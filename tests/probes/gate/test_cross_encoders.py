@@ -9,7 +9,7 @@ import pytest
 from model_files import FIRSTS, SECONDS, save_cross_encoder
 
 import sentprobe
-from sentprobe.errors import SentprobeError, UsageError
+from sentprobe.errors import UsageError
 from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.gate.cross_encoders import PairModel, load_cross_encoder
 from sentprobe.specs import parse_spec
@@ -54,12 +54,13 @@ def test_a_gate_of_a_cross_encoder(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "message"), [(("a", "b"), "has 2 outputs, none of which is entailment"), (None, "no model at")]
+    ("labels", "message"),
+    [(("a", "b"), "has 2 outputs, none of which is entailment"), (None, "no model at"), ((), "ce: wants a model")],
 )
 def test_a_model_that_cannot_be_used(labels: tuple[str, ...] | None, message: str, tmp_path: Path) -> None:
-    folder = save_cross_encoder(tmp_path / "x", labels) if labels else tmp_path / "none" / "here"
-    with pytest.raises(SentprobeError, match=message):
-        sentprobe.gate(f"ce:{folder}", contrasts=["role"], n=20)
+    model: Path | str = tmp_path / "none" / "here" if labels is None else ""
+    with pytest.raises(UsageError, match=message):
+        sentprobe.gate(f"ce:{save_cross_encoder(tmp_path, labels) if labels else model}", contrasts=["role"], n=20)
 
 
 def test_a_model_without_a_head_is_no_cross_encoder(tmp_path: Path) -> None:
@@ -67,7 +68,7 @@ def test_a_model_without_a_head_is_no_cross_encoder(tmp_path: Path) -> None:
     folder = save_cross_encoder(tmp_path / "x", ("score",))
     config = json.loads((folder / "config.json").read_text("utf-8"))
     (folder / "config.json").write_text(json.dumps(config | {"architectures": ["BertModel"]}), encoding="utf-8")
-    with pytest.raises(EncoderError, match="is no cross-encoder"):
+    with pytest.raises(UsageError, match="is no cross-encoder"):
         sentprobe.gate(f"ce:{folder}", contrasts=["role"], n=20)
 
 

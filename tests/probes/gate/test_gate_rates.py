@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from sentprobe.errors import UsageError
 from sentprobe.probes.gate.gate_rates import (
+    MEASURE_NAMES,
     GateDraw,
     check_threshold,
     choose_threshold,
@@ -61,7 +62,7 @@ def test_equal_scores_are_at_exactly_one_half(scores: np.ndarray) -> None:
     assert compute_equal_error_rate(scores, scores[::-1]) == pytest.approx(0.5, abs=1e-15)
 
 
-@given(SCORES, st.integers(1, 100).map(lambda share: share / 100))
+@given(SCORES, st.integers(1, 100).map(lambda share: share / 100) | st.just(1e-13))
 def test_the_threshold_is_the_highest_that_keeps_the_share(scores: np.ndarray, keep: float) -> None:
     threshold = choose_threshold(scores, keep)
     assert (scores >= threshold).mean() >= keep - 1e-9
@@ -97,5 +98,7 @@ def test_a_half_without_units_is_refused(units: list[int]) -> None:
     [(1.5, Nearness.COSINE), (-1.01, Nearness.COSINE), (-0.1, Nearness.EUCLID), (np.nan, Nearness.DOT)],
 )
 def test_a_threshold_outside_the_range_of_the_score(threshold: float, nearness: Nearness) -> None:
-    with pytest.raises(UsageError, match=f"outside the range of the {nearness.value}"):
+    with pytest.raises(
+        UsageError, match=f"outside the range of the {MEASURE_NAMES.get(nearness.value, nearness.value)}, "
+    ):
         check_threshold(threshold, nearness.value)

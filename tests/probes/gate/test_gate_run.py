@@ -121,6 +121,7 @@ class OrderedEncoder:
         ("bow", {"contrasts": ["rol"]}, "did you mean 'role'"),
         ("bow", {"draws": 0}, "the number of draws must be positive"),
         ("bow", {"n": 0}, "the number of triplets must be positive"),
+        ("bow", {"n": 1, "contrasts": ["role"]}, "role: too few pairs to choose a threshold on one half of them and"),
         (OrderedEncoder(), {}, "ordered needs all sentences at once"),
     ],
 )

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from thoroughness import examples
 
 import sentprobe
-from sentprobe.errors import FormatError, SentprobeError
+from sentprobe.errors import UsageError
 from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.lexicon import english
 from sentprobe.probes.gate import pair_scores
@@ -65,7 +65,7 @@ def test_generated_pairs_are_as_long_as_ones_own_and_disagreements_are_told(tmp_
     notes = format_gate_notes(figures)
     assert "False hits of generated pairs disagree with the 0.0% of own pairs (95% intervals do not overlap): " in notes
     assert "role (anchor) 100.0%" in notes
-    assert "Own pairs: 30 paraphrases and 30 others are measured (see --intervals)." in notes
+    assert "Own pairs: 30 paraphrases and 30 others are measured; 95% intervals: false hits 0.0% to 1" in notes
     assert "Misses of generated pairs" not in notes
     assert find_exceeding(figures, 0.0) == []
     assert len(figures.to_records()) == 5
@@ -108,19 +108,33 @@ def test_the_sentence_and_the_records(tmp_path: Path) -> None:
         ("a,b,same\nx,y,1\nx, ,0\n", "line 3: a text is empty"),
         ("a,b,same\nx,y,yes\n", "line 2: same is 'yes'; 1 (the same meaning) or 0 is wanted"),
         ("a,b,same\nx,y\n", "line 2: 2 fields, the first line names 3"),
+        ("a,A,b,same\nx,x,y,1\n", "the column a is given twice; the first line names a, b and same"),
     ],
 )
-def test_a_file_that_cannot_be_measured(text: str, message: str, tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_measured_is_refused_before_a_model_is_loaded(
+    text: str, message: str, tmp_path: Path
+) -> None:
     path = tmp_path / "mine.csv"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(FormatError) as caught:
-        sentprobe.gate("bow?dim=8", pairs=path)
+    with pytest.raises(UsageError) as caught:
+        sentprobe.gate("st:./none", pairs=path)
     assert message in str(caught.value)
 
 
+def test_too_few_pairs_are_told(tmp_path: Path) -> None:
+    """A threshold that keeps 90% leaves out one of ten paraphrases, in each half."""
+    rows = [(f"the man{i} slept", f"the man{i} slept", 1) for i in range(8)]
+    path = write_pairs(tmp_path, [*rows, *((f"the cat{i} slept", "it rains", 0) for i in range(8))])
+    options = {"pairs": path, "contrasts": ["role"], "n": 40}
+    notes = format_gate_notes(sentprobe.gate("bow?dim=8", keep=0.9, **options))  # type: ignore[arg-type]
+    assert "Too few own pairs: a threshold that keeps 90% needs 20 paraphrases.\n" in notes
+    for enough in ({"keep": 0.5}, {"keep": 1.0}, {"threshold": 0.9}):
+        assert "Too few" not in format_gate_notes(sentprobe.gate("bow?dim=8", **options, **enough))  # type: ignore[arg-type]
+
+
 def test_a_file_that_is_missing_or_not_text(tmp_path: Path) -> None:
-    with pytest.raises(SentprobeError, match="cannot read it"):
+    with pytest.raises(UsageError, match="cannot read it"):
         sentprobe.gate("bow?dim=8", pairs=tmp_path / "none.csv")
     (tmp_path / "mine.csv").write_bytes(b"\xff\xfe")
-    with pytest.raises(SentprobeError, match="UTF-8"):
+    with pytest.raises(UsageError, match="UTF-8"):
         sentprobe.gate("bow?dim=8", pairs=tmp_path / "mine.csv")

@@ -87,8 +87,8 @@ def test_models_that_cannot_be_scored(tmp_path: Path, folders: dict[str, Path]) 
         score(f"hf:{tiny_model(tmp_path, kind='Bert')}", ["a"])
     with pytest.raises(SentprobeError, match="unknown device 'nowhere'"):
         load_language_model(parse_models([f"hf:{folders['bert']}"])[0], device="nowhere")
-    with pytest.raises(SentprobeError, match="hf has no option 'pooling'"):
-        score(f"hf:{folders['bert']}?pooling=mean", ["a"])
+    with pytest.raises(SentprobeError, match="hf has no option 'pool'"):
+        score(f"hf:{folders['bert']}?pool=mean", ["a"])
 
 
 def test_a_missing_library_names_its_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -80,6 +80,8 @@ def test_two_neighbours_are_swapped_but_not_the_first_token_or_punctuation() -> 
         "He saw the man old .",
     }
     assert list_swaps("Yes , he did .") == {"Yes , did he ."}
+    assert list_swaps("Qui a donné l' exemple ?") == {"Qui donné a l' exemple ?"}
+    assert list_swaps("Que dit -il de vrai ?") == {"Que dit -il vrai de ?"}
 
 
 @pytest.mark.parametrize("text", ["Well , no !", "Go !", "Oh no no ! --", "And that That ."])

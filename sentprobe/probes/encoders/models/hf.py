@@ -1,20 +1,25 @@
-"""Encoders from transformers: a layer of a model, or all from one forward pass, pooled over the tokens."""
+"""Encoders from transformers: layers of a model, from one forward pass, pooled over the tokens or read at one."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import re
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from sentprobe.errors import UsageError
+from sentprobe.errors import UsageError, format_count, suggest
+from sentprobe.lexicon.read import load_lexicon
 from sentprobe.probes.encoders.models import model_loading as loading
+from sentprobe.probes.encoders.models import model_parts, named_tokens, pretrained, text_frame
 from sentprobe.probes.encoders.protocol import Capabilities, EncoderError, Vectors, digest, missing_extra
-from sentprobe.specs import Spec, read_options
+from sentprobe.specs import Spec, check_distinct, choose_member, read_options
 
 
 class Pooling(StrEnum):
@@ -48,64 +53,104 @@ POOLINGS: Mapping[Pooling, Callable[[Tensor, Tensor], Tensor]] = {
 }
 
 
+EOS = "eos"
+"""The value of ``pool`` for the end token."""
+
 ALL_LAYERS = "all"
 """The value of ``layer`` that asks for an encoder per layer."""
-
-NO_LIMIT = 10**6
-"""Smallest reported token limit that counts as none; tokenizers without a limit report a far greater number."""
 
 MAX_STORED_BYTES = 2**31
 """Upper limit of the memory for vectors that other layers need later."""
 
 
 @dataclass(frozen=True, slots=True)
-class HfOptions:
+class HfOptions(pretrained.LoadingOptions):
     """Options of ``hf:``."""
 
     layer: str = "-1"
     """0: embeddings; 1: after the first block; -1: the last; ``all``: one encoder per layer."""
-    pooling: Pooling = Pooling.MEAN
-    precision: loading.ModelPrecision = loading.ModelPrecision.FLOAT32
+    part: model_parts.ModelPart = model_parts.ModelPart.RESIDUAL
+    pool: str = ""
+    """Poolings or named tokens, with commas between them; empty: ``last`` for a causal model, else ``mean``."""
+    absent: str = ""
+    """The pooling of sentences without the named token; empty: an error."""
+    table: str = ""
+    """The table of a corpus, which has the named tokens of its sentences; empty: the grammar."""
+    lexicon: str = ""
+    """The lexicon of the grammar; empty: the built-in one."""
+    prompt: str = ""
+    chat: bool = False
+    """Whether the text is a user's message in the chat template."""
     max_length: int = 0
     """Maximum number of tokens per sentence; 0: the limit of the model."""
     revision: str = ""
     """A branch, tag or commit on the hub."""
     batch: int = 32
-    device: str = ""
-    """A PyTorch device; empty: a GPU where there is one."""
+
+
+class StatePlace(NamedTuple):
+    """Where a vector is read: a layer, and a pooling or named token."""
+
+    layer: int
+    pool: str
 
 
 @dataclass(frozen=True, slots=True)
 class HfModel:
-    """A transformers model with its tokenizer; computes sentence vectors at all layers."""
+    """A transformers model with its tokenizer; computes sentence vectors at all places."""
 
     name: str
     model: Any = field(repr=False)
     tokenizer: Any = field(repr=False)
     limit: int | None
-    pooling: Pooling
     batch: int
+    frame: text_frame.TextFrame = field(repr=False)
+    words: named_tokens.WordFinder = field(repr=False)
+    absent: Pooling | None = None
+    """The pooling of sentences without a named token; None: an error."""
+    modules: Sequence[Any] = field(default=(), repr=False)
+    """The module of each block that is read instead of the residual stream, if any."""
+    end_token: int | None = None
     truncated_candidates: set[str] = field(default_factory=set, repr=False)
     """The sentences so far that reached the token limit."""
+    absences: set[tuple[str, str]] = field(default_factory=set, repr=False)
+    """The named tokens that were absent so far, with their sentences."""
 
     def count_layers(self) -> int:
         """Return the number of layers, including the embeddings."""
         return len(self._compute_states(["a"])[0])
 
-    def encode(self, sentences: Sequence[str], *, layers: Sequence[int]) -> Vectors:
-        """Return the vectors at each of *layers*, (n, layers, dim) float32."""
+    def encode(self, sentences: Sequence[str], *, places: Sequence[StatePlace]) -> Vectors:
+        """Return the vectors at each of *places*, (n, places, dim) float32."""
         order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]))
         chunks = [order[start : start + self.batch] for start in range(0, len(order), self.batch)]
-        parts = [self._encode_batch([sentences[row] for row in rows], layers) for rows in chunks]
+        words = self._find_words(sentences, places)
+        parts = [self._encode_batch([sentences[i] for i in rows], [words[i] for i in rows], places) for rows in chunks]
         out = np.empty((len(sentences), *parts[0].shape[1:]), dtype=np.float32)
         for rows, part in zip(chunks, parts, strict=True):
             out[rows] = part
         return out
 
-    def _encode_batch(self, sentences: Sequence[str], layers: Sequence[int]) -> Vectors:
-        states, mask = self._compute_states(sentences)
+    def count_truncated(self, sentences: Sequence[str]) -> int | None:
+        """Return how many sentences exceed the token limit with their prompt."""
+        texts = [self.frame.add_to(sentence).text for sentence in sentences]
+        return loading.count_truncated(texts, self.frame.tokenize, limit=self.limit)
+
+    def _find_words(self, sentences: Sequence[str], places: Sequence[StatePlace]) -> Sequence[named_tokens.WordIndices]:
+        is_needed = any(self.words.has_name(place.pool) for place in places)
+        return self.words.find_words(sentences) if is_needed else [{}] * len(sentences)
+
+    def _encode_batch(
+        self, sentences: Sequence[str], words: Sequence[named_tokens.WordIndices], places: Sequence[StatePlace]
+    ) -> Vectors:
+        states, tokens = self._compute_states(sentences)
+        mask = tokens["attention_mask"]
+        if self.frame.end:  # a token that only pool=eos reads
+            mask = mask & ~_mark_last(mask & (tokens["input_ids"] == self.end_token))
+        pools = dict.fromkeys(place.pool for place in places if place.pool not in POOLINGS)
+        indices = {pool: self._find_tokens(pool, sentences, words, tokens) for pool in pools}
         try:
-            pooled = [pool_states(states[layer], mask, pooling=self.pooling) for layer in layers]
+            pooled = [self._pool(states[place.layer], mask, place.pool, indices).to(mask.device) for place in places]
             stacked: Vectors = torch.stack(pooled, dim=1).cpu().numpy()
         except (IndexError, RuntimeError) as error:
             raise EncoderError(
@@ -113,18 +158,66 @@ class HfModel:
             ) from error
         return stacked
 
-    def _compute_states(self, sentences: Sequence[str]) -> tuple[tuple[Tensor, ...], Tensor]:
-        """Return the states (batch, time, dim) at each layer, and the mask (batch, time)."""
-        with loading.report_encoding_errors(self.name):
-            tokens = self.tokenizer(
-                list(sentences), padding=True, truncation=self.limit is not None,
-                max_length=self.limit, return_tensors="pt",
+    def _pool(self, states: Tensor, mask: Tensor, pool: str, indices: Mapping[str, Tensor]) -> Tensor:
+        """Return the vectors (batch, dim) of the states (batch, time, dim) of a layer."""
+        mask = mask.to(states.device)
+        if pool not in indices:
+            return pool_states(states, mask, pooling=Pooling(pool))
+        index = indices[pool].to(states.device)
+        vectors = states[torch.arange(len(states), device=states.device), index.clamp(min=0)].float()
+        if self.absent is None:
+            return vectors
+        return torch.where(index[:, None] < 0, pool_states(states, mask, pooling=self.absent), vectors)
+
+    def _find_tokens(
+        self, pool: str, sentences: Sequence[str], words: Sequence[named_tokens.WordIndices], tokens: Any
+    ) -> Tensor:
+        """Return the index of the last token of a named word, (batch,) int64; -1: absent. Raises EncoderError."""
+        mask = tokens["attention_mask"].bool()
+        if pool == EOS:
+            matches = mask & (tokens["input_ids"] == self.end_token)
+        else:
+            ends = [self._find_end(sentence, row.get(pool)) for sentence, row in zip(sentences, words, strict=True)]
+            end = torch.tensor(ends, device=mask.device)[:, None]
+            first, last = tokens["offset_mapping"].unbind(dim=2)
+            matches = mask & (first < end) & (last >= end)
+        index = torch.where(matches, torch.arange(mask.shape[1], device=mask.device), -1).amax(dim=1)
+        absent = (index < 0).nonzero()[:, 0].tolist()
+        self.absences.update((pool, sentences[row]) for row in absent)
+        if absent and self.absent is None:
+            sentence, sentence_words = sentences[absent[0]], words[absent[0]]
+            is_cut = pool == EOS or pool in sentence_words
+            place = f" in the first {self.limit} tokens" if is_cut else "" if sentence_words else self.words.source
+            raise EncoderError(
+                f"{self.name}: the sentence {sentence!r} has no {pool}{place}; absent=last reads the last token instead"
+            )
+        return index
+
+    def _find_end(self, sentence: str, word: int | None) -> int:
+        """Return the character after a word in the text of a sentence; 0: no word."""
+        if word is None:
+            return 0
+        ends = [match.end() for match in re.finditer(r"\S+", sentence)]
+        return self.frame.add_to(sentence).start + ends[word]
+
+    def _compute_states(self, sentences: Sequence[str]) -> tuple[Sequence[Tensor], Any]:
+        """Return the states (batch, time, dim) at each layer, and the tokens with their mask (batch, time)."""
+        with ExitStack() as stack:
+            stack.enter_context(loading.report_encoding_errors(self.name))
+            tokens = self.frame.tokenize(
+                [self.frame.add_to(sentence).text for sentence in sentences], padding=True,
+                truncation=self.limit is not None, max_length=self.limit,
+                return_offsets_mapping=self.tokenizer.is_fast, return_tensors="pt",
             )  # fmt: skip
             self._check_lengths(sentences, tokens["attention_mask"].sum(dim=1).tolist())
             tokens = tokens.to(self.model.device)  # after the check, which would make a GPU wait
+            inputs = {name: values for name, values in tokens.items() if name != "offset_mapping"}
+            outputs = stack.enter_context(model_parts.record_outputs(self.modules))
             with torch.inference_mode():
-                output = self.model(**tokens, output_hidden_states=True)
-            return output.hidden_states, tokens["attention_mask"]
+                states = self.model(**inputs, output_hidden_states=True).hidden_states
+            if self.modules:  # without embeddings, whose place is filled
+                states = [states[0], *(output.reshape(*tokens["input_ids"].shape, -1) for output in outputs)]
+            return states, tokens
 
     def _check_lengths(self, sentences: Sequence[str], lengths: Sequence[float]) -> None:
         for sentence, length in zip(sentences, lengths, strict=True):
@@ -134,43 +227,53 @@ class HfModel:
                 self.truncated_candidates.add(sentence)
 
 
-class LayerStore:
-    """Computes several layers at once, and stores vectors for later requests of other layers.
+def _mark_last(marks: Tensor) -> Tensor:
+    """Return marks (batch, time) that are the last of their row."""
+    return marks & (marks.flip(1).cumsum(dim=1).flip(1) == 1)
 
-    Layers should be requested in order: the vectors of a sentence are stored until the last layer, as long as they fit
+
+class LayerStore:
+    """Computes the vectors at several places at once, and stores them for later requests of other places.
+
+    Places should be requested in order: the vectors of a sentence are stored until the last place, as long as they fit
     in *max_bytes*. Other vectors are computed again.
     """
 
-    def __init__(self, model: HfModel, layers: Sequence[int], *, max_bytes: int = MAX_STORED_BYTES) -> None:
+    def __init__(self, model: HfModel, places: Sequence[StatePlace], *, max_bytes: int = MAX_STORED_BYTES) -> None:
         self.model = model
-        self._layers = tuple(layers)
+        self._places = tuple(places)
         self._max_bytes = max_bytes
-        self._stored: dict[str, Vectors] = {}  # (layers, dim) each
+        self._stored: dict[str, Vectors] = {}  # (places, dim) each
 
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """A note on sentences that reached the token limit."""
-        if not self.model.truncated_candidates:
-            return ()
+    def list_notes(self, pool: str) -> tuple[str, ...]:
+        """Return notes on sentences that reached the token limit, or lack a named token."""
         texts, limit = self.model.truncated_candidates, self.model.limit
-        return (f"{len(texts)} sentences have {limit} tokens or more, and what is beyond was not read: {min(texts)!r}",)
+        notes = []
+        if texts:
+            notes.append(
+                f"{len(texts)} sentences have {limit} tokens or more, and what is beyond was not read: {min(texts)!r}"
+            )
+        if absent := [sentence for name, sentence in self.model.absences if name == pool]:
+            count = format_count(len(absent), "sentence")
+            notes.append(f"{count} without {pool}, read as {self.model.absent}: {min(absent)!r}")
+        return tuple(notes)
 
-    def encode(self, sentences: Sequence[str], *, layer: int) -> Vectors:
-        """Return the vectors at *layer*, (n, dim) float32."""
+    def encode(self, sentences: Sequence[str], *, place: StatePlace) -> Vectors:
+        """Return the vectors at *place*, (n, dim) float32."""
         distinct = list(dict.fromkeys(sentences))
         new = [sentence for sentence in distinct if sentence not in self._stored]
         vectors = {sentence: self._stored[sentence] for sentence in distinct if sentence in self._stored}
         if new:
-            vectors |= dict(zip(new, self.model.encode(new, layers=self._layers), strict=True))
-        place = self._layers.index(layer)
-        out = np.stack([vectors[sentence][place] for sentence in sentences])
+            vectors |= dict(zip(new, self.model.encode(new, places=self._places), strict=True))
+        number = self._places.index(place)
+        out = np.stack([vectors[sentence][number] for sentence in sentences])
         for sentence in distinct:
-            self._store_or_drop(sentence, vectors[sentence], layer)
+            self._store_or_drop(sentence, vectors[sentence], place)
         return out
 
-    def _store_or_drop(self, sentence: str, vectors: Vectors, layer: int) -> None:
-        """Store the vectors of a sentence, or drop them after the last layer."""
-        if layer == self._layers[-1]:
+    def _store_or_drop(self, sentence: str, vectors: Vectors, place: StatePlace) -> None:
+        """Store the vectors of a sentence, or drop them after the last place."""
+        if place == self._places[-1]:
             self._stored.pop(sentence, None)
         elif (len(self._stored) + 1) * vectors.nbytes <= self._max_bytes:
             self._stored.setdefault(sentence, vectors.copy())  # not a view of the whole batch
@@ -178,63 +281,95 @@ class LayerStore:
 
 @dataclass(frozen=True, slots=True)
 class HfEncoder:
-    """One layer of a model as an encoder."""
+    """One place in a model as an encoder."""
 
     name: str
     fingerprint: str
-    layer: int
+    place: StatePlace
     family: str
     """The name without its layer."""
     store: LayerStore = field(repr=False, compare=False)
 
     @property
     def capabilities(self) -> Capabilities:
-        """The layer, its model, and the notes."""
+        """The place, its model, and the notes."""
         return Capabilities(
-            layer=self.layer, family=self.family, notes=self.store.notes, count_truncated=self.count_truncated
+            layer=self.place.layer,
+            position=self.place.pool,
+            family=self.family,
+            notes=self.store.list_notes(self.place.pool),
+            count_truncated=self.store.model.count_truncated,
         )
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the pooled states of the layer, (n, dim) float32."""
-        return self.store.encode(sentences, layer=self.layer)
-
-    def count_truncated(self, sentences: Sequence[str]) -> int | None:
-        """Return how many sentences exceed the token limit."""
-        model = self.store.model
-        return loading.count_truncated(sentences, model.tokenizer, limit=model.limit)
+        """Return the states at the place, (n, dim) float32."""
+        return self.store.encode(sentences, place=self.place)
 
 
 def load_hf(spec: Spec) -> list[HfEncoder]:
-    """Return the encoder of ``hf:MODEL?...``, or several for ``layer=all``. Raises UsageError or EncoderError."""
+    """Return the encoder of ``hf:MODEL?...``, or one for each place; those of a pooling follow each other.
+
+    Raises UsageError or EncoderError.
+    """
     options = read_options(spec, HfOptions())
     requested_layer = _parse_layer(options.layer)
     if find_spec("transformers") is None:
         raise missing_extra("an encoder hf:...", "transformers")
+    text_frame.check_prompt(options.prompt)
+    if options.absent:
+        choose_member(Pooling, options.absent, what="pooling for absent=")
+    words = _open_words(options)
+    requested_pools = _parse_pools(options.pool, words)
+    settings = pretrained.make_loading_settings(options)
     files = loading.find_model(spec.argument, revision=options.revision)
-    model = _load(files.directory, model_name=spec.argument, options=options)
-    layers = _resolve_layers(requested_layer, model.count_layers())
-    store = LayerStore(model, layers)
-    fixed = (files.content, options.pooling, options.precision, model.limit)
-    return [
-        HfEncoder(
-            name=spec.name if requested_layer is not None else _format_layer_name(spec, layer),
-            fingerprint=digest("hf", *fixed, layer),
-            layer=layer,
-            family=Spec(spec.kind, spec.argument, tuple(_drop_layer_option(spec))).name,
-            store=store,
-        )
-        for layer in layers
-    ]
+    loaded = pretrained.load_pretrained(files.directory, model_name=spec.argument, settings=settings)
+    model = _make_model(loaded, spec.argument, options, pools=requested_pools, words=words)
+    pools = requested_pools or [Pooling.LAST if pretrained.is_causal(model.model.config) else Pooling.MEAN]
+    layers = _resolve_layers(requested_layer, model.count_layers(), first=1 if model.modules else 0)
+    places = [StatePlace(layer, pool) for pool, layer in product(pools, layers)]
+    store = LayerStore(model, places)
+    fixed = (
+        *(files.content, options.part, options.precision, options.bits, model.limit, options.prompt, options.chat),
+        *(options.absent, words.content),
+    )
+    bare = replace(spec, options=tuple(pair for pair in spec.options if pair[0] != "layer"))
+    encoders = []
+    for place in places:
+        pool = place.pool if len(pools) > 1 else ""
+        name = _format_name(bare, pool, place.layer) if requested_layer is None else _format_name(spec, pool)
+        key = digest("hf", *fixed, place.layer, place.pool)
+        encoders.append(HfEncoder(name, key, place, _format_name(bare, pool), store))
+    return encoders
 
 
-def _drop_layer_option(spec: Spec) -> Iterator[tuple[str, str]]:
-    return ((key, value) for key, value in spec.options if key != "layer")
-
-
-def _format_layer_name(spec: Spec, layer: int) -> str:
+def _format_name(spec: Spec, pool: str = "", layer: int | None = None) -> str:
+    """Return the name of an encoder with a pooling and a layer, if the spec asks for several of them."""
     if spec.label is not None:
-        return f"{spec.label}, layer {layer}"
-    return str(Spec(spec.kind, spec.argument, (("layer", str(layer)), *_drop_layer_option(spec))))
+        return spec.label + (f" at {pool}" if pool else "") + ("" if layer is None else f", layer {layer}")
+    options = tuple((key, pool if pool and key == "pool" else value) for key, value in spec.options)
+    return str(replace(spec, options=options if layer is None else (("layer", str(layer)), *options)))
+
+
+def _open_words(options: HfOptions) -> named_tokens.WordFinder:
+    if options.table and options.lexicon:
+        raise UsageError("hf: option lexicon= is of the grammar; leave it out beside table=")
+    if options.table:
+        return named_tokens.open_table_words(Path(options.table).expanduser())
+    path = Path(options.lexicon).expanduser() if options.lexicon else None
+    return named_tokens.GrammarWords(load_lexicon(path), path.read_bytes() if path else b"")
+
+
+def _parse_pools(text: str, words: named_tokens.WordFinder) -> list[str]:
+    """Return the poolings and named tokens of the option ``pool``. Raises UsageError."""
+    pools = text.split(",") if text else []
+    pool_names = (*map(str, Pooling), EOS, *words.names)
+    for pool in pools:
+        if pool not in pool_names and not words.has_name(pool):
+            hint = suggest(pool, pool_names)
+            raise UsageError(f"hf: option pool={pool}: one of {', '.join(pool_names)} is wanted{hint}")
+    if pools:
+        check_distinct("pooling", pools)
+    return pools
 
 
 def _parse_layer(layer: str) -> int | None:
@@ -246,54 +381,41 @@ def _parse_layer(layer: str) -> int | None:
         raise UsageError(f"hf: option layer={layer}: a whole number or all is wanted") from None
 
 
-def _resolve_layers(requested_layer: int | None, count: int) -> list[int]:
+def _resolve_layers(requested_layer: int | None, count: int, *, first: int) -> list[int]:
     if requested_layer is None:
-        return list(range(count))
-    if not -count <= requested_layer < count:
+        return list(range(first, count))
+    layer = requested_layer + (count if requested_layer < 0 else 0)
+    if not first <= layer < count:
         raise UsageError(
-            f"hf: option layer={requested_layer}: the model has the layers 0 (embeddings) to {count - 1}, "
-            f"or counted from the end -1 to {-count}"
+            f"hf: option layer={requested_layer}: the model has the layers {first}{'' if first else ' (embeddings)'} "
+            f"to {count - 1}, or counted from the end -1 to {first - count}"
         )
-    return [requested_layer % count]
+    return [layer]
 
 
-def _load(directory: Path, *, model_name: str, options: HfOptions) -> HfModel:
-    model, tokenizer = load_pretrained(directory, model_name=model_name)
+def _make_model(
+    loaded: tuple[Any, Any], name: str, options: HfOptions, *, pools: Sequence[str], words: named_tokens.WordFinder
+) -> HfModel:
+    """Return the encoder of the sentences of a loaded model and its tokenizer. Raises UsageError or EncoderError."""
+    model, tokenizer = loaded
+    if not tokenizer.is_fast and any(map(words.has_name, pools)):
+        raise EncoderError(f"the tokenizer of {name} has no place in the text of each token")
     if model.config.is_encoder_decoder:
         model = model.get_encoder()
-    device = options.device or loading.find_default_device()
+    if not (options.bits or options.device_map):  # else it is placed already
+        device = options.device or loading.find_default_device()
+        model = loading.move_to_device(model, device=device, precision=options.precision)
+    frame = text_frame.make_text_frame(tokenizer, prompt=options.prompt, chat=options.chat, name=name)
+    end_token, end = text_frame.find_end_token(frame, name=name) if EOS in pools else (None, "")
     return HfModel(
-        name=model_name,
-        model=loading.move_to_device(model, device=device, precision=options.precision),
+        name=name,
+        model=model,
         tokenizer=tokenizer,
-        limit=find_token_limit(options.max_length, tokenizer, model.config),
-        pooling=options.pooling,
+        limit=pretrained.find_token_limit(options.max_length, tokenizer, model.config),
         batch=options.batch,
+        frame=replace(frame, end=end),
+        words=words,
+        absent=Pooling(options.absent) if options.absent else None,
+        modules=model_parts.find_part_modules(model, options.part, name=name),
+        end_token=end_token,
     )
-
-
-def load_pretrained(directory: Path, *, model_name: str, kind: str = "AutoModel") -> tuple[Any, Any]:
-    """Return a model of a class of transformers, and its tokenizer. Raises EncoderError."""
-    with loading.report_loading_errors(model_name):
-        loading.check_declared_size(directory)
-        import transformers
-
-        local: dict[str, bool] = {"local_files_only": True, "trust_remote_code": False}
-        tokenizer = transformers.AutoTokenizer.from_pretrained(directory, **local)
-        model, loading_info = getattr(transformers, kind).from_pretrained(directory, output_loading_info=True, **local)
-        if missing := sorted(key for key in loading_info["missing_keys"] if "pooler" not in key):  # it is not used
-            raise ValueError(f"its files lack {len(missing)} of its weights, such as {missing[0]}")
-        tokenizer.padding_side = "right"  # where padding does not shift positions
-        if tokenizer.pad_token is None:  # any will do, as it is masked
-            tokenizer.pad_token = tokenizer.eos_token or tokenizer.convert_ids_to_tokens(0)
-        model.config.use_cache = False  # for generating text, and it takes memory
-        return model, tokenizer
-
-
-def find_token_limit(requested_limit: int, tokenizer: Any, config: Any) -> int | None:
-    """Return the maximum number of tokens: the request, or the limit of the tokenizer or model; None: no limit."""
-    positions: int | None = getattr(config, "max_position_embeddings", None)
-    if requested_limit and positions and requested_limit > positions:
-        raise UsageError(f"hf: option max_length={requested_limit}: the model has {positions} positions")
-    tokenizer_limit = tokenizer.model_max_length
-    return requested_limit or (tokenizer_limit if tokenizer_limit < NO_LIMIT else positions)

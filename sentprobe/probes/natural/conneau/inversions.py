@@ -192,8 +192,9 @@ def _swap_neighbours(text: str, rng: Random) -> str | None:
 
 def _can_swap(tokens: Sequence[str], place: int) -> bool:
     left, right = tokens[place : place + 2]
-    is_elided = left.endswith(("'", "’"))  # French l', which is not written before any other word
-    return pairing.is_word(left) and pairing.is_word(right) and left.casefold() != right.casefold() and not is_elided
+    # French l' is written before some words only, and -t-il after a verb.
+    is_bound = any(token.endswith(("'", "’")) or token.startswith("-") for token in (left, right))
+    return pairing.is_word(left) and pairing.is_word(right) and left.casefold() != right.casefold() and not is_bound
 
 
 BSHIFT = NaturalTask(

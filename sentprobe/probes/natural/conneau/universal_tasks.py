@@ -29,7 +29,8 @@ def select_feature(request: selection.SelectionRequest, role: str, feature: str)
     )
     if len(rows) < 2:
         values = ", ".join(f"{value}: {count:,}" for value, count in rows) or "none"
-        raise TooFewError(f"{request.task}: needs two values of {feature}; the corpus has {values}")
+        words = "main verbs" if role == "verb" else f"{role}s that are nouns"
+        raise TooFewError(f"{request.task}: needs two values of {feature} of {words}; the corpus has {values}")
     class_count = max(range(2, len(rows) + 1), key=lambda number: number * rows[number - 1][1])
     labels = tuple(sorted(str(value) for value, _ in rows[:class_count]))
     redundancy = Redundancy(

@@ -45,13 +45,19 @@ def compute_expected_interval(score: Score, result: Result, condition: Condition
     return Interval(low, max(chance.high, word_interval.high))
 
 
+def _knows_no_word(result: Result) -> bool:
+    """Say whether no test item has a word of training, in another language: all bags of words are then alike."""
+    return result.data is not None and bool(result.data.test_language) and not result.data.known_words
+
+
 MUST_BE_AT_CHANCE: Mapping[Condition, Callable[[Result], bool]] = {
     Condition.RANDOM_SENTENCES: lambda result: True,  # noqa: ARG005
     Condition.RANDOM_PROBES: lambda result: True,  # noqa: ARG005
-    Condition.BAG_OF_WORDS: lambda result: result.mirrored,
+    Condition.BAG_OF_WORDS: lambda result: result.mirrored or _knows_no_word(result),
     Condition.NO_SENTENCE: lambda result: result.balanced_probes,
 }
-"""Whether a control must be at chance: a bag of words on mirror pairs, probe words if each has balanced labels."""
+"""Whether a control must be at chance: a bag of words on mirror pairs, or without any word of training; probe words if
+each has balanced labels."""
 
 CONTROL_NAMES = {
     Condition.RANDOM_SENTENCES: "random sentences",

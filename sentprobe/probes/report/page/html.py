@@ -30,6 +30,7 @@ from sentprobe.probes.report.plots import method_pictures, page_pictures
 from sentprobe.probes.report.plots.panels import ResultPicture
 from sentprobe.probes.report.tables import control_notes, main_table, table_notes
 from sentprobe.probes.report.tables.distance_report import build_geometry_sections
+from sentprobe.probes.report.tables.language_tables import TableWithNotes, build_language_tables, split_by_language
 from sentprobe.probes.report.tables.method_tables import build_method_tables
 from sentprobe.probes.report.tables.part_tables import build_structure_tables, index_by_fingerprint
 from sentprobe.probes.report.tables.spread_notes import describe_missing_cells
@@ -230,7 +231,9 @@ class ReportSection:
     title: str
     lead: str
     sentence: str
-    table: PageTable
+    table: PageTable | None
+    """None if all results are across languages."""
+    languages: tuple[TableWithNotes, ...]
     tied: tuple[str, ...]
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
@@ -315,11 +318,14 @@ def _build_section(
     classifier_note = (f"classifier: {' and '.join(presets)}",) if presets else ()
     sentence, *notes = table_notes.describe_figures(results)
     cell_standings = compute_standings(results)
+    plain, _ = split_by_language(results)
+    grid = main_table.build_grid(plain, style=style)
     return ReportSection(
         title=title,
         lead=f"{format_count(len(results.encoders), 'encoder')} on {format_count(len(results.tasks), 'task')}",
         sentence=sentence,
-        table=build_page_table(main_table.build_grid(results, style=style), cell_standings, intervals=style.intervals),
+        table=build_page_table(grid, cell_standings, intervals=style.intervals) if plain.records else None,
+        languages=tuple(build_language_tables(results, style)),
         tied=tuple(describe_groups(cell_standings)),
         notes=(*origins, *classifier_note, *notes, *table_notes.describe_papers(results, style)),
         warnings=tuple(control_notes.list_warnings(results)),
@@ -327,9 +333,10 @@ def _build_section(
         verdicts=tuple(control_notes.describe_controls(results)),
         runs=judge_controls(results),
         pictures=(
-            page_pictures.draw_task_picture(results, cell_standings),
-            *page_pictures.draw_layer_pictures(results),
-            *page_pictures.draw_length_pictures(results, by),
+            *((page_pictures.draw_task_picture(plain, cell_standings),) if plain.records else ()),
+            *page_pictures.draw_layer_pictures(plain),
+            *page_pictures.draw_position_picture(plain),
+            *page_pictures.draw_length_pictures(plain, by),
             *method_pictures.draw_method_pictures(results),
         ),
     )

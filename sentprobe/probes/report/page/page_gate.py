@@ -5,28 +5,30 @@ from itertools import starmap
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.probes.gate.gate_rates import find_sign
-from sentprobe.probes.gate.gate_tables import Gate, build_gate_grid, format_gate_notes
-from sentprobe.probes.gate.pair_scores import NEAREST, ScoredPair
+from sentprobe.probes.gate.gate_tables import GateResults, build_gate_grid, format_gate_notes
+from sentprobe.probes.gate.pair_scores import NEAREST, OWN_PAIRS, ScoredPair
+from sentprobe.probes.geometry.distance_tables import KIND_TITLES
+from sentprobe.probes.geometry.measures import NegativeKind
 from sentprobe.probes.report.plots import panels as pn
 from sentprobe.probes.report.tables.view import load_template
 from sentprobe.values import group_by
 
 
-def build_gate_page(gate: Gate, *, command: str, intervals: bool) -> str:
+def build_gate_page(results: GateResults, *, command: str, intervals: bool) -> str:
     """Return the page; all texts are escaped, and it loads nothing from elsewhere."""
     return load_template("gate.html.j2").render(
-        sentence=str(gate),
-        rates=build_gate_grid(gate, intervals=intervals),
-        notes=format_gate_notes(gate).splitlines(),
-        curves=_draw_curves(gate),
-        worst=_build_worst_grid(gate),
+        sentence=str(results),
+        rates=build_gate_grid(results, intervals=intervals),
+        notes=format_gate_notes(results).splitlines(),
+        curves=_draw_curves(results),
+        worst=_build_worst_grid(results),
         command=command,
     )
 
 
-def _draw_curves(gate: Gate) -> pn.ResultPicture:
+def _draw_curves(results: GateResults) -> pn.ResultPicture:
     """Return false hits against misses in the first draw: a panel for each form of negatives, a line by contrast."""
-    rates = (*gate.draws[0].rates, *gate.draws[0].generated)
+    rates = (*results.draws[0].rates, *results.draws[0].generated)
     marks = pn.number_marks(case.subject for case in rates)
     panels = []
     for form, cases in group_by(rates, lambda case: case.form).items():
@@ -34,12 +36,9 @@ def _draw_curves(gate: Gate) -> pn.ResultPicture:
             pn.Line(name=case.subject, mark=marks[case.subject], points=tuple(starmap(_build_point, case.curve)))
             for case in cases
         )
-        title = (
-            f"negatives in the form of the {'anchor' if form == 'anchor' else 'paraphrase'}" if form else "own pairs"
-        )
         panels.append(
             pn.LinePanel(
-                title=title,
+                title=KIND_TITLES[NegativeKind(form)] if form else OWN_PAIRS,
                 x_label="misses (%)",
                 y_label="false hits (%)",
                 lines=lines,
@@ -60,9 +59,9 @@ def _build_point(misses: float, false_hits: float) -> pn.LinePoint:
     return pn.LinePoint(100 * misses, *[100 * false_hits] * 3)
 
 
-def _build_worst_grid(gate: Gate) -> Grid:
+def _build_worst_grid(results: GateResults) -> Grid:
     """Return the false hits with the highest scores in the first draw."""
-    draw = gate.draws[0]
+    draw = results.draws[0]
     names: dict[ScoredPair, str] = {}
     for rates in draw.rates:
         for pair in rates.worst:

@@ -194,6 +194,13 @@ def _describe_tasks(table: Results) -> Iterator[Piece]:
     ]
     yield from _join_pieces(texts)
     yield ". "
+    if across := [record for record in table.records if record.data and record.data.test_language]:
+        yield (
+            f"In {across[0].task} and the like, the first language is that of training, the second that of the test "
+            "items; training has no sentence of a test item, nor a translation with the same sent_id. "
+        )
+        if any(Condition.BAG_OF_WORDS in record.scores for record in across):
+            yield "The bag of words below leaves out words that training lacks. "
 
 
 def _describe_data(table: Results) -> Iterator[Piece]:

@@ -145,7 +145,7 @@ def draw_heat_map(correlations: Correlations) -> pn.ResultPicture:
         cells=tuple(
             tuple(_make_cell(pairs[task, score]) for score in correlations.scores) for task in correlations.tasks
         ),
-        colours=tuple((f"{n / 5:g}", _format_colour(n / 5)) for n in range(5, -6, -1)),
+        colours=tuple(("" if n % 5 else f"{n / 5:g}", _format_colour(n / 5)) for n in range(5, -6, -1)),
     )
     return pn.ResultPicture(title="", caption=CAPTION, panels=(panel,))
 

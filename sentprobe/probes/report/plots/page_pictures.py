@@ -1,11 +1,14 @@
 """Pictures of results: accuracy by task, layer, sentence length, contrast and training step."""
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from statistics import fmean
 from types import MappingProxyType
 from typing import TypeAlias
+
+import numpy as np
 
 from sentprobe.errors import UsageError
 from sentprobe.lengths import Bin, Lengths
@@ -35,6 +38,11 @@ LAYERS = pn.ResultPicture(
     title="Accuracy by layer",
     caption="Accuracy of the probe by layer, in percent, with its 95% interval. Dotted: chance, "
     "the share of the commonest label. Layer 0 is the embeddings.",
+)
+POSITIONS = pn.ResultPicture(
+    title="Accuracy by layer and position",
+    caption="Accuracy of the probe by layer (row) and the token whose state is read (column), in percent; the deeper "
+    "the colour, the farther above chance. Bold: its 95% interval is above chance.",
 )
 LENGTHS = pn.ResultPicture(
     title="Accuracy and norm by sentence length",
@@ -90,6 +98,56 @@ def draw_layer_pictures(results: Results) -> Iterator[pn.ResultPicture]:
         line[record.layer or 0] = compute_percents(results, record)
     yield draw_lines(LAYERS, points, pn.number_marks(models), x_label="layer", records=records)
 
+
+def draw_position_picture(results: Results) -> Iterator[pn.ResultPicture]:
+    """Yield the heat maps of models that were probed at several positions: a panel for each model and task."""
+    records = [record for record in results.records if record.position and record.layer is not None]
+    panels = [
+        _draw_positions(results, group, title=f"{task}, {model}")
+        for (task, model), group in group_by(records, lambda record: (record.task, strip_position(record))).items()
+        if len({record.position for record in group}) > 1
+    ]
+    if panels:
+        yield replace(POSITIONS, panels=tuple(panels))
+
+
+def strip_position(record: Result) -> str:
+    """Return the family of an encoder without its position."""
+    position = re.escape(record.position)
+    return re.sub(rf" at {position}(?=$|,)|[?&]pool={position}$|pool={position}&", "", record.family)
+
+
+def _draw_positions(results: Results, records: Sequence[Result], *, title: str) -> pn.HeatPanel:
+    layers = sorted({record.layer or 0 for record in records}, reverse=True)
+    positions = [*dict.fromkeys(record.position for record in records)]
+    by_place = {(record.layer, record.position): record for record in records}
+    chance = 100 * max(record.majority for record in records)
+    empty = pn.HeatCell("", "none")
+
+    def make_cell(layer: int, position: str) -> pn.HeatCell:
+        if (record := by_place.get((layer, position))) is None:
+            return empty
+        share, low, high = compute_percents(results, record)
+        tooltip = f"layer {layer}, {position}: {pn.Dot(share, low, high).tooltip}"
+        return pn.HeatCell(f"{share:.1f}", _shade(share, chance), bold=low > chance, tooltip=tooltip)
+
+    steps = np.linspace(100, chance, 9)
+    return pn.HeatPanel(
+        title=title,
+        rows=tuple(f"layer {layer}" for layer in layers),
+        columns=tuple(positions),
+        cells=tuple(tuple(make_cell(layer, position) for position in positions) for layer in layers),
+        colours=tuple((f"{step:.0f}" if step in {100, chance} else "", _shade(step, chance)) for step in steps),
+    )
+
+
+def _shade(percent: float, chance: float) -> str:
+    """Return the colour of an accuracy: from transparent at chance to a blue under dark or light text."""
+    share = min(1.0, max(0.0, (percent - chance) / max(100 - chance, 1e-9)))
+    return f"#0072b2{round(share * _MOST_OPAQUE):02x}"
+
+
+_MOST_OPAQUE = 0x99
 
 Points: TypeAlias = dict[int, tuple[float, float, float]]
 """For each number on the x axis: an accuracy and the ends of its interval, in percent."""

@@ -247,8 +247,10 @@ class HeatCell:
 
     text: str
     fill: str
-    ink: str
+    ink: str = ""
+    """The colour of the text; empty: that of the page."""
     bold: bool = False
+    tooltip: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -260,6 +262,7 @@ class HeatPanel:
     columns: tuple[str, ...]
     cells: tuple[tuple[HeatCell, ...], ...]
     colours: tuple[tuple[str, str], ...]
+    """The parts of the colour bar from the top: a text beside it, or none, and a colour."""
     kind: ClassVar = "cells"
     cell_width: ClassVar = 54
     cell_height: ClassVar = 28

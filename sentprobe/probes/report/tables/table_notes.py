@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
+from sentprobe.probes.known_task import remove_languages
 from sentprobe.probes.report.findings.control_verdicts import is_balanced
 from sentprobe.probes.report.findings.table_findings import find_marked_cells
 from sentprobe.probes.report.tables import control_notes, spread_notes
@@ -199,10 +200,12 @@ def describe_chance(results: Results) -> str:
 
 
 def group_by_task(results: Results, describe: Callable[[Result], str]) -> dict[str, str]:
-    """Return a description of each task; descriptions that differ between draws are joined."""
+    """Return a description of each task (and test language); descriptions that differ between draws are joined."""
     texts: dict[str, dict[str, None]] = {}
     for result in results.records:
-        texts.setdefault(result.task, {})[describe(result)] = None
+        language = result.data.test_language if result.data else ""
+        name = f"{remove_languages(result.task)} in {language}" if language else result.task
+        texts.setdefault(name, {})[describe(result)] = None
     return {task: " or ".join(parts) for task, parts in texts.items()}
 
 

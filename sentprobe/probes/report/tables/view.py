@@ -14,6 +14,7 @@ from sentprobe.display.screen import split_table, wrap
 from sentprobe.errors import escape_control_characters
 from sentprobe.probes.report.findings.draws import find_missing_cells
 from sentprobe.probes.report.tables import main_table
+from sentprobe.probes.report.tables.language_tables import build_language_tables, split_by_language
 from sentprobe.probes.report.tables.method_tables import build_method_tables
 from sentprobe.probes.report.tables.table_notes import COMPLETE, SHORT, NoteStyle, say_where_more_is, write_table_notes
 from sentprobe.probes.results.result import Results
@@ -33,9 +34,13 @@ def build_sections(results: Results, style: main_table.CellStyle, notes: NoteSty
     missing = find_missing_cells([table for _, table, _ in tables])
     for number, (title, table, folders) in enumerate(tables, 1):
         text = write_table_notes(table, style, notes, folders=bool(folders), missing=missing[number - 1])
-        last = number == len(tables)
-        grid = main_table.build_grid(table, style=style)
-        yield title, grid, text + (say_where_more_is(results, notes) if last else "")
+        text += say_where_more_is(results, notes) if number == len(tables) else ""
+        plain, _ = split_by_language(table)
+        grids = [(main_table.build_grid(plain, style=style), text)] if plain.records else []
+        grids += [(grid, "".join(f"{note}\n" for note in notes)) for grid, notes in build_language_tables(table, style)]
+        for place, (grid, grid_notes) in enumerate(grids):
+            is_last = place == len(grids) - 1 and not plain.records
+            yield title if not place else "", grid, grid_notes + (text if is_last else "")
 
 
 def divide_by_setting(results: Results) -> Iterator[tuple[str, Results, tuple[str, ...]]]:

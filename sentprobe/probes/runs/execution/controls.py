@@ -15,6 +15,7 @@ from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.probes.dataset import Indices, Items, ProbeDataset, Split
 from sentprobe.probes.encoders.files.word_vectors import Bow, sample_word_vectors
 from sentprobe.probes.encoders.protocol import Vectors
+from sentprobe.probes.results.data_facts import find_training_words
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition
 from sentprobe.probes.trainer.classifier import Preset
 
@@ -142,6 +143,22 @@ def make_probe_items(data: ProbeDataset, *, preset: Preset, seed: int) -> ProbeI
 def make_control_bow(*, seed: int, dim: int) -> Bow:
     """Return the encoder of the bag-of-words control: the mean of random word vectors."""
     return Bow("bag of words", sample_word_vectors(seed=seed, dim=dim))
+
+
+def encode_bag_of_words(bow: Bow, data: ProbeDataset) -> Vectors:
+    """Return the vectors of the bag-of-words control, (sentences, dim) float32.
+
+    Across languages, words that training lacks are left out; a sentence with such words only is a zero vector. So the
+    probe gives one answer to all test sentences that share no word with training.
+    """
+    if not data.card.test_language:
+        return bow.encode(data.sentences)
+    words = find_training_words(data)
+    known = [" ".join(word for word in sentence.split() if word in words) for sentence in data.sentences]
+    rows = [row for row, text in enumerate(known) if text]
+    vectors = np.zeros((len(known), bow.words.dim), dtype=np.float32)
+    vectors[rows] = bow.encode([known[row] for row in rows])
+    return vectors
 
 
 LIMITING_CONDITIONS: Mapping[Condition, Condition] = {

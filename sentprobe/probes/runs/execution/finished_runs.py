@@ -70,7 +70,7 @@ def find_requests(
     """Return the requested results by encoder, if all their recipes are known (files have none); else an empty list."""
     choice = USUAL_PRESET if preset is None else preset
     suites = targets.built
-    known_names = {*TaskGroup, *(task.name for _, task in _list_suite_tasks(suites))}
+    known_names = {*TaskGroup, *(to_own_name(task.name) for _, task in _list_suite_tasks(suites))}
     are_known = len(suites) == len(targets.items) and {*map(to_own_name, targets.names)} <= known_names
     if not are_known or not isinstance(choice, Preset | PresetChoice):
         return []
@@ -138,8 +138,10 @@ def _digest_origin(suite: AnySuite, task: BuildableTask) -> str:
         side_parts = (suite.side,) if suite.side else ()
         held_out = () if suite.structure is None else (suite.structure.name,)
         return digest(task.name, _digest_lexicon(suite.lexicon), *settings, *side_parts, *held_out)
-    table = digest(*(shard.sha256 for shard in suite.table.shards), suite.table.recipe)
-    return digest(task.name, table, suite.recipe.size, suite.recipe.settings)
+    tables = [digest(*(shard.sha256 for shard in table.shards), table.recipe) for table in suite.tables]
+    parts = () if suite.crossing is None else (suite.crossing.train_on, suite.crossing.test_on)
+    languages = [table.language for table in suite.tables] if parts else []
+    return digest(task.name, *tables, suite.recipe.size, suite.recipe.settings, *parts, *languages)
 
 
 @lru_cache(maxsize=4)

@@ -18,7 +18,7 @@ from sentprobe.probes.encoders.files.word_vectors import Bow
 from sentprobe.probes.encoders.protocol import Encoder, Vectors
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder, round_vectors
 from sentprobe.probes.results.result import Condition, Norm, Result, summarize_norms
-from sentprobe.probes.runs.execution.controls import train_under_condition
+from sentprobe.probes.runs.execution.controls import encode_bag_of_words, train_under_condition
 from sentprobe.probes.runs.execution.missing_jobs import SHARED, Job, make_shared_key
 from sentprobe.probes.runs.execution.task import Task
 from sentprobe.probes.runs.request.settings import Run
@@ -68,7 +68,8 @@ class EncodedTexts:
         """Return the key of a job; jobs of one key give the same fits for all encoders."""
         condition = job.condition
         encoder_name = "" if condition in SHARED else self.encoder.name
-        if condition is Condition.PROBE and self.encoder.fingerprint == self.bow.fingerprint:
+        is_bow = self.encoder.fingerprint == self.bow.fingerprint and not job.task.data.card.test_language
+        if condition is Condition.PROBE and is_bow:
             condition, encoder_name = Condition.BAG_OF_WORDS, ""  # equal to the control's encoder
         return (encoder_name, *make_shared_key(condition, result, dim=self.sentences.dim), job.seeds)
 
@@ -76,7 +77,7 @@ class EncodedTexts:
         """Return the sentence vectors of a job, (sentences, dim) float32."""
         texts = job.task.data.sentences
         if job.condition is Condition.BAG_OF_WORDS:
-            return self.bow.encode(texts)
+            return encode_bag_of_words(self.bow, job.task.data)
         vectors = self.sentences.select(texts)
         if not isinstance(self.encoder, ReducedEncoder):
             return vectors

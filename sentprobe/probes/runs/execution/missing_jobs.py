@@ -189,6 +189,7 @@ def _make_blank_result(task: Task, encoder: Encoder | Baseline, *, run: Run) -> 
         versions=provenance.versions,
         device=provenance.device,
         layer=capabilities.layer,
+        position=capabilities.position,
         family=capabilities.family,
         step=capabilities.step,
         epoch=capabilities.epoch,

@@ -19,6 +19,7 @@ from sentprobe.probes.compeval.held_out_structures import Structure, find_struct
 from sentprobe.probes.compeval.tasks import SUITE_TASKS, CompevalTask, check_size, find_task
 from sentprobe.probes.corpus.table import Table, open_table
 from sentprobe.probes.dataset import ProbeDataset, Sampling, Size, TooFewError
+from sentprobe.probes.natural.crossing import Crossing, build_crossed_datasets, make_crossing
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_datasets, check_natural_size, find_tasks
 from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
 from sentprobe.probes.natural.selection import DEPTHS, NaturalSettings, parse_band, parse_depths
@@ -75,18 +76,24 @@ class CompevalSuite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NaturalSuite:
-    """Natural-text tasks, and the corpus table that their datasets are taken from."""
+    """Natural-text tasks, and the corpus tables that their datasets are taken from."""
 
     name: ClassVar = NATURAL
 
     tasks: tuple[NaturalTask, ...]
-    table: Table
+    """Across languages, a task for each pair of languages."""
+    tables: tuple[Table, ...]
     recipe: NaturalRecipe
+    crossing: Crossing | None = None
 
     def build(self, *, command: str) -> Iterator[tuple[str, BuildResult]]:
         """Yield each task's name with its dataset, or the reason why it cannot be built."""
-        self.table.check_shards()
-        for task, built in build_datasets(self.tasks, self.table, recipe=self.recipe, command=command):
+        for table in self.tables:
+            table.check_shards()
+        if self.crossing is not None:
+            yield from build_crossed_datasets(self.crossing, self.tables, recipe=self.recipe, command=command)
+            return
+        for task, built in build_datasets(self.tasks, self.tables[0], recipe=self.recipe, command=command):
             yield task.name, built
 
     def replace_seed(self, seed: int) -> "NaturalSuite":
@@ -170,21 +177,30 @@ def make_compeval(
 
 
 def make_natural(
-    table: Table,
+    tables: Sequence[Table],
     names: Names,
     *,
+    train_on: str | None = None,
+    test_on: str | None = None,
     settings: NaturalSettings = NaturalSettings(),  # noqa: B008 - frozen
     counts: ItemCounts = ItemCounts(),
     seed: int = 0,
     audit: bool = False,
 ) -> NaturalSuite:
-    """Return the natural-text tasks of these names or groups, from a table; raise UsageError for a wrong value."""
+    """Return the natural-text tasks of these names or groups, from a table; raise UsageError for a wrong value.
+
+    Several tables, or languages to train or test on (``de,fr``), make tasks across languages.
+    """
     tasks = tuple(find_tasks(names))
     size = counts.apply_to(NaturalRecipe().size)
     require_libraries(*(("duckdb", "sklearn") if audit else ("duckdb",)))
     recipe = NaturalRecipe(size=size, seed=seed, settings=settings, audit=audit)
     check_natural_size(size)
-    return NaturalSuite(tasks=tasks, table=table, recipe=recipe)
+    crossing = None
+    if len(tables) > 1 or train_on is not None or test_on is not None:
+        crossing = make_crossing(tables, tasks, train_on=train_on, test_on=test_on, chosen=bool(names))
+        tasks = crossing.list_datasets()
+    return NaturalSuite(tasks=tasks, tables=tuple(tables), recipe=recipe, crossing=crossing)
 
 
 def check_sampling(tasks: Iterable[NaturalTask], sampling: Sampling) -> None:
@@ -206,13 +222,15 @@ def open_table_unchecked(path: Path) -> Table:
 
 
 def build_natural(
-    table: Path | str,
+    table: Path | str | Sequence[Path | str],
     tasks: Sequence[str] | str = (),
     *,
     train: int | None = None,
     test: int | None = None,
     validation: int | None = None,
     seed: int = 0,
+    train_on: str | None = None,
+    test_on: str | None = None,
     frequency_band: str | None = None,
     odd_band: str | None = None,
     words: int | None = None,
@@ -225,7 +243,7 @@ def build_natural(
 ) -> list[ProbeDataset]:
     """Build natural-text tasks from a corpus table, as ``probe build natural`` does.
 
-    - table: the output of ``probe analyze``
+    - table: the output of ``probe analyze``; several, one of each language, make tasks across languages
     - tasks: names of tasks or groups (``"adi"``); by default the ten of Conneau et al. 2018
     - the other arguments are the options of that command
 
@@ -236,8 +254,10 @@ def build_natural(
         UsageError: an unknown task, a band or number out of range, or a missing table.
         SentprobeError: none of the tasks can be built; the table is damaged.
     """
-    if not isinstance(table, str | PathLike):
-        raise ArgumentTypeError(f"a {type(table).__name__} is no path of the table of a corpus")
+    paths = [table] if isinstance(table, str | PathLike) or not isinstance(table, Sequence) else table
+    for path in paths:
+        if not isinstance(path, str | PathLike):
+            raise ArgumentTypeError(f"a {type(path).__name__} is no path of the table of a corpus")
     settings = NaturalSettings(
         band=None if frequency_band is None else parse_band(frequency_band),
         odd_band=None if odd_band is None else parse_band(odd_band),
@@ -248,10 +268,12 @@ def build_natural(
         sampling=choose_member(Sampling, sampling, what="sampling"),
     )
     suite = make_natural(
-        open_table_unchecked(Path(table)),
+        [open_table_unchecked(Path(path)) for path in paths],
         (tasks,) if isinstance(tasks, str) else tuple(tasks),
         settings=settings,
         counts=ItemCounts(train, test, validation),
+        train_on=train_on,
+        test_on=test_on,
         seed=seed,
         audit=audit,
     )

@@ -90,23 +90,24 @@ def make_targets(
     *,
     kinds: Sequence[ClassifiedTarget],
     make_compeval: Callable[[str, built.Names], built.CompevalSuite],
-    make_natural: Callable[[Table, built.Names], built.NaturalSuite],
+    make_natural: Callable[[Sequence[Table], built.Names], built.NaturalSuite],
 ) -> Targets:
     """Return the requested targets; *kinds* are those of :func:`classify_targets`.
 
-    Suites are made by functions of a suite's name, or of a table, and of task names.
+    Suites are made by functions of a suite's name, or of all tables, and of task names.
     """
     targets: list[Target] = []
+    tables = [word for word, kind in kinds if kind == NATURAL]
     for word, kind in kinds:
-        own_names = _select_suite_names(names, kind) if len(kinds) > 1 else tuple(names)
-        if names and not own_names:
+        own_names = _select_suite_names(names, kind) if len(kinds) > max(1, len(tables)) else tuple(names)
+        if (names and not own_names) or word in tables[1:]:
             continue
         if isinstance(word, ProbeDataset):
             targets.append(word)
         elif kind in GENERATED:
             targets.append(make_compeval(kind, own_names))
         elif kind == NATURAL:
-            targets.append(make_natural(open_table(Path(word), check=False), own_names))
+            targets.append(make_natural([open_table(Path(str(path)), check=False) for path in tables], own_names))
         else:
             targets.append(StoredDatasets(Path(word)))
     written_words = tuple(word if isinstance(word, str) else word.name for word in words)
@@ -123,6 +124,8 @@ def find_targets(
     tasks: Sequence[str] | str = (),
     counts: built.ItemCounts = built.ItemCounts(),  # noqa: B008 - frozen
     structure: str | None = None,
+    train_on: str | None = None,
+    test_on: str | None = None,
     seed: int = 0,
 ) -> Targets:
     """Return the targets requested in Python: only *tasks*, with *counts* of items, without *structure* in training."""
@@ -135,6 +138,8 @@ def find_targets(
             "train, test and validation are for tasks that are built (compeval, structure, or a table); "
             "the datasets given are there already"
         )
+    if (train_on, test_on) != (None, None) and not any(kind == NATURAL for _, kind in kinds):
+        raise UsageError("train_on and test_on are for tables of corpora, one of each language")
     if structure is not None and not any(kind in GENERATED for _, kind in kinds):
         raise UsageError("hold_out_structure is for the suite compeval or structure, which is not asked for")
     return make_targets(
@@ -144,7 +149,9 @@ def find_targets(
         make_compeval=lambda suite, names: built.make_compeval(
             names, suite=suite, counts=counts, structure=structure, seed=seed
         ),
-        make_natural=lambda table, names: built.make_natural(table, names, counts=counts, seed=seed),
+        make_natural=lambda tables, names: built.make_natural(
+            tables, names, train_on=train_on, test_on=test_on, counts=counts, seed=seed
+        ),
     )
 
 
@@ -171,11 +178,6 @@ def _check_tables(tables: Sequence[TargetWord], written_words: Sequence[str]) ->
             if word not in SUITES:
                 built.open_table_unchecked(Path(word))
         raise missing_table_error("probe run")
-    if len(tables) > 1:
-        raise UsageError(
-            f"{' and '.join(map(str, tables))} are tables, and the same tasks would be built of "
-            "each; run one at a time, or analyse their texts as one corpus"
-        )
 
 
 def _select_suite_names(names: Sequence[str], kind: str | None) -> tuple[str, ...]:
@@ -213,7 +215,7 @@ def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> Foun
         raise built.build_failure_error(failures.values(), total=len(failures))
     names = [data.name for data in datasets]
     for name in targets.names:
-        known_names = {*map(to_own_name, names), *failures, *(group.value for group in TaskGroup)}
+        known_names = {*map(to_own_name, (*names, *failures)), *(group.value for group in TaskGroup)}
         if to_own_name(name) not in known_names:
             raise UsageError(f"there is no task {name!r} in {targets.description}")
     check_distinct("dataset", names)

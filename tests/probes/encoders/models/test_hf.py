@@ -19,11 +19,22 @@ from thoroughness import examples
 
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.extras import format_install
+from sentprobe.lexicon import english
 from sentprobe.probes.encoders.cache.embedding import embed
 from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.encoders.kinds import make_encoders
-from sentprobe.probes.encoders.models import model_loading
-from sentprobe.probes.encoders.models.hf import HfEncoder, HfModel, LayerStore, Pooling, load_hf, pool_states
+from sentprobe.probes.encoders.models import model_loading, pretrained
+from sentprobe.probes.encoders.models.hf import (
+    HfEncoder,
+    HfModel,
+    LayerStore,
+    Pooling,
+    StatePlace,
+    load_hf,
+    pool_states,
+)
+from sentprobe.probes.encoders.models.named_tokens import GrammarWords
+from sentprobe.probes.encoders.models.text_frame import TextFrame
 from sentprobe.probes.encoders.protocol import (
     Encoder,
     EncoderError,
@@ -117,7 +128,7 @@ def test_each_sentence_alone_in_plain_pytorch(
         with torch.inference_mode():
             states = plain(ids, output_hidden_states=True).hidden_states[layer][0]
         expected.append(NAIVE[pooling](states.numpy()))
-    actual = load(f"hf:{path}?layer={layer}&pooling={pooling}&batch=2").encode(TEXTS)
+    actual = load(f"hf:{path}?layer={layer}&pool={pooling}&batch=2").encode(TEXTS)
     assert actual.dtype == np.float32
     np.testing.assert_allclose(actual, np.stack(expected), atol=1e-5)
 
@@ -140,19 +151,32 @@ def test_encoder_half_of_a_translation_model(tmp_path: Path) -> None:
     assert [encoder.encode(["a b"]).shape for encoder in encoders] == [(1, 16)] * 3
 
 
+@pytest.mark.parametrize(("kind", "pool"), [("GPT2", "last"), ("Llama", "last"), ("Bert", "mean"), ("T5", "mean")])
+def test_causal_models_are_read_at_the_last_token(kind: str, pool: str, tmp_path: Path) -> None:
+    path = tiny_model(tmp_path, kind=kind)
+    default, explicit = load(f"hf:{path}"), load(f"hf:{path}?pool={pool}")
+    assert (default.place.pool, default.fingerprint) == (pool, explicit.fingerprint)
+    np.testing.assert_array_equal(default.encode(TEXTS), explicit.encode(TEXTS))
+
+
+def test_devices_by_a_map(bert: Path) -> None:
+    pytest.importorskip("accelerate")
+    np.testing.assert_allclose(load(f"hf:{bert}?device_map=cpu").encode(TEXTS), load(f"hf:{bert}").encode(TEXTS))
+
+
 # Layers
 
 
 def test_all_layers_are_an_encoder_each(bert: Path) -> None:
-    spec = f"hf:{bert}?layer=all&pooling=max"
+    spec = f"hf:{bert}?layer=all&pool=max"
     encoders = make_encoders(spec, seed=0)
-    assert [encoder.name for encoder in encoders] == [f"hf:{bert}?layer={layer}&pooling=max" for layer in range(3)]
+    assert [encoder.name for encoder in encoders] == [f"hf:{bert}?layer={layer}&pool=max" for layer in range(3)]
     for layer, encoder in enumerate(encoders):
         assert isinstance(encoder, Encoder)
         assert isinstance(encoder, HfEncoder)
         alone = load(encoder.name)
-        assert (encoder.layer, encoder.family) == (layer, f"hf:{bert}?pooling=max")
-        assert (alone.layer, alone.family) == (encoder.layer, encoder.family)
+        assert (encoder.place, encoder.family) == ((layer, "max"), f"hf:{bert}?pool=max")
+        assert (alone.place, alone.family) == (encoder.place, encoder.family)
         assert alone.fingerprint == encoder.fingerprint
         np.testing.assert_array_equal(encoder.encode(TEXTS), alone.encode(TEXTS))
 
@@ -160,33 +184,33 @@ def test_all_layers_are_an_encoder_each(bert: Path) -> None:
 class CountingModel(HfModel):
     """A model that counts its calls; a vector has the layer and the length of the sentence."""
 
-    def encode(self, sentences: Sequence[str], *, layers: Sequence[int]) -> Vectors:
+    def encode(self, sentences: Sequence[str], *, places: Sequence[StatePlace]) -> Vectors:
         self.truncated_candidates.update(sentences)
         self.tokenizer.extend(sentences)
-        return np.array([[[layer, len(s)] for layer in layers] for s in sentences], np.float32)
+        return np.array([[[layer, len(s)] for layer, _ in places] for s in sentences], np.float32)
 
 
 def counting_store(room: int, layers: Sequence[int] = (0, 1, 2)) -> tuple[LayerStore, list[str]]:
     seen: list[str] = []
-    model = CountingModel("m", None, seen, None, Pooling.MEAN, 1)
-    return LayerStore(model, layers, max_bytes=room), seen
+    model = CountingModel("m", None, seen, None, 1, TextFrame(None), GrammarWords(english()))
+    return LayerStore(model, [StatePlace(layer, "mean") for layer in layers], max_bytes=room), seen
 
 
 @given(st.lists(sentences, min_size=1), st.integers(0, 200), st.lists(st.sampled_from([0, 1, 2])))
 def test_shared_layers_are_right_whatever_is_kept(texts: list[str], room: int, layers: list[int]) -> None:
     store, _ = counting_store(room)
     for layer in [0, 1, 2, *layers]:
-        actual = store.encode(texts, layer=layer)
+        actual = store.encode(texts, place=StatePlace(layer, "mean"))
         np.testing.assert_array_equal(actual, [[layer, len(text)] for text in texts])
 
 
 def test_one_pass_for_all_layers() -> None:
     store, seen = counting_store(10**6)
     for layer in range(3):
-        store.encode(["a", "b", "a"], layer=layer)
-        store.encode(["c"], layer=layer)
+        store.encode(["a", "b", "a"], place=StatePlace(layer, "mean"))
+        store.encode(["c"], place=StatePlace(layer, "mean"))
     assert seen == ["a", "b", "c"]
-    store.encode(["a"], layer=0)  # dropped after the last layer
+    store.encode(["a"], place=StatePlace(0, "mean"))  # dropped after the last layer
     assert seen == ["a", "b", "c", "a"]
 
 
@@ -205,13 +229,13 @@ def test_layers_in_the_cache(bert: Path, tmp_path: Path) -> None:
 def test_what_has_no_room_is_computed_again() -> None:
     store, seen = counting_store(24)  # one sentence: 3 layers of 2 numbers
     for layer in range(3):
-        store.encode(["a", "b"], layer=layer)
+        store.encode(["a", "b"], place=StatePlace(layer, "mean"))
     assert seen == ["a", "b", "b", "b"]
 
 
 # Fingerprints
 
-CHANGES = ["layer=1", "pooling=cls", "pooling=max", "pooling=last", "precision=bfloat16",
+CHANGES = ["layer=1", "pool=cls", "pool=max", "pool=last", "precision=bfloat16",
            "precision=float16", "max_length=5"]  # fmt: skip
 
 
@@ -225,7 +249,7 @@ def test_what_changes_the_vectors_is_in_the_fingerprint(bert: Path, gpt2: Path) 
 
 def test_what_does_not_change_them_is_not(bert: Path) -> None:
     expected = load(f"hf:{bert}").fingerprint
-    for option in ("layer=2", "layer=-1", "pooling=mean", "precision=float32", "batch=7",
+    for option in ("layer=2", "layer=-1", "pool=mean", "precision=float32", "batch=7",
                    "device=cpu", "max_length=64"):  # fmt: skip
         assert load(f"hf:{bert}?{option}").fingerprint == expected
 
@@ -273,12 +297,24 @@ REFUSED: list[tuple[str, str]] = [
      "end -1 to -3"),
     ("layer=-4", "option layer=-4"),
     ("layer=top", "option layer=top: a whole number or all is wanted"),
-    ("pooling=maen", "one of cls, mean, max, last is wanted (did you mean 'mean'?)"),
+    ("pool=maen", "last, eos, verb, subject, agent, patient, recipient is wanted (did you mean 'mean'?)"),
     ("precision=int8", "one of float32, float16, bfloat16 is wanted"),
     ("max_length=65", "option max_length=65: the model has 64 positions"),
     ("device=gpu", "unknown device 'gpu'; wanted one such as cpu, cuda, cuda:1"),
     ("revision=main", "is a directory; revision= is for models of the hub"),
-    ("prompt=x", "hf has no option 'prompt'"),
+    ("pool=agent,agent", "pooling 'agent' is asked for twice"),
+    ("pool=object", "option pool=object: one of cls, mean"),
+    ("pool=patient&absent=agent", "there is no pooling for absent= 'agent'; known: cls, mean, max, last"),
+    ("pool=verb&table=no-such", "option table=no-such: no table of an analysed corpus (probe analyze makes one)"),
+    ("table=a&lexicon=b", "option lexicon= is of the grammar; leave it out beside table="),
+    ("lexicon=no-such.toml", "no-such.toml: cannot read the lexicon"),
+    ("prompt=x", "option prompt=x: {sentence} is wanted in it, once"),
+    ("chat=yes", "has no chat template"),
+    ("pool=eos&name=x", "option pool=eos: the tokenizer of"),
+    ("part=attention&layer=0", "option layer=0: the model has the layers 1 to 2, or counted from the end -1 to -2"),
+    ("bits=3", "option bits=3: 4 or 8 is wanted"),
+    ("device=cpu&device_map=auto", "options device=cpu and device_map=auto: choose one"),
+    ("pooling=mean", "hf has no option 'pooling' (did you mean 'pool'?)"),
 ]  # fmt: skip
 
 
@@ -369,6 +405,28 @@ def test_long_sentences_are_noted(bert: Path) -> None:
     texts = ["a b", "abc", "abcd"]  # of 4, 5 and 6 tokens: one is before, and one after
     assert count_truncated_sentences(encoder, texts) == 2
     assert count_truncated_sentences(load(f"hf:{bert}"), ["a" * 62, "a" * 63]) == 1
+
+
+@pytest.mark.parametrize(("option", "libraries"), [
+    ("bits=8", "bitsandbytes accelerate"), ("bits=4", "bitsandbytes accelerate"), ("device_map=auto", "accelerate")
+])  # fmt: skip
+def test_libraries_of_quantized_models(
+    option: str, libraries: str, bert: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pretrained, "find_spec", lambda _: None)
+    with pytest.raises(EncoderError) as caught:
+        load(f"hf:{bert}?{option}")
+    assert str(caught.value) == f"hf: option {option} needs: pip install {libraries}"
+
+
+@pytest.mark.parametrize("bits", [8, 4])
+def test_quantized_models_are_near(bits: int) -> None:
+    for library in ("bitsandbytes", "accelerate"):
+        pytest.importorskip(library)
+    whole, quantized = (load(f"hf:{packaged_model()}?{option}").encode(TEXTS) for option in ("", f"bits={bits}"))
+    cosines = (whole * quantized).sum(axis=1) / np.linalg.norm(whole, axis=1) / np.linalg.norm(quantized, axis=1)
+    assert (cosines < 0.99999).all()
+    assert (cosines > {8: 0.99, 4: 0.9}[bits]).all()
 
 
 def test_transformers_is_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:

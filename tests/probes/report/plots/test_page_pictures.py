@@ -12,9 +12,11 @@ from sentprobe.probes.report.plots.page_pictures import (
     MAX_LINES,
     draw_layer_pictures,
     draw_length_pictures,
+    draw_position_picture,
     draw_task_picture,
 )
-from sentprobe.probes.report.plots.panels import DotPanel, LinePanel, ResultPicture
+from sentprobe.probes.report.plots.panels import DotPanel, HeatPanel, LinePanel, ResultPicture
+from sentprobe.probes.report.plots.plot_files import render_svg
 from sentprobe.probes.results.data_facts import DataFacts
 from sentprobe.probes.results.result import Norm, Result, Results
 
@@ -81,3 +83,40 @@ def test_of_many_encoders_the_best_are_drawn() -> None:
     (picture,) = draw_length_pictures(Results(tuple(many)), Lengths.BINS)
     assert [name for name, _ in picture.legend] == [f"e{n}" for n in range(2, MAX_LINES + 2)]
     assert {*(mark for _, mark in picture.legend)} == {*range(MAX_LINES)}
+
+
+def make_placed(layer: int, position: str, right: int, *, family: str) -> Result:
+    sample = make_sample_result(f"{family}, layer {layer}", "Order", right)
+    return replace(sample, layer=layer, position=position, family=family)
+
+
+@pytest.mark.parametrize(("names", "model"), [
+    (["M at verb", "M at agent.rel"], "M"),
+    (["M at verb, 64 dims", "M at agent.rel, 64 dims"], "M, 64 dims"),
+    (["hf:m?pool=verb", "hf:m?pool=agent.rel"], "hf:m"),
+    (["hf:m?part=mlp&pool=verb", "hf:m?part=mlp&pool=agent.rel"], "hf:m?part=mlp"),
+    (["hf:m?pool=verb&part=mlp", "hf:m?pool=agent.rel&part=mlp"], "hf:m?part=mlp"),
+])  # fmt: skip
+def test_a_cell_for_each_layer_and_position(names: list[str], model: str) -> None:
+    verb, determiner = names
+    records = [make_placed(0, "verb", 500, family=verb), make_placed(2, "verb", 700, family=verb),
+               make_placed(2, "agent.rel", 1000, family=determiner)]  # fmt: skip
+    (picture,) = draw_position_picture(Results((*records, make_sample_result("bow", "Order", 900))))
+    (panel,) = picture.panels
+    assert isinstance(panel, HeatPanel)
+    assert (panel.title, panel.rows, panel.columns) == (
+        f"Order, {model}",
+        ("layer 2", "layer 0"),
+        ("verb", "agent.rel"),
+    )
+    assert [[cell.text for cell in row] for row in panel.cells] == [["70.0", "100.0"], ["50.0", ""]]
+    assert [[cell.bold for cell in row] for row in panel.cells] == [[True, True], [False, False]]
+    assert [row[0].fill for row in panel.cells] == ["#0072b23d", "#0072b200"]
+    assert (panel.colours[0], panel.colours[-1]) == (("100", "#0072b299"), ("50", "#0072b200"))
+    assert panel.cells[1][0].tooltip.startswith("layer 0, verb: 50.0 (")
+    assert 'fill="#0072b23d"><title>layer 2, verb: 70.0 (' in render_svg(picture)
+
+
+def test_one_position_is_no_heat_map() -> None:
+    records = [make_placed(layer, "mean", 500, family="M") for layer in (0, 1)]
+    assert [*draw_position_picture(Results(tuple(records)))] == []

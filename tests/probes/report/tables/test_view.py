@@ -53,7 +53,7 @@ def test_text_is_as_wide_as_the_terminal(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_no_word_is_broken_at_80_columns(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "80")
     tasks = [f"ATaskOfLongName{n}" for n in range(9)]
-    name = "hf:bert-base-uncased?layer=10&pooling=mean"
+    name = "hf:bert-base-uncased?layer=10&pool=mean"
     text = str(Results(tuple(make_sample_result(name, task, 600, 500, 499) for task in tasks)))
     assert max(map(len, text.splitlines())) <= 80
     assert all(word in text for word in [*tasks, name, "--draws"])

@@ -1,0 +1,73 @@
+"""Parts of the blocks of a transformers model: the outputs of its attention and MLP modules, read by hooks."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from enum import StrEnum
+from typing import Any
+
+from torch import Tensor, nn
+
+from sentprobe.probes.encoders.protocol import EncoderError
+
+
+class ModelPart(StrEnum):
+    """The states that are read in each block."""
+
+    RESIDUAL = "residual"
+    """The residual stream after the block."""
+    ATTENTION = "attention"
+    """The output of the block's attention, before it is added to the residual stream."""
+    MLP = "mlp"
+
+
+_MODULES = {
+    ModelPart.ATTENTION: (
+        "attention.output.dense",  # BERT, RoBERTa, ELECTRA, DeBERTa
+        "attention.attn.o",  # MPNet
+        "self_attention.dense",  # BLOOM, whose attention adds the residual stream; Falcon
+        "attn",  # GPT-2, GPT-J, ModernBERT
+        "self_attn",  # Llama, Mistral, Qwen, Gemma, OPT
+        "attention",  # GPT-NeoX, DistilBERT
+        "layer.0.SelfAttention",  # T5
+    ),
+    ModelPart.MLP: ("output.dense", "mlp.dense_4h_to_h", "mlp", "ffn", "fc2", "layer.1.DenseReluDense"),
+}
+"""Paths of the module in a block, the most specific first."""
+
+
+def find_part_modules(model: nn.Module, part: ModelPart, *, name: str) -> list[nn.Module]:
+    """Return the module of the part in each block; none for the residual stream. Raises EncoderError."""
+    if part is ModelPart.RESIDUAL:
+        return []
+    config: Any = model.config
+    blocks = (m for m in model.modules() if isinstance(m, nn.ModuleList) and len(m) == config.num_hidden_layers)
+    for candidates in blocks:
+        for path in _MODULES[part]:
+            if modules := _find_modules(candidates, path):
+                return modules
+    raise EncoderError(
+        f"{name}: the {part} modules of a {type(model).__name__} are not known; part=residual reads any model"
+    )
+
+
+def _find_modules(blocks: nn.ModuleList, path: str) -> list[nn.Module]:
+    try:
+        return [block.get_submodule(path) for block in blocks]
+    except AttributeError:
+        return []
+
+
+@contextmanager
+def record_outputs(modules: Sequence[nn.Module]) -> Iterator[list[Tensor]]:
+    """Collect copies of the outputs of modules in the order of their calls; OPT's have no axis of sentences."""
+    outputs: list[Tensor] = []
+
+    def record(_module: nn.Module, _inputs: Any, output: Any) -> None:
+        outputs.append((output[0] if isinstance(output, tuple) else output).clone())  # Falcon adds to it in place
+
+    hooks = [module.register_forward_hook(record) for module in modules]
+    try:
+        yield outputs
+    finally:
+        for hook in hooks:
+            hook.remove()

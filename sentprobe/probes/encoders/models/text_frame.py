@@ -1,0 +1,69 @@
+"""The text around a sentence that a model reads: a prompt, a chat template, and an end token."""
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from sentprobe.errors import UsageError
+from sentprobe.probes.encoders.protocol import EncoderError
+
+SENTENCE = "{sentence}"
+
+
+class FramedText(NamedTuple):
+    """A text, and the character at which its sentence starts."""
+
+    text: str
+    start: int
+
+
+@dataclass(frozen=True, slots=True)
+class TextFrame:
+    """Puts sentences into a prompt, as a user's message of a chat, or before an end token."""
+
+    tokenizer: Any
+    prompt: str = SENTENCE
+    chat: bool = False
+    end: str = ""
+    """An end token to append; empty: none."""
+
+    def tokenize(self, texts: list[str], **settings: Any) -> Any:
+        """Return the tokens of framed texts; the special tokens of a chat are in its template."""
+        return self.tokenizer(texts, **({"add_special_tokens": False} if self.chat else {}), **settings)
+
+    def add_to(self, sentence: str) -> FramedText:
+        """Return the text for a sentence. Raises EncoderError if the chat template changes the sentence."""
+        before, _, after = self.prompt.partition(SENTENCE)
+        text, start = before + sentence + after, len(before)
+        if self.chat:
+            message = text.strip()  # as most templates do
+            start -= len(text) - len(text.lstrip())
+            messages = [{"role": "user", "content": message}]
+            text = self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+            if (place := text.find(message)) < 0:
+                raise EncoderError(f"the chat template changes the text {message!r}")
+            start += place
+        return FramedText(text + self.end, start)
+
+
+def check_prompt(prompt: str) -> None:
+    """Raise UsageError for a prompt without a place for the sentence."""
+    if prompt and prompt.count(SENTENCE) != 1:
+        raise UsageError(f"hf: option prompt={prompt}: {SENTENCE} is wanted in it, once")
+
+
+def make_text_frame(tokenizer: Any, *, prompt: str, chat: bool, name: str) -> TextFrame:
+    """Return the frame for a prompt (empty: none) and a chat template. Raises UsageError."""
+    if chat and not tokenizer.chat_template:
+        raise UsageError(f"hf: option chat=yes: the tokenizer of {name} has no chat template")
+    return TextFrame(tokenizer, prompt or SENTENCE, chat)
+
+
+def find_end_token(frame: TextFrame, *, name: str) -> tuple[int, str]:
+    """Return the number of the end token, and its text if the tokenizer does not append it. Raises UsageError."""
+    tokenizer = frame.tokenizer
+    last = frame.tokenize([frame.add_to("a").text])["input_ids"][0][-1]
+    if last in {tokenizer.eos_token_id, tokenizer.sep_token_id} - {None}:
+        return last, ""
+    if tokenizer.eos_token_id is None:
+        raise UsageError(f"hf: option pool=eos: the tokenizer of {name} has no end token")
+    return tokenizer.eos_token_id, tokenizer.eos_token

@@ -1,0 +1,109 @@
+"""Accuracy across languages: a matrix of training by test language for each task, and the losses by paired tests."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from sentprobe.display.table_writers import Grid, GridCell, GridRow
+from sentprobe.probes.known_task import remove_languages
+from sentprobe.probes.report.findings import comparisons as cmp
+from sentprobe.probes.report.findings.paired_tests import MatchedResults
+from sentprobe.probes.report.tables.main_table import CellStyle, build_grid
+from sentprobe.probes.results.result import Result, Results
+from sentprobe.probes.statistics import Correction
+from sentprobe.values import group_by
+
+TableWithNotes = tuple[Grid, tuple[str, ...]]
+
+
+def get_languages(result: Result) -> tuple[str, str]:
+    """Return the languages of a result's training and test items; empty: unknown."""
+    return ("", "") if result.data is None else (result.data.train_language, result.data.test_language)
+
+
+def split_by_language(results: Results) -> tuple[Results, Results]:
+    """Return the results without languages, and those with languages."""
+    crossed = {result.task for result in results.records if all(get_languages(result))}
+    parts = ([r for r in results.records if (r.task in crossed) is side] for side in (False, True))
+    plain, across = (Results(tuple(records)) for records in parts)
+    return plain, across
+
+
+def build_language_tables(results: Results, style: CellStyle) -> Iterator[TableWithNotes]:
+    """Yield the matrices of results of one setting, with intervals and controls, then the losses; nothing without."""
+    _, across = split_by_language(results)
+    if not across.records:
+        return
+    grid = build_grid(across, style=replace(style, intervals=True, all_rows=True))
+    languages = {result.task: get_languages(result) for result in across.records}
+    by_task = group_by(across.tasks, remove_languages)
+    for number, (task, names) in enumerate(by_task.items(), 1):
+        notes = (_describe_matrices(across.records),) if number == len(by_task) else ()
+        yield _build_matrix(task, {languages[name]: grid.header.index(name) - 1 for name in names}, grid), notes
+    if compared := compare_with_own_language(across):
+        yield _build_loss_grid(compared), tuple(_describe_losses(compared).splitlines())
+
+
+def _build_matrix(task: str, places: dict[tuple[str, str], int], grid: Grid) -> Grid:
+    """Rearrange the columns of one task: a row for each encoder or control and training language."""
+    train_on, test_on = (tuple(dict.fromkeys(pair[side] for pair in places)) for side in (0, 1))
+    rows = []
+    for row in grid.rows:
+        if row.heading:
+            rows.append(replace(row, cells=(GridCell(""),) * (1 + len(test_on))))
+            continue
+        for train in train_on:
+            cells = [row.cells[places[train, test]] if (train, test) in places else GridCell("") for test in test_on]
+            if any(cell.text for cell in cells):
+                rows.append(replace(row, cells=(GridCell(train), *cells)))
+    return Grid((task, "trained on", *(f"tested on {language}" for language in test_on)), tuple(rows))
+
+
+def _describe_matrices(records: Iterable[Result]) -> str:
+    shares = [result.data.known_words / result.data.test for result in records if result.data]
+    return (
+        "Across languages, the bag of words knows only the words that training has, such as names and punctuation: "
+        f"{100 * min(shares):.0f} to {100 * max(shares):.0f}% of test items have one. All others get one answer."
+    )
+
+
+def compare_with_own_language(results: Results) -> tuple[cmp.Comparison, ...]:
+    """Compare probes trained on the test language with those trained on each other language, on the same items."""
+    by_test = group_by(
+        results.records_by_cell.values(),
+        lambda draws: (draws[0].encoder, remove_languages(draws[0].task), get_languages(draws[0])[1]),
+    )
+    matches: list[MatchedResults] = []
+    for (*_, language), cells in by_test.items():
+        by_training = {get_languages(draws[0])[0]: draws for draws in cells}
+        in_language = by_training.pop(language, ())
+        for draws in by_training.values():
+            matched = [pair for pair in cmp.match_draws(in_language, draws) if _have_same_items(*pair)]
+            matches += [tuple(matched)] if matched else []
+    return cmp.compare_results(matches)
+
+
+def _have_same_items(first: Result, second: Result) -> bool:
+    return first.data is not None and second.data is not None and first.data.test_digest == second.data.test_digest
+
+
+def _build_loss_grid(compared: Sequence[cmp.Comparison]) -> Grid:
+    rows = tuple(
+        GridRow(
+            comparison.first.encoder,
+            comparison.first.encoder,
+            (GridCell(comparison.first.task), GridCell(comparison.second.task), *cmp.build_figure_cells(comparison)),
+            encoder=comparison.first.encoder,
+        )
+        for comparison in compared
+    )
+    return Grid(("encoder", "A", "B", *cmp.list_figure_columns(compared)), rows)
+
+
+def _describe_losses(compared: Sequence[cmp.Comparison]) -> str:
+    several = any(comparison.draws > 1 for comparison in compared)
+    return "A: trained on the language of the test items, B: on another.\n" + cmp.describe_tests(
+        compared,
+        observations=cmp.describe_pairing(compared, "items"),
+        t_test="t-test over draws, with a variance that all comparisons share" if several else cmp.PAIRED_T_TEST,
+        correction=Correction.HOLM,
+    )

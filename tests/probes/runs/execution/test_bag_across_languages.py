@@ -1,0 +1,94 @@
+"""The bag of words across languages: it knows only words of training, and without any such word it has one answer."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from probe_strategies import to_items
+
+from sentprobe.probes.dataset import Card, ProbeDataset, Split
+from sentprobe.probes.encoders.files.word_vectors import sample_word_vectors
+from sentprobe.probes.report.findings.control_verdicts import MUST_BE_AT_CHANCE
+from sentprobe.probes.results.data_facts import collect_data_facts
+from sentprobe.probes.results.result import Condition
+from sentprobe.probes.runs.execution.controls import encode_bag_of_words, make_control_bow
+from sentprobe.probes.runs.run import run
+
+ENGLISH, GERMAN = ("dogs", "sleep", "see", "a", "cat"), ("hunde", "sehen", "eine", "katze", "nicht")
+SHARED = (".", "Anna")
+
+
+def make_dataset(training: Sequence[str], test: Sequence[str]) -> ProbeDataset:
+    """Return a dataset with labels in turn, English training and German test sentences."""
+    sentences = tuple(dict.fromkeys((*training, *test)))
+    splits = {
+        split: to_items([(sentences.index(text), [], number % 2) for number, text in enumerate(texts)])
+        for split, texts in ((Split.TRAIN, training), (Split.TEST, test))
+    }
+    return ProbeDataset(
+        name="Tense.en-de",
+        sentences=sentences,
+        labels=("PRES", "PAST"),
+        probe_words=(),
+        splits=splits,
+        card=Card("Tense", train_language="en", test_language="de"),
+    )
+
+
+def texts_of(words: Sequence[str], *, least: int = 2) -> st.SearchStrategy[list[str]]:
+    text = st.lists(st.sampled_from(words), min_size=1, max_size=6).map(" ".join)
+    return st.lists(text, min_size=least, max_size=8, unique=True).map(lambda texts: texts[: len(texts) // 2 * 2])
+
+
+@given(texts_of(ENGLISH + SHARED), texts_of(GERMAN + SHARED), st.integers(0, 9))
+def test_vectors_are_means_of_the_words_of_training(training: list[str], test: list[str], seed: int) -> None:
+    data = make_dataset(training, test)
+    vectors = encode_bag_of_words(make_control_bow(seed=seed, dim=5), data)
+    words = sample_word_vectors(seed=seed, dim=5)
+    training_words = set(" ".join(training).split())
+    for sentence, vector in zip(data.sentences, vectors, strict=True):
+        rows = [words.find(word) for word in sentence.split() if word in training_words]
+        expected = np.mean(np.array(rows), axis=0) if rows else np.zeros(5)
+        np.testing.assert_allclose(vector, expected, atol=1e-6)
+
+
+@given(texts_of(ENGLISH + SHARED), texts_of(GERMAN))
+def test_without_a_word_of_training_all_test_sentences_are_alike(training: list[str], test: list[str]) -> None:
+    data = make_dataset(training, test)
+    vectors = encode_bag_of_words(make_control_bow(seed=0, dim=4), data)
+    assert not vectors[data.splits[Split.TEST].rows].any()
+    assert collect_data_facts(data).known_words == 0
+
+
+def test_then_it_is_exactly_at_chance_and_must_be() -> None:
+    data = make_dataset([f"dogs see{n}" for n in range(60)], [f"hunde sehen{n}" for n in range(40)])
+    (result,) = run(data, "bow?dim=8", preset="logreg").records
+    assert result.scores[Condition.BAG_OF_WORDS].accuracy == 0.5
+    assert MUST_BE_AT_CHANCE[Condition.BAG_OF_WORDS](result)
+
+
+def test_items_with_a_word_of_training_are_counted() -> None:
+    data = make_dataset(["dogs sleep .", "Anna sleep"], ["hunde sehen .", "eine katze", "Anna nicht", "katze"])
+    facts = collect_data_facts(data)
+    assert (facts.train_language, facts.test_language, facts.known_words) == ("en", "de", 2)
+
+
+def test_the_digest_of_test_items_ignores_training() -> None:
+    test = ["eine katze", "katze nicht"]
+    first, second = (collect_data_facts(make_dataset(texts, test)) for texts in (["a cat", "dogs"], ["see", "a"]))
+    assert first.test_digest == second.test_digest
+    assert first.test_digest != collect_data_facts(make_dataset(["see", "a"], test[::-1])).test_digest
+
+
+@pytest.mark.parametrize("language", ["", "de"])
+def test_the_encoder_bow_equals_the_control_in_one_language_only(language: str) -> None:
+    data = make_dataset(
+        [f"dogs {n}" for n in range(20)], [f"{word} {n}" for n in range(10) for word in ("hunde", "sehen")]
+    )
+    data = replace(data, card=replace(data.card, train_language="en" if language else "", test_language=language))
+    (result,) = run(data, "bow?dim=8", preset="logreg").records
+    rights = {result.scores[condition].seeds[0].right for condition in (Condition.PROBE, Condition.BAG_OF_WORDS)}
+    assert (len(rights) == 1) is not bool(language)
