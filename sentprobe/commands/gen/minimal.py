@@ -53,7 +53,7 @@ def minimal(
 ) -> None:
     """Write minimal pairs: a good sentence, and the same with an error.
 
-    The good sentence has exactly one parse. The bad one has none; in paradigms of semantics it parses, but has a noun
+    The good sentence has exactly one parse. The bad one has none; in paradigms of selection it parses, but has a noun
     of the wrong sort. The fields are those of BLiMP; critical is the first token that differs, counted from 1;
     annotation is that of the good sentence.
     """
