@@ -52,11 +52,12 @@ def events() -> Iterator[Event]:
     """Each verb in each tense, aspect, polarity, voice and number, with nouns in turn."""
     words = english().vocabulary("english").words
     # An odd number of them, so that each meets both numbers.
+    aspects = [*map(Aspect, english().language.aspects)]
     nouns = cycle(words[Kind.NOUN][: len(words[Kind.NOUN]) // 2 * 2] + words[Kind.NOUN][:1])
     for frame in Frame:
         voices = tuple(Voice) if frame is Frame.TRANSITIVE else (Voice.ACTIVE,)
         for lemma in words.get(Kind(frame.value), ()):
-            for tense, aspect, polarity, voice, number in product(Tense, Aspect, Polarity, voices, Number):
+            for tense, aspect, polarity, voice, number in product(Tense, aspects, Polarity, voices, Number):
                 agent, patient = (
                     Participant(noun=noun, number=number, determiner="the", clause=BARE) for noun in islice(nouns, 2)
                 )

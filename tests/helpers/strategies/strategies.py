@@ -209,7 +209,7 @@ def full_events(
         dative=dative,
         tense=draw(sample_from(*Tense)) if modal is None and mood is not Mood.ORDER else None,
         modal=None if mood is Mood.ORDER else modal,
-        aspect=Aspect.SIMPLE if mood is Mood.ORDER else draw(sample_from(*Aspect)),
+        aspect=Aspect.SIMPLE if mood is Mood.ORDER else draw(sample_from(*map(Aspect, lexicon.language.aspects))),
         mood=mood,
         polarity=polarity,
         negator=negator,
