@@ -41,6 +41,7 @@ from .generator.spaces.constraints import Constraints as Constraints
 from .generator.spaces.space import Space as Space
 from .lexicon import Lexicon as Lexicon
 from .lexicon import english as english
+from .lexicon import german as german
 from .lexicon import read_lexicon as read_lexicon
 from .probes.audit.cue_audit import Audit as Audit
 from .probes.audit.cue_audit import audit as audit

@@ -197,7 +197,7 @@ def _exit_with_usage_error(error: Any, name: str) -> None:
     if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help text
         typer.echo(error.format_message())
         raise SystemExit(error.exit_code) from None
-    message = " ".join(error.format_message().split())
+    message = " ".join(error.format_message().split()).replace(": Value error, ", ": ", 1)
     full_stop = "" if message.endswith((".", "?")) else "."
     command = (
         error.ctx.command_path

@@ -35,6 +35,7 @@ class Grammar:
     def __init__(self, text: str, language: Language) -> None:
         self._language = language
         form_names = {*chain.from_iterable(language.forms.values())}
+        form_names |= {str(form).partition(".")[0] for form in form_names}
         self._schemata: dict[str, list[Production]] = {}
         syntax = []
         for production in FeatureGrammar.fromstring(text).productions():
@@ -47,10 +48,10 @@ class Grammar:
     def lexicalize(self, words: Iterable[Word]) -> list[Production]:
         """Return a production for each form of each word."""
         return [
-            Production(_fill_category(schema.lhs(), word, self._language), [text])
+            Production(_fill_category(schema.lhs(), word, str(form), self._language), [text])
             for word in words
             for form, text in word.forms.items()
-            for schema in self._schemata.get(form, ())
+            for schema in self._schemata.get(form) or self._schemata.get(str(form).partition(".")[0]) or ()
         ]
 
     def derive(
@@ -128,16 +129,21 @@ def _index_rules(productions: Iterable[Production]) -> dict[str, list[_Rule]]:
     return index
 
 
-def _fill_category(category: FeatStructNonterminal, word: Word, language: Language) -> FeatStructNonterminal:
+def _fill_category(category: FeatStructNonterminal, word: Word, form: str, language: Language) -> FeatStructNonterminal:
+    """Return the category with the features of a word, and those in the name of its form."""
     features = {"LEM": word.lemma}
     if word.kind in VERBS:
         features["FRAME"] = word.kind.value
+        if language.perfect_forms:
+            features["AUX"] = word.auxiliary or "haben"
     elif word.kind in VOWEL_KINDS:
         features["CLASS"] = language.find_class(word)
-    if word.gender:
+    if word.gender and language.reflexives:
         features["GEND"] = word.gender
     if Flag.NPI in word.flags:
         features["POL"] = Flag.NPI.value
+    if word.kind not in VERBS and language.cases != ("",):
+        features |= dict(zip(("NUM", "CASE", "CLASS"), form.split(".")[1:], strict=False))
     return unify(category, FeatStructNonterminal({TYPE: category[TYPE], **features}))
 
 
@@ -153,7 +159,9 @@ def _build_leaf(category: FeatStruct, form: str, language: Language) -> Leaf:
         lemma=lemma,
         tag=_get_text(category, "TAG"),
         pos=pos,
-        feats=_get_text(category, "FEATS") or language.find_features(pos, lemma, *features),
+        # The features of a placeholder depend on its word.
+        feats=_get_text(category, "FEATS")
+        or ("" if lemma[0] == "@" else language.find_features(pos, lemma, *features)),
         rel=_get_text(category, "REL"),
         depends_on_filler=_get_text(category, "HOST") == "filler",
     )

@@ -223,17 +223,23 @@ def list_clause_shapes(language: Language) -> Iterator[ClauseShape]:
     for frame, voice, dative, gaps in language.structures:
         for gap, tense, feature, number in product(gaps, TENSES, features, ("sg", "pl")):
             shape = ClauseShape(frame, voice, tense, *feature, gap, number, dative=dative)
-            if not gap:
-                yield shape
-            for head in heads if gap else ():
-                if head in ("", number) or gap != shape.subject:
-                    yield replace(shape, head=head)
-            if language.has_fronting and not gap and voice == "active" and len(ROLES[Kind(frame)]) > 1:
-                yield replace(shape, front=OBJECT)
+            yield from _list_variants(shape, heads, language)
         for gap, tense, feature in product(gaps, untensed, features):
             yield ClauseShape(frame, voice, tense, *feature, gap, "", dative=dative)
     if QUESTION in language.moods:
         yield from _list_sentence_shapes(language.structures, features)
+
+
+def _list_variants(shape: ClauseShape, heads: Sequence[str], language: Language) -> Iterator[ClauseShape]:
+    """Yield a shape with each order, or with each number of the noun that it modifies."""
+    if not shape.gap:
+        yield shape
+    for head in heads if shape.gap else ():
+        if head in ("", shape.number) or shape.gap != shape.subject:
+            yield replace(shape, head=head)
+    has_object = len(ROLES[Kind(shape.frame)]) > 1
+    if language.has_fronting and not shape.gap and shape.voice == "active" and has_object:
+        yield replace(shape, front=OBJECT)
 
 
 def _list_sentence_shapes(

@@ -1,7 +1,7 @@
 """Words: lemmas, kinds, inflected forms; the lexicon file and its checks."""
 
 from sentprobe.lexicon.lexicon import Lexicon, UnknownVocabularyError, UnknownWordError
-from sentprobe.lexicon.read import english, read_lexicon, read_lexicon_text
+from sentprobe.lexicon.read import english, german, read_lexicon, read_lexicon_text
 from sentprobe.lexicon.source import LexiconError, Problem
 from sentprobe.lexicon.words import Flag, Form, Kind, Vocabulary, Word
 from sentprobe.lexicon.write import write_lexicon_text
@@ -18,6 +18,7 @@ __all__ = [
     "Vocabulary",
     "Word",
     "english",
+    "german",
     "read_lexicon",
     "read_lexicon_text",
     "write_lexicon_text",

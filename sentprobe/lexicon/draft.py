@@ -7,7 +7,7 @@ from sentprobe.lexicon.inflect import FormSource, look_up, takes_an
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.source import SYNONYMS, VOCABULARY, Document, LexiconEntry, Section
-from sentprobe.lexicon.words import MODIFIED, PERSON, VOWEL_KINDS, Flag, Kind, Vocabulary, Word
+from sentprobe.lexicon.words import MODIFIED, OPEN_KINDS, PERSON, VOWEL_KINDS, Flag, Kind, Vocabulary, Word
 
 FLAGS = "flags"
 ARTICLE = "article"
@@ -127,7 +127,7 @@ def resolve_vocabulary(section: Section, draft: Draft) -> dict[Kind, tuple[str, 
     """Return the lemmas that a vocabulary's section chooses, by kind."""
     lists = {entry.key: entry.value for entry in section.entries}
     left_out = frozenset(list_strings(lists.get(EXCEPT)))
-    chosen = {}
+    chosen: dict[Kind, tuple[str, ...]] = dict.fromkeys(OPEN_KINDS, ())  # a language may lack some of these
     for kind in draft.language.open_kinds:
         value = lists.get(kind)
         all_lemmas = tuple(word.lemma for word in draft.words if word.kind is kind)

@@ -25,8 +25,7 @@ from sentprobe.lexicon.words import (
 )
 
 LexiconFinding = tuple[int, str]
-CHOICES = {drafts.ARTICLE: ("a", "an"), drafts.GENDER: GENDERS}
-"""The keys with few values."""
+ARTICLES = ("a", "an")
 TAKING_KINDS = frozenset({Kind.ADJECTIVE, Kind.RELATIVIZER})
 """The kinds beside verbs that state the sorts of the nouns that they go with."""
 POLAR_KINDS = frozenset({Kind.ADVERB, Kind.DETERMINER})
@@ -61,7 +60,11 @@ def check_missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         missing = [f for f in draft.language.forms[kind] if f not in forms and isinstance(stated.get(f, ""), str)]
         if missing and (kind in draft.language.open_kinds or not forms):
             word = f"{kind} {item.word.lemma!r}"
-            yield (item.entry.line, f'{word} lacks {format_names(missing)}, expected "{missing[0]}" = ...')
+            keys = draft.language.keys[kind]
+            expected = f'"{missing[0]}" = ...' if missing[0] in keys else f"keys of {format_names(keys)}"
+            yield (item.entry.line, f"{word} lacks {format_names(missing)}, expected {expected}")
+        if drafts.GENDER in draft.language.keys[kind] and drafts.GENDER not in stated and not draft.language.reflexives:
+            yield item.entry.line, f"{kind} {item.word.lemma!r} lacks its gender, expected {drafts.GENDER} = ..."
 
 
 def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
@@ -99,7 +102,8 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Use the keys that entries of the kind have."""
     for item in draft.items:
         kind = item.word.kind
-        yield from find_unexpected(item.stated, (*draft.language.keys[kind], *list_other_keys(kind)), item.entry.line)
+        known_keys = dict.fromkeys((*draft.language.keys[kind], *list_other_keys(kind)))
+        yield from find_unexpected(item.stated, (*known_keys,), item.entry.line)
         if kind in VERBS and isinstance(sorts_by_role := item.stated.get(drafts.TAKES), dict):
             yield from find_unexpected(sorts_by_role, ROLES[kind], item.entry.line)
     for section in draft.vocabularies:
@@ -119,7 +123,7 @@ def list_other_keys(kind: Kind) -> tuple[str, ...]:
 def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Give a word only flags of its kind that are true."""
     for item in draft.items:
-        flags = VERB_FLAGS if item.word.kind in VERBS else (Flag.NPI,)
+        flags = [flag for flag in Flag if (flag in VERB_FLAGS) is (item.word.kind in VERBS)]
         for flag in drafts.list_strings(item.stated.get(drafts.FLAGS)):
             if flag not in flags:
                 yield (item.entry.line, f"{flag!r}, expected {format_names(flags)}{suggest_nearest(flag, flags)}")
@@ -149,8 +153,13 @@ def check_tokens(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Write a lemma or a form as one token of lower-case letters."""
     for item in draft.items:
         stated = [value for key, value in item.stated.items() if key in frozenset(Form)]
+        if draft.language.capitalized_kinds:
+            stated = [*item.word.forms.values()]
         for text in dict.fromkeys([item.entry.key, *filter(None, drafts.list_strings(stated))]):
-            if text != text.lower() or not all(part.isalpha() for part in text.split("-")):
+            is_name = item.word.kind in draft.language.capitalized_kinds
+            if text != (text.capitalize() if is_name else text.lower()) or not all(
+                part.isalpha() for part in text.split("-")
+            ):
                 yield item.entry.line, f"{text!r}"
 
 
@@ -177,6 +186,7 @@ def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
             yield section.line, f"{section.name!r}, expected a section [{section.name}]"
     for item in draft.items:
         yield from find_wrong_values(item)
+        yield from find_wrong_gender(item)
     for entry in list_vocabulary_entries(draft):
         if not is_strings(entry.value) and entry.value != drafts.ALL:
             yield entry.line, f'{entry.key!r}, expected a list of lemmas or "{drafts.ALL}"'
@@ -184,6 +194,12 @@ def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         sets = entry.value if isinstance(entry.value, list) else [None]
         if not all(is_strings(synonyms) and len(drafts.list_strings(synonyms)) > 1 for synonyms in sets):
             yield entry.line, f"{entry.key!r} of [{SYNONYMS}], expected a list of lists of two lemmas or more"
+
+
+def find_wrong_gender(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
+    """Yield the gender of a noun if there is no such gender."""
+    if item.stated.get(drafts.GENDER, GENDERS[0]) not in GENDERS:
+        yield item.entry.line, f"{drafts.GENDER!r} of {item.word.lemma!r}, expected {format_names(GENDERS)}"
 
 
 def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
@@ -194,8 +210,8 @@ def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
     for key, value in item.stated.items():
         if key == drafts.FLAGS and not is_strings(value):
             yield line, f"{key!r} of {lemma!r}, expected a list of strings"
-        elif key in CHOICES and value not in CHOICES[key]:
-            yield line, f"{key!r} of {lemma!r}, expected {format_names(CHOICES[key])}"
+        elif key == drafts.ARTICLE and value not in ARTICLES:
+            yield line, f"{key!r} of {lemma!r}, expected {format_names(ARTICLES)}"
         elif key == drafts.SORT and not (isinstance(value, str) and len(value.split()) == 1):
             yield line, f"{key!r} of {lemma!r}, expected the name of a sort, in one word"
         elif key == drafts.TAKES and not all(s and is_strings(s) for s in list_taken(item.word.kind, value)):

@@ -10,6 +10,7 @@ from sentprobe.errors import UsageError
 from sentprobe.lexicon.draft import Draft, make_draft, make_synonyms, make_vocabularies
 from sentprobe.lexicon.inflect import FormSource, look_up
 from sentprobe.lexicon.languages.english import ENGLISH
+from sentprobe.lexicon.languages.german import GERMAN
 from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.languages.table import find_language
 from sentprobe.lexicon.lexicon import Lexicon
@@ -60,6 +61,15 @@ def make_lexicon(draft: Draft, source: str) -> Lexicon:
 def english() -> Lexicon:
     """Return the built-in lexicon of English, the same object each time."""
     return read_built_in(ENGLISH)
+
+
+def german() -> Lexicon:
+    """Return the built-in lexicon of German, the same object each time.
+
+    >>> german().get("Student", Kind.NOUN).forms["NN.sg.acc"]
+    'Studenten'
+    """
+    return read_built_in(GERMAN)
 
 
 @cache

@@ -45,10 +45,7 @@ class Form(StrEnum):
 
 
 class Flag(StrEnum):
-    """A property of a verb that excludes some of its uses from generated sentences, unless an option allows them.
-
-    NPI is the flag of adverbs and determiners, and no option lifts it.
-    """
+    """A property of a word that excludes some of its uses from generated sentences, unless an option allows them."""
 
     STATIVE = "stative"
     """The verb is stative, so the progressive is unacceptable: "is believing"."""
@@ -56,14 +53,16 @@ class Flag(StrEnum):
     """The verb names a change without duration, so the progressive is unacceptable: "is recognizing"."""
     PSYCH = "psych"
     """The verb's object has a feeling that the subject causes, by no act of a duration: "is astonishing"."""
+    SENTENCE = "sentence"
+    """The adverb modifies the sentence, so that it stands before a negation: "tatsächlich nicht"."""
     SYNCRETIC = "syncretic"
     """The past form of the verb equals the plain form: "hit"."""
     NPI = "npi"
     """The adverb or determiner is a negative polarity item: "ever", "any"."""
 
 
-VERB_FLAGS = tuple(flag for flag in Flag if flag is not Flag.NPI)
-"""The flags of verbs."""
+VERB_FLAGS = tuple(flag for flag in Flag if flag not in (Flag.SENTENCE, Flag.NPI))
+"""The flags of verbs; the others are those of adverbs and determiners."""
 NO_PROGRESSIVE = frozenset({Flag.STATIVE, Flag.PUNCTUAL, Flag.PSYCH})
 """The flags of verbs without a progressive; a verb has at most one of them."""
 VERB_FORMS = (Form.VB, Form.VBP, Form.VBZ, Form.VBD, Form.VBG, Form.VBN)
@@ -127,14 +126,14 @@ class Word:
     """Whether a noun or an adjective begins with a vowel sound, and so takes "an"; False for other kinds."""
     sort: str = PERSON
     """The sort of a noun."""
+    takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    """The sorts of the nouns that the word goes with: by role, or by :data:`MODIFIED`."""
     gender: str = ""
     """The gender of a noun, one of :data:`GENDERS`; "" in English means that it may have any."""
     auxiliary: str = ""
     """The auxiliary of a verb's perfect, in a language in which it depends on the verb."""
     english: str = ""
     """The English lemma of the same kind that translates a word of another language."""
-    takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
-    """The sorts of the nouns that the word goes with: by role, or by :data:`MODIFIED`."""
 
     def accepts(self, sort: str, role: str = MODIFIED) -> bool:
         """Return whether a noun of *sort* may have *role* under a verb, or go with an adjective or relativizer.

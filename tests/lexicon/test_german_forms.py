@@ -182,6 +182,14 @@ def test_translations_take_the_same_sorts() -> None:
         )
 
 
+def test_translations_of_verbs_take_the_same_sorts() -> None:
+    for kind in VERB_KINDS:
+        for lemma, entry in read_german()[kind].items():
+            verb = english().get(entry["english"], Kind.TRANSITIVE if kind == "dative" else Kind(kind))
+            stated = {role: tuple(sorts) for role, sorts in entry.get("takes", {}).items()}
+            assert dict(verb.takes) == stated, lemma
+
+
 def test_size() -> None:
     german = read_german()
     persons = [entry for entry in german["noun"].values() if "sort" not in entry]

@@ -32,6 +32,7 @@ def generate(
     seed: Annotated[int, opt.build_seed_option("the sample", opt.WHAT)] = 0,
     vocabulary: opt.VocabularyOption = None,
     lexicon: opt.LexiconOption = None,
+    language: opt.LanguageOption = "en",
     profile: opt.ProfileOption = None,
     exclude: Annotated[
         list[Path] | None,
@@ -69,7 +70,7 @@ def generate(
 
     name = None if count else choose_record_format(out, format, otherwise=".txt")
     space = make_space(
-        load_lexicon(lexicon),
+        load_lexicon(lexicon, language),
         vocabulary=vocabulary,
         templates=template or (),
         content=content,

@@ -60,6 +60,9 @@ class WordOptions:
     modal: Annotated[
         list[str] | None, declare_option(VARY, help="can, must, ..., or none (a clause with a tense instead).")
     ] = None
+    fronting: Annotated[
+        list[str] | None, declare_option(VARY, help="Order of main clauses: none, object-first (German).")
+    ] = None
     adverbs: Annotated[str, declare_option(VARY, help="Number of adverbs before a verb: 2, or 0-2.")] = "0"
     adjectives: Annotated[str, declare_option(VARY, help="Number of adjectives before a noun: 1, or 0-1.")] = "0"
     coordinations: Annotated[

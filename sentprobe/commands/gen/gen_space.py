@@ -9,7 +9,7 @@ from sentprobe.disk.files import make_parent_folder
 from sentprobe.errors import UsageError, format_message
 from sentprobe.generator.bulk.generate import read_known_event
 from sentprobe.generator.bulk.sentence_files import write_file, write_sentences
-from sentprobe.generator.events.event import Aspect, Event, Mood, Negator, Number, Voice
+from sentprobe.generator.events.event import Aspect, Event, Fronting, Mood, Negator, Number, Voice
 from sentprobe.generator.sentences.sentence_records import PARQUET, find_record_format
 from sentprobe.generator.spaces.constraints import Choices, Constraints
 from sentprobe.generator.spaces.profile import Profile
@@ -69,6 +69,10 @@ def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
         moods=(features.mood or (Mood.STATEMENT if features.ask is None else Mood.QUESTION),),
         asked=(features.ask,),
         reflexives=(features.reflexive,),
+        frontings=tuple(
+            None if name == "none" else choose_member(Fronting, name, what="order")
+            for name in words.fronting or ("none",)
+        ),
         modals=tuple(None if name == "none" else name for name in words.modal or ("none",)),
         adverbs=parse_range(words.adverbs, "adverbs"),
         adjectives=parse_range(words.adjectives, "adjectives"),

@@ -50,6 +50,7 @@ def minimal(
     ] = None,
     vocabulary: Annotated[str | None, opt.build_vocabulary_option("everyday")] = None,
     lexicon: opt.LexiconOption = None,
+    language: opt.LanguageOption = "en",
 ) -> None:
     """Write minimal pairs: a good sentence, and the same with an error.
 
@@ -62,7 +63,7 @@ def minimal(
     from sentprobe.generator.minimal.paradigms import ALL_PARADIGMS
     from sentprobe.generator.pairs.triplet_files import find_pair_format
 
-    words = load_lexicon(lexicon)
+    words = load_lexicon(lexicon, language)
     name = vocabulary or choose_vocabulary(words, "everyday")
     if show_list:
         if out is not None:

@@ -13,12 +13,15 @@ from sentprobe.commands.shared.completion import build_completer, complete_contr
 from sentprobe.disk.files import make_parent_folder
 from sentprobe.errors import UsageError
 from sentprobe.generator.spaces.held_out_words import SplitSide, parse_side
+from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
 from sentprobe.specs import choose_member
 
 if TYPE_CHECKING:
     from sentprobe.generator.pairs import triplet_files
+    from sentprobe.generator.pairs.translation import Translator
     from sentprobe.generator.pairs.triplets import TripletSpace
+    from sentprobe.lexicon import Lexicon
 
 
 class PairUse(StrEnum):
@@ -65,6 +68,10 @@ def pairs(
     nli: Annotated[
         bool, typer.Option("--nli", help="With --for training: premise, hypothesis and label, in groups of 8.")
     ] = False,
+    translate: Annotated[
+        str | None,
+        typer.Option("--translate", metavar="LANGUAGE", help="Language of all sentences but the English anchor: de."),
+    ] = None,
     out: opt.InsteadOfStdoutOption = None,
     format_: Annotated[
         str | None, opt.build_format_option(("jsonl", "parquet", "blimp"), "Default: by the suffix.")
@@ -93,15 +100,14 @@ def pairs(
     if nli and not is_training:
         raise UsageError("--nli is a kind of training data: add --for training")
     side = find_split_side(hold_out or (), source)
-    words = load_lexicon(source.lexicon)
+    words = load_lexicon(source.lexicon, source.language)
     if nli and mood is not None:
         raise UsageError("--nli is for statements: leave out --mood")
+    vocabulary = source.vocabulary or choose_vocabulary(words, "compeval")
+    has_columns = is_training or style is triplet_files.TripletFormat.JSONL
+    translator = make_translator(words, translate, contrast, can_translate=has_columns and not nli and mood is None)
     space = (NliSpace if nli else partial(TripletSpace, mood=mood))(
-        words,
-        contrast,
-        vocabulary=source.vocabulary or choose_vocabulary(words, "compeval"),
-        templates=source.template or ("all",),
-        side=side,
+        words, contrast, vocabulary=vocabulary, templates=source.template or ("all",), side=side
     )
     if count:
         print(space.count())
@@ -109,7 +115,7 @@ def pairs(
     if out is not None:
         space.check_count(n)
         make_parent_folder(out)
-    rows = _build_rows(space, n, seed, style, is_training=is_training)
+    rows = _build_rows(space, n, seed, style, is_training=is_training, translator=translator)
     if out is None:
         sys.stdout.writelines(rows)
         sys.stdout.flush()
@@ -118,18 +124,47 @@ def pairs(
 
 
 def _build_rows(
-    space: "TripletSpace", n: int, seed: int, style: "triplet_files.TripletFormat", *, is_training: bool
+    space: "TripletSpace",
+    n: int,
+    seed: int,
+    style: "triplet_files.TripletFormat",
+    *,
+    is_training: bool,
+    translator: "Translator | None",
 ) -> Iterator[Any]:
     """Return the lines of a file, or its Parquet tables."""
-    from sentprobe.generator.pairs import training_files, triplet_files
+    from sentprobe.generator.pairs import training_files, translation, triplet_files
     from sentprobe.generator.pairs.inference_pairs import NliSpace
 
     if isinstance(space, NliSpace):
         return training_files.build_rows(space.iterate_pairs(n, seed=seed), style)
     drawn = space.sample(n, seed=seed)
+    if translator is not None and not is_training:
+        return translation.format_translated_lines(drawn, translator)
+    if translator is not None:
+        return training_files.build_rows(translation.iterate_translated_columns(drawn, translator), style)
     if is_training:
         return training_files.build_rows(training_files.iterate_training_columns(drawn), style)
     return triplet_files.build_rows(drawn, style)
+
+
+def make_translator(
+    words: "Lexicon", language: str | None, contrast: str, *, can_translate: bool
+) -> "Translator | None":
+    """Return the translator from an English lexicon into *language*, or None without a language. Raises UsageError."""
+    from sentprobe.generator.pairs.contrasts import find_contrast
+    from sentprobe.generator.pairs.translation import UNTRANSLATED, Translator
+
+    if language is None:
+        return None
+    if not can_translate:
+        raise UsageError("--translate writes JSONL of triplets of statements, or their columns --for training")
+    target = load_lexicon(None, language)
+    if words.language is not ENGLISH or target.language is ENGLISH:
+        raise UsageError("--translate translates from English into another language, such as de")
+    if reason := UNTRANSLATED.get(find_contrast(contrast).name):
+        raise UsageError(f"the contrast {contrast!r} is impossible with --translate: {reason}")
+    return Translator(words, target)
 
 
 def find_split_side(hold_out: Iterable[str], source: opt.TripletOptions) -> SplitSide | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from sentprobe.commands.shared.options import InsteadOfStdoutOption, LexiconOption, build_format_option
+from sentprobe.commands.shared.options import InsteadOfStdoutOption, LanguageOption, LexiconOption, build_format_option
 from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.disk.files import decode_line, make_parent_folder
 from sentprobe.errors import SentprobeError, UsageError, format_count
@@ -28,6 +28,7 @@ def parse(
     sentences: Annotated[list[str] | None, typer.Argument(help="Sentences, with spaces between tokens.")] = None,
     file: Annotated[Path | None, typer.Option(help="File with a sentence on each line."), INPUT] = None,
     lexicon: LexiconOption = None,
+    language: LanguageOption = "en",
     strict: Annotated[bool, typer.Option("--strict", help="Reject capitals and a final . ? !")] = False,
     out: InsteadOfStdoutOption = None,
     format: Annotated[
@@ -48,7 +49,7 @@ def parse(
     if sentences and file is not None:
         raise UsageError("give sentences as arguments or in a file, not both")
     _reject_file_names(sentences or ())
-    words = load_lexicon(lexicon)
+    words = load_lexicon(lexicon, language)
     name = choose_record_format(out, format, otherwise=".conllu")
     reader = _SentenceReader(words, strict=strict)
     parsed = reader.parse_lines(_read_lines(sentences or [], file))

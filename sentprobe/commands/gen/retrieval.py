@@ -61,7 +61,7 @@ def retrieval(
     if not (is_exclusion or contrast):
         raise UsageError("a contrast is missing: give --contrast, or --kind exclusion")
     side = find_split_side(hold_out or (), source)
-    words = load_lexicon(source.lexicon)
+    words = load_lexicon(source.lexicon, source.language)
     vocabulary = source.vocabulary or choose_vocabulary(words, "english" if is_exclusion else "compeval")
     spaces: list[TripletSpace]
     if is_exclusion:

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sentprobe.commands.shared.options import LexiconOption
+from sentprobe.commands.shared.options import LanguageOption, LexiconOption
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.disk.files import write_atomically
 from sentprobe.generator.events.drawing import draw_svg, draw_text
@@ -19,11 +19,12 @@ def show(
     event: Annotated[str, typer.Argument(help="An event, e.g. 'help[past](agent: lawyer)'.")],
     svg: Annotated[Path | None, typer.Option(help="Write a picture to this file."), OUTPUT_FILE] = None,
     lexicon: LexiconOption = None,
+    language: LanguageOption = "en",
 ) -> None:
     """Draw an event as a tree, with its sentence if it has one."""
     from sentprobe.generator.bulk.generate import read_known_event
 
-    words = load_lexicon(lexicon)
+    words = load_lexicon(lexicon, language)
     parsed_event = read_known_event(event, words)
     print(draw_text(parsed_event, color=sys.stdout.isatty()))
     if not list(find_open_fields(parsed_event)):

@@ -1,6 +1,6 @@
 """The command ``gen templates``: list the templates."""
 
-from sentprobe.commands.shared.options import LexiconOption, VocabularyOption
+from sentprobe.commands.shared.options import LanguageOption, LexiconOption, VocabularyOption
 from sentprobe.display.screen import print_table, print_text
 from sentprobe.display.table_writers import build_empty_table
 from sentprobe.generator.events.event import Contradiction
@@ -10,9 +10,11 @@ from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
 
 
-def templates(vocabulary: VocabularyOption = None, lexicon: LexiconOption = None) -> None:
+def templates(
+    vocabulary: VocabularyOption = None, lexicon: LexiconOption = None, language: LanguageOption = "en"
+) -> None:
     """List the templates, with an example and the number of sentences."""
-    words = load_lexicon(lexicon)
+    words = load_lexicon(lexicon, language)
     name = vocabulary or choose_vocabulary(words)
     words.vocabulary(name)
     table = build_empty_table(("template, and an example", "sentences"))

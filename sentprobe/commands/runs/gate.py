@@ -107,7 +107,7 @@ def gate(
             seed=seed,
             measure=nearness,
             pairs=pairs,
-            lexicon=load_lexicon(source.lexicon),
+            lexicon=load_lexicon(source.lexicon, source.language),
             vocabulary=source.vocabulary,
             templates=source.template or ("all",),
             mood=mood,

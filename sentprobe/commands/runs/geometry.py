@@ -95,7 +95,7 @@ def geometry(
     inputs.reject_unused_options(map_given_options(context), sentences or (), files)
     specs = parse_encoders(encoder or USUAL_ENCODERS)
     side = parse_side(source.held_out or (), held_out=True)
-    words = load_lexicon(source.lexicon)
+    words = load_lexicon(source.lexicon, source.language)
     vocabulary = source.vocabulary or choose_vocabulary(words, "compeval")
     drawing = ts.TripletSampling(
         vocabulary=vocabulary,
@@ -105,6 +105,7 @@ def geometry(
         seed=seed,
         words=ts.digest_words(side.restrict_lexicon(words, vocabulary) if side else words, vocabulary),
         held_out=side.values if side else (),
+        language=words.language.code,
     )
     check_distractors(distractors)
     targets = inputs.parse_sentence_targets(other_words, task or (), source, seed=seed) if other_words else None

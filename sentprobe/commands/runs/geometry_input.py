@@ -76,7 +76,9 @@ def parse_sentence_targets(
 ) -> Targets:
     """Return the targets that the words name: compeval or datasets; raise UsageError for a corpus table."""
     names = tasks or (MIRROR_TASKS if [*words] == [COMPEVAL] else ())
-    options = opt.CompevalOptions(vocabulary=source.vocabulary, lexicon=source.lexicon, held_out=source.held_out)
+    options = opt.CompevalOptions(
+        vocabulary=source.vocabulary, lexicon=source.lexicon, language=source.language, held_out=source.held_out
+    )
     given_options = {"held_out": "--held-out"} if source.held_out else {}
     targets = parse_targets(words, names, compeval=options, seed=seed, given_options=given_options)
     if NATURAL in targets.suites or NATURAL in words:

@@ -146,6 +146,8 @@ TaskOption = Annotated[
     ),
 ]
 
+LanguageOption = Annotated[str, declare_option(WHAT, "--language", help="Language of the grammar: en or de.")]
+
 LexiconOption = Annotated[Path | None, declare_option(WHAT, "--lexicon", help="Your own lexicon file."), INPUT]
 
 CONTRASTS = names.enumerate_names(names.CONTRASTS).replace(
@@ -245,6 +247,7 @@ class TripletOptions:
     ] = None
     vocabulary: Annotated[str | None, build_vocabulary_option("compeval")] = None
     lexicon: LexiconOption = None
+    language: LanguageOption = "en"
     held_out: HeldOutOption = None
 
 
@@ -256,6 +259,7 @@ class CompevalOptions:
 
     vocabulary: Annotated[str | None, build_vocabulary_option("the name of the suite")] = None
     lexicon: LexiconOption = None
+    language: LanguageOption = "en"
     profile: ProfileOption = None
     held_out: HeldOutOption = None
     hold_out_structure: Annotated[

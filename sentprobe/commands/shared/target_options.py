@@ -22,7 +22,7 @@ def parse_compeval(
     return built.make_compeval(
         names,
         suite=suite,
-        lexicon=lambda: load_lexicon(options.lexicon),
+        lexicon=lambda: load_lexicon(options.lexicon, options.language),
         vocabulary=options.vocabulary,
         counts=_collect_counts(items),
         sampling=_parse_sampling(items),

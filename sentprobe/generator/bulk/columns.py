@@ -1,18 +1,18 @@
 """Columns: indices of the words and forms that vary in the records of a layout, and the shapes of those records."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache, partial
 from itertools import product
 from typing import Any, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
+from sentprobe.generator.bulk.word_tables import NUMBERS, NumberArray, StringPool, WordTables, list_verb_forms
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.sentences.realize import list_negations, list_predicates, render_tree, split_form
 from sentprobe.generator.sentences.sentence import Sentence, Token
-from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, plan_sentence
+from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, plan_new_sentence
 from sentprobe.generator.spaces.drawn_event import STRUCTURAL
 from sentprobe.generator.spaces.layout import (
     NEGATIONS,
@@ -23,135 +23,11 @@ from sentprobe.generator.spaces.layout import (
     Variable,
     build_layout_event,
 )
-from sentprobe.generator.spaces.space import NumberedEvents
 from sentprobe.grammars.derivation import PARENT, Leaf
 from sentprobe.grammars.shapes import TENSES, ClauseShape, NounShape, Shape, find_subject_role, load_language_shapes
-from sentprobe.lexicon import Form, Kind, Lexicon, Word
 from sentprobe.lexicon.languages.language import Language
 
-NumberArray: TypeAlias = NDArray[np.int64]
-"""Indices of strings in a :class:`StringPool`, or other positions."""
-_NUMBERS = list(ev.Number)
-_PLURAL = _NUMBERS.index(ev.Number.PLURAL)
-
-
-class StringPool:
-    """Distinct strings, numbered in order of first use."""
-
-    def __init__(self) -> None:
-        self.strings: list[str] = []
-        self._numbers: dict[str, int] = {}
-
-    def number(self, text: str) -> int:
-        """Return the index of *text* in the pool; add *text* if it is new."""
-        number = self._numbers.setdefault(text, len(self.strings))
-        if number == len(self.strings):
-            self.strings.append(text)
-        return number
-
-    def numbers(self, texts: Iterable[str]) -> NumberArray:
-        """Return the indices of *texts* in the pool; add new texts."""
-        return np.array([self.number(text) for text in texts], dtype=np.int64)
-
-
-class WordTables:
-    """The forms, lemmas and features of the words of a space, as indices into ``pool``.
-
-    Tables are indexed by number and noun, frame, form and verb, determiner or modal and what follows.
-    """
-
-    def __init__(self, space: NumberedEvents) -> None:
-        self.pool = StringPool()
-        lexicon, words = space.lexicon, space.words
-        self.language = language = lexicon.language
-        self.verb_names = list_verb_forms(language)
-        nouns = [lexicon.get(lemma, Kind.NOUN) for lemma in words.nouns]
-        self.noun_forms = {
-            case: self._number_rows([w.forms[language.find_noun_form(n.value, case)] for w in nouns] for n in _NUMBERS)
-            for case in language.cases
-        }
-        self.noun_lemmas = self.pool.numbers(words.nouns)
-        self.noun_classes = _number_classes(nouns, language)
-        self.verb_forms = {
-            frame.value: self._build_verb_forms(lexicon, words.verbs, Kind(frame.value))
-            for frame in words.verbs_by_frame
-        }
-        self.verb_lemmas = self.pool.numbers(words.verbs)
-        pairs = [(n, lexicon.get(d, Kind.DETERMINER)) for n, d in words.determiners]
-        self.det_forms = self._build_agreeing_forms("det", [([n], w) for n, w in pairs])
-        self.det_lemmas = self.pool.numbers(w.lemma for _, w in pairs)
-        self.det_feats = self._build_agreeing_feats("DET", [([n], w.lemma) for n, w in pairs])
-        self.det_numbers = np.array([_NUMBERS.index(ev.Number(n)) for n, _ in pairs], dtype=np.int64)
-        self._add_adjectives(space)
-        self.adverbs = self.pool.numbers(words.adverbs)
-        self.adverb_feats = self.pool.numbers(language.find_features("ADV", a, "", "", "") for a in words.adverbs)
-        self._add_relativizers(space)
-        modals = [lexicon.get(lemma, Kind.MODAL) for lemma in words.modals]
-        self.modal_lemmas = self.pool.numbers(words.modals)
-        self.modal_forms = self._number_rows([w.forms.get(f, "") for w in modals] for f in (Form.MD, Form.MD_NEG))
-        self.noun_feats = self._build_agreeing_feats("NOUN", [([n.value for n in _NUMBERS], "")])
-        self.tenses = self.pool.numbers(tense.value for tense in ev.Tense)
-        self.negators = self.pool.numbers(["", *NEGATIONS[1:]])
-
-    def _add_adjectives(self, space: NumberedEvents) -> None:
-        lexicon, words, language = space.lexicon, space.words, self.language
-        adjectives = [lexicon.get(lemma, Kind.ADJECTIVE) for lemma in words.adjectives]
-        rows = [([n.value for n in _NUMBERS], w) for w in adjectives]
-        self.adjective_forms = self._build_agreeing_forms("adjective", rows)
-        self.plain_adjectives = self.adjective_forms[language.cases[0]][:, 0, 0]
-        self.adjective_lemmas = self.pool.numbers(words.adjectives)
-        self.adjective_feats = self._build_agreeing_feats("ADJ", [(numbers, w.lemma) for numbers, w in rows])
-        self.adjective_classes = _number_classes(adjectives, language)
-
-    def _add_relativizers(self, space: NumberedEvents) -> None:
-        words = [space.lexicon.get(lemma, Kind.RELATIVIZER) for lemma in space.words.relativizers]
-        self.rel_forms = self.pool.numbers(next(iter(w.forms.values())) for w in words)
-        self.rel_tags = self.pool.numbers(str(next(iter(w.forms))).partition(".")[0] for w in words)
-        self.rel_lemmas = self.pool.numbers(w.lemma for w in words)
-        if "rel" in self.language.agreeing_slots:
-            rows = [([n.value for n in _NUMBERS], w) for w in words]
-            self.agreeing_rel_forms = self._build_agreeing_forms("rel", rows)
-            self.agreeing_rel_feats = self._build_agreeing_feats("PRON", [(ns, w.lemma) for ns, w in rows])
-
-    def _build_agreeing_forms(self, slot: str, rows: Sequence[tuple[list[str], Word]]) -> dict[str, NumberArray]:
-        """Return, by case, the forms of words: word, number, class."""
-        find, classes = self.language.find_form, self.language.classes
-        return {
-            case: self._number_table(
-                [[[word.forms[find(slot, n, case, c)] for c in classes] for n in ns] for ns, word in rows]
-            )
-            for case in self.language.cases
-        }
-
-    def _build_agreeing_feats(self, pos: str, rows: Sequence[tuple[list[str], str]]) -> dict[str, NumberArray]:
-        """Return, by case, the features of words: word, number, class."""
-        find, classes = self.language.find_features, self.language.classes
-        return {
-            case: self._number_table([[[find(pos, w, n, case, c) for c in classes] for n in ns] for ns, w in rows])
-            for case in self.language.cases
-        }
-
-    def _number_table(self, rows: Sequence[Sequence[Sequence[str]]]) -> NumberArray:
-        table = [[self.pool.numbers(texts) for texts in row] for row in rows]
-        shape = len(rows), len(rows[0]) if rows else 1, len(self.language.classes)
-        return np.array(table, dtype=np.int64).reshape(shape)
-
-    def _build_verb_forms(self, lexicon: Lexicon, verbs: Sequence[str], kind: Kind) -> NumberArray:
-        words_by_lemma = {word.lemma: word for word in lexicon.words(kind)}
-        words = [words_by_lemma.get(verb) for verb in verbs]
-        return self._number_rows([word.forms[form] if word else "" for word in words] for form in self.verb_names)
-
-    def _number_rows(self, rows: Iterable[Iterable[str]]) -> NumberArray:
-        return np.array([self.pool.numbers(row) for row in rows])
-
-
-def list_verb_forms(language: Language) -> tuple[str, ...]:
-    """Return the names of the forms of verbs."""
-    return language.forms[Kind.TRANSITIVE]
-
-
-def _number_classes(words: Iterable[Word], language: Language) -> NumberArray:
-    return np.array([language.classes.index(language.find_class(word)) for word in words], dtype=np.int64)
+_PLURAL = NUMBERS.index(ev.Number.PLURAL)
 
 
 TENSE_NUMBER_PAIRS = list(product(ev.Tense, ev.Number))
@@ -190,9 +66,13 @@ def find_variant_leaves(shape: Shape, at: int, language: Language) -> tuple[Leaf
     return tuple(leaves)
 
 
-@cache
 def is_finite(shape: Shape, at: int, language: Language) -> bool:
     """Say whether tense or grammatical number changes the word of item *at*."""
+    return isinstance(shape, ClauseShape) and shape.tense in TENSES and _is_variable(shape, at, language)
+
+
+@cache
+def _is_variable(shape: ClauseShape, at: int, language: Language) -> bool:
     return len(set(find_variant_leaves(shape, at, language))) > 1
 
 
@@ -307,6 +187,13 @@ class LayoutRows:
         verb_forms: NumberArray = self.tables.verb_forms[site.frame.value][forms, self.values[f"{site.path}verb"]]
         return verb_forms
 
+    def look_up_auxiliaries(self, site: ClauseSite, part: str) -> NumberArray:
+        """Return the form or the lemma, as *part* says, of the auxiliary of the perfect."""
+        is_second = self.tables.takes_second_auxiliary[site.frame.value][self.values[f"{site.path}verb"]]
+        table = getattr(self.tables, f"auxiliary_{part}")
+        entries: NumberArray = table[self.find_variants(site), is_second]
+        return entries
+
     def look_up_finite(self, site: ClauseSite, part: str) -> NumberArray:
         """Return the auxiliary, the main verb's form, or the finite verb's tag or features, as *part* says."""
         table = np.array([getattr(finite, part) for finite in self.finite[site.path]])
@@ -330,6 +217,7 @@ class LayoutColumns:
         self._domains = {variable.name: sorted(variable.domain) for variable in layout.variables}
         self._constants: dict[str, str] = {}
         self._finite = finite
+        self._marked: dict[tuple[str, object], ev.Participant] = {}  # by path and clause: the words are the same
         self._structural = [v for v in layout.variables if v.name.rpartition(".")[2] in STRUCTURAL]
         self.columns: dict[str, Callable[[LayoutRows], NumberArray]] = {}
         for variable in layout.variables:
@@ -351,7 +239,7 @@ class LayoutColumns:
                 name, table = f"{field}{case}:{path}det", det_tables[case]
                 self.columns[name] = partial(rows.look_up_determiners, path=path, table=table)
                 self._keep_constant(name, table[determiners])
-            shapes = [NounShape(n.value, classes[0], clause=False, case=case) for n in _NUMBERS]
+            shapes = [NounShape(n.value, classes[0], clause=False, case=case) for n in NUMBERS]
             leaves = [find_variant_leaves(shape, 1, tables.language)[0] for shape in shapes]
             self._add_by_number(f"tag:{path}noun", path, [leaf.tag for leaf in leaves])
             feats = tables.noun_feats[case]
@@ -361,7 +249,7 @@ class LayoutColumns:
                 )
             else:
                 self._add_by_number(f"feats{case}:{path}noun", path, [leaf.feats for leaf in leaves])
-        self._add_by_number(f"value:{path}number", path, [number.value for number in _NUMBERS])
+        self._add_by_number(f"value:{path}number", path, [number.value for number in NUMBERS])
         self._add_lookup("lemma", f"{path}noun", "noun_lemmas")
         self._add_lookup("lemma", f"{path}det", "det_lemmas")
 
@@ -391,6 +279,8 @@ class LayoutColumns:
         self._add_lookup("lemma", f"{path}verb", "verb_lemmas")
         for field, part in (("form", "auxiliary"), ("tag", "tag"), ("feats", "feats")):
             self.columns[f"{field}:{path}fin"] = partial(LayoutRows.look_up_finite, site=site, part=part)
+        for part in ("form", "lemma") if self._tables.language.perfect_forms else ():
+            self.columns[f"{part}:{path}aux"] = partial(LayoutRows.look_up_auxiliaries, site=site, part=part)
         self._add_lookup("form", f"{path}negation", "negators")
         if f"{path}modal" in self._domains:
             self.columns[f"form:{path}modal"] = partial(LayoutRows.look_up_modals, path=path)
@@ -398,15 +288,17 @@ class LayoutColumns:
         if f"{path}tense" in self._domains:
             self._add_lookup("value", f"{path}tense", "tenses")
         for i in range(site.adverbs):
-            self._add_lookup("form", f"{path}adverb{i}", "adverbs")
-            self._add_lookup("lemma", f"{path}adverb{i}", "adverbs")
-            self._add_lookup("feats", f"{path}adverb{i}", "adverb_feats")
+            for field, table in (("form", "adverbs"), ("lemma", "adverbs"), ("feats", "adverb_feats")):
+                self._add_lookup(field, f"{path}adverb{i}", table)
         if site.owner:
-            for field in ("form", "lemma", "tag"):
-                self._add_lookup(field, f"{site.owner}rel", f"rel_{field}s")
-            if "rel" in self._tables.language.agreeing_slots:
-                tables = self._tables
-                self._add_agreeing(site.owner, "rel", tables.agreeing_rel_forms, tables.agreeing_rel_feats)
+            self._add_relativizer(site.owner)
+
+    def _add_relativizer(self, path: str) -> None:
+        for field in ("form", "lemma", "tag"):
+            self._add_lookup(field, f"{path}rel", f"rel_{field}s")
+        tables = self._tables
+        if "rel" in tables.language.agreeing_slots:
+            self._add_agreeing(path, "rel", tables.agreeing_rel_forms, tables.agreeing_rel_feats)
 
     def _add_lookup(self, field: str, slot: str, table: str) -> None:
         name = f"{field}:{slot}"
@@ -447,7 +339,7 @@ class LayoutColumns:
     def build_marked_sentence(self, shape: int) -> tuple[Sentence, dict[str, FiniteForms]]:
         """Return a sentence of this shape whose words are column marks, and its finite verb forms by clause path."""
         event = self._build_event(shape)
-        plan = plan_sentence(event, self._tables.language)
+        plan = plan_new_sentence(event, self._tables.language)
         finite = {site.path: self._finite.look_up(plan, site.path) for site in self._layout.clauses}
         tokens = tuple(self._mark_token(token) for token in plan.tokens)
         sentence = Sentence(
@@ -480,12 +372,14 @@ class LayoutColumns:
 
     def _mark_participant(self, person: ev.Participant, path: str) -> ev.Participant:
         marks, clause, conjunct = self._marks, person.clause, person.conjunct
+        if (path, clause) in self._marked:
+            return self._marked[path, clause]
         if isinstance(clause, ev.RelativeClause):
             event = self._mark_event(clause.event, f"{path}clause.")
             clause = ev.RelativeClause(event=event, relativizer=marks[f"lemma:{path}rel"], kind=clause.kind)
         if conjunct is not None:
             conjunct = self._mark_participant(conjunct, f"{path}conjunct.")
-        return ev.Participant(
+        marked = self._marked[path, person.clause] = ev.Participant(
             noun=marks[f"lemma:{path}noun"],
             number=cast(ev.Number, _Mark(marks[f"value:{path}number"])),
             determiner=marks[f"lemma:{path}det"],
@@ -493,6 +387,7 @@ class LayoutColumns:
             adjectives=tuple(marks[f"lemma:{path}adjective{i}"] for i in range(len(person.adjectives))),
             conjunct=conjunct,
         )
+        return marked
 
     def _mark_token(self, token: PlanToken) -> Token:
         leaf, marks, slot = token.leaf, self._marks, token.slot
@@ -500,6 +395,8 @@ class LayoutColumns:
         finite = f"{token.path}fin" if is_verb and is_finite(*token.origin, self._tables.language) else ""
         _, case = ("", "") if is_verb else split_form(leaf.form)
         form = slot or finite or (f"{token.path}negation" if leaf.form in NEGATIONS else "")
+        if leaf.form in self._tables.language.perfect_forms:
+            form = slot = f"{token.path}aux"
         return Token(
             form=marks.get(f"form{case}:{form}", leaf.form),
             lemma=marks.get(f"lemma:{slot}", leaf.lemma),

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sentprobe.generator.bulk import columns
 from sentprobe.generator.events.event import Number, Tense
-from sentprobe.generator.sentences.realize import SLOT_KINDS, split_form
+from sentprobe.generator.sentences.realize import SLOT_KINDS, choose_auxiliary, split_form
 from sentprobe.generator.sentences.sentence_plan import PlanToken, plan_sentence
 from sentprobe.generator.spaces import drawn_event
 from sentprobe.generator.spaces.constraints import Allowed
@@ -93,6 +93,8 @@ class _PhraseBuilder:
             return _make_lookup(self._get_forms(token.slot, kind, form), self._numbers[token.slot])
         if columns.is_finite(*token.origin, language):
             tense, subject, leaves = self._find_agreement(token)
+            if token.leaf.form in language.perfect_forms:
+                return self._build_auxiliary_lookup(token)
             return _make_pair_lookup([[leaf.form for leaf in row] for row in leaves], tense, subject)
         word = token.leaf.form
         return lambda _: word
@@ -106,6 +108,21 @@ class _PhraseBuilder:
         forms = [[self._get_forms(token.slot, kind, leaf.form) for leaf in row] for row in leaves]
         return lambda values: forms[values[tense]][values[subject]][values[verb]]
 
+    def _build_auxiliary_lookup(self, token: PlanToken) -> WordLookup:
+        tense, subject, leaves = self._find_agreement(token)
+        slot = f"{token.path}verb"
+        kind, variable = Kind(self._clauses[token.path].site.frame.value), self._numbers[slot]
+        used = self._event.layout.variables[variable].domain
+        words = [self._lexicon.get(v, kind) if i in used else None for i, v in enumerate(self._get_values(variable))]
+        forms = [
+            [
+                [choose_auxiliary(leaf, word, self._lexicon.language).form if word else "" for word in words]
+                for leaf in row
+            ]
+            for row in leaves
+        ]
+        return lambda values: forms[values[tense]][values[subject]][values[variable]]
+
     def _build_noun_phrase_lookup(self, path: str, token: PlanToken) -> WordLookup:
         name = token.slot.rpartition(".")[2]
         _, case = split_form(token.leaf.form)
@@ -116,16 +133,15 @@ class _PhraseBuilder:
             return _make_pair_lookup(table, determiner, noun)
         adjective = self._numbers.get(f"{path}adjective0") if self._lexicon.language.class_of_next_word else None
         following, kind = (noun, Kind.NOUN) if adjective is None else (adjective, Kind.ADJECTIVE)
+        slot, numbers = name.rstrip("0123456789"), [number for number, _ in pairs]
+        lemmas = self._get_values(following)
         if name == "det":
-            table = _build_agreement_table(self._lexicon, pairs, self._get_values(following), kind, case)
+            table = _build_agreement_table(self._lexicon, pairs, lemmas, kind, (slot, case))
             return _make_pair_lookup(table, determiner, following)
-        slot, at = name.rstrip("0123456789"), self._numbers[token.slot]
-        numbers = tuple(number for number, _ in pairs)
+        at = self._numbers[token.slot]
         tables = [
-            _build_agreement_table(
-                self._lexicon, tuple((n, lemma) for n in numbers), self._get_values(following), kind, case, slot
-            )
-            for lemma in self._get_values(at)
+            _build_agreement_table(self._lexicon, tuple((n, word) for n in numbers), lemmas, kind, (slot, case))
+            for word in self._get_values(at)
         ]
         return lambda values: tables[values[at]][values[determiner]][values[following]]
 
@@ -180,15 +196,13 @@ def _build_noun_table(
 
 @lru_cache(maxsize=64)
 def _build_agreement_table(
-    lexicon: Lexicon,
-    pairs: tuple[tuple[str, str], ...],
-    following: tuple[str, ...],
-    kind: Kind,
-    case: str,
-    slot: str = "det",
+    lexicon: Lexicon, pairs: tuple[tuple[str, str], ...], following: tuple[str, ...], kind: Kind, place: tuple[str, str]
 ) -> Sequence[Sequence[str]]:
-    """Return the form of each word of *pairs*, which has a number, with each word that it agrees with."""
-    language = lexicon.language
+    """Return the form of each word of *pairs*, which has a number, with each word that it agrees with.
+
+    *place*: slot and case.
+    """
+    language, (slot, case) = lexicon.language, place
     classes = [language.find_class(lexicon.get(lemma, kind)) for lemma in following]
     words = [(number, lexicon.get(lemma, SLOT_KINDS[slot])) for number, lemma in pairs]
     forms = [[(word, language.find_form(slot, n, case, c)) for c in classes] for n, word in words]

@@ -11,8 +11,9 @@ from sentprobe.generator.sentences.sentence_records import find_record_format
 from sentprobe.generator.spaces.constraints import Choices, Constraints
 from sentprobe.generator.spaces.profile import load_profile
 from sentprobe.generator.spaces.space import Space
-from sentprobe.lexicon import Lexicon, english
-from sentprobe.lexicon.read import choose_vocabulary
+from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon.languages.table import find_language
+from sentprobe.lexicon.read import choose_vocabulary, read_built_in
 from sentprobe.progress import show_bars
 
 
@@ -24,6 +25,7 @@ def generate(
     seed: int = 0,
     vocabulary: str | None = None,
     lexicon: Lexicon | None = None,
+    language: str = "en",
     require: str | Sequence[str] = (),
     forbid: str | Sequence[str] = (),
     require_word: str | Sequence[str] = (),
@@ -53,7 +55,7 @@ def generate(
     the artists were appointing the caretakers that do not rescue the consultant
     """
     find_record_format(Path(out).suffix, format)
-    lexicon = lexicon or english()
+    lexicon = lexicon or read_built_in(find_language(language))
     space = Space(
         lexicon,
         vocabulary=vocabulary or choose_vocabulary(lexicon),

@@ -8,12 +8,13 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.generator.bulk import columns
+from sentprobe.generator.bulk import columns, word_tables
+from sentprobe.generator.bulk.word_tables import NumberArray
 from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.space import EventBatch, NumberedEvents
 
-CHUNK_SIZE = 65_536
+CHUNK_SIZE = 262_144
 """Number of sentences that are decoded at a time."""
 PART_SIZE = 4_096
 """Number of sentences that are rendered at a time."""
@@ -26,7 +27,7 @@ class SentenceChunk:
 
     start: int
     indices: IndexArray
-    shapes: columns.NumberArray
+    shapes: NumberArray
     words: NDArray[np.int32]  # (sentences, columns)
 
     def __len__(self) -> int:
@@ -43,7 +44,7 @@ class ShapeStore(Protocol):
 class Decoder:
     """Computes the shapes and words of sentences of a space; adds each new shape to all *stores*."""
 
-    def __init__(self, space: NumberedEvents, tables: columns.WordTables, stores: Sequence[ShapeStore]) -> None:
+    def __init__(self, space: NumberedEvents, tables: word_tables.WordTables, stores: Sequence[ShapeStore]) -> None:
         self._space = space
         self._tables = tables
         self._stores = stores
@@ -108,7 +109,7 @@ class Decoder:
         return self._numbers[layout_key, key]
 
 
-def _find_unique(keys: columns.NumberArray) -> tuple[columns.NumberArray, columns.NumberArray]:
+def _find_unique(keys: NumberArray) -> tuple[NumberArray, NumberArray]:
     largest = int(keys.max(initial=0))
     if largest > len(keys):  # the table of np.bincount would be too long
         return np.unique(keys, return_inverse=True)
@@ -130,7 +131,7 @@ class RaggedRows:
         """Add a row."""
         self._new.append(np.array(elements, dtype=np.int32).T)
 
-    def gather(self, chunk: SentenceChunk) -> tuple[columns.NumberArray, columns.NumberArray, NDArray[np.int32]]:
+    def gather(self, chunk: SentenceChunk) -> tuple[NumberArray, NumberArray, NDArray[np.int32]]:
         """Concatenate the row of each sentence's shape, for all sentences of a chunk.
 
         Returns three arrays: the position where each sentence begins and ends, the offset of each element's sentence in
@@ -155,12 +156,12 @@ class RecordStore:
     """Records of shapes, split into pieces: *write* formats a sentence as a record, *escape* a word in it."""
 
     def __init__(
-        self, words: columns.StringPool, write: Callable[[Sentence], str], escape: Callable[[str], str] = str
+        self, words: word_tables.StringPool, write: Callable[[Sentence], str], escape: Callable[[str], str] = str
     ) -> None:
         self._words = words
         self._write = write
         self._escape = escape
-        self._literals = columns.StringPool()
+        self._literals = word_tables.StringPool()
         self._pieces = RaggedRows(2)
         self._escaped: list[str] = []
         self._numbered = False
@@ -186,7 +187,7 @@ class RecordStore:
             strings += map(str, chunk.indices.tolist())
         return strings
 
-    def build_pieces(self, chunk: SentenceChunk) -> tuple[columns.NumberArray, NDArray[np.int32]]:
+    def build_pieces(self, chunk: SentenceChunk) -> tuple[NumberArray, NDArray[np.int32]]:
         """Return the bounds of a chunk's sentences, and their pieces as indices into :meth:`build_strings`."""
         bounds, rows, (literals, places) = self._pieces.gather(chunk)
         numbers = np.empty((len(rows), 2), dtype=np.int32)
@@ -201,7 +202,7 @@ class Renderer:
     def __init__(
         self, space: NumberedEvents, write: Callable[[Sentence], str], *, escape: Callable[[str], str] = str
     ) -> None:
-        tables = columns.WordTables(space)
+        tables = word_tables.WordTables(space)
         self._records = RecordStore(tables.pool, write, escape)
         self._decoder = Decoder(space, tables, [self._records])
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from sentprobe.disk.files import to_local_path
 from sentprobe.errors import FormatError, SentprobeError, first_line
 from sentprobe.generator.bulk import generation
-from sentprobe.generator.bulk.columns import StringPool, WordTables
+from sentprobe.generator.bulk.word_tables import StringPool, WordTables
 from sentprobe.generator.events.event import Frame
 from sentprobe.generator.events.event_json import event_to_json
 from sentprobe.generator.sentences.sentence import Sentence

@@ -234,7 +234,7 @@ class Event:
         self._imply_frame(name)
         if self.frame in (Frame.INTRANSITIVE, Frame.DATIVE):
             article = "an" if self.frame is Frame.INTRANSITIVE else "a"
-            self._imply("voice", Voice.ACTIVE, f"{name}: {article} {self.frame.value} event has no passive")
+            self._imply("voice", Voice.ACTIVE, f"{name}: {article} {self.frame} event has no passive")
         if self.fronting is not None:
             self._check_fronting(name)
         if self.negator is not None:

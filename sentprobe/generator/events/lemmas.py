@@ -6,6 +6,7 @@ from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.events import event as ev
 from sentprobe.lexicon import Kind, Lexicon, Word
 from sentprobe.lexicon.inflect import takes_an
+from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.words import MODIFIED, NOT, PERSON
 
 _FRAMES = (ev.Frame.TRANSITIVE, ev.Frame.INTRANSITIVE, ev.Frame.DITRANSITIVE, ev.Frame.DATIVE)
@@ -21,6 +22,7 @@ def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
     sentprobe.generator.events.event.Contradiction: 'sleep' is intransitive: it has no passive
     """
     check_predicate(event, lexicon)
+    check_language(event, lexicon.language)
     for adverb in event.adverbs or ():
         lexicon.get(adverb, Kind.ADVERB)
     if event.modal is not None:
@@ -28,6 +30,30 @@ def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
     for _, person in ev.iterate_participants(event):
         for conjunct in person.conjuncts:
             _check_participant(conjunct, lexicon)
+
+
+def check_language(event: ev.Event, language: Language) -> None:
+    """Raise UsageError if the grammar of a language has no clause with the features of a partial event."""
+    name = event.predicate or "an event"
+    features = {
+        "frame": (event.frame, language.frames),
+        "aspect": (event.aspect, language.aspects),
+        "negator": (event.negator, tuple(language.cues)),
+        "mood": (event.mood, language.moods),
+    }
+    for feature, (value, values) in features.items():
+        if value is not None and value not in values:
+            raise UsageError(f"{name}: {language.name} has no {feature} {value.value!r} here, only {', '.join(values)}")
+    people = [person for _, person in ev.iterate_participants(event)]
+    uses = {
+        "object before its verb": event.fronting is not None and not language.has_fronting,
+        "modal": event.modal is not None and Kind.MODAL not in language.forms,
+        "coordination": not language.has_coordination and any(person.conjunct for person in people),
+    }
+    for use in filter(uses.get, uses):
+        raise UsageError(f"{name}: {language.name} has no {use} here")
+    if len(event.adverbs or ()) > language.max_adverbs and language.closes_clauses:
+        raise UsageError(f"{name}: a {language.name} clause has at most {language.max_adverbs} adverb here")
 
 
 def check_sorts(event: ev.Event, lexicon: Lexicon, *, is_pattern: bool = False) -> None:

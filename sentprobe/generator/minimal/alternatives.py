@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 
+from sentprobe.generator.minimal import german_tables
 from sentprobe.generator.minimal.changes import Alternatives, name_form
 from sentprobe.generator.minimal.paradigms import has_clear_forms, takes_persons
 from sentprobe.generator.sentences.sentence_records import json_escape
@@ -31,7 +32,9 @@ def build_alternatives(
 
     Words have the escapes of JSON.
     """
-    if name in _TABLES:
+    if lexicon.language.code == "de":
+        rows = german_tables.TABLES[name](_list_words(VERBS | {Kind.NOUN}, lexicon, vocabulary))
+    elif name in _TABLES:
         rows = _TABLES[name](lexicon, vocabulary, substitutes)
     else:
         rows = _list_forms(Form(name), _list_words(VERBS, lexicon, vocabulary))

@@ -20,6 +20,7 @@ _RELATIONS = {
     "subject": ("nsubj", "nsubj:pass"),
     "object": ("obj",),
     "by": ("obl:agent",),
+    "dative": ("obl:arg",),
     "recipient": ("iobj", "obl"),
     "det": ("det",),
     "case": ("case",),

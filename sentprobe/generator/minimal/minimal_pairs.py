@@ -42,7 +42,7 @@ class MinimalPairSpace:
     """
 
     def __init__(self, lexicon: Lexicon, uid: str, *, vocabulary: str) -> None:
-        self.paradigm = find_paradigm(uid)
+        self.paradigm = find_paradigm(uid, lexicon.language)
         self._space = self.paradigm.build_space(lexicon, vocabulary)
         words, substitutes = lexicon.vocabulary(vocabulary), self.paradigm.substitutes
         names = find_tables(self.paradigm.change)
@@ -98,7 +98,7 @@ def build_pair_spaces(lexicon: Lexicon, uids: Sequence[str], *, vocabulary: str)
         return [MinimalPairSpace(lexicon, uid, vocabulary=vocabulary) for uid in dict.fromkeys(uids)]
     lexicon.vocabulary(vocabulary)
     spaces = []
-    for uid in load_paradigms():
+    for uid in load_paradigms(lexicon.language):
         with suppress(UsageError):
             spaces.append(MinimalPairSpace(lexicon, uid, vocabulary=vocabulary))
     return spaces

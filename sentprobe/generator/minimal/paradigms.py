@@ -14,6 +14,8 @@ from sentprobe.generator.events.notation import read_event
 from sentprobe.generator.spaces.constraints import Choices, Constraints
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Form, Kind, Lexicon
+from sentprobe.lexicon.languages.english import ENGLISH
+from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.words import PERSON, ROLES, VERBS, Word
 
 
@@ -69,11 +71,14 @@ class Paradigm:
             raise build_vocabulary_error(self.uid, vocabulary) from error
 
     def _accepts_word(self, word: Word, lexicon: Lexicon) -> bool:
+        language = lexicon.language
         if word.kind is Kind.NOUN:
-            return word.forms[Form.NN] != word.forms[Form.NNS] and _NOUN_TESTS[self.nouns](word)
+            singular, plural = (language.find_noun_form(number, language.cases[0]) for number in ("sg", "pl"))
+            return word.forms[singular] != word.forms[plural] and _NOUN_TESTS[self.nouns](word)
         if isinstance(self.verbs, list):
             return word.lemma in self.verbs and (not self.semantic or takes_things(word))
-        return has_clear_forms(word, lexicon) and _VERB_TESTS[self.verbs](word)
+        is_clear = language is not ENGLISH or has_clear_forms(word, lexicon)
+        return is_clear and _VERB_TESTS[self.verbs](word)
 
 
 def build_vocabulary_error(uid: str, vocabulary: str) -> UsageError:
@@ -108,12 +113,19 @@ def _has_regular_plural(noun: Word) -> bool:
     return noun.forms[Form.NNS] in (f"{lemma}s", f"{lemma}es", f"{lemma[:-1]}ies")
 
 
+def _is_strong_masculine(noun: Word) -> bool:
+    """Check whether a German noun has one form in the singular, so that its article alone shows the case."""
+    return noun.gender == "masc" and noun.forms["NN.sg.nom"] == noun.forms["NN.sg.acc"]
+
+
 _NOUN_TESTS: Mapping[str, Callable[[Word], bool]] = {
     "any": lambda _: True,
     "persons": lambda noun: noun.sort == PERSON,
     "gendered": lambda noun: bool(noun.gender),
     "regular": lambda noun: noun.sort == PERSON and _has_regular_plural(noun),
     "irregular": lambda noun: noun.sort == PERSON and not _has_regular_plural(noun),
+    "strong": lambda noun: noun.sort == PERSON and _is_strong_masculine(noun),
+    "weak": lambda noun: noun.sort == PERSON and noun.gender == "masc" and not _is_strong_masculine(noun),
 }
 _VERB_TESTS: Mapping[str, Callable[[Word], bool]] = {
     "any": lambda _: True,
@@ -127,9 +139,10 @@ ALL_PARADIGMS = "all"
 
 
 @cache
-def load_paradigms() -> Mapping[str, Paradigm]:
-    """Return the paradigms by uid."""
-    text = (files(__package__) / "paradigms.toml").read_text(encoding="utf-8")
+def load_paradigms(language: Language = ENGLISH) -> Mapping[str, Paradigm]:
+    """Return the paradigms of a language by uid."""
+    name = "paradigms.toml" if language is ENGLISH else f"{language.stem}_paradigms.toml"
+    text = (files(__package__) / name).read_text(encoding="utf-8")
     return {uid: _read_row(uid, row) for uid, row in tomllib.loads(text).items()}
 
 
@@ -146,13 +159,15 @@ def _read_row(uid: str, row: Mapping[str, Any]) -> Paradigm:
     return Paradigm(uid=uid, prefix=prefix, choices=choices, **values)
 
 
-def find_paradigm(uid: str) -> Paradigm:
+def find_paradigm(uid: str, language: Language = ENGLISH) -> Paradigm:
     """Return the paradigm of that name. Raises UsageError.
 
     >>> find_paradigm("transitive").change
     'replace verb intransitive'
     """
-    paradigms = load_paradigms()
+    paradigms = load_paradigms(language)
     if uid not in paradigms:
-        raise UsageError(f"there is no paradigm {uid!r}{suggest(uid, paradigms)}; gen minimal --list lists them")
+        raise UsageError(
+            f"there is no paradigm {uid!r}{suggest(uid, paradigms)}; gen minimal --list lists those of {language.name}"
+        )
     return paradigms[uid]

@@ -6,6 +6,7 @@ from random import Random
 from typing import TypeAlias
 
 from sentprobe.errors import UsageError
+from sentprobe.generator.events import event as ev
 from sentprobe.generator.pairs.contrasts import CONTRASTS, Contrast
 from sentprobe.generator.pairs.drafts import EventDraft
 from sentprobe.generator.pairs.replacements import find_irreplaceable_words
@@ -98,6 +99,7 @@ def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
     """
     space = triplets.space
     needs_aspect = space.contrast.needed_kind is Kind.ADVERB
+    needs_aspect = needs_aspect or ev.Aspect.PROGRESSIVE not in space.lexicon.language.aspects
     needs_aspect = needs_aspect or bool(find_verbs_without_progressive(space.words, space.lexicon))
     has_sorts = restrict_to_one_sort(space.lexicon, space.vocabulary) is not space.lexicon
     for name in _USUAL_CONTRASTS:

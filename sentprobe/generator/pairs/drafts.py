@@ -22,6 +22,8 @@ ValueColumn: TypeAlias = NDArray[np.int64]
 MAIN = ""
 """The path of the main clause."""
 DATIVE = "dative"
+FRONTING = "fronting"
+"""The change of form that puts the object of the main clause first."""
 ADJECTIVE = "adjective0"
 
 
@@ -41,6 +43,7 @@ class EventDraft:
     salts: NDArray[np.uint64]
     mood: ev.Mood = ev.Mood.STATEMENT
     asked: tuple[ev.Role, ev.Asked] | None = None
+    fronting: ev.Fronting | None = None
 
     def build_layout(self) -> Layout:
         """Return the layout of the events."""
@@ -48,7 +51,7 @@ class EventDraft:
         paths = (MAIN, *(format_clause_path(role) for role, _ in where))
         counts = tuple(self.adverbs[path] for path in paths)
         is_modal = [f"{path}modal" in self.values for path in paths]
-        forms = (ClauseForm(is_modal[0], self.mood, self.asked), *map(ClauseForm, is_modal[1:]))
+        forms = (ClauseForm(is_modal[0], self.mood, self.asked, self.fronting), *map(ClauseForm, is_modal[1:]))
         adjectives = sorted(name.removesuffix(ADJECTIVE) for name in self.values if name.endswith(ADJECTIVE))
         phrases = tuple(PhraseForm(path, 1) for path in adjectives)
         pattern = find_pattern(self.frame, where)
@@ -89,7 +92,13 @@ def swap_role(role: ev.Role) -> ev.Role:
 
 
 def exchange_form(draft: EventDraft, path: str) -> EventDraft:
-    """Put a clause into the other voice, or, if *path* is that of its `dative`, its recipient into the other form."""
+    """Put a clause into the other voice, or, if *path* is that of its `dative`, its recipient into the other form.
+
+    FRONTING puts the object of an active main clause first.
+    """
+    if path == FRONTING:
+        values = {name: column for name, column in draft.values.items() if name != "voice"}
+        return replace(draft, values=values, fronting=ev.Fronting.OBJECT)
     if path == MAIN or path.endswith(DATIVE):
         return toggle_feature(draft, path, name="" if path else "voice")
     clause = draft.clauses[parse_owner_role(path)]

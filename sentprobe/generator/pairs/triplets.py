@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, partial
-from itertools import chain, combinations, product
+from itertools import chain, product
 from random import Random
 from typing import ClassVar, TypeAlias
 
@@ -19,6 +19,7 @@ from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.matching import unify
 from sentprobe.generator.pairs import contrasts, drafts
+from sentprobe.generator.pairs.form_changes import adapt_aspects, find_form_changes, is_decided_by_article
 from sentprobe.generator.pairs.replacements import (
     ReplacementTables,
     build_replacements,
@@ -34,9 +35,10 @@ from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, 
 from sentprobe.generator.spaces.counting import IndexArray, divide_evenly, sample_distinct
 from sentprobe.generator.spaces.held_out_words import SplitSide
 from sentprobe.generator.spaces.layout import ClauseForm, make_layout
-from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space, join_batches
+from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space
 from sentprobe.generator.spaces.templates import Pattern, find_patterns
 from sentprobe.lexicon import Kind, Lexicon
+from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.sorts import restrict_to_one_sort
 
 
@@ -122,6 +124,10 @@ class TripletSpace:
         self.side = side
         self.lexicon = side.restrict_lexicon(lexicon, vocabulary) if side else lexicon
         self.contrast = contrasts.find_contrast(contrast)
+        self._forbidden_events: tuple[ev.Event, ...] = ()
+        self._check_language(lexicon.language)
+        if lexicon.language.has_fronting:
+            self._restrict_to_decided_nouns(vocabulary)
         if mood and mood not in self.contrast.common_moods:
             raise ImpossibleContrastError(f"the contrast {contrast!r} is impossible where all sentences are {mood}s")
         self.moods = (mood,) if mood else self.contrast.moods
@@ -133,6 +139,22 @@ class TripletSpace:
         strata = [*chain.from_iterable(map(self._find_template_strata, self.templates))]
         strata_by_key = {(stratum.pattern, stratum.place, stratum.voices): stratum for stratum in reversed(strata)}
         self.strata = tuple(reversed(strata_by_key.values()))
+
+    def _check_language(self, language: Language) -> None:
+        """Raise ImpossibleContrastError if a language lacks the contrast."""
+        contrast, kinds = self.contrast, (None, *language.forms)
+        is_possible = contrast.needed_kind in kinds and {*contrast.moods} <= {*language.moods}
+        # The perfect has the meaning of the past; an adjective has another ending in another case.
+        if not is_possible or (language.has_fronting and contrast.name in ("aspect", "binding")):
+            raise ImpossibleContrastError(f"{language.name} cannot have the contrast {contrast.name!r} here")
+
+    def _restrict_to_decided_nouns(self, vocabulary: str) -> None:
+        """Use singular nouns whose article alone shows the case, so that all forms have one bag of words."""
+        nouns = self.lexicon.vocabulary(vocabulary).words[Kind.NOUN]
+        decided = [noun for noun in nouns if is_decided_by_article(self.lexicon.get(noun, Kind.NOUN))]
+        self.lexicon = self.lexicon.replace_words(vocabulary, {Kind.NOUN: decided})
+        plural = ev.Participant(number=ev.Number.PLURAL)
+        self._forbidden_events = (ev.Event(agent=plural), ev.Event(patient=plural))
 
     def count(self) -> int:
         """Return the exact number of triplets."""
@@ -255,7 +277,7 @@ class TripletSpace:
             if is_order and not (self.contrast.in_orders if place == drafts.MAIN else not place.startswith("agent.")):
                 continue
             spaces_by_voice: dict[ev.Voice | None, tuple[Space, ...]] = {}
-            for voices, voice in _find_voice_changes(pattern):
+            for voices, voice in find_form_changes(pattern, self.lexicon.language):
                 if is_order and drafts.MAIN in voices:
                     continue  # an order has no passive
                 if voice not in spaces_by_voice:
@@ -264,9 +286,13 @@ class TripletSpace:
                     yield Stratum(pattern=pattern, place=place, voices=voices, spaces=spaces)
 
     def _find_anchor_spaces(self, pattern: Pattern, place: str, form: ev.Event) -> Iterator[Space]:
+        language = self.lexicon.language
+        if pattern.clauses and language.closes_clauses:  # a participle last, so that all forms have the same commas
+            form = replace(form, aspect=ev.Aspect.PERFECT)
         for condition, mood in product(self.contrast.build_conditions(pattern, place), self.moods):
             try:
-                choices = self._make_choices(place, mood, unify(condition, form))
+                anchors = unify(adapt_aspects(condition, language), form)
+                choices = self._make_choices(place, mood, anchors)
                 space = self._build_space(pattern, choices, self._find_unusable_words(pattern, place, choices))
             except ev.Contradiction:
                 continue
@@ -318,27 +344,9 @@ class TripletSpace:
             vocabulary=self.vocabulary,
             templates=[pattern.name],
             choices=choices,
-            constraints=Constraints(forbidden_words=tuple(sorted(unusable_words))),
+            constraints=Constraints(forbidden=self._forbidden_events, forbidden_words=tuple(sorted(unusable_words))),
             explained=False,
         )
-
-
-def _find_voice_changes(pattern: Pattern) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
-    """Yield sets of clauses whose voice may change, with the required voice of the anchor's main clause, or None.
-
-    The number of passive clauses must change. If an active and a passive clause exchanged their voices, the positive
-    might have the same words as the anchor, and no negative could be nearer to the anchor. Where no voice changes, a
-    recipient changes its form.
-    """
-    paths = contrasts.find_voice_paths(pattern)
-    for size in range(1, len(paths) + 1):
-        for voices in combinations(paths, size):
-            inner = {dict(pattern.clauses)[drafts.parse_owner_role(p)].voice for p in voices if p}
-            if size % 2:
-                yield voices, None
-            elif len(inner) == 1:
-                yield voices, inner.pop() if drafts.MAIN in voices else None
-    yield from (((path,), None) for path in contrasts.find_dative_paths(pattern))
 
 
 class TripletSet:
@@ -453,4 +461,13 @@ class TripletRows:
                     values = {name: row_values[is_requested] for name, row_values in draft.values.items()}
                     batch = EventBatch(draft.build_layout(), output_rows[is_requested], values)
                     batches_by_layout.setdefault(id(batch.layout), []).append(batch)
-        yield from map(join_batches, batches_by_layout.values())
+        yield from map(_join_batches, batches_by_layout.values())
+
+
+def _join_batches(batches: Sequence[EventBatch]) -> EventBatch:
+    """Return batches of one layout as one."""
+    layout = batches[0].layout
+    positions = np.concatenate([batch.positions for batch in batches])
+    names = [variable.name for variable in layout.variables]
+    values = {name: np.concatenate([batch.values[name] for batch in batches]) for name in names}
+    return EventBatch(layout, positions, values)

@@ -15,10 +15,11 @@ from sentprobe.generator.sentences.attachments import (
     has_adverb_place_after_subject,
     list_readings,
 )
-from sentprobe.generator.sentences.tries import QUESTION_WORD, RELATIVIZER, Trie, load_tries
+from sentprobe.generator.sentences.tries import QUESTION_WORD, RELATIVIZER, PhraseKey, Trie, load_tries
 from sentprobe.grammars import shapes
-from sentprobe.lexicon import Flag, Kind, Lexicon
+from sentprobe.lexicon import Flag, Kind, Lexicon, Word
 from sentprobe.lexicon.languages.language import Language
+from sentprobe.lexicon.words import VERBS
 
 
 class ParseError(SentprobeError):
@@ -71,12 +72,29 @@ def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
 
 
 def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:
-    """Return the only reading of a sentence. Raises ParseError, or SentprobeError if it is ambiguous."""
+    """Return the only reading of a sentence. Raises ParseError, or SentprobeError if it is ambiguous.
+
+    In a main clause whose cases do not decide, the subject stands before the object; no space has the other event.
+    """
     clauses = parse_clauses(sentence, lexicon)
+    if lexicon.language.has_fronting:
+        clauses = _choose_unmarked(clauses)
     clause = find_only_reading(clauses)
     if clause is None and (count := len(parse(sentence, lexicon))) > 1:
         raise SentprobeError(f"the sentence has {count} readings, not one")
     return clause or clauses[0]
+
+
+def _choose_unmarked(clauses: Sequence[ParsedClause]) -> list[ParsedClause]:
+    """Return the derivations in which the fewest objects stand before their subjects."""
+    counts = [*map(_count_early_objects, clauses)]
+    return [clause for clause, count in zip(clauses, counts, strict=True) if count == min(counts)]
+
+
+def _count_early_objects(clause: ParsedClause) -> int:
+    shape = clause.shape
+    is_early = bool(shape.front) or (shape.is_relative and shape.gap != shape.subject)
+    return is_early + sum(_count_early_objects(phrase.clause) for _, phrase in clause.phrases if phrase.clause)
 
 
 def find_only_reading(clauses: Sequence[ParsedClause]) -> ParsedClause | None:
@@ -244,30 +262,41 @@ def _index_noun_forms(language: Language) -> Mapping[str, tuple[str, str]]:
 
 @lru_cache(maxsize=16_384)
 def _find_readings(token: str, lexicon: Lexicon) -> _TokenReadings:
-    inputs, determiners, nouns, adverbs, adjectives = [(token, "", "", "")], [], [], [], []
     language = lexicon.language
-    noun_features = _index_noun_forms(language)
+    readings = lexicon.find(token)
+    inputs = [(token, "", "", "")]
     if token in _QUESTION_WORDS and "question" in language.moods:
         inputs.append((QUESTION_WORD, "", token, ""))
-    for word, form in lexicon.find(token):
-        if word.kind is Kind.NOUN:
-            number, case = noun_features[form]
-            word_class = language.find_class(word)
-            determiner_form = language.find_form("det", number, case, word_class)
-            nouns.append(_NounReading(word.lemma, number, case, word_class, determiner_form))
-        elif word.kind is Kind.DETERMINER:
-            determiners.append((word.lemma, form))
-        elif word.kind is Kind.ADVERB:
-            adverbs.append(word.lemma)
-        elif word.kind is Kind.ADJECTIVE:
-            adjectives.append((word.lemma, form, language.find_class(word)))
-        elif word.kind is Kind.RELATIVIZER:
-            name = form if "rel" in language.agreeing_slots else RELATIVIZER
-            inputs.append((name, "", word.lemma, ""))
-        else:
-            lemmas = ("", "", word.lemma) if word.kind is Kind.MODAL else (word.lemma, "", "")
-            inputs.append((f"{form} {word.kind.value}", *lemmas))
-    return _TokenReadings(token, tuple(inputs), tuple(determiners), tuple(nouns), tuple(adverbs), tuple(adjectives))
+    inputs += [item for word, form in readings for item in _list_inputs(word, form, language)]
+    nouns = (_read_noun(word, form, language) for word, form in readings if word.kind is Kind.NOUN)
+    return _TokenReadings(
+        token,
+        tuple(inputs),
+        tuple((word.lemma, form) for word, form in readings if word.kind is Kind.DETERMINER),
+        tuple(noun for noun in nouns if noun is not None),
+        tuple(word.lemma for word, _ in readings if word.kind is Kind.ADVERB),
+        tuple((w.lemma, form, language.find_class(w)) for w, form in readings if w.kind is Kind.ADJECTIVE),
+    )
+
+
+def _read_noun(word: Word, form: str, language: Language) -> _NounReading | None:
+    features = _index_noun_forms(language).get(form)  # a genitive has none
+    if features is None:
+        return None
+    word_class = language.find_class(word)
+    return _NounReading(word.lemma, *features, word_class, language.find_form("det", *features, word_class))
+
+
+def _list_inputs(word: Word, form: str, language: Language) -> Iterator[tuple[str, str, str, str]]:
+    """Yield the inputs of a trie for a verb, a relativizer or a modal, with their lemmas."""
+    if word.kind is Kind.RELATIVIZER:
+        yield form if "rel" in language.agreeing_slots else RELATIVIZER, "", word.lemma, ""
+    elif word.kind is Kind.MODAL:
+        yield f"{form} {word.kind.value}", "", "", word.lemma
+    elif word.kind in VERBS:
+        yield f"{form} {word.kind.value}", word.lemma, "", ""
+        if form == language.participle:
+            yield f"{form} {word.kind.value} {word.auxiliary or 'haben'}", word.lemma, "", ""
 
 
 _Match = tuple[str, tuple[str, ...], str, tuple[tuple[str, ParsedPhrase], ...], str]
@@ -345,14 +374,21 @@ class _Parser:
                 yield *step, end, (verb, lemmas, relativizer, phrases, modal)
         if node.phrases:
             for end, phrase in self._parse_noun_phrases(at):
-                phrase_number = phrase.number if phrase.conjunct is None else ev.Number.PLURAL
-                for (role, number, case, last), step in node.phrases.items():
-                    if case != phrase.case or phrase.last not in (None, last):
-                        continue
-                    if number in ("", phrase_number):
-                        yield *step, end, (verb, adverbs, relativizer, (*phrases, (role, phrase)), modal)
-                    elif self.expected is not None and not {"", phrase_number} & {n for _, n, *_ in node.phrases}:
-                        self._record_failure(end, f"a {_NUMBERS[number].name.lower()} subject before it")
+                for key, step in node.phrases.items():
+                    if self._fits(phrase, key, node, end):
+                        yield *step, end, (verb, adverbs, relativizer, (*phrases, (key[0], phrase)), modal)
+
+    def _fits(self, phrase: ParsedPhrase, key: PhraseKey, node: Trie, end: int) -> bool:
+        """Say whether a noun phrase that ends at *end* can be the constituent of a node; record a failure."""
+        _, number, case, last = key
+        if case != phrase.case or phrase.last not in (None, last):
+            return False
+        phrase_number = phrase.number if phrase.conjunct is None else ev.Number.PLURAL
+        if number in ("", phrase_number):
+            return True
+        if self.expected is not None and not {"", phrase_number} & {n for _, n, *_ in node.phrases}:
+            self._record_failure(end, f"a {_NUMBERS[number].name.lower()} subject before it")
+        return False
 
     def _parse_adverbs(self, at: int) -> Iterator[tuple[int, tuple[str, ...]]]:
         """Yield the ends and lemmas of the adverb lists that begin at *at*, separated by commas."""

@@ -1,15 +1,16 @@
 """Realization of an event as a sentence, with cached shapes and look-up of words; the inverse of :mod:`.parse`."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
-from sentprobe.generator.events.lemmas import check_sorts, infer_frames
+from sentprobe.generator.events.lemmas import check_language, check_sorts, infer_frames
 from sentprobe.generator.events.licenses import check_licenses
 from sentprobe.generator.sentences.sentence import Negation, Predicate, Sentence, Token
 from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, find_slots, plan_sentence
-from sentprobe.grammars.derivation import PARENT
-from sentprobe.lexicon import Form, Kind, Lexicon, Word
+from sentprobe.grammars.derivation import PARENT, Leaf
+from sentprobe.lexicon import Flag, Form, Kind, Lexicon, Word
 from sentprobe.lexicon.languages.language import Language
 
 SLOT_KINDS = {
@@ -31,9 +32,10 @@ def check_event(event: ev.Event, lexicon: Lexicon) -> None:
         if (modified is None) != (clause.gap is None):
             raise UsageError(f"{clause.predicate}: a gap stands in a relative clause and only there")
         _check_gap(clause)
+        check_language(clause, lexicon.language)
         lexicon.get(clause.predicate or "", Kind(str(clause.frame)))
         for adverb in clause.adverbs or ():
-            lexicon.get(adverb, Kind.ADVERB)
+            _check_adverb(clause, lexicon.get(adverb, Kind.ADVERB))
         if clause.modal is not None:
             _check_modal(clause, lexicon.get(clause.modal, Kind.MODAL))
         for _, person in ev.iterate_participants(clause):
@@ -41,6 +43,11 @@ def check_event(event: ev.Event, lexicon: Lexicon) -> None:
                 _check_participant(conjunct, lexicon)
     check_licenses(event, lexicon)
     check_sorts(event, lexicon)
+
+
+def _check_adverb(clause: ev.Event, adverb: Word) -> None:
+    if Flag.SENTENCE in adverb.flags and clause.polarity is ev.Polarity.NEGATIVE:
+        raise UsageError(f"the adverb {adverb.lemma!r} does not follow a negation")
 
 
 def _check_modal(clause: ev.Event, modal: Word) -> None:
@@ -115,6 +122,8 @@ def realize(event: ev.Event, lexicon: Lexicon, *, id: str = "", checked: bool = 
 
 def _fill_token(token: PlanToken, words: dict[str, Word], language: Language) -> Token:
     leaf, head = token.leaf, token.head + 1
+    if leaf.form in language.perfect_forms:
+        leaf = choose_auxiliary(leaf, words[f"{token.path}verb"], language)
     deprel = "root" if token.head == PARENT else token.rel
     if not token.slot:
         return Token(
@@ -130,6 +139,13 @@ def _fill_token(token: PlanToken, words: dict[str, Word], language: Language) ->
         head=head,
         deprel=deprel,
     )
+
+
+def choose_auxiliary(leaf: Leaf, verb: Word, language: Language) -> Leaf:
+    """Return the auxiliary of the perfect of a verb, for a leaf that has a form of *haben*."""
+    if verb.auxiliary != "sein":
+        return leaf
+    return replace(leaf, form=language.perfect_forms[leaf.form], lemma="sein")
 
 
 def choose_form(token: PlanToken, words: dict[str, Word], language: Language) -> tuple[str, str]:

@@ -1,12 +1,16 @@
 """Tries of the shapes of clauses: one walk along the tokens of a sentence matches all shapes."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
+from typing import TypeAlias
 
 from sentprobe.generator.events import event as ev
 from sentprobe.grammars import shapes
 from sentprobe.grammars.derivation import Leaf
 from sentprobe.lexicon.languages.language import Language
+
+PhraseKey: TypeAlias = tuple[str, str, str, bool]
 
 
 @dataclass(slots=True)
@@ -21,7 +25,7 @@ class Trie:
     """
 
     tokens: dict[str, tuple[int, "Trie"]] = field(default_factory=dict)
-    phrases: dict[tuple[str, str, str, bool], tuple[int, "Trie"]] = field(default_factory=dict)
+    phrases: dict[PhraseKey, tuple[int, "Trie"]] = field(default_factory=dict)
     adverbs: list[tuple[int, "Trie"]] = field(default_factory=list)
     ends: list[shapes.ClauseShape] = field(default_factory=list)
 
@@ -40,6 +44,7 @@ _NAMES = {
     shapes.ASKED: QUESTION_WORD,
 }
 """The input for a leaf by its placeholder lemma."""
+NO_FORMS: Mapping[str, str] = {}
 
 
 @cache
@@ -62,11 +67,31 @@ def load_tries(language: Language) -> tuple[Trie, dict[tuple[str, str], Trie]]:
 
 
 def _insert_shape(trie: Trie, shape: shapes.ClauseShape, language: Language, word_class: str) -> None:
+    if shape.aspect != ev.Aspect.PERFECT or shape.voice != ev.Voice.ACTIVE:
+        _insert_items(trie, shape, language, word_class)
+        return
+    for auxiliary, forms in (("haben", {}), ("sein", language.perfect_forms)):
+        _insert_items(trie, shape, language, word_class, auxiliary=auxiliary, auxiliary_forms=forms)
+
+
+def _insert_items(
+    trie: Trie,
+    shape: shapes.ClauseShape,
+    language: Language,
+    word_class: str,
+    *,
+    auxiliary: str = "",
+    auxiliary_forms: Mapping[str, str] = NO_FORMS,
+) -> None:
+    """Insert the items of a shape; *auxiliary* is that of the perfect, which depends on the participle."""
     for item in shapes.load_language_shapes(language).find_items(shape):
         content = item.content
         if isinstance(content, Leaf):
             assert content.lemma != shapes.ADVERB
-            name = _NAMES.get(content.lemma, content.form).format(form=content.form, frame=shape.frame)
+            form = auxiliary_forms.get(content.form, content.form)
+            name = _NAMES.get(content.lemma, form).format(form=form, frame=shape.frame)
+            if content.lemma == shapes.VERB and auxiliary:
+                name = f"{name} {auxiliary}"
             if word_class and name == RELATIVIZER:
                 name = content.form.rpartition(".")[0] + f".{word_class}"
             _, trie = trie.tokens.setdefault(name, trie.make_step())

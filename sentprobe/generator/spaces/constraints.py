@@ -7,6 +7,7 @@ from typing import TypeAlias
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.events import event as ev
+from sentprobe.generator.events.lemmas import check_language
 from sentprobe.lexicon import Flag, Kind, Lexicon
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.languages.language import Language
@@ -55,12 +56,13 @@ class Choices:
     lemma (none: the usual one of the language), negation cues, modals (None for a clause with a tense), the number of
     adverbs before a verb (``clause_modals`` and ``clause_adverbs`` for relative clauses, if given), the number of
     adjectives before a noun, and the number of coordinated participants ("the man and the woman") in a sentence.
-    ``moods`` lists the moods of main clauses, ``asked`` the roles that questions ask for (None: a yes/no question),
-    ``reflexives`` the roles of reflexives in main clauses (None: no reflexive). Repeated values count once.
-    ``allow`` admits verbs with a flag that are excluded by default: stative, punctual and psych verbs in the
-    progressive, and syncretic verbs ("the men hit"). ``ambiguous`` admits events whose sentence has two readings,
-    because two verbs can take an adverb (see :mod:`sentprobe.generator.sentences.attachments`) or an object, or two
-    nouns a conjunct.
+    ``frontings`` lists the orders of main clauses (None: subject first), ``moods`` the moods of main clauses, ``asked``
+    the roles that questions ask for (None: a yes/no question), ``reflexives`` the roles of reflexives in main clauses
+    (None: no reflexive). Repeated values count once. ``allow`` admits verbs with
+    a flag that are excluded by default: stative, punctual and psych verbs in the progressive, and syncretic verbs ("the
+    men hit"). ``ambiguous`` admits events whose sentence has two readings, because two verbs can take an adverb (see
+    :mod:`sentprobe.generator.sentences.attachments`) or an object, or two nouns a conjunct; ``decided`` also leaves out
+    main clauses in which only the order shows the object.
     """
 
     main: ev.Event = field(default_factory=ev.Event)
@@ -71,6 +73,7 @@ class Choices:
     negators: tuple[ev.Negator, ...] = (ev.Negator.NOT,)
     modals: tuple[str | None, ...] = (None,)
     moods: tuple[ev.Mood, ...] = (ev.Mood.STATEMENT,)
+    frontings: tuple[ev.Fronting | None, ...] = (None,)
     asked: tuple[ev.Role | None, ...] = (None,)
     reflexives: tuple[ev.Role | None, ...] = (None,)
     adverbs: tuple[int, ...] = (0,)
@@ -80,6 +83,7 @@ class Choices:
     coordinations: tuple[int, ...] = (0,)
     allow: frozenset[Flag] = frozenset()
     ambiguous: bool = False
+    decided: bool = False
 
     def __post_init__(self) -> None:
         for field_of in fields(self):
@@ -101,6 +105,7 @@ class Choices:
 def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraints: Constraints) -> Words:
     """Return the words to choose from. Raises UsageError for unknown words, Contradiction without adjectives."""
     lexicon.vocabulary(vocabulary)
+    _check_choices(choices, lexicon.language)
     for count in (*choices.adverbs, *choices.adverbs_in_clauses):
         if not 0 <= count <= lexicon.language.max_adverbs:
             raise UsageError(f"a verb takes from 0 to {lexicon.language.max_adverbs} adverbs, not {count}")
@@ -122,6 +127,16 @@ def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraint
     )
     _check_words(words, lexicon, vocabulary, constraints)
     return words
+
+
+def _check_choices(choices: Choices, language: Language) -> None:
+    features = [ev.Event(negator=negator) for negator in choices.negators]
+    features += [ev.Event(mood=mood) for mood in choices.moods]
+    features += [ev.Event(fronting=fronting) for fronting in choices.frontings]
+    for event in (choices.main, choices.clause, *features):
+        check_language(event, language)
+    if any(choices.coordinations) and not language.has_coordination:
+        raise UsageError(f"{language.name} has no coordination here")
 
 
 def list_other_vocabularies(lexicon: Lexicon, kind: Kind) -> str:

@@ -10,7 +10,7 @@ from sentprobe.generator.events.event import Frame
 from sentprobe.generator.spaces.templates import Pattern, find_patterns, list_template_names
 from sentprobe.lexicon import Kind, Lexicon
 
-DIVIDED_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIVE)
+DIVIDED_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIVE, Kind.DATIVE)
 """The kinds of words that are split; other words are on both sides."""
 
 
@@ -79,7 +79,7 @@ class SplitSide:
 @lru_cache(maxsize=16)  # renderers are cached by lexicon, which is compared by identity
 def _restrict_lexicon(side: SplitSide, lexicon: Lexicon, vocabulary: str) -> Lexicon:
     words = lexicon.vocabulary(vocabulary).words
-    words_by_kind = {kind: [*filter(side.has_word, words[kind])] for kind in DIVIDED_KINDS if words[kind]}
+    words_by_kind = {kind: [*filter(side.has_word, words[kind])] for kind in DIVIDED_KINDS if words.get(kind)}
     for kind, lemmas in words_by_kind.items():
         if not lemmas:
             name = kind.value if kind is Kind.NOUN else f"{kind.value} verb"

@@ -1,7 +1,7 @@
 """Rules: choices and constraints as boxes of the layouts that they require or ban."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from itertools import product
 
@@ -11,20 +11,12 @@ from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY, find_la
 from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words
 from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Layout, Restriction, Variable
 from sentprobe.generator.spaces.license_boxes import find_polarity_boxes, find_reflexive_boxes, has_polarity_items
+from sentprobe.generator.spaces.object_order import Rule, iterate_order_rules
 from sentprobe.generator.spaces.object_readings import find_object_boxes, has_object_readings
 from sentprobe.generator.spaces.restrictions import list_restrictions
 from sentprobe.generator.spaces.sort_bans import find_asked_boxes, find_sort_bans, find_sort_boxes
 from sentprobe.lexicon import Flag, Form, Kind, Lexicon
 from sentprobe.lexicon.words import NO_PROGRESSIVE
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A constraint: its text, and the boxes of a layout whose union it requires or bans."""
-
-    text: str
-    find_boxes: Callable[[Layout], Sequence[Restriction]]
-    is_ban: bool = False
 
 
 def iterate_rules(
@@ -43,18 +35,26 @@ def iterate_rules(
     for lemma in constraints.forbidden_words:
         yield Rule(f"the forbidden word {lemma!r}", partial(_find_word_boxes, lemma), is_ban=True)
     yield from _iterate_language_rules(words, lexicon, choices, is_detailed=is_detailed)
-    if not choices.ambiguous and {*choices.adverbs} != {0}:
+    if lexicon.language.closes_clauses:
+        yield from iterate_order_rules(words, lexicon, choices)
+    elif not choices.ambiguous:
+        yield from _iterate_reading_rules(words, lexicon, choices)
+
+
+def _iterate_reading_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
+    """Yield the rules for sentences in which several clauses can take a word."""
+    if {*choices.adverbs} != {0}:
         yield Rule("leaving out adverbs that two verbs can take", _find_ambiguous_boxes, is_ban=True)
-    if not choices.ambiguous and {*choices.coordinations} != {0}:
+    if {*choices.coordinations} != {0}:
         yield Rule("leaving out coordinated nouns that end a relative clause", _find_pair_boxes, is_ban=True)
-    if not choices.ambiguous and has_object_readings(words, lexicon):
+    if has_object_readings(words, lexicon):
         text = "leaving out objects that two verbs can take"
         yield Rule(text, lambda layout: list(find_object_boxes(words, lexicon, layout)), is_ban=True)
 
 
 def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *, is_detailed: bool) -> Iterator[Rule]:
     """Yield the rules for the classes of verbs and the sorts of nouns."""
-    flags = NO_PROGRESSIVE - choices.allow
+    flags = NO_PROGRESSIVE - choices.allow if Aspect.PROGRESSIVE in lexicon.language.aspects else frozenset[Flag]()
     for flag_set in [frozenset([flag]) for flag in sorted(flags)] if is_detailed else [flags]:
         if verbs := find_verbs_without_progressive(words, lexicon, flag_set):
             text = f"leaving out {' and '.join(sorted(flag_set))} verbs in the progressive (see --allow)"
@@ -69,14 +69,21 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
     if {*choices.asked} != {None}:
         yield Rule("who for persons, what for things", partial(find_asked_boxes, words, lexicon), is_ban=True)
         yield Rule("the participants that a question can ask for", _find_question_boxes, is_ban=True)
+    yield from _iterate_license_rules(words, lexicon, choices)
+    if bans := find_sort_bans(words, lexicon):
+        text = "the sorts of nouns that verbs and relativizers take"
+        lone = (ban.words for ban in bans if ban.kind is Kind.RELATIVIZER and len(ban.nouns) == len(words.nouns))
+        if useless := [words.relativizers[i] for i in sorted(frozenset().union(*lone))]:
+            text += f" ({' and '.join(useless)}: no noun of the vocabulary)"
+        yield Rule(text, lambda layout: list(find_sort_boxes(bans, layout)), is_ban=True)
+
+
+def _iterate_license_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
     if {*choices.reflexives} != {None}:
         yield Rule("agreement of reflexives", partial(find_reflexive_boxes, words, lexicon), is_ban=True)
     if has_polarity_items(words, lexicon):
         text = "negations and questions around ever and any"
         yield Rule(text, lambda layout: list(find_polarity_boxes(words, lexicon, layout)), is_ban=True)
-    if bans := find_sort_bans(words, lexicon):
-        text = "the sorts of nouns that verbs and relativizers take"
-        yield Rule(text, lambda layout: list(find_sort_boxes(bans, layout)), is_ban=True)
 
 
 def _find_question_boxes(layout: Layout) -> list[Restriction]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.events.event import ClauseKind, Event, Frame, RelativeClause, Role, Voice, iterate_participants
+from sentprobe.lexicon.languages.language import Language
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,23 @@ def list_template_names(*, deep: bool = False) -> tuple[str, ...]:
             parts = pattern.name.split(".")
             names |= dict.fromkeys(".".join(parts[:i]) for i in range(1, len(parts) + 1))
     return tuple(names)
+
+
+def expand_templates(names: Iterable[str], language: Language) -> tuple[str, ...]:
+    """Return the names, and for `all` those of the templates that only the language has. Raises UsageError."""
+    names = tuple(names)
+    for name in names:
+        frames = {frame for pattern in find_patterns([name]) for frame in list_frames(pattern)}
+        if missing := sorted(frames.difference(language.frames)):
+            raise UsageError(
+                f"the template {name!r} needs {' and '.join(missing)} verbs, which {language.name} lacks here"
+            )
+    return names + (language.more_templates if "all" in names else ())
+
+
+def list_frames(pattern: Pattern) -> tuple[Frame, ...]:
+    """Return the frames of the clauses of a pattern."""
+    return (pattern.frame, *(clause.frame for _, clause in pattern.clauses))
 
 
 @cache

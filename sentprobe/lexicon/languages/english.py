@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from sentprobe.lexicon.inflect import FormSource, guess_form
-from sentprobe.lexicon.languages.language import Entry, Language
+from sentprobe.lexicon.languages.language import EntryValues, Language
 from sentprobe.lexicon.words import (
     AUXILIARIES,
     FORMS,
@@ -48,7 +48,7 @@ def find_word_features(pos: str, lemma: str, number: str = "", _case: str = "", 
     return _WORD_FEATURES.get((pos, lemma), "")
 
 
-def make_forms(lemma: str, kind: Kind, table: Entry, ask: FormSource) -> Iterator[tuple[Form, str]]:
+def make_forms(lemma: str, kind: Kind, table: EntryValues, ask: FormSource) -> Iterator[tuple[Form, str]]:
     """Yield the forms of a word; a determiner or modal that states a form has no other forms."""
     exhaustive = kind in CLOSED_KINDS and any(form in table for form in FORMS[kind])
     for form in FORMS[kind]:
@@ -95,7 +95,6 @@ ENGLISH = Language(
     moods=("statement", "question", "order"),
     has_coordination=True,
     max_adverbs=6,
-    missing={"perf": "English has simple and prog"},
     structures=(
         ("intransitive", "active", "", ("", "agent")),
         ("transitive", "active", "", ("", "agent", "patient")),

@@ -6,13 +6,13 @@ from typing import Any, TypeAlias
 
 from sentprobe.lexicon.words import Kind, Word
 
-Entry: TypeAlias = Mapping[str, object]
+EntryValues: TypeAlias = Mapping[str, object]
 """The values that a lexicon file states for a word."""
-ClauseStructure: TypeAlias = tuple[str, str, str, tuple[str, ...]]
+StructureRow: TypeAlias = tuple[str, str, str, tuple[str, ...]]
 """Frame, voice, form of the recipient ("" without one), and the possible gaps ("": a main clause)."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Language:
     """A language; compared by identity, so that it can be part of a cache key.
 
@@ -34,7 +34,7 @@ class Language:
     """The forms that a word of each kind can have."""
     keys: Mapping[Kind, tuple[str, ...]]
     """The keys of an entry of each kind, beside flags, sorts and vocabularies."""
-    make_forms: Callable[[str, Kind, Entry, Any], Iterator[tuple[Any, str]]]
+    make_forms: Callable[[str, Kind, EntryValues, Any], Iterator[tuple[Any, str]]]
     """Function that yields the forms of a word from lemma, kind, entry and a source of inflected forms."""
     find_class: Callable[[Word], str]
     """Function that returns the class of a noun or an adjective."""
@@ -58,11 +58,15 @@ class Language:
     has_fronting: bool = False
     """Whether an object can stand first in a main clause."""
     max_adverbs: int
-    missing: Mapping[str, str] = field(default_factory=dict)
-    """Why an event cannot have a value, such as an aspect: the end of the message that refuses it."""
+    more_templates: tuple[str, ...] = ()
+    """The templates that `all` stands for beside those of English."""
 
     # ---- the grammar
-    structures: tuple[ClauseStructure, ...]
+    structures: tuple[StructureRow, ...]
+    participle: str = ""
+    """The form that stands in the perfect, in a language whose perfect has two auxiliaries."""
+    perfect_forms: Mapping[str, str] = field(default_factory=dict)
+    """For each form of the auxiliary *haben*, the form of *sein*, which some verbs take in the perfect."""
     function_words: frozenset[str]
     """The words that the grammar itself puts into a sentence."""
     auxiliaries: frozenset[str]
@@ -87,3 +91,6 @@ class Language:
     """Whether commas set off relative clauses, so that no adverb can be attached to two verbs."""
     descriptions: Mapping[str, str]
     """The words for forms in messages."""
+
+    def __repr__(self) -> str:
+        return f"<{self.name}>"

@@ -2,9 +2,10 @@
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.lexicon.languages.english import ENGLISH
+from sentprobe.lexicon.languages.german import GERMAN
 from sentprobe.lexicon.languages.language import Language
 
-LANGUAGES = {language.code: language for language in (ENGLISH,)}
+LANGUAGES = {language.code: language for language in (ENGLISH, GERMAN)}
 
 
 def find_language(code: str) -> Language:

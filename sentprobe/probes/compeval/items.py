@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 from numpy.random import default_rng
 
 from sentprobe.generator.bulk.drawn_texts import DrawnTextRenderer
-from sentprobe.generator.events.event import Contradiction, Event
+from sentprobe.generator.events.event import Contradiction, Event, Fronting
 from sentprobe.generator.spaces.constraints import Choices, Constraints
 from sentprobe.generator.spaces.counting import sample_distinct
 from sentprobe.generator.spaces.drawn_event import DrawnEvent, find_layout_parts
@@ -124,13 +124,18 @@ class Drawer:
                 self.wording.lexicon,
                 vocabulary=self.vocabulary,
                 templates=(self.template,),
-                choices=choices,
+                choices=self._vary_order(choices or Choices()),
                 constraints=constraints,
                 profile=self.profile,
                 explained=False,
             )
         except Contradiction:
             return None
+
+    def _vary_order(self, choices: Choices) -> Choices:
+        """Return the choices with both orders of subject and object, in a language that has them."""
+        has_both = self.wording.lexicon.language.has_fronting
+        return replace(choices, frontings=(None, Fronting.OBJECT)) if has_both else choices
 
     def exclude(self, event: Event) -> "Drawer":
         """Return a drawer that excludes sentences containing the event."""

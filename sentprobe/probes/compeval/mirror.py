@@ -5,17 +5,22 @@ A *mirror pair* has the same words in another order and opposite labels, so no b
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import islice, product, zip_longest
 from random import Random
 from typing import TypeAlias
 
+from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
+from sentprobe.generator.sentences.realize import check_event
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.drawn_event import DrawnEvent, find_layout_parts
 from sentprobe.lexicon import Kind
+from sentprobe.lexicon.languages.language import Language
 from sentprobe.probes.compeval.items import MAX_MISSES, Drawer, Probe, Unit, filter_bounded
 from sentprobe.probes.compeval.questions import ProbedSentence, Question, does_noun_precede, is_agent
 
+_WITHOUT_BE = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE)
 UnitMaker: TypeAlias = Callable[[Drawer, Probe], Iterator[Unit]]
 """Yields units for given probe words from the drawer's sub-template, in random order."""
 
@@ -51,13 +56,16 @@ def make_semrole_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """Yield units that ask whether the noun is the verb's agent; the mirror swaps it with one of the same number."""
     noun, verb = probe
     agent_event = ev.Event(predicate=verb, agent=ev.Participant(noun=noun))
-    events = drawer.sample_events(required=(agent_event,), words=probe)
+    events = drawer.sample_events(required=(agent_event,), words=probe, choices=Choices(decided=True))
     return make_mirror_pairs(drawer, probe, is_agent, events, swap_noun)
 
 
 def make_order_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """Yield units that ask whether the noun precedes the verb; the mirror swaps it with one after the verb."""
-    return make_mirror_pairs(drawer, probe, does_noun_precede, drawer.sample_events(words=probe), swap_noun)
+    has_last_verb = drawer.wording.lexicon.language.closes_clauses
+    choices = Choices(main=_WITHOUT_BE) if has_last_verb else None  # no noun follows a participle
+    events = drawer.sample_events(words=probe, choices=choices)
+    return make_mirror_pairs(drawer, probe, does_noun_precede, events, swap_noun)
 
 
 MirrorFinder: TypeAlias = Callable[[Drawer, ProbedSentence, Probe], Iterable[DrawnEvent]]
@@ -73,11 +81,21 @@ def make_mirror_pairs(
         probed = ProbedSentence(event, drawer.wording)
         label = question(probed, probe) is True
         for mirror in find_mirrors(drawer, probed, probe):
-            if question(ProbedSentence(mirror, drawer.wording), probe) is not label:
+            if question(ProbedSentence(mirror, drawer.wording), probe) is not label and have_same_words(
+                drawer, event, mirror
+            ):
                 return drawer.build_item(event, label=label), drawer.build_item(mirror, label=not label)
         return None
 
     return skip_misses(map(make_pair, events))
+
+
+def have_same_words(drawer: Drawer, event: DrawnEvent, mirror: DrawnEvent) -> bool:
+    """Say whether two sentences have the same words; without cases, an exchange of nouns keeps them."""
+    if not drawer.wording.lexicon.language.closes_clauses:
+        return True
+    first, second = (sorted(drawer.wording.render(drawn).split()) for drawn in (event, mirror))
+    return first == second
 
 
 def skip_misses(units: Iterator[Unit | None]) -> Iterator[Unit]:
@@ -106,9 +124,18 @@ ADVERB_COUNTS = (0, 1, 2)
 """Possible numbers of adverbs before a verb in Negation."""
 
 
+def list_adverb_counts(language: Language) -> tuple[int, ...]:
+    """Return the possible numbers of adverbs that a language has."""
+    return tuple(count for count in ADVERB_COUNTS if count <= language.max_adverbs)
+
+
 def make_negation_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """Yield units that ask whether the verb is positive; *be* auxiliaries need no do-support in the mirror."""
     (verb,) = probe
+    language = drawer.wording.lexicon.language
+    if language.closes_clauses:
+        yield from skip_misses(map(partial(_move_negation, drawer), sample_negations(drawer, verb=verb)))
+        return
     if drawer.part.name or drawer.profile:  # few events may be left, which rejection finds slowly
         drawer = drawer.exclude(_WITHOUT_BE)
     for event in sample_negations(drawer, verb=verb, accept=_has_be):
@@ -117,7 +144,17 @@ def make_negation_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
         yield drawer.build_item(event, label=False), drawer.build_item(mirror, label=True)
 
 
-_WITHOUT_BE = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE)
+def _move_negation(drawer: Drawer, event: DrawnEvent) -> Unit | None:
+    """Return an event with its mirror, if moving the negation adds no comma and puts it before no adverb."""
+    main, inner = find_layout_parts(event.layout).clauses
+    mirror = event.swap_values(main.negation, inner.negation)
+    try:
+        check_event(mirror.event, drawer.wording.lexicon)
+    except UsageError:
+        return None
+    if not have_same_words(drawer, event, mirror):
+        return None
+    return drawer.build_item(event, label=False), drawer.build_item(mirror, label=True)
 
 
 def _has_be(event: DrawnEvent) -> bool:
@@ -147,7 +184,8 @@ def sample_with_adverbs(
     choices: Choices = Choices(),  # noqa: B008 - frozen
 ) -> Iterator[DrawnEvent]:
     """Yield events with equally many of each number of adverbs and pair of *features* of main and relative clause."""
-    adverb_counts = drawer.rng.sample(list(product(ADVERB_COUNTS, ADVERB_COUNTS)), len(ADVERB_COUNTS) ** 2)
+    counts = list_adverb_counts(drawer.wording.lexicon.language)
+    adverb_counts = drawer.rng.sample(list(product(counts, counts)), len(counts) ** 2)
     all_choices = [
         replace(choices, main=main, clause=clause, adverbs=(n,), clause_adverbs=(m,))
         for turn in range(len(features))

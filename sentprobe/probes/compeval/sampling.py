@@ -13,7 +13,7 @@ from sentprobe.lexicon import Lexicon
 from sentprobe.probes.compeval import held_out_pairs
 from sentprobe.probes.compeval.held_out_structures import Structure, get_trained_part, list_test_parts
 from sentprobe.probes.compeval.items import ALL_SENTENCES, Drawer, Part, Probe, Unit
-from sentprobe.probes.compeval.mirror import ADVERB_COUNTS, take_units, take_weighted_units
+from sentprobe.probes.compeval.mirror import list_adverb_counts, take_units, take_weighted_units
 from sentprobe.probes.compeval.paper import PaperQuestion, sample_paper_items
 from sentprobe.probes.compeval.tasks import CompevalTask, HeldOutKind
 from sentprobe.probes.dataset import Sampling, Split, TooFewError
@@ -98,7 +98,8 @@ def check_sentence_count(task: CompevalTask, words: SplitWords, request: DrawReq
 
 def _count_sentences(task: CompevalTask, drawer: Drawer, probes: Sequence[Probe]) -> int:
     """Count the sentences with all words of a probe; a sentence counts for each such probe."""
-    choices = Choices(adverbs=ADVERB_COUNTS if task.held_out is HeldOutKind.ADVERBS else (0,))
+    counts = list_adverb_counts(drawer.wording.lexicon.language)
+    choices = Choices(adverbs=counts if task.held_out is HeldOutKind.ADVERBS else (0,))
     drawers = [replace(drawer, template=name) for name in task.templates]
     spaces = [drawer.make_space(words=probe, choices=choices) for drawer in drawers for probe in probes]
     return sum(space.count() for space in spaces if space is not None)

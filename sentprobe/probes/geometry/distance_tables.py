@@ -9,6 +9,7 @@ from typing import TypeAlias
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import UsageError
 from sentprobe.generator.pairs.contrasts import CONTRASTS
+from sentprobe.lexicon.languages.table import find_language
 from sentprobe.probes.geometry import distance_draws as drawn
 from sentprobe.probes.geometry.distance_results import GeometryResult
 from sentprobe.probes.geometry.measures import Nearness, NegativeKind, TripletMeasures
@@ -213,9 +214,13 @@ def format_notes(results: Sequence[GeometryResult], nearness: Nearness, *, by: G
     # The positive and negative of mirror pairs of tasks have the same words too.
     same_words = [n for n in list_contrasts(results) if n not in CONTRASTS or CONTRASTS[n].same_words]
     if same_words and nearness is not Nearness.DOT:
-        lines.append(
-            f"A bag of words is at 50.0 in the positive's form and at 0.0 in the anchor's: {', '.join(same_words)}."
+        # In a language with cases, the order of the object changes no word of anchor and positive.
+        is_drawn = all(name in CONTRASTS for name in same_words)
+        has_same_forms = is_drawn and all(find_language(r.drawing.language).has_fronting for r in results)
+        accuracies = (
+            "50.0 in both forms" if has_same_forms else "50.0 in the positive's form and at 0.0 in the anchor's"
         )
+        lines.append(f"A bag of words is at {accuracies}: {', '.join(same_words)}.")
     if nearness is Nearness.COSINE and by is None:
         if _has_ranges(results):
             lines.append(

@@ -61,7 +61,7 @@ def build_mirror_material(
             "place": [format_place(triplet.probed_path) for triplet in triplets],
             "distance": [
                 triplet_sentences.name_distance_bin(
-                    triplet_sentences.compute_distance(triplet.events[0], triplet.probed_path)
+                    triplet_sentences.compute_distance(triplet.events[0], triplet.probed_path, lexicon.language)
                 )
                 for triplet in triplets
             ],
@@ -111,7 +111,7 @@ def _build_triplet(data: ProbeDataset, pair: tuple[int, int], lexicon: Lexicon) 
         if _can_change_voice(first_event, path) and _can_change_voice(second_event, path):
             changed = (change_voice(first_event, path), change_voice(second_event, path))
             first, second = (sorted(realize(event, lexicon, checked=True).text.split()) for event in changed)
-            if first == second and not any(any(find_adverb_sites(event)) for event in changed):
+            if first == second and not any(_is_ambiguous(event, lexicon) for event in changed):
                 return MirrorTriplet(
                     items=pair,
                     events=(first_event, second_event),
@@ -120,6 +120,12 @@ def _build_triplet(data: ProbeDataset, pair: tuple[int, int], lexicon: Lexicon) 
                     voice_group=triplet_sentences.name_voice_group(paths[0], (path,), len(paths) - 1),
                 )
     return None
+
+
+def _is_ambiguous(event: ev.Event, lexicon: Lexicon) -> bool:
+    if lexicon.language.closes_clauses:
+        return len(parse(realize(event, lexicon, checked=True).text, lexicon)) > 1
+    return any(find_adverb_sites(event))
 
 
 def _list_clause_paths(event: ev.Event) -> Iterator[str]:
@@ -156,7 +162,8 @@ def change_voice(event: ev.Event, path: str) -> ev.Event:
     """
     clause = _get_clause(event, path)
     is_passive = clause.voice is ev.Voice.PASSIVE
-    changed = replace(clause, voice=ev.Voice.ACTIVE if is_passive else ev.Voice.PASSIVE)
+    voice = ev.Voice.ACTIVE if is_passive else ev.Voice.PASSIVE
+    changed = replace(clause, voice=voice, fronting=None)
     if path == MAIN:
         return changed
     person, relative = _get_relative_clause(event, path)

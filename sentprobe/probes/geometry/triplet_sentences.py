@@ -38,6 +38,7 @@ class TripletSampling:
     """Digest of the vocabulary's words; empty if unknown."""
     held_out: tuple[str, ...] = ()
     """Share of words, and structures, held out of training data: triplets have only held-out ones. Empty: no limit."""
+    language: str = "en"
 
     @property
     def side(self) -> SplitSide | None:

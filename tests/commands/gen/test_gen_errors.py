@@ -54,9 +54,11 @@ BAD_REQUESTS = [
     ),
     Bad("--mood orders", "Invalid value for '--mood'"),
     Bad("--mood order --ask agent", "gen: --ask is for questions"),
-    Bad("--ask subject", "Invalid value for '--ask'"),
+    Bad("--ask subject", "Invalid value for '--ask': 'subject' is not one of"),
     *(
-        Bad(f"--ask {role} -t {template}", f"gen: the templates {template} have no {role} without a relative clause")
+        Bad(
+            f"--ask {role} -t {template}", f"gen: the {role} to ask for must stand in the templates {template}, without"
+        )
         for role, template in (
             ("patient", "intransitive"),
             ("recipient", "transitive"),
@@ -93,6 +95,9 @@ BAD_REQUESTS = [
     Bad("--modal may --negator n't --polarity neg", "gen: may has no form with n't; use the negator not"),
     Bad("--require-word must", "'must' is required but is not among the determiners, relativizers and modals"),
     Bad("--relativizer whom", "unknown relativizer 'whom'"),
+    Bad("--relativizer dass", "unknown relativizer 'dass'; the relativizers are that, who, which"),
+    Bad("--relativizer which -t transitive-rc", "relativizers take (which: no noun of the vocabulary) and the choice"),
+    Bad("--mood question --ask recipient", "the recipient to ask for must stand in the templates all, without"),
     Bad("--adverbs many", "expected a number of adverbs, or a range such as 0-2, not 'many'"),
     Bad("--adverbs 2-1", "the range '2-1' is empty"),
     Bad("--adverbs 0-99999999", "a verb takes from 0 to 6 adverbs, not 7"),

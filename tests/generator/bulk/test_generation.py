@@ -16,7 +16,7 @@ from space_strategies import spaces
 from thoroughness import examples
 
 from sentprobe.errors import FormatError, UsageError
-from sentprobe.generator.bulk import columns, generation, sentence_files
+from sentprobe.generator.bulk import columns, generation, sentence_files, word_tables
 from sentprobe.generator.bulk.sentence_files import read_file, write_annotated, write_file
 from sentprobe.generator.events.event import Negator
 from sentprobe.generator.sentences.realize import realize
@@ -211,8 +211,8 @@ def test_words_without_a_choice_are_literals(choices: Choices, literals: set[str
     space = Space(english(), templates=["transitive-rc.agent.transitive.src"], choices=choices)
     words: set[str] = set()
     for batch in space.batches(space.sample(200, seed=0)):
-        tables = columns.WordTables(space)
-        layout = columns.LayoutColumns(batch.layout, tables, columns.FiniteTable(tables.pool))
+        tables = word_tables.WordTables(space)
+        layout = columns.LayoutColumns(batch.layout, tables, columns.FiniteTable(tables.pool, tables.language))
         for key in set(layout.compute_shape_keys(batch.values).tolist()):
             sentence, _ = layout.build_marked_sentence(key)
             words |= {token.form for token in sentence.tokens}

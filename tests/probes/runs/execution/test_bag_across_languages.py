@@ -12,7 +12,7 @@ from probe_strategies import to_items
 from sentprobe.probes.dataset import Card, ProbeDataset, Split
 from sentprobe.probes.encoders.files.word_vectors import sample_word_vectors
 from sentprobe.probes.report.findings.control_verdicts import MUST_BE_AT_CHANCE
-from sentprobe.probes.results.data_facts import collect_data_facts
+from sentprobe.probes.results.data_facts import DataFacts, collect_data_facts
 from sentprobe.probes.results.result import Condition
 from sentprobe.probes.runs.execution.controls import encode_bag_of_words, make_control_bow
 from sentprobe.probes.runs.run import run
@@ -74,6 +74,7 @@ def test_items_with_a_word_of_training_are_counted() -> None:
     data = make_dataset(["dogs sleep .", "Anna sleep"], ["hunde sehen .", "eine katze", "Anna nicht", "katze"])
     facts = collect_data_facts(data)
     assert (facts.train_language, facts.test_language, facts.known_words) == ("en", "de", 2)
+    assert DataFacts(**facts.to_json()) == facts
 
 
 def test_the_digest_of_test_items_ignores_training() -> None:

@@ -1,0 +1,61 @@
+"""Tables of the words that an error puts in place of a word, for German: another number, case, gender or auxiliary."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import permutations
+from typing import TypeAlias
+
+from sentprobe.generator.minimal.changes import name_form
+from sentprobe.lexicon import Kind, Word
+
+_Rows: TypeAlias = Iterator[tuple[str, Sequence[str]]]
+_NUMBERS = ("hat haben", "hatte hatten", "ist sind", "war waren", "wird werden", "wurde wurden")
+_PERFECT = ("hat ist", "haben sind", "hatte war", "hatten waren")
+_CASES = {"nominative": "der", "accusative": "den", "dative": "dem"}
+"""The article and the relative pronoun of a masculine singular noun."""
+_FINITE_FORMS = (("VVFIN.sg.pres", "VVFIN.pl.pres"), ("VVFIN.sg.past", "VVFIN.pl.past"))
+_NOUN_FORMS = ("NN.sg.nom", "NN.pl.nom")
+
+
+def _exchange(tag: str, groups: Sequence[Sequence[str]]) -> _Rows:
+    """Yield each word of a group with the other words of the group."""
+    for group in groups:
+        for word in group:
+            yield name_form(word, tag), [counterpart for counterpart in group if counterpart != word]
+
+
+def _list_numbers(words: Sequence[Word]) -> _Rows:
+    """Yield the form of the other grammatical number of each auxiliary, verb and noun."""
+    verbs = [word for word in words if word.kind is not Kind.NOUN]
+    nouns = [word for word in words if word.kind is Kind.NOUN]
+    finite_pairs = [[verb.forms[form] for form in pair] for verb in verbs for pair in _FINITE_FORMS]
+    yield from _exchange("VAFIN", [pair.split() for pair in _NUMBERS])
+    yield from _exchange("VVFIN", finite_pairs)
+    yield from _exchange("NN", [[noun.forms[form] for form in _NOUN_FORMS] for noun in nouns])
+
+
+def _put_case(case: str) -> Callable[[Sequence[Word]], _Rows]:
+    """Return the table of the article and the relative pronoun of a masculine noun in another case."""
+
+    def list_articles(_: Sequence[Word]) -> _Rows:
+        for article, target in permutations(_CASES.values(), 2):
+            if target == _CASES[case]:
+                yield from ((name_form(article, tag), [target]) for tag in ("ART", "PRELS"))
+
+    return list_articles
+
+
+def _list_bare_nouns(words: Sequence[Word]) -> _Rows:
+    """Yield the nominative singular of each other singular form of a noun."""
+    for noun in words:
+        if noun.kind is Kind.NOUN and noun.forms["NN.sg.acc"] != noun.lemma:
+            yield name_form(noun.forms["NN.sg.acc"], "NN"), [noun.lemma]
+
+
+TABLES: Mapping[str, Callable[[Sequence[Word]], _Rows]] = {
+    "number": _list_numbers,
+    "auxiliary": lambda _: _exchange("VAFIN", [pair.split() for pair in _PERFECT]),
+    "gender": lambda _: _exchange("ART", [["der", "die", "das"]]),
+    "lemma": _list_bare_nouns,
+    **{case: _put_case(case) for case in _CASES},
+}
+"""The tables by name, of the verbs and nouns of a vocabulary."""
