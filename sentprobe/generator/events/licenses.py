@@ -38,7 +38,7 @@ def check_licenses(event: ev.Event, lexicon: Lexicon) -> None:
 
 
 def select_licensed(events: Iterable[ev.Event], lexicon: Lexicon) -> list[ev.Event]:
-    """Return the readings of a sentence, at least one of them licensed, that are licensed (see :func:`check_licenses`).
+    """Return the licensed readings of a sentence that has at least one (see :func:`check_licenses`).
 
     An adverb after a relative clause has a reading in it: "did the man that slept ever dance".
     """

@@ -18,20 +18,18 @@ def find_reflexive_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> list
     main = layout.clauses[0]
     if main.form.reflexive is None:
         return []
-    name, is_pair = f"{main.form.reflexive.value}.self", "agent." in layout.coordinations
+    nouns = [lexicon.get(noun, Kind.NOUN).gender for noun in words.nouns]
     boxes: list[Restriction] = []
     for i, word in enumerate(ev.Reflexive):
         number = ev.Number.PLURAL if word is ev.Reflexive.THEMSELVES else ev.Number.SINGULAR
-        wrong_numbers = frozenset(at for at, (other, _) in enumerate(words.determiners) if other != number)
-        wrong_nouns = frozenset(
-            at for at, noun in enumerate(words.nouns) if lexicon.get(noun, Kind.NOUN).gender not in ("", GENDERS[word])
-        )
-        this = {name: frozenset([i])}
-        if is_pair:
-            boxes += [this] if number is ev.Number.SINGULAR else []
+        reflexive = {f"{main.form.reflexive.value}.self": frozenset([i])}
+        if "agent." in layout.coordinations:
+            boxes += [reflexive] if number is ev.Number.SINGULAR else []
             continue
-        boxes += [{**this, "agent.det": wrong_numbers}] if wrong_numbers else []
-        boxes += [{**this, "agent.noun": wrong_nouns}] if wrong_nouns and GENDERS[word] else []
+        wrong_numbers = frozenset(at for at, (name, _) in enumerate(words.determiners) if name != number)
+        wrong_nouns = frozenset(at for at, gender in enumerate(nouns) if gender not in ("", GENDERS[word]))
+        boxes += [{**reflexive, "agent.det": wrong_numbers}] if wrong_numbers else []
+        boxes += [{**reflexive, "agent.noun": wrong_nouns}] if wrong_nouns and GENDERS[word] else []
     return boxes
 
 
