@@ -117,11 +117,11 @@ def test_files_of_blimp_and_own_files(tmp_path: Path) -> None:
         ('{"sentence_good": 1, "sentence_bad": "a"}', "line 1: no minimal pair"),
         ("{", "line 1: not JSON"),
         (
-            '{"sentence_good": "a", "sentence_bad": "b", "annotation": [1]}',
+            '{"linguistics_term": "subject_verb_agreement", "sentence_good": "a", "sentence_bad": "b", "annotation": [1]}',
             "line 1: its annotation is not as gen minimal",
         ),
         (
-            '{"sentence_good": "a", "sentence_bad": "b", "annotation": {"tokens": {}}}',
+            '{"linguistics_term": "subject_verb_agreement", "sentence_good": "a", "sentence_bad": "b", "annotation": {"tokens": {}}}',
             "line 1: its annotation is not as",
         ),
     ],
