@@ -107,7 +107,11 @@ def pairs(
     has_columns = is_training or style is triplet_files.TripletFormat.JSONL
     translator = make_translator(words, translate, contrast, can_translate=has_columns and not nli and mood is None)
     space = (NliSpace if nli else partial(TripletSpace, mood=mood))(
-        words, contrast, vocabulary=vocabulary, templates=source.template or ("all",), side=side
+        translator.restrict(vocabulary) if translator else words,
+        contrast,
+        vocabulary=vocabulary,
+        templates=source.template or ("all",),
+        side=side,
     )
     if count:
         print(space.count())
