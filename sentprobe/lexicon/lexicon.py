@@ -67,7 +67,10 @@ class Lexicon:
     def _hint(self, lemma: str, kind: Kind) -> str:
         if kinds := self.kinds_of(lemma):
             return f" (the lexicon has it as {' and '.join(kinds)})"
-        return suggest(lemma, (word.lemma for word in self.words(kind)))
+        lemmas = [word.lemma for word in self.words(kind)]
+        if (hint := suggest(lemma, lemmas)) or kind not in self.language.closed_kinds:
+            return hint
+        return f"; the {kind}s are {', '.join(lemmas)}"
 
     def kinds_of(self, lemma: str) -> tuple[Kind, ...]:
         """Return the kinds that a lemma has; empty if the lemma is not in the lexicon."""

@@ -21,9 +21,9 @@ class ContentOptions:
     require: Annotated[list[str] | None, declare_option(MUST, help="Required event: 'help[past](agent: lawyer)'.")] = (
         None
     )
-    require_any: Annotated[list[str] | None, declare_option(MUST, help="Event; at least one of these is required.")] = (
-        None
-    )
+    require_any: Annotated[
+        list[str] | None, declare_option(MUST, help="At least one event given by this option is required.")
+    ] = None
     forbid: Annotated[list[str] | None, declare_option(MUST, help="Forbidden event.")] = None
     require_word: Annotated[list[str] | None, declare_option(MUST, help="Required lemma.")] = None
     forbid_word: Annotated[list[str] | None, declare_option(MUST, help="Forbidden lemma.")] = None
@@ -38,6 +38,7 @@ class FeatureOptions:
 
     mood: Annotated[Mood | None, declare_option(FIX, help="Statements by default.")] = None
     ask: Annotated[Role | None, declare_option(FIX, help="Role that questions ask for; yes/no by default.")] = None
+    reflexive: Annotated[Role | None, declare_option(FIX, help="Role of himself, herself or themselves.")] = None
     tense: Annotated[Tense | None, declare_option(FIX)] = None
     voice: Annotated[Voice | None, declare_option(FIX)] = None
     aspect: Annotated[Aspect | None, declare_option(FIX)] = None

@@ -12,7 +12,7 @@ from sentprobe.generator.bulk.word_tables import NUMBERS, NumberArray, StringPoo
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.sentences.realize import list_negations, list_predicates, render_tree, split_form
 from sentprobe.generator.sentences.sentence import Sentence, Token
-from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, plan_sentence
+from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, plan_new_sentence
 from sentprobe.generator.spaces.drawn_event import STRUCTURAL
 from sentprobe.generator.spaces.layout import (
     NEGATIONS,
@@ -66,9 +66,13 @@ def find_variant_leaves(shape: Shape, at: int, language: Language) -> tuple[Leaf
     return tuple(leaves)
 
 
-@cache
 def is_finite(shape: Shape, at: int, language: Language) -> bool:
     """Say whether tense or grammatical number changes the word of item *at*."""
+    return isinstance(shape, ClauseShape) and shape.tense in TENSES and _is_variable(shape, at, language)
+
+
+@cache
+def _is_variable(shape: ClauseShape, at: int, language: Language) -> bool:
     return len(set(find_variant_leaves(shape, at, language))) > 1
 
 
@@ -213,6 +217,7 @@ class LayoutColumns:
         self._domains = {variable.name: sorted(variable.domain) for variable in layout.variables}
         self._constants: dict[str, str] = {}
         self._finite = finite
+        self._marked: dict[tuple[str, object], ev.Participant] = {}  # by path and clause: the words are the same
         self._structural = [v for v in layout.variables if v.name.rpartition(".")[2] in STRUCTURAL]
         self.columns: dict[str, Callable[[LayoutRows], NumberArray]] = {}
         for variable in layout.variables:
@@ -318,6 +323,8 @@ class LayoutColumns:
 
     def _count_values(self, variable: Variable) -> int:
         """Return how many values of a structural variable have own shapes; a cue outside a question is a column."""
+        if variable.name.endswith(".self"):
+            return len(variable.values)
         is_question = self._layout.clauses[0].form.mood is ev.Mood.QUESTION
         return len(NEGATIONS) if is_question and variable.name == "negation" else 2
 
@@ -332,7 +339,7 @@ class LayoutColumns:
     def build_marked_sentence(self, shape: int) -> tuple[Sentence, dict[str, FiniteForms]]:
         """Return a sentence of this shape whose words are column marks, and its finite verb forms by clause path."""
         event = self._build_event(shape)
-        plan = plan_sentence(event, self._tables.language)
+        plan = plan_new_sentence(event, self._tables.language)
         finite = {site.path: self._finite.look_up(plan, site.path) for site in self._layout.clauses}
         tokens = tuple(self._mark_token(token) for token in plan.tokens)
         sentence = Sentence(
@@ -365,12 +372,14 @@ class LayoutColumns:
 
     def _mark_participant(self, person: ev.Participant, path: str) -> ev.Participant:
         marks, clause, conjunct = self._marks, person.clause, person.conjunct
+        if (path, clause) in self._marked:
+            return self._marked[path, clause]
         if isinstance(clause, ev.RelativeClause):
             event = self._mark_event(clause.event, f"{path}clause.")
             clause = ev.RelativeClause(event=event, relativizer=marks[f"lemma:{path}rel"], kind=clause.kind)
         if conjunct is not None:
             conjunct = self._mark_participant(conjunct, f"{path}conjunct.")
-        return ev.Participant(
+        marked = self._marked[path, person.clause] = ev.Participant(
             noun=marks[f"lemma:{path}noun"],
             number=cast(ev.Number, _Mark(marks[f"value:{path}number"])),
             determiner=marks[f"lemma:{path}det"],
@@ -378,6 +387,7 @@ class LayoutColumns:
             adjectives=tuple(marks[f"lemma:{path}adjective{i}"] for i in range(len(person.adjectives))),
             conjunct=conjunct,
         )
+        return marked
 
     def _mark_token(self, token: PlanToken) -> Token:
         leaf, marks, slot = token.leaf, self._marks, token.slot

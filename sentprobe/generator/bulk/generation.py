@@ -14,7 +14,7 @@ from sentprobe.generator.sentences.sentence import Sentence
 from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.space import EventBatch, NumberedEvents
 
-CHUNK_SIZE = 65_536
+CHUNK_SIZE = 262_144
 """Number of sentences that are decoded at a time."""
 PART_SIZE = 4_096
 """Number of sentences that are rendered at a time."""

@@ -21,7 +21,6 @@ from sentprobe.generator.events.matching import unify
 from sentprobe.generator.pairs import contrasts, drafts
 from sentprobe.generator.pairs.form_changes import adapt_aspects, find_form_changes, is_decided_by_article
 from sentprobe.generator.pairs.replacements import (
-    VOLITIONAL_ADVERBS,
     ReplacementTables,
     build_replacements,
     compute_salts,
@@ -29,13 +28,14 @@ from sentprobe.generator.pairs.replacements import (
     find_near_adjectives,
     find_unexchangeable_verbs,
     find_verbs_of_frames,
+    is_exchangeable_adverb,
 )
 from sentprobe.generator.pairs.row_renderer import make_text_renderer
 from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words, list_other_vocabularies
 from sentprobe.generator.spaces.counting import IndexArray, divide_evenly, sample_distinct
 from sentprobe.generator.spaces.held_out_words import SplitSide
 from sentprobe.generator.spaces.layout import ClauseForm, make_layout
-from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space, join_batches
+from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space
 from sentprobe.generator.spaces.templates import Pattern, find_patterns
 from sentprobe.lexicon import Kind, Lexicon
 from sentprobe.lexicon.languages.language import Language
@@ -323,7 +323,7 @@ class TripletSpace:
         kind, words = self.contrast.needed_kind, self.words
         unusable = find_verbs_of_frames(words, self.lexicon) if pattern.clauses else set[str]()
         if kind is Kind.ADVERB:
-            unusable |= VOLITIONAL_ADVERBS & {*words.adverbs}
+            unusable |= {adverb for adverb in words.adverbs if not is_exchangeable_adverb(adverb, self.lexicon)}
         if kind is Kind.ADJECTIVE:
             unusable |= find_near_adjectives(self.replacements, words)
         if kind is Kind.DITRANSITIVE:
@@ -461,4 +461,13 @@ class TripletRows:
                     values = {name: row_values[is_requested] for name, row_values in draft.values.items()}
                     batch = EventBatch(draft.build_layout(), output_rows[is_requested], values)
                     batches_by_layout.setdefault(id(batch.layout), []).append(batch)
-        yield from map(join_batches, batches_by_layout.values())
+        yield from map(_join_batches, batches_by_layout.values())
+
+
+def _join_batches(batches: Sequence[EventBatch]) -> EventBatch:
+    """Return batches of one layout as one."""
+    layout = batches[0].layout
+    positions = np.concatenate([batch.positions for batch in batches])
+    names = [variable.name for variable in layout.variables]
+    values = {name: np.concatenate([batch.values[name] for batch in batches]) for name in names}
+    return EventBatch(layout, positions, values)

@@ -45,7 +45,7 @@ class ClauseStructure(NamedTuple):
     fronting: ev.Fronting | None
 
 
-ArgumentStructure: TypeAlias = ParticipantStructure | ev.Gap | ev.Asked | None
+ArgumentStructure: TypeAlias = ParticipantStructure | ev.Gap | ev.Asked | ev.Reflexive | None
 
 
 def extract_structure(event: ev.Event) -> ClauseStructure:
@@ -132,10 +132,15 @@ class SentencePlan:
 
 @dataclass(frozen=True, slots=True)
 class _StructureKey:
-    """A cache key with an event as payload; keys are equal if the structures of their events are equal."""
+    """A cache key with an event as payload; keys are equal if the structures of their events are equal.
+
+    ``head_number`` is the grammatical number of the noun that the clause modifies, or "".
+    """
 
     structure: ClauseStructure
     language: Language
+    path: str
+    head_number: str
     event: Event = field(compare=False)
 
 
@@ -144,12 +149,21 @@ def plan_sentence(event: Event, language: Language) -> SentencePlan:
 
     The plan is cached and shared by all events of that structure: do not change it.
     """
-    return _plan_structure(_StructureKey(extract_structure(event), language, event))
+    return _plan_structure(event, language, "", Number.SINGULAR)  # the number of "who" and "what"
+
+
+def _plan_structure(event: Event, language: Language, path: str, head_number: str) -> SentencePlan:
+    return _plan_key(_StructureKey(extract_structure(event), language, path, head_number, event))
 
 
 @lru_cache(maxsize=8192)  # events of two clauses have about 4,000 structures
-def _plan_structure(key: _StructureKey) -> SentencePlan:
-    return _Planner(key.language).plan_clause(key.event, "", Number.SINGULAR)  # the number of "who" and "what"
+def _plan_key(key: _StructureKey) -> SentencePlan:
+    return _Planner(key.language).plan_clause(key.event, key.path, key.head_number)
+
+
+def plan_new_sentence(event: Event, language: Language) -> SentencePlan:
+    """Return :func:`plan_sentence` uncached, for plans that are used once."""
+    return _Planner(language).plan_clause(event, "", Number.SINGULAR)
 
 
 class _Planner:
@@ -163,7 +177,7 @@ class _Planner:
         """Plan a clause; *head_number* is the grammatical number of the noun that the clause modifies, or ""."""
         shape = _choose_clause_shape(event, head_number, self._language)
         items = self._shapes.find_items(shape)
-        parts = [self._plan_clause_part(shape, i, event, path) for i in range(len(items))]
+        parts = [self._plan_clause_part((shape, i), item.content, event, path) for i, item in enumerate(items)]
         plan, starts = _join_parts(items, parts)
         for i, item in enumerate(items):
             if isinstance(item.content, Leaf):
@@ -177,20 +191,31 @@ class _Planner:
                 plan.clauses[0].positions[Role(item.content.name)] = starts[i] + parts[i].head
         return plan
 
-    def _plan_clause_part(self, shape: shapes.ClauseShape, at: int, event: Event, path: str) -> SentencePlan:
-        content = self._shapes.find_items(shape)[at].content
+    def _plan_clause_part(
+        self, origin: tuple[shapes.Shape, int], content: Leaf | Hole, event: Event, path: str
+    ) -> SentencePlan:
         if isinstance(content, Leaf):
             # A clause's relativizer belongs to the participant that the clause modifies.
             owner = path.removesuffix("clause.") if content.lemma == shapes.RELATIVIZER else path
             if content.lemma == shapes.ASKED and event.asked is not None:
                 word = str(event.argument(event.asked))
                 content = replace(content, form=word, lemma=word)
-            return _plan_leaf(content, owner, (shape, at))
+            return _plan_leaf(content, owner, origin)
         if content.category == "ADVP":
             return self._plan_adverbs(len(event.adverbs or ()), path)
         person = event.argument(Role(content.name))
+        if isinstance(person, ev.Reflexive):
+            return self._plan_reflexive(person, path)
         assert isinstance(person, Participant)
         return self._plan_participant(person, f"{path}{content.name}.", content)
+
+    def _plan_reflexive(self, word: ev.Reflexive, path: str) -> SentencePlan:
+        shape = shapes.ReflexiveShape(word.value)
+        items = self._shapes.find_items(shape)
+        (leaf,) = (item.content for item in items if isinstance(item.content, Leaf))
+        plan, _ = _join_parts(items, [_plan_leaf(leaf, path, (shape, 0))])
+        plan.clauses.clear()
+        return plan
 
     def _plan_adverbs(self, count: int, path: str) -> SentencePlan:
         shape = shapes.AdverbShape(count)
@@ -222,6 +247,12 @@ class _Planner:
         word_class, number = self._language.classes[0], str(person.number)
         counts = clause is not None, len(person.adjectives)
         shape = shapes.NounShape(number, word_class, *counts, hole.case, hole.last)
+        return (
+            _plan_bare_phrase(shape, path, self._language) if clause is None else self.plan_phrase(shape, path, clause)
+        )
+
+    def plan_phrase(self, shape: shapes.NounShape, path: str, clause: RelativeClause | None) -> SentencePlan:
+        """Plan a noun phrase with or without a relative clause."""
         items = self._shapes.find_items(shape)
         parts = [
             _plan_leaf(item.content, path, (shape, i))
@@ -238,7 +269,12 @@ class _Planner:
 
     def _plan_relative_clause(self, clause: RelativeClause | None, path: str, number: str) -> SentencePlan:
         assert clause is not None
-        return self.plan_clause(clause.event, f"{path}clause.", number)
+        return _plan_structure(clause.event, self._language, f"{path}clause.", number)
+
+
+@lru_cache(maxsize=1024)
+def _plan_bare_phrase(shape: shapes.NounShape, path: str, language: Language) -> SentencePlan:
+    return _Planner(language).plan_phrase(shape, path, None)
 
 
 def _choose_clause_shape(event: Event, head_number: str, language: Language) -> shapes.ClauseShape:
@@ -287,15 +323,14 @@ def _join_parts(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple
         target = PARENT if item.head == PARENT else heads[item.head]
         if target == PARENT and item.rel == "head":
             head = start + part.head
-        for token in part.tokens:
-            if token.head != PARENT:
-                token.head += start
-            else:
-                token.head = target
-                token.rel = item.rel if token.rel == "head" else token.rel
-            tokens.append(token)
-        part.tokens[0].before = item.before + part.tokens[0].before
-        part.tokens[-1].after += item.after
+        for token in part.tokens:  # copied: plans of relative clauses are shared
+            is_top = token.head == PARENT
+            head_position = target if is_top else start + token.head
+            rel = item.rel if is_top and token.rel == "head" else token.rel
+            slot, leaf, origin = token.slot, token.leaf, token.origin
+            tokens.append(PlanToken(slot, leaf, token.path, origin, head_position, rel, token.before, token.after))
+        tokens[start].before = item.before + tokens[start].before
+        tokens[-1].after += item.after
         clauses += [clause.shift(start) for clause in part.clauses]
     return SentencePlan(tokens, clauses, head), starts
 

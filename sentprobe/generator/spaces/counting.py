@@ -9,9 +9,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, reduce
-from itertools import product
+from itertools import accumulate, chain, product
 from math import prod
-from operator import or_
+from operator import mul, or_
 from random import Random
 from typing import Any, NamedTuple, TypeAlias
 
@@ -109,19 +109,8 @@ class Cell:
         """Number of elements."""
         return prod(self.radices)
 
-    def decode(self, indices: IndexArray) -> dict[str, NDArray[np.int64]]:
-        """Return the value of each variable, as an index into its values, for each element."""
-        digits = _split_digits(indices, self.radices)
-        positions: list[NDArray[np.int64]] = []
-        for digit, rivals in zip(digits, self.rivals, strict=True):
-            positions.append(_skip_positions(digit, [positions[i] for i in rivals]))
-        return {
-            variable.name: choice.array[position]
-            for variable, choice, position in zip(self.variables, self.choices, positions, strict=True)
-        }
-
     def decode_one(self, index: int) -> list[int]:
-        """Return the value indices of one element; faster than ``decode`` for a few elements."""
+        """Return the value indices of one element; faster than a :class:`CellTable` for a few elements."""
         digits: list[int] = []
         for radix in reversed(self.radices):
             index, digit = divmod(index, radix)
@@ -132,7 +121,7 @@ class Cell:
         return [choice.numbers[position] for choice, position in zip(self.choices, positions, strict=True)]
 
     def encode(self, values: Mapping[str, int]) -> int | None:
-        """Return the index of an element, or None if it is not in the cell; inverse of ``decode``."""
+        """Return the index of an element, or None if it is not in the cell; inverse of ``decode_one``."""
         index = 0
         positions: list[int] = []
         radices = self.radices
@@ -149,27 +138,92 @@ class Cell:
         return index
 
 
-def _split_digits(indices: IndexArray, radices: Sequence[int]) -> list[NDArray[np.int64]]:
-    """Return the mixed-radix digits of indices, the lowest last; int64 arithmetic on parts below 2**63 is fast."""
-    digits: list[NDArray[np.int64]] = []
-    end = len(radices)
-    while end:
-        start = end - 1
-        while start and prod(radices[start - 1 : end]) < 2**63:
-            start -= 1
-        part = indices if start == 0 else indices % prod(radices[start:end])
-        remainder = part.astype(np.int64)
-        for radix in reversed(radices[start:end]):
-            if radix > 1:
+_NOWHERE = np.iinfo(np.int64).max
+"""The position of a rival that is none in its cell: no position is skipped for it."""
+
+
+class _CellColumn:
+    """A variable in the cells of a layout; an array has one entry for each cell, or one for all if they are equal."""
+
+    def __init__(
+        self, name: str, choices: Sequence[Choice], radices: Sequence[int], rivals: Sequence[tuple[int, ...]]
+    ) -> None:
+        places = list(map(id, choices))
+        distinct = dict(zip(places, choices, strict=True))
+        ends = accumulate(len(choice.numbers) for choice in distinct.values())
+        starts = dict(zip(distinct, chain([0], ends), strict=False))
+        self.name = name
+        self.values = np.concatenate([choice.array for choice in distinct.values()])
+        self.starts = _shorten(list(map(starts.__getitem__, places)))
+        self.has_all_values = len(distinct) == 1 and choices[0].numbers == tuple(range(len(choices[0].numbers)))
+        self.radices = _shorten(radices)
+        self.largest_radix = int(self.radices.max())
+        self.rivals = [(rival, _shorten([rival in r for r in rivals])) for rival in sorted({*chain(*{*rivals})})]
+
+
+def _shorten(entries: Sequence[int]) -> NDArray[Any]:
+    """Return the entries of all cells as an array; one entry if they are equal, by which NumPy divides faster."""
+    array = np.array(entries)
+    return array[:1] if (array == array[0]).all() else array
+
+
+def _look_up(entries: NDArray[Any], cells: NDArray[np.int64]) -> NDArray[Any]:
+    return entries if len(entries) == 1 else entries.take(cells)
+
+
+class CellTable:
+    """The cells of one layout as arrays: decodes elements of many cells at once."""
+
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        fields = [
+            zip(*rows, strict=True) for rows in zip(*((c.choices, c.radices, c.rivals) for c in cells), strict=True)
+        ]
+        names = [variable.name for variable in cells[0].variables]
+        self._columns = [_CellColumn(*column) for column in zip(names, *fields, strict=True)]
+
+    def decode(self, indices: IndexArray, cells: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+        """Return the value of each variable, as an index into its values, for each element and the number of its cell.
+
+        *indices* count from the begin of the cell.
+        """
+        positions: list[NDArray[np.int64]] = []
+        values = {}
+        for column, digit in zip(self._columns, self._split_digits(indices, cells), strict=True):
+            rivals = (
+                positions[rival] if mask.all() else np.where(_look_up(mask, cells), positions[rival], _NOWHERE)
+                for rival, mask in column.rivals
+            )
+            position = _skip_positions(digit, [*rivals])
+            positions.append(position)
+            if not column.has_all_values:
+                position = column.values.take(position + _look_up(column.starts, cells))
+            values[column.name] = position
+        return values
+
+    def _split_digits(self, indices: IndexArray, cells: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """Return the mixed-radix digits of indices, the lowest last; int64 arithmetic on parts below 2**63 is fast."""
+        digits: list[NDArray[np.int64]] = []
+        end = len(self._columns)
+        while end:
+            start = end - 1
+            while start and prod(column.largest_radix for column in self._columns[start - 1 : end]) < 2**63:
+                start -= 1
+            radices = [_look_up(column.radices, cells) for column in self._columns[start:end]]
+            if start:
+                size = reduce(mul, radices).astype(indices.dtype)
+                remainder = (indices % size).astype(np.int64)
+                indices = indices // size
+            else:
+                remainder = indices.astype(np.int64)
+            for radix in reversed(radices):
+                if len(radix) == 1 and radix[0] == 1:
+                    digits.append(np.zeros(len(remainder), dtype=np.int64))
+                    continue
                 quotient = remainder // radix
                 digits.append(remainder - quotient * radix)
                 remainder = quotient
-            else:
-                digits.append(np.zeros(len(remainder), dtype=np.int64))
-        if start:
-            indices = indices // prod(radices[start:end])
-        end = start
-    return digits[::-1]
+            end = start
+        return digits[::-1]
 
 
 def _skip_positions(digit: NDArray[np.int64], taken_positions: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
@@ -235,16 +289,17 @@ def _split_into_cells(layout: Layout, box: Box) -> Iterator[Cell]:
     members = _group_variables(layout)
     names = [variable.name for variable in layout.variables]
     default_choices = [_sort_values(box[name]) for name in names]
+    default_radices = [len(choice.numbers) for choice in default_choices]
     no_rivals: list[tuple[int, ...]] = [()] * len(names)
     splits = [_split_group(tuple(box[names[at]] for at in group)) for group in members]
     for combination in product(*splits):
-        choices, rivals = [*default_choices], [*no_rivals]
+        choices, rivals, radices = [*default_choices], [*no_rivals], [*default_radices]
         for group, shares in zip(members, combination, strict=True):
             for at, (choice, earlier) in zip(group, shares, strict=True):
                 choices[at] = choice
-                rivals[at] = tuple(group[i] for i in earlier)
-        radices = tuple([len(c.numbers) - len(r) for c, r in zip(choices, rivals, strict=True)])
-        yield Cell(layout.variables, tuple(choices), tuple(rivals), radices)
+                rivals[at] = tuple([group[i] for i in earlier])
+                radices[at] = len(choice.numbers) - len(earlier)
+        yield Cell(layout.variables, tuple(choices), tuple(rivals), tuple(radices))
 
 
 @lru_cache(maxsize=1024)  # number of layouts

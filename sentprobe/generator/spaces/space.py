@@ -3,7 +3,7 @@
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import accumulate, chain, combinations, pairwise, product
 from typing import Any, Protocol
 
@@ -207,38 +207,31 @@ class Space:
         small = self.count() < 2**63
         numbers = np.asarray(indices, dtype=np.int64 if small else object)
         self._check_range(numbers.min(initial=0), numbers.max(initial=0))
-        cells, cell_ends = self._find_cells(numbers)
-        ends = np.array(cell_ends, dtype=numbers.dtype)
-        owners = (
-            np.searchsorted(ends, numbers, side="right")
-            if small
-            else np.array([bisect_right(cell_ends, i) for i in numbers.tolist()])
-        )
-        few = len(ends) <= np.iinfo(np.uint16).max  # NumPy sorts uint16 by radix
-        order = np.argsort(owners.astype(np.uint16) if few else owners, kind="stable")
+        cells = self._index_cells(numbers)
+        if small:
+            which = np.searchsorted(np.array(cells.ends), numbers, side="right")
+        else:
+            which = np.array([bisect_right(cells.ends, number) for number in numbers.tolist()])
+        owners = cells.layout_numbers[which]
+        order = np.argsort(owners.astype(np.min_scalar_type(len(cells.tables))), kind="stable")
         bounds = np.flatnonzero(np.diff(owners[order], prepend=-1, append=-1))
-        parts: dict[int, list[EventBatch]] = {}
+        starts = np.array(cells.starts, dtype=numbers.dtype)
         for first, last in pairwise(bounds.tolist()):
             places = order[first:last]
-            which = int(owners[places[0]])
-            layout, cell = cells[which]
-            values = cell.decode(numbers[places] - (cell_ends[which] - cell.size))
-            parts.setdefault(id(layout), []).append(EventBatch(layout, places, values))
-        yield from map(join_batches, parts.values())
+            layout, table = cells.tables[owners[places[0]]]
+            in_cells = which[places]
+            yield EventBatch(layout, places, table.decode(numbers[places] - starts[in_cells], cells.ranks[in_cells]))
 
-    def _find_cells(self, numbers: counting.IndexArray) -> tuple[list[tuple[Layout, counting.Cell]], list[int]]:
-        """Return the cells of all boxes with elements at *numbers*, in order, and where each ends."""
-        used: Iterable[int] = range(len(self._boxes))
-        if len(numbers) < len(self._boxes):
-            used = sorted({bisect_right(self._ends, number) for number in numbers.tolist()})
-        cells: list[tuple[Layout, counting.Cell]] = []
-        ends: list[int] = []
-        for which in used:
-            box, end = self._boxes[which], self._ends[which] - self._boxes[which].size
-            for cell in box.cells:
-                cells.append((box.layout, cell))
-                ends.append(end := end + cell.size)
-        return cells, ends
+    def _index_cells(self, numbers: counting.IndexArray) -> "_CellIndex":
+        """Return the cells of all boxes with elements at *numbers*."""
+        if len(numbers) >= len(self._boxes):
+            return self._all_cells
+        used = sorted({bisect_right(self._ends, number) for number in numbers.tolist()})
+        return _CellIndex([(self._boxes[at], self._ends[at]) for at in used])
+
+    @cached_property
+    def _all_cells(self) -> "_CellIndex":
+        return _CellIndex([*zip(self._boxes, self._ends, strict=True)])
 
     def _explain_structure(self) -> str:
         """Say why no structure of the templates has these moods, open participants and coordinations."""
@@ -246,16 +239,25 @@ class Space:
         if _build_layouts(self.templates, self.words, replace(self.choices, coordinations=(0,))):
             count = min(self.choices.coordinations)
             return f"no sentence of {templates} has {count} nouns without relative clauses to coordinate"
+        if None not in self.choices.reflexives:
+            roles = " or ".join(role.value for role in self.choices.reflexives if role is not None)
+            return (
+                f"no sentence of {templates} has a reflexive {roles}, which a recipient or a transitive patient can be"
+            )
         if {*self.choices.moods} == {Mood.ORDER}:
             return f"an order has no agent, and {templates} need one with a relative clause"
         roles = " or ".join(role.value for role in self.choices.asked if role is not None)
-        return f"{templates} have no {roles} without a relative clause to ask for"
+        return f"the {roles} to ask for must stand in {templates}, without a relative clause"
 
     def _explain(self) -> str:
         """Name the one or two constraints that leave no event."""
         for event in self.constraints.required:
-            if event.asked and event.asked not in self.choices.asked:
-                return f"the required event {write_event(event)} needs --ask {event.asked.value}"
+            options = (
+                ("ask", event.asked, self.choices.asked),
+                ("reflexive", event.reflexive, self.choices.reflexives),
+            )
+            for option in (f"--{name} {role.value}" for name, role, roles in options if role and role not in roles):
+                return f"the required event {write_event(event)} needs {option}"
             if event.mood not in (Mood.STATEMENT, *self.choices.moods):
                 return f"the required event {write_event(event)} needs --mood {event.mood.value}"
         rules = [*iterate_rules(self.words, self.lexicon, self.choices, self.constraints, is_detailed=True)]
@@ -308,13 +310,26 @@ class Space:
             yield name, _build_layouts(self.templates, words, choices)
 
 
-def join_batches(batches: Sequence[EventBatch]) -> EventBatch:
-    """Return batches of one layout as one."""
-    layout = batches[0].layout
-    positions = np.concatenate([batch.positions for batch in batches])
-    names = [variable.name for variable in layout.variables]
-    values = {name: np.concatenate([batch.values[name] for batch in batches]) for name in names}
-    return EventBatch(layout, positions, values)
+class _CellIndex:
+    """The cells of boxes in order: where they start and end, and their layout and rank among its cells."""
+
+    def __init__(self, boxes: Sequence[tuple[counting.CountedBox, int]]) -> None:
+        self.starts: list[int] = []
+        self.ends: list[int] = []
+        cells_by_layout: dict[Layout, list[counting.Cell]] = {}
+        numbers: dict[Layout, int] = {}
+        pairs = []
+        for box, box_end in boxes:
+            end = box_end - box.size
+            layout_cells = cells_by_layout.setdefault(box.layout, [])
+            number = numbers.setdefault(box.layout, len(numbers))
+            for cell in box.cells:
+                self.starts.append(end)
+                self.ends.append(end := end + cell.size)
+                pairs.append((number, len(layout_cells)))
+                layout_cells.append(cell)
+        self.layout_numbers, self.ranks = np.array(pairs).reshape(-1, 2).T
+        self.tables = [(layout, counting.CellTable(cells)) for layout, cells in cells_by_layout.items()]
 
 
 def _build_layouts(templates: tuple[str, ...], words: Words, choices: Choices) -> tuple[Layout, ...]:
@@ -332,11 +347,11 @@ def _iterate_main_forms(choices: Choices, is_modal: tuple[bool, ...]) -> Iterato
         if None not in choices.frontings:
             continue
         if mood is Mood.ORDER:
-            yield ClauseForm(mood=mood)
+            yield from [ClauseForm(mood=mood)] if None in choices.reflexives else []
             continue
         for role, modal in product(choices.asked if mood is Mood.QUESTION else (None,), is_modal):
             for asked in (None,) if role is None else tuple((role, word) for word in Asked):
-                yield ClauseForm(modal, mood, asked)
+                yield from (ClauseForm(modal, mood, asked, reflexive=reflexive) for reflexive in choices.reflexives)
 
 
 @lru_cache(maxsize=1024)  # number of layouts

@@ -39,6 +39,9 @@ def test_a_run_makes_the_matrix_and_resumes(tables: list[Path], tmp_path: Path, 
     assert (code, "0 missing" in out) == (0, True)
     code, out, _ = command("show", tmp_path / "run", "--format", "csv")
     assert (code, "data_train_language" in out) == (0, True)
+    for task, count in (("SentLen", 4), ("SentLen.de-fr", 1)):
+        code, out, _ = command("show", tmp_path / "run", "--by", "label", "--task", task)
+        assert (code, out.count(", label")) == (0, count)
     code, _, err = command("show", tmp_path / "run", "--format", "mteb", "--out", tmp_path / "mteb")
     assert (code, "MTEB's form is for English, and these results are across languages" in err) == (2, True)
     for name in ("check", "methods", "report"):

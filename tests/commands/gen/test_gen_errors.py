@@ -54,9 +54,11 @@ BAD_REQUESTS = [
     ),
     Bad("--mood orders", "Invalid value for '--mood'"),
     Bad("--mood order --ask agent", "gen: --ask is for questions"),
-    Bad("--ask subject", "Invalid value for '--ask'"),
+    Bad("--ask subject", "Invalid value for '--ask': 'subject' is not one of"),
     *(
-        Bad(f"--ask {role} -t {template}", f"gen: the templates {template} have no {role} without a relative clause")
+        Bad(
+            f"--ask {role} -t {template}", f"gen: the {role} to ask for must stand in the templates {template}, without"
+        )
         for role, template in (
             ("patient", "intransitive"),
             ("recipient", "transitive"),
@@ -69,6 +71,11 @@ BAD_REQUESTS = [
     Bad("--require help[modal(must)]", "gen: 'must' is required but is not among the determiners, relativizers and"),
     Bad("--require help[question]", "gen: the required event help[transitive, question] needs --mood question"),
     Bad("--mood question --require help(patient:who?)", "the required event help(patient: who?) needs --ask patient"),
+    Bad("--require help(patient:himself)", "the required event help(patient: himself) needs --reflexive patient"),
+    Bad("--reflexive agent", "gen: no sentence of the templates all has a reflexive agent, which a recipient or"),
+    Bad("--reflexive patient --mood order", "gen: no sentence of the templates all has a reflexive patient"),
+    Bad("--determiner any --polarity pos", "gen: negations and questions around ever and any and the choice of"),
+    Bad("--allow npi", "gen: --allow is for verbs; ever and any stand in negated clauses and questions only"),
     Bad("--forbid *[statement]", "an event has no feature 'statement'"),
     Bad("--adjectives 1 -v compeval", "gen: vocabulary 'compeval' has no adjective; vocabulary "),
     Bad("--adjectives 2 -v everyday", "gen: a drawn noun has at most one adjective, not 2"),
@@ -93,6 +100,9 @@ BAD_REQUESTS = [
     Bad("--modal may --negator n't --polarity neg", "gen: may has no form with n't; use the negator not"),
     Bad("--require-word must", "'must' is required but is not among the determiners, relativizers and modals"),
     Bad("--relativizer whom", "unknown relativizer 'whom'"),
+    Bad("--relativizer dass", "unknown relativizer 'dass'; the relativizers are that, who, which"),
+    Bad("--relativizer which -t transitive-rc", "relativizers take (which: no noun of the vocabulary) and the choice"),
+    Bad("--mood question --ask recipient", "the recipient to ask for must stand in the templates all, without"),
     Bad("--adverbs many", "expected a number of adverbs, or a range such as 0-2, not 'many'"),
     Bad("--adverbs 2-1", "the range '2-1' is empty"),
     Bad("--adverbs 0-99999999", "a verb takes from 0 to 6 adverbs, not 7"),

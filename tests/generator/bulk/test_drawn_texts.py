@@ -82,6 +82,8 @@ def find_nouns(clause: Event, head: Participant | None, role: Role) -> list[str 
 def test_exchanged_twice_is_the_same(space: Space, seed: int) -> None:
     for drawn in sample_events(space, seed, count=3):
         nouns = drawn_event.find_layout_parts(drawn.layout).nouns
+        if not nouns:  # "who slept"
+            continue
         exchanged = drawn.swap_values(nouns[0], nouns[-1])
         assert exchanged.get_value(nouns[0]) == drawn.get_value(nouns[-1])
         assert exchanged.swap_values(nouns[0], nouns[-1]).event == drawn.event

@@ -108,14 +108,15 @@ def _find_prediction(result: Result, table: ItemTable, index: int) -> str | None
 
 
 def select_results(results: Results, *, encoder: str | None, task: str | None) -> Results:
-    """Return the results of one encoder on one task (None: all); raise UsageError if there are none."""
-    task_name = None if task is None else to_own_name(task)
+    """Return the results of one encoder on one task (None: all), in all its languages; UsageError if there are none."""
+    find_name = str if task in results.tasks else to_own_name
+    task_name = None if task is None else find_name(task)
     _check_name("encoder", encoder, results.encoders)
-    _check_name("task", task_name, [to_own_name(name) for name in results.tasks])
+    _check_name("task", task_name, [find_name(name) for name in results.tasks])
     selected = tuple(
         result
         for result in results.records
-        if encoder in (None, result.encoder) and task_name in (None, to_own_name(result.task))
+        if encoder in (None, result.encoder) and task_name in (None, find_name(result.task))
     )
     if not selected:
         raise UsageError(f"there is no result of {encoder} on {task}")

@@ -8,7 +8,7 @@ from sentprobe.probes.known_task import remove_languages
 from sentprobe.probes.report.findings import comparisons as cmp
 from sentprobe.probes.report.findings.paired_tests import MatchedResults
 from sentprobe.probes.report.tables.main_table import CellStyle, build_grid
-from sentprobe.probes.results.result import Result, Results
+from sentprobe.probes.results.result import Condition, Result, Results
 from sentprobe.probes.statistics import Correction
 from sentprobe.values import group_by
 
@@ -37,7 +37,7 @@ def build_language_tables(results: Results, style: CellStyle) -> Iterator[TableW
     languages = {result.task: get_languages(result) for result in across.records}
     by_task = group_by(across.tasks, remove_languages)
     for number, (task, names) in enumerate(by_task.items(), 1):
-        notes = (_describe_matrices(across.records),) if number == len(by_task) else ()
+        notes = tuple(_describe_bags(across.records)) if number == len(by_task) else ()
         yield _build_matrix(task, {languages[name]: grid.header.index(name) - 1 for name in names}, grid), notes
     if compared := compare_with_own_language(across):
         yield _build_loss_grid(compared), tuple(_describe_losses(compared).splitlines())
@@ -58,12 +58,16 @@ def _build_matrix(task: str, places: dict[tuple[str, str], int], grid: Grid) -> 
     return Grid((task, "trained on", *(f"tested on {language}" for language in test_on)), tuple(rows))
 
 
-def _describe_matrices(records: Iterable[Result]) -> str:
-    shares = [result.data.known_words / result.data.test for result in records if result.data]
-    return (
-        "Across languages, the bag of words knows only the words that training has, such as names and punctuation: "
-        f"{100 * min(shares):.0f} to {100 * max(shares):.0f}% of test items have one. All others get one answer."
-    )
+def _describe_bags(records: Iterable[Result]) -> Iterator[str]:
+    """Yield the note on the bags of words, if there are any."""
+    facts = [record.data for record in records if record.data and Condition.BAG_OF_WORDS in record.scores]
+    if facts:
+        shares = sorted(fact.known_words / fact.test for fact in facts)
+        text = " to ".join(dict.fromkeys(f"{100 * share:.0f}" for share in (shares[0], shares[-1])))
+        yield (
+            "Across languages, the bag of words knows only the words that training has, such as names and punctuation: "
+            f"{text}% of test items have one. All others get one answer."
+        )
 
 
 def compare_with_own_language(results: Results) -> tuple[cmp.Comparison, ...]:

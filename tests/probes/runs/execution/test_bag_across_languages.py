@@ -12,7 +12,7 @@ from probe_strategies import to_items
 from sentprobe.probes.dataset import Card, ProbeDataset, Split
 from sentprobe.probes.encoders.files.word_vectors import sample_word_vectors
 from sentprobe.probes.report.findings.control_verdicts import MUST_BE_AT_CHANCE
-from sentprobe.probes.results.data_facts import collect_data_facts
+from sentprobe.probes.results.data_facts import DataFacts, collect_data_facts
 from sentprobe.probes.results.result import Condition
 from sentprobe.probes.runs.execution.controls import encode_bag_of_words, make_control_bow
 from sentprobe.probes.runs.run import run
@@ -74,6 +74,7 @@ def test_items_with_a_word_of_training_are_counted() -> None:
     data = make_dataset(["dogs sleep .", "Anna sleep"], ["hunde sehen .", "eine katze", "Anna nicht", "katze"])
     facts = collect_data_facts(data)
     assert (facts.train_language, facts.test_language, facts.known_words) == ("en", "de", 2)
+    assert DataFacts(**facts.to_json()) == facts
 
 
 def test_the_digest_of_test_items_ignores_training() -> None:
@@ -92,3 +93,12 @@ def test_the_encoder_bow_equals_the_control_in_one_language_only(language: str) 
     (result,) = run(data, "bow?dim=8", preset="logreg").records
     rights = {result.scores[condition].seeds[0].right for condition in (Condition.PROBE, Condition.BAG_OF_WORDS)}
     assert (len(rights) == 1) is not bool(language)
+
+
+def test_draws_may_differ_in_their_few_validation_items() -> None:
+    facts = collect_data_facts(make_dataset(["dogs sleep", "see"], ["katze", "hunde"]), origin="a table")
+    first = replace(facts, sampling="natural", seed=0, train=300, validation=18)
+    second = replace(first, seed=10, train=310, validation=30)
+    assert first.is_other_draw(second)
+    assert not first.is_other_draw(replace(second, train=400))
+    assert not first.is_other_draw(replace(second, test_language="fr"))

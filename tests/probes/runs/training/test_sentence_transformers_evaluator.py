@@ -252,13 +252,14 @@ def test_a_real_model_is_as_it_was_after_a_call(minilm: Any, tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_their_trainer_calls_it_at_its_steps(minilm: Any, tmp_path: Path) -> None:
+def test_their_trainer_calls_both_evaluators_at_its_steps(minilm: Any, tmp_path: Path) -> None:
     pytest.importorskip("accelerate")
     datasets = pytest.importorskip("datasets")
     import sentence_transformers as their
     from sentence_transformers.sentence_transformer import losses
 
     evaluator = sentprobe.SentenceTransformersEvaluator(name="dev", out=tmp_path / "curve", **SMALL)
+    gate = sentprobe.GateEvaluator(contrasts=["role"], n=20)
     rows = {"anchor": ["the man slept"] * 4, "positive": ["the man did sleep"] * 4}
     trainer = their.SentenceTransformerTrainer(
         model=minilm,
@@ -274,11 +275,11 @@ def test_their_trainer_calls_it_at_its_steps(minilm: Any, tmp_path: Path) -> Non
         ),
         train_dataset=datasets.Dataset.from_dict(rows),
         loss=losses.MultipleNegativesRankingLoss(minilm),
-        evaluator=evaluator,
+        evaluator=[evaluator, gate],
     )
     trainer.train()
-    key = f"eval_{evaluator.primary_metric}"
-    assert [entry["step"] for entry in trainer.state.log_history if key in entry] == [1, 2]
+    for key in (f"eval_{evaluator.primary_metric}", f"eval_{gate.primary_metric}"):
+        assert [entry["step"] for entry in trainer.state.log_history if key in entry] == [1, 2]
     names = sorted(path.name for path in (tmp_path / "curve" / "geometry").iterdir())
     assert [name.split(".")[0] for name in names] == [f"dev_step_{step}" for step in (1, 2) for _ in SMALL["contrasts"]]
     table = next((tmp_path / "out").rglob(evaluator.csv_file)).read_text()
