@@ -9,7 +9,7 @@ from nltk.grammar import FeatStructNonterminal, FeatureGrammar, Production
 
 from sentprobe.grammars import read_grammar_source
 from sentprobe.grammars.derivation import Hole, Leaf, Node
-from sentprobe.lexicon import Word
+from sentprobe.lexicon import Flag, Word
 from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.words import VERBS, VOWEL_KINDS
 
@@ -138,6 +138,10 @@ def _fill_category(category: FeatStructNonterminal, word: Word, form: str, langu
             features["AUX"] = word.auxiliary or "haben"
     elif word.kind in VOWEL_KINDS:
         features["CLASS"] = language.find_class(word)
+    if word.gender and language.reflexives:
+        features["GEND"] = word.gender
+    if Flag.NPI in word.flags:
+        features["POL"] = Flag.NPI.value
     if word.kind not in VERBS and language.cases != ("",):
         features |= dict(zip(("NUM", "CASE", "CLASS"), form.split(".")[1:], strict=False))
     return unify(category, FeatStructNonterminal({TYPE: category[TYPE], **features}))

@@ -92,7 +92,14 @@ class AdverbShape:
     count: int
 
 
-Shape: TypeAlias = ClauseShape | NounShape | PairShape | AdverbShape
+@dataclass(frozen=True, slots=True)
+class ReflexiveShape:
+    """The shape of a reflexive: its word."""
+
+    word: str
+
+
+Shape: TypeAlias = ClauseShape | NounShape | PairShape | AdverbShape | ReflexiveShape
 FlatItems: TypeAlias = tuple[FlatItem, ...]
 
 
@@ -129,6 +136,8 @@ def _build_goal(shape: Shape, language: Language) -> tuple[Any, frozenset[str]]:
         if shape.case:
             goal["CASE"], goal["LAST"] = shape.case, "+" if shape.last else "-"
         return goal, frozenset({"SBAR"})
+    if isinstance(shape, ReflexiveShape):
+        return FeatStructNonterminal(f"NP[SEM={shape.word}]"), frozenset()
     if isinstance(shape, PairShape):
         return FeatStructNonterminal(f"NP[SEM=[RC=and, FIRST=[LEM={FIRST}], SECOND=[LEM={SECOND}]]]"), frozenset({"NP"})
     return _build_clause_goal(shape, language), frozenset({"NP", "ADVP"})
@@ -256,6 +265,7 @@ def list_all_shapes(language: Language) -> Iterator[Shape]:
             yield NounShape(number, word_class, clause, adjectives, case, last)
     if language.has_coordination:
         yield PairShape()
+    yield from map(ReflexiveShape, sorted(language.reflexives))
     for count in range(1, language.max_adverbs + 1):
         yield AdverbShape(count)
 
@@ -280,7 +290,7 @@ class ShapeTable:
 
     def _read_line(self, line: str) -> tuple[Shape, FlatItems]:
         name, values, rows = json.loads(line.removesuffix(","))
-        types = {cls.__name__: cls for cls in (ClauseShape, NounShape, PairShape, AdverbShape)}
+        types = {cls.__name__: cls for cls in (ClauseShape, NounShape, PairShape, AdverbShape, ReflexiveShape)}
         return types[name](*values), tuple(
             FlatItem(content=self._contents[index], head=head, rel=rel, before=before, after=after)
             for index, head, rel, before, after in rows

@@ -12,6 +12,7 @@ from sentprobe.lexicon.words import MODIFIED, OPEN_KINDS, PERSON, VOWEL_KINDS, F
 FLAGS = "flags"
 ARTICLE = "article"
 SORT = "sort"
+GENDER = "gender"
 TAKES = "takes"
 EXCEPT = "except"
 ALL = "*"
@@ -86,7 +87,7 @@ def make_word(kind: Kind, entry: LexiconEntry, ask: FormSource, language: Langua
         vowel=language is ENGLISH and kind in VOWEL_KINDS and (article == "an" if article else takes_an(entry.key)),
         sort=sort if isinstance(sort := table.get(SORT), str) else PERSON,
         takes=dict(read_takes(table.get(TAKES))),
-        gender=read_text(table, "gender"),
+        gender=read_text(table, GENDER),
         auxiliary=read_text(table, "auxiliary"),
         english=read_text(table, "english"),
     )

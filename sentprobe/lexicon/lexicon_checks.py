@@ -10,13 +10,26 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from sentprobe.errors import suggest
 from sentprobe.lexicon import draft as drafts
 from sentprobe.lexicon.source import SYNONYMS, VOCABULARY, LexiconEntry, Problem
-from sentprobe.lexicon.words import NO_PROGRESSIVE, NOT, PERSON, ROLES, VERBS, Flag, Form, Kind, Word
+from sentprobe.lexicon.words import (
+    GENDERS,
+    NO_PROGRESSIVE,
+    NOT,
+    PERSON,
+    ROLES,
+    VERB_FLAGS,
+    VERBS,
+    Flag,
+    Form,
+    Kind,
+    Word,
+)
 
 LexiconFinding = tuple[int, str]
 ARTICLES = ("a", "an")
-GENDER = "gender"
 TAKING_KINDS = frozenset({Kind.ADJECTIVE, Kind.RELATIVIZER})
 """The kinds beside verbs that state the sorts of the nouns that they go with."""
+POLAR_KINDS = frozenset({Kind.ADVERB, Kind.DETERMINER})
+"""The kinds of negative polarity items."""
 
 
 def check_unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
@@ -50,8 +63,8 @@ def check_missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
             keys = draft.language.keys[kind]
             expected = f'"{missing[0]}" = ...' if missing[0] in keys else f"keys of {format_names(keys)}"
             yield (item.entry.line, f"{word} lacks {format_names(missing)}, expected {expected}")
-        if GENDER in draft.language.keys[kind] and GENDER not in stated:
-            yield item.entry.line, f"{kind} {item.word.lemma!r} lacks its gender, expected {GENDER} = ..."
+        if drafts.GENDER in draft.language.keys[kind] and drafts.GENDER not in stated and not draft.language.reflexives:
+            yield item.entry.line, f"{kind} {item.word.lemma!r} lacks its gender, expected {drafts.GENDER} = ..."
 
 
 def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
@@ -89,7 +102,8 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Use the keys that entries of the kind have."""
     for item in draft.items:
         kind = item.word.kind
-        yield from find_unexpected(item.stated, (*draft.language.keys[kind], *list_other_keys(kind)), item.entry.line)
+        known_keys = dict.fromkeys((*draft.language.keys[kind], *list_other_keys(kind)))
+        yield from find_unexpected(item.stated, (*known_keys,), item.entry.line)
         if kind in VERBS and isinstance(sorts_by_role := item.stated.get(drafts.TAKES), dict):
             yield from find_unexpected(sorts_by_role, ROLES[kind], item.entry.line)
     for section in draft.vocabularies:
@@ -101,17 +115,18 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 def list_other_keys(kind: Kind) -> tuple[str, ...]:
     """Return the keys that entries of a kind have in every language."""
-    flags = (drafts.FLAGS,) if kind in VERBS else ()
+    flags = (drafts.FLAGS,) if kind in VERBS or kind in POLAR_KINDS else ()
     takes = (drafts.TAKES,) if kind in VERBS or kind in TAKING_KINDS else ()
     return (*flags, *((drafts.SORT,) if kind is Kind.NOUN else ()), *takes)
 
 
 def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Give a verb only flags that are true."""
+    """Give a word only flags of its kind that are true."""
     for item in draft.items:
+        flags = [flag for flag in Flag if (flag in VERB_FLAGS) is (item.word.kind in VERBS)]
         for flag in drafts.list_strings(item.stated.get(drafts.FLAGS)):
-            if flag not in frozenset(Flag):
-                yield (item.entry.line, f"{flag!r}, expected {format_names(Flag)}{suggest_nearest(flag, Flag)}")
+            if flag not in flags:
+                yield (item.entry.line, f"{flag!r}, expected {format_names(flags)}{suggest_nearest(flag, flags)}")
         classes = sorted(item.word.flags & NO_PROGRESSIVE)
         if len(classes) > 1:
             yield item.entry.line, f"{item.word.lemma!r} is either {' or '.join(classes)}"
@@ -171,7 +186,7 @@ def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
             yield section.line, f"{section.name!r}, expected a section [{section.name}]"
     for item in draft.items:
         yield from find_wrong_values(item)
-        yield from find_wrong_gender(item, draft.language.classes)
+        yield from find_wrong_gender(item)
     for entry in list_vocabulary_entries(draft):
         if not is_strings(entry.value) and entry.value != drafts.ALL:
             yield entry.line, f'{entry.key!r}, expected a list of lemmas or "{drafts.ALL}"'
@@ -181,10 +196,10 @@ def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
             yield entry.line, f"{entry.key!r} of [{SYNONYMS}], expected a list of lists of two lemmas or more"
 
 
-def find_wrong_gender(item: drafts.DraftWord, genders: tuple[str, ...]) -> Iterator[LexiconFinding]:
-    """Yield the gender of a noun if it is not among *genders*."""
-    if item.stated.get(GENDER, genders[0]) not in genders:
-        yield item.entry.line, f"{GENDER!r} of {item.word.lemma!r}, expected {format_names(genders)}"
+def find_wrong_gender(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
+    """Yield the gender of a noun if there is no such gender."""
+    if item.stated.get(drafts.GENDER, GENDERS[0]) not in GENDERS:
+        yield item.entry.line, f"{drafts.GENDER!r} of {item.word.lemma!r}, expected {format_names(GENDERS)}"
 
 
 def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:

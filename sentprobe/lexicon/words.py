@@ -57,8 +57,12 @@ class Flag(StrEnum):
     """The adverb modifies the sentence, so that it stands before a negation: "tatsächlich nicht"."""
     SYNCRETIC = "syncretic"
     """The past form of the verb equals the plain form: "hit"."""
+    NPI = "npi"
+    """The adverb or determiner is a negative polarity item: "ever", "any"."""
 
 
+VERB_FLAGS = tuple(flag for flag in Flag if flag not in (Flag.SENTENCE, Flag.NPI))
+"""The flags of verbs; the others are those of adverbs and determiners."""
 NO_PROGRESSIVE = frozenset({Flag.STATIVE, Flag.PUNCTUAL, Flag.PSYCH})
 """The flags of verbs without a progressive; a verb has at most one of them."""
 VERB_FORMS = (Form.VB, Form.VBP, Form.VBZ, Form.VBD, Form.VBG, Form.VBN)
@@ -91,7 +95,9 @@ ROLES: Mapping[Kind, tuple[str, ...]] = {
 
 AUXILIARIES = frozenset({"is", "are", "was", "were", "do", "does", "did"})
 """The finite auxiliaries of the grammar of English."""
-FUNCTION_WORDS = AUXILIARIES | {"be", "being", "not", "n't", "by", "to", "and", "who", "what"}
+REFLEXIVES = frozenset({"himself", "herself", "themselves"})
+"""The reflexive pronouns of the grammar of English."""
+FUNCTION_WORDS = AUXILIARIES | REFLEXIVES | {"be", "being", "not", "n't", "by", "to", "and", "who", "what"}
 """The words that the grammar itself puts into a sentence."""
 RESERVED = FUNCTION_WORDS | {"am", "been"}
 """The forms that a word of the lexicon cannot have; only a relativizer is also a question word."""
@@ -99,6 +105,8 @@ PERSON = "person"
 """The sort of a noun that states none, and the sort that a verb takes in a role for which it states none."""
 MODIFIED = "noun"
 """The key of the sorts that an adjective or a relativizer takes, in place of a role."""
+GENDERS = ("masc", "fem", "neut")
+"""The genders of nouns."""
 NOT = "not "
 """Before the name of a sort: all sorts but this one."""
 VOWEL_KINDS = frozenset({Kind.NOUN, Kind.ADJECTIVE})
@@ -121,7 +129,7 @@ class Word:
     takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
     """The sorts of the nouns that the word goes with: by role, or by :data:`MODIFIED`."""
     gender: str = ""
-    """The gender of a noun (masc, fem or neut) in a language that has genders."""
+    """The gender of a noun, one of :data:`GENDERS`; "" in English means that it may have any."""
     auxiliary: str = ""
     """The auxiliary of a verb's perfect, in a language in which it depends on the verb."""
     english: str = ""

@@ -5,7 +5,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from sentprobe.lexicon.draft import ALL, ARTICLE, FLAGS, SORT, TAKES
+from sentprobe.lexicon.draft import ALL, ARTICLE, FLAGS, GENDER, SORT, TAKES
 from sentprobe.lexicon.inflect import guess_form, takes_an
 from sentprobe.lexicon.languages.english import CLOSED_KINDS
 from sentprobe.lexicon.lexicon import Lexicon
@@ -46,8 +46,14 @@ def list_required_values(word: Word) -> Iterator[tuple[str, str]]:
                 yield format_key(form), quote(text)
     if word.kind in VOWEL_KINDS and word.vowel != takes_an(word.lemma):
         yield ARTICLE, quote("an" if word.vowel else "a")
-    if word.sort != PERSON:
-        yield SORT, quote(word.sort)
+    for key, value, default in ((SORT, word.sort, PERSON), (GENDER, word.gender, "")):
+        if value != default:
+            yield key, quote(value)
+    yield from _list_uses(word)
+
+
+def _list_uses(word: Word) -> Iterator[tuple[str, str]]:
+    """Yield the sorts that a word takes, and its flags."""
     if word.takes:
         sorts = {role: f"[{', '.join(map(quote, names))}]" for role, names in word.takes.items()}
         table = ", ".join(f"{role} = {names}" for role, names in sorts.items())

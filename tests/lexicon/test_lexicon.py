@@ -38,6 +38,7 @@ from sentprobe.lexicon.read import read_closed_words
 from sentprobe.lexicon.words import (
     FORMS,
     FUNCTION_WORDS,
+    GENDERS,
     MODIFIED,
     NO_PROGRESSIVE,
     OPEN_KINDS,
@@ -81,7 +82,9 @@ def sample_word_lists(draw: st.DrawFn) -> tuple[Word, ...]:
     supply = iter(draw(sample_tokens(sum(1 + len(FORMS[kind]) for kind in kinds))))
     words: list[Word] = []
     for kind in sorted(kinds, key=OPEN_KINDS.index):
-        flags = frozenset({Flag.STATIVE}) if kind in VERBS and draw(st.booleans()) else frozenset()
+        flag = Flag.STATIVE if kind in VERBS else Flag.NPI if kind is Kind.ADVERB else None
+        flags = frozenset({flag}) if flag and draw(st.booleans()) else frozenset()
+        gender = draw(st.sampled_from(("", *GENDERS))) if kind is Kind.NOUN else ""
         vowel = kind in VOWEL_KINDS and draw(st.booleans())
         forms = {form: next(supply) for form in FORMS[kind]}
         sort = draw(st.sampled_from(SORTS)) if kind is Kind.NOUN and words else PERSON
@@ -90,7 +93,7 @@ def sample_word_lists(draw: st.DrawFn) -> tuple[Word, ...]:
             if kind in VERBS or kind is Kind.ADJECTIVE
             else {}
         )
-        words.append(Word(next(supply), kind, forms, flags, vowel, sort, takes))
+        words.append(Word(next(supply), kind, forms, flags, vowel, sort, gender, takes=takes))
     return tuple(words)
 
 
@@ -137,7 +140,8 @@ def test_a_file_written_by_hand_gives_its_words(words: tuple[Word, ...]) -> None
         lines.append(f"[{kind}]")
         for word in (w for w in words if w.kind is kind):
             pairs = [f"{json.dumps(str(f))} = {json.dumps(t)}" for f, t in word.forms.items()]
-            pairs += [f"flags = {json.dumps(list(word.flags))}"] if kind in VERBS else []
+            pairs += [f"flags = {json.dumps(list(word.flags))}"] if word.flags else []
+            pairs += [f'gender = "{word.gender}"'] if word.gender else []
             pairs += [f'sort = "{word.sort}"'] if kind is Kind.NOUN else []
             sorts = [f"{role} = {list(names)}" for role, names in word.takes.items()]
             pairs += (
@@ -293,6 +297,7 @@ DETERMINERS: Mapping[str, tuple[str | None, ...]] = {
     "every": ("every", "every", None, None),
     "this": ("this", "this", "these", "these"),
     "that": ("that", "that", "those", "those"),
+    "any": ("any", "any", "any", "any"),
 }
 
 

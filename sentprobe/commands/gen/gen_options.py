@@ -38,6 +38,7 @@ class FeatureOptions:
 
     mood: Annotated[Mood | None, declare_option(FIX, help="Statements by default.")] = None
     ask: Annotated[Role | None, declare_option(FIX, help="Role that questions ask for; yes/no by default.")] = None
+    reflexive: Annotated[Role | None, declare_option(FIX, help="Role of himself, herself or themselves.")] = None
     tense: Annotated[Tense | None, declare_option(FIX)] = None
     voice: Annotated[Voice | None, declare_option(FIX)] = None
     aspect: Annotated[Aspect | None, declare_option(FIX)] = None

@@ -15,7 +15,7 @@ from sentprobe.generator.spaces.constraints import Choices, Constraints
 from sentprobe.generator.spaces.profile import Profile
 from sentprobe.generator.spaces.published_config import read_config
 from sentprobe.generator.spaces.space import Space
-from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon import Flag, Lexicon
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.read import choose_vocabulary
 from sentprobe.progress import show_bars
@@ -53,6 +53,8 @@ def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
         features.tense or features.voice is Voice.PASSIVE or features.aspect is Aspect.PROGRESSIVE
     ):
         raise UsageError("an order is active and simple, without a tense; leave out --tense, --voice and --aspect")
+    if Flag.NPI in (words.allow or ()):
+        raise UsageError("--allow is for verbs; ever and any stand in negated clauses and questions only")
     if features.tense and words.modal and "none" not in words.modal:
         raise UsageError("a modal takes the place of the tense; leave out --tense, or add --modal none")
     return Choices(
@@ -66,6 +68,7 @@ def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
         negators=tuple(choose_member(Negator, name, what="negator") for name in words.negator or ("not",)),
         moods=(features.mood or (Mood.STATEMENT if features.ask is None else Mood.QUESTION),),
         asked=(features.ask,),
+        reflexives=(features.reflexive,),
         frontings=tuple(
             None if name == "none" else choose_member(Fronting, name, what="order")
             for name in words.fronting or ("none",)

@@ -14,7 +14,7 @@ from sentprobe.errors import UsageError
 from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
 
 if TYPE_CHECKING:
-    from sentprobe.generator.minimal.minimal_pairs import MinimalPairSpace
+    from sentprobe.generator.minimal.minimal_pairs import MinimalPair, MinimalPairSpace
 
 
 def _list_paradigms() -> list[str]:
@@ -37,7 +37,10 @@ def minimal(
     seed: Annotated[int, opt.build_seed_option("the sample")] = 0,
     show_list: Annotated[
         bool,
-        typer.Option("--list", help="List the paradigms: example, number of pairs, and how the bad sentence differs."),
+        typer.Option(
+            "--list",
+            help="List the paradigms: example, number of pairs, how bad differs, accuracy of unigrams and length.",
+        ),
     ] = False,
     out: Annotated[
         Path | None, opt.build_out_option("Write to this file or folder instead of stdout."), OUTPUT_FILE
@@ -51,7 +54,7 @@ def minimal(
 ) -> None:
     """Write minimal pairs: a good sentence, and the same with an error.
 
-    The good sentence has exactly one parse. The bad one has none; in paradigms of semantics it parses, but has a noun
+    The good sentence has exactly one parse. The bad one has none; in paradigms of selection it parses, but has a noun
     of the wrong sort. The fields are those of BLiMP; critical is the first token that differs, counted from 1;
     annotation is that of the good sentence.
     """
@@ -80,17 +83,34 @@ def minimal(
         files.write_pairs(spaces, n, out, pair_format, seed=seed)
 
 
+LISTED_PAIRS = 200
+"""Number of pairs of a paradigm on which ``--list`` measures word frequencies and length."""
+
+
+def _measure_surface_models(pairs: "Sequence[MinimalPair]") -> tuple[float, float]:
+    """Return the accuracy of word frequencies and of preferring the shorter sentence, in percent."""
+    from sentprobe.probes.language_models import sentence_pairs as lm
+
+    rows = [lm.SentencePair(pair.good, pair.bad, "", "", "") for pair in pairs]
+    lengths = ([-len(text.split()) for text in texts] for texts in zip(*((p.good, p.bad) for p in pairs), strict=True))
+    answers = (lm.answer_by_frequency(rows, lm.number_units(rows)), lm.compare_scores(*lengths))
+    unigram, shorter = (100 * float(answer.mean()) for answer in answers)
+    return unigram, shorter
+
+
 def _print_paradigms(spaces: "Sequence[MinimalPairSpace]", vocabulary: str) -> None:
     from sentprobe.display.screen import print_table
     from sentprobe.display.table_writers import build_empty_table
     from sentprobe.generator.minimal.changes import describe_word_overlap
 
-    table = build_empty_table(("paradigm, good and bad", "phenomenon", "pairs", "bad has"))
-    table.title = f"paradigms (vocabulary {vocabulary}); same words: a model of single words scores exactly 50.0"
+    table = build_empty_table(("paradigm, good and bad", "phenomenon", "pairs", "bad has", "unigram", "shorter"))
+    table.title = (
+        f"paradigms (vocabulary {vocabulary}), with accuracies in percent on {LISTED_PAIRS} pairs: of unigrams "
+        "(word frequencies in the good sentences of one half, measured on the other), of choosing the shorter sentence"
+    )
     for space in spaces:
         row = space.paradigm
-        pair = next(space.iterate_pairs(space.sample(1, seed=0)))
-        table.add_row(
-            f"{row.uid}\n  {pair.good}\n  {pair.bad}", row.term, f"{space.count():,}", describe_word_overlap(row.change)
-        )
+        pairs = [*space.iterate_pairs(space.sample(min(LISTED_PAIRS, space.count()), seed=0))]
+        names = (f"{row.uid}\n  {pairs[0].good}\n  {pairs[0].bad}", row.term, f"{space.count():,}")
+        table.add_row(*names, describe_word_overlap(row.change), *(f"{x:.1f}" for x in _measure_surface_models(pairs)))
     print_table(table)

@@ -15,11 +15,13 @@ from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.disk.files import decode_line, make_parent_folder
 from sentprobe.errors import SentprobeError, UsageError, format_count
 from sentprobe.generator.sentences.parse import find_only_reading, normalize_sentence, parse_clauses
+from sentprobe.grammars.shapes import QUESTION
 from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.read import load_lexicon
 
 if TYPE_CHECKING:
     from sentprobe.generator.bulk.parsed_records import ParsedText
+    from sentprobe.generator.sentences.parse import ParsedClause
 
 
 def parse(
@@ -93,6 +95,14 @@ def _number_lines(source: str, lines: Iterable[bytes]) -> Iterator[tuple[int, st
             yield number, f"{source}:{number}", line.strip()
 
 
+def _select_questions(clauses: "Sequence[ParsedClause]") -> "list[ParsedClause]":
+    """Return the derivations that are questions. Raises SentprobeError if no one is."""
+    questions = [clause for clause in clauses if clause.shape.mood == QUESTION]
+    if not questions:
+        raise SentprobeError("the question mark ends a sentence that is no question")
+    return questions
+
+
 @dataclass(slots=True)
 class _SentenceReader:
     """Parser of sentences that counts failures, normalized and ambiguous sentences."""
@@ -112,6 +122,8 @@ class _SentenceReader:
                 text = decode_line(line, number)
                 plain_text = text if self.strict else normalize_sentence(text, self.lexicon.language)
                 clauses = parse_clauses(plain_text, self.lexicon)
+                if text.endswith("?"):
+                    clauses = _select_questions(clauses)
                 self.ambiguous_count += find_only_reading(clauses) is None
                 self.changed_count += plain_text != text
                 yield ParsedText(number, plain_text, clauses)

@@ -323,6 +323,8 @@ class LayoutColumns:
 
     def _count_values(self, variable: Variable) -> int:
         """Return how many values of a structural variable have own shapes; a cue outside a question is a column."""
+        if variable.name.endswith(".self"):
+            return len(variable.values)
         is_question = self._layout.clauses[0].form.mood is ev.Mood.QUESTION
         return len(NEGATIONS) if is_question and variable.name == "negation" else 2
 

@@ -52,11 +52,11 @@ def _format_feature(name: str, value: StrEnum | None) -> str:
 
 
 def format_argument(filler: ev.Argument | None) -> str:
-    """Return determiner, adjectives and noun, also of a conjunct; a gap is ``_``, an asked participant "who?"."""
+    """Return determiner, adjectives and noun, also of a conjunct; a gap is ``_``, an asked one "who?"."""
     if filler is None:
         return OPEN
     if not isinstance(filler, ev.Participant):
-        return filler.value if filler is ev.GAP else f"{filler.value}?"
+        return f"{filler.value}?" if isinstance(filler, ev.Asked) else filler.value
     words = " ".join((format_lemma(filler.determiner), *filler.adjectives, format_lemma(filler.noun)))
     return words if filler.conjunct is None else f"{words} and {format_argument(filler.conjunct)}"
 

@@ -3,7 +3,7 @@
 A *partial* event has open fields (``None``), and stands for all events that it subsumes.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeAlias
@@ -117,6 +117,14 @@ class Asked(StrEnum):
     WHAT = "what"
 
 
+class Reflexive(StrEnum):
+    """A patient or recipient that is the agent of its clause: "the man helped himself"."""
+
+    HIMSELF = "himself"
+    HERSELF = "herself"
+    THEMSELVES = "themselves"
+
+
 class Bare(StrEnum):
     """The value for a participant without a relative clause."""
 
@@ -186,7 +194,7 @@ class Participant:
         return self.number if self.conjunct is None else Number.PLURAL
 
 
-Argument: TypeAlias = Participant | Gap | Asked
+Argument: TypeAlias = Participant | Gap | Asked | Reflexive
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -194,9 +202,9 @@ class Event:
     """A predicate with its frame, voice, tense or modal, aspect, polarity, adverbs, mood and participants.
 
     Implied fields are filled in: a passive or a patient makes an event transitive unless its frame is stated, a
-    recipient makes it ditransitive, an intransitive frame is active, a negator makes the polarity negative, an asked
-    participant makes it a question. Mood, modal, fronting and asked participants are stated or absent: as a pattern, an
-    event without them matches every value. A modal or an order takes the place of the tense.
+    recipient makes it ditransitive, an intransitive frame or a reflexive makes it active, a negator makes the polarity
+    negative, an asked participant makes it a question. Mood, modal, fronting and asked participants are stated or
+    absent: as a pattern, an event without them matches every value. A modal or an order takes the place of the tense.
 
     Raises:
         Contradiction: two fields exclude each other, such as an intransitive frame and a patient.
@@ -231,7 +239,10 @@ class Event:
             self._check_fronting(name)
         if self.negator is not None:
             self._imply("polarity", Polarity.NEGATIVE, f"{name}: a positive event has no negator")
-        special = {role.value: filler for role in ROLES if isinstance(filler := self.argument(role), Gap | Asked)}
+        words = {role.value: word for role in ROLES if isinstance(word := self.argument(role), StrEnum)}
+        special = {role: word for role, word in words.items() if not isinstance(word, Reflexive)}
+        if len(special) < len(words):
+            self._check_reflexive(name, words.keys() - special)
         if len(special) > 1:
             fillers = set(special.values())
             what = "the gap" if fillers == {GAP} else "a gap or asked for" if GAP in fillers else "asked for"
@@ -250,6 +261,14 @@ class Event:
         ):
             what = "a patient" if self.patient is not None else "passive voice"
             self._imply("frame", Frame.TRANSITIVE, f"{name}: {what} needs a transitive frame")
+
+    def _check_reflexive(self, name: str, roles: Set[str]) -> None:
+        role = Role.RECIPIENT if self.frame is Frame.DITRANSITIVE else Role.PATIENT
+        if roles != {role} or self.mood is Mood.ORDER:
+            raise Contradiction(
+                f"{name}: only a recipient, or the patient of a transitive verb with an agent, is reflexive"
+            )
+        self._imply("voice", Voice.ACTIVE, f"{name}: a clause with a reflexive is active")
 
     def _check_fronting(self, name: str) -> None:
         self._imply("voice", Voice.ACTIVE, f"{name}: only an active object stands first")
@@ -300,6 +319,11 @@ class Event:
     def asked(self) -> Role | None:
         """The role that a wh-question asks for, or None."""
         return next((role for role in ROLES if isinstance(self.argument(role), Asked)), None)
+
+    @property
+    def reflexive(self) -> Role | None:
+        """The role of the reflexive, or None."""
+        return next((role for role in ROLES if isinstance(self.argument(role), Reflexive)), None)
 
     @property
     def roles(self) -> tuple[Role, ...]:

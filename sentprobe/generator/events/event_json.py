@@ -105,7 +105,12 @@ def describe_json(value: object) -> str:
 
 Json: TypeAlias = dict[str, Any]
 _ENUMS = ("frame", "voice", "tense", "aspect", "polarity", "negator")
-_ASKED = {f"{asked.value}?": asked for asked in ev.Asked}
+_SPECIAL: Mapping[str, ev.Argument] = {
+    ev.GAP.value: ev.GAP,
+    **{f"{asked.value}?": asked for asked in ev.Asked},
+    **{reflexive.value: reflexive for reflexive in ev.Reflexive},
+}
+"""The arguments that are not participants, by their strings."""
 
 
 def event_to_json(event: ev.Event) -> Json:
@@ -185,12 +190,10 @@ def _read_event(node: JsonNode, depth: int = 0) -> ev.Event:
 
 
 def _read_argument(node: JsonNode, depth: int) -> ev.Argument:
-    if node.value == ev.GAP.value:
-        return ev.GAP
     if isinstance(node.value, str):
-        if node.value in _ASKED:
-            return _ASKED[node.value]
-        node.fail(f"expected an object, '_' for the gap, or {' or '.join(map(repr, _ASKED))}, found {node.value!r}")
+        if node.value in _SPECIAL:
+            return _SPECIAL[node.value]
+        node.fail(f"expected an object or one of {', '.join(map(repr, _SPECIAL))}, found {node.value!r}")
     return _read_participant(node, depth)
 
 

@@ -79,7 +79,7 @@ def _find_contradiction(
     clause: ev.Event, head: ev.Participant | None, verb: Word, lexicon: Lexicon
 ) -> ev.Contradiction | None:
     for role in ev.Role:
-        filler = clause.argument(role)
+        filler = clause.agent if role is clause.reflexive else clause.argument(role)
         try:
             _check_sort(head if filler is ev.GAP else filler, verb, role.value, lexicon)
         except ev.Contradiction as contradiction:

@@ -40,7 +40,7 @@ class Property(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ClauseMeaning:
-    """The meaning of a clause: nouns or a question word by role; *head* is the noun that it modifies, or ""."""
+    """The meaning of a clause: nouns or a pronoun by role; *head* is the noun that it modifies, or ""."""
 
     head: str
     agent: tuple[str, ...]
@@ -122,6 +122,8 @@ def _find_scope(clause: ev.Event) -> str:
 def _list_nouns(filler: ev.Argument | None) -> tuple[str, ...]:
     if isinstance(filler, ev.Asked):
         return (f"{filler}?",)
+    if isinstance(filler, ev.Reflexive):
+        return (filler.value,)
     conjuncts = filler.conjuncts if isinstance(filler, ev.Participant) else ()
     return tuple(sorted(person.noun or "" for person in conjuncts))
 

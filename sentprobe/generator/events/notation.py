@@ -54,7 +54,7 @@ def _list_event_features(event: ev.Event) -> list[str]:
     is_order = event.mood is ev.Mood.ORDER
     features = _list_values(
         None if _has_implied_frame(event) else event.frame,
-        None if event.frame in (ev.Frame.INTRANSITIVE, ev.Frame.DATIVE) or is_order or event.fronting else event.voice,
+        None if _has_implied_voice(event) else event.voice,
         event.dative,
         event.tense,
         None if is_order else event.aspect,
@@ -76,6 +76,11 @@ def _has_implied_frame(event: ev.Event) -> bool:
     if event.frame is ev.Frame.DITRANSITIVE:
         return event.recipient is not None or event.dative is not None
     return event.voice is ev.Voice.PASSIVE or event.patient is not None
+
+
+def _has_implied_voice(event: ev.Event) -> bool:
+    is_active = event.frame in (ev.Frame.INTRANSITIVE, ev.Frame.DATIVE) or event.mood is ev.Mood.ORDER
+    return is_active or event.fronting is not None or event.reflexive is not None
 
 
 def _write_words(name: str, lemmas: tuple[str, ...]) -> str:

@@ -97,9 +97,9 @@ class NotationReader:
         return fillers
 
     def read_argument(self, filler: ParseNode | Token, depth: int) -> ev.Argument:
-        """Return the participant of a tree, or the gap or asked participant of a token."""
+        """Return the participant of a tree, or the gap, reflexive or asked participant of a token."""
         if isinstance(filler, Token):
-            return ev.Asked(filler.removesuffix("?")) if filler.type == "ASKED" else ev.GAP
+            return _read_special_argument(filler)
         first, *others = (self.read_phrase(phrase, depth) for phrase in list_subtrees(filler))
         if not others:
             return first
@@ -180,6 +180,12 @@ class NotationReader:
             return str(json.loads(token, strict=False))
         except json.JSONDecodeError as error:
             self.fail("bad escape in a quoted lemma", (token.start_pos or 0) + error.pos)
+
+
+def _read_special_argument(token: Token) -> ev.Argument:
+    if token.type == "ASKED":
+        return ev.Asked(token.removesuffix("?"))
+    return ev.Reflexive(token) if token.type == "REFLEXIVE" else ev.GAP
 
 
 CLOSING_BRACKETS = {"LSQB": "RSQB", "LPAR": "RPAR"}

@@ -8,10 +8,15 @@ from sentprobe.generator.minimal import german_tables
 from sentprobe.generator.minimal.changes import Alternatives, name_form
 from sentprobe.generator.minimal.paradigms import has_clear_forms, takes_persons
 from sentprobe.generator.sentences.sentence_records import json_escape
-from sentprobe.lexicon import Form, Kind, Lexicon
+from sentprobe.lexicon import Flag, Form, Kind, Lexicon
 from sentprobe.lexicon.words import PERSON, VERB_FORMS, VERBS, Vocabulary, Word
 
 _AUXILIARIES = (("VBZ is", "VBP are"), ("VBD was", "VBD were"), ("VBZ does", "VBP do"))
+_GENDERS: Mapping[str, Sequence[str]] = {"PRP himself": ["herself"], "PRP herself": ["himself"]}
+_PRONOUN_NUMBERS: Mapping[str, Sequence[str]] = {
+    "PRP themselves": ["himself", "herself"],
+    **{key: ["themselves"] for key in _GENDERS},
+}
 _NUMBER_FORMS = (
     (Form.NN, Form.NNS),
     (Form.VBZ, Form.VBP),
@@ -52,10 +57,11 @@ def _list_forms(target: Form, verbs: Sequence[Word]) -> _Rows:
 
 
 def _list_numbers(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _Rows:
-    """Yield the form of the other grammatical number of each verb, noun and determiner."""
+    """Yield the form of the other grammatical number of each verb, noun, determiner and reflexive."""
     for pair in _AUXILIARIES:
         for key, counterpart in (pair, pair[::-1]):
             yield key, [counterpart.partition(" ")[2]]
+    yield from _PRONOUN_NUMBERS.items()
     words = chain(_list_words(VERBS | {Kind.NOUN}, lexicon, vocabulary), lexicon.words(Kind.DETERMINER))
     yield from _exchange_forms(words, _NUMBER_FORMS)
 
@@ -91,12 +97,29 @@ def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _R
             yield name_form(text, form), impersonal_forms
 
 
+def _list_polarity_items(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
+    """Yield the polarity items of the same form for each other adverb and determiner."""
+    for kind in (Kind.ADVERB, Kind.DETERMINER):
+        items = [word for word in lexicon.words(kind) if Flag.NPI in word.flags]
+        for word in lexicon.words(kind):
+            for form, text in word.forms.items() if Flag.NPI not in word.flags else ():
+                tag = form.value.partition(".")[0]
+                yield name_form(text, tag), [item.forms[form] for item in items if form in item.forms]
+
+
+def _list_adverbs(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _Rows:
+    yield "RB not", [adverb.forms[Form.RB] for adverb in _list_words(frozenset({Kind.ADVERB}), lexicon, vocabulary)]
+
+
 _TABLES: Mapping[str, Callable[[Lexicon, Vocabulary, Sequence[str]], _Rows]] = {
     "number": _list_numbers,
     "onset": lambda lexicon, *_: _exchange_forms(lexicon.words(Kind.DETERMINER), [(Form.DT_SG, Form.DT_SG_VOWEL)]),
     "transitive": partial(_list_verbs, Kind.TRANSITIVE),
     "intransitive": partial(_list_verbs, Kind.INTRANSITIVE),
     "NOUN": _list_nouns,
+    "gender": lambda *_: iter(_GENDERS.items()),
+    "npi": _list_polarity_items,
+    "adverb": _list_adverbs,
     "MODAL": lambda lexicon, *_: iter([("", [modal.forms[Form.MD] for modal in lexicon.words(Kind.MODAL)])]),
     "which": _list_relativizers,
 }

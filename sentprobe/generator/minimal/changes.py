@@ -29,7 +29,7 @@ _RELATIONS = {
 """The dependency relations of each step of a path; other steps are in :func:`_take_step`."""
 
 SAME_WORDS, SAME_LENGTH, LONGER, SHORTER = "same words", "same length", "longer", "shorter"
-_EFFECTS = {"swap": SAME_WORDS, "replace": SAME_LENGTH, "insert": LONGER, "delete": SHORTER}
+_EFFECTS = {"swap": SAME_WORDS, "move": SAME_WORDS, "replace": SAME_LENGTH, "insert": LONGER, "delete": SHORTER}
 
 
 class EditToken(NamedTuple):
@@ -124,6 +124,9 @@ def compile_change(change: str, sentence: Sentence) -> SentenceEdit:
         edit[at] = EditToken(at, "", arguments[1])
     elif name == "delete":
         del edit[places.start : places.stop]
+    elif name == "move":
+        (at,) = find_places(sentence, arguments[2])
+        edit.insert(at + 1, edit.pop(places.start)) if at < places.start else edit.insert(at, edit.pop(places.start))
     else:
         first, second = sorted([places, find_places(sentence, arguments[1])], key=lambda part: part.start)
         parts = (edit[second.start : second.stop], edit[first.stop : second.start], edit[first.start : first.stop])

@@ -44,6 +44,7 @@ class Paradigm:
     nouns: str = "persons"
     verbs: str | list[str] = "persons"
     substitutes: tuple[str, ...] = ()
+    adverb_words: tuple[str, ...] = ()
     prefix: PrefixMethod = PrefixMethod.NONE
     semantic: bool = False
     choices: Mapping[str, Any] = dataclasses.field(default_factory=dict)
@@ -52,10 +53,12 @@ class Paradigm:
         """Return the space of the good sentences. Raises UsageError if it is empty."""
         words = lexicon.vocabulary(vocabulary).words
         chosen = {
-            kind: tuple(lemma for lemma in words.get(kind, ()) if self._accepts_word(lexicon.get(lemma, kind), lexicon))
+            kind: tuple(lemma for lemma in words[kind] if self._accepts_word(lexicon.get(lemma, kind), lexicon))
             for kind in (Kind.NOUN, *VERBS)
             if kind in words
         }
+        if self.adverb_words:
+            chosen[Kind.ADVERB] = tuple(w for w in self.adverb_words if Kind.ADVERB in lexicon.kinds_of(w))
         try:
             return Space(
                 lexicon.replace_words(vocabulary, chosen),
@@ -119,6 +122,7 @@ def _is_strong_masculine(noun: Word) -> bool:
 _NOUN_TESTS: Mapping[str, Callable[[Word], bool]] = {
     "any": lambda _: True,
     "persons": lambda noun: noun.sort == PERSON,
+    "gendered": lambda noun: bool(noun.gender),
     "regular": lambda noun: noun.sort == PERSON and _has_regular_plural(noun),
     "irregular": lambda noun: noun.sort == PERSON and not _has_regular_plural(noun),
     "strong": lambda noun: noun.sort == PERSON and _is_strong_masculine(noun),
@@ -149,7 +153,7 @@ def _read_row(uid: str, row: Mapping[str, Any]) -> Paradigm:
         name: tuple(v) if isinstance(v, list) and name != "verbs" else v for name, v in row.items()
     }
     choices = {name: values.pop(name) for name in [*values] if name not in field_names}
-    types = {"moods": Mood, "asked": Role}
+    types = {"moods": Mood, "asked": Role, "reflexives": Role}
     choices = {name: tuple(map(types.get(name, lambda value: value), items)) for name, items in choices.items()}
     default = PrefixMethod.ONE if row["change"].startswith("replace") else PrefixMethod.NONE
     prefix = PrefixMethod(values.pop("prefix", default))

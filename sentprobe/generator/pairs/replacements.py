@@ -15,7 +15,7 @@ from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.layout import Layout
 from sentprobe.generator.spaces.rules import find_verbs_without_progressive
 from sentprobe.generator.spaces.sort_bans import find_sort_bans
-from sentprobe.lexicon import Kind, Lexicon
+from sentprobe.lexicon import Flag, Kind, Lexicon
 
 ReplacementTables: TypeAlias = Mapping[Kind, NDArray[np.bool_]]
 """For each kind, a square table: the row of a word marks the words that may replace it."""
@@ -32,17 +32,22 @@ VOLITIONAL_ADVERBS = frozenset(
 """Adverbs about the subject's intention: a change of voice would attribute the intention to another person."""
 
 
+def is_exchangeable_adverb(lemma: str, lexicon: Lexicon) -> bool:
+    """Say whether an adverb may stand in any clause of an anchor and of its negative."""
+    return lemma not in VOLITIONAL_ADVERBS and Flag.NPI not in lexicon.get(lemma, Kind.ADVERB).flags
+
+
 def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
     """Return the replacements of all words.
 
-    No word is replaced by a synonym, by a verb without progressive or by an adverb of the will. A noun
+    No word is replaced by a synonym, a verb without progressive, an adverb of the will or a polarity item. A noun
     is replaced by a noun of its sort, a verb by a verb that takes the same sorts at least.
     """
     without_progressive = find_verbs_without_progressive(words, lexicon)
     lemmas_by_kind = {Kind.NOUN: words.nouns, Kind.ADJECTIVE: words.adjectives, Kind.MODAL: words.modals}
     allowed = {kind: {*range(len(lemmas))} for kind, lemmas in lemmas_by_kind.items()}
     lemmas_by_kind[Kind.ADVERB] = words.adverbs
-    allowed[Kind.ADVERB] = {i for i, adverb in enumerate(words.adverbs) if adverb not in VOLITIONAL_ADVERBS}
+    allowed[Kind.ADVERB] = {i for i, adverb in enumerate(words.adverbs) if is_exchangeable_adverb(adverb, lexicon)}
     for frame, verbs in words.verbs_by_frame.items():
         kind = Kind(frame.value)
         lemmas_by_kind[kind] = words.verbs

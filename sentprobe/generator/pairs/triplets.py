@@ -21,7 +21,6 @@ from sentprobe.generator.events.matching import unify
 from sentprobe.generator.pairs import contrasts, drafts
 from sentprobe.generator.pairs.form_changes import adapt_aspects, find_form_changes, is_decided_by_article
 from sentprobe.generator.pairs.replacements import (
-    VOLITIONAL_ADVERBS,
     ReplacementTables,
     build_replacements,
     compute_salts,
@@ -29,6 +28,7 @@ from sentprobe.generator.pairs.replacements import (
     find_near_adjectives,
     find_unexchangeable_verbs,
     find_verbs_of_frames,
+    is_exchangeable_adverb,
 )
 from sentprobe.generator.pairs.row_renderer import make_text_renderer
 from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, choose_words, list_other_vocabularies
@@ -323,7 +323,7 @@ class TripletSpace:
         kind, words = self.contrast.needed_kind, self.words
         unusable = find_verbs_of_frames(words, self.lexicon) if pattern.clauses else set[str]()
         if kind is Kind.ADVERB:
-            unusable |= VOLITIONAL_ADVERBS & {*words.adverbs}
+            unusable |= {adverb for adverb in words.adverbs if not is_exchangeable_adverb(adverb, self.lexicon)}
         if kind is Kind.ADJECTIVE:
             unusable |= find_near_adjectives(self.replacements, words)
         if kind is Kind.DITRANSITIVE:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from sentprobe.errors import SentprobeError
 from sentprobe.generator.events import event as ev
+from sentprobe.generator.events.licenses import check_licenses, select_licensed
 from sentprobe.generator.sentences.attachments import (
     MAX_READINGS,
     count_readings,
@@ -16,7 +17,7 @@ from sentprobe.generator.sentences.attachments import (
 )
 from sentprobe.generator.sentences.tries import QUESTION_WORD, RELATIVIZER, PhraseKey, Trie, load_tries
 from sentprobe.grammars import shapes
-from sentprobe.lexicon import Kind, Lexicon, Word
+from sentprobe.lexicon import Flag, Kind, Lexicon, Word
 from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.words import VERBS
 
@@ -30,7 +31,7 @@ class ParseError(SentprobeError):
 
 
 class ParsedPhrase(NamedTuple):
-    """The lemmas of a noun phrase, its number, relative clause, conjunct and case.
+    """The lemmas of a noun phrase, its number, relative clause, conjunct and case; a reflexive has no determiner.
 
     *last*: whether it must end the sentence (True), must not (False), or may (None).
     """
@@ -66,7 +67,8 @@ def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
     events = map(build_event, parse_clauses(sentence, lexicon))
     if lexicon.language.closes_clauses:
         return tuple(dict.fromkeys(events))
-    return tuple(dict.fromkeys(reading for event in events for reading in list_readings(event)))
+    readings = (reading for event in events for reading in list_readings(event))
+    return tuple(select_licensed(readings, lexicon))
 
 
 def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:
@@ -78,9 +80,9 @@ def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:
     if lexicon.language.has_fronting:
         clauses = _choose_unmarked(clauses)
     clause = find_only_reading(clauses)
-    if clause is None:
-        raise SentprobeError(f"the sentence has {len(parse(sentence, lexicon))} readings, not one")
-    return clause
+    if clause is None and (count := len(parse(sentence, lexicon))) > 1:
+        raise SentprobeError(f"the sentence has {count} readings, not one")
+    return clause or clauses[0]
 
 
 def _choose_unmarked(clauses: Sequence[ParsedClause]) -> list[ParsedClause]:
@@ -120,7 +122,8 @@ def _has_adverb_place_after_subject(shape: shapes.ClauseShape) -> bool:
 def parse_clauses(sentence: str, lexicon: Lexicon) -> list[ParsedClause]:
     """Return all derivations of a sentence; an adverb belongs to the verb after it. Raises ParseError if none."""
     tokens = sentence.split()
-    clauses = _Parser(tokens, lexicon).parse_main_clauses()
+    derived_clauses = _Parser(tokens, lexicon).parse_main_clauses()
+    clauses = _select_licensed(derived_clauses, tokens, lexicon)
     if not clauses:
         parser = _Parser(tokens, lexicon, expected=set())
         parser.parse_main_clauses()
@@ -130,9 +133,34 @@ def parse_clauses(sentence: str, lexicon: Lexicon) -> list[ParsedClause]:
     return clauses
 
 
+def _select_licensed(clauses: list[ParsedClause], tokens: list[str], lexicon: Lexicon) -> list[ParsedClause]:
+    """Return the derivations whose reflexives and polarity items are licensed. Raises ParseError if no one is."""
+    places = [place for place, token in enumerate(tokens, 1) if _needs_license(token, lexicon)]
+    if not (places and clauses):
+        return clauses
+    licensed_clauses, message = [], ""
+    for clause in clauses:
+        try:
+            check_licenses(build_event(clause), lexicon)
+            licensed_clauses.append(clause)
+        except ev.Contradiction as error:
+            message = message or str(error)
+    if not licensed_clauses:
+        raise ParseError(message, position=places[0])
+    return licensed_clauses
+
+
+@lru_cache(maxsize=16_384)
+def _needs_license(token: str, lexicon: Lexicon) -> bool:
+    return token in lexicon.language.reflexives or any(Flag.NPI in word.flags for word, _ in lexicon.find(token))
+
+
 def build_event(clause: ParsedClause) -> ev.Event:
     """Return the event of a derivation."""
-    arguments: dict[str, Any] = {role: _build_participant(phrase) for role, phrase in clause.phrases}
+    arguments: dict[str, Any] = {
+        role: _build_participant(phrase) if phrase.determiner else ev.Reflexive(phrase.noun)
+        for role, phrase in clause.phrases
+    }
     if clause.shape.gap:
         arguments[clause.shape.gap] = ev.GAP if clause.shape.is_relative else ev.Asked(clause.relativizer)
     arguments |= _find_features(clause.shape)
@@ -384,6 +412,10 @@ class _Parser:
         return self._phrases[at]
 
     def _find_noun_phrases(self, at: int) -> list[tuple[int, ParsedPhrase]]:
+        token = self._readings[at].text
+        if token in self._language.reflexives:
+            number = ev.Number.PLURAL if token == ev.Reflexive.THEMSELVES else ev.Number.SINGULAR
+            return [(at + 1, ParsedPhrase(token, number.value, ""))]
         phrases = []
         for end, phrase, word_class in self._find_bare_phrases(at):
             phrases.append((end, phrase))

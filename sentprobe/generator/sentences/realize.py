@@ -6,6 +6,7 @@ from dataclasses import replace
 from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.lemmas import check_language, check_sorts, infer_frames
+from sentprobe.generator.events.licenses import check_licenses
 from sentprobe.generator.sentences.sentence import Negation, Predicate, Sentence, Token
 from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, find_slots, plan_sentence
 from sentprobe.grammars.derivation import PARENT, Leaf
@@ -40,6 +41,7 @@ def check_event(event: ev.Event, lexicon: Lexicon) -> None:
         for _, person in ev.iterate_participants(clause):
             for conjunct in person.conjuncts:
                 _check_participant(conjunct, lexicon)
+    check_licenses(event, lexicon)
     check_sorts(event, lexicon)
 
 

@@ -45,7 +45,7 @@ class ClauseStructure(NamedTuple):
     fronting: ev.Fronting | None
 
 
-ArgumentStructure: TypeAlias = ParticipantStructure | ev.Gap | ev.Asked | None
+ArgumentStructure: TypeAlias = ParticipantStructure | ev.Gap | ev.Asked | ev.Reflexive | None
 
 
 def extract_structure(event: ev.Event) -> ClauseStructure:
@@ -204,8 +204,18 @@ class _Planner:
         if content.category == "ADVP":
             return self._plan_adverbs(len(event.adverbs or ()), path)
         person = event.argument(Role(content.name))
+        if isinstance(person, ev.Reflexive):
+            return self._plan_reflexive(person, path)
         assert isinstance(person, Participant)
         return self._plan_participant(person, f"{path}{content.name}.", content)
+
+    def _plan_reflexive(self, word: ev.Reflexive, path: str) -> SentencePlan:
+        shape = shapes.ReflexiveShape(word.value)
+        items = self._shapes.find_items(shape)
+        (leaf,) = (item.content for item in items if isinstance(item.content, Leaf))
+        plan, _ = _join_parts(items, [_plan_leaf(leaf, path, (shape, 0))])
+        plan.clauses.clear()
+        return plan
 
     def _plan_adverbs(self, count: int, path: str) -> SentencePlan:
         shape = shapes.AdverbShape(count)

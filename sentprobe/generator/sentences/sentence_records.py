@@ -9,6 +9,7 @@ from typing import Any
 
 from sentprobe.errors import FormatError, SentprobeError, UsageError, suggest
 from sentprobe.generator.events.event_json import event_from_json, event_to_json
+from sentprobe.generator.events.licenses import select_licensed
 from sentprobe.generator.sentences.attachments import realize_readings
 from sentprobe.generator.sentences.parse import ParsedClause, build_event, parse_clauses, parse_once
 from sentprobe.generator.sentences.realize import realize
@@ -116,9 +117,10 @@ def annotate_readings(clauses: Iterable[ParsedClause], lexicon: Lexicon, *, id: 
     A derivation stands before the other attachments of its adverbs (see :mod:`.attachments`).
     """
     events = dict.fromkeys(map(build_event, clauses))
-    sentences = {s.event: s for event in events for s in realize_readings(event, lexicon, id=id)}.values()
+    by_event = {s.event: s for event in events for s in realize_readings(event, lexicon, id=id)}
+    sentences = [by_event[event] for event in select_licensed(by_event, lexicon)]
     if len(sentences) == 1:
-        return [*sentences]
+        return sentences
     return [replace(sentence, id=f"{id}.{number}") for number, sentence in enumerate(sentences, 1)]
 
 

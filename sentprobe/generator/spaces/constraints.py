@@ -57,7 +57,8 @@ class Choices:
     adverbs before a verb (``clause_modals`` and ``clause_adverbs`` for relative clauses, if given), the number of
     adjectives before a noun, and the number of coordinated participants ("the man and the woman") in a sentence.
     ``frontings`` lists the orders of main clauses (None: subject first), ``moods`` the moods of main clauses, ``asked``
-    the roles that questions ask for (None: a yes/no question). Repeated values count once. ``allow`` admits verbs with
+    the roles that questions ask for (None: a yes/no question), ``reflexives`` the roles of reflexives in main clauses
+    (None: no reflexive). Repeated values count once. ``allow`` admits verbs with
     a flag that are excluded by default: stative, punctual and psych verbs in the progressive, and syncretic verbs ("the
     men hit"). ``ambiguous`` admits events whose sentence has two readings, because two verbs can take an adverb (see
     :mod:`sentprobe.generator.sentences.attachments`) or an object, or two nouns a conjunct; ``decided`` also leaves out
@@ -74,6 +75,7 @@ class Choices:
     moods: tuple[ev.Mood, ...] = (ev.Mood.STATEMENT,)
     frontings: tuple[ev.Fronting | None, ...] = (None,)
     asked: tuple[ev.Role | None, ...] = (None,)
+    reflexives: tuple[ev.Role | None, ...] = (None,)
     adverbs: tuple[int, ...] = (0,)
     clause_adverbs: tuple[int, ...] | None = None
     clause_modals: tuple[str | None, ...] | None = None

@@ -56,7 +56,7 @@ class ClauseParts:
         return str((self.site.dative if self.dative is None else drawn.get_value(self.dative)) or "")
 
 
-STRUCTURAL = ("voice", "dative", "aspect", "negation")
+STRUCTURAL = ("voice", "dative", "aspect", "negation", "self")
 """The variables, each of two values or more, that determine the shape of a clause."""
 
 

@@ -46,12 +46,13 @@ class Variable:
 
 
 class ClauseForm(NamedTuple):
-    """Whether the finite verb of a clause is a modal; its mood; the open participant of a wh-question; the order."""
+    """Whether the finite verb is a modal; mood; the open participant of a wh-question; order; role of a reflexive."""
 
     is_modal: bool = False
     mood: ev.Mood = ev.Mood.STATEMENT
     asked: tuple[ev.Role, ev.Asked] | None = None
     fronting: ev.Fronting | None = None
+    reflexive: ev.Role | None = None
 
 
 TENSED = ClauseForm()
@@ -87,7 +88,7 @@ class ClauseSite:
     @property
     def overt_roles(self) -> tuple[ev.Role, ...]:
         """The roles that have a noun in the clause."""
-        absent = {self.gap, self.form.asked and self.form.asked[0]}
+        absent = {self.gap, self.form.asked and self.form.asked[0], self.form.reflexive}
         if self.form.mood is ev.Mood.ORDER:
             absent.add(ev.Role.AGENT)
         return tuple(role for role in ev.FRAME_ROLES[self.frame] if role not in absent)
@@ -125,6 +126,7 @@ def make_layout(
     """Return the layout of *pattern*, with *adverbs* and *forms* for each clause, main clause first."""
     forms = forms or (TENSED,) * len(adverbs)
     is_active = forms[0].mood is ev.Mood.ORDER or not has_passive(pattern.frame, forms[0].fronting)
+    is_active = is_active or forms[0].reflexive is not None
     voice = ev.Voice.ACTIVE if is_active else None
     sites = [ClauseSite("", pattern.frame, voice, None, adverbs[0], "", form=forms[0])]
     for (role, clause), number, form in zip(pattern.clauses, adverbs[1:], forms[1:], strict=True):
@@ -147,7 +149,11 @@ def can_have_form(pattern: Pattern, form: ClauseForm) -> bool:
     """Say whether the main clause of a pattern can have a form: each relative clause has its noun."""
     main = ClauseSite("", pattern.frame, None, None, 0, "", form=form)
     asked = () if form.asked is None else form.asked[:1]
-    if form.fronting is not None and pattern.frame is ev.Frame.INTRANSITIVE:
+    is_intransitive = pattern.frame is ev.Frame.INTRANSITIVE
+    if form.fronting is not None and is_intransitive:
+        return False
+    is_bound = form.reflexive is ev.FRAME_ROLES[pattern.frame][-1] and not (asked or is_intransitive)
+    if form.reflexive is not None and not is_bound:
         return False
     return {*asked} <= {*ev.FRAME_ROLES[pattern.frame]} and {role for role, _ in pattern.clauses} <= {*main.overt_roles}
 
@@ -201,6 +207,8 @@ def _list_form_variables(site: ClauseSite, words: Words) -> Iterator[Variable]:
         yield _make_free_variable(f"{path}voice", [v.value for v in ev.Voice])
     if site.varies_dative:
         yield _make_free_variable(f"{path}dative", [d.value for d in ev.Dative])
+    if site.form.reflexive is not None:
+        yield _make_free_variable(f"{path}{site.form.reflexive.value}.self", [word.value for word in ev.Reflexive])
     if site.form.is_modal:
         yield _make_free_variable(f"{path}modal", words.modals)
     elif site.form.mood is not ev.Mood.ORDER:
@@ -227,6 +235,7 @@ _VOICES = {voice.value: voice for voice in ev.Voice}
 _DATIVES = {dative.value: dative for dative in ev.Dative}
 _TENSES = {tense.value: tense for tense in ev.Tense}
 _ASPECTS = {aspect.value: aspect for aspect in ev.Aspect}
+_REFLEXIVES = {word.value: word for word in ev.Reflexive}
 _NUMBERS = {number.value: number for number in ev.Number}
 _NEGATIONS: dict[str, tuple[ev.Polarity, ev.Negator | None]] = {
     ev.Polarity.POSITIVE.value: (ev.Polarity.POSITIVE, None),
@@ -247,6 +256,8 @@ def build_layout_event(values: Mapping[str, LayoutValue], layout: Layout, site: 
         arguments[site.gap] = ev.GAP
     if site.form.asked is not None:
         arguments |= [site.form.asked]
+    if (reflexive := site.form.reflexive) is not None:
+        arguments[reflexive] = _REFLEXIVES[str(values[f"{path}{reflexive.value}.self"])]
     tense = values.get(f"{path}tense")
     return ev.Event(
         predicate=str(values[f"{path}verb"]),
@@ -314,6 +325,8 @@ def _read_clause(event: ev.Event, site: ClauseSite, layout: Layout, values: dict
     if site.voice not in (None, event.voice) or (not site.varies_dative and site.dative is not event.dative):
         return False
     negated = event.polarity is ev.Polarity.NEGATIVE
+    if event.reflexive is not None:
+        values[f"{path}{event.reflexive.value}.self"] = str(event.argument(event.reflexive))
     if site.voice is None:
         values[f"{path}voice"] = str(event.voice)
     if site.varies_dative:
@@ -336,7 +349,7 @@ def read_form(event: ev.Event) -> ClauseForm:
     asked = event.asked
     filler = None if asked is None else event.argument(asked)
     open_participant = (asked, filler) if asked is not None and isinstance(filler, ev.Asked) else None
-    return ClauseForm(event.modal is not None, event.mood, open_participant, event.fronting)
+    return ClauseForm(event.modal is not None, event.mood, open_participant, event.fronting, event.reflexive)
 
 
 def _read_participant(person: object, path: str, layout: Layout, values: dict[str, LayoutValue]) -> bool:

@@ -62,6 +62,9 @@ class _Matcher:
             return
         if isinstance(partial, ev.Asked):
             self._require_fixed((role, partial), site.form.asked)
+        elif isinstance(partial, ev.Reflexive):
+            self._require_fixed(role, site.form.reflexive)
+            self._require_value(f"{site.path}{role.value}.self", partial)
         elif role not in ((site.gap,) if partial is ev.GAP else (site.gap, *site.overt_roles)):
             raise _ImpossibleStructure
         if isinstance(partial, ev.Participant):

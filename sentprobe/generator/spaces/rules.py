@@ -10,6 +10,7 @@ from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY, find_last_role
 from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words
 from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Layout, Restriction, Variable
+from sentprobe.generator.spaces.license_boxes import find_polarity_boxes, find_reflexive_boxes, has_polarity_items
 from sentprobe.generator.spaces.object_order import Rule, iterate_order_rules
 from sentprobe.generator.spaces.object_readings import find_object_boxes, has_object_readings
 from sentprobe.generator.spaces.restrictions import list_restrictions
@@ -68,12 +69,21 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
     if {*choices.asked} != {None}:
         yield Rule("who for persons, what for things", partial(find_asked_boxes, words, lexicon), is_ban=True)
         yield Rule("the participants that a question can ask for", _find_question_boxes, is_ban=True)
+    yield from _iterate_license_rules(words, lexicon, choices)
     if bans := find_sort_bans(words, lexicon):
         text = "the sorts of nouns that verbs and relativizers take"
         lone = (ban.words for ban in bans if ban.kind is Kind.RELATIVIZER and len(ban.nouns) == len(words.nouns))
         if useless := [words.relativizers[i] for i in sorted(frozenset().union(*lone))]:
             text += f" ({' and '.join(useless)}: no noun of the vocabulary)"
         yield Rule(text, lambda layout: list(find_sort_boxes(bans, layout)), is_ban=True)
+
+
+def _iterate_license_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
+    if {*choices.reflexives} != {None}:
+        yield Rule("agreement of reflexives", partial(find_reflexive_boxes, words, lexicon), is_ban=True)
+    if has_polarity_items(words, lexicon):
+        text = "negations and questions around ever and any"
+        yield Rule(text, lambda layout: list(find_polarity_boxes(words, lexicon, layout)), is_ban=True)
 
 
 def _find_question_boxes(layout: Layout) -> list[Restriction]:

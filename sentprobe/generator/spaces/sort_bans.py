@@ -70,7 +70,8 @@ def _list_sort_pairs(layout: Layout) -> Iterator[tuple[Kind, str, str, str]]:
         yield Kind.RELATIVIZER, MODIFIED, f"{site.owner}rel", f"{site.owner}noun"
         for role in ROLES[kind]:
             is_gap = site.gap is not None and site.gap.value == role
-            owner = site.owner if is_gap else f"{site.path}{role}."
+            is_bound = site.form.reflexive is not None and site.form.reflexive.value == role
+            owner = site.owner if is_gap else f"{site.path}{ROLES[kind][0] if is_bound else role}."
             yield kind, role, f"{site.path}verb", f"{owner}noun"
             yield kind, role, f"{site.path}verb", f"{owner}conjunct.noun"
     for variable in layout.variables:

@@ -239,6 +239,11 @@ class Space:
         if _build_layouts(self.templates, self.words, replace(self.choices, coordinations=(0,))):
             count = min(self.choices.coordinations)
             return f"no sentence of {templates} has {count} nouns without relative clauses to coordinate"
+        if None not in self.choices.reflexives:
+            roles = " or ".join(role.value for role in self.choices.reflexives if role is not None)
+            return (
+                f"no sentence of {templates} has a reflexive {roles}, which a recipient or a transitive patient can be"
+            )
         if {*self.choices.moods} == {Mood.ORDER}:
             return f"an order has no agent, and {templates} need one with a relative clause"
         roles = " or ".join(role.value for role in self.choices.asked if role is not None)
@@ -247,8 +252,12 @@ class Space:
     def _explain(self) -> str:
         """Name the one or two constraints that leave no event."""
         for event in self.constraints.required:
-            if event.asked and event.asked not in self.choices.asked:
-                return f"the required event {write_event(event)} needs --ask {event.asked.value}"
+            options = (
+                ("ask", event.asked, self.choices.asked),
+                ("reflexive", event.reflexive, self.choices.reflexives),
+            )
+            for option in (f"--{name} {role.value}" for name, role, roles in options if role and role not in roles):
+                return f"the required event {write_event(event)} needs {option}"
             if event.mood not in (Mood.STATEMENT, *self.choices.moods):
                 return f"the required event {write_event(event)} needs --mood {event.mood.value}"
         rules = [*iterate_rules(self.words, self.lexicon, self.choices, self.constraints, is_detailed=True)]
@@ -338,11 +347,11 @@ def _iterate_main_forms(choices: Choices, is_modal: tuple[bool, ...]) -> Iterato
         if None not in choices.frontings:
             continue
         if mood is Mood.ORDER:
-            yield ClauseForm(mood=mood)
+            yield from [ClauseForm(mood=mood)] if None in choices.reflexives else []
             continue
         for role, modal in product(choices.asked if mood is Mood.QUESTION else (None,), is_modal):
             for asked in (None,) if role is None else tuple((role, word) for word in Asked):
-                yield ClauseForm(modal, mood, asked)
+                yield from (ClauseForm(modal, mood, asked, reflexive=reflexive) for reflexive in choices.reflexives)
 
 
 @lru_cache(maxsize=1024)  # number of layouts

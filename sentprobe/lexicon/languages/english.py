@@ -9,6 +9,7 @@ from sentprobe.lexicon.words import (
     FORMS,
     FUNCTION_WORDS,
     OPEN_KINDS,
+    REFLEXIVES,
     RESERVED,
     VOWEL_KINDS,
     Form,
@@ -79,7 +80,10 @@ ENGLISH = Language(
     open_kinds=OPEN_KINDS,
     closed_kinds=CLOSED_KINDS,
     forms=FORMS,
-    keys={kind: (*forms, *(("article",) if kind in VOWEL_KINDS else ())) for kind, forms in FORMS.items()},
+    keys={
+        kind: (*forms, *(("article",) if kind in VOWEL_KINDS else ()), *(("gender",) if kind is Kind.NOUN else ()))
+        for kind, forms in FORMS.items()
+    },
     make_forms=make_forms,
     find_class=_find_class,
     reserved=RESERVED,
@@ -102,6 +106,7 @@ ENGLISH = Language(
     ),
     function_words=FUNCTION_WORDS,
     auxiliaries=AUXILIARIES,
+    reflexives=REFLEXIVES,
     conjunction="and",
     classes=(_CONSONANT, _VOWEL),
     find_noun_form=_find_noun_form,

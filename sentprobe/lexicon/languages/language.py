@@ -70,6 +70,7 @@ class Language:
     function_words: frozenset[str]
     """The words that the grammar itself puts into a sentence."""
     auxiliaries: frozenset[str]
+    reflexives: frozenset[str] = frozenset()
     conjunction: str = ""
     cases: tuple[str, ...] = ("",)
     """The cases of nouns in sentences."""

@@ -224,6 +224,13 @@ def test_moods(gen: Gen) -> None:
     assert "Mood=Imp|Person=2|VerbForm=Fin" in orders and "Agent=0|Patient=" in orders
 
 
+def test_reflexives_and_polarity_items(gen: Gen) -> None:
+    lines = gen("-t", "transitive", "--reflexive", "patient", "-n", "30").out.splitlines()
+    assert {text.split()[-1] for text in lines} == {"himself", "herself", "themselves"}
+    negated = gen("-t", "transitive", "--determiner", "any", "--determiner", "the", "-n", "60").out.splitlines()
+    assert {"not" in text.split() for text in negated if "any" in text.split()} == {True}
+
+
 def test_allow(gen: Gen) -> None:
     base = ("-v", "published", "-t", "transitive", "--count")
     plain, stative, both = (

@@ -79,6 +79,12 @@ def test_capitals_and_a_final_stop_are_taken_off(gen: Gen) -> None:
     assert done.err == TAKEN_OFF.format("1 sentence")
 
 
+def test_a_question_mark_is_for_questions(gen: Gen) -> None:
+    done = gen("parse", "the man slept ?", "did the man sleep?", "the man slept!", "--format", "text")
+    assert (done.code, done.lines) == (1, ["did the man sleep", "the man slept"])
+    assert done.err.startswith("gen: sentence 1: the question mark ends a sentence that is no question\n")
+
+
 def test_strict_takes_them_for_mistakes(gen: Gen) -> None:
     done = gen("parse", "--strict", "-f", "text", "The man slept", "the man slept .", GOOD)
     assert (done.code, done.lines) == (1, [GOOD])

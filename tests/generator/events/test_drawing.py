@@ -92,7 +92,8 @@ def test_a_gap_is_a_dashed_edge(event: Event) -> None:
     picture = lay_out(event, replace_unprintable)
     assert sorted(edge.label for edge in picture.edges if edge.dashed) == sorted(gaps)
     people = sum(1 for clause, _ in iterate_clauses(event) for _ in iterate_participants(clause))
-    assert len(picture.boxes) == people + len(list(iterate_clauses(event))) + (event.asked is not None)
+    words = (event.asked is not None) + sum(clause.reflexive is not None for clause, _ in iterate_clauses(event))
+    assert len(picture.boxes) == people + len(list(iterate_clauses(event))) + words
 
 
 def test_an_empty_lemma_is_not_an_open_one() -> None:

@@ -67,7 +67,10 @@ MISTAKES: list[tuple[object, str]] = [
     ({"predicate": True}, "$.predicate: expected a string, found true"),
     ({"adverbs": "really"}, "$.adverbs: expected a list, found the string 'really'"),
     ({"adverbs": ["really", {}]}, "$.adverbs[1]: expected a string, found an object"),
-    ({"agent": "man"}, "$.agent: expected an object, '_' for the gap, or 'who?' or 'what?', found 'man'"),
+    (
+        {"agent": "man"},
+        "$.agent: expected an object or one of '_', 'who?', 'what?', 'himself', 'herself', 'themselves', found 'man'",
+    ),
     ({"agent": {"nuon": "man"}}, "$.agent.nuon: unknown key 'nuon' (did you mean 'noun'?)"),
     ({"agent": {"number": "dual"}}, "$.agent.number: unknown value 'dual', expected one of sg, pl"),
     ({"agent": {"clause": {}}}, "$.agent.clause: the key 'event' is missing"),

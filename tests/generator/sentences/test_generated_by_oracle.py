@@ -9,7 +9,7 @@ from random import Random
 import pytest
 from oracle import Oracle, collect_words
 
-from sentprobe.generator.events.event import ROLES, Mood, Negator
+from sentprobe.generator.events.event import ROLES, Mood, Negator, Role
 from sentprobe.generator.sentences.parse import ParseError, parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence import Sentence
@@ -17,6 +17,7 @@ from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.space import Space
 from sentprobe.generator.spaces.templates import find_patterns
 from sentprobe.lexicon import Flag, Form, Kind, english
+from sentprobe.lexicon.words import REFLEXIVES
 
 LEXICON = english()
 ORACLE = Oracle(collect_words(LEXICON))
@@ -28,6 +29,7 @@ EVERYTHING = Choices(
     modals=(None, "will", "may"),
     moods=tuple(Mood),
     asked=(None, *ROLES[:2]),
+    reflexives=(None, Role.PATIENT),
     adverbs=(0, 1, 2),
     allow=frozenset(Flag),
 )
@@ -37,9 +39,11 @@ OTHER_AUXILIARY = {"is": "are", "was": "were", "does": "do"}
 OTHER_AUXILIARY |= {plural: singular for singular, plural in OTHER_AUXILIARY.items()}
 
 
-SOME = replace(EVERYTHING, adverbs=(0,), modals=(None, "must"), asked=(None,), determiners=("the", "a"))
+SOME = replace(
+    EVERYTHING, adverbs=(0,), modals=(None, "must"), asked=(None,), reflexives=(None,), determiners=("the", "a", "any")
+)
 GIFTS = {
-    "ditransitive": replace(SOME, adjectives=(0, 1), coordinations=(0, 1)),
+    "ditransitive": replace(SOME, adjectives=(0, 1), coordinations=(0, 1), reflexives=(None, Role.RECIPIENT)),
     "ditransitive-rc": replace(SOME, adverbs=(0, 1)),
     "intransitive-rc-ditransitive": replace(SOME, adjectives=(0, 1)),
     "transitive-rc-ditransitive": replace(SOME, coordinations=(0, 1)),
@@ -148,6 +152,9 @@ def insert(tokens: list[str], _: Sentence, rng: Random) -> list[str]:
         "to",
         "and",
         "old",
+        "ever",
+        "any",
+        *REFLEXIVES,
     )
     tokens.insert(rng.randrange(len(tokens) + 1), rng.choice(words))
     return tokens

@@ -6,7 +6,17 @@ from nltk import Tree
 from strategies import full_events
 from thoroughness import examples
 
-from sentprobe.generator.events.event import GAP, Asked, Event, Mood, Number, Participant, Role, iterate_clauses
+from sentprobe.generator.events.event import (
+    GAP,
+    Asked,
+    Event,
+    Mood,
+    Number,
+    Participant,
+    Reflexive,
+    Role,
+    iterate_clauses,
+)
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence import Sentence, Token
 from sentprobe.lexicon import english
@@ -93,9 +103,9 @@ def test_the_constituency_tree_is_over_the_tokens(event: Event) -> None:
 
 
 def noun_of(clause: Event, role: Role, head: Participant | None) -> str | None:
-    """Return the lemma of a role's noun or question word; the gap's is that of the noun that is modified."""
+    """Return the lemma of a role's noun or pronoun; the gap's is that of the noun that is modified."""
     filler = clause.argument(role)
-    if isinstance(filler, Asked):
+    if isinstance(filler, Asked | Reflexive):
         return filler.value
     person = head if filler is GAP else filler
     return person.noun if isinstance(person, Participant) else None

@@ -41,7 +41,14 @@ FUNCTION_WORDS: Final = {
     "and": {"and"},
     "rel": {"that", "who", "which"},
     "comma": {","},
+    "ever": {"ever"},
+    "any": {"any"},
+    "himself": {"himself"},
+    "herself": {"herself"},
+    "themselves": {"themselves"},
 }
+MEN = {"man", "boy", "gentleman", "king", "prince", "landlord", "policeman", "postman", "fisherman", "salesman"}
+WOMEN = {"woman", "girl", "queen", "princess", "waitress"}
 
 VOWEL_SOUND: Final = re.compile(
     r"(?:hour|heir|honest|honou?r)"  # a silent h
@@ -80,12 +87,15 @@ class Words:
         """Return every class that ``oracle.lark`` uses, function words included."""
         articles = FUNCTION_WORDS["art_c"] | FUNCTION_WORDS["art_v"]
         forms_by_class: dict[str, Set[str]] = {f.name: getattr(self, f.name) for f in fields(self)}
+        nouns = forms_by_class.pop("nn")
+        initial = {"nn": nouns - MEN - WOMEN, "nnm": nouns & MEN, "nnf": nouns & WOMEN, "jj": forms_by_class.pop("jj")}
         onsets = {
             f"{name}_{onset}": {form for form in forms if bool(VOWEL_SOUND.match(form)) is (onset == "v")}
-            for name, forms in (("nn", forms_by_class.pop("nn")), ("jj", forms_by_class.pop("jj")))
+            for name, forms in initial.items()
             for onset in ("c", "v")
         }
-        return {**forms_by_class, **FUNCTION_WORDS, **onsets, "det_sg": self.det_sg - articles}
+        plain = {"det_sg": self.det_sg - articles - {"any"}, "det_pl": self.det_pl - {"any"}, "rb": self.rb - {"ever"}}
+        return {**forms_by_class, **FUNCTION_WORDS, **onsets, **plain}
 
 
 def collect_words(lexicon: Lexicon) -> Words:

@@ -28,6 +28,7 @@ from sentprobe.generator.events.event import (
     Number,
     Participant,
     Polarity,
+    Reflexive,
     RelativeClause,
     Role,
     Tense,
@@ -45,14 +46,19 @@ from sentprobe.lexicon.languages.language import Language
 
 SENTENCE = "root[]"
 
-ATTACHMENT_RULES = """
-S[SEM=[BASE=?e, LATE=?d], GAP=subj, NUM=?n, FREL=?r] -> fin[SEM=?e, SUBJ=gap, NUM=?n, SREL=?r, GAP=none] ADVP[SEM=?d]
-S[SEM=[BASE=?e, LATE=?d], GAP=arg, FREL=?f] -> NP[SEM=?x, NUM=?n, REL=?r] \
-    fin[SEM=?e, SUBJ=?x, NUM=?n, SREL=?r, GAP=arg, FREL=?f] ADVP[SEM=?d]
+_LATE_ADVERBS = """
+S[SEM=[BASE={event}, LATE=?d], GAP=subj, NUM=?n, AGR=?i, FREL=?r] -> \\
+    fin[SEM={event}, SUBJ=gap, NUM=?n, SREL=?r, GAP=none, POL=plain, BIND=?i] ADVP[SEM=?d, POL={polarity}]
+S[SEM=[BASE={event}, LATE=?d], GAP=arg, FREL=?f] -> NP[SEM=?x, NUM=?n, AGR=?i, POL=plain, BIND=none, REL=?r] \\
+    fin[SEM={event}, SUBJ=?x, NUM=?n, SREL=?r, GAP=arg, FREL=?f, POL=plain, BIND=?i] ADVP[SEM=?d, POL={polarity}]
 """
+ATTACHMENT_RULES = "".join(
+    _LATE_ADVERBS.format(event=f"[TENSE=?t, ASPECT=?a, VOICE=?v, NEG={negation}, ADV=?y, CORE=?c]", polarity=polarity)
+    for negation, polarity in (("pos", "plain"), ("'not'", "?q"), ('"n\'t"', "?q"))
+)
 """Rules for relative clauses that end in adverbs, which the grammar itself does not have."""
 
-CONJUNCT_RULES = "NP[SEM=?x, NUM=pl] -> NP[SEM=?x, BARE='-'] conjunct[SEM=?y]"
+CONJUNCT_RULES = "NP[SEM=?x, NUM=pl, AGR=[NUM=pl], POL=?q] -> NP[SEM=?x, BARE='-', POL=?q] conjunct[SEM=?y, POL=?q]"
 """Rule for a noun with a relative clause before a conjunct, which the grammar itself does not have."""
 
 _GAP = "gap"
@@ -125,6 +131,8 @@ def _get_value(value: Any) -> str:
 
 
 def _argument_to_features(argument: Argument | None) -> FeatStruct | str:
+    if isinstance(argument, Reflexive):
+        return argument.value
     if not isinstance(argument, Participant):  # also the open participant of a question
         return _GAP
     if argument.conjunct is not None:
@@ -145,7 +153,7 @@ def _argument_to_features(argument: Argument | None) -> FeatStruct | str:
 
 def _argument_from_features(features: FeatStruct | str) -> Argument:
     if isinstance(features, str):
-        return GAP
+        return GAP if features == _GAP else Reflexive(features)
     clause = features["RC"]
     if clause == "and":
         first, second = (_argument_from_features(features[name]) for name in ("FIRST", "SECOND"))

@@ -25,12 +25,13 @@ from sentprobe.generator.events.event import (
     Number,
     Participant,
     Polarity,
+    Reflexive,
     RelativeClause,
     Role,
     Tense,
     Voice,
 )
-from sentprobe.lexicon import Form, Kind, Lexicon
+from sentprobe.lexicon import Flag, Form, Kind, Lexicon
 from sentprobe.lexicon.words import PERSON
 
 Value = TypeVar("Value")
@@ -92,6 +93,9 @@ def partial_events(
         arguments[draw(st.sampled_from(roles)).value] = GAP
     if mood is Mood.QUESTION and draw(st.booleans()):
         arguments[draw(st.sampled_from(roles)).value] = draw(sample_from(*Asked))
+    bound = Role.RECIPIENT if frame is Frame.DITRANSITIVE else Role.PATIENT
+    if isinstance(arguments.get(bound.value), Participant) and mood is not Mood.ORDER and draw(st.booleans()):
+        arguments[bound.value], voices = draw(sample_from(*Reflexive)), (Voice.ACTIVE,)
     return Event(
         predicate=draw(maybe(lemmas)),
         frame=frame,
@@ -198,20 +202,51 @@ def full_events(
         if possible:
             arguments[draw(sample_from(*possible)).value] = Asked.WHO
     modal = draw(sample_or_none(*(word.lemma for word in lexicon.words(Kind.MODAL) if form in word.forms)))
-    return Event(
+    event = Event(
         predicate=draw(sample_from(*words[Kind(frame.value)])),
         frame=frame,
         voice=voice,
         dative=dative,
         tense=draw(sample_from(*Tense)) if modal is None and mood is not Mood.ORDER else None,
         modal=None if mood is Mood.ORDER else modal,
-        aspect=Aspect.SIMPLE if mood is Mood.ORDER else draw(sample_from(Aspect.SIMPLE, Aspect.PROGRESSIVE)),
+        aspect=Aspect.SIMPLE if mood is Mood.ORDER else draw(sample_from(*map(Aspect, lexicon.language.aspects))),
         mood=mood,
         polarity=polarity,
         negator=negator,
         adverbs=tuple(draw(adverbs)),
         **arguments,
     )
+    return draw(polar_events(draw(reflexive_events(event, event.agent, lexicon)), lexicon))
+
+
+@st.composite
+def reflexive_events(draw: st.DrawFn, event: Event, agent: Argument | None, lexicon: Lexicon) -> Event:
+    """The event, or the event with a reflexive that agrees with *agent*, if it can have one."""
+    role = Role.RECIPIENT if event.frame is Frame.DITRANSITIVE else Role.PATIENT
+    can_bind = event.voice is Voice.ACTIVE and event.mood is not Mood.ORDER and isinstance(agent, Participant | Asked)
+    if not (can_bind and isinstance(event.argument(role), Participant) and draw(sample_from(*range(3))) == 0):
+        return event
+    words = [Reflexive.HIMSELF, Reflexive.HERSELF]
+    if isinstance(agent, Participant):
+        gender = lexicon.get(agent.noun or "", Kind.NOUN).gender
+        words = {"masc": words[:1], "fem": words[1:], "": words}[gender]
+        words = [Reflexive.THEMSELVES] if agent.agreement is Number.PLURAL else words
+    return event.with_argument(role, draw(sample_from(*words)))
+
+
+@st.composite
+def polar_events(draw: st.DrawFn, event: Event, lexicon: Lexicon) -> Event:
+    """The event, or the event with polarity items where a negation or a question licenses them."""
+    is_question = event.mood is Mood.QUESTION
+    if not lexicon.kinds_of("ever") or not (is_question or event.polarity is Polarity.NEGATIVE):
+        return event
+    if draw(st.booleans()):
+        event = replace(event, adverbs=(*(event.adverbs or ()), "ever"))
+    for role in ROLES:
+        person = event.argument(role)
+        if isinstance(person, Participant) and (is_question or role is not event.subject) and draw(st.booleans()):
+            event = event.with_argument(role, replace(person, determiner="any"))
+    return event
 
 
 def verb_frames(lexicon: Lexicon, vocabulary: str) -> st.SearchStrategy[Frame]:
@@ -239,7 +274,7 @@ def full_participants(
     """Fully specified participants, with adjectives if the vocabulary has some; the determiner fits the number."""
     number = draw(sample_from(*Number))
     form = Form(f"DT.{number.value}")
-    determiners = [word for word in lexicon.words(Kind.DETERMINER) if form in word.forms]
+    determiners = [w for w in lexicon.words(Kind.DETERMINER) if form in w.forms and Flag.NPI not in w.flags]
     clause: Bare | RelativeClause = BARE
     conjunct = None
     if clauses and draw(st.booleans()):
@@ -247,7 +282,7 @@ def full_participants(
     elif coordinated and draw(sample_from(*range(4))) == 0:
         conjunct = draw(full_participants(lexicon, vocabulary=vocabulary, clauses=False, coordinated=False))
     adjectives = lexicon.vocabulary(vocabulary).words[Kind.ADJECTIVE]
-    return Participant(
+    person = Participant(
         noun=draw(st.sampled_from(lexicon.vocabulary(vocabulary).words[Kind.NOUN])),
         adjectives=tuple(draw(st.lists(sample_from(*adjectives), max_size=2))) if adjectives else (),
         conjunct=conjunct,
@@ -255,6 +290,10 @@ def full_participants(
         determiner=draw(st.sampled_from(determiners)).lemma,
         clause=clause,
     )
+    if isinstance(clause, RelativeClause) and clause.event.agent is GAP:
+        inner = draw(reflexive_events(clause.event, person, lexicon))
+        return replace(person, clause=replace(clause, event=inner))
+    return person
 
 
 @st.composite

@@ -1,0 +1,75 @@
+"""Licenses: the antecedents of reflexives, and the clauses of negative polarity items (*ever*, *any*)."""
+
+from collections.abc import Iterable, Iterator
+
+from sentprobe.generator.events import event as ev
+from sentprobe.lexicon import Flag, Kind, Lexicon
+
+GENDERS = {ev.Reflexive.HIMSELF: "masc", ev.Reflexive.HERSELF: "fem", ev.Reflexive.THEMSELVES: ""}
+"""The gender of each reflexive; "" goes with both."""
+
+
+def check_licenses(event: ev.Event, lexicon: Lexicon) -> None:
+    """Raise Contradiction unless the reflexives and polarity items of a complete event are licensed.
+
+    A reflexive agrees with the agent of its clause. A polarity item stands in a question or, after the negation, in a
+    negated clause: as an adverb, or as the determiner of a noun that is not the subject.
+
+    >>> from sentprobe.generator.sentences.parse import parse
+    >>> from sentprobe.lexicon import english
+    >>> parse("the man was not helped by any doctor", english())[0].agent.determiner
+    'any'
+    >>> parse("any man was not helped by the doctor", english())
+    Traceback (most recent call last):
+    ...
+    sentprobe.generator.sentences.parse.ParseError: 'any' needs a question, or a negation before it
+    """
+    for clause, head in ev.iterate_clauses(event):
+        if clause.reflexive is not None:
+            word, agent = clause.argument(clause.reflexive), head if clause.agent is ev.GAP else clause.agent
+            assert isinstance(word, ev.Reflexive)
+            if not agrees_with_reflexive(word, agent, lexicon):
+                raise ev.Contradiction(f"{word.value!r} does not agree with the agent of {clause.predicate!r}")
+        is_negated = clause.polarity is ev.Polarity.NEGATIVE
+        if clause.mood is not ev.Mood.QUESTION:
+            for lemma, is_after_negation in _list_polarity_items(clause, lexicon):
+                if not (is_negated and is_after_negation):
+                    raise ev.Contradiction(f"{lemma!r} needs a question, or a negation before it")
+
+
+def select_licensed(events: Iterable[ev.Event], lexicon: Lexicon) -> list[ev.Event]:
+    """Return the licensed readings of a sentence that has at least one (see :func:`check_licenses`).
+
+    An adverb after a relative clause has a reading in it: "did the man that slept ever dance".
+    """
+    events = [*dict.fromkeys(events)]
+    return events if len(events) == 1 else [event for event in events if _is_licensed(event, lexicon)]
+
+
+def _is_licensed(event: ev.Event, lexicon: Lexicon) -> bool:
+    try:
+        check_licenses(event, lexicon)
+    except ev.Contradiction:
+        return False
+    return True
+
+
+def agrees_with_reflexive(word: ev.Reflexive, agent: ev.Argument | None, lexicon: Lexicon) -> bool:
+    """Say whether a reflexive agrees with a complete participant or a question word in number and gender."""
+    is_plural = word is ev.Reflexive.THEMSELVES
+    if not isinstance(agent, ev.Participant):
+        return not is_plural
+    gender = lexicon.get(agent.noun or "", Kind.NOUN).gender
+    return is_plural is (agent.agreement is ev.Number.PLURAL) and (is_plural or gender in ("", GENDERS[word]))
+
+
+def _list_polarity_items(clause: ev.Event, lexicon: Lexicon) -> Iterator[tuple[str, bool]]:
+    """Yield the polarity items of a clause, and whether they follow its negation, if there is one."""
+    for adverb in clause.adverbs or ():
+        if Flag.NPI in lexicon.get(adverb, Kind.ADVERB).flags:
+            yield adverb, True
+    for role, person in ev.iterate_participants(clause):
+        for conjunct in person.conjuncts:
+            determiner = conjunct.determiner or ""
+            if Flag.NPI in lexicon.get(determiner, Kind.DETERMINER).flags:
+                yield determiner, role is not clause.subject
