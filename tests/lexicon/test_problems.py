@@ -62,7 +62,7 @@ VARIANTS = (
     ("npi is no flag of a verb", '[noun]\nking = {}\n[transitive]\nlove = { flags = ["npi"] }\n',
      "L006", 4, "'npi', expected stative"),
     ("stative is no flag of an adverb", f'{BASE}[adverb]\never = {{ flags = ["stative"] }}\n',
-     "L006", 7, "expected npi"),
+     "L006", 7, "expected sentence, npi"),
     ("an unknown gender", '[noun]\nking = { gender = "m" }\n' + VERB, "L011", 2, "expected masc, fem"),
     ("flags of a noun", '[noun]\nking = { flags = ["stative"] }\n' + VERB, "L005", 2, "'flags'"),
     ("syncretic is not true", '[noun]\nking = {}\n[transitive]\nhelp = { flags = ["syncretic"] }\n',

@@ -29,7 +29,6 @@ EVERYTHING = Choices(
     modals=(None, "will", "may"),
     moods=tuple(Mood),
     asked=(None, *ROLES[:2]),
-    reflexives=(None, Role.PATIENT),
     adverbs=(0, 1, 2),
     allow=frozenset(Flag),
 )

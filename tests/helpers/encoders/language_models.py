@@ -7,9 +7,19 @@ import torch
 import transformers
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
+from sentprobe.probes.language_models.scorers import LanguageModel, load_language_model, parse_models
+from sentprobe.probes.language_models.stored_scores import StoredScores
+
 WORDS = ("the", "man", "men", "sleep", "sleeps", "did", "not", "dance", "danced", "who")
 _PIECES = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "the", "m", "sl", "d", "who", "not", ".", "?",
            *(f"##{piece}" for piece in ("an", "en", "eep", "s", "id", "ance", "d", "a", "e")))  # fmt: skip
+
+
+def load_scorer(text: str) -> LanguageModel:
+    """The language model of a spec, which is no file of scores."""
+    model = load_language_model(*parse_models([text]))
+    assert not isinstance(model, StoredScores)
+    return model
 
 
 def make_bert(folder: Path) -> Path:

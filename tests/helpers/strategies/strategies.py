@@ -88,7 +88,7 @@ def partial_events(
     modal = draw(maybe(lemmas)) if mood is not Mood.ORDER else None
     is_tensed = modal is None and mood is not Mood.ORDER
     persons = maybe(participants(lemmas, depth=depth))
-    arguments: dict[str, Argument | None] = {role.value: draw(persons) for role in roles}
+    arguments: dict[str, Any] = {role.value: draw(persons) for role in roles}
     if gap and draw(st.booleans()):
         arguments[draw(st.sampled_from(roles)).value] = GAP
     if mood is Mood.QUESTION and draw(st.booleans()):

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import pytest
 import torch
+from language_models import load_scorer
 
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.trained.model_folder import write_sentence_model
 from sentprobe.probes.encoders.trained.sentence_model import ModelVocabulary, SentenceModel, make_sentence_model
-from sentprobe.probes.language_models.scorers import TokenScores, load_language_model, parse_models
+from sentprobe.probes.language_models.scorers import TokenScores
 from sentprobe.progress import SilentReporter
 
 TEXTS = ["the man sleeps", "The dog sleeps .", "man", "the man did n't", "dog dog dog"]
@@ -24,7 +25,7 @@ def write_model(folder: Path, *, objective: str = "next-word", kind: str = "lstm
 
 
 def score(folder: Path, options: str = "") -> list[TokenScores]:
-    return load_language_model(*parse_models([f"{folder}{options}"])).score(TEXTS, SilentReporter())
+    return load_scorer(f"{folder}{options}").score(TEXTS, SilentReporter())
 
 
 @pytest.mark.parametrize("kind", ["lstm", "gru-uni"])
@@ -48,7 +49,7 @@ def test_batches_do_not_change_scores_and_unknown_words_are_noted(tmp_path: Path
     alone, together = score(tmp_path / "m", "?batch=1"), score(tmp_path / "m")
     for one, several in zip(alone, together, strict=True):
         assert one.log_probabilities == pytest.approx(several.log_probabilities, abs=1e-5)
-    model = load_language_model(*parse_models([f"trained:{tmp_path / 'm'}?name=x"]))
+    model = load_scorer(f"trained:{tmp_path / 'm'}?name=x")
     model.score(TEXTS, SilentReporter())
     assert model.notes == ("x lacks 4 words, such as '.'.",)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from language_models import WORDS, make_bert, make_gpt2, score_causal_slowly, score_masked_slowly
+from language_models import WORDS, load_scorer, make_bert, make_gpt2, score_causal_slowly, score_masked_slowly
 from model_files import tiny_model
 
 from sentprobe.errors import SentprobeError
@@ -23,7 +23,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def score(spec: str, texts: list[str]) -> list[TokenScores]:
-    return load_language_model(parse_models([spec])[0]).score(texts, SilentReporter())
+    return load_scorer(spec).score(texts, SilentReporter())
 
 
 @pytest.mark.parametrize("bos", [True, False])
@@ -59,7 +59,7 @@ def test_batches_and_padding_do_not_change_scores(folders: dict[str, Path], text
 
 
 def test_only_tokens_of_the_regions_are_scored_where_each_costs_a_pass(folders: dict[str, Path]) -> None:
-    (model,) = map(load_language_model, parse_models([f"hf:{folders['bert']}"]))
+    model = load_scorer(f"hf:{folders['bert']}")
     regions = {text: [(4, 7), (8, 13)] for text in TEXTS}
     every, chosen = model.score(TEXTS, SilentReporter()), model.score(TEXTS, SilentReporter(), regions)
     for all_scores, scores, text in zip(every, chosen, TEXTS, strict=True):
