@@ -291,13 +291,13 @@ IDLE = [
     ("nli --codes 9", "--codes is for --objective autoencoder, denoising, skipthought, nmt, seq2"),
     ("contrastive --codes 9", "seq2tree, meaning, not for contrastive"),
     ("none --codes 9", "seq2tree, meaning, not for none"),
-    ("contrastive --dropout 0", "seq2tree, nli, meaning, not for contrastive"),
+    ("contrastive --dropout 0", "seq2tree, nli, meaning, next-word, not for contrastive"),
     ("autoencoder --classes-hidden 9", "--classes-hidden is for --objective nli, not for autoenc"),
     ("denoising --events 9", "--events is for --objective meaning, not for denoising"),
     ("meaning --longest 9", "--longest is for --objective none, autoencoder, denoising, skipt"),
-    ("meaning --encoding utf-8", "nli, contrastive, not for meaning"),
-    ("seq2tree --tokenised", "nmt, nli, contrastive, not for seq2tree"),
-    ("nmt --punkt DIR", "--punkt is for --objective none, autoencoder, denoising, skipthought, not"),
+    ("meaning --encoding utf-8", "nli, contrastive, next-word, not for meaning"),
+    ("seq2tree --tokenised", "nmt, nli, contrastive, next-word, not for seq2tree"),
+    ("nmt --punkt DIR", "--punkt is for --objective none, autoencoder, denoising, skipthought, next-word, not"),
     *(
         (f"none {option} 2", f"{option} is for training, but --objective none trains nothing")
         for option in (

@@ -101,7 +101,9 @@ def gap(better: Validation, worse: Validation) -> float:
 
 
 def test_every_objective_is_compared() -> None:
-    learned = {name for name, kind in OBJECTIVES.items() if kind.learns}
+    learned = {name for name, kind in OBJECTIVES.items() if kind.learns} - {
+        "next-word"
+    }  # it has no head to train alone
     assert set(BOUTS) == set(GENERATED) == learned
 
 
