@@ -39,10 +39,11 @@ SAMPLINGS = ("mirror", "paper")
 PRESETS = ("ettinger", "adi", "conneau", "senteval", "logreg")
 METHODS = ("mdl", "sample-efficiency", "v-information", "complexity")
 ARCHITECTURES = ("lstm", "bilstm-last", "bilstm-max", "gated-conv", "gru-uni", "gru-bi", "cbow")
+LSTM_LM, NGRAM = LANGUAGE_MODELS = ("lstm-lm", "ngram")
 
 OBJECTIVES = (
     *("none", "autoencoder", "denoising", "skipthought", "nmt"),
-    *("seq2tree", "nli", "meaning", "contrastive"),
+    *("seq2tree", "nli", "meaning", "contrastive", "next-word"),
 )
 
 DATASET_FORMATS = ("directory", "jsonl", "published", "senteval", "csv", "splits", "hub")

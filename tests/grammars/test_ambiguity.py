@@ -25,6 +25,7 @@ from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Form, Kind, english
+from sentprobe.lexicon.languages.english import ENGLISH
 
 SENTENCES = 10_000
 EVERYTHING = Choices(
@@ -52,12 +53,13 @@ def events() -> Iterator[Event]:
     """Each verb in each tense, aspect, polarity, voice and number, with nouns in turn."""
     words = english().vocabulary("english").words
     # An odd number of them, so that each meets both numbers.
-    aspects = [*map(Aspect, english().language.aspects)]
     nouns = cycle(words[Kind.NOUN][: len(words[Kind.NOUN]) // 2 * 2] + words[Kind.NOUN][:1])
-    for frame in Frame:
+    for frame in map(Frame, ENGLISH.frames):
         voices = tuple(Voice) if frame is Frame.TRANSITIVE else (Voice.ACTIVE,)
-        for lemma in words.get(Kind(frame.value), ()):
-            for tense, aspect, polarity, voice, number in product(Tense, aspects, Polarity, voices, Number):
+        for lemma in words[Kind(frame.value)]:
+            for tense, aspect, polarity, voice, number in product(
+                Tense, map(Aspect, ENGLISH.aspects), Polarity, voices, Number
+            ):
                 agent, patient = (
                     Participant(noun=noun, number=number, determiner="the", clause=BARE) for noun in islice(nouns, 2)
                 )

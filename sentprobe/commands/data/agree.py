@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
 
 def agree(
-    first: Annotated[Path, typer.Argument(metavar="GOLD", help="Table A, from gold trees if you have them."), INPUT],
-    second: Annotated[Path, typer.Argument(metavar="PARSED", help="Table B, of the same sentences."), INPUT],
+    first: Annotated[Path, typer.Argument(metavar="GOLD", help="Reference table A, such as one of gold trees."), INPUT],
+    second: Annotated[Path, typer.Argument(metavar="PARSED", help="Table B of the same sentences."), INPUT],
     disagreements: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write every disagreement to this file (JSONL)."), OUTPUT_FILE
     ] = None,

@@ -64,7 +64,7 @@ class ReadingOptions:
         ),
     ] = None
     universal: Annotated[
-        bool, opt.declare_option(READING, help="Label by Universal Dependencies even where tags are Penn's.")
+        bool, opt.declare_option(READING, help="Label by Universal Dependencies even if tags are Penn's.")
     ] = False
 
 

@@ -49,7 +49,7 @@ def audit(
         typer.Option(
             metavar="CUE",
             help="Accept this cue: probe (probe words), length, bag-of-words, n-grams, position, template or sentence "
-            "(without the probe words); repeatable. Exit with 1 if another cue leaks.",
+            "(alone, without probe words); repeatable. Exit with 1 if another cue leaks.",
         ),
     ] = None,
     read_as: Annotated[

@@ -43,7 +43,7 @@ def build(
     out: Annotated[Path, opt.build_out_option("Folder for the datasets."), OUTPUT_FOLDER],
     tables: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="TABLE...", help="Tables of corpora, from probe analyze; several: one a language."),
+        typer.Argument(metavar="TABLE...", help="Tables of corpora, from probe analyze; one per language."),
         INPUT,
     ] = None,
     task: opt.TaskOption = None,

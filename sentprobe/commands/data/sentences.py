@@ -42,7 +42,7 @@ def sentences(
         str | None, opt.build_format_option(("text (a sentence per line)", "jsonl"), opt.DEFAULT_FORMAT_HELP)
     ] = None,
     task: opt.TaskOption = None,
-    seed: Annotated[int, opt.build_seed_option("generated tasks: the --seed of probe run")] = 0,
+    seed: Annotated[int, opt.build_seed_option("generated tasks, equal to that of probe run")] = 0,
     *,
     compeval: opt.CompevalOptions,
     items: opt.ItemOptions,

@@ -24,7 +24,7 @@ def generate(
             opt.WHAT,
             "--template",
             "-t",
-            help="Structure, from gen templates; repeatable. Default: no recipient, at most 1 relative clause.",
+            help="Template, from gen templates; repeatable. Default: no recipient, at most 1 relative clause.",
             autocompletion=complete_template,
         ),
     ] = None,

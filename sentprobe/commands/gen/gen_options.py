@@ -21,9 +21,9 @@ class ContentOptions:
     require: Annotated[list[str] | None, declare_option(MUST, help="Required event: 'help[past](agent: lawyer)'.")] = (
         None
     )
-    require_any: Annotated[list[str] | None, declare_option(MUST, help="Event; at least one of these is required.")] = (
-        None
-    )
+    require_any: Annotated[
+        list[str] | None, declare_option(MUST, help="At least one event given by this option is required.")
+    ] = None
     forbid: Annotated[list[str] | None, declare_option(MUST, help="Forbidden event.")] = None
     require_word: Annotated[list[str] | None, declare_option(MUST, help="Required lemma.")] = None
     forbid_word: Annotated[list[str] | None, declare_option(MUST, help="Forbidden lemma.")] = None

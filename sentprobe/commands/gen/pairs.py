@@ -37,7 +37,7 @@ HoldOutOption = Annotated[
         opt.HELD_OUT,
         "--hold-out",
         metavar="SHARE|TEMPLATE",
-        help="Exclude this share of nouns and verbs, or a structure; repeatable. --held-out is the inverse.",
+        help="Exclude this share of nouns and verbs, or a structure; repeatable. --held-out uses these alone.",
         autocompletion=complete_template,
     ),
 ]
@@ -54,7 +54,7 @@ def pairs(
             autocompletion=complete_contrast,
         ),
     ],
-    n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets; with --nli, of groups of 8 pairs.")] = 10,
+    n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets, or with --nli of groups of 8 pairs.")] = 10,
     seed: Annotated[int, opt.build_seed_option("the sample")] = 0,
     count: Annotated[bool, typer.Option("--count", help="Only print the number of possible triplets.")] = False,
     use: Annotated[
@@ -107,7 +107,11 @@ def pairs(
     has_columns = is_training or style is triplet_files.TripletFormat.JSONL
     translator = make_translator(words, translate, contrast, can_translate=has_columns and not nli and mood is None)
     space = (NliSpace if nli else partial(TripletSpace, mood=mood))(
-        words, contrast, vocabulary=vocabulary, templates=source.template or ("all",), side=side
+        translator.restrict(vocabulary) if translator else words,
+        contrast,
+        vocabulary=vocabulary,
+        templates=source.template or ("all",),
+        side=side,
     )
     if count:
         print(space.count())

@@ -47,9 +47,9 @@ def retrieval(
     """Write queries and documents for retrieval, in BEIR's layout.
 
     A query is the anchor of a triplet of gen pairs. The documents are the positives
-    and negatives of all queries; only its own positive means the same as a query and is relevant to it.
+    and negatives of all queries; for each query, only its own positive has the same meaning; it alone is relevant.
 
-    For exclusion, a document is two statements about an agent: X but not Y, both, or Y but not X.
+    For exclusion, a document says of an agent that it did something to X and not to Y, to both, or to Y and not to X.
     """
     from sentprobe.generator.pairs.exclusion_queries import ExclusionSpace
     from sentprobe.generator.pairs.retrieval_files import sample_distinct_meanings, write_retrieval

@@ -19,7 +19,7 @@ def templates(
     words.vocabulary(name)
     table = build_empty_table(("template, and an example", "sentences"))
     table.title = f"templates (vocabulary {name}, default options)"
-    for template in list_template_names(deep=True):
+    for template in list_template_names(deep=True, language=words.language):
         count, example = describe_template(template, words, name)
         if example or "ditransitive" not in template or "." not in template:  # many vocabularies lack such verbs
             table.add_row(f"{template}\n  {example}", count)

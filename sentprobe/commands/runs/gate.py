@@ -49,7 +49,7 @@ def gate(
         str,
         typer.Option(
             metavar="SHARE",
-            help="Choose the threshold, on half of the units, so that this share of paraphrases passes.",
+            help="Choose the threshold, on half of the triplets, so that this share of paraphrases passes.",
         ),
     ] = "95%",
     max_false_hits: Annotated[
@@ -57,7 +57,9 @@ def gate(
     ] = None,
     contrast: opt.ContrastsOption = None,
     pairs: Annotated[
-        Path | None, typer.Option(metavar="CSV", help="Your pairs (columns a, b, same), beside generated ones."), INPUT
+        Path | None,
+        typer.Option(metavar="CSV", help="Your pairs (columns a, b, same); generated pairs are measured, too."),
+        INPUT,
     ] = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Triplets per contrast.")] = 400,
     draws: Annotated[int, typer.Option(help="Draw triplets and untrained weights N times.")] = 1,

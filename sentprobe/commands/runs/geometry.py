@@ -56,7 +56,7 @@ def geometry(
     by: Annotated[
         str | None,
         typer.Option(
-            help="Split cosine accuracy by structure, place (of the change), distance (verb to participant) or voice."
+            help="Split cosine accuracy by structure, place (of the change), distance (of verb and noun) or voice."
         ),
     ] = None,
     intervals: opt.IntervalsOption = False,

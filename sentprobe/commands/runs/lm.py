@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 def lm(
     models: Annotated[
         list[str],
-        typer.Argument(metavar="MODEL...", help="hf:MODEL (causal or masked), ngram:FILE, python:MODULE:FUNCTION."),
+        typer.Argument(
+            metavar="MODEL...",
+            help="hf:MODEL (causal or masked), ngram:FILE, python:MODULE:FUNCTION, a folder of lstm-lm, scores:CSV.",
+        ),
         INPUT_SPEC,
     ],
     pairs: Annotated[
@@ -43,6 +46,9 @@ def lm(
     score: Annotated[
         str, typer.Option(help="sentence, token (mean over tokens) or critical (first to last changed word).")
     ] = "sentence",
+    by: Annotated[
+        str, typer.Option(help="Accuracy by a field of the pairs, such as distance or attractors (of gen minimal).")
+    ] = "paradigm",
     intervals: opt.IntervalsOption = False,
     format_: Annotated[str | None, opt.build_format_option(opt.TABLE_FORMATS, opt.DEFAULT_FORMAT_HELP)] = None,
     out: opt.OutFileOption = None,
@@ -58,7 +64,7 @@ def lm(
 
     A pair is a grammatical and an ungrammatical sentence. Several models are compared by paired tests.
     """
-    from sentprobe.probes.language_models.pair_accuracies import PairResults, score_pairs
+    from sentprobe.probes.language_models.pair_accuracies import PairResults, check_column, score_pairs
     from sentprobe.probes.language_models.scorers import ScoreKind, load_language_model, parse_models
     from sentprobe.probes.language_models.sentence_pairs import read_pairs
 
@@ -72,11 +78,11 @@ def lm(
     if pairs and n is not None:
         raise UsageError("--n counts pairs of a --paradigm; of --pairs, all are read")
     minimal_pairs = read_pairs(pairs) if pairs else sample_paradigms(paradigm or (), 1000 if n is None else n, seed)
+    check_column(minimal_pairs, by)
     with limit_threads(threads), show_bars() as reporter:
         loaded = (load_language_model(spec, device=device) for spec in specs)
-        result = PairResults(
-            minimal_pairs, kind, [score_pairs(model, minimal_pairs, kind, reporter) for model in loaded]
-        )
+        scored = [score_pairs(model, minimal_pairs, kind, reporter) for model in loaded]
+    result = PairResults(minimal_pairs, kind, scored, by)
     if scores is not None:
         print_or_write(result.format_scores(), scores)
     write_tables(result.build_tables(intervals=intervals), result.to_records, style, out=out)
@@ -84,10 +90,10 @@ def lm(
 
 def sample_paradigms(uids: Sequence[str], n: int, seed: int) -> "list[SentencePair]":
     """Return *n* pairs of each paradigm of ``gen minimal``, over its default vocabulary. Raises UsageError."""
-    from sentprobe.generator.minimal.minimal_files import sample_pairs
+    from sentprobe.generator.minimal.minimal_files import format_pair_lines, sample_pairs
     from sentprobe.generator.minimal.minimal_pairs import build_pair_spaces
     from sentprobe.probes.language_models.sentence_pairs import build_pair
 
     words = english()
     spaces = build_pair_spaces(words, uids, vocabulary=choose_vocabulary(words, "everyday"))
-    return [build_pair(parse_json(fields)) for fields, _ in sample_pairs(spaces, n, seed=seed)]
+    return [build_pair(parse_json(line)) for line in format_pair_lines(sample_pairs(spaces, n, seed=seed))]

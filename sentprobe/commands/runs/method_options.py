@@ -41,7 +41,9 @@ class MethodOptions:
     erase: Annotated[
         list[str] | None,
         declare_option(
-            METHODS, metavar="DATASET", help="Also probe vectors with the labels of this dataset erased; repeatable."
+            METHODS,
+            metavar="DATASET",
+            help="Also probe vectors from which no linear probe reads the labels of this dataset; repeatable.",
         ),
         INPUT,
     ] = None

@@ -58,7 +58,7 @@ def run(
     ] = False,
     seed: Annotated[int, opt.build_seed_option("data, encoders and probes")] = 0,
     seeds: Annotated[int, typer.Option(help="Number of probe seeds, counted from --seed.")] = 1,
-    draws: Annotated[int, typer.Option(help="Repeat with new data, weights and probes.")] = 1,
+    draws: Annotated[int, typer.Option(help="Repeat with new data, untrained weights and probes.")] = 1,
     intervals: opt.IntervalsOption = False,
     sources: opt.SourcesOption = False,
     controls: Annotated[bool, typer.Option("--controls/--no-controls", help="Also train controls.")] = True,
@@ -78,7 +78,9 @@ def run(
     ] = None,
     set_: Annotated[
         list[str] | None,
-        opt.declare_option(opt.CLASSIFIER, "--set", help="Override a value of the preset: max_epochs=50."),
+        opt.declare_option(
+            opt.CLASSIFIER, "--set", help="Override a value of the preset (docs/trainer.md): max_epochs=50."
+        ),
     ] = None,
     probe_vectors: Annotated[
         str | None,
@@ -102,8 +104,7 @@ def run(
     ] = "cpu",
     where: opt.EngineOptions,
     jobs: Annotated[
-        int | None,
-        opt.build_jobs_option("Default: one per core (or per --threads N cores); one for a small run or a GPU."),
+        int | None, opt.build_jobs_option("Default: cores divided by --threads; one for a small run or a GPU.")
     ] = None,
     threads: Annotated[
         int | None,

@@ -63,20 +63,22 @@ def train(
         list[str],
         typer.Argument(
             metavar="ARCHITECTURE",
-            help=f"{names.enumerate_names(names.ARCHITECTURES)}.",
+            help=f"{names.enumerate_names(names.ARCHITECTURES)}; for probe lm: lstm-lm (lstm, next-word) or ngram.",
             autocompletion=completion.complete_architecture,
         ),
     ],
+    out: Annotated[
+        Path, opt.build_out_option("Folder; a stopped run resumes there. ngram: the ARPA file."), OUTPUT_FOLDER
+    ],
     objective: Annotated[
-        str,
+        str | None,
         typer.Option(
             help=f"{names.enumerate_names(names.OBJECTIVES)}.".replace(
                 "meaning", "meaning (predict the event notation)"
             ),
             autocompletion=completion.complete_objective,
         ),
-    ],
-    out: Annotated[Path, opt.build_out_option("Folder; a stopped run resumes there."), OUTPUT_FOLDER],
+    ] = None,
     seed: Annotated[int, opt.build_seed_option("weights, batches and probes")] = 0,
     seeds: Annotated[int, typer.Option(help="Number of seeds, counted from --seed.")] = 1,
     *,
@@ -91,10 +93,20 @@ def train(
     check_count("seeds", seeds)
     check_count("jobs", where.jobs)
     check_count("threads", where.threads)
+    if names.NGRAM in architecture:
+        from sentprobe.commands.runs.train_ngram import train_ngram_model
+
+        check_distinct("architecture", architecture)
+        train_ngram_model(architecture, map_given_options(context), texts=texts, encoder=encoder, out=out)
+        return
+    architecture, objective = _choose_objective(architecture, objective)
     require_libraries("torch", "lightning_fabric")
     from sentprobe.probes.pretraining import objectives
 
-    objectives.reject_unused_options(objectives.find_objective(objective), map_given_options(context))
+    given_options = map_given_options(context)
+    if "order" in given_options:
+        raise UsageError(f"--order is for {names.NGRAM}, not for {architecture[0]}")
+    objectives.reject_unused_options(objectives.find_objective(objective), given_options)
     plans = [
         *_build_plans(
             architecture,
@@ -111,6 +123,17 @@ def train(
         for report in _train_all(plans, jobs=min(where.jobs, len(plans)), threads=where.threads):
             if is_first_process():
                 print_text(_describe_report(report))
+
+
+def _choose_objective(architectures: list[str], objective: str | None) -> tuple[list[str], str]:
+    """Return architectures and objective; ``lstm-lm`` stands for both."""
+    if architectures == [names.LSTM_LM] and objective in (None, "next-word"):
+        return ["lstm"], "next-word"
+    if names.LSTM_LM in architectures:
+        raise UsageError(f"{names.LSTM_LM} is lstm with --objective next-word; name nothing else")
+    if objective is None:
+        raise UsageError(f"--objective is missing: {names.enumerate_names(names.OBJECTIVES)}")
+    return architectures, objective
 
 
 def _describe_checkpoints(plans: "Sequence[TrainingPlan]", out: Path) -> str:
@@ -187,7 +210,7 @@ def _build_plan(architecture: str, objective: str, seed: int, choices: TrainChoi
                 kind=architecture,
                 hidden=encoder.hidden,
                 layers=encoder.layers,
-                inputs=_find_first_value(inputs, preset.inputs, encoder.hidden),
+                inputs=_find_first_value(inputs, None if objective == "next-word" else preset.inputs, encoder.hidden),
             ),
             words=encoder.words,
             vectors=vectors,

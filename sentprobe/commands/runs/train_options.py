@@ -68,7 +68,10 @@ class EncoderChoices:
         declare_option(ENCODER, metavar="FILE|skip-gram", help="Initial word vectors; skip-gram trains them."),
     ] = None
     frozen: Annotated[
-        bool | None, declare_option(ENCODER, "--frozen/--learned", help="Freeze word vectors (default with --vectors).")
+        bool | None,
+        declare_option(
+            ENCODER, "--frozen/--learned", help="Freeze or train word vectors. Default: frozen with --vectors."
+        ),
     ] = None
     hidden: Annotated[
         int, declare_option(ENCODER, help="Hidden units per direction (gated-conv: per convolution).")
@@ -80,6 +83,7 @@ class EncoderChoices:
         int | None, declare_option(ENCODER, help="Width of word vectors. Default: 300, or the file's.")
     ] = None
     words: Annotated[int, declare_option(DETAILS, help="Vocabulary size (most frequent words).")] = 50_000
+    order: Annotated[int, declare_option(DETAILS, help="For ngram: most words of an n-gram.")] = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -109,7 +113,7 @@ class ProbingChoices:
     """Options for probing during training."""
 
     probe_every: Annotated[
-        str | None, declare_option(PROBING, metavar="N|epoch", help="Probe every N steps, into OUT/probes.")
+        str | None, declare_option(PROBING, metavar="N|epoch", help="Probe every N steps; results go to OUT/probes.")
     ] = None
     task: Annotated[
         list[str] | None,
@@ -133,7 +137,7 @@ class ProbingChoices:
     items: Annotated[
         int | None,
         declare_option(
-            DETAILS, help="Training items of a probe. Default: 1000. Test items: a half; triplets: a fifth."
+            DETAILS, help="Training items of a probe, twice its test items and five times its triplets. Default: 1000."
         ),
     ] = None
 
@@ -143,7 +147,7 @@ class DetailChoices:
     """Rarely used options for objectives and optimizers."""
 
     codes: Annotated[
-        int, declare_option(DETAILS, help="Output vocabulary of a decoder; the paper's 40000 is slower.")
+        int, declare_option(DETAILS, help="Byte-pair codes of a decoder's vocabulary (Conneau et al.: 40000).")
     ] = DEFAULTS.codes
     classes_hidden: Annotated[int, declare_option(DETAILS, help="For nli: hidden units of the classifier.")] = (
         DEFAULTS.classes_hidden
@@ -157,7 +161,9 @@ class DetailChoices:
     drop: Annotated[float, declare_option(DETAILS, help="For denoising: share of words dropped.")] = DEFAULTS.drop
     swap: Annotated[float, declare_option(DETAILS, help="For denoising: share of word pairs swapped.")] = DEFAULTS.swap
     events: Annotated[int, declare_option(DETAILS, help="For meaning: number of sampled events.")] = EVENTS
-    temperature: Annotated[float, declare_option(DETAILS, help="For contrastive.")] = DEFAULTS.temperature
+    temperature: Annotated[float, declare_option(DETAILS, help="Softmax temperature of contrastive.")] = (
+        DEFAULTS.temperature
+    )
     validation: Annotated[int, declare_option(DETAILS, help="Validation items, at most a tenth of all.")] = (
         DEFAULTS.validation
     )

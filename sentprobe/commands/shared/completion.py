@@ -41,7 +41,7 @@ def _list_probe_vectors() -> Iterable[str]:
     return (ONE_HOT, ENCODER_WORDS, *_list_encoder_specs())
 
 
-complete_architecture = build_completer(lambda: names.ARCHITECTURES)
+complete_architecture = build_completer(lambda: (*names.ARCHITECTURES, *names.LANGUAGE_MODELS))
 complete_objective = build_completer(lambda: names.OBJECTIVES)
 complete_contrast = build_completer(lambda: names.CONTRASTS)
 complete_encoder = build_completer(_list_encoder_specs)

@@ -78,7 +78,7 @@ DEFAULT_FORMAT_HELP = "Default: by the suffix of --out."
 AllRowsOption = Annotated[bool, typer.Option("--all-rows", help="Also show the rows of controls.")]
 NotesOption = Annotated[bool, typer.Option("--notes", help="Print all notes below the table instead of a summary.")]
 IntervalsOption = Annotated[bool, typer.Option("--intervals", help="Show 95% intervals.")]
-SourcesOption = Annotated[bool, typer.Option("--sources", help="Split ± into between and within draws.")]
+SourcesOption = Annotated[bool, typer.Option("--sources", help="Show standard deviations between and within draws.")]
 PublishedOption = Annotated[bool, typer.Option("--published", help="Add the published results of these tasks.")]
 
 ByLengthOption = Annotated[
@@ -86,7 +86,7 @@ ByLengthOption = Annotated[
     typer.Option(
         "--by-length",
         metavar="bins|tokens",
-        help="Show accuracy and vector norm by sentence length: in bins, or by token count.",
+        help="Show accuracy and vector norm by length: in the bins of Adi et al., or by token count.",
     ),
 ]
 
@@ -172,7 +172,7 @@ def build_vocabulary_option(default: str) -> Any:
         WHAT,
         "--vocabulary",
         "-v",
-        help=f"{', '.join(names.VOCABULARIES)}, or yours. Default: {default}.",
+        help=f"{', '.join(names.VOCABULARIES)}, or one of --lexicon. Default: {default}.",
         autocompletion=completion.complete_vocabulary,
     )
 
@@ -206,7 +206,7 @@ HeldOutOption = Annotated[
     declare_option(
         HELD_OUT,
         "--held-out",
-        help="Use only what gen pairs --hold-out VALUE leaves out.",
+        help="Use only the words or structures that gen pairs --hold-out VALUE excludes.",
         autocompletion=completion.complete_template,
     ),
 ]
@@ -241,7 +241,7 @@ class TripletOptions:
             WHAT,
             "--template",
             "-t",
-            help="Structure, from gen templates; repeatable. Default: all that fit.",
+            help="Template, from gen templates; repeatable. Default: all that fit.",
             autocompletion=completion.complete_template,
         ),
     ] = None
@@ -284,7 +284,8 @@ class ItemOptions:
         str,
         declare_option(
             WHAT,
-            help="mirror (balanced mirror pairs), or paper (the papers' procedure; not in conneau's tasks).",
+            help="mirror (each item has one with the same words and the opposite label), or paper (the papers' "
+            "procedure; not for tasks of Conneau et al.).",
             autocompletion=completion.complete_sampling,
         ),
     ] = "mirror"
@@ -354,7 +355,7 @@ class NaturalOptions:
         int | None, declare_option(NATURAL_TEXT, help="Number of classes of TopConst, without OTHER. Default: 19.")
     ] = None
     depths: Annotated[
-        str | None, declare_option(NATURAL_TEXT, help="Depths (classes) of TreeDepth (5-12), DepDepth (3-5).")
+        str | None, declare_option(NATURAL_TEXT, help="Depths to tell apart. Default: TreeDepth 5-12, DepDepth 3-5.")
     ] = None
 
 

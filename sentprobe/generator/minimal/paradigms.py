@@ -54,7 +54,8 @@ class Paradigm:
         words = lexicon.vocabulary(vocabulary).words
         chosen = {
             kind: tuple(lemma for lemma in words[kind] if self._accepts_word(lexicon.get(lemma, kind), lexicon))
-            for kind in words.keys() & {Kind.NOUN, *VERBS}
+            for kind in (Kind.NOUN, *VERBS)
+            if kind in words
         }
         if self.adverb_words:
             chosen[Kind.ADVERB] = tuple(w for w in self.adverb_words if Kind.ADVERB in lexicon.kinds_of(w))

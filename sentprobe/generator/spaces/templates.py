@@ -10,6 +10,7 @@ from typing import Any
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.generator.events.event import ClauseKind, Event, Frame, RelativeClause, Role, Voice, iterate_participants
+from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.languages.language import Language
 
 
@@ -58,17 +59,21 @@ def _build_patterns(name: str, template: Mapping[str, Any], clauses: tuple[Claus
             yield Pattern(".".join(parts), Frame(template["frame"]), where)
 
 
-def list_template_names(*, deep: bool = False) -> tuple[str, ...]:
-    """Return the names of the templates; with *deep*, also those of the sub-templates.
+def list_template_names(*, deep: bool = False, language: Language = ENGLISH) -> tuple[str, ...]:
+    """Return the names of the templates that a language has; with *deep*, also those of the sub-templates.
 
     >>> list_template_names()[:5]
     ('intransitive', 'intransitive-rc', 'transitive', 'transitive-rc', 'transitive-rc-both')
     """
     templates, _ = _read_templates()
+    possible = {
+        name: [pattern for pattern in patterns if {*list_frames(pattern)} <= {*language.frames}]
+        for name, patterns in templates.items()
+    }
     if not deep:
-        return tuple(templates)
+        return tuple(name for name, patterns in possible.items() if patterns)
     names: dict[str, None] = {}
-    for patterns in templates.values():
+    for patterns in possible.values():
         for pattern in patterns:
             parts = pattern.name.split(".")
             names |= dict.fromkeys(".".join(parts[:i]) for i in range(1, len(parts) + 1))

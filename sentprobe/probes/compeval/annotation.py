@@ -76,7 +76,7 @@ class ProbedEvent:
 
     @cached_property
     def noun(self) -> str | None:
-        """Slot of the probed noun; None if there is no noun."""
+        """Slot of the probed noun; else of the clause's subject, else of the first noun; None without nouns."""
         nouns = [slot for slot in self._slots if slot.endswith("noun")]
         probed_nouns = (slot for slot in nouns if self._slots[slot] in self._probes)
         subjects = (slot for slot in nouns if slot == self.clause.subject)

@@ -20,7 +20,7 @@ from sentprobe.values import group_by
 HEADER = ("contrast and example", "negative in the", "false hits", "misses", "AUC", "EER")
 
 
-KEPT = "The threshold keeps {}% of paraphrases"
+KEPT = "The threshold was chosen to keep {}% of paraphrases"
 
 
 class FalseHitsError(SentprobeError):
@@ -38,7 +38,7 @@ class GateResults:
     def __str__(self) -> str:
         worst = max(self.list_cells(), key=lambda draws: _average(draws, "false_hits"))
         contrast = CONTRASTS.get(worst[0].contrast)
-        others = f"sentences in which {contrast.summary}" if contrast else "pairs with different meanings"
+        others = f"pairs in which {contrast.summary}" if contrast else "pairs with different meanings"
         stages = [*zip(*(draw.stages for draw in self.draws), strict=True)] or [self.draws]
         limits = ", then ".join(
             f"a {MEASURE_NAMES.get(draws[0].measure, draws[0].measure)} of "
@@ -107,8 +107,12 @@ def format_gate_notes(results: GateResults) -> str:
     keep, notes = results.draws[0].keep, []
     if keep is not None:
         is_cascade = bool(results.draws[0].stages)
-        kept = "The second threshold keeps {}% of the paraphrases that pass the first" if is_cascade else KEPT
-        notes += [f"{kept.format(f'{100 * keep:g}')}, in one half of the units; figures are of the other."]
+        kept = (
+            "The second threshold was chosen to keep {}% of the paraphrases that pass the first" if is_cascade else KEPT
+        )
+        notes += [
+            f"{kept.format(f'{100 * keep:g}')}, in one half of the units; the figures are measured on the other half."
+        ]
     for stage in results.draws[0].stages:
         notes += [f"{stage.scorer} scored {stage.pairs:,} pairs, {stage.pairs_per_second:,.0f} a second."]
     if not results.draws[0].rates[0].contrast:
@@ -117,7 +121,7 @@ def format_gate_notes(results: GateResults) -> str:
         notes += [f"Mean ± standard deviation of {len(results.draws)} draws."]
     for draws in results.list_cells():
         if ties := sum(rates.ties for rates in draws):
-            notes += [f"{draws[0].name}: {format_count(ties, 'negative')} with exactly the positive's score."]
+            notes += [f"{draws[0].name}: {format_count(ties, 'negative')} have exactly the positive's score."]
         if at_threshold := sum(rates.at_threshold for rates in draws):
             notes += [
                 f"{draws[0].name}: {format_count(at_threshold, 'pair')} exactly at the threshold, counted as passing."

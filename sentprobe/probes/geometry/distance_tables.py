@@ -271,7 +271,7 @@ def _describe_intervals(results: Sequence[GeometryResult]) -> Iterator[str]:
         materials = {(result.contrast, result.material) for result in results}
         is_same_material = len(materials) == len(list_contrasts(results))
         kind = "Wilson's, for the choice of sentences" if is_same_material else "Student's t, for other draws"
-        yield f"The 95% intervals (--intervals shows each) are {kind}."
+        yield f"The 95% intervals (--intervals shows them) are {kind}."
 
 
 def check_nearness(results: Sequence[GeometryResult], nearness: Nearness) -> None:

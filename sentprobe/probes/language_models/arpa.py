@@ -1,21 +1,25 @@
 """N-gram models with back-off, from ARPA files."""
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from math import log
+from typing import TypeAlias
 
 from sentprobe.errors import FormatError
 from sentprobe.probes.corpus.sources import Source, decode_lines, open_source
 from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.probes.language_models.scorers import TokenScores
+from sentprobe.probes.language_models.scorers import Regions, TokenScores
 from sentprobe.probes.language_models.sentence_pairs import TextSpan, split_at_spaces
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec, read_options
 
 START, END, UNKNOWN = "<s>", "</s>", "<unk>"
 
-NGram = tuple[str, ...]
+NGram: TypeAlias = tuple[str, ...]
+Entry: TypeAlias = tuple[float, float]
+"""The probability and the back-off weight of an n-gram."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +34,8 @@ class NgramModel:
     """A back-off model (Katz 1987) with the logarithms, to base 10, of an ARPA file."""
 
     name: str
-    entries: Mapping[NGram, tuple[float, float]] = field(repr=False)
-    """The probability and the back-off weight of each n-gram."""
-    order: int
+    read_entries: Callable[[Container[str]], tuple[Mapping[NGram, Entry], int]] = field(repr=False)
+    """Returns the n-grams over some words, and the order of the model."""
     lower: bool = False
     unknown: set[str] = field(default_factory=set)
     """Unknown words met so far."""
@@ -40,38 +43,48 @@ class NgramModel:
     @property
     def notes(self) -> tuple[str, ...]:
         """A note on unknown words."""
-        count = len(self.unknown)
-        return (f"{self.name} lacks {count} words, such as {min(self.unknown)!r}.",) if count else ()
+        return describe_unknown_words(self.name, self.unknown)
 
-    def score(self, texts: Sequence[str], reporter: Reporter) -> list[TokenScores]:
+    def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
         """Return the scores of words and of the end; without an entry for unknown words, raise EncoderError."""
-        ends = [END] if (END,) in self.entries else []
+        spans = [split_words(text) for text in texts]
+        sentences = [
+            [text[start:end].lower() if self.lower else text[start:end] for start, end in places]
+            for text, places in zip(texts, spans, strict=True)
+        ]
+        entries, order = self.read_entries({START, END, UNKNOWN, *chain.from_iterable(sentences)})
+        ends = [END] if (END,) in entries else []
         scores = []
-        for text in texts:
-            spans = split_words(text)
-            tokens = (START, *(self._find_word(text[start:end]) for start, end in spans), *ends)
-            places = range(1, len(tokens))
-            values = [self.compute_log_probability(tokens[max(0, i + 1 - self.order) : i + 1]) for i in places]
-            scores.append(TokenScores(values, [*spans, *((len(text), len(text)) for _ in ends)]))
+        for text, places, words in zip(texts, spans, sentences, strict=True):
+            tokens = (START, *(self._find_word(word, entries) for word in words), *ends)
+            values = [
+                compute_log_probability(tokens[max(0, i + 1 - order) : i + 1], entries) for i in range(1, len(tokens))
+            ]
+            scores.append(TokenScores(values, [*places, *((len(text), len(text)) for _ in ends)]))
             reporter.advance()
         return scores
 
-    def _find_word(self, text: str) -> str:
-        word = text.lower() if self.lower else text
-        if (word,) in self.entries:
+    def _find_word(self, word: str, entries: Mapping[NGram, Entry]) -> str:
+        if (word,) in entries:
             return word
         self.unknown.add(word)
-        if (UNKNOWN,) not in self.entries:
+        if (UNKNOWN,) not in entries:
             raise EncoderError(f"{self.name} lacks the word {word!r}, and has no entry {UNKNOWN}")
         return UNKNOWN
 
-    def compute_log_probability(self, ngram: NGram) -> float:
-        """Return the natural logarithm of the probability of the last word after the others."""
-        weight = 0.0
-        while ngram not in self.entries:
-            weight += self.entries.get(ngram[:-1], (0.0, 0.0))[1]
-            ngram = ngram[1:]
-        return log(10) * (weight + self.entries[ngram][0])
+
+def describe_unknown_words(name: str, words: Collection[str]) -> tuple[str, ...]:
+    """Return the note on words that a model lacks, if there are any."""
+    return (f"{name} lacks {len(words)} words, such as {min(words)!r}.",) if words else ()
+
+
+def compute_log_probability(ngram: NGram, entries: Mapping[NGram, Entry]) -> float:
+    """Return the natural logarithm of the probability of the last word after the others."""
+    weight = 0.0
+    while ngram not in entries:
+        weight += entries.get(ngram[:-1], (0.0, 0.0))[1]
+        ngram = ngram[1:]
+    return log(10) * (weight + entries[ngram][0])
 
 
 def split_words(text: str) -> list[TextSpan]:
@@ -89,39 +102,58 @@ def split_words(text: str) -> list[TextSpan]:
 
 
 def load_ngram_model(spec: Spec, device: str) -> NgramModel:  # noqa: ARG001 - the other kinds have one
-    """Return the model of ``ngram:FILE``, plain or compressed. Raises UsageError, FormatError or SourceError."""
+    """Return the model of ``ngram:FILE``, plain or compressed, whose file is read for each :meth:`NgramModel.score`.
+
+    A file may hold millions of n-grams; only those over the words of the texts are stored. Raises UsageError; reading
+    raises FormatError or SourceError.
+    """
     options = read_options(spec, NgramOptions())
-    with open_source(Source(spec.argument, "")) as opened:
-        try:
-            entries = dict(parse_arpa(decode_lines(opened, "utf-8")))
-        except FormatError as error:
-            raise FormatError(f"{spec.argument}: {error}") from None
-    return NgramModel(spec.name, entries, max(map(len, entries)), options.lower)
+    source = Source(spec.argument, "")
+    with open_source(source):
+        pass
+
+    def read_entries(words: Container[str]) -> tuple[Mapping[NGram, Entry], int]:
+        with open_source(source) as opened:
+            try:
+                return parse_arpa(decode_lines(opened, "utf-8"), words)
+            except FormatError as error:
+                raise FormatError(f"{spec.argument}: {error}") from None
+
+    return NgramModel(spec.name, read_entries, options.lower)
 
 
-def parse_arpa(lines: Iterable[str]) -> Iterator[tuple[NGram, tuple[float, float]]]:
-    r"""Yield n-grams with probabilities and back-off weights. Raises FormatError.
+def parse_arpa(lines: Iterable[str], words: Container[str]) -> tuple[dict[NGram, Entry], int]:
+    r"""Return the n-grams whose words are all in *words*, and the model's order. Raises FormatError.
 
-    >>> text = "\\data\\\nngram 1=1\n\n\\1-grams:\n-0.5\tthe\t-0.2\n\n\\end\\"
-    >>> [*parse_arpa(text.splitlines())]
-    [(('the',), (-0.5, -0.2))]
+    >>> text = "\\data\\\nngram 1=2\n\n\\1-grams:\n-0.5\tthe\t-0.2\n-0.7\tman\n\n\\end\\"
+    >>> parse_arpa(text.splitlines(), {"the"})
+    ({('the',): (-0.5, -0.2)}, 1)
     """
     order, line, is_filled = 0, "", False
+    entries: dict[NGram, Entry] = {}
     for number, text in enumerate(lines, 1):
         line = text.strip()
-        if section := re.fullmatch(r"\\(\d+)-grams:", line):
-            order = int(section[1])
-        elif line == "\\end\\":
+        if line == "\\end\\":
             break
+        if line.startswith("\\") and (section := re.fullmatch(r"\\(\d+)-grams:", line)):
+            order = int(section[1])
         elif line and order:
-            fields = line.split()
-            try:
-                values = float(fields[0]), float(fields[order + 1]) if len(fields) == order + 2 else 0.0
-            except ValueError:
-                values = None
-            if values is None or len(fields) not in (order + 1, order + 2):
-                raise FormatError(f"line {number}: a logarithm, {order} words and perhaps a weight are wanted")
             is_filled = True
-            yield tuple(fields[1 : order + 1]), values
+            if entry := _parse_entry(line.split(), order, words, number):
+                entries[entry[0]] = entry[1]
     if not is_filled or line != "\\end\\":
         raise FormatError("no ARPA file: it has no n-grams, or does not end with \\end\\")
+    return entries, order
+
+
+def _parse_entry(fields: list[str], order: int, words: Container[str], number: int) -> tuple[NGram, Entry] | None:
+    """Return the n-gram of a line and its values, or None if it has a word that is not in *words*."""
+    try:
+        if len(fields) not in (order + 1, order + 2):
+            raise ValueError
+        ngram = tuple(fields[1 : order + 1])
+        if not all(word in words for word in ngram):
+            return None
+        return ngram, (float(fields[0]), float(fields[order + 1]) if len(fields) == order + 2 else 0.0)
+    except ValueError:
+        raise FormatError(f"line {number}: a logarithm, {order} words and perhaps a weight are wanted") from None

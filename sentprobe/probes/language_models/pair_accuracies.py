@@ -12,15 +12,28 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
-from sentprobe.errors import UsageError, format_count
+from sentprobe.errors import UsageError, format_count, suggest
 from sentprobe.probes.language_models import sentence_pairs as sp
 from sentprobe.probes.language_models.scorers import LanguageModel, ScoreKind
+from sentprobe.probes.language_models.stored_scores import COLUMNS, StoredScores
 from sentprobe.probes.report.findings import comparisons as tested
+from sentprobe.probes.report.findings.item_parts import MAX_PARTS, partition_values
 from sentprobe.probes.report.tables.distance_report import fill_missing_keys
 from sentprobe.probes.statistics import Correction, accuracy_interval, compare_items
 from sentprobe.progress import Reporter, shorten
 
 CHANCE = 0.5
+PARADIGM = "paradigm"
+
+
+def check_column(pairs: Sequence[sp.SentencePair], by: str) -> None:
+    """Raise UsageError if no pair has a field, or its values are as many texts as there are pairs."""
+    names = [*dict.fromkeys(chain.from_iterable(pair.columns for pair in pairs))]
+    if by not in (PARADIGM, *names):
+        raise UsageError(f"the pairs have no field {by!r}{suggest(by, names)}; they have {', '.join(names)}")
+    values = {pair.columns.get(by, "") for pair in pairs}
+    if by != PARADIGM and MAX_PARTS < len(values) == len(partition_values(by, values).names):
+        raise UsageError(f"the field {by!r} has {len(values)} values; at most {MAX_PARTS}, or numbers, can be shown")
 
 
 @dataclass(frozen=True)
@@ -39,35 +52,43 @@ class PairScores:
 
 
 def score_pairs(
-    model: LanguageModel, pairs: Sequence[sp.SentencePair], kind: ScoreKind, reporter: Reporter
+    model: LanguageModel | StoredScores, pairs: Sequence[sp.SentencePair], kind: ScoreKind, reporter: Reporter
 ) -> PairScores:
     """Return the scores of both sentences of each pair; raise UsageError if the model scores no tokens of a text."""
+    if isinstance(model, StoredScores):
+        stored = model.find_scores(pairs, kind)
+        return PairScores(model.name, [first for first, _ in stored], [second for _, second in stored], ())
     texts = [*dict.fromkeys(chain.from_iterable((pair.good, pair.bad) for pair in pairs))]
     reporter.begin(f"score with {shorten(model.name)}", len(texts))
-    tokens = dict(zip(texts, model.score(texts, reporter), strict=True))
+    regions = [pair.find_regions() for pair in pairs]
+    needed: dict[str, list[sp.TextSpan]] = {}
+    for pair, (good_region, bad_region) in zip(pairs, regions, strict=True):
+        needed.setdefault(pair.good, []).append(good_region)
+        needed.setdefault(pair.bad, []).append(bad_region)
+    scored = model.score(texts, reporter, needed if kind is ScoreKind.CRITICAL else None)
+    tokens = dict(zip(texts, scored, strict=True))
     if unscored := [text for text, scores in tokens.items() if not scores.log_probabilities]:
         raise UsageError(f"{model.name} scores no token of {unscored[0]!r}")
     if kind is not ScoreKind.SENTENCE and not all(scores.spans for scores in tokens.values()):
         raise UsageError(f"{model.name} returns one number for a sentence; --score {kind} needs one for each word")
-    regions = [pair.find_regions() for pair in pairs]
     good = [tokens[pair.good].compute_score(kind, region) for pair, (region, _) in zip(pairs, regions, strict=True)]
     bad = [tokens[pair.bad].compute_score(kind, region) for pair, (_, region) in zip(pairs, regions, strict=True)]
     return PairScores(model.name, good, bad, model.notes)
 
 
 class PairGroup(NamedTuple):
-    """The rows of a paradigm, of a phenomenon (no paradigm), or all rows (neither)."""
+    """The rows of a paradigm or a value of another field, of a phenomenon (without value), or all rows (neither)."""
 
     phenomenon: str
-    paradigm: str
+    value: str
     rows: NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairComparison(tested.TestedDifference):
-    """Two models on one paradigm."""
+    """Two models on the pairs of one paradigm, or of one value of another field."""
 
-    paradigm: str
+    value: str
     shares: tuple[float, float]
 
     @property
@@ -83,6 +104,8 @@ class PairResults:
     pairs: Sequence[sp.SentencePair]
     kind: ScoreKind
     scores: Sequence[PairScores]
+    by: str = PARADIGM
+    """The field whose values have figures of their own."""
 
     @cached_property
     def units(self) -> NDArray[np.int64]:
@@ -96,13 +119,21 @@ class PairResults:
 
     @cached_property
     def groups(self) -> list[PairGroup]:
-        """A group for each paradigm, each phenomenon of several paradigms, and all pairs if there are several."""
+        """A group for each paradigm, each phenomenon of several paradigms, and all pairs if there are several.
+
+        With another field :attr:`by`, there is a group for each of its values, or for bins of many numbers.
+        """
         rows: dict[str, dict[str, list[int]]] = {}
-        for row, pair in enumerate(self.pairs):
-            rows.setdefault(pair.phenomenon, {}).setdefault(pair.paradigm, []).append(row)
+        if self.by == PARADIGM:
+            for row, pair in enumerate(self.pairs):
+                rows.setdefault(pair.phenomenon, {}).setdefault(pair.paradigm, []).append(row)
+        else:
+            values = [pair.columns.get(self.by, "") for pair in self.pairs]
+            parts = partition_values(self.by, values)
+            rows[""] = {name: np.flatnonzero(parts.select(name, values)).tolist() for name in parts.names}
         groups: list[PairGroup] = []
         for phenomenon, paradigms in rows.items():
-            groups += [PairGroup(phenomenon, paradigm, np.array(places)) for paradigm, places in paradigms.items()]
+            groups += [PairGroup(phenomenon, value, np.array(places)) for value, places in paradigms.items()]
             if phenomenon and len(paradigms) > 1:
                 groups.append(PairGroup(phenomenon, "", np.array([*chain.from_iterable(paradigms.values())])))
         return groups if len(groups) == 1 else [*groups, PairGroup("", "", np.arange(len(self.pairs)))]
@@ -112,7 +143,7 @@ class PairResults:
         records = [self._build_record(group, scores) for group in self.groups for scores in self.scores]
         comparison_records = [
             {
-                "paradigm": comparison.paradigm,
+                self.by: comparison.value,
                 **dict(zip(("first", "second"), comparison.matched[0], strict=True)),
                 **tested.to_figure_record(comparison),
             }
@@ -125,7 +156,7 @@ class PairResults:
         interval = accuracy_interval(answers.mean(axis=0), self.units[group.rows].tolist())
         return {
             "phenomenon": group.phenomenon,
-            "paradigm": group.paradigm,
+            self.by: group.value,
             "model": scores.model,
             "score": self.kind.value,
             "pairs": len(group.rows),
@@ -140,7 +171,7 @@ class PairResults:
     @cached_property
     def comparisons(self) -> list[PairComparison]:
         """Each two models on each paradigm, with p-values corrected by Holm's method."""
-        groups = [group for group in self.groups if group.paradigm]
+        groups = [group for group in self.groups if group.value]
         cases = [(group, first, second) for first, second in combinations(self.scores, 2) for group in groups]
         tests = [
             compare_items(first.answers[:, group.rows], second.answers[:, group.rows], self.units[group.rows].tolist())
@@ -149,7 +180,7 @@ class PairResults:
         corrected = tested.correct_tests(tests, [1] * len(tests), Correction.HOLM)
         return [
             PairComparison(
-                matched=((a.model, b.model),), paradigm=group.paradigm, paired=test, sign_p=sign_p, t_p=t_p,
+                matched=((a.model, b.model),), value=group.value, paired=test, sign_p=sign_p, t_p=t_p,
                 shares=(float(a.answers[:, group.rows].mean()), float(b.answers[:, group.rows].mean())),
             )
             for (group, a, b), test, (sign_p, t_p) in zip(cases, tests, corrected, strict=True)
@@ -159,9 +190,9 @@ class PairResults:
         """Yield the table of accuracies and, of several models, that of comparisons, each with notes."""
         names = [scores.model for scores in self.scores]
         rows = tuple(self._build_row(group, intervals=intervals) for group in self.groups)
-        yield "", Grid(("paradigm", "pairs", "chance", "unigram", *names), rows), self._describe()
+        yield "", Grid((self.by, "pairs", "chance", "unigram", *names), rows), self._describe()
         if compared := self.comparisons:
-            header = ("A - B", "paradigm", *tested.list_figure_columns(compared))
+            header = ("A - B", self.by, *tested.list_figure_columns(compared))
             units = "units (pairs with the same words in the good sentence count as one)"
             notes = tested.describe_tests(compared, observations=units, correction=Correction.HOLM)
             yield "", Grid(header, tuple(map(_build_comparison_row, compared))), notes
@@ -172,7 +203,7 @@ class PairResults:
         for record in records:
             low, high = 100 * record["accuracy_low"], 100 * record["accuracy_high"]
             texts.append(f"{100 * record['accuracy']:.1f}" + (f" [{low:.1f}, {high:.1f}]" if intervals else ""))
-        label = group.paradigm or f"all {group.phenomenon}".strip()
+        label = group.value or f"all {group.phenomenon}".strip()
         return GridRow(label, group.phenomenon, tuple(map(GridCell, texts)))
 
     def _describe(self) -> str:
@@ -192,13 +223,14 @@ class PairResults:
         """Return the scores of each pair as CSV."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
-        writer.writerow(("model", "paradigm", "pair_id", "score", "good", "bad"))
+        writer.writerow(COLUMNS)
         for scores in self.scores:
             for pair, *values in zip(self.pairs, scores.good, scores.bad, strict=True):
-                writer.writerow((scores.model, pair.paradigm, pair.pair_id, self.kind.value, *values))
+                names = (scores.model, pair.paradigm, pair.pair_id, self.kind.value)
+                writer.writerow((*names, *values, pair.good, pair.bad))
         return text.getvalue()
 
 
 def _build_comparison_row(comparison: PairComparison) -> GridRow:
     name = " - ".join(comparison.matched[0])
-    return GridRow(name, name, (GridCell(comparison.paradigm), *tested.build_figure_cells(comparison)))
+    return GridRow(name, name, (GridCell(comparison.value), *tested.build_figure_cells(comparison)))

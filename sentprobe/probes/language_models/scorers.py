@@ -1,22 +1,25 @@
 """Models that give tokens log probabilities: the kinds of specs, their protocol, and functions of the user."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from importlib import import_module
 from importlib.util import find_spec
+from itertools import compress
 from math import fsum
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.encoders.baselines import NoOptions
+from sentprobe.probes.encoders.kinds import read_spec
 from sentprobe.probes.encoders.models.python import convert_to_array, load_object
 from sentprobe.probes.encoders.protocol import EncoderError, missing_extra
 from sentprobe.probes.language_models.sentence_pairs import TextSpan, split_at_spaces
+from sentprobe.probes.language_models.stored_scores import StoredScores
 from sentprobe.progress import Reporter
-from sentprobe.specs import Spec, check_names, parse_spec, read_options
+from sentprobe.specs import Spec, check_names, read_options
 
 DECIMALS = 5
 """Decimals of a score; float32 logits have no more."""
@@ -48,10 +51,18 @@ class TokenScores:
         """
         values = self.log_probabilities
         if kind is ScoreKind.CRITICAL:
-            places = (start < region[1] and end > region[0] for start, end in self.spans)
-            values = [value for value, is_changed in zip(values, places, strict=True) if is_changed]
+            values = [*compress(values, select_spans(self.spans, [region]))]
         divisor = max(1, len(values)) if kind is ScoreKind.TOKEN else 1
         return round(fsum(values) / divisor, DECIMALS) + 0.0  # no negative zero
+
+
+Regions: TypeAlias = Mapping[str, Sequence[TextSpan]]
+"""The spans of a text whose tokens need a score, for each text."""
+
+
+def select_spans(spans: Sequence[TextSpan], regions: Sequence[TextSpan]) -> list[bool]:
+    """Return whether each span overlaps with a region."""
+    return [any(start < after and end > first for first, after in regions) for start, end in spans]
 
 
 class LanguageModel(Protocol):
@@ -63,8 +74,8 @@ class LanguageModel(Protocol):
     def notes(self) -> Sequence[str]:
         """Sentences about the scores so far."""
 
-    def score(self, texts: Sequence[str], reporter: Reporter) -> list[TokenScores]:
-        """Return the scores of each text; report each text as done."""
+    def score(self, texts: Sequence[str], reporter: Reporter, regions: Regions | None = None) -> list[TokenScores]:
+        """Return the scores of each text; report each text as done. Tokens outside of *regions* need no score."""
 
 
 @dataclass(slots=True)
@@ -75,7 +86,7 @@ class FunctionModel:
     function: Callable[[list[str]], Any] = field(repr=False)
     notes: tuple[str, ...] = ()
 
-    def score(self, texts: Sequence[str], reporter: Reporter) -> list[TokenScores]:
+    def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
         """Return the numbers of the function. Raises EncoderError."""
         try:
             arrays = [convert_to_array(value).astype(float) for value in self.function([*texts])]
@@ -102,27 +113,31 @@ def load_function(spec: Spec, device: str) -> FunctionModel:  # noqa: ARG001 - t
 _LOADERS = {
     "hf": "transformer_scorers:load_transformer",
     "ngram": "arpa:load_ngram_model",
+    "scores": "stored_scores:load_stored_scores",
+    "trained": "recurrent_scorers:load_recurrent_model",
     "python": "scorers:load_function",
 }
 
 
 def parse_models(texts: Sequence[str]) -> list[Spec]:
-    """Return the specs of language models. Raises UsageError."""
-    specs = [parse_spec(text) for text in texts]
+    """Return the specs of language models; the folder of a trained one is a spec, too. Raises UsageError."""
+    specs = [read_spec(text) for text in texts]
     check_names(specs)
     for spec in specs:
         if spec.kind not in _LOADERS or not spec.argument:
             raise UsageError(
                 f"unknown language model {str(spec)!r}{suggest(spec.kind, _LOADERS)}; known: "
-                "hf:MODEL, ngram:FILE, python:MODULE:FUNCTION"
+                "hf:MODEL, ngram:FILE, python:MODULE:FUNCTION, scores:FILE, or the folder of probe train lstm-lm"
             )
     return specs
 
 
-def load_language_model(spec: Spec, *, device: str = "") -> LanguageModel:
-    """Return the model of a spec; *device* is the default of ``hf:``. Raises UsageError or EncoderError."""
+def load_language_model(spec: Spec, *, device: str = "") -> LanguageModel | StoredScores:
+    """Return the model of a spec; *device* is the default device. Raises UsageError or EncoderError."""
     if spec.kind == "hf" and not all(map(find_spec, ("torch", "transformers"))):
         raise missing_extra("a language model hf:...", "transformers")
+    if spec.kind == "trained" and not find_spec("torch"):
+        raise missing_extra("a trained language model", "probe")
     module, _, function = _LOADERS[spec.kind].partition(":")
-    model: LanguageModel = getattr(import_module(f"{__package__}.{module}"), function)(spec, device)
+    model: LanguageModel | StoredScores = getattr(import_module(f"{__package__}.{module}"), function)(spec, device)
     return model

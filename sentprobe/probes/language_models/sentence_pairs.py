@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import chain
 from math import fsum, log
 from os.path import commonprefix
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from sentprobe.errors import FormatError, UsageError
 from sentprobe.generator.pairs.drafts import hash_words
 from sentprobe.probes.formats.jsonl import read_values
+from sentprobe.probes.language_models.agreement import describe_agreement
 
 PairAnswers: TypeAlias = NDArray[np.bool_]
 """Two values for each pair, (2, n): both are true if the good sentence scores higher, one if the scores are equal."""
@@ -33,6 +34,8 @@ class SentencePair:
     paradigm: str = ""
     phenomenon: str = ""
     pair_id: str = ""
+    columns: Mapping[str, str] = field(default_factory=dict, compare=False)
+    """Other fields of its record, by which accuracy is broken down, with distance and attractors of its agreement."""
 
     def find_regions(self) -> tuple[TextSpan, TextSpan]:
         """Return the span from the first to the last changed word in each sentence.
@@ -73,13 +76,20 @@ def _read_file(path: Path) -> Iterator[SentencePair]:
         texts = [record.get(name) for name in keys]
         if not all(isinstance(text, str) and text.strip() for text in texts):
             raise FormatError(f"{where}: no minimal pair, which has the texts sentence_good and sentence_bad")
-        yield build_pair({"pair_id": record.get("pairID", number), **record, "UID": record.get("UID") or path.stem})
+        try:
+            yield build_pair({"pair_id": record.get("pairID", number), **record, "UID": record.get("UID") or path.stem})
+        except (LookupError, TypeError, AttributeError):
+            raise FormatError(f"{where}: its annotation is not as gen minimal writes it") from None
 
 
 def build_pair(record: Mapping[str, Any]) -> SentencePair:
     """Return the pair of a record with the fields of BLiMP."""
-    names = (record["UID"], record.get("linguistics_term") or "", record["pair_id"])
-    return SentencePair(record["sentence_good"], record["sentence_bad"], *map(str, names))
+    good, bad = record["sentence_good"], record["sentence_bad"]
+    uid, term, pair_id = map(str, (record["UID"], record.get("linguistics_term") or "", record["pair_id"]))
+    columns = {name: str(value) for name, value in record.items() if isinstance(value, str | int | float)}
+    if annotation := record.get("annotation"):
+        columns |= describe_agreement(good, bad, annotation["tokens"])
+    return SentencePair(good, bad, uid, term, pair_id, columns)
 
 
 def compare_scores(good: Iterable[float], bad: Iterable[float]) -> PairAnswers:

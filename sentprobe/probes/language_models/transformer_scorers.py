@@ -1,8 +1,9 @@
 """Causal and masked language models from transformers."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
+from functools import partial
+from itertools import compress, islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,7 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 from sentprobe.probes.encoders.models import model_loading as loading
 from sentprobe.probes.encoders.models import pretrained
 from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.probes.language_models.scorers import TokenScores
+from sentprobe.probes.language_models.scorers import Regions, TokenScores, select_spans
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec, read_options
 
@@ -56,8 +57,11 @@ class TransformerModel:
     limit: int | None
     notes: tuple[str, ...] = ()
 
-    def score(self, texts: Sequence[str], reporter: Reporter) -> list[TokenScores]:
-        """Return the scores of all tokens; the model reads the texts in the order of their lengths."""
+    def score(self, texts: Sequence[str], reporter: Reporter, regions: Regions | None = None) -> list[TokenScores]:
+        """Return the scores of tokens; the model reads the texts in the order of their lengths.
+
+        With *regions*, a masked model scores only the tokens that overlap with one of the text's regions.
+        """
         values: list[list[float]] = [[] for _ in texts]
         with loading.report_encoding_errors(self.name):
             encoded = self.tokenizer(
@@ -69,17 +73,26 @@ class TransformerModel:
             )
             self._check_lengths(texts, encoded["input_ids"])
             order = sorted(range(len(texts)), key=lambda text: len(encoded["input_ids"][text]))
+            places = [
+                [place for place, special in enumerate(mask) if not special] for mask in encoded["special_tokens_mask"]
+            ]
+            spans = [
+                [offsets[place] for place in row]
+                for offsets, row in zip(encoded["offset_mapping"], places, strict=True)
+            ]
+            if regions is not None and self.is_masked:
+                scored = [select_spans(spans[row], regions[text]) for row, text in enumerate(texts)]
+                places, spans = (
+                    [[*compress(row, chosen)] for row, chosen in zip(rows, scored, strict=True)]
+                    for rows in (places, spans)
+                )
             build = self._build_masked_sequences if self.is_masked else self._build_causal_sequence
-            sequences = (sequence for text in order for sequence in build(encoded, text))
+            sequences = (sequence for text in order for sequence in build(encoded, text, places[text]))
             while batch := [*islice(sequences, self.options.batch)]:
                 parts = torch.split(self._predict(batch), [len(sequence.targets) for sequence in batch])
                 for sequence, part in zip(batch, parts, strict=True):
                     values[sequence.text] += part.tolist()
                 reporter.advance(sum(sequence.is_last for sequence in batch))
-        spans = [
-            [span for span, special in zip(*pairs, strict=True) if not special]
-            for pairs in zip(encoded["offset_mapping"], encoded["special_tokens_mask"], strict=True)
-        ]
         return [TokenScores(part, spans[text][len(spans[text]) - len(part) :]) for text, part in enumerate(values)]
 
     def _find_start(self) -> list[int]:
@@ -93,31 +106,33 @@ class TransformerModel:
             if self.limit and len(tokens) + len(self._find_start()) > self.limit:
                 raise EncoderError(f"{self.name} reads {self.limit} tokens, and a sentence is too long: {text!r}")
 
-    def _build_causal_sequence(self, encoded: Any, text: int) -> Iterator[ScoredSequence]:
+    def _build_causal_sequence(self, encoded: Any, text: int, _: Sequence[int]) -> Iterator[ScoredSequence]:
         ids = [*self._find_start(), *encoded["input_ids"][text]]
         if len(ids) > 1:
             yield ScoredSequence(text, ids, range(len(ids) - 1), ids[1:])
 
-    def _build_masked_sequences(self, encoded: Any, text: int) -> Iterator[ScoredSequence]:
+    def _build_masked_sequences(self, encoded: Any, text: int, places: Sequence[int]) -> Iterator[ScoredSequence]:
         ids, words = encoded["input_ids"][text], encoded.word_ids(text)
-        places = [place for place, special in enumerate(encoded["special_tokens_mask"][text]) if not special]
         for place in places:
             masked = [*ids]
-            for later in places if self.options.within_word else ():
-                if later > place and words[later] == words[place]:
-                    masked[later] = self.tokenizer.mask_token_id
             masked[place] = self.tokenizer.mask_token_id
+            for later in range(place + 1, len(ids)) if self.options.within_word else ():
+                if words[later] is not None and words[later] == words[place]:
+                    masked[later] = self.tokenizer.mask_token_id
             yield ScoredSequence(text, masked, [place], [ids[place]], place == places[-1])
 
     def _predict(self, batch: Sequence[ScoredSequence]) -> Tensor:
         """Return the log probabilities of the sequences' targets, (targets,) float64.
 
-        Logits are computed at the places of predictions only: a hook selects them before the output layer.
+        Equal sequences are read once: the sentences of a pair are often equal where the changed word is masked. Logits
+        are computed at the places of predictions only: a hook selects them before the output layer.
         """
-        ids = [torch.tensor(sequence.ids) for sequence in batch]
+        numbers: dict[tuple[int, ...], int] = {}
+        inputs = [numbers.setdefault(tuple(sequence.ids), len(numbers)) for sequence in batch]
+        ids = [torch.tensor(row) for row in numbers]
         tokens = pad_sequence(ids, batch_first=True, padding_value=self.tokenizer.pad_token_id)
         mask = pad_sequence([torch.ones_like(row) for row in ids], batch_first=True)
-        rows = [row for row, sequence in enumerate(batch) for _ in sequence.places]
+        rows = [row for row, sequence in zip(inputs, batch, strict=True) for _ in sequence.places]
         places = [place for sequence in batch for place in sequence.places]
         targets = [[target] for sequence in batch for target in sequence.targets]
 
@@ -151,7 +166,23 @@ def load_transformer(spec: Spec, device: str) -> TransformerModel:
     limit = pretrained.find_token_limit(0, tokenizer, model.config)
     target = options.device or loading.find_default_device()
     model = loading.move_to_device(model, device=target, precision=options.precision)
+    if is_masked and target == "cpu" and options.precision is loading.ModelPrecision.FLOAT32:
+        _multiply_by_onednn(model)
     return TransformerModel(spec.name, model, tokenizer, is_masked, options, limit)
+
+
+def _multiply_by_onednn(model: torch.nn.Module) -> None:
+    """Let oneDNN compute the linear layers, if PyTorch has it: on AMD's processors, MKL takes twice the time."""
+    multiply = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
+    if multiply is None or not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
+        return
+    for layer in model.modules():
+        if type(layer) is torch.nn.Linear:
+            layer.forward = partial(_apply_linear, multiply, layer)  # type: ignore[method-assign]
+
+
+def _apply_linear(multiply: Callable[..., Tensor], layer: torch.nn.Linear, inputs: Tensor) -> Tensor:
+    return multiply(inputs, layer.weight, layer.bias, "none", [], "")
 
 
 def _detect_masked(directory: Path, model_name: str) -> bool:

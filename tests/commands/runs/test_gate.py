@@ -19,7 +19,7 @@ def test_the_sentence_and_the_table(command: Command) -> None:
     code, shown, _ = command(*ROLE, "-f", "markdown")
     assert code == 0
     assert re.search(
-        r"At a cosine of 0\.\d{4}, where \d+\.\d% of paraphrases pass, 100\.0% of sentences in which agent and patient "
+        r"At a cosine of 0\.\d{4}, where \d+\.\d% of paraphrases pass, 100\.0% of pairs in which agent and patient "
         r"of one clause are exchanged pass, too\.",
         shown,
     )
@@ -29,7 +29,7 @@ def test_the_sentence_and_the_table(command: Command) -> None:
         ("positive's form", rows[1][2], "50.0"),
     ]
     assert float(rows[1][2]) + float(rows[1][3]) == pytest.approx(100)
-    assert "role (form): 60 negatives with exactly the positive's score." in shown
+    assert "role (form): 60 negatives have exactly the positive's score." in shown
     assert "[" in command(*ROLE, "--intervals", "-f", "markdown")[1]
 
 

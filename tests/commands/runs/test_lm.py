@@ -50,6 +50,29 @@ def test_models_of_each_kind_in_one_table(command: Command, pairs: Path) -> None
     assert json.loads(again) == records
 
 
+def test_stored_scores_give_the_same_table(command: Command, pairs: Path) -> None:
+    options = ("--pairs", pairs, "-f", "json")
+    models = ("python:lm_scores:score", "python:lm_scores:flip")
+    code, shown, _ = command("lm", *models, *options, "--scores", "s.csv")
+    assert code == 0
+    stored = [f"scores:s.csv?model={model}" for model in models]
+    assert command("lm", *stored, *options) == (0, shown, "")
+    code, _, err = command("lm", "scores:s.csv", *options)
+    assert (code, "s.csv has scores of python:lm_scores:score, python:lm_scores:flip: name one" in err) == (2, True)
+    code, _, err = command("lm", stored[0], *options, "--score", "token")
+    assert (code, "s.csv has no token score of python:lm_scores:score for the pair" in err) == (2, True)
+    text = Path("s.csv").read_text()
+    for changed, message in [
+        (text.replace("model,", "modell,", 1), "not a file that --scores wrote"),
+        (text.replace("-11.0", "high", 1), "line 2: 8 columns with two numbers are wanted"),
+        (text.replace("-11.0", "nan", 1), "line 2: a score is not finite"),
+    ]:
+        Path("t.csv").write_text(changed)
+        code, shown, err = command("lm", "scores:t.csv?model=python:lm_scores:score", *options)
+        assert (code, shown, message in err) == (1, "", True), err
+    assert command("lm", "scores:none.csv", *options)[0] == 2
+
+
 def test_the_text_the_flat_formats_and_the_file(command: Command, pairs: Path) -> None:
     code, shown, _ = command("lm", "python:lm_scores:flip", "--pairs", pairs, "--intervals", "-f", "markdown")
     assert code == 0
@@ -99,6 +122,26 @@ def test_accuracies_are_those_of_lm_evaluation_harness(
     assert actual == pytest.approx(expected)
 
 
+def test_accuracy_by_attractors(command: Command, pairs: Path) -> None:
+    assert pairs.is_file()
+    options = (
+        "-p",
+        "distractor_agreement_by_phrase",
+        "-p",
+        "transitive",
+        "-n",
+        "20",
+        "--by",
+        "attractors",
+        "-f",
+        "json",
+    )
+    records = json.loads(command("lm", "python:lm_scores:score", *options)[1])
+    assert [(record["attractors"], record["pairs"]) for record in records] == [
+        ("0", 6), ("1", 14), ("not known", 20), ("", 40),
+    ]  # fmt: skip
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
@@ -117,6 +160,7 @@ def test_accuracies_are_those_of_lm_evaluation_harness(
         ("python:lm_scores:number --pairs pairs.jsonl", 2, "name a function, as in python:module:function"),
         ("python:lm_scores:score?x=1 --pairs pairs.jsonl", 2, "python has no option 'x'"),
         ("python:lm_scores:score --pairs none.jsonl", 2, "none.jsonl: "),
+        ("python:lm_scores:score --pairs pairs.jsonl --by attractors", 2, "the pairs have no field 'attractors'; they"),
         ("python:lm_scores:score --pairs pairs.jsonl --score sum", 2, "there is no score 'sum'"),
         ("python:lm_scores:score --pairs pairs.jsonl -f html", 2, "lm has no format 'html'"),
         ("python:lm_scores:score --pairs pairs.jsonl -f foo", 2, "known: text, markdown, latex, csv, json"),

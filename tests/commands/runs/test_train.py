@@ -227,6 +227,12 @@ def is_one_model(folder: Path) -> bool:
 
 BAD = [
     ("lstmm --objective none --corpus TEXT", "there is no architecture 'lstmm' (did you mean 'lst"),
+    ("lstm --corpus TEXT", "--objective is missing: none, autoencoder"),
+    ("lstm-lm cbow --corpus TEXT", "lstm-lm is lstm with --objective next-word; name nothing else"),
+    ("lstm-lm --order 3 --corpus TEXT", "--order is for ngram, not for lstm"),
+    ("bilstm-max --objective next-word --inputs 4 --corpus TEXT", "by lstm or gru-uni: no bilstm-max"),
+    ("lstm-lm --corpus TEXT", "compares states with word vectors: --inputs 3 is not --hidden 4"),
+    ("lstm-lm --corpus TEXT --preset adi", "by lstm or gru-uni: no reversed sentences"),
     ("lstm --objective nmtt --corpus TEXT", "there is no objective 'nmtt' (did you mean 'nmt'?)"),
     ("lstm --objective none", "--objective none learns from sentences: --corpus is missing"),
     ("lstm --objective none --corpus EMPTY", "EMPTY: has no sentence to learn from"),
@@ -536,3 +542,40 @@ def test_a_training_that_is_stopped_goes_on_from_its_last_step(train: Train, tri
     assert (state["step"], state["best"]) == (3, None)
     assert train(*arguments, "-o", enc)[0] == 0
     assert contents(enc, *WEIGHTS) == contents(tmp_path / "whole", *WEIGHTS)
+
+
+def test_language_models_of_both_kinds_are_scored(command: Command, train: Train, text: Path, tmp_path: Path) -> None:
+    pair = {"sentence_good": "The dog ran .", "sentence_bad": "The ran dog .", "UID": "order"}
+    (tmp_path / "pairs.jsonl").write_text(json.dumps(pair) + "\n")
+    lstm, arpa = tmp_path / "lm", tmp_path / "lm.arpa"
+    code, _, err = train("lstm-lm", "--inputs", 4, "--corpus", text, "-o", lstm)
+    assert code == 0, err
+    assert json.loads((lstm / "config.json").read_text())["record"]["objective"] == "next-word"
+    code, out, err = command("train", "ngram", "--corpus", text, "--order", 2, "--lower", "-o", arpa)
+    assert (code, out) == (
+        0,
+        f"{arpa}: n-grams of 1 to 2 words, from 3 sentences in 1 document; none was left out\n",
+    ), err
+    models = (lstm, f"ngram:{arpa}?lower=yes&name=bigrams")
+    code, out, err = command("lm", *models, "--pairs", tmp_path / "pairs.jsonl", "-f", "json")
+    assert code == 0, err
+    assert {r["model"]: r["accuracy"] for r in json.loads(out) if r["model"]}["bigrams"] == 1.0
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("ngram lstm --corpus TEXT", "ngram is trained alone, not with ngram, lstm"),
+        ("ngram --objective none --corpus TEXT", "--objective is not for ngram"),
+        ("ngram --corpus TEXT --steps 3", "--steps is not for ngram"),
+        ("ngram --corpus TEXT --order 0", "the number of order must be positive"),
+        ("ngram", "ngram learns from sentences: --corpus is missing"),
+        ("ngram --corpus none.txt", "none.txt: "),
+        ("ngram --corpus TEXT --out none/lm.arpa", "there is no directory none"),
+    ],
+)
+def test_mistakes_with_n_grams(command: Command, text: Path, tmp_path: Path, line: str, message: str) -> None:
+    words = [str(text) if word == "TEXT" else word for word in line.split()]
+    code, out, err = command("train", *words, *([] if "--out" in words else ["--out", tmp_path / "lm.arpa"]))
+    assert (code, out) == (2, "")
+    assert message in err.splitlines()[-1]

@@ -125,6 +125,9 @@ def test_words_without_a_translation(sentence: str, word: str) -> None:
 
 
 def test_command(gen: Gen, tmp_path: Path) -> None:
+    outcome = gen("pairs", "-c", "noun", "--translate", "de", "-v", "english", "-n", 40, "--hold-out", "0.3")
+    rows = [json.loads(line) for line in outcome.lines]
+    assert [*rows[39]["annotation"]] == [*SIDES]
     outcome = gen("pairs", "-c", "role", "--translate", "de", "-n", 4, "--for", "training")
     rows = [json.loads(line) for line in outcome.lines]
     assert [[*row] for row in rows] == [["anchor", "positive", "negative"]] * 4

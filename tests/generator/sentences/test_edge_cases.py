@@ -47,7 +47,7 @@ def test_a_word_named_like_a_feature_is_a_word(lemma: str) -> None:
 
 
 def test_a_choice_that_is_repeated_counts_once() -> None:
-    once = Choices()
+    once = Choices(determiners=("the",), relativizers=("that",))
     twice = Choices(
         numbers=(*Number, *Number),
         determiners=("the", "the"),

@@ -306,8 +306,8 @@ def test_a_relative_clause_is_sampled_by_the_same_odds_as_the_main_clause() -> N
     pairs = [list(iterate_clauses(event)) for event in space.events(space.sample(4000, seed=1))]
     for which in (0, 1):
         some = [pair[which][0] for pair in pairs]
-        for values in (Tense, Aspect, Polarity):
-            name = values.__name__.lower()
+        for values in (tuple(Tense), (Aspect.SIMPLE, Aspect.PROGRESSIVE), tuple(Polarity)):
+            name = type(values[0]).__name__.lower()
             tally = [sum(getattr(event, name) is value for event in some) for value in values]
             assert chisquare(tally).pvalue > 0.001
     transitive = [pair[1][0] for pair in pairs if pair[1][0].patient is not None]

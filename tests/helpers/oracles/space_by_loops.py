@@ -277,13 +277,13 @@ def iterate_participants_by_loops(case: Case, clause: tuple[Frame, ClauseKind] |
             RelativeClause(event=event, relativizer=relativizer)
             for gap in FRAME_ROLES[frame]
             for event in iterate_events(case, frame, gap, kind, {})
-            for relativizer in case.choices.relativizers
+            for relativizer in case.choices.relativizers or ("that",)
         ]
     sequences = [seq for count in case.choices.adjectives for seq in permutations(ADJECTIVES, count)]
     persons = [
         Participant(noun=noun, number=number, determiner=determiner, clause=rc, adjectives=adjectives)
         for noun, number, determiner, rc, adjectives in product(
-            NOUNS[case.vocabulary], case.choices.numbers, case.choices.determiners, inner, sequences
+            NOUNS[case.vocabulary], case.choices.numbers, case.choices.determiners or ("the",), inner, sequences
         )
         if number is Number.SINGULAR or determiner in PLURAL_TOO
     ]

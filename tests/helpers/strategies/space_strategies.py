@@ -1,6 +1,7 @@
 """Hypothesis strategies of spaces of events, over words of several lexicons."""
 
 from functools import cache
+from itertools import chain
 from typing import TypeVar
 
 from hypothesis import reject
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 from sentprobe.generator.events.event import Contradiction, Event, Mood, Negator, Number, Role, Tense
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.space import Space
-from sentprobe.generator.spaces.templates import list_template_names
+from sentprobe.generator.spaces.templates import find_patterns, list_frames, list_template_names
 from sentprobe.lexicon import Kind, Lexicon, english, read_lexicon_text
 
 Value = TypeVar("Value")
@@ -83,7 +84,10 @@ def spaces(draw: st.DrawFn) -> Space:
         adjectives=(draw(st.integers(0, int(vocabulary in ("odd", "everyday")))),),
         coordinations=(draw(st.integers(0, 1)),),
     )
-    templates = draw(st.lists(st.sampled_from(list_template_names(deep=True)), min_size=1, max_size=3))
+    frames = {*lexicon.language.frames}
+    names = list_template_names(deep=True)
+    names = tuple(name for name in names if {*chain(*map(list_frames, find_patterns([name])))} <= frames)
+    templates = draw(st.lists(st.sampled_from(names), min_size=1, max_size=3))
     try:
         return Space(lexicon, vocabulary=vocabulary, templates=templates, choices=choices)
     except Contradiction:

@@ -93,7 +93,7 @@ def test_scores_are_those_of_the_recursive_definition(
 
     known = ["<s>", *("<unk>" if word == "d" else word for word in words), "</s>"]
     expected = [compute(known[i], tuple(known[max(0, i - 2) : i])) * math.log(10) for i in range(1, len(known))]
-    (scores,) = NgramModel("m", entries, 3).score([" ".join(words)], SilentReporter())
+    (scores,) = NgramModel("m", lambda _: (entries, 3)).score([" ".join(words)], SilentReporter())
     assert scores.log_probabilities == pytest.approx(expected)
 
 
@@ -114,7 +114,7 @@ def test_files_that_are_no_models(text: str, message: str, tmp_path: Path) -> No
     path = tmp_path / "lm.arpa"
     path.write_text(text)
     with pytest.raises(SentprobeError, match=message):
-        load(path)
+        load(path).score(["the man"], SilentReporter())
 
 
 def test_a_model_without_unknown_words(tmp_path: Path) -> None:

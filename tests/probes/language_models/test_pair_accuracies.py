@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.errors import SentprobeError
-from sentprobe.probes.language_models.pair_accuracies import PairResults, PairScores, score_pairs
+from sentprobe.probes.language_models.pair_accuracies import PairResults, PairScores, check_column, score_pairs
 from sentprobe.probes.language_models.scorers import FunctionModel, ScoreKind, TokenScores
 from sentprobe.probes.language_models.sentence_pairs import SentencePair
 from sentprobe.probes.statistics import accuracy_interval, compare_items
@@ -66,7 +66,7 @@ def test_comparisons_are_paired_tests_on_each_paradigm(columns: list[tuple[float
     for comparison in results.comparisons:
         answers = [
             [judge(*column[side : side + 2])
-             for column, pair in zip(columns, results.pairs, strict=True) if pair.paradigm == comparison.paradigm]
+             for column, pair in zip(columns, results.pairs, strict=True) if pair.paradigm == comparison.value]
             for side in (0, 2)
         ]  # fmt: skip
         doubled = [np.array([[value > 0 for value in side], [value == 1 for value in side]]) for side in answers]
@@ -124,7 +124,9 @@ def test_functions_return_a_number_for_a_sentence_or_for_each_word() -> None:
     assert requests == [["the men sleep .", "the men sleeps .", "a b"]]
     assert (results.scores[0].good, results.scores[0].bad) == ([-15, -3], [-16, -3])
     row, _ = csv.DictReader(io.StringIO(results.format_scores()))
-    assert row == {"model": "f", "paradigm": "p", "pair_id": "", "score": "sentence", "good": "-15.0", "bad": "-16.0"}
+    texts = {"sentence_good": "the men sleep .", "sentence_bad": "the men sleeps ."}
+    names = {"model": "f", "paradigm": "p", "pair_id": "", "score": "sentence"}
+    assert row == {**names, "good": "-15.0", "bad": "-16.0", **texts}
     assert "In 1 pair, both sentences are the same." in next(results.build_tables(intervals=False))[2]
     assert measure(lambda texts: torch.tensor([-1.0] * len(texts))).scores[0].good == [-1, -1]
 
@@ -163,7 +165,7 @@ class WordlessModel:
     name = "wordless"
     notes = ()
 
-    def score(self, texts: Sequence[str], reporter: Reporter) -> list[TokenScores]:
+    def score(self, texts: Sequence[str], reporter: Reporter, _: object = None) -> list[TokenScores]:
         reporter.advance(len(texts))
         return [TokenScores([])] * len(texts)
 
@@ -171,3 +173,21 @@ class WordlessModel:
 def test_a_model_that_scores_no_token_of_a_text() -> None:
     with pytest.raises(SentprobeError, match="wordless scores no token of 'good 0'"):
         score_pairs(WordlessModel(), make_pairs(1), ScoreKind.SENTENCE, SilentReporter())
+
+
+def test_another_field_has_a_figure_for_each_value() -> None:
+    values = ["0", "2", "", "10", "2", "0"]
+    pairs = [SentencePair(f"good {i}", "bad", "p", "q", columns={"n": v} if v else {}) for i, v in enumerate(values)]
+    scores = [
+        PairScores(name, [1.0] * 6, [2.0 - 2 * (i % 2 == side) for i in range(6)], ()) for side, name in enumerate("xy")
+    ]
+    records = PairResults(pairs, ScoreKind.SENTENCE, scores, "n").to_records()
+    figures = [(r["n"], r["pairs"], r["accuracy"]) for r in records if r["model"] == "x"]
+    assert figures == [("0", 2, 0.5), ("2", 2, 0.5), ("10", 1, 0.0), ("not known", 1, 1.0), ("", 6, 0.5)]
+    assert [r["n"] for r in records if r["first"]] == ["0", "2", "10", "not known"]
+    check_column(pairs, "n")
+    with pytest.raises(SentprobeError, match="the pairs have no field 'm'; they have n"):
+        check_column(pairs, "m")
+    distinct = [SentencePair("good", "bad", columns={"text": f"text {i}"}) for i in range(13)]
+    with pytest.raises(SentprobeError, match="the field 'text' has 13 values; at most 12, or numbers, can be shown"):
+        check_column(distinct, "text")

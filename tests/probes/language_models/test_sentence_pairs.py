@@ -116,6 +116,14 @@ def test_files_of_blimp_and_own_files(tmp_path: Path) -> None:
         ('{"sentence_good": "a", "sentence_bad": " "}', "line 1: no minimal pair"),
         ('{"sentence_good": 1, "sentence_bad": "a"}', "line 1: no minimal pair"),
         ("{", "line 1: not JSON"),
+        (
+            '{"sentence_good": "a", "sentence_bad": "b", "annotation": [1]}',
+            "line 1: its annotation is not as gen minimal",
+        ),
+        (
+            '{"sentence_good": "a", "sentence_bad": "b", "annotation": {"tokens": {}}}',
+            "line 1: its annotation is not as",
+        ),
     ],
 )
 def test_files_that_are_no_pairs(text: str, message: str, tmp_path: Path) -> None:

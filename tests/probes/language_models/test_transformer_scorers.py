@@ -58,6 +58,23 @@ def test_batches_and_padding_do_not_change_scores(folders: dict[str, Path], text
             assert one.spans == other.spans
 
 
+def test_only_tokens_of_the_regions_are_scored_where_each_costs_a_pass(folders: dict[str, Path]) -> None:
+    (model,) = map(load_language_model, parse_models([f"hf:{folders['bert']}"]))
+    regions = {text: [(4, 7), (8, 13)] for text in TEXTS}
+    every, chosen = model.score(TEXTS, SilentReporter()), model.score(TEXTS, SilentReporter(), regions)
+    for all_scores, scores, text in zip(every, chosen, TEXTS, strict=True):
+        expected = [
+            (value, span)
+            for value, span in zip(all_scores.log_probabilities, all_scores.spans, strict=True)
+            if span[1] > 4 and span[0] < 13 and span not in ((7, 8), (7, 9))
+        ]
+        assert len(scores.log_probabilities) == len(scores.spans)
+        for region in regions[text]:
+            numbers = [s.compute_score(ScoreKind.CRITICAL, region) for s in (all_scores, scores)]
+            assert numbers[0] == pytest.approx(numbers[1], abs=1e-4)
+        assert len(scores.spans) <= len(expected)
+
+
 def test_spans_are_those_of_the_tokens_in_the_text(folders: dict[str, Path]) -> None:
     (gpt2,) = score(f"hf:{folders['gpt2']}", ["the men"])
     (bert,) = score(f"hf:{folders['bert']}", ["the  men."])

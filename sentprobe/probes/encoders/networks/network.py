@@ -137,10 +137,15 @@ class Recurrent(Network):
         for weight in self.parameters():
             nn.init.uniform_(weight, -bound, bound, generator=generator)
 
-    def forward(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Return the last states of all directions, concatenated, or the maximum over the words, (b, dim)."""
+    def compute_states(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        """Return the states of the last layer at each word, (b, time, dim)."""
         for layer in self.layers:
             vectors = layer(vectors, lengths)
+        return vectors
+
+    def forward(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
+        """Return the last states of all directions, concatenated, or the maximum over the words, (b, dim)."""
+        vectors = self.compute_states(vectors, lengths)
         if self.kind.uses_maximum:
             return max_over_time(vectors, lengths)
         # The last state of a forward layer is at the last word, that of a backward layer at the first.

@@ -180,7 +180,7 @@ class Metric(Enum):
     ACCURACY = "accuracy"
     """Share of generated texts that equal their reference."""
     PERPLEXITY = "perplexity"
-    """Perplexity per subword code, given the previous codes."""
+    """Perplexity per target (a subword code, or a word), given the previous ones."""
 
     def check_installed(self) -> None:
         """Check that the package of the metric is installed."""
@@ -202,8 +202,7 @@ class GenerationValidator:
 
     @torch.no_grad()
     def __call__(self, learner: Learner) -> Validation:
-        """Return the metric, and the loss on all items; the learner is unchanged."""
-        assert isinstance(learner, Seq2Seq)
+        """Return the metric, and the loss on all items; the learner is unchanged. Perplexity needs no decoder."""
         was_training = learner.training
         learner.eval()
         try:
@@ -214,16 +213,17 @@ class GenerationValidator:
         higher_is_better = self.metric is not Metric.PERPLEXITY
         return Validation(self.metric.value, value, higher_is_better=higher_is_better, loss=loss)
 
-    def _compute_loss(self, learner: Seq2Seq) -> float:
+    def _compute_loss(self, learner: Learner) -> float:
         summed_loss, target_count = 0.0, 0
         for batch in self.pairs.batches(0):
             summed_loss += float(learner(batch.to(learner.device))) * batch.targets
             target_count += batch.targets
         return summed_loss / target_count
 
-    def _compute_metric(self, learner: Seq2Seq, loss: float) -> float:
+    def _compute_metric(self, learner: Learner, loss: float) -> float:
         if self.metric is Metric.PERPLEXITY:
             return math.exp(min(loss, 700.0))
+        assert isinstance(learner, Seq2Seq)
         texts = self.generate_texts(learner)
         if self.metric is Metric.BLEU:
             return compute_bleu(texts)

@@ -53,7 +53,7 @@ class ObjectiveKind:
     """Options that this objective takes; other objectives may take them, too."""
     learns: bool = True
     module: str = "sequences"
-    """The module with the function ``prepare_NAME``."""
+    """The module with the function ``prepare_NAME`` (with underscores)."""
 
     @property
     def option_names(self) -> tuple[str, ...]:
@@ -91,6 +91,7 @@ _KINDS = (
     ObjectiveKind("nli", TextKind.NLI, ("classes_hidden", "dropout"), module="classification"),
     ObjectiveKind("meaning", TextKind.EVENTS, (*_DECODER_OPTIONS, "events")),
     ObjectiveKind("contrastive", TextKind.TRIPLETS, ("temperature",), module="classification"),
+    ObjectiveKind("next-word", TextKind.SENTENCES, ("dropout",), module="next_word"),
 )
 
 OBJECTIVES: Mapping[str, ObjectiveKind] = {kind.name: kind for kind in _KINDS}
@@ -122,5 +123,6 @@ def prepare(kind: ObjectiveKind, texts: Any, model: "SentenceModel", options: Ob
             f"{model.architecture.kind} has no weights but word vectors, and these are frozen: use "
             "--learned, or --objective none"
         )
-    prepare_objective: Callable[..., PreparedObjective] = resolve_name(f"{__name__}.{kind.module}:prepare_{kind.name}")
+    function = f"prepare_{kind.name.replace('-', '_')}"
+    prepare_objective: Callable[..., PreparedObjective] = resolve_name(f"{__name__}.{kind.module}:{function}")
     return prepare_objective(texts, model, options)

@@ -281,8 +281,19 @@ def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> DrawGain
         item_variance=fmean(compute_unit_variance(*_subtract_answers(pair, conditions)) for pair in matched),
         items=min(score.total for score in a),
         task=first[0].task,
-        sides=(name_side(first, conditions[0]), name_side(second, conditions[1])),
+        sides=_name_sides(first, second, conditions),
     )
+
+
+def _name_sides(
+    first: Sequence[Result], second: Sequence[Result], conditions: ConditionPair
+) -> tuple[Hashable, Hashable]:
+    """Return the names of both sides, with the tasks if these differ: one encoder, trained on two languages."""
+    names = name_side(first, conditions[0]), name_side(second, conditions[1])
+    tasks = first[0].task, second[0].task
+    if tasks[0] == tasks[1]:
+        return names
+    return names[0] and (names[0], tasks[0]), names[1] and (names[1], tasks[1])
 
 
 def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:

@@ -59,8 +59,8 @@ CONTROL_MEANINGS = {
     Condition.RANDOM_PROBES: "Random probe words: random words replace the probe words, with the same effect.",
     Condition.BAG_OF_WORDS: "Bag of words: averages of random word vectors, which encode the words but not their "
     "order.",
-    Condition.NO_SENTENCE: "No sentence: the probe sees only the probe words. They reveal nothing if each occurs "
-    "equally often with every label.",
+    Condition.NO_SENTENCE: "No sentence: the probe sees only the probe words. Probe words reveal nothing if "
+    "each occurs equally often with every label.",
 }
 
 
@@ -79,8 +79,8 @@ def _describe_required_controls(required: Sequence[cv.ControlRun], failed: Seque
     if not failed:
         nearest = max(required, key=lambda run: run.strain)
         yield (
-            f"All {len(required)} controls that must be at chance are inside their intervals around chance, as all "
-            f"are in {cv.CONFIDENCE:.0%} of tables without a leak. Closest to a limit: {nearest.name}, "
+            f"All {len(required)} controls that must be at chance are inside their intervals around chance, as in "
+            f"{cv.CONFIDENCE:.0%} of tables without a leak. The control closest to a limit is {nearest.name}, "
             f"{100 * nearest.score.accuracy:.1f} (interval around chance: {nearest.expected.format_percent()})."
         )
         return

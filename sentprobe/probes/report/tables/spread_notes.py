@@ -26,8 +26,8 @@ def summarize_spread(results: Results) -> str:
     if max(count_probes(results)) > 1:
         return "± covers the choice of test items only; --draws 3 adds other data and weights."
     return (
-        f"Each figure is one probe on one draw of the data. 95% intervals: {_format_half_widths(results)} points, from "
-        "the choice of test items only; --seeds 5 trains more probes, --draws 3 also draws new data and weights."
+        f"Each figure is from one probe on one draw of the data. 95% intervals: {_format_half_widths(results)} points, "
+        "from the choice of test items only; --seeds 5 trains more probes, --draws 3 also draws new data and weights."
     )
 
 
@@ -53,14 +53,14 @@ def describe_spread(results: Results) -> Iterator[str]:
         yield (
             f"Each figure is the mean over probes that differ only in their seed ({_format_seeds(results)}), on the "
             "same data and vectors. ± is half the 95% Wilson interval, for the choice of test items only (--intervals "
-            "shows each). Other data or untrained weights may change a figure by more: --draws 3 measures this."
+            "shows them). Other data or untrained weights may change a figure by more: --draws 3 measures this."
         )
     else:
         yield (
-            f"Each figure is one probe on one draw of the data ({_format_seeds(results)}). "
+            f"Each figure is from one probe on one draw of the data ({_format_seeds(results)}). "
             f"95% Wilson intervals: {_format_half_widths(results)} points, from the choice of test items only "
-            "(--intervals shows each). Other probes, data or untrained weights may change a figure by more: --seeds 5 "
-            "and --draws 3 measure this."
+            "(--intervals shows them). Other probe seeds, data or untrained weights may change a figure by more: "
+            "--seeds 5 and --draws 3 measure this."
         )
     yield from describe_uneven_probes(results)
     for average in list_average_settings(results):
@@ -109,7 +109,7 @@ def _describe_draws(results: Results) -> Iterator[str]:
     where = "" if len(stored) == len(results.tasks) else f"on {' and '.join(stored)}, "
     wilson = f"; {where}at least Wilson's, for the choice of test items" if stored else ""
     yield (
-        "± is half the 95% interval (--intervals shows each): Student's t over the draws, with a variance that "
+        "± is half the 95% interval (--intervals shows them): Student's t over the draws, with a variance that "
         f"all figures of the table share{wilson}."
     )
     between, within = _list_deviations(results)

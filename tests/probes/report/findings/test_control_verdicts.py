@@ -28,7 +28,7 @@ def test_controls_at_chance() -> None:
     assert "Accuracy in % on 1000 test items. Chance, the share of the most frequent label, is 50.0" in text
     assert "on every task." in text
     # Two of random sentences (shared), three of random probe words, one bag of words that must be.
-    assert "All 6 controls that must be at chance are inside their intervals around chance, as all are in 99%" in text
+    assert "All 6 controls that must be at chance are inside their intervals around chance, as in 99%" in text
     assert text.endswith(
         "content1: a bag of random word vectors is above chance (88.0), so the words alone tell "
         "this much; compare encoders with it, not with chance.\n"
@@ -45,7 +45,7 @@ def test_the_run_nearest_to_the_edge_is_named() -> None:
         (Results((wide, sample("st", "narrow", 600, 485))), "on wide, 55.0 (interval around chance: 43.7 to 56.3)"),
     ):
         (line,) = [result for result in describe_all(results).splitlines() if result.startswith("All ")]
-        assert nearest in line.partition(" Closest to a limit: ")[2]
+        assert nearest in line.partition(" The control closest to a limit is ")[2]
         assert line.endswith(").")
 
 

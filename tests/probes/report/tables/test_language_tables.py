@@ -10,6 +10,7 @@ from probe_strategies import make_sample_result, make_seed_score
 from scipy.stats import binomtest
 
 from sentprobe.display.table_writers import TableFormat
+from sentprobe.probes.report.findings.paired_tests import DrawComparison
 from sentprobe.probes.report.page.html import build_report_page
 from sentprobe.probes.report.paper.methods_paragraph import write_methods_text
 from sentprobe.probes.report.tables.language_tables import (
@@ -117,3 +118,22 @@ def test_the_page_and_the_methods_name_the_languages() -> None:
     assert "nor a translation with the same sent_id" in text
     assert "leaves out words that training lacks" in text
     assert "50.0 on Tense in de, 50.0 on Tense in fr" in text or "is 50.0 on every task" in text
+
+
+def test_several_draws_share_their_variances() -> None:
+    rng = np.random.default_rng(3)
+    records = [
+        replace(
+            make_result(train, "de", list(rng.random(100) < share), encoder=encoder, digest=str(seed)),
+            seed=seed,
+            dataset_fingerprint=f"{train} {seed}",
+        )
+        for seed in (0, 10, 20)
+        for encoder in ("a", "b", "c")
+        for train, share in (("de", 0.8), ("fr", 0.6), ("it", 0.6))
+    ]
+    compared = compare_with_own_language(Results(tuple(records)))
+    assert [comparison.draws for comparison in compared] == [3] * 6
+    tests = [comparison.paired.test for comparison in compared if isinstance(comparison.paired, DrawComparison)]
+    assert all(test.prior_freedom > 0 for test in tests)
+    assert len(tests) == 6

@@ -25,7 +25,7 @@ def test_three_lines_say_figures_certainty_and_controls() -> None:
         "Accuracy in % on 1000 test items; chance is 50.0. Bold or *: higher than its control (chance, or a bag of "
         "words that is above chance), and significantly higher than every other encoder."
     )
-    assert certainty.startswith("Each figure is one probe on one draw of the data. 95% intervals: ±")
+    assert certainty.startswith("Each figure is from one probe on one draw of the data. 95% intervals: ±")
     assert controls == "Controls: 4 of 4 at chance."
 
 

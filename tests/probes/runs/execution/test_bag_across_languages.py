@@ -93,3 +93,12 @@ def test_the_encoder_bow_equals_the_control_in_one_language_only(language: str) 
     (result,) = run(data, "bow?dim=8", preset="logreg").records
     rights = {result.scores[condition].seeds[0].right for condition in (Condition.PROBE, Condition.BAG_OF_WORDS)}
     assert (len(rights) == 1) is not bool(language)
+
+
+def test_draws_may_differ_in_their_few_validation_items() -> None:
+    facts = collect_data_facts(make_dataset(["dogs sleep", "see"], ["katze", "hunde"]), origin="a table")
+    first = replace(facts, sampling="natural", seed=0, train=300, validation=18)
+    second = replace(first, seed=10, train=310, validation=30)
+    assert first.is_other_draw(second)
+    assert not first.is_other_draw(replace(second, train=400))
+    assert not first.is_other_draw(replace(second, test_language="fr"))

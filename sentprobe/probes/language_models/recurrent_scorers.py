@@ -1,0 +1,80 @@
+"""Language models trained by ``probe train`` with the objective next-word."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import torch
+from torch.nn import functional
+
+from sentprobe.probes.encoders.models import model_loading as loading
+from sentprobe.probes.encoders.protocol import EncoderError
+from sentprobe.probes.encoders.trained import model_config, model_folder
+from sentprobe.probes.encoders.trained.sentence_model import UNKNOWN, SentenceModel
+from sentprobe.probes.encoders.trained.untrained import group_by_length
+from sentprobe.probes.language_models.arpa import describe_unknown_words, split_words
+from sentprobe.probes.language_models.scorers import Regions, TokenScores
+from sentprobe.probes.pretraining.objectives.next_word import NEXT_WORD, compute_states
+from sentprobe.progress import Reporter
+from sentprobe.specs import Spec, read_options
+
+
+@dataclass(frozen=True, slots=True)
+class RecurrentOptions:
+    """Options of ``trained:``."""
+
+    batch: int = 64
+    device: str = ""
+
+
+@dataclass(slots=True)
+class RecurrentModel:
+    """A sentence model as a language model; sentences of one length are read together."""
+
+    name: str
+    model: SentenceModel = field(repr=False)
+    batch: int
+    unknown: set[str] = field(default_factory=set)
+    """Unknown words met so far."""
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """A note on unknown words."""
+        return describe_unknown_words(self.name, self.unknown)
+
+    def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
+        """Return the scores of words and of the end."""
+        spans = [split_words(text) for text in texts]
+        ids = [self._find_ids([text[slice(*span)] for span in spans[row]]) for row, text in enumerate(texts)]
+        values: list[list[float]] = [[] for _ in texts]
+        for rows in group_by_length([*map(len, ids)], size=self.batch):
+            for row, part in zip(rows, self._predict([ids[row] for row in rows]), strict=True):
+                values[row] = part
+            reporter.advance(len(rows))
+        return [TokenScores(values[row], [*spans[row], (len(text), len(text))]) for row, text in enumerate(texts)]
+
+    def _find_ids(self, words: Sequence[str]) -> list[int]:
+        vocabulary = self.model.vocabulary
+        read = [word.lower() if vocabulary.lower else word for word in words]
+        self.unknown.update(word for word in read if word not in vocabulary.rows)
+        return [vocabulary.rows.get(word, UNKNOWN) for word in read]
+
+    @torch.inference_mode()
+    def _predict(self, ids: Sequence[Sequence[int]]) -> list[list[float]]:
+        weight = self.model.words.weight
+        stacked = torch.tensor(ids, dtype=torch.int64, device=weight.device)  # (b, time)
+        states, rows = compute_states(self.model, stacked, torch.full((len(ids),), stacked.shape[1]))
+        losses = functional.cross_entropy(functional.linear(states, weight), rows, reduction="none")
+        log_probabilities: list[list[float]] = (-losses).double().reshape(len(ids), -1).tolist()
+        return log_probabilities
+
+
+def load_recurrent_model(spec: Spec, device: str) -> RecurrentModel:
+    """Return the model of ``trained:FOLDER``. Raises UsageError or EncoderError."""
+    options, folder = read_options(spec, RecurrentOptions(device=device)), Path(spec.argument).expanduser()
+    if (objective := model_config.read_config(folder).record.get("objective")) != NEXT_WORD:
+        raise EncoderError(f"{folder}: no language model; its objective is {objective}, not {NEXT_WORD}")
+    model = model_folder.load_sentence_model(folder)
+    target = options.device or loading.find_default_device()
+    model = loading.move_to_device(model, device=target, precision=loading.ModelPrecision.FLOAT32)
+    return RecurrentModel(spec.name, model, options.batch)

@@ -1,0 +1,72 @@
+"""Scores of pairs in the CSV file that ``probe lm --scores`` writes, to be compared without the model."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from math import isfinite
+from pathlib import Path
+
+from sentprobe.errors import FormatError, UsageError, path_error, suggest
+from sentprobe.probes.language_models.sentence_pairs import SentencePair
+from sentprobe.specs import Spec, read_options
+
+COLUMNS = ("model", "paradigm", "pair_id", "score", "good", "bad", "sentence_good", "sentence_bad")
+
+
+@dataclass(frozen=True, slots=True)
+class StoredOptions:
+    """Options of ``scores:``."""
+
+    model: str = ""
+    """The model, if the file has scores of several."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoredScores:
+    """The scores of one model, by score kind, good and bad sentence."""
+
+    name: str
+    source: str
+    scores: Mapping[tuple[str, str, str], tuple[float, float]] = field(repr=False)
+
+    def find_scores(self, pairs: Sequence[SentencePair], kind: str) -> list[tuple[float, float]]:
+        """Return the scores of both sentences of each pair. Raises UsageError."""
+        for pair in pairs:
+            if (kind, pair.good, pair.bad) not in self.scores:
+                raise UsageError(
+                    f"{self.source} has no {kind} score of {self.name} for the pair {pair.good!r}, {pair.bad!r}"
+                )
+        return [self.scores[kind, pair.good, pair.bad] for pair in pairs]
+
+
+def load_stored_scores(spec: Spec, device: str) -> StoredScores:  # noqa: ARG001 - the other kinds have one
+    """Return the scores of ``scores:FILE``. Raises UsageError or FormatError."""
+    options, path = read_options(spec, StoredOptions()), Path(spec.argument)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise (
+            path_error(path, "cannot read it", error)
+            if isinstance(error, OSError)
+            else FormatError(f"{path}: not UTF-8")
+        ) from None
+    rows = [*csv.reader(io.StringIO(text, newline=""))]
+    if not rows or tuple(rows[0]) != COLUMNS:
+        raise FormatError(f"{path}: not a file that --scores wrote, with the columns {', '.join(COLUMNS)}")
+    models: dict[str, dict[tuple[str, str, str], tuple[float, float]]] = {}
+    for number, row in enumerate(islice(rows, 1, None), 2):
+        try:
+            model, _, _, kind, *values, good, bad = row
+            first, second = map(float, values)
+        except ValueError:
+            raise FormatError(f"{path}: line {number}: {len(COLUMNS)} columns with two numbers are wanted") from None
+        if not isfinite(first + second):
+            raise FormatError(f"{path}: line {number}: a score is not finite")
+        models.setdefault(model, {})[kind, good, bad] = first, second
+    name = options.model or next(iter(models), "")
+    if name not in models or (len(models) > 1 and not options.model):
+        names = ", ".join(models) or "no model"
+        raise UsageError(f"{path} has scores of {names}: name one, as in scores:FILE?model=NAME{suggest(name, models)}")
+    return StoredScores(spec.label or name, spec.argument, models[name])

@@ -1,0 +1,94 @@
+"""The objective ``next-word``: a recurrent language model, whose word vectors are also its output weights.
+
+The row of padding is the start of a sentence as input, and its end as a target, so that the model needs no weights but
+those of a sentence model (tied weights: Press and Wolf 2017).
+"""
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch.nn import functional
+
+from sentprobe.errors import UsageError
+from sentprobe.probes.encoders.networks.network import RECURRENT_KINDS, Recurrent
+from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
+from sentprobe.probes.pretraining.decoding import decoder
+from sentprobe.probes.pretraining.objective import Batch, Learner, Places, PreparedObjective, collect_rows, hold_out
+from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
+from sentprobe.probes.pretraining.texts.corpora import Sentences
+
+NEXT_WORD = "next-word"
+
+
+class NextWordLearner(Learner):
+    """A sentence model that predicts each word, and the end, from those before; dropout is of vectors and states."""
+
+    def __init__(self, encoder: SentenceModel, dropout: float) -> None:
+        super().__init__(encoder)
+        self.dropout = torch.nn.Dropout(dropout)
+
+    def forward(self, batch: Batch) -> torch.Tensor:
+        """Return the mean loss over words and ends, in nats."""
+        ids, lengths = batch.tensors[decoder.SOURCES], batch.tensors[decoder.LENGTHS]
+        states, targets = compute_states(self.encoder, ids, lengths, self.dropout)
+        weight = self.encoder.words.weight
+        size = max(1, MAX_LOGITS // len(weight))
+        losses = [
+            functional.cross_entropy(functional.linear(part, weight), rows, reduction="sum")
+            for part, rows in zip(torch.split(states, size), torch.split(targets, size), strict=True)
+        ]
+        return torch.stack(losses).sum() / len(targets)
+
+
+MAX_LOGITS = 2**21
+"""Logits computed together; larger arrays are allocated anew in each step, which takes more than half of the time."""
+
+
+def compute_states(
+    model: SentenceModel, ids: torch.Tensor, lengths: torch.Tensor, dropout: torch.nn.Module | None = None
+) -> tuple[torch.Tensor, torch.Tensor]:
+    """Return the states from which words and ends are predicted, (n, dim), and the rows of these, (n,).
+
+    - ids: (b, time) int64, padded with PADDING
+    - lengths: (b,) int64 on the CPU
+    """
+    assert isinstance(model.network, Recurrent)
+    drop = dropout or torch.nn.Identity()
+    vectors = drop(model.words(functional.pad(ids, (1, 0))))  # the start before the words
+    states = drop(model.network.compute_states(vectors, lengths + 1))  # (b, 1 + time, dim)
+    is_target = (torch.arange(ids.shape[1] + 1) <= lengths[:, None]).to(ids.device)
+    return states[is_target], functional.pad(ids, (0, 1))[is_target]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SentenceBatches(decoder.SequencePairs):
+    """Sentences without target texts; a batch has sentences of similar length."""
+
+    def make_batch(self, rows: Places, epoch: int) -> Batch:
+        """Return a batch, whose targets are words and ends."""
+        batch = decoder.SequencePairs.make_batch(self, rows, epoch)
+        return replace(batch, targets=int(self.sources.lengths[rows].sum()) + len(rows))
+
+
+def prepare_next_word(texts: Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
+    """Prepare ``next-word``: predict each word from those before it. Raises UsageError."""
+    sizes, one_way = model.architecture, [name for name, kind in RECURRENT_KINDS.items() if kind.directions == 1]
+    if sizes.kind not in one_way or model.vocabulary.reverse:
+        subject = "reversed sentences" if model.vocabulary.reverse else sizes.kind
+        raise UsageError(
+            f"next-word reads each sentence from its first word on, by {' or '.join(one_way)}: no {subject}"
+        )
+    if sizes.inputs != sizes.hidden:
+        raise UsageError(
+            f"next-word compares states with word vectors: --inputs {sizes.inputs} is not --hidden {sizes.hidden}"
+        )
+    split = hold_out(texts.texts, count=options.validation, seed=options.seed)
+    train = SentenceBatches(
+        sources=collect_rows(map(model.vocabulary.find_ids, texts.texts)),
+        targets=(),
+        items=split.train,
+        size=options.batch,
+        seed=options.seed,
+    )
+    validator = decoder.GenerationValidator(replace(train, items=split.validation), decoder.Metric.PERPLEXITY)
+    return PreparedObjective(NextWordLearner(model, options.dropout), train, validator)

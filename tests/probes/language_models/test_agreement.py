@@ -1,0 +1,53 @@
+"""Distance and attractors of agreement: by hand, and equal to those of the project's other definition."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sentprobe.generator.minimal.minimal_files import format_pair_lines, sample_pairs
+from sentprobe.generator.minimal.minimal_pairs import build_pair_spaces
+from sentprobe.generator.sentences.parse import parse
+from sentprobe.lexicon import english
+from sentprobe.probes.compeval.annotation import ProbedEvent, build_event_columns
+from sentprobe.probes.language_models.sentence_pairs import SentencePair, build_pair
+from sentprobe.values import parse_json
+
+
+def sample(uid: str, count: int, seed: int) -> list[SentencePair]:
+    spaces = build_pair_spaces(english(), [uid], vocabulary="everyday")
+    return [build_pair(parse_json(line)) for line in format_pair_lines(sample_pairs(spaces, count, seed=seed))]
+
+
+@pytest.mark.parametrize(
+    ("uid", "start", "expected"),
+    [
+        ("distractor_agreement_relative_clause", "the librarians that the priest is supporting punish", ("5", "1")),
+        (
+            "distractor_agreement_by_phrase_exchange",
+            "the chefs that should not be deceived by the prince are",
+            ("8", "1"),
+        ),
+        ("subject_verb_agreement_auxiliary", "the mayor is not humiliating the judges", ("0", "0")),
+        ("transitive", "the assistant did not intrigue the editor", None),
+        ("double_modal", "the clerks might not frustrate the waitress", None),
+    ],
+)
+def test_by_hand(uid: str, start: str, expected: tuple[str, str] | None) -> None:
+    columns = next(pair.columns for pair in sample(uid, 1, 0) if pair.good.startswith(start))
+    assert (columns.get("distance"), columns.get("attractors")) == (expected or (None, None))
+
+
+@settings(max_examples=20)
+@given(
+    st.sampled_from(["distractor_agreement_relative_clause", "distractor_agreement_by_phrase"]), st.integers(0, 10**6)
+)
+def test_attractors_are_those_of_test_items(uid: str, seed: int) -> None:
+    (pair,) = sample(uid, 1, seed)
+    (event, *_) = parse(pair.good, english())
+    noun = english().find(pair.good.split()[1])[0][0].lemma
+    columns = build_event_columns(ProbedEvent(event, [noun, event.predicate or ""]))
+    verb = next(
+        place for place, words in enumerate(zip(pair.good.split(), pair.bad.split(), strict=True)) if len({*words}) > 1
+    )
+    assert pair.columns["distance"] == str(verb - 2)  # the subject is the second word
+    assert pair.columns["attractors"] == columns["attractors"]
