@@ -64,8 +64,8 @@ def lm(
 
     A pair is a grammatical and an ungrammatical sentence. Several models are compared by paired tests.
     """
-    from sentprobe.probes.language_models.pair_accuracies import PairResults, check_column, score_pairs
-    from sentprobe.probes.language_models.scorers import ScoreKind, load_language_model, parse_models
+    from sentprobe.probes.language_models.pair_accuracies import PairResults, check_column, load_or_read_scores
+    from sentprobe.probes.language_models.scorers import ScoreKind, parse_models
     from sentprobe.probes.language_models.sentence_pairs import read_pairs
 
     style = find_table_format(format_, out, subject="lm")
@@ -80,8 +80,7 @@ def lm(
     minimal_pairs = read_pairs(pairs) if pairs else sample_paradigms(paradigm or (), 1000 if n is None else n, seed)
     check_column(minimal_pairs, by)
     with limit_threads(threads), show_bars() as reporter:
-        loaded = (load_language_model(spec, device=device) for spec in specs)
-        scored = [score_pairs(model, minimal_pairs, kind, reporter) for model in loaded]
+        scored = [load_or_read_scores(spec, minimal_pairs, kind, reporter, device=device) for spec in specs]
     result = PairResults(minimal_pairs, kind, scored, by)
     if scores is not None:
         print_or_write(result.format_scores(), scores)

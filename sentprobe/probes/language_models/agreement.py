@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
+AGREEMENT = "subject_verb_agreement"
+"""BLiMP's ``linguistics_term`` of pairs with an error in agreement."""
 SUBJECTS = ("nsubj", "nsubj:pass")
 AUXILIARIES = ("aux", "aux:pass", "cop")
 

@@ -18,7 +18,7 @@ from sentprobe.specs import Spec, read_options
 START, END, UNKNOWN = "<s>", "</s>", "<unk>"
 
 NGram: TypeAlias = tuple[str, ...]
-Entry: TypeAlias = tuple[float, float]
+NgramValues: TypeAlias = tuple[float, float]
 """The probability and the back-off weight of an n-gram."""
 
 
@@ -34,7 +34,7 @@ class NgramModel:
     """A back-off model (Katz 1987) with the logarithms, to base 10, of an ARPA file."""
 
     name: str
-    read_entries: Callable[[Container[str]], tuple[Mapping[NGram, Entry], int]] = field(repr=False)
+    read_entries: Callable[[Container[str]], tuple[Mapping[NGram, NgramValues], int]] = field(repr=False)
     """Returns the n-grams over some words, and the order of the model."""
     lower: bool = False
     unknown: set[str] = field(default_factory=set)
@@ -64,7 +64,7 @@ class NgramModel:
             reporter.advance()
         return scores
 
-    def _find_word(self, word: str, entries: Mapping[NGram, Entry]) -> str:
+    def _find_word(self, word: str, entries: Mapping[NGram, NgramValues]) -> str:
         if (word,) in entries:
             return word
         self.unknown.add(word)
@@ -78,7 +78,7 @@ def describe_unknown_words(name: str, words: Collection[str]) -> tuple[str, ...]
     return (f"{name} lacks {len(words)} words, such as {min(words)!r}.",) if words else ()
 
 
-def compute_log_probability(ngram: NGram, entries: Mapping[NGram, Entry]) -> float:
+def compute_log_probability(ngram: NGram, entries: Mapping[NGram, NgramValues]) -> float:
     """Return the natural logarithm of the probability of the last word after the others."""
     weight = 0.0
     while ngram not in entries:
@@ -112,7 +112,7 @@ def load_ngram_model(spec: Spec, device: str) -> NgramModel:  # noqa: ARG001 - t
     with open_source(source):
         pass
 
-    def read_entries(words: Container[str]) -> tuple[Mapping[NGram, Entry], int]:
+    def read_entries(words: Container[str]) -> tuple[Mapping[NGram, NgramValues], int]:
         with open_source(source) as opened:
             try:
                 return parse_arpa(decode_lines(opened, "utf-8"), words)
@@ -122,7 +122,7 @@ def load_ngram_model(spec: Spec, device: str) -> NgramModel:  # noqa: ARG001 - t
     return NgramModel(spec.name, read_entries, options.lower)
 
 
-def parse_arpa(lines: Iterable[str], words: Container[str]) -> tuple[dict[NGram, Entry], int]:
+def parse_arpa(lines: Iterable[str], words: Container[str]) -> tuple[dict[NGram, NgramValues], int]:
     r"""Return the n-grams whose words are all in *words*, and the model's order. Raises FormatError.
 
     >>> text = "\\data\\\nngram 1=2\n\n\\1-grams:\n-0.5\tthe\t-0.2\n-0.7\tman\n\n\\end\\"
@@ -130,7 +130,7 @@ def parse_arpa(lines: Iterable[str], words: Container[str]) -> tuple[dict[NGram,
     ({('the',): (-0.5, -0.2)}, 1)
     """
     order, line, is_filled = 0, "", False
-    entries: dict[NGram, Entry] = {}
+    entries: dict[NGram, NgramValues] = {}
     for number, text in enumerate(lines, 1):
         line = text.strip()
         if line == "\\end\\":
@@ -146,7 +146,7 @@ def parse_arpa(lines: Iterable[str], words: Container[str]) -> tuple[dict[NGram,
     return entries, order
 
 
-def _parse_entry(fields: list[str], order: int, words: Container[str], number: int) -> tuple[NGram, Entry] | None:
+def _parse_entry(fields: list[str], order: int, words: Container[str], number: int) -> tuple[NGram, NgramValues] | None:
     """Return the n-gram of a line and its values, or None if it has a word that is not in *words*."""
     try:
         if len(fields) not in (order + 1, order + 2):

@@ -97,8 +97,8 @@ def train_ngrams(texts: Sequence[str], *, order: int, words: int) -> Iterator[st
 
     All rarer words count as one, the unknown word.
     """
-    known = [word for word in learn_vocabulary(texts, words=words).words if word not in SPECIAL]
-    names = [*SPECIAL, *known]
+    frequent = [word for word in learn_vocabulary(texts, words=words).words if word not in SPECIAL]
+    names = [*SPECIAL, *frequent]
     numbers = {name: number for number, name in enumerate(names)} | dict.fromkeys(SPECIAL, 2)
     rows = ((0, *(numbers.get(word, 2) for word in text.split()), 1) for text in texts)
     tokens = np.fromiter(chain.from_iterable(rows), dtype=np.int64)

@@ -14,13 +14,14 @@ from numpy.typing import NDArray
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import UsageError, format_count, suggest
 from sentprobe.probes.language_models import sentence_pairs as sp
-from sentprobe.probes.language_models.scorers import LanguageModel, ScoreKind
-from sentprobe.probes.language_models.stored_scores import COLUMNS, StoredScores
+from sentprobe.probes.language_models.scorers import SCORES, LanguageModel, ScoreKind, load_language_model
+from sentprobe.probes.language_models.stored_scores import COLUMNS, load_stored_scores
 from sentprobe.probes.report.findings import comparisons as tested
 from sentprobe.probes.report.findings.item_parts import MAX_PARTS, partition_values
 from sentprobe.probes.report.tables.distance_report import fill_missing_keys
 from sentprobe.probes.statistics import Correction, accuracy_interval, compare_items
 from sentprobe.progress import Reporter, shorten
+from sentprobe.specs import Spec
 
 CHANCE = 0.5
 PARADIGM = "paradigm"
@@ -51,13 +52,21 @@ class PairScores:
         return sp.compare_scores(self.good, self.bad)
 
 
+def load_or_read_scores(
+    spec: Spec, pairs: Sequence[sp.SentencePair], kind: ScoreKind, reporter: Reporter, *, device: str = ""
+) -> PairScores:
+    """Return the scores of a spec: by its model, or from its file. Raises SentprobeError."""
+    if spec.kind != SCORES:
+        return score_pairs(load_language_model(spec, device=device), pairs, kind, reporter)
+    stored = load_stored_scores(spec)
+    scores = stored.find_scores(pairs, kind)
+    return PairScores(stored.name, [good for good, _ in scores], [bad for _, bad in scores], ())
+
+
 def score_pairs(
-    model: LanguageModel | StoredScores, pairs: Sequence[sp.SentencePair], kind: ScoreKind, reporter: Reporter
+    model: LanguageModel, pairs: Sequence[sp.SentencePair], kind: ScoreKind, reporter: Reporter
 ) -> PairScores:
     """Return the scores of both sentences of each pair; raise UsageError if the model scores no tokens of a text."""
-    if isinstance(model, StoredScores):
-        stored = model.find_scores(pairs, kind)
-        return PairScores(model.name, [first for first, _ in stored], [second for _, second in stored], ())
     texts = [*dict.fromkeys(chain.from_iterable((pair.good, pair.bad) for pair in pairs))]
     reporter.begin(f"score with {shorten(model.name)}", len(texts))
     regions = [pair.find_regions() for pair in pairs]

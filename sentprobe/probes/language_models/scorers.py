@@ -17,7 +17,6 @@ from sentprobe.probes.encoders.kinds import read_spec
 from sentprobe.probes.encoders.models.python import convert_to_array, load_object
 from sentprobe.probes.encoders.protocol import EncoderError, missing_extra
 from sentprobe.probes.language_models.sentence_pairs import TextSpan, split_at_spaces
-from sentprobe.probes.language_models.stored_scores import StoredScores
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec, check_names, read_options
 
@@ -110,10 +109,11 @@ def load_function(spec: Spec, device: str) -> FunctionModel:  # noqa: ARG001 - t
     return FunctionModel(spec.name, function)
 
 
+SCORES = "scores"
+"""The kind of a file with scores, which no model needs to compute."""
 _LOADERS = {
     "hf": "transformer_scorers:load_transformer",
     "ngram": "arpa:load_ngram_model",
-    "scores": "stored_scores:load_stored_scores",
     "trained": "recurrent_scorers:load_recurrent_model",
     "python": "scorers:load_function",
 }
@@ -124,20 +124,20 @@ def parse_models(texts: Sequence[str]) -> list[Spec]:
     specs = [read_spec(text) for text in texts]
     check_names(specs)
     for spec in specs:
-        if spec.kind not in _LOADERS or not spec.argument:
+        if spec.kind not in (SCORES, *_LOADERS) or not spec.argument:
             raise UsageError(
-                f"unknown language model {str(spec)!r}{suggest(spec.kind, _LOADERS)}; known: "
+                f"unknown language model {str(spec)!r}{suggest(spec.kind, (SCORES, *_LOADERS))}; known: "
                 "hf:MODEL, ngram:FILE, python:MODULE:FUNCTION, scores:FILE, or the folder of probe train lstm-lm"
             )
     return specs
 
 
-def load_language_model(spec: Spec, *, device: str = "") -> LanguageModel | StoredScores:
+def load_language_model(spec: Spec, *, device: str = "") -> LanguageModel:
     """Return the model of a spec; *device* is the default device. Raises UsageError or EncoderError."""
     if spec.kind == "hf" and not all(map(find_spec, ("torch", "transformers"))):
         raise missing_extra("a language model hf:...", "transformers")
     if spec.kind == "trained" and not find_spec("torch"):
         raise missing_extra("a trained language model", "probe")
     module, _, function = _LOADERS[spec.kind].partition(":")
-    model: LanguageModel | StoredScores = getattr(import_module(f"{__package__}.{module}"), function)(spec, device)
+    model: LanguageModel = getattr(import_module(f"{__package__}.{module}"), function)(spec, device)
     return model

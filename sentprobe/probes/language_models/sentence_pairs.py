@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sentprobe.errors import FormatError, UsageError
 from sentprobe.generator.pairs.drafts import hash_words
 from sentprobe.probes.formats.jsonl import read_values
-from sentprobe.probes.language_models.agreement import describe_agreement
+from sentprobe.probes.language_models.agreement import AGREEMENT, describe_agreement
 
 PairAnswers: TypeAlias = NDArray[np.bool_]
 """Two values for each pair, (2, n): both are true if the good sentence scores higher, one if the scores are equal."""
@@ -87,7 +87,7 @@ def build_pair(record: Mapping[str, Any]) -> SentencePair:
     good, bad = record["sentence_good"], record["sentence_bad"]
     uid, term, pair_id = map(str, (record["UID"], record.get("linguistics_term") or "", record["pair_id"]))
     columns = {name: str(value) for name, value in record.items() if isinstance(value, str | int | float)}
-    if annotation := record.get("annotation"):
+    if term == AGREEMENT and (annotation := record.get("annotation")):
         columns |= describe_agreement(good, bad, annotation["tokens"])
     return SentencePair(good, bad, uid, term, pair_id, columns)
 

@@ -41,7 +41,7 @@ class StoredScores:
         return [self.scores[kind, pair.good, pair.bad] for pair in pairs]
 
 
-def load_stored_scores(spec: Spec, device: str) -> StoredScores:  # noqa: ARG001 - the other kinds have one
+def load_stored_scores(spec: Spec) -> StoredScores:
     """Return the scores of ``scores:FILE``. Raises UsageError or FormatError."""
     options, path = read_options(spec, StoredOptions()), Path(spec.argument)
     try:

@@ -46,8 +46,8 @@ class SlowModel:
         if not total:
             return self.probability(ngram[1:])
         count, weight = following.get(ngram, 0), sum(self.discount(len(ngram), c) for c in following.values())
-        own = (count - self.discount(len(ngram), count)) / total if count else 0.0
-        return own + weight / total * self.probability(ngram[1:])
+        share = (count - self.discount(len(ngram), count)) / total if count else 0.0
+        return share + weight / total * self.probability(ngram[1:])
 
 
 @settings(max_examples=30)

@@ -18,6 +18,7 @@ from sentprobe.probes.language_models.sentence_pairs import (
 
 WORDS = st.lists(st.sampled_from(["the", "man", "men", "sleeps", "not", "?"]), min_size=1, max_size=7)
 SPACES = st.sampled_from([" ", "  ", "\t"])
+AGREEMENT = '{"sentence_good": "a", "sentence_bad": "b", "linguistics_term": "subject_verb_agreement"'
 BLIMP = {
     "sentence_good": "Who should Derek hug after shocking Richard?",
     "sentence_bad": "Who should Derek hug Richard after shocking?",
@@ -116,14 +117,8 @@ def test_files_of_blimp_and_own_files(tmp_path: Path) -> None:
         ('{"sentence_good": "a", "sentence_bad": " "}', "line 1: no minimal pair"),
         ('{"sentence_good": 1, "sentence_bad": "a"}', "line 1: no minimal pair"),
         ("{", "line 1: not JSON"),
-        (
-            '{"sentence_good": "a", "sentence_bad": "b", "annotation": [1]}',
-            "line 1: its annotation is not as gen minimal",
-        ),
-        (
-            '{"sentence_good": "a", "sentence_bad": "b", "annotation": {"tokens": {}}}',
-            "line 1: its annotation is not as",
-        ),
+        (f'{AGREEMENT}, "annotation": [1]}}', "line 1: its annotation is not as gen minimal"),
+        (f'{AGREEMENT}, "annotation": {{"tokens": {{}}}}}}', "line 1: its annotation is not as"),
     ],
 )
 def test_files_that_are_no_pairs(text: str, message: str, tmp_path: Path) -> None:
