@@ -126,10 +126,10 @@ class Word:
     """Whether a noun or an adjective begins with a vowel sound, and so takes "an"; False for other kinds."""
     sort: str = PERSON
     """The sort of a noun."""
-    takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
-    """The sorts of the nouns that the word goes with: by role, or by :data:`MODIFIED`."""
     gender: str = ""
     """The gender of a noun, one of :data:`GENDERS`; "" in English means that it may have any."""
+    takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+    """The sorts of the nouns that the word goes with: by role, or by :data:`MODIFIED`."""
     auxiliary: str = ""
     """The auxiliary of a verb's perfect, in a language in which it depends on the verb."""
     english: str = ""

@@ -23,7 +23,7 @@ LEXICON = english()
 ORACLE = Oracle(collect_words(LEXICON))
 COUNTS = [150, pytest.param(1500, marks=pytest.mark.slow)]
 EVERYTHING = Choices(
-    determiners=tuple(word.lemma for word in LEXICON.words(Kind.DETERMINER)),
+    determiners=tuple(word.lemma for word in LEXICON.words(Kind.DETERMINER) if Flag.NPI not in word.flags),
     relativizers=tuple(word.lemma for word in LEXICON.words(Kind.RELATIVIZER)),
     negators=tuple(Negator),
     modals=(None, "will", "may"),

@@ -31,7 +31,7 @@ from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import english
 
 STRUCTURES = ("intransitive", "intransitive-rc", "transitive", "transitive-rc.agent", "transitive-rc.patient")
-VALUES = {feature.name: tuple(feature.values) for feature in FEATURES} | {
+VALUES = {feature.name: tuple(value for value in feature.values if value != "perf") for feature in FEATURES} | {
     RELATIVE: tuple(RELATIVES.values()),
     STRUCTURE: STRUCTURES,
 }

@@ -187,7 +187,7 @@ def iterate_events(  # noqa: C901 - nested loops
         if frame is D and kind is ORC and is_stranded:
             continue  # the fragment has no such relative clause
         for verb, finite, aspect, (polarity, negator), adverbs in product(
-            VERBS[frame], list_finite(choices), Aspect, negations, sequences
+            VERBS[frame], list_finite(choices), (Aspect.SIMPLE, Aspect.PROGRESSIVE), negations, sequences
         ):
             tense = finite if isinstance(finite, Tense) else None
             modal = None if tense else str(finite)
