@@ -261,7 +261,7 @@ TORCH_FOLDERS = {"trainer", "networks", "published", "trained", "pretraining", "
 
 TORCH_MODULES = {
     *("hf.py", "python.py", "model_loading.py", "model_parts.py", "pretrained.py"),
-    *("measured_speed.py", "transformer_scorers.py"),
+    *("measured_speed.py", "transformer_scorers.py", "recurrent_scorers.py"),
 }
 """Other modules that import PyTorch; they or an earlier check name the missing extra."""
 
