@@ -12,7 +12,6 @@ from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.notation import write_event
 from sentprobe.generator.sentences.sentence_plan import find_slots, plan_sentence
 from sentprobe.generator.spaces.templates import find_event_pattern
-from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.languages.language import Language
 
 NESTED = "nested"
@@ -48,7 +47,7 @@ def iterate_clauses(event: ev.Event, path: str = "", kind: ev.ClauseKind | None 
 class ProbedEvent:
     """An event and its probe words, as lemmas."""
 
-    def __init__(self, event: ev.Event, probes: Sequence[str] = (), language: Language = ENGLISH) -> None:
+    def __init__(self, event: ev.Event, probes: Sequence[str] = (), *, language: Language) -> None:
         self.event = event
         self._language = language
         self.clauses = tuple(iterate_clauses(event))
@@ -123,7 +122,7 @@ class ProbedEvent:
 
 
 _KINDS = {None: "main", ev.ClauseKind.SUBJECT: "subject relative", ev.ClauseKind.OBJECT: "object relative"}
-_ASPECTS = {ev.Aspect.SIMPLE: "simple", ev.Aspect.PROGRESSIVE: "progressive"}
+_ASPECTS = {ev.Aspect.SIMPLE: "simple", ev.Aspect.PROGRESSIVE: "progressive", ev.Aspect.PERFECT: "perfect"}
 _TENSES = {ev.Tense.PAST: "past", ev.Tense.PRESENT: "present"}
 _POLARITIES = {ev.Polarity.POSITIVE: "positive", ev.Polarity.NEGATIVE: "negative"}
 
@@ -150,7 +149,7 @@ def build_event_columns(probed_event: ProbedEvent) -> dict[str, str]:
     >>> from sentprobe.generator.sentences.parse import parse
     >>> from sentprobe.lexicon import english
     >>> (event,) = parse("the doctors that the lawyer helped slept", english())
-    >>> columns = build_event_columns(ProbedEvent(event, ["doctor", "sleep"]))
+    >>> columns = build_event_columns(ProbedEvent(event, ["doctor", "sleep"], language=english().language))
     >>> columns["clause"], columns["distance"], columns["attractors"]
     ('main', '4', '1')
     """

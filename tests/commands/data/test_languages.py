@@ -7,7 +7,10 @@ import pytest
 from in_process import Command
 from natural_tables import sample_rows, write_table
 
+from sentprobe.generator.sentences.parse import parse
+from sentprobe.lexicon import german
 from sentprobe.probes.formats.registry import read_dataset
+from sentprobe.probes.results.item_table import read_item_tables
 from sentprobe.probes.results.store import read_results
 from sentprobe.probes.runs.run import run
 
@@ -106,3 +109,12 @@ def test_the_language_of_a_table(tmp_path: Path, command: Command) -> None:
     assert (code, "language de_old" in out) == (0, True), err
     code, _, err = command("analyze", file, "--out", tmp_path / "t", "--language", "pt-BR", "--force")
     assert (code, "the language 'pt-BR' is not letters, digits and _" in err) == (2, True)
+
+
+def test_items_of_a_german_suite_are_annotated(tmp_path: Path, command: Command) -> None:
+    options = ("--language", "de", "--task", "SemRole", "-e", "bow?dim=4", "--no-controls", "--no-cache")
+    code, _, err = command("run", "compeval", *options, "--train", 40, "--test", 20, *SMALL[6:8], "-o", tmp_path)
+    assert code == 0, err
+    (table,) = read_item_tables(read_results(tmp_path).records, tmp_path)
+    assert {*table.columns["voice"]} <= {"active", "passive"}
+    assert all(parse(*row) for row in zip(table.sentences, [german()] * len(table), strict=True))

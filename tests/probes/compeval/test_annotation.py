@@ -20,7 +20,7 @@ LEXICON = english()
 
 def parse_probed(sentence: str, *probes: str) -> ProbedEvent:
     (event,) = parse(sentence, LEXICON)
-    return ProbedEvent(event, probes)
+    return ProbedEvent(event, probes, language=LEXICON.language)
 
 
 BY_HAND = [
@@ -88,7 +88,7 @@ def test_the_sentence_s_own_annotation_says_the_same(event: Event, choice: st.Da
     assume(len({*words}) == len(words))
     nouns, verbs = find_lemmas(sentence, "NOUN"), find_lemmas(sentence, "VERB")
     noun, verb = choice.draw(st.sampled_from([*nouns])), choice.draw(st.sampled_from([*verbs]))
-    probed = ProbedEvent(sentence.event, (noun, verb))
+    probed = ProbedEvent(sentence.event, (noun, verb), language=LEXICON.language)
     columns = build_event_columns(probed)
     ends = sorted((nouns[noun], verbs[verb]))
     assert probed.probe_positions == tuple(ends)
@@ -111,7 +111,7 @@ def test_the_sentence_s_own_annotation_says_the_same(event: Event, choice: st.Da
 @given(full_events(LEXICON, moods=(Mood.STATEMENT,)))
 def test_without_probe_words_the_main_clause_and_its_subject_are_asked_about(event: Event) -> None:
     sentence = realize(event, LEXICON)
-    probed = ProbedEvent(sentence.event)
+    probed = ProbedEvent(sentence.event, language=LEXICON.language)
     main = sentence.predicates[0]
     subject = main.patient if sentence.event.voice == "passive" else main.agent
     assert subject is not None

@@ -45,7 +45,7 @@ def test_attractors_are_those_of_test_items(uid: str, seed: int) -> None:
     (pair,) = sample(uid, 1, seed)
     (event, *_) = parse(pair.good, english())
     noun = english().find(pair.good.split()[1])[0][0].lemma
-    columns = build_event_columns(ProbedEvent(event, [noun, event.predicate or ""]))
+    columns = build_event_columns(ProbedEvent(event, [noun, event.predicate or ""], language=english().language))
     verb = next(
         place for place, words in enumerate(zip(pair.good.split(), pair.bad.split(), strict=True)) if len({*words}) > 1
     )

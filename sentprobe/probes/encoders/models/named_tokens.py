@@ -11,7 +11,6 @@ from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.sentences.parse import ParseError, parse
 from sentprobe.generator.sentences.sentence_plan import plan_sentence
-from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.probes.encoders.protocol import EncoderError
@@ -59,11 +58,11 @@ class GrammarWords:
         return {name: index for name, index in first.items() if all(words.get(name) == index for words in alternatives)}
 
 
-def find_event_words(event: ev.Event, language: Language = ENGLISH) -> WordIndices:
+def find_event_words(event: ev.Event, language: Language) -> WordIndices:
     """Return the index of each slot's word, and of each role's: in the main clause, else in the first clause with it.
 
     >>> from sentprobe.lexicon import english
-    >>> words = find_event_words(*parse("the doctors that the lawyer helped slept", english()))
+    >>> words = find_event_words(*parse("the doctors that the lawyer helped slept", english()), english().language)
     >>> words["agent"], words["patient"], words["verb"], words["agent.clause.verb"]
     (1, 1, 6, 5)
     """

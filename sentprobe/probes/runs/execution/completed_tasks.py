@@ -62,7 +62,7 @@ def _parse_event(sentence: str, probes: Sequence[str], lexicon: Lexicon) -> Prob
         (event,) = parse(sentence, lexicon)
     except (ParseError, ValueError):  # also if ambiguous
         return None
-    return ProbedEvent(event, probes)
+    return ProbedEvent(event, probes, language=lexicon.language)
 
 
 def _make_event_columns(events: Sequence[ProbedEvent | None]) -> dict[str, tuple[str, ...]]:

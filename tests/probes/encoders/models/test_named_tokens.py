@@ -78,7 +78,8 @@ def test_words_of_a_sentence(sentence: str, expected: dict[str, str | None]) -> 
 def test_words_of_generated_sentences(sentence: str) -> None:
     """The slots are those of the annotation; the roles of the main clause are its slots."""
     for event in parse(sentence, english()):
-        words, slots = find_event_words(event), ProbedEvent(event).positions
+        language = english().language
+        words, slots = find_event_words(event, language), ProbedEvent(event, language=language).positions
         assert {name: index for name, index in words.items() if name in find_slots(event)}.items() <= slots.items()
         for role, person in ev.iterate_participants(event):
             assert words[role.value] == slots[f"{role.value}.noun"]
