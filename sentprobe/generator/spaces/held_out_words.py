@@ -7,7 +7,7 @@ from hashlib import sha256
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.events.event import Frame
-from sentprobe.generator.spaces.templates import Pattern, find_patterns, list_template_names
+from sentprobe.generator.spaces.templates import Pattern, find_patterns, list_all_patterns
 from sentprobe.lexicon import Kind, Lexicon
 
 DIVIDED_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIVE, Kind.DATIVE)
@@ -33,7 +33,7 @@ class SplitSide:
                 f"{self.option} {self.share:g}: the share of the words that is held out is between 0 and 1"
             )
         families = {_find_family(pattern) for pattern in find_patterns(self.structures)}
-        for pattern in find_patterns(list_template_names()):
+        for pattern in list_all_patterns():
             if _find_family(pattern) in families and not self._is_listed(pattern):
                 raise UsageError(
                     f"{self}: other forms, or negatives, of the same sentences have the structure "

@@ -97,6 +97,11 @@ def list_frames(pattern: Pattern) -> tuple[Frame, ...]:
     return (pattern.frame, *(clause.frame for _, clause in pattern.clauses))
 
 
+def list_all_patterns() -> tuple[Pattern, ...]:
+    """Return the patterns of all templates, in any language."""
+    return tuple(pattern for patterns in _read_templates()[0].values() for pattern in patterns)
+
+
 @cache
 def find_pattern(frame: Frame, clauses: tuple[tuple[Role, ClausePattern], ...]) -> Pattern:
     """Return the pattern of a frame with relative clauses. Raises LookupError.
@@ -104,8 +109,7 @@ def find_pattern(frame: Frame, clauses: tuple[tuple[Role, ClausePattern], ...]) 
     >>> find_pattern(Frame.TRANSITIVE, ()).name
     'transitive'
     """
-    all_patterns = (pattern for patterns in _read_templates()[0].values() for pattern in patterns)
-    for candidate in all_patterns:
+    for candidate in list_all_patterns():
         if (candidate.frame, candidate.clauses) == (frame, clauses):
             return candidate
     raise LookupError(f"no template has a {frame} clause with these relative clauses")

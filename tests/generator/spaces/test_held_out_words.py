@@ -102,6 +102,7 @@ def test_what_is_written_is_read_back() -> None:
         (["transitve"], r"there is no template 'transitve' \(did you mean 'transitive'\?\)"),
         (["transitive-rc.agent"], r"have the structure transitive-rc\.patient\.transitive\.src;"),
         (["intransitive-rc.agent.transitive.src"], "hold all of intransitive-rc out"),
+        (["dative-rc.agent"], r"have the structure dative-rc\.patient\.transitive\.src;"),
     ],
 )
 def test_what_cannot_be_held_out(values: list[str], message: str) -> None:
