@@ -135,6 +135,12 @@ class Word:
     english: str = ""
     """The English lemma of the same kind that translates a word of another language."""
 
+    def list_properties(self) -> list[object]:
+        """Return everything about the word that decides in which sentences it stands."""
+        forms, takes = (sorted(table.items()) for table in (self.forms, self.takes))
+        features = (sorted(self.flags), self.vowel, self.sort, self.gender, self.auxiliary)
+        return [self.kind, self.lemma, forms, takes, *features]
+
     def accepts(self, sort: str, role: str = MODIFIED) -> bool:
         """Return whether a noun of *sort* may have *role* under a verb, or go with an adjective or relativizer.
 

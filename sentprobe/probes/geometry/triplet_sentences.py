@@ -128,7 +128,8 @@ def build_triplet_spaces(
 def digest_words(lexicon: Lexicon, vocabulary: str) -> str:
     """Return a digest of the words of a vocabulary."""
     words = choose_words(lexicon, vocabulary, Choices(), Constraints())
-    return digest(*words.nouns, "", *words.verbs, "", *words.adverbs)
+    lemmas = {*words.nouns, *words.verbs, *words.adverbs}
+    return digest(*(word.list_properties() for word in lexicon.entries if word.lemma in lemmas))
 
 
 BACKGROUND_SIZE = 2000

@@ -146,8 +146,7 @@ def _digest_origin(suite: AnySuite, task: BuildableTask) -> str:
 
 @lru_cache(maxsize=4)
 def _digest_lexicon(lexicon: Lexicon) -> str:
-    """Return a digest of the words of a lexicon, their forms, and its vocabularies."""
-    words = [
-        (word.kind, word.lemma, sorted(word.forms.items()), sorted(word.flags), word.vowel) for word in lexicon.entries
-    ]
-    return digest(words, [(name, vocabulary.words) for name, vocabulary in lexicon.vocabularies.items()])
+    """Return a digest of the language of a lexicon, its words, and its vocabularies."""
+    words = [word.list_properties() for word in lexicon.entries]
+    vocabularies = [(name, vocabulary.words) for name, vocabulary in lexicon.vocabularies.items()]
+    return digest(lexicon.language.code, words, vocabularies)

@@ -11,11 +11,14 @@ from in_process import Command
 
 from sentprobe.commands.shared.options import CompevalOptions, ItemOptions
 from sentprobe.commands.shared.target_options import parse_targets
+from sentprobe.lexicon import Lexicon, german
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.results.store import read_results, write_result
 from sentprobe.probes.runs import run as runs
 from sentprobe.probes.runs.execution import finished_runs
+from sentprobe.probes.runs.request.built_suites import make_compeval
 from sentprobe.probes.runs.request.settings import make_run
+from sentprobe.probes.runs.request.targets import Targets
 from sentprobe.probes.suites import PresetChoice
 from sentprobe.specs import parse_spec
 
@@ -184,3 +187,18 @@ def test_what_is_found_and_what_is_made_are_counted(tmp_path: Path, command: Com
     code, _, err = command("run", "compeval", *TINY, *BOTH, "--out", tmp_path)
     assert code == 0
     assert err.splitlines()[-1] == "2 results found, 2 made"
+
+
+@pytest.mark.parametrize(
+    "change", [{"gender": "fem"}, {"sort": "thing"}, {"auxiliary": "sein"}, {"takes": {"agent": ("thing",)}}]
+)
+def test_properties_of_words_are_part_of_a_recipe(change: dict[str, Any]) -> None:
+    first, *entries = german().entries
+    lexicon = replace(german(), entries=(replace(first, **change), *entries))
+    assert find_origins(german()) == find_origins(replace(german()))
+    assert find_origins(lexicon) != find_origins(german())
+
+
+def find_origins(lexicon: Lexicon) -> dict[str, str]:
+    suite = make_compeval(["SemRole"], lexicon=lambda: lexicon)
+    return finished_runs.digest_origins(Targets((suite.name,), (suite,)))
