@@ -47,6 +47,7 @@ def check_language(event: ev.Event, language: Language) -> None:
     people = [person for _, person in ev.iterate_participants(event)]
     uses = {
         "object before its verb": event.fronting is not None and not language.has_fronting,
+        "reflexive": event.reflexive is not None and not language.reflexives,
         "modal": event.modal is not None and Kind.MODAL not in language.forms,
         "coordination": not language.has_coordination and any(person.conjunct for person in people),
     }

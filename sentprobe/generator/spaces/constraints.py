@@ -135,6 +135,8 @@ def _check_choices(choices: Choices, language: Language) -> None:
     features += [ev.Event(fronting=fronting) for fronting in choices.frontings]
     for event in (choices.main, choices.clause, *features):
         check_language(event, language)
+    if any(choices.reflexives) and not language.reflexives:
+        raise UsageError(f"{language.name} has no reflexive here")
     if any(choices.coordinations) and not language.has_coordination:
         raise UsageError(f"{language.name} has no coordination here")
 

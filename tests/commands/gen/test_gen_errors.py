@@ -75,6 +75,11 @@ BAD_REQUESTS = [
     Bad("--reflexive agent", "gen: no sentence of the templates all has a reflexive agent, which a recipient or"),
     Bad("--reflexive patient --mood order", "gen: no sentence of the templates all has a reflexive patient"),
     Bad("--determiner any --polarity pos", "gen: negations and questions around ever and any and the choice of"),
+    Bad("--language de --reflexive patient", "gen: German has no reflexive here"),
+    Bad(
+        "--language de --require sehen --forbid sehen",
+        "gen: the required event sehen[transitive] and the forbidden event sehen[transitive] contradict each other in",
+    ),
     Bad("--allow npi", "gen: --allow is for verbs; ever and any stand in negated clauses and questions only"),
     Bad("--forbid *[statement]", "an event has no feature 'statement'"),
     Bad("--adjectives 1 -v compeval", "gen: vocabulary 'compeval' has no adjective; vocabulary "),

@@ -134,6 +134,7 @@ def test_an_ungrammatical_sentence_is_refused(text: str) -> None:
         ("sehen[prog]", "sehen: German has no aspect 'prog' here, only simple, perf"),
         ("sehen[n't]", 'sehen: German has no negator "n\'t" here, only not'),
         ("sehen[question]", "sehen: German has no mood 'question' here, only statement"),
+        ("sehen(patient: himself)", "sehen: German has no reflexive here"),
         ("helfen[passive]", "helfen: a dative event has no passive, but its voice is passive"),
     ],
 )
