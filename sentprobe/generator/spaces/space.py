@@ -293,15 +293,16 @@ class Space:
 
     def _widen_choices(self) -> Iterator[tuple[str, tuple[Layout, ...]]]:
         """Yield the name of each choice, and the layouts with all its values allowed."""
+        language = self.lexicon.language
         all_values: dict[str, Any] = {
             "numbers": tuple(Number),
             "determiners": tuple(w.lemma for w in self.lexicon.words(Kind.DETERMINER)),
             "relativizers": tuple(w.lemma for w in self.lexicon.words(Kind.RELATIVIZER)),
-            "negators": tuple(Negator),
+            "negators": tuple(map(Negator, language.cues)),
             "modals": (None, *(w.lemma for w in self.lexicon.words(Kind.MODAL))),
-            "adverbs": tuple(range(3)),
+            "adverbs": tuple(range(min(3, language.max_adverbs + 1))),
             "adjectives": (0, 1) if self.words.adjectives else (0,),
-            "coordinations": (0, 1),
+            "coordinations": (0, 1) if language.has_coordination else (0,),
             "moods": tuple(Mood) if {*self.choices.moods} != {Mood.STATEMENT} else (Mood.STATEMENT,),
         }
         for name, values in all_values.items():
