@@ -8,6 +8,7 @@ from sentprobe.commands.shared.options import FIX, VARY, declare_option
 from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.generator.events.event import Aspect, Mood, Number, Polarity, Role, Tense, Voice
 from sentprobe.lexicon import Flag
+from sentprobe.lexicon.words import VERB_FLAGS
 
 MUST = "Required and forbidden content"
 OUTPUT = "Output"
@@ -72,6 +73,7 @@ class WordOptions:
         list[Flag] | None,
         declare_option(
             VARY,
+            metavar=f"[{'|'.join(VERB_FLAGS)}]",
             help="stative, punctual, psych: such verbs in the progressive; syncretic: verbs with one form for present "
             "and past (hit).",
         ),

@@ -15,9 +15,10 @@ from sentprobe.generator.spaces.constraints import Choices, Constraints
 from sentprobe.generator.spaces.profile import Profile
 from sentprobe.generator.spaces.published_config import read_config
 from sentprobe.generator.spaces.space import Space
-from sentprobe.lexicon import Flag, Lexicon
+from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.read import choose_vocabulary
+from sentprobe.lexicon.words import VERB_FLAGS
 from sentprobe.progress import show_bars
 from sentprobe.specs import choose_member
 
@@ -53,8 +54,11 @@ def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
         features.tense or features.voice is Voice.PASSIVE or features.aspect is Aspect.PROGRESSIVE
     ):
         raise UsageError("an order is active and simple, without a tense; leave out --tense, --voice and --aspect")
-    if Flag.NPI in (words.allow or ()):
-        raise UsageError("--allow is for verbs; ever and any stand in negated clauses and questions only")
+    if not {*(words.allow or ())} <= {*VERB_FLAGS}:
+        raise UsageError(
+            "--allow is for verbs; ever and any stand in negated clauses and questions only, "
+            "and sentence adverbs in positive clauses"
+        )
     if features.tense and words.modal and "none" not in words.modal:
         raise UsageError("a modal takes the place of the tense; leave out --tense, or add --modal none")
     return Choices(

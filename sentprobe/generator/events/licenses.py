@@ -10,10 +10,11 @@ GENDERS = {ev.Reflexive.HIMSELF: "masc", ev.Reflexive.HERSELF: "fem", ev.Reflexi
 
 
 def check_licenses(event: ev.Event, lexicon: Lexicon) -> None:
-    """Raise Contradiction unless the reflexives and polarity items of a complete event are licensed.
+    """Raise Contradiction unless the reflexives, polarity items and sentence adverbs of a complete event are licensed.
 
     A reflexive agrees with the agent of its clause. A polarity item stands in a question or, after the negation, in a
     negated clause: as an adverb, or as the determiner of a noun that is not the subject.
+    A sentence adverb stands in a positive clause.
 
     >>> from sentprobe.generator.sentences.parse import parse
     >>> from sentprobe.lexicon import english
@@ -31,10 +32,18 @@ def check_licenses(event: ev.Event, lexicon: Lexicon) -> None:
             if not agrees_with_reflexive(word, agent, lexicon):
                 raise ev.Contradiction(f"{word.value!r} does not agree with the agent of {clause.predicate!r}")
         is_negated = clause.polarity is ev.Polarity.NEGATIVE
+        if is_negated:
+            _check_sentence_adverbs(clause, lexicon)
         if clause.mood is not ev.Mood.QUESTION:
             for lemma, is_after_negation in _list_polarity_items(clause, lexicon):
                 if not (is_negated and is_after_negation):
                     raise ev.Contradiction(f"{lemma!r} needs a question, or a negation before it")
+
+
+def _check_sentence_adverbs(clause: ev.Event, lexicon: Lexicon) -> None:
+    for adverb in clause.adverbs or ():
+        if Flag.SENTENCE in lexicon.get(adverb, Kind.ADVERB).flags:
+            raise ev.Contradiction(f"the adverb {adverb!r} does not follow a negation")
 
 
 def select_licensed(events: Iterable[ev.Event], lexicon: Lexicon) -> list[ev.Event]:

@@ -134,7 +134,7 @@ def parse_clauses(sentence: str, lexicon: Lexicon) -> list[ParsedClause]:
 
 
 def _select_licensed(clauses: list[ParsedClause], tokens: list[str], lexicon: Lexicon) -> list[ParsedClause]:
-    """Return the derivations whose reflexives and polarity items are licensed. Raises ParseError if no one is."""
+    """Return the derivations with licensed reflexives, polarity items and sentence adverbs. Raises ParseError."""
     places = [place for place, token in enumerate(tokens, 1) if _needs_license(token, lexicon)]
     if not (places and clauses):
         return clauses
@@ -150,9 +150,13 @@ def _select_licensed(clauses: list[ParsedClause], tokens: list[str], lexicon: Le
     return licensed_clauses
 
 
+_LICENSED = frozenset({Flag.NPI, Flag.SENTENCE})
+
+
 @lru_cache(maxsize=16_384)
 def _needs_license(token: str, lexicon: Lexicon) -> bool:
-    return token in lexicon.language.reflexives or any(Flag.NPI in word.flags for word, _ in lexicon.find(token))
+    flags = (word.flags for word, _ in lexicon.find(token))
+    return token in lexicon.language.reflexives or any(not word_flags.isdisjoint(_LICENSED) for word_flags in flags)
 
 
 def build_event(clause: ParsedClause) -> ev.Event:

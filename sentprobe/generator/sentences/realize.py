@@ -10,7 +10,7 @@ from sentprobe.generator.events.licenses import check_licenses
 from sentprobe.generator.sentences.sentence import Negation, Predicate, Sentence, Token
 from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, find_slots, plan_sentence
 from sentprobe.grammars.derivation import PARENT, Leaf
-from sentprobe.lexicon import Flag, Form, Kind, Lexicon, Word
+from sentprobe.lexicon import Form, Kind, Lexicon, Word
 from sentprobe.lexicon.languages.language import Language
 
 SLOT_KINDS = {
@@ -35,7 +35,7 @@ def check_event(event: ev.Event, lexicon: Lexicon) -> None:
         check_language(clause, lexicon.language)
         lexicon.get(clause.predicate or "", Kind(str(clause.frame)))
         for adverb in clause.adverbs or ():
-            _check_adverb(clause, lexicon.get(adverb, Kind.ADVERB))
+            lexicon.get(adverb, Kind.ADVERB)
         if clause.modal is not None:
             _check_modal(clause, lexicon.get(clause.modal, Kind.MODAL))
         for _, person in ev.iterate_participants(clause):
@@ -43,11 +43,6 @@ def check_event(event: ev.Event, lexicon: Lexicon) -> None:
                 _check_participant(conjunct, lexicon)
     check_licenses(event, lexicon)
     check_sorts(event, lexicon)
-
-
-def _check_adverb(clause: ev.Event, adverb: Word) -> None:
-    if Flag.SENTENCE in adverb.flags and clause.polarity is ev.Polarity.NEGATIVE:
-        raise UsageError(f"the adverb {adverb.lemma!r} does not follow a negation")
 
 
 def _check_modal(clause: ev.Event, modal: Word) -> None:

@@ -29,7 +29,7 @@ def iterate_order_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Ite
         text = "leaving out relative clauses and early objects where no case decides"
         yield Rule(text, partial(_find_undecided_boxes, words, lexicon, choices), is_ban=True)
     adverbs = (lexicon.get(adverb, Kind.ADVERB) for adverb in words.adverbs)
-    flagged = frozenset(i for i, adverb in enumerate(adverbs) if Flag.SENTENCE in adverb.flags - choices.allow)
+    flagged = frozenset(i for i, adverb in enumerate(adverbs) if Flag.SENTENCE in adverb.flags)
     if flagged and {*choices.adverbs, *choices.adverbs_in_clauses} != {0}:
         text = "leaving out adverbs that do not follow a negation"
         yield Rule(text, partial(_find_negated_boxes, flagged), is_ban=True)

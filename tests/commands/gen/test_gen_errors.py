@@ -80,6 +80,7 @@ BAD_REQUESTS = [
         "--language de --require sehen --forbid sehen",
         "gen: the required event sehen[transitive] and the forbidden event sehen[transitive] contradict each other in",
     ),
+    Bad("--language de --allow sentence", "gen: --allow is for verbs; ever and any stand in"),
     Bad("--allow npi", "gen: --allow is for verbs; ever and any stand in negated clauses and questions only"),
     Bad("--forbid *[statement]", "an event has no feature 'statement'"),
     Bad("--adjectives 1 -v compeval", "gen: vocabulary 'compeval' has no adjective; vocabulary "),
