@@ -12,6 +12,7 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.completion import build_completer, complete_contrast
 from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
 from sentprobe.errors import UsageError
+from sentprobe.generator.events.event import Mood
 from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
 from sentprobe.specs import choose_member
 
@@ -62,7 +63,9 @@ def retrieval(
         raise UsageError("a contrast is missing: give --contrast, or --kind exclusion")
     side = find_split_side(hold_out or (), source)
     words = load_lexicon(source.lexicon, source.language)
-    vocabulary = source.vocabulary or choose_vocabulary(words, "english" if is_exclusion else "compeval")
+    if is_exclusion and Mood.QUESTION not in words.language.moods:
+        raise UsageError(f"--kind exclusion asks questions, which {words.language.name} lacks here")
+    vocabulary = source.vocabulary or choose_vocabulary(words, "" if is_exclusion else "compeval")
     spaces: list[TripletSpace]
     if is_exclusion:
         spaces = [ExclusionSpace(words, vocabulary=vocabulary, side=side)]

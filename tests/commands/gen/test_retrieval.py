@@ -147,6 +147,7 @@ def test_held_out_words_are_in_no_other_set(kind: tuple[str, str], gen: Any, tmp
         ("-c role -t transitive -n 100000", "different"),
         ("-c role --hold-out .3 --held-out .3", "give one of them"),
         ("-n 5", "a contrast is missing: give --contrast, or --kind exclusion"),
+        ("--kind exclusion --language de", "--kind exclusion asks questions, which German lacks here"),
         ("--kind exclusions", "did you mean 'exclusion'"),
         ("--kind exclusion -c role", "leave out -c, -t and --mood"),
         ("--kind exclusion -t transitive", "leave out -c, -t and --mood"),
