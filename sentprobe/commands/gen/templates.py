@@ -5,7 +5,7 @@ from sentprobe.display.screen import print_table, print_text
 from sentprobe.display.table_writers import build_empty_table
 from sentprobe.generator.events.event import Contradiction
 from sentprobe.generator.sentences.realize import realize
-from sentprobe.generator.spaces.templates import find_patterns, list_template_names
+from sentprobe.generator.spaces.templates import expand_templates, find_patterns, list_template_names
 from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.read import choose_vocabulary, load_lexicon
 
@@ -24,7 +24,8 @@ def templates(
         if example or "ditransitive" not in template or "." not in template:  # many vocabularies lack such verbs
             table.add_row(f"{template}\n  {example}", count)
     print_table(table)
-    print_text(f"all: {', '.join(sorted({p.name.partition('.')[0] for p in find_patterns(['all'])}))}")
+    patterns = find_patterns(expand_templates(["all"], words.language))
+    print_text(f"all: {', '.join(sorted({pattern.name.partition('.')[0] for pattern in patterns}))}")
 
 
 def describe_template(name: str, lexicon: Lexicon, vocabulary: str) -> tuple[str, str]:
