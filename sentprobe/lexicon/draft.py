@@ -13,6 +13,8 @@ FLAGS = "flags"
 ARTICLE = "article"
 SORT = "sort"
 GENDER = "gender"
+AUXILIARY = "auxiliary"
+ENGLISH_LEMMA = "english"
 TAKES = "takes"
 EXCEPT = "except"
 ALL = "*"
@@ -88,8 +90,8 @@ def make_word(kind: Kind, entry: LexiconEntry, ask: FormSource, language: Langua
         sort=sort if isinstance(sort := table.get(SORT), str) else PERSON,
         takes=dict(read_takes(table.get(TAKES))),
         gender=read_text(table, GENDER),
-        auxiliary=read_text(table, "auxiliary"),
-        english=read_text(table, "english"),
+        auxiliary=read_text(table, AUXILIARY),
+        english=read_text(table, ENGLISH_LEMMA),
     )
 
 

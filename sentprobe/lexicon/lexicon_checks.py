@@ -46,11 +46,22 @@ def check_duplicate_lemma(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Write a lemma once in its section, and once in a list of a vocabulary or a set of synonyms."""
     for place, first in draft.document.repeated:
         yield place.first, f"{place.key!r} in [{place.section}] is on line {first.first} already"
+    yield from find_shared_translations(draft)
     for entry in (*list_vocabulary_entries(draft), *list_synonym_sets(draft)):
         counts = Counter(drafts.list_strings(entry.value))
         for lemma in sorted(lemma for lemma, count in counts.items() if count > 1):
             line = draft.document.find_line(lemma, after=entry.line)
             yield line, f"{lemma!r} stands more than once in the list of {entry.key!r}"
+
+
+def find_shared_translations(draft: drafts.Draft) -> Iterator[LexiconFinding]:
+    """Yield the words whose English lemma translates another word; verbs with a dative translate transitive ones."""
+    owners: dict[tuple[Kind, str], Word] = {}
+    for item in draft.items:
+        word, kind = item.word, Kind.TRANSITIVE if item.word.kind is Kind.DATIVE else item.word.kind
+        owner = owners.setdefault((kind, word.english), word) if word.english else word
+        if owner is not word:
+            yield item.entry.line, f"the English {word.english!r} of {word.lemma!r} is that of {owner.lemma!r} already"
 
 
 def check_missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
@@ -186,7 +197,8 @@ def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
             yield section.line, f"{section.name!r}, expected a section [{section.name}]"
     for item in draft.items:
         yield from find_wrong_values(item)
-        yield from find_wrong_gender(item)
+        yield from find_wrong_choice(item, drafts.GENDER, GENDERS)
+        yield from find_wrong_choice(item, drafts.AUXILIARY, draft.language.perfect_auxiliaries)
     for entry in list_vocabulary_entries(draft):
         if not is_strings(entry.value) and entry.value != drafts.ALL:
             yield entry.line, f'{entry.key!r}, expected a list of lemmas or "{drafts.ALL}"'
@@ -196,10 +208,10 @@ def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
             yield entry.line, f"{entry.key!r} of [{SYNONYMS}], expected a list of lists of two lemmas or more"
 
 
-def find_wrong_gender(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
-    """Yield the gender of a noun if there is no such gender."""
-    if item.stated.get(drafts.GENDER, GENDERS[0]) not in GENDERS:
-        yield item.entry.line, f"{drafts.GENDER!r} of {item.word.lemma!r}, expected {format_names(GENDERS)}"
+def find_wrong_choice(item: drafts.DraftWord, key: str, values: tuple[str, ...]) -> Iterator[LexiconFinding]:
+    """Yield the value of a key, such as the gender of a noun, if it is none of *values*."""
+    if values and item.stated.get(key, values[0]) not in values:
+        yield item.entry.line, f"{key!r} of {item.word.lemma!r}, expected {format_names(values)}"
 
 
 def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
@@ -217,7 +229,7 @@ def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
         elif key == drafts.TAKES and not all(s and is_strings(s) for s in list_taken(item.word.kind, value)):
             form = '{ patient = ["thing"] }' if item.word.kind in VERBS else '["thing"]'
             yield line, f"{key!r} of {lemma!r}, expected sorts such as {form}"
-        elif key in frozenset(Form) and not isinstance(value, str):
+        elif key in {*Form, drafts.ENGLISH_LEMMA} and not isinstance(value, str):
             yield line, f"{key!r} of {lemma!r}, expected a string"
 
 

@@ -158,6 +158,7 @@ GERMAN = Language(
         ("dative", "active", "", _GAPS),
     ),
     participle="VVPP",
+    perfect_auxiliaries=("haben", "sein"),
     perfect_forms=_AUXILIARIES,
     function_words=_FUNCTION_WORDS,
     auxiliaries=frozenset({*_AUXILIARIES, *_AUXILIARIES.values(), *_WERDEN}),

@@ -65,6 +65,8 @@ class Language:
     structures: tuple[StructureRow, ...]
     participle: str = ""
     """The form that stands in the perfect, in a language whose perfect has two auxiliaries."""
+    perfect_auxiliaries: tuple[str, ...] = ()
+    """The auxiliaries that an entry can state."""
     perfect_forms: Mapping[str, str] = field(default_factory=dict)
     """For each form of the auxiliary *haben*, the form of *sein*, which some verbs take in the perfect."""
     function_words: frozenset[str]

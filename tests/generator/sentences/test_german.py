@@ -232,6 +232,11 @@ BAD_ENTRIES = {
     'Hund = { gender = "male", plural = "Hunde", genitive = "Hundes" }': "L011: .*'gender' of 'Hund', expected masc,",
     'hund = { gender = "masc", plural = "Hunde", genitive = "Hundes" }': "L008: .*'hund'",
     'Hund = { gender = "masc", plurl = "Hunde", genitive = "Hundes" }': "L005: .*'plurl', .*did you mean 'plural'",
+    'Hund = { english = 3, gender = "masc", plural = "Hunde", genitive = "Hundes" }': "'english' of 'Hund', expected",
+    'Hund = { english = "dog", gender = "masc", plural = "Hunde", genitive = "Hundes" }\n'
+    'Wolf = { english = "dog", gender = "masc", plural = "Wölfe", genitive = "Wolfes" }': "'dog' of 'Wolf' is that of 'Hund'",
+    'Hund = { gender = "masc", plural = "Hunde", genitive = "Hundes" }\n[dative]\nfolgen = { present = "folgt", '
+    'past = "folgte", participle = "gefolgt", auxiliary = "werden" }': "'auxiliary' of 'folgen', expected haben, sein",
 }
 
 
@@ -243,3 +248,9 @@ def test_a_wrong_entry_is_reported(entry: str) -> None:
     right = 'Hund = { gender = "masc", plural = "Hunde", genitive = "Hundes" }'
     lexicon = read_lexicon_text(f"[noun]\n{right}\n{verb}", "my.toml", language=GERMAN)
     assert parse("die Hunde haben nicht gebellt", lexicon)[0].predicate == "bellen"
+
+
+def test_a_sentence_adverb_after_a_negation_is_refused() -> None:
+    assert parse("der Politiker rennt normalerweise", LEXICON)
+    with pytest.raises(ParseError, match="the adverb 'normalerweise' does not follow a negation"):
+        parse("der Politiker rennt nicht normalerweise", LEXICON)
