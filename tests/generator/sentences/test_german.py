@@ -234,7 +234,7 @@ BAD_ENTRIES = {
     'Hund = { gender = "masc", plurl = "Hunde", genitive = "Hundes" }': "L005: .*'plurl', .*did you mean 'plural'",
     'Hund = { english = 3, gender = "masc", plural = "Hunde", genitive = "Hundes" }': "'english' of 'Hund', expected",
     'Hund = { english = "dog", gender = "masc", plural = "Hunde", genitive = "Hundes" }\n'
-    'Wolf = { english = "dog", gender = "masc", plural = "Wölfe", genitive = "Wolfes" }': "'dog' of 'Wolf' is that of 'Hund'",
+    'Wolf = { english = "dog", gender = "masc", plural = "Wölfe", genitive = "Wolfes" }': "'dog' of 'Wolf' is that of",
     'Hund = { gender = "masc", plural = "Hunde", genitive = "Hundes" }\n[dative]\nfolgen = { present = "folgt", '
     'past = "folgte", participle = "gefolgt", auxiliary = "werden" }': "'auxiliary' of 'folgen', expected haben, sein",
 }
