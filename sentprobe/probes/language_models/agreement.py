@@ -52,11 +52,17 @@ def _find_agreements(tokens: Mapping[str, Sequence[Any]]) -> Iterator[Agreement]
         if relation not in SUBJECTS:
             continue
         predicate = heads[place] - 1
-        subject = heads[predicate] - 1 if "PronType=Rel" in features[place] else place
+        subject = heads[predicate] - 1 if _is_relative(features[place]) else place
         auxiliaries = [i for i, head in enumerate(heads) if head - 1 == predicate and relations[i] in AUXILIARIES]
         for verb in (predicate, *auxiliaries):
             if "VerbForm=Fin" in features[verb] and _read_number(features[verb]):
                 yield Agreement(subject, verb)
+
+
+def _is_relative(features: str) -> bool:
+    """Say whether the type of a pronoun, which may be of several (``Dem,Rel``), is relative."""
+    types = (value.removeprefix("PronType=") for value in features.split("|") if value.startswith("PronType="))
+    return any("Rel" in pronoun_type.split(",") for pronoun_type in types)
 
 
 def _read_number(features: str) -> str:

@@ -7,8 +7,11 @@ from hypothesis import strategies as st
 from sentprobe.generator.minimal.minimal_files import format_pair_lines, sample_pairs
 from sentprobe.generator.minimal.minimal_pairs import build_pair_spaces
 from sentprobe.generator.sentences.parse import parse
-from sentprobe.lexicon import english
+from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.sentences.sentence_records import to_json
+from sentprobe.lexicon import english, german
 from sentprobe.probes.compeval.annotation import ProbedEvent, build_event_columns
+from sentprobe.probes.language_models.agreement import describe_agreement
 from sentprobe.probes.language_models.sentence_pairs import SentencePair, build_pair
 from sentprobe.values import parse_json
 
@@ -51,3 +54,10 @@ def test_attractors_are_those_of_test_items(uid: str, seed: int) -> None:
     )
     assert pair.columns["distance"] == str(verb - 2)  # the subject is the second word
     assert pair.columns["attractors"] == columns["attractors"]
+
+
+def test_a_german_relative_pronoun_is_its_noun() -> None:
+    good, bad = "die Kinder , die den Arzt sehen , schlafen", "die Kinder , die den Arzt sieht , schlafen"
+    (event,) = parse(good, german())
+    tokens = to_json(realize(event, german()))["tokens"]
+    assert describe_agreement(good, bad, tokens) == {"distance": "4", "attractors": "1"}
