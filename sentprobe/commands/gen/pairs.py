@@ -142,9 +142,9 @@ def _build_rows(
 
     if isinstance(space, NliSpace):
         return training_files.build_rows(space.iterate_pairs(n, seed=seed), style)
-    drawn = space.sample(n, seed=seed)
     if translator is not None and not is_training:
-        return translation.format_translated_lines(drawn, translator)
+        return translation.format_translated_lines(space, n, seed, translator)
+    drawn = space.sample(n, seed=seed)
     if translator is not None:
         return training_files.build_rows(translation.iterate_translated_columns(drawn, translator), style)
     if is_training:

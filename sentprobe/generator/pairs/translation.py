@@ -6,7 +6,7 @@ relative clause, the clause is active. Where the translation has two readings, i
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -18,7 +18,7 @@ from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.event_json import event_from_json
 from sentprobe.generator.pairs.training_files import COLUMNS, PORTION_SIZE, TrainingColumns
 from sentprobe.generator.pairs.triplet_files import TripletFormat, format_triplet_lines
-from sentprobe.generator.pairs.triplets import SIDES, TripletSet, TripletSide
+from sentprobe.generator.pairs.triplets import SIDES, TripletSet, TripletSide, TripletSpace
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence import Sentence
@@ -133,6 +133,7 @@ def iterate_translated_rows(triplets: TripletSet, translator: Translator) -> Ite
     """Yield each triplet with annotation, all sentences but the anchor translated."""
     for line in format_triplet_lines(triplets, TripletFormat.JSONL):
         row = json.loads(line)
+        del row["voices"]  # those of the translation differ
         for side in SIDES[1:]:
             record = row["annotation"][side]
             sentence = translator.translate_sentence(event_from_json(record["event"]), record["id"])
@@ -141,10 +142,27 @@ def iterate_translated_rows(triplets: TripletSet, translator: Translator) -> Ite
         yield row
 
 
-def format_translated_lines(triplets: TripletSet, translator: Translator) -> Iterator[str]:
-    """Yield a line of JSON for each row of :func:`iterate_translated_rows`."""
-    for row in iterate_translated_rows(triplets, translator):
+_DRAWS = 4
+"""Triplets that are drawn for one, since up to half of the translations have one negative for both."""
+
+
+def format_translated_lines(space: TripletSpace, n: int, seed: int, translator: Translator) -> Iterator[str]:
+    """Yield *n* lines of JSON with two negatives (see :func:`iterate_translated_rows`). Raises UsageError."""
+    space.check_count(n)
+    rows = iterate_translated_rows(space.sample_unchecked(min(_DRAWS * n, space.count()), seed=seed), translator)
+    number = 0
+    for number, row in enumerate(islice(filter(_has_two_negatives, rows), n), 1):
+        row["id"] = f"{space.contrast.name}-{number}"
         yield json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n"
+
+    if number < n:
+        raise UsageError(
+            f"only {number} of the {n} triplets have two different negatives in {translator.target.language.name}"
+        )
+
+
+def _has_two_negatives(row: Mapping[str, Any]) -> bool:
+    return row[TripletSide.NEGATIVE] != row[TripletSide.HARD]
 
 
 def iterate_translated_columns(triplets: TripletSet, translator: Translator) -> Iterator[TrainingColumns]:

@@ -128,6 +128,7 @@ def test_command(gen: Gen, tmp_path: Path) -> None:
     outcome = gen("pairs", "-c", "noun", "--translate", "de", "-v", "english", "-n", 40, "--hold-out", "0.3")
     rows = [json.loads(line) for line in outcome.lines]
     assert [*rows[39]["annotation"]] == [*SIDES]
+    assert all(row["negative"] != row["hard_negative"] and "voices" not in row for row in rows)
     outcome = gen("pairs", "-c", "role", "--translate", "de", "-n", 4, "--for", "training")
     rows = [json.loads(line) for line in outcome.lines]
     assert [[*row] for row in rows] == [["anchor", "positive", "negative"]] * 4
