@@ -162,7 +162,7 @@ def format_translated_lines(space: TripletSpace, n: int, seed: int, translator: 
 
 
 def _has_two_negatives(row: Mapping[str, Any]) -> bool:
-    return row[TripletSide.NEGATIVE] != row[TripletSide.HARD]
+    return bool(row[TripletSide.NEGATIVE] != row[TripletSide.HARD])
 
 
 def iterate_translated_columns(triplets: TripletSet, translator: Translator) -> Iterator[TrainingColumns]:
