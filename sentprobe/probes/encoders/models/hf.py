@@ -15,6 +15,7 @@ import torch
 from torch import Tensor
 
 from sentprobe.errors import UsageError, format_count, suggest
+from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.read import load_lexicon
 from sentprobe.probes.encoders.models import model_loading as loading
 from sentprobe.probes.encoders.models import model_parts, named_tokens, pretrained, text_frame
@@ -78,6 +79,8 @@ class HfOptions(pretrained.LoadingOptions):
     """The table of a corpus, which has the named tokens of its sentences; empty: the grammar."""
     lexicon: str = ""
     """The lexicon of the grammar; empty: the built-in one."""
+    language: str = ENGLISH.code
+    """The language of the grammar."""
     prompt: str = ""
     chat: bool = False
     """Whether the text is a user's message in the chat template."""
@@ -351,12 +354,15 @@ def _format_name(spec: Spec, pool: str = "", layer: int | None = None) -> str:
 
 
 def _open_words(options: HfOptions) -> named_tokens.WordFinder:
-    if options.table and options.lexicon:
-        raise UsageError("hf: option lexicon= is of the grammar; leave it out beside table=")
+    if options.table and (options.lexicon or options.language != ENGLISH.code):
+        name = "lexicon" if options.lexicon else "language"
+        raise UsageError(f"hf: option {name}= is of the grammar; leave it out beside table=")
     if options.table:
         return named_tokens.open_table_words(Path(options.table).expanduser())
     path = Path(options.lexicon).expanduser() if options.lexicon else None
-    return named_tokens.GrammarWords(load_lexicon(path), path.read_bytes() if path else b"")
+    lexicon = load_lexicon(path, options.language)
+    language_code = b"" if lexicon.language is ENGLISH else options.language.encode()
+    return named_tokens.GrammarWords(lexicon, language_code + (path.read_bytes() if path else b""))
 
 
 def _parse_pools(text: str, words: named_tokens.WordFinder) -> list[str]:

@@ -35,11 +35,17 @@ class GrammarWords:
 
     lexicon: Lexicon
     content: bytes = b""
-    """The content of its file; empty: the built-in lexicon."""
+    """The code of its language unless English, and the content of its file; empty: the built-in English lexicon."""
     names: Sequence[str] = GRAMMAR_NAMES
     """The usual names."""
-    source: str = " in the grammar of generated sentences (for natural text, name its table: table=FOLDER)"
-    """Where an unknown sentence was looked up: the end of a message."""
+
+    @property
+    def source(self) -> str:
+        """Where an unknown sentence was looked up: the end of a message."""
+        return (
+            f" in the grammar of generated {self.lexicon.language.name} sentences "
+            "(language=de: German; for natural text, name its table: table=FOLDER)"
+        )
 
     def has_name(self, name: str) -> bool:
         """Say whether the name is a role or a slot."""

@@ -96,6 +96,15 @@ def test_words_of_a_lexicon(gpt2: Path, tmp_path: Path) -> None:
     assert encoder.fingerprint != load(f"hf:{gpt2}?pool=subject").fingerprint
 
 
+def test_words_of_german(gpt2: Path) -> None:
+    sentence = "den Anwalt sieht der Arzt"
+    with pytest.raises(EncoderError, match=r"has no agent in the grammar of generated English sentences \(language=de"):
+        load(f"hf:{gpt2}?pool=agent").encode([sentence])
+    encoder = load(f"hf:{gpt2}?pool=agent&language=de")
+    np.testing.assert_allclose(encoder.encode([sentence])[0], read_states(gpt2, sentence)[-1], atol=1e-5)
+    assert encoder.fingerprint != load(f"hf:{gpt2}?pool=agent").fingerprint
+
+
 def test_words_of_a_table(tmp_path: Path) -> None:
     rows = sample_rows(200)
     words = open_table_words(write_table(rows, tmp_path / "table", shards=3).path)
