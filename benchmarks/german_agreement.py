@@ -25,7 +25,7 @@ from measure import format_table
 from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.training.batchers import minibatch_by_words
-from spacy.util import fix_random_seed  # type: ignore[attr-defined]
+from thinc.api import fix_random_seed
 
 TREEBANKS = Path(__file__).parents[2] / "shared" / "data" / "treebanks" / "ud"
 FEATURES = ("Case", "Gender", "Number", "Tense", "VerbForm")
