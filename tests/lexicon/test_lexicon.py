@@ -93,7 +93,7 @@ def sample_word_lists(draw: st.DrawFn) -> tuple[Word, ...]:
             if kind in VERBS or kind is Kind.ADJECTIVE
             else {}
         )
-        words.append(Word(next(supply), kind, forms, flags, vowel, sort, takes, gender))
+        words.append(Word(next(supply), kind, forms, flags, vowel, sort, takes=takes, gender=gender))
     return tuple(words)
 
 

@@ -206,7 +206,7 @@ HeldOutOption = Annotated[
     declare_option(
         HELD_OUT,
         "--held-out",
-        help="Use only the words or structures that gen pairs --hold-out VALUE excludes.",
+        help="Use only what gen pairs --hold-out VALUE excludes.",
         autocompletion=completion.complete_template,
     ),
 ]

@@ -19,7 +19,7 @@ def test_a_command_gets_the_instance_of_each_group() -> None:
 
     parameters = inspect.signature(command).parameters
     assert list(parameters) == [
-        *("first", "band", "odd_band", "words", "first_rank", "sequences", "depths"),
+        *("first", "train_on", "test_on", "band", "odd_band", "words", "first_rank", "sequences", "depths"),
         *("sampling", "train", "test", "validation", "last"),
     ]
     arguments = {name: None for name, value in parameters.items() if name != "first"}
