@@ -50,4 +50,4 @@ def train_ngram_model(
         reporter.begin("count n-grams", 1)
         write_rows(out, train_ngrams(sentences.texts, order=encoder.order, words=encoder.words))
         reporter.advance()
-    print_text(f"{out}: n-grams of 1 to {encoder.order} words, from {sentences}; {sentences.omitted}")
+    print_text(f"{out}: n-grams of up to {encoder.order} words, from {sentences}; {sentences.omitted}")

@@ -554,7 +554,7 @@ def test_language_models_of_both_kinds_are_scored(command: Command, train: Train
     code, out, err = command("train", "ngram", "--corpus", text, "--order", 2, "--lower", "-o", arpa)
     assert (code, out) == (
         0,
-        f"{arpa}: n-grams of 1 to 2 words, from 3 sentences in 1 document; none was left out\n",
+        f"{arpa}: n-grams of up to 2 words, from 3 sentences in 1 document; none was left out\n",
     ), err
     models = (lstm, f"ngram:{arpa}?lower=yes&name=bigrams")
     code, out, err = command("lm", *models, "--pairs", tmp_path / "pairs.jsonl", "-f", "json")
