@@ -328,10 +328,12 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
     layers = _resolve_layers(requested_layer, model.count_layers(), first=1 if model.modules else 0)
     places = [StatePlace(layer, pool) for pool, layer in product(pools, layers)]
     store = LayerStore(model, places)
-    fixed = (
+    fixed: tuple[object, ...] = (
         *(files.content, options.part, options.precision, options.bits, model.limit, options.prompt, options.chat),
         *(options.absent, words.content),
     )
+    if model.frame.end and not pretrained.is_causal(model.model.config):
+        fixed += (model.frame.end,)  # all tokens read the appended one
     bare = replace(spec, options=tuple(pair for pair in spec.options if pair[0] != "layer"))
     encoders = []
     for place in places:

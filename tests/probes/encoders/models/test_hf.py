@@ -254,6 +254,16 @@ def test_what_does_not_change_them_is_not(bert: Path) -> None:
         assert load(f"hf:{bert}?{option}").fingerprint == expected
 
 
+def test_an_appended_end_token_is_in_the_fingerprint_unless_the_model_is_causal(tmp_path: Path) -> None:
+    for kind, changes in {"T5": True, "GPT2": False}.items():
+        path = tiny_model(tmp_path / kind, kind=kind)
+        config = path / "tokenizer_config.json"
+        config.write_text(json.dumps(json.loads(config.read_text()) | {"eos_token": "]", "pad_token": "?"}))
+        alone, mean = load(f"hf:{path}?pool=mean"), load_hf(parse_spec(f"hf:{path}?pool=mean,eos"))[0]
+        assert (alone.fingerprint != mean.fingerprint) is changes
+        assert np.allclose(alone.encode(TEXTS), mean.encode(TEXTS), atol=1e-5) is not changes
+
+
 def test_changed_file_changes_the_fingerprint(tmp_path: Path) -> None:
     path = tiny_model(tmp_path / "model", kind="Bert")
     before = load(f"hf:{path}").fingerprint
