@@ -14,7 +14,7 @@ from sentprobe.lexicon import english
 from sentprobe.lexicon.read import choose_vocabulary
 from sentprobe.processes import check_count, limit_threads
 from sentprobe.progress import show_bars
-from sentprobe.specs import choose_member
+from sentprobe.specs import check_distinct, choose_member
 from sentprobe.values import parse_json
 
 if TYPE_CHECKING:
@@ -65,14 +65,17 @@ def lm(
     A pair is a grammatical and an ungrammatical sentence. Several models are compared by paired tests.
     """
     from sentprobe.probes.language_models.pair_accuracies import PairResults, check_column, load_or_read_scores
-    from sentprobe.probes.language_models.scorers import ScoreKind, parse_models
+    from sentprobe.probes.language_models.scorers import SCORES, ScoreKind, parse_models
     from sentprobe.probes.language_models.sentence_pairs import read_pairs
+    from sentprobe.probes.language_models.stored_scores import load_stored_scores
 
     style = find_table_format(format_, out, subject="lm")
     check_output_file(scores)
     kind = choose_member(ScoreKind, score, what="score")
     specs = parse_models(models)
     check_count("threads", threads)
+    names = [load_stored_scores(spec).name if spec.kind == SCORES else spec.name for spec in specs]
+    check_distinct("model", names)
     if bool(pairs) == bool(paradigm):
         raise UsageError("name minimal pairs: either by --pairs, a file or folder, or by --paradigm")
     if pairs and n is not None:

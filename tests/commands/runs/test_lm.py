@@ -72,6 +72,8 @@ def test_stored_scores_give_the_same_table(command: Command, pairs: Path) -> Non
         code, shown, err = command("lm", "scores:t.csv?model=python:lm_scores:score", *options)
         assert (code, shown, message in err) == (1, "", True), err
     assert command("lm", "scores:none.csv", *options)[0] == 2
+    code, shown, err = command("lm", *models, stored[0], *options)
+    assert (code, shown, f"model '{models[0]}' is asked for twice" in err) == (2, "", True)
 
 
 def test_the_text_the_flat_formats_and_the_file(command: Command, pairs: Path) -> None:
