@@ -25,10 +25,18 @@ from sentprobe.specs import Spec
 
 CHANCE = 0.5
 PARADIGM = "paradigm"
+COLUMN_NAMES = (
+    *("phenomenon", "model", "score", "pairs", "accuracy", "accuracy_low", "accuracy_high", "ties", "unigram"),
+    *("chance", "first", "second", "first_accuracy", "second_accuracy", "draws", "difference", "low", "high"),
+    *("wins", "losses", "sign_p", "sign_p_corrected", "t_p", "t_p_corrected"),
+)
+"""The columns of the records beside the field that breaks accuracy down."""
 
 
 def check_column(pairs: Sequence[sp.SentencePair], by: str) -> None:
-    """Raise UsageError if no pair has a field, or its values are as many texts as there are pairs."""
+    """Raise UsageError if no pair has a field, its name is a column's, or its values are too many texts."""
+    if by in COLUMN_NAMES:
+        raise UsageError(f"--by {by}: the output has a column of this name; rename the field of the pairs")
     names = [*dict.fromkeys(chain.from_iterable(pair.columns for pair in pairs))]
     if by not in (PARADIGM, *names):
         raise UsageError(f"the pairs have no field {by!r}{suggest(by, names)}; they have {', '.join(names)}")
