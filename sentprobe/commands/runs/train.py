@@ -155,6 +155,7 @@ def _build_plans(
 ) -> Iterator["TrainingPlan"]:
     """Yield a training plan for each architecture and seed, each with its own folder."""
     from sentprobe.probes.pretraining import devices_and_precision
+    from sentprobe.probes.pretraining.objectives import next_word
     from sentprobe.probes.runs.training.training_plan import check_texts
 
     check_distinct("architecture", architectures)
@@ -169,6 +170,8 @@ def _build_plans(
             probing=probing,
         )
         check_texts(plan)
+        if objective == "next-word":
+            next_word.check_architecture(plan.model.architecture, is_reversed=plan.model.reverse)
         if plan.kind.learns:
             devices_and_precision.check_machine(plan.settings.machine)
         yield plan

@@ -230,7 +230,7 @@ BAD = [
     ("lstm --corpus TEXT", "--objective is missing: none, autoencoder"),
     ("lstm-lm cbow --corpus TEXT", "lstm-lm is lstm with --objective next-word; name nothing else"),
     ("lstm-lm --order 3 --corpus TEXT", "--order is for ngram, not for lstm"),
-    ("bilstm-max --objective next-word --inputs 4 --corpus TEXT", "by lstm or gru-uni: no bilstm-max"),
+    ("bilstm-max --objective next-word --inputs 4 --corpus none.txt", "by lstm or gru-uni: no bilstm-max"),
     ("lstm-lm --corpus TEXT", "compares states with word vectors: --inputs 3 is not --hidden 4"),
     ("lstm-lm --corpus TEXT --preset adi", "by lstm or gru-uni: no reversed sentences"),
     ("lstm --objective nmtt --corpus TEXT", "there is no objective 'nmtt' (did you mean 'nmt'?)"),
