@@ -130,7 +130,9 @@ def _choose_objective(architectures: list[str], objective: str | None) -> tuple[
     if architectures == [names.LSTM_LM] and objective in (None, "next-word"):
         return ["lstm"], "next-word"
     if names.LSTM_LM in architectures:
-        raise UsageError(f"{names.LSTM_LM} is lstm with --objective next-word; name nothing else")
+        raise UsageError(
+            f"{names.LSTM_LM} already means lstm with next-word: leave out --objective and other architectures"
+        )
     if objective is None:
         raise UsageError(f"--objective is missing: {names.enumerate_names(names.OBJECTIVES)}")
     return architectures, objective

@@ -39,7 +39,9 @@ def check_column(pairs: Sequence[sp.SentencePair], by: str) -> None:
         raise UsageError(f"--by {by}: the output has a column of this name; rename the field of the pairs")
     names = [*dict.fromkeys(chain.from_iterable(pair.columns for pair in pairs))]
     if by not in (PARADIGM, *names):
-        raise UsageError(f"the pairs have no field {by!r}{suggest(by, names)}; they have {', '.join(names)}")
+        hint = "; only paradigms of subject-verb agreement have distance and attractors"
+        hint = hint if by in ("distance", "attractors") else ""
+        raise UsageError(f"the pairs have no field {by!r}{suggest(by, names)}; they have {', '.join(names)}{hint}")
     values = {pair.columns.get(by, "") for pair in pairs}
     if by != PARADIGM and MAX_PARTS < len(values) == len(partition_values(by, values).names):
         raise UsageError(f"the field {by!r} has {len(values)} values; at most {MAX_PARTS}, or numbers, can be shown")

@@ -149,6 +149,12 @@ def test_accuracy_by_attractors(command: Command, pairs: Path) -> None:
         ("gpt2 --pairs pairs.jsonl", 2, "unknown language model 'gpt2'; known: hf:MODEL, ngram:FILE, python:"),
         ("ngrams:x --pairs pairs.jsonl", 2, "unknown language model 'ngrams:x' (did you mean 'ngram'?)"),
         ("hf: --pairs pairs.jsonl", 2, "unknown language model 'hf'"),
+        ("scores: --pairs pairs.jsonl", 2, "scores: needs a file"),
+        (
+            "python:lm_scores:score -p transitive -n 3 --by distance",
+            2,
+            "only paradigms of subject-verb agreement have dis",
+        ),
         ("ngram:x ngram:x --pairs pairs.jsonl", 2, "'ngram:x' is asked for twice"),
         ("ngram:none.arpa --pairs pairs.jsonl", 2, "none.arpa: cannot read it: No such file or directory"),
         ("ngram:pairs.jsonl --pairs pairs.jsonl", 1, "pairs.jsonl: no ARPA file"),

@@ -228,7 +228,7 @@ def is_one_model(folder: Path) -> bool:
 BAD = [
     ("lstmm --objective none --corpus TEXT", "there is no architecture 'lstmm' (did you mean 'lst"),
     ("lstm --corpus TEXT", "--objective is missing: none, autoencoder"),
-    ("lstm-lm cbow --corpus TEXT", "lstm-lm is lstm with --objective next-word; name nothing else"),
+    ("lstm-lm cbow --corpus TEXT", "lstm-lm already means lstm with next-word: leave out --obj"),
     ("lstm-lm --order 3 --corpus TEXT", "--order is for ngram, not for lstm"),
     ("bilstm-max --objective next-word --inputs 4 --corpus none.txt", "by lstm or gru-uni: no bilstm-max"),
     ("lstm-lm --corpus TEXT", "compares states with word vectors: --inputs 3 is not --hidden 4"),
@@ -568,7 +568,7 @@ def test_language_models_of_both_kinds_are_scored(command: Command, train: Train
         ("ngram lstm --corpus TEXT", "ngram is trained alone, not with ngram, lstm"),
         ("ngram --objective none --corpus TEXT", "--objective is not for ngram"),
         ("ngram --corpus TEXT --steps 3", "--steps is not for ngram"),
-        ("ngram --corpus TEXT --order 0", "the number of order must be positive"),
+        ("ngram --corpus TEXT --order 0", "--order must be positive, not 0"),
         ("ngram", "ngram learns from sentences: --corpus is missing"),
         ("ngram --corpus none.txt", "none.txt: "),
         ("ngram --corpus TEXT --out none/lm.arpa", "there is no directory none"),

@@ -19,7 +19,7 @@ from sentprobe.lexicon.read import load_lexicon
 from sentprobe.probes.encoders.models import model_loading as loading
 from sentprobe.probes.encoders.models import model_parts, named_tokens, pretrained, text_frame
 from sentprobe.probes.encoders.protocol import Capabilities, EncoderError, Vectors, digest, missing_extra
-from sentprobe.specs import Spec, check_distinct, choose_member, read_options
+from sentprobe.specs import Spec, check_distinct, read_options
 
 
 class Pooling(StrEnum):
@@ -316,8 +316,8 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
     if find_spec("transformers") is None:
         raise missing_extra("an encoder hf:...", "transformers")
     text_frame.check_prompt(options.prompt)
-    if options.absent:
-        choose_member(Pooling, options.absent, what="pooling for absent=")
+    if options.absent not in ("", *Pooling):
+        raise UsageError(f"hf: option absent={options.absent}: one of {', '.join(Pooling)} is wanted")
     words = _open_words(options)
     requested_pools = _parse_pools(options.pool, words)
     settings = pretrained.make_loading_settings(options)

@@ -314,7 +314,7 @@ REFUSED: list[tuple[str, str]] = [
     ("revision=main", "is a directory; revision= is for models of the hub"),
     ("pool=agent,agent", "pooling 'agent' is asked for twice"),
     ("pool=object", "option pool=object: one of cls, mean"),
-    ("pool=patient&absent=agent", "there is no pooling for absent= 'agent'; known: cls, mean, max, last"),
+    ("pool=patient&absent=agent", "option absent=agent: one of cls, mean, max, last is wanted"),
     ("pool=verb&table=no-such", "option table=no-such: no table of an analysed corpus (probe analyze makes one)"),
     ("table=a&lexicon=b", "option lexicon= is of the grammar; leave it out beside table="),
     ("lexicon=no-such.toml", "no-such.toml: cannot read the lexicon"),
