@@ -108,9 +108,13 @@ def build_all(suite: AnySuite, *, command: str, reporter: Reporter) -> Iterator[
     """Build the datasets of a suite one by one, with progress; see their ``build``."""
     if suite.tasks:
         reporter.begin("build the tasks", len(suite.tasks))
-        for built in suite.build(command=command):
-            yield built
-            reporter.advance()
+        unbuilt = {task.name for task in suite.tasks}
+        for name, built in suite.build(command=command):
+            yield name, built
+            if name in unbuilt:  # not a failure in one of several languages
+                unbuilt.remove(name)
+                reporter.advance()
+        reporter.advance(len(unbuilt))
 
 
 def build_failure_error(failures: Collection[TooFewError], *, total: int) -> SentprobeError:
