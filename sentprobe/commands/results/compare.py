@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain, product
 from pathlib import Path
@@ -20,6 +20,7 @@ from sentprobe.specs import choose_member
 if TYPE_CHECKING:
     from sentprobe.probes.geometry.distance_draws import GeometryTable
     from sentprobe.probes.geometry.measures import Nearness
+    from sentprobe.probes.language_models.pair_results import PairTables
     from sentprobe.probes.report.findings import distance_comparisons as distances
     from sentprobe.probes.report.findings.comparisons import Comparison
     from sentprobe.probes.results.result import Results
@@ -42,7 +43,7 @@ def compare(
 ) -> None:
     """Compare encoders task by task: differences, intervals and paired tests.
 
-    Results of probe geometry are compared contrast by contrast.
+    Results of probe geometry are compared contrast by contrast, language models paradigm by paradigm.
     """
     from sentprobe.probes.geometry.measures import Nearness
     from sentprobe.probes.statistics import Correction
@@ -57,10 +58,11 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class RunComparisons:
-    """Comparisons of encoders by their probes and by their distances."""
+    """Comparisons of encoders by their probes and by their distances, and of language models."""
 
     probes: "tuple[Comparison, ...]" = ()
     geometry: "tuple[distances.GeometryComparison, ...]" = ()
+    language_models: "PairTables" = ()
 
     def tables(self, correction: "Correction") -> Iterator[tuple[str, Grid, str]]:
         """Yield each table with an empty title and its notes; p-values are corrected within a table."""
@@ -73,6 +75,8 @@ class RunComparisons:
         if self.geometry:
             notes = distances.describe_geometry_comparisons(self.geometry, correction=correction)
             yield "", distances.build_geometry_comparison_grid(self.geometry), notes
+        for table in self.language_models:
+            yield "", *table.build_comparison_grid()
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return a flat dictionary for each comparison, all with the same keys."""
@@ -81,17 +85,19 @@ class RunComparisons:
         from sentprobe.probes.report.tables.distance_report import fill_missing_keys
 
         of_geometry = distances.to_geometry_comparison_records(self.geometry)
-        return fill_missing_keys(comparisons.to_comparison_records(self.probes), of_geometry)
+        of_models = [record for table in self.language_models for record in table.to_comparison_records()]
+        return fill_missing_keys(comparisons.to_comparison_records(self.probes), of_geometry, of_models)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedRun:
-    """A run, or one of its encoders, with results of probes and of geometry."""
+    """A run, or one of its encoders or language models, with its results."""
 
     path: Path
     encoder: str | None
     results: "Results"
     tables: "tuple[GeometryTable, ...]"
+    language_models: "PairTables"
 
     @property
     def probed(self) -> bool:
@@ -114,15 +120,19 @@ def compare_runs(
             if not run.results.records and run.tables:
                 raise UsageError(f"{run.path}: --table is for probes, and the run has results of geometry alone")
         return RunComparisons(compare_all_probes())
-    _check_kinds(compared_runs)
-    if not all(run.tables for run in compared_runs):
+    requests: dict[str, Callable[[], Any]] = {}
+    if all(run.language_models for run in compared_runs):
+        requests["language_models"] = partial(compare_models, compared_runs, correction=correction, against=against)
+    else:
+        _check_kinds(compared_runs)
+    if all(run.tables for run in compared_runs):
+        requests["geometry"] = partial(
+            compare_distances, compared_runs, correction=correction, against=against, nearness=nearness
+        )
+    else:
         check_distances([], nearness)
-        return RunComparisons(compare_all_probes())
     unprobed = [run for run in compared_runs if not run.probed]
-    requests: dict[str, Callable[[], Any]] = {
-        "geometry": partial(compare_distances, compared_runs, correction=correction, against=against, nearness=nearness)
-    }
-    if not unprobed:
+    if not unprobed or not requests:
         requests["probes"] = compare_all_probes
     elif len(unprobed) < len(compared_runs):
         print(format_message(f"left out: probes: {unprobed[0].path} has none"), file=sys.stderr)
@@ -140,13 +150,14 @@ def _collect_comparisons(requests: Mapping[str, Callable[[], Any]]) -> dict[str,
     if not comparisons:
         raise errors.popitem()[1]
     for kind, reason in errors.items():
-        print(format_message(f"left out: {kind}: {reason}"), file=sys.stderr)
+        print(format_message(f"left out: {kind.replace('_', ' ')}: {reason}"), file=sys.stderr)
     return comparisons
 
 
 def _read_run(text: str) -> ComparedRun:
     from sentprobe.commands.results.shown_results import read_distances
     from sentprobe.probes.geometry.distance_draws import build_geometry_tables
+    from sentprobe.probes.language_models.pair_results import list_model_names, read_pair_tables, select_models
     from sentprobe.probes.report.findings import distance_comparisons as distances
     from sentprobe.probes.report.findings.comparisons import choose_encoder
     from sentprobe.probes.results.store import read_results
@@ -154,11 +165,14 @@ def _read_run(text: str) -> ComparedRun:
     path, encoder = split_run(text)
     results = read_results(path)
     tables = build_geometry_tables(read_distances([path]))
-    if encoder is not None and tables:
+    pair_tables = read_pair_tables([path])
+    if encoder is not None and (tables or pair_tables):
         names = sorted({record.encoder for record in results.records})
-        choose_encoder([*dict.fromkeys([*names, *_list_encoder_names(tables)])], encoder, source=str(path))
+        names += [*_list_encoder_names(tables), *list_model_names(pair_tables)]
+        choose_encoder([*dict.fromkeys(names)], encoder, source=str(path))
         tables = tuple(filter(None, (distances.select_encoder_results(table, encoder) for table in tables)))
-    return ComparedRun(path=path, encoder=encoder, results=results, tables=tables)
+        pair_tables = select_models(pair_tables, encoder)
+    return ComparedRun(path=path, encoder=encoder, results=results, tables=tables, language_models=pair_tables)
 
 
 def _list_encoder_names(tables: "Sequence[GeometryTable]") -> list[str]:
@@ -193,6 +207,21 @@ def compare_distances(
         where = " and ".join(str(run.path) for run in compared_runs)
         raise ResultsError(f"{where}: no two encoders were measured on the same triplets")
     return comparisons
+
+
+def compare_models(
+    compared_runs: Sequence[ComparedRun], *, correction: "Correction", against: str | None
+) -> "PairTables":
+    """Compare language models, within a run or between two runs."""
+    from sentprobe.probes.language_models.pair_results import match_models, match_tables
+
+    first, *second = compared_runs
+    matched = (
+        match_tables(first.language_models, second[0].language_models)
+        if second
+        else match_models(first.language_models, against, source=str(first.path))
+    )
+    return tuple(replace(table, correction=correction) for table in matched)
 
 
 def _check_kinds(compared_runs: Sequence[ComparedRun]) -> None:

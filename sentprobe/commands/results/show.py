@@ -64,6 +64,7 @@ def show(
     """Print the tables of one or more runs."""
     from sentprobe.commands.results import shown_results as shown
     from sentprobe.probes.geometry.measures import Nearness
+    from sentprobe.probes.language_models.pair_results import read_pair_tables
     from sentprobe.probes.report.plots.plot_files import check_suffix, write_plot
     from sentprobe.probes.report.tables.main_table import CellStyle
     from sentprobe.probes.report.tables.table_notes import COMPLETE, SHORT
@@ -80,7 +81,8 @@ def show(
     lengths = None if by_length is None else choose_member(Lengths, by_length, what="--by-length")
     results = shown.read_runs(runs)
     distances = shown.read_distances(runs)
-    if not results.records and not distances:
+    pair_tables = read_pair_tables(runs)
+    if not results.records and not distances and not pair_tables:
         raise UsageError(f"{', '.join(map(str, runs))}: no results yet")
     learning_curves = read_learning_curves(runs)
     chosen_nearness = choose_member(Nearness, nearness, what="nearness")
@@ -116,6 +118,7 @@ def show(
         nearness=chosen_nearness,
         items=shown.find_held_out_items(results) if in_tables else (),
         audits=shown.read_shown_audits(audits or ()),
+        pair_tables=pair_tables,
     )
     if style not in FLAT and (lengths is None or style is tw.TableFormat.HTML):
         results, view = shown.separate_curves(results, view, learning_curves)
@@ -132,10 +135,10 @@ def _check_notes(by_length: str | None, style: tw.TableFormat, *, notes_requeste
 
 
 def _check_probed(results: "Results", requested: Mapping[str, bool]) -> None:
-    """Raise UsageError for options about probes if all results are of geometry."""
+    """Raise UsageError for options about probes if there are no results of probes."""
     for option, is_requested in requested.items():
         if is_requested and not results.records:
-            raise UsageError(f"{option} is for probes, and the results are of geometry alone")
+            raise UsageError(f"{option} is for probes, and there are no results of probes")
 
 
 def _reject_with_items(view: str, requested: Mapping[str, bool]) -> None:

@@ -14,6 +14,7 @@ from sentprobe.probes.geometry.distance_draws import build_geometry_tables
 from sentprobe.probes.geometry.distance_results import GeometryResult, read_geometry
 from sentprobe.probes.geometry.distance_tables import check_nearness
 from sentprobe.probes.geometry.measures import Nearness
+from sentprobe.probes.language_models.pair_results import PairTables
 from sentprobe.probes.report.findings import comparisons
 from sentprobe.probes.report.findings.comparisons import EncoderResults
 from sentprobe.probes.report.plots.length_series import SERIES_NOTES, build_series_grids, check_lengths, series_records
@@ -50,6 +51,8 @@ class View:
     items: tuple[ItemTable, ...] = ()
     """Test items with a held-out structure; the gap in accuracy is shown below the tables."""
     audits: "tuple[Audit, ...]" = ()
+    pair_tables: PairTables = ()
+    """Results of language models."""
 
 
 def separate_curves(results: Results, view: View, learning_curves: Sequence[TrainingCurve]) -> tuple[Results, View]:
@@ -113,6 +116,8 @@ def draw_plot(
         return replace(picture, title=f"{curves[0].name} in training")
     if not results.records:
         tables = build_geometry_tables(distances)
+        if not tables:
+            raise UsageError("there is nothing to plot: no results of probes or geometry")
         _check_single(tables, "tables of geometry")
         picture = page_pictures.draw_contrast_picture(tables[0], nearness)
         return replace(picture, title=f"{picture.title}, by {nearness.value}")
@@ -145,7 +150,9 @@ def format_results(results: Results, view: View, fmt: tw.TableFormat) -> str:
         return tw.format_records(series_records(results, by=view.by_length), fmt)
     if fmt in FLAT:
         papers = to_published_records(results) if view.style.published else []
-        return tw.format_records(join_records(results, view.distances, papers, to_method_records(results)), fmt)
+        pair_records = [record for table in view.pair_tables for record in table.to_accuracy_records()]
+        records = join_records(results, view.distances, papers, to_method_records(results), pair_records)
+        return tw.format_records(records, fmt)
     if fmt is tw.TableFormat.HTML:
         from sentprobe.probes.report.page.html import build_report_page
 
@@ -159,13 +166,15 @@ def format_results(results: Results, view: View, fmt: tw.TableFormat) -> str:
             nearness=view.nearness,
             items=_load_stored_items(results),
             audits=view.audits,
+            pair_tables=[*build_pair_sections(view)],
+            pair_provenances=[provenance for table in view.pair_tables for provenance in table.provenances],
         )
     view = replace(view, notes=choose_notes(fmt, view.notes))
     return write_sections(list(build_tables(results, view)), fmt, caption=view.caption)
 
 
 def build_tables(results: Results, view: View) -> Iterator[ShownTable]:
-    """Yield tables: by sentence length, or accuracy, then structures, geometry, curves and methods."""
+    """Yield tables: by sentence length, or accuracy, then structures, geometry, curves, methods and language models."""
     if view.by_length is not None:
         yield from _build_series_tables(results, view.by_length, view.style)
         return
@@ -174,6 +183,15 @@ def build_tables(results: Results, view: View) -> Iterator[ShownTable]:
     yield from build_geometry_sections(view.distances, results, intervals=view.style.intervals, nearness=view.nearness)
     yield from build_curve_tables(view.curves, intervals=view.style.intervals)
     yield from build_method_tables(results)
+    yield from build_pair_sections(view)
+
+
+def build_pair_sections(view: View) -> Iterator[ShownTable]:
+    """Yield the accuracies of language models, a table for each set of pairs and kind of score."""
+    count = len(view.pair_tables)
+    for number, table in enumerate(view.pair_tables, 1):
+        title = "language models" + (f", table {number} of {count}" if count > 1 else "")
+        yield title, *table.build_accuracy_grid(intervals=view.style.intervals)
 
 
 def _build_series_tables(results: Results, by: Lengths, style: main_table.CellStyle) -> Iterator[ShownTable]:
@@ -213,7 +231,7 @@ def check_distances(results: Sequence[GeometryResult], nearness: Nearness) -> No
     if nearness is Nearness.COSINE:
         return
     if not results:
-        raise UsageError("--nearness is for geometry, and the results are of probes alone")
+        raise UsageError("--nearness is for geometry, and there are no results of it")
     check_nearness(results, nearness)
 
 

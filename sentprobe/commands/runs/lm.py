@@ -1,6 +1,7 @@
 """The command ``probe lm``: language models on minimal pairs."""
 
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -8,16 +9,23 @@ import typer
 
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC, OUTPUT_FILE
-from sentprobe.commands.shared.table_output import check_output_file, find_table_format, print_or_write, write_tables
+from sentprobe.commands.shared.table_output import (
+    check_output_file,
+    find_table_format,
+    print_or_write,
+    print_reuse,
+    write_tables,
+)
 from sentprobe.errors import UsageError
 from sentprobe.lexicon import english
 from sentprobe.lexicon.read import choose_vocabulary
 from sentprobe.processes import check_count, limit_threads
 from sentprobe.progress import show_bars
-from sentprobe.specs import check_distinct, choose_member
+from sentprobe.specs import choose_member
 from sentprobe.values import parse_json
 
 if TYPE_CHECKING:
+    from sentprobe.probes.language_models.pair_accuracies import PairScores
     from sentprobe.probes.language_models.sentence_pairs import SentencePair
 
 
@@ -51,7 +59,9 @@ def lm(
     ] = "paradigm",
     intervals: opt.IntervalsOption = False,
     format_: Annotated[str | None, opt.build_format_option(opt.TABLE_FORMATS, opt.DEFAULT_FORMAT_HELP)] = None,
-    out: opt.OutFileOption = None,
+    out: Annotated[
+        Path | None, opt.build_out_option("Write to this file, or store scores in this results folder."), OUTPUT_FILE
+    ] = None,
     scores: Annotated[
         Path | None, typer.Option("--scores", metavar="CSV", help="Also write the scores of each pair."), OUTPUT_FILE
     ] = None,
@@ -64,30 +74,48 @@ def lm(
 
     A pair is a grammatical and an ungrammatical sentence. Several models are compared by paired tests.
     """
-    from sentprobe.probes.language_models.pair_accuracies import PairResults, check_column, load_or_read_scores
-    from sentprobe.probes.language_models.scorers import SCORES, ScoreKind, parse_models
+    from sentprobe.probes.language_models.pair_accuracies import (
+        PairResults,
+        check_column,
+        check_model_names,
+        load_or_read_scores,
+    )
+    from sentprobe.probes.language_models.scorers import ScoreKind, parse_models
     from sentprobe.probes.language_models.sentence_pairs import read_pairs
-    from sentprobe.probes.language_models.stored_scores import load_stored_scores
+    from sentprobe.probes.results.store import check_directory, prepare_directory
 
+    results = out if out is not None and (out.is_dir() or not out.suffix) else None
+    out = None if results else out
     style = find_table_format(format_, out, subject="lm")
+    if results is not None:
+        check_directory(results)
     check_output_file(scores)
     kind = choose_member(ScoreKind, score, what="score")
     specs = parse_models(models)
     check_count("threads", threads)
-    names = [load_stored_scores(spec).name if spec.kind == SCORES else spec.name for spec in specs]
-    check_distinct("model", names)
+    check_model_names(specs)
     if bool(pairs) == bool(paradigm):
         raise UsageError("name minimal pairs: either by --pairs, a file or folder, or by --paradigm")
     if pairs and n is not None:
         raise UsageError("--n counts pairs of a --paradigm; of --pairs, all are read")
     minimal_pairs = read_pairs(pairs) if pairs else sample_paradigms(paradigm or (), 1000 if n is None else n, seed)
     check_column(minimal_pairs, by)
+    measure: Callable[..., PairScores] = load_or_read_scores
+    reused: list[str] = []
+    if results is not None:
+        from sentprobe.probes.language_models.pair_results import PairFolder
+
+        prepare_directory(results)
+        measure = PairFolder(results, opt.format_command_line(), reused).measure
     with limit_threads(threads), show_bars() as reporter:
-        scored = [load_or_read_scores(spec, minimal_pairs, kind, reporter, device=device) for spec in specs]
+        scored = [measure(spec, minimal_pairs, kind, reporter, device=device) for spec in specs]
     result = PairResults(minimal_pairs, kind, scored, by)
     if scores is not None:
         print_or_write(result.format_scores(), scores)
     write_tables(result.build_tables(intervals=intervals), result.to_records, style, out=out)
+    if results is not None:
+        print_reuse(len(reused), total=len(scored))
+        print(f"results: {results}", file=sys.stderr)
 
 
 def sample_paradigms(uids: Sequence[str], n: int, seed: int) -> "list[SentencePair]":

@@ -55,8 +55,10 @@ def describe_kept_work(out: Path) -> str:
 
 
 def has_finished_work(out: Path) -> bool:
-    """Return whether a folder has a result of a run or of geometry, or a part of a table."""
-    paths = chain.from_iterable(map(out.glob, ("[!.]*.json", "geometry/[!.]*.json", "work/[!.]*.arrow")))
+    """Return whether a folder has a result of a run, geometry or lm, or a part of a table."""
+    paths = chain.from_iterable(
+        map(out.glob, ("[!.]*.json", "geometry/[!.]*.json", "lm/[!.]*.json", "work/[!.]*.arrow"))
+    )
     return any(path.name not in {RESULTS_MARKER, TABLE_MARKER} for path in paths)
 
 

@@ -19,9 +19,10 @@ from sentprobe.probes.language_models.stored_scores import COLUMNS, load_stored_
 from sentprobe.probes.report.findings import comparisons as tested
 from sentprobe.probes.report.findings.item_parts import MAX_PARTS, partition_values
 from sentprobe.probes.report.tables.distance_report import fill_missing_keys
+from sentprobe.probes.results.result import Provenance
 from sentprobe.probes.statistics import Correction, accuracy_interval, compare_items
 from sentprobe.progress import Reporter, shorten
-from sentprobe.specs import Spec
+from sentprobe.specs import Spec, check_distinct
 
 CHANCE = 0.5
 PARADIGM = "paradigm"
@@ -45,6 +46,11 @@ def check_column(pairs: Sequence[sp.SentencePair], by: str) -> None:
     values = {pair.columns.get(by, "") for pair in pairs}
     if by != PARADIGM and MAX_PARTS < len(values) == len(partition_values(by, values).names):
         raise UsageError(f"the field {by!r} has {len(values)} values; at most {MAX_PARTS}, or numbers, can be shown")
+
+
+def check_model_names(specs: Sequence[Spec]) -> None:
+    """Raise UsageError if two models have one name, which that of stored scores may be."""
+    check_distinct("model", [load_stored_scores(spec).name if spec.kind == SCORES else spec.name for spec in specs])
 
 
 @dataclass(frozen=True)
@@ -125,6 +131,11 @@ class PairResults:
     scores: Sequence[PairScores]
     by: str = PARADIGM
     """The field whose values have figures of their own."""
+    matched: Sequence[tuple[PairScores, PairScores]] | None = None
+    """The models to compare; None: each two."""
+    correction: Correction = Correction.HOLM
+    provenances: tuple[Provenance, ...] = ()
+    """Commands and versions, if the scores are from a results folder."""
 
     @cached_property
     def units(self) -> NDArray[np.int64]:
@@ -159,8 +170,15 @@ class PairResults:
 
     def to_records(self) -> list[dict[str, Any]]:
         """Return a flat record for each group and model, and for each comparison; all have the same keys."""
-        records = [self._build_record(group, scores) for group in self.groups for scores in self.scores]
-        comparison_records = [
+        return fill_missing_keys(self.to_accuracy_records(), self.to_comparison_records())
+
+    def to_accuracy_records(self) -> list[dict[str, Any]]:
+        """Return a flat record for each group and model."""
+        return [self._build_record(group, scores) for group in self.groups for scores in self.scores]
+
+    def to_comparison_records(self) -> list[dict[str, Any]]:
+        """Return a flat record for each comparison."""
+        return [
             {
                 self.by: comparison.value,
                 **dict(zip(("first", "second"), comparison.matched[0], strict=True)),
@@ -168,7 +186,6 @@ class PairResults:
             }
             for comparison in self.comparisons
         ]
-        return fill_missing_keys(records, comparison_records)
 
     def _build_record(self, group: PairGroup, scores: PairScores) -> dict[str, Any]:
         answers = scores.answers[:, group.rows]
@@ -189,14 +206,15 @@ class PairResults:
 
     @cached_property
     def comparisons(self) -> list[PairComparison]:
-        """Each two models on each paradigm, with p-values corrected by Holm's method."""
+        """Each two models on each paradigm, with corrected p-values."""
         groups = [group for group in self.groups if group.value]
-        cases = [(group, first, second) for first, second in combinations(self.scores, 2) for group in groups]
+        matched = combinations(self.scores, 2) if self.matched is None else self.matched
+        cases = [(group, first, second) for first, second in matched for group in groups]
         tests = [
             compare_items(first.answers[:, group.rows], second.answers[:, group.rows], self.units[group.rows].tolist())
             for group, first, second in cases
         ]
-        corrected = tested.correct_tests(tests, [1] * len(tests), Correction.HOLM)
+        corrected = tested.correct_tests(tests, [1] * len(tests), self.correction)
         return [
             PairComparison(
                 matched=((a.model, b.model),), value=group.value, paired=test, sign_p=sign_p, t_p=t_p,
@@ -207,14 +225,22 @@ class PairResults:
 
     def build_tables(self, *, intervals: bool) -> Iterator[tuple[str, Grid, str]]:
         """Yield the table of accuracies and, of several models, that of comparisons, each with notes."""
+        yield "", *self.build_accuracy_grid(intervals=intervals)
+        if self.comparisons:
+            yield "", *self.build_comparison_grid()
+
+    def build_accuracy_grid(self, *, intervals: bool) -> tuple[Grid, str]:
+        """Return the table of accuracies and its notes."""
         names = [scores.model for scores in self.scores]
         rows = tuple(self._build_row(group, intervals=intervals) for group in self.groups)
-        yield "", Grid((self.by, "pairs", "chance", "unigram", *names), rows), self._describe()
-        if compared := self.comparisons:
-            header = ("A - B", self.by, *tested.list_figure_columns(compared))
-            units = "units (pairs with the same words in the good sentence count as one)"
-            notes = tested.describe_tests(compared, observations=units, correction=Correction.HOLM)
-            yield "", Grid(header, tuple(map(_build_comparison_row, compared))), notes
+        return Grid((self.by, "pairs", "chance", "unigram", *names), rows), self._describe()
+
+    def build_comparison_grid(self) -> tuple[Grid, str]:
+        """Return the table of comparisons and its notes."""
+        header = ("A - B", self.by, *tested.list_figure_columns(self.comparisons))
+        units = "units (pairs with the same words in the good sentence count as one)"
+        notes = tested.describe_tests(self.comparisons, observations=units, correction=self.correction)
+        return Grid(header, tuple(map(_build_comparison_row, self.comparisons))), notes
 
     def _build_row(self, group: PairGroup, *, intervals: bool) -> GridRow:
         records = [self._build_record(group, scores) for scores in self.scores]

@@ -224,7 +224,7 @@ def _check_ownership(path: Path) -> None:
 
 def _reject_links(directory: Path) -> None:
     """Raise UsageError if a file of results is a link, because writing it would change the file that it names."""
-    subfolders = (directory / name for name in ("items", "geometry", "learned"))
+    subfolders = (directory / name for name in ("items", "geometry", "learned", "lm"))
     files = (file for folder in subfolders for file in (folder, *folder.glob("*")))
     for path in (*directory.glob("*.json"), directory / RUN_FILE, *files):
         if path.is_symlink():

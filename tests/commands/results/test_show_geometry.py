@@ -390,7 +390,7 @@ def test_a_nearness_of_probes(command: Command, tmp_path: Path) -> None:
     for name in ("show", "compare"):
         code, _, stderr = command(name, run, "--nearness", "dot")
         assert code == 2
-        assert "--nearness is for geometry, and the results are of probes alone" in stderr
+        assert "--nearness is for geometry, and there are no results of it" in stderr
 
 
 def test_what_is_held_out_is_told(command: Command, tmp_path: Path) -> None:

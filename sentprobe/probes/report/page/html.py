@@ -36,7 +36,7 @@ from sentprobe.probes.report.tables.part_tables import build_structure_tables, i
 from sentprobe.probes.report.tables.spread_notes import describe_missing_cells
 from sentprobe.probes.report.tables.table_notes import DIGEST_LENGTH
 from sentprobe.probes.report.tables.training_curves import Curve, build_curve_tables
-from sentprobe.probes.report.tables.view import divide_by_setting, load_template
+from sentprobe.probes.report.tables.view import ShownTable, divide_by_setting, load_template
 from sentprobe.probes.results.item_table import ItemTable
 from sentprobe.probes.results.result import Provenance, Result, Results, find_provenances
 from sentprobe.probes.trainer.presets import format_preset_name
@@ -156,12 +156,16 @@ def _describe_controls(task: str, standings: Standings) -> str:
 
 
 def describe_reproduction(
-    results: Results, distances: Sequence[GeometryResult], curves: Sequence[Curve]
+    results: Results,
+    distances: Sequence[GeometryResult],
+    curves: Sequence[Curve],
+    provenances: Sequence[Provenance] = (),
 ) -> dict[str, tuple[str, ...]]:
     """Return the lines that reproduce the same figures, each once: commands, versions, data and encoders."""
     sources: list[Provenance | GeometryResult] = [
         *(making for record in results.records for making in find_provenances(record)),
         *distances,
+        *provenances,
     ]
     versions = (
         *(making.versions for making in sources),
@@ -263,6 +267,8 @@ def build_report_page(
     nearness: Nearness = Nearness.COSINE,
     items: Sequence[ItemTable] = (),
     audits: "Sequence[Audit]" = (),
+    pair_tables: Sequence[ShownTable] = (),
+    pair_provenances: Sequence[Provenance] = (),
 ) -> str:
     """Return the page, on which all texts are escaped and which loads nothing from elsewhere."""
     from sentprobe.probes.report.page.page_audits import build_page_audits
@@ -282,9 +288,10 @@ def build_report_page(
         gaps=tuple(build_structure_tables(results, stored_items, style)),
         mistakes=tuple(build_page_mistakes(results, stored_items)),
         methods=tuple(build_method_tables(results)),
+        language_models=pair_tables,
         audits=build_page_audits(results, audits) if audits else None,
         classifiers=tuple(table_notes.describe_classifiers(results)),
-        redo=describe_reproduction(results, distances, curves),
+        redo=describe_reproduction(results, distances, curves, pair_provenances),
         script=Markup(script),  # a file of the package, into which nothing is put
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )

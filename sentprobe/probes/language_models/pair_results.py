@@ -1,0 +1,250 @@
+"""Scores of language models in a results folder: a file for each model, and one for the pairs that they scored."""
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
+from math import isfinite
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from sentprobe.disk.files import write_atomically
+from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_error
+from sentprobe.probes.encoders.models.model_loading import find_model
+from sentprobe.probes.encoders.protocol import digest
+from sentprobe.probes.language_models.pair_accuracies import PairResults, PairScores, load_or_read_scores
+from sentprobe.probes.language_models.scorers import ScoreKind
+from sentprobe.probes.language_models.sentence_pairs import SentencePair, build_pair
+from sentprobe.probes.results.result import Provenance
+from sentprobe.progress import Reporter
+from sentprobe.specs import Spec
+from sentprobe.values import check_record, parse_json
+from sentprobe.versions import digest_folder, find_versions
+
+LM_FORMAT = "sentprobe-lm 1"
+FOLDER = "lm"
+
+PairTables: TypeAlias = tuple[PairResults, ...]
+"""Results of models, for each set of pairs and kind of score."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LanguageModelResult:
+    """The scores of a model on the pairs of a file, and their provenance."""
+
+    spec: str
+    fingerprint: str
+    """A digest of the model's files or commit; empty if unknown, and the model scores the pairs again."""
+    pairs: str
+    """The digest of the pairs, which is the name of their file."""
+    kind: ScoreKind
+    model: str
+    good: tuple[float, ...]
+    bad: tuple[float, ...]
+    notes: tuple[str, ...]
+    provenance: Provenance
+
+    @property
+    def scores(self) -> PairScores:
+        """The scores as ``probe lm`` computes them."""
+        return PairScores(self.model, self.good, self.bad, self.notes)
+
+
+@dataclass(frozen=True, slots=True)
+class PairFolder:
+    """The results folder of a command."""
+
+    path: Path
+    command: str
+    reused: list[str]
+    """Specs whose scores the folder had."""
+
+    def measure(
+        self, spec: Spec, pairs: Sequence[SentencePair], kind: ScoreKind, reporter: Reporter, *, device: str = ""
+    ) -> PairScores:
+        """Return the scores of a spec: those in the folder, or new ones, which are written. Raises SentprobeError.
+
+        A damaged file, or scores of a model whose files have changed, are replaced.
+        """
+        folder, text, fingerprint = self.path / FOLDER, format_pairs(pairs), compute_fingerprint(spec)
+        pairs_digest = digest_text(text)
+        path = folder / build_lm_file_name(spec, kind, pairs_digest)
+        identity = (str(spec), fingerprint, pairs_digest, kind, len(pairs))
+        stored = _find_result(path) if fingerprint else None
+        if stored and identity == (stored.spec, stored.fingerprint, stored.pairs, stored.kind, len(stored.good)):
+            self.reused.append(str(spec))
+            return stored.scores
+        scores = load_or_read_scores(spec, pairs, kind, reporter, device=device)
+        result = LanguageModelResult(
+            spec=str(spec), fingerprint=fingerprint, pairs=pairs_digest, kind=kind, model=scores.model,
+            good=tuple(scores.good), bad=tuple(scores.bad), notes=tuple(scores.notes),
+            provenance=Provenance(self.command, find_versions("sentprobe", "torch", "transformers"), device),
+        )  # fmt: skip
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            write_atomically(folder / f"{pairs_digest}.jsonl", text)  # first, because results need their pairs
+            write_atomically(path, format_lm_result(result))
+        except OSError as error:
+            raise path_error(folder, "cannot write results here", error) from error
+        return scores
+
+
+def compute_fingerprint(spec: Spec) -> str:
+    """Return a digest of the files of a model, or of its commit; empty for functions and files of scores."""
+    path = Path(spec.argument).expanduser()
+    if spec.kind == "hf":
+        return find_model(spec.argument, revision=dict(spec.options).get("revision", "")).content
+    if spec.kind == "ngram" and path.is_file():
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    return digest_folder(path) if spec.kind == "trained" and path.is_dir() else ""
+
+
+def build_lm_file_name(spec: Spec, kind: ScoreKind, pairs_digest: str) -> str:
+    """Return the file name of a model's result."""
+    safe_name = re.sub(r"[^A-Za-z0-9_.=-]+", "_", spec.name[-60:]).lstrip(".")
+    return f"{safe_name}.{kind}.{digest(spec, kind, pairs_digest)[:8]}.json"
+
+
+def digest_text(text: str) -> str:
+    """Return the first 16 hexadecimal digits of the sha256 of a text."""
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def format_pairs(pairs: Sequence[SentencePair]) -> str:
+    """Return pairs as JSONL in BLiMP's format; the inverse of :func:`parse_pairs`."""
+    records = (
+        {
+            **pair.columns, "sentence_good": pair.good, "sentence_bad": pair.bad,
+            "UID": pair.paradigm, "linguistics_term": pair.phenomenon, "pair_id": pair.pair_id,
+        }
+        for pair in pairs
+    )  # fmt: skip
+    return "".join(f"{json.dumps(record)}\n" for record in records)
+
+
+def parse_pairs(text: str) -> list[SentencePair]:
+    """Return the pairs of :func:`format_pairs`."""
+    return [build_pair(parse_json(line)) for line in text.splitlines()]
+
+
+def format_lm_result(result: LanguageModelResult) -> str:
+    """Return a result as JSON; the inverse of :func:`parse_lm_result`."""
+    value = {"format": LM_FORMAT, **asdict(result)}
+    for name in ("good", "bad"):
+        value[name] = " ".join(map(repr, value[name]))  # indented JSON would write one number a line
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def parse_lm_result(text: str | bytes, *, source: str) -> LanguageModelResult:
+    """Parse a result; raise ResultsError, which names *source*, if the text is in another format."""
+    try:
+        value = parse_json(text)
+        if value.pop("format") != LM_FORMAT:
+            raise ValueError(f"not in the format {LM_FORMAT!r}")
+        for name in ("good", "bad"):
+            value[name] = tuple(map(float, value[name].split()))
+        enums: dict[str, Any] = {"kind": ScoreKind(value["kind"]), "notes": tuple(value["notes"])}
+        result = LanguageModelResult(**{**value, **enums, "provenance": Provenance(**value["provenance"])})
+        check_record(result)
+        if not result.good or len(result.good) != len(result.bad) or not all(map(isfinite, result.good + result.bad)):
+            raise ValueError("not two finite scores for each pair")
+        return result
+    except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
+        raise ResultsError(f"{source}: not a result of probe lm ({error}); remove the file, and run it again") from None
+
+
+def _find_result(path: Path) -> LanguageModelResult | None:
+    """Return the result in a file; None if it is missing or damaged."""
+    try:
+        return parse_lm_result(path.read_bytes(), source=str(path))
+    except (OSError, ResultsError):
+        return None
+
+
+def read_pair_tables(directories: Sequence[Path]) -> PairTables:
+    """Return the results in results folders, joined by pairs and kind of score; a repeated name has its folder before.
+
+    Raises UsageError or ResultsError if a file is unreadable.
+    """
+    groups: dict[tuple[str, ScoreKind], list[tuple[Path, LanguageModelResult]]] = {}
+    for directory in directories:
+        try:
+            for path in sorted((directory / FOLDER).glob("[!.]*.json")):
+                result = parse_lm_result(path.read_bytes(), source=str(path))
+                groups.setdefault((result.pairs, result.kind), []).append((directory, result))
+        except OSError as error:
+            raise path_error(directory, "cannot read results", error) from error
+    return tuple(_join_results(name, kind, results) for (name, kind), results in groups.items())
+
+
+def _join_results(name: str, kind: ScoreKind, results: Sequence[tuple[Path, LanguageModelResult]]) -> PairResults:
+    pairs = _read_stored_pairs(results[0][0] / FOLDER / f"{name}.jsonl")
+    counts = Counter(result.model for _, result in results)
+    scores: list[PairScores] = []
+    for directory, result in results:
+        if len(result.good) != len(pairs):
+            raise ResultsError(f"{directory}: {result.model} has {len(result.good)} scores for {len(pairs)} pairs")
+        label = f"{directory}#{result.model}" if counts[result.model] > 1 else result.model
+        scores.append(replace(result.scores, model=label))
+    provenances = tuple(dict.fromkeys(result.provenance for _, result in results))
+    return PairResults(pairs, kind, scores, provenances=provenances)
+
+
+def _read_stored_pairs(path: Path) -> list[SentencePair]:
+    try:
+        text = path.read_bytes().decode()
+    except FileNotFoundError:
+        raise ResultsError(f"{path}: missing; the scores beside it are of its pairs: run probe lm again") from None
+    except UnicodeDecodeError:
+        raise ResultsError(f"{path}: not UTF-8") from None
+    if digest_text(text) != path.stem:
+        raise ResultsError(f"{path}: changed since its pairs were scored; remove it, and run probe lm again")
+    return parse_pairs(text)
+
+
+def select_models(tables: PairTables, model: str) -> PairTables:
+    """Return the results of one model."""
+    chosen = (replace(table, scores=[s for s in table.scores if s.model == model]) for table in tables)
+    return tuple(table for table in chosen if table.scores)
+
+
+def list_model_names(tables: PairTables) -> list[str]:
+    """Return the names of the models, each once."""
+    return [*dict.fromkeys(scores.model for table in tables for scores in table.scores)]
+
+
+def match_tables(first: PairTables, second: PairTables) -> PairTables:
+    """Return the common pairs of two runs, each model of the first to be compared with each of the second.
+
+    Raises ResultsError if the runs have no pairs in common.
+    """
+    matched = tuple(
+        replace(one, matched=tuple((a, b) for a in one.scores for b in two.scores))
+        for one in first
+        for two in second
+        if (one.kind, one.pairs) == (two.kind, two.pairs)
+    )
+    if not matched:
+        raise ResultsError("the language models of both runs have no common pairs with the same kind of score")
+    return matched
+
+
+def match_models(tables: PairTables, against: str | None, *, source: str) -> PairTables:
+    """Return tables of at least two models, to be compared with each other or *against* one. Raises UsageError."""
+    several = [table for table in tables if len(table.scores) > 1]
+    if not several:
+        raise UsageError(f"{source} has no two language models on the same pairs; a comparison needs two")
+    if against is None:
+        return tuple(several)
+    matched = [
+        replace(table, matched=tuple((s, one) for s in table.scores if s is not one))
+        for table in several
+        for one in table.scores
+        if one.model == against
+    ]
+    if not matched:
+        raise UsageError(f"{source} has no language model {against!r}; it has: {', '.join(list_model_names(tables))}")
+    return tuple(matched)

@@ -1,0 +1,121 @@
+"""Scores of language models in a results folder: round trips, reuse, damaged files."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from sentprobe.errors import ResultsError, UsageError
+from sentprobe.probes.language_models import pair_results as pr
+from sentprobe.probes.language_models.pair_accuracies import PairScores
+from sentprobe.probes.language_models.scorers import ScoreKind
+from sentprobe.probes.language_models.sentence_pairs import SentencePair
+from sentprobe.probes.results.result import Provenance
+from sentprobe.progress import SilentReporter
+from sentprobe.specs import Spec
+
+NUMBERS = st.floats(-1e6, 1e6)
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=8)
+PAIR = SentencePair("the men sleep .", "the men sleeps .", "sva", "agr", "1", {"distance": "0"})
+ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-1 <s>\n-1 </s>\n-1 <unk>\n{} sleep\n\n\\end\\\n"
+
+
+@given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=6), TEXTS, st.sampled_from(ScoreKind))
+def test_a_result_is_read_as_written(columns: list[tuple[float, float]], name: str, kind: ScoreKind) -> None:
+    good, bad = zip(*columns, strict=True)
+    provenance = Provenance(name, {"python": "3"}, "cpu")
+    result = pr.LanguageModelResult(
+        spec=name, fingerprint="", pairs="0", kind=kind, model=name, good=good, bad=bad, notes=(name,),
+        provenance=provenance,
+    )  # fmt: skip
+    assert pr.parse_lm_result(pr.format_lm_result(result), source="x") == result
+    assert result.scores == PairScores(name, good, bad, (name,))
+
+
+@given(st.lists(st.builds(SentencePair, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, st.dictionaries(TEXTS, TEXTS)), max_size=4))
+def test_pairs_are_read_as_written(pairs: list[SentencePair]) -> None:
+    parsed = pr.parse_pairs(pr.format_pairs(pairs))
+    assert parsed == pairs
+    for before, after in zip(pairs, parsed, strict=True):
+        fields = {"sentence_good", "sentence_bad", "UID", "linguistics_term", "pair_id"}
+        assert {k: v for k, v in before.columns.items() if k not in fields}.items() <= after.columns.items()
+    assert pr.format_pairs(parsed) == pr.format_pairs(pairs)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("format", "sentprobe-lm 0"), ("good", ""), ("good", "x"), ("bad", "nan"), ("bad", "1.0 2.0"), ("kind", "x"),
+        ("model", 3), ("provenance", {}), ("notes", [1]), ("more", 1),
+    ],
+)  # fmt: skip
+def test_a_damaged_result_is_refused(tmp_path: Path, field: str, value: object) -> None:
+    path = measure(tmp_path, Spec("ngram", str(write_arpa(tmp_path))))[1]
+    text = path.read_text()
+    pr.parse_lm_result(text, source="x")
+    with pytest.raises(ResultsError, match=r"^x: not a result of probe lm"):
+        pr.parse_lm_result(json.dumps({**json.loads(text), field: value}), source="x")
+
+
+def write_arpa(folder: Path, score: int = -2) -> Path:
+    path = folder / "lm.arpa"
+    path.write_text(ARPA.format(score))
+    return path
+
+
+def measure(folder: Path, spec: Spec) -> tuple[PairScores, Path, list[str]]:
+    """Return scores, their file, and the specs of reused scores."""
+    reused: list[str] = []
+    settings = pr.PairFolder(folder / "run", "probe lm", reused)
+    scores = settings.measure(spec, [PAIR], ScoreKind.SENTENCE, SilentReporter())
+    (path,) = (folder / "run" / "lm").glob("*.json")
+    return scores, path, reused
+
+
+def test_scores_are_reused_until_the_model_or_their_file_changes(tmp_path: Path) -> None:
+    spec = Spec("ngram", str(write_arpa(tmp_path)))
+    scores, path, reused = measure(tmp_path, spec)
+    assert reused == []
+    written = path.read_bytes()
+    again, _, reused = measure(tmp_path, spec)
+    assert ([*again.good], [*again.bad], reused) == ([*scores.good], [*scores.bad], [str(spec)])
+    path.write_text("{")
+    assert measure(tmp_path, spec)[2] == []
+    assert path.read_bytes() == written
+    write_arpa(tmp_path, -3)
+    changed, changed_path, reused = measure(tmp_path, spec)
+    assert (reused, changed_path) == ([], path)
+    assert changed.good[0] < scores.good[0]
+
+
+def test_pairs_that_are_missing_or_changed_are_refused(tmp_path: Path) -> None:
+    measure(tmp_path, Spec("ngram", str(write_arpa(tmp_path))))
+    (table,) = pr.read_pair_tables([tmp_path / "run"])
+    assert [*table.pairs] == [PAIR]
+    assert table.provenances[0].command == "probe lm"
+    (path,) = (tmp_path / "run" / "lm").glob("*.jsonl")
+    text = path.read_text()
+    for damaged, message in [(text.encode() * 2, "changed since"), (b"\xff", "not UTF-8"), (None, "missing")]:
+        path.unlink() if damaged is None else path.write_bytes(damaged)
+        with pytest.raises(ResultsError, match=rf"{path.name}: {message}"):
+            pr.read_pair_tables([tmp_path / "run"])
+
+
+def test_models_of_several_folders_share_a_table(tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        measure(tmp_path / name, Spec("ngram", str(write_arpa(tmp_path)), (("name", "m"),)))
+    runs = [tmp_path / name / "run" for name in ("one", "two")]
+    (table,) = tables = pr.read_pair_tables(runs)
+    assert pr.list_model_names(tables) == [f"{run}#m" for run in runs]
+    assert pr.select_models(tables, f"{runs[0]}#m")[0].scores == table.scores[:1]
+    first, second = (pr.read_pair_tables([run]) for run in runs)
+    assert [comparison.matched for comparison in pr.match_tables(first, second)[0].comparisons] == [(("m", "m"),)]
+    other_kind = tuple(replace(table, kind=ScoreKind.TOKEN) for table in second)
+    with pytest.raises(ResultsError, match="no common pairs"):
+        pr.match_tables(first, other_kind)
+    with pytest.raises(UsageError, match="x has no two language models on the same pairs"):
+        pr.match_models(first, None, source="x")
