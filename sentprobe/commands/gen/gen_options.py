@@ -55,7 +55,9 @@ class FeatureOptions:
 class WordOptions:
     """Function words, and numbers of adverbs, adjectives and coordinations."""
 
-    determiner: Annotated[list[str] | None, declare_option(VARY, help="the, a, some, no, this, that.")] = None
+    determiner: Annotated[list[str] | None, declare_option(VARY, help="the, a, some, no, every, this, that, any.")] = (
+        None
+    )
     relativizer: Annotated[list[str] | None, declare_option(VARY, help="that, who, which.")] = None
     negator: Annotated[list[str] | None, declare_option(VARY, help="not, n't.")] = None
     modal: Annotated[

@@ -49,6 +49,8 @@ def parse(
     if sentences and file is not None:
         raise UsageError("give sentences as arguments or in a file, not both")
     _reject_file_names(sentences or ())
+    if file is not None and file.suffix.lower() in (".jsonl", ".conllu", ".parquet"):
+        raise UsageError(f"{file}: gen parse reads lines of text, not {file.suffix}")
     words = load_lexicon(lexicon, language)
     name = choose_record_format(out, format, otherwise=".conllu")
     reader = _SentenceReader(words, strict=strict)

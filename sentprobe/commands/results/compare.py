@@ -14,7 +14,7 @@ from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.commands.shared.table_output import find_caption, find_table_format, write_tables
 from sentprobe.display.table_writers import Grid
-from sentprobe.errors import ResultsError, UsageError, format_message
+from sentprobe.errors import ResultsError, UsageError, format_count, format_message
 from sentprobe.specs import choose_member
 
 if TYPE_CHECKING:
@@ -193,7 +193,7 @@ def compare_distances(
         (run,) = compared_runs
         names = _list_encoder_names(run.tables)
         if len(names) < 2:
-            raise UsageError(f"{run.path} has {len(names)} encoders; a comparison needs two")
+            raise UsageError(f"{run.path} has {format_count(len(names), 'encoder')}; a comparison needs two")
         choose_encoder(names, against or names[0], source=str(run.path))
         pairs = [p for table in run.tables for p in distances.list_table_pairs(table, against=against)]
     else:

@@ -74,7 +74,12 @@ def lm(
 
     A pair is a grammatical and an ungrammatical sentence. Several models are compared by paired tests.
     """
-    from sentprobe.probes.language_models.pair_accuracies import PairResults, check_column, load_or_read_scores
+    from sentprobe.probes.language_models.pair_accuracies import (
+        PairResults,
+        check_column,
+        check_model_names,
+        load_or_read_scores,
+    )
     from sentprobe.probes.language_models.scorers import ScoreKind, parse_models
     from sentprobe.probes.language_models.sentence_pairs import read_pairs
     from sentprobe.probes.results.store import check_directory, prepare_directory
@@ -88,6 +93,7 @@ def lm(
     kind = choose_member(ScoreKind, score, what="score")
     specs = parse_models(models)
     check_count("threads", threads)
+    check_model_names(specs)
     if bool(pairs) == bool(paradigm):
         raise UsageError("name minimal pairs: either by --pairs, a file or folder, or by --paradigm")
     if pairs and n is not None:

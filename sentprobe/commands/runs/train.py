@@ -130,7 +130,9 @@ def _choose_objective(architectures: list[str], objective: str | None) -> tuple[
     if architectures == [names.LSTM_LM] and objective in (None, "next-word"):
         return ["lstm"], "next-word"
     if names.LSTM_LM in architectures:
-        raise UsageError(f"{names.LSTM_LM} is lstm with --objective next-word; name nothing else")
+        raise UsageError(
+            f"{names.LSTM_LM} already means lstm with next-word: leave out --objective and other architectures"
+        )
     if objective is None:
         raise UsageError(f"--objective is missing: {names.enumerate_names(names.OBJECTIVES)}")
     return architectures, objective
@@ -155,6 +157,7 @@ def _build_plans(
 ) -> Iterator["TrainingPlan"]:
     """Yield a training plan for each architecture and seed, each with its own folder."""
     from sentprobe.probes.pretraining import devices_and_precision
+    from sentprobe.probes.pretraining.objectives import next_word
     from sentprobe.probes.runs.training.training_plan import check_texts
 
     check_distinct("architecture", architectures)
@@ -169,6 +172,8 @@ def _build_plans(
             probing=probing,
         )
         check_texts(plan)
+        if objective == "next-word":
+            next_word.check_architecture(plan.model.architecture, is_reversed=plan.model.reverse)
         if plan.kind.learns:
             devices_and_precision.check_machine(plan.settings.machine)
         yield plan

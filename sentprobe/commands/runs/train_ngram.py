@@ -8,7 +8,6 @@ from sentprobe.commands.runs.train_options import EncoderChoices, TextChoices
 from sentprobe.commands.shared.table_output import check_output_file
 from sentprobe.display.screen import print_text
 from sentprobe.errors import UsageError
-from sentprobe.processes import check_count
 from sentprobe.progress import show_bars
 
 OPTIONS = ("architecture", "out", "corpus", "tokenised", "lower", "format", "column", "document", "encoding", "punkt",
@@ -29,7 +28,8 @@ def train_ngram_model(
         raise UsageError(f"{names.NGRAM} is trained alone, not with {', '.join(architectures)}")
     if unused := [option for name, option in given_options.items() if name not in OPTIONS]:
         raise UsageError(f"{unused[0]} is not for {names.NGRAM}")
-    check_count("order", encoder.order)
+    if encoder.order < 1:
+        raise UsageError(f"--order must be positive, not {encoder.order}")
     if not texts.corpus:
         raise UsageError(f"{names.NGRAM} learns from sentences: --corpus is missing")
     check_output_file(out)
@@ -50,4 +50,4 @@ def train_ngram_model(
         reporter.begin("count n-grams", 1)
         write_rows(out, train_ngrams(sentences.texts, order=encoder.order, words=encoder.words))
         reporter.advance()
-    print_text(f"{out}: n-grams of 1 to {encoder.order} words, from {sentences}; {sentences.omitted}")
+    print_text(f"{out}: n-grams of up to {encoder.order} words, from {sentences}; {sentences.omitted}")

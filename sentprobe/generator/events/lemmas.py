@@ -43,7 +43,9 @@ def check_language(event: ev.Event, language: Language) -> None:
     }
     for feature, (value, values) in features.items():
         if value is not None and value not in values:
-            raise UsageError(f"{name}: {language.name} has no {feature} {value.value!r} here, only {', '.join(values)}")
+            prefix = f"{event.predicate}: " if event.predicate else ""
+            names = " and ".join(filter(None, (", ".join(values[:-1]), values[-1])))
+            raise UsageError(f"{prefix}{language.name} has no {feature} {value.value!r}, only {names}")
     people = [person for _, person in ev.iterate_participants(event)]
     uses = {
         "object before its verb": event.fronting is not None and not language.has_fronting,

@@ -207,7 +207,16 @@ def _check_words(words: Words, lexicon: Lexicon, vocabulary: str, constraints: C
             known_lemmas = {word.lemma for kind in Kind for word in lexicon.words(kind)}
             raise UsageError(f"the lexicon has no word {lemma!r}{suggest(lemma, known_lemmas)}")
         if lemma in required:
+            if _is_never_drawn(lemma, lexicon):
+                raise UsageError(f"gen draws no {lemma!r}; gen parse reads it")
             raise UsageError(f"{lemma!r} is required but {_explain_unavailable(lemma, lexicon, vocabulary)}")
+
+
+def _is_never_drawn(lemma: str, lexicon: Lexicon) -> bool:
+    """Say whether a word is an adverb of negations and questions that no vocabulary has."""
+    if Kind.ADVERB not in lexicon.kinds_of(lemma) or Flag.NPI not in lexicon.get(lemma, Kind.ADVERB).flags:
+        return False
+    return not any(lemma in vocabulary.words[Kind.ADVERB] for vocabulary in lexicon.vocabularies.values())
 
 
 def _explain_unavailable(lemma: str, lexicon: Lexicon, vocabulary: str) -> str:

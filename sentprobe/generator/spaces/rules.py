@@ -18,6 +18,9 @@ from sentprobe.generator.spaces.sort_bans import find_asked_boxes, find_sort_ban
 from sentprobe.lexicon import Flag, Form, Kind, Lexicon
 from sentprobe.lexicon.words import NO_PROGRESSIVE
 
+POLARITY = "negations and questions around ever and any"
+"""The rule that polarity items need a licence."""
+
 
 def iterate_rules(
     words: Words, lexicon: Lexicon, choices: Choices, constraints: Constraints, *, is_detailed: bool = False
@@ -82,8 +85,7 @@ def _iterate_license_rules(words: Words, lexicon: Lexicon, choices: Choices) -> 
     if {*choices.reflexives} != {None}:
         yield Rule("agreement of reflexives", partial(find_reflexive_boxes, words, lexicon), is_ban=True)
     if has_polarity_items(words, lexicon):
-        text = "negations and questions around ever and any"
-        yield Rule(text, lambda layout: list(find_polarity_boxes(words, lexicon, layout)), is_ban=True)
+        yield Rule(POLARITY, lambda layout: list(find_polarity_boxes(words, lexicon, layout)), is_ban=True)
 
 
 def _find_question_boxes(layout: Layout) -> list[Restriction]:

@@ -26,7 +26,7 @@ from sentprobe.generator.spaces.layout import (
 )
 from sentprobe.generator.spaces.object_order import Rule
 from sentprobe.generator.spaces.profile import Profile, SpaceStratum, find_strata, sample_strata
-from sentprobe.generator.spaces.rules import iterate_rules
+from sentprobe.generator.spaces.rules import POLARITY, iterate_rules
 from sentprobe.generator.spaces.templates import expand_templates, find_patterns
 from sentprobe.lexicon import Kind, Lexicon
 
@@ -278,8 +278,7 @@ class Space:
             return f"{reasons[0]}; use the negator not"
         for name, layouts in self._widen_choices():
             if next(_count_boxes(layouts, culprits), None) is not None:
-                texts = [rule.text for rule in culprits] or ["the size of the vocabulary"]
-                return f"{' and '.join([*texts, f'the choice of {name}'])} contradict each other"
+                return _describe_choice(name, [rule.text for rule in culprits] or ["the size of the vocabulary"])
         if not culprits:
             frames = {site.frame for layout in self.layouts for site in layout.clauses}
             for frame in sorted(frames):
@@ -391,3 +390,11 @@ def _count_boxes(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[c
     for layout, box in _find_boxes(layouts, rules):
         if (counted := counting.count_box(layout, box)).size:
             yield counted
+
+
+def _describe_choice(name: str, texts: Sequence[str]) -> str:
+    """Describe the contradiction between rules and a choice of values."""
+    if name == "determiners" and POLARITY in texts:
+        reason = "it needs a negation or question before it; add --determiner the"
+        return f"any cannot be the only determiner here: {reason}"
+    return f"{' and '.join([*texts, f'the choice of {name}'])} contradict each other"

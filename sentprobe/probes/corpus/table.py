@@ -84,6 +84,19 @@ class Table:
         """Whether rows may have trees; false if a parser gave dependencies only, or no parser ran."""
         return bool(self.recipe["constituents"])
 
+    def has_trees(self) -> bool:
+        """Say whether a row has constituents, by the statistics of the shards; true if a shard cannot be read."""
+        import pyarrow.parquet as pq
+
+        try:
+            heads = [pq.read_metadata(file) for file in self.files]
+        except (OSError, ValueError):  # check_shards says more
+            return True
+        groups = (head.row_group(number) for head in heads for number in range(head.num_row_groups))
+        columns = (group.column(number) for group in groups for number in range(group.num_columns))
+        depths = [column.statistics for column in columns if column.path_in_schema == "depth"]
+        return any(depth is None or depth.has_min_max for depth in depths)
+
     def check_shards(self) -> None:
         """Compare all shards with their checksums; raise TableError for a damaged one."""
         for shard, file in zip(self.shards, self.files, strict=True):

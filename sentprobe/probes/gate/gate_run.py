@@ -205,8 +205,9 @@ def _score_spaces(
     lengths: Counter[int] | None,
     reporter: Reporter,
 ) -> list[ScoredPairs]:
-    reporter.begin(f"score with {shorten(scorer.name)}", n * len(spaces))
-    sets = (space.sample(n, seed=seed) for space in spaces)
-    if lengths is not None:
-        sets = (select_lengths(space, n, lengths, seed=seed) for space in spaces)
+    sets = [
+        space.sample(n, seed=seed) if lengths is None else select_lengths(space, n, lengths, seed=seed)
+        for space in spaces
+    ]
+    reporter.begin(f"score with {shorten(scorer.name)}", sum(map(len, sets)))
     return [pairs for triplets in sets if len(triplets) for pairs in score_triplets(scorer, triplets, reporter)]

@@ -35,7 +35,10 @@ class NgramLevel:
 
 
 def count_ngrams(tokens: Integers, order: int, words: int) -> list[NgramLevel]:
-    """Return the n-grams of *tokens* up to a length; each sentence begins with token 0, and no n-gram spans two."""
+    """Return the n-grams of *tokens* up to a length; each sentence begins with token 0, and no n-gram spans two.
+
+    There is no level for lengths that no sentence reaches.
+    """
     starts = np.flatnonzero(tokens == 0)
     offsets = np.arange(len(tokens)) - np.repeat(starts, np.diff(starts, append=len(tokens)))
     zeros = np.zeros(words, dtype=np.int64)
@@ -43,6 +46,8 @@ def count_ngrams(tokens: Integers, order: int, words: int) -> list[NgramLevel]:
     numbers = tokens  # of the n-gram that ends at each token
     for length in range(2, order + 1):
         ends = np.flatnonzero(offsets >= length - 1)
+        if not len(ends):
+            break
         keys, first, inverse, counts = np.unique(
             numbers[ends - 1] * words + tokens[ends], return_index=True, return_inverse=True, return_counts=True
         )

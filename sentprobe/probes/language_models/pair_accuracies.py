@@ -22,20 +22,35 @@ from sentprobe.probes.report.tables.distance_report import fill_missing_keys
 from sentprobe.probes.results.result import Provenance
 from sentprobe.probes.statistics import Correction, accuracy_interval, compare_items
 from sentprobe.progress import Reporter, shorten
-from sentprobe.specs import Spec
+from sentprobe.specs import Spec, check_distinct
 
 CHANCE = 0.5
 PARADIGM = "paradigm"
+COLUMN_NAMES = (
+    *("phenomenon", "model", "score", "pairs", "accuracy", "accuracy_low", "accuracy_high", "ties", "unigram"),
+    *("chance", "first", "second", "first_accuracy", "second_accuracy", "draws", "difference", "low", "high"),
+    *("wins", "losses", "sign_p", "sign_p_corrected", "t_p", "t_p_corrected"),
+)
+"""The columns of the records beside the field that breaks accuracy down."""
 
 
 def check_column(pairs: Sequence[sp.SentencePair], by: str) -> None:
-    """Raise UsageError if no pair has a field, or its values are as many texts as there are pairs."""
+    """Raise UsageError if no pair has a field, its name is a column's, or its values are too many texts."""
+    if by in COLUMN_NAMES:
+        raise UsageError(f"--by {by}: the output has a column of this name; rename the field of the pairs")
     names = [*dict.fromkeys(chain.from_iterable(pair.columns for pair in pairs))]
     if by not in (PARADIGM, *names):
-        raise UsageError(f"the pairs have no field {by!r}{suggest(by, names)}; they have {', '.join(names)}")
+        hint = "; only paradigms of subject-verb agreement have distance and attractors"
+        hint = hint if by in ("distance", "attractors") else ""
+        raise UsageError(f"the pairs have no field {by!r}{suggest(by, names)}; they have {', '.join(names)}{hint}")
     values = {pair.columns.get(by, "") for pair in pairs}
     if by != PARADIGM and MAX_PARTS < len(values) == len(partition_values(by, values).names):
         raise UsageError(f"the field {by!r} has {len(values)} values; at most {MAX_PARTS}, or numbers, can be shown")
+
+
+def check_model_names(specs: Sequence[Spec]) -> None:
+    """Raise UsageError if two models have one name, which that of stored scores may be."""
+    check_distinct("model", [load_stored_scores(spec).name if spec.kind == SCORES else spec.name for spec in specs])
 
 
 @dataclass(frozen=True)

@@ -124,6 +124,8 @@ def parse_models(texts: Sequence[str]) -> list[Spec]:
     specs = [read_spec(text) for text in texts]
     check_names(specs)
     for spec in specs:
+        if spec.kind == SCORES and not spec.argument:
+            raise UsageError(f"{SCORES}: needs a file")
         if spec.kind not in (SCORES, *_LOADERS) or not spec.argument:
             raise UsageError(
                 f"unknown language model {str(spec)!r}{suggest(spec.kind, (SCORES, *_LOADERS))}; known: "

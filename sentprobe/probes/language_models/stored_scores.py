@@ -52,7 +52,10 @@ def load_stored_scores(spec: Spec) -> StoredScores:
             if isinstance(error, OSError)
             else FormatError(f"{path}: not UTF-8")
         ) from None
-    rows = [*csv.reader(io.StringIO(text, newline=""))]
+    try:
+        rows = [*csv.reader(io.StringIO(text, newline=""))]
+    except csv.Error as error:
+        raise FormatError(f"{path}: not CSV: {error}") from None
     if not rows or tuple(rows[0]) != COLUMNS:
         raise FormatError(f"{path}: not a file that --scores wrote, with the columns {', '.join(COLUMNS)}")
     models: dict[str, dict[tuple[str, str, str], tuple[float, float]]] = {}

@@ -92,6 +92,12 @@ def test_a_bag_of_words_runs_on_a_german_treebank(table: Path, tmp_path: Path, c
     assert {record.task for record in read_results(tmp_path / "run").records} == {"SubjNum"}
 
 
+def test_tasks_of_constituents_are_no_default_of_a_treebank(table: Path, tmp_path: Path, command: Command) -> None:
+    _, _, err = command("build", "natural", table, *SIZES, "--out", tmp_path / "sets")
+    assert {folder.name for folder in (tmp_path / "sets").iterdir()} >= {"BShift", "Tense", "SubjNum"}
+    assert not any(name in err for name in ("TreeDepth", "TopConst")), err
+
+
 def test_a_task_that_the_language_lacks_is_refused_by_counts(tmp_path: Path, command: Command) -> None:
     assert command("analyze", write_treebank(tmp_path / "x.conllu", tense=False), "--out", tmp_path / "table")[0] == 0
     tasks = ("--task", "Tense", "--task", "VerbMood", "--task", "TopConst")

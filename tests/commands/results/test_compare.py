@@ -145,7 +145,7 @@ def test_refused(first: Path, tmp_path: Path, command: Command) -> None:
         (["compare", f"{first}#bow", data], 1, "Order: bow ("),
         (["compare", f"{first}#bow", data], 1, "were tested on different data (fingerprints 0 and"),
         (["compare", f"{first}#bow", tasks], 1, "have no task in common"),
-        (["compare", data], 2, "data has 1 encoders; a comparison needs two"),
+        (["compare", data], 2, "data has 1 encoder; a comparison needs two"),
         (["compare", empty, data], 2, "empty has no results"),
         (["compare", f"{first}#bow"], 2, "name a second run to compare it with"),
         (["compare", first, data, data], 2, "give one or two runs, not 3"),

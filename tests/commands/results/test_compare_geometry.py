@@ -202,13 +202,13 @@ def test_if_one_of_the_two_cannot_be_compared_it_is_said(command: Command, tmp_p
     code, stdout, stderr = command("compare", run)
     assert code == 0
     assert "role" in stdout
-    assert stderr == f"left out: probes: {run} has 1 encoders; a comparison needs two\n"
+    assert stderr == f"left out: probes: {run} has 1 encoder; a comparison needs two\n"
     run = write_run(tmp_path / "other", *(make_sample_result(name, "Order", 600) for name in "ab"))
     write_geometry_folder(run, make_geometry_result("a"))
     code, stdout, stderr = command("compare", run)
     assert code == 0
     assert "Order" in stdout
-    assert stderr == f"left out: geometry: {run} has 1 encoders; a comparison needs two\n"
+    assert stderr == f"left out: geometry: {run} has 1 encoder; a comparison needs two\n"
 
 
 def test_probes_of_one_run_alone_are_told(command: Command, tmp_path: Path) -> None:
@@ -235,7 +235,7 @@ def test_refused(command: Command, tmp_path: Path) -> None:
     apart = write_geometry_folder(tmp_path / "apart", make_geometry_result("a"), make_geometry_result("b", "tense"))
     probes = write_run(tmp_path / "probes", make_sample_result("a", "Order", 600))
     cases: list[tuple[tuple[object, ...], int, str]] = [
-        ((one,), 2, "one has 1 encoders; a comparison needs two"),
+        ((one,), 2, "one has 1 encoder; a comparison needs two"),
         ((two, "--against", "c"), 2, "two has no encoder 'c'"),
         ((two, one), 2, f"two has 2 encoders; name one, as in '{two}#a'"),
         ((one, other_folder), 1, "no two encoders were measured on the same triplets"),

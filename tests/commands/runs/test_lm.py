@@ -66,11 +66,14 @@ def test_stored_scores_give_the_same_table(command: Command, pairs: Path) -> Non
         (text.replace("model,", "modell,", 1), "not a file that --scores wrote"),
         (text.replace("-12.0", "high", 1), "line 2: 8 columns with two numbers are wanted"),
         (text.replace("-12.0", "nan", 1), "line 2: a score is not finite"),
+        (text + "x" * 131_073, "t.csv: not CSV: field larger than field limit (131072)"),
     ]:
         Path("t.csv").write_text(changed)
         code, shown, err = command("lm", "scores:t.csv?model=python:lm_scores:score", *options)
         assert (code, shown, message in err) == (1, "", True), err
     assert command("lm", "scores:none.csv", *options)[0] == 2
+    code, shown, err = command("lm", *models, stored[0], *options)
+    assert (code, shown, f"model '{models[0]}' is asked for twice" in err) == (2, "", True)
 
 
 def test_the_text_the_flat_formats_and_the_file(command: Command, pairs: Path) -> None:
@@ -146,6 +149,12 @@ def test_accuracy_by_attractors(command: Command, pairs: Path) -> None:
         ("gpt2 --pairs pairs.jsonl", 2, "unknown language model 'gpt2'; known: hf:MODEL, ngram:FILE, python:"),
         ("ngrams:x --pairs pairs.jsonl", 2, "unknown language model 'ngrams:x' (did you mean 'ngram'?)"),
         ("hf: --pairs pairs.jsonl", 2, "unknown language model 'hf'"),
+        ("scores: --pairs pairs.jsonl", 2, "scores: needs a file"),
+        (
+            "python:lm_scores:score -p transitive -n 3 --by distance",
+            2,
+            "only paradigms of subject-verb agreement have dis",
+        ),
         ("ngram:x ngram:x --pairs pairs.jsonl", 2, "'ngram:x' is asked for twice"),
         ("ngram:none.arpa --pairs pairs.jsonl", 2, "none.arpa: cannot read it: No such file or directory"),
         ("ngram:pairs.jsonl --pairs pairs.jsonl", 1, "pairs.jsonl: no ARPA file"),

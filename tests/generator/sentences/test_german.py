@@ -131,10 +131,10 @@ def test_an_ungrammatical_sentence_is_refused(text: str) -> None:
 @pytest.mark.parametrize(
     ("event", "message"),
     [
-        ("sehen[prog]", "sehen: German has no aspect 'prog' here, only simple, perf"),
-        ("sehen[n't]", 'sehen: German has no negator "n\'t" here, only not'),
-        ("sehen[question]", "sehen: German has no mood 'question' here, only statement"),
-        ("sehen(patient: himself)", "sehen: German has no reflexive here"),
+        ("sehen[prog]", "sehen: German has no aspect 'prog', only simple and perf"),
+        ("sehen[n't]", 'sehen: German has no negator "n\'t", only not'),
+        ("sehen[question]", "sehen: German has no mood 'question', only statement"),
+        ("sehen(patient: himself)", "sehen: German has no reflexive"),
         ("helfen[passive]", "helfen: a dative event has no passive, but its voice is passive"),
     ],
 )

@@ -4,6 +4,7 @@ import csv
 import json
 from collections import Counter
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.lexicon import english
 from sentprobe.probes.gate import pair_scores
 from sentprobe.probes.gate.gate_tables import find_exceeding, format_gate_notes
+from sentprobe.progress import SilentReporter
 
 
 def write_pairs(folder: Path, rows: list[tuple[str, str, int]]) -> Path:
@@ -55,7 +57,10 @@ def test_blocks_do_not_change_the_figures_and_halves_do_not_share_a_text(
 def test_generated_pairs_are_as_long_as_ones_own_and_disagreements_are_told(tmp_path: Path) -> None:
     rows = [(f"the man helped the dog{i}", f"the dog{i} was helped by the man", 1) for i in range(30)]
     path = write_pairs(tmp_path, [*rows, *((f"the cat saw the bird{i}", "it rains", 0) for i in range(30))])
-    figures = sentprobe.gate("bow", pairs=path, contrasts=["role", "number"], threshold=0.5, n=200)
+    reporter = Mock(spec=SilentReporter)
+    figures = sentprobe.gate("bow", pairs=path, contrasts=["role", "number"], threshold=0.5, n=200, reporter=reporter)
+    total = sum(call.args[0] for call in reporter.advance.mock_calls)
+    reporter.begin.assert_called_with("score with bow", total)
     (result,) = figures.draws
     assert [(rates.contrast, rates.form) for rates in result.generated] == [
         (contrast, form) for contrast in ("role", "number") for form in ("anchor", "form")

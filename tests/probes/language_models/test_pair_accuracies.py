@@ -11,7 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sentprobe.errors import SentprobeError
-from sentprobe.probes.language_models.pair_accuracies import PairResults, PairScores, check_column, score_pairs
+from sentprobe.probes.language_models.pair_accuracies import (
+    COLUMN_NAMES,
+    PairResults,
+    PairScores,
+    check_column,
+    score_pairs,
+)
 from sentprobe.probes.language_models.scorers import FunctionModel, ScoreKind, TokenScores
 from sentprobe.probes.language_models.sentence_pairs import SentencePair
 from sentprobe.probes.statistics import accuracy_interval, compare_items
@@ -188,6 +194,9 @@ def test_another_field_has_a_figure_for_each_value() -> None:
     check_column(pairs, "n")
     with pytest.raises(SentprobeError, match="the pairs have no field 'm'; they have n"):
         check_column(pairs, "m")
+    assert {*COLUMN_NAMES, "n"} == {*records[0]}
+    with pytest.raises(SentprobeError, match="--by score: the output has a column of this name; rename the field"):
+        check_column([SentencePair("good", "bad", columns={"score": "1"})], "score")
     distinct = [SentencePair("good", "bad", columns={"text": f"text {i}"}) for i in range(13)]
     with pytest.raises(SentprobeError, match="the field 'text' has 13 values; at most 12, or numbers, can be shown"):
         check_column(distinct, "text")

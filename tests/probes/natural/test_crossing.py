@@ -6,6 +6,7 @@ from functools import cache
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
+from unittest.mock import Mock
 
 import pytest
 from hypothesis import given, settings
@@ -18,8 +19,11 @@ from sentprobe.probes.dataset import ProbeDataset, Size, Split, TooFewError
 from sentprobe.probes.known_task import name_in_languages, remove_languages
 from sentprobe.probes.natural.crossing import LEFT_OUT, Crossing, build_crossed_datasets, make_crossing
 from sentprobe.probes.natural.datasets import NaturalRecipe, find_tasks
+from sentprobe.probes.runs.request import built_suites
+from sentprobe.probes.runs.request.built_suites import ItemCounts, make_natural
 from sentprobe.probes.suites import find_known_task, rename_as_published
 from sentprobe.probes.syntax.rows import Row
+from sentprobe.progress import SilentReporter
 
 LANGUAGES = ("de", "fr", "it")
 Built = dict[str, ProbeDataset | TooFewError]
@@ -94,6 +98,17 @@ def test_test_sentences_and_their_translations_are_never_trained(
         for split in data.splits.values():
             assert len({*Counter(split.targets.tolist()).values()}) == 1, "the labels are balanced"
     assert len({len(texts) for texts in training.values()}) == 1
+
+
+def test_progress_counts_pairs_of_languages(tables: list[Table]) -> None:
+    suite = make_natural(
+        tables[:2], ["SentLen", "DepDepth"], train_on="de", test_on="fr", counts=ItemCounts(60, 30, 12)
+    )
+    reporter = Mock(spec=SilentReporter)
+    names = [name for name, _ in built_suites.build_all(suite, command="", reporter=reporter)]
+    assert names == ["SentLen.de-fr", "DepDepth.de-de", "DepDepth.fr-fr"], "the last two failed"
+    reporter.begin.assert_called_once_with("build the tasks", 2)
+    assert sum((*call.args, 1)[0] for call in reporter.advance.mock_calls) == 2
 
 
 @pytest.mark.parametrize("task", ["BShift", "SOMO", "CoordInv"])

@@ -20,7 +20,7 @@ from sentprobe.lexicon.read import load_lexicon
 from sentprobe.probes.encoders.models import model_loading as loading
 from sentprobe.probes.encoders.models import model_parts, named_tokens, pretrained, text_frame
 from sentprobe.probes.encoders.protocol import Capabilities, EncoderError, Vectors, digest, missing_extra
-from sentprobe.specs import Spec, check_distinct, choose_member, read_options
+from sentprobe.specs import Spec, check_distinct, read_options
 
 
 class Pooling(StrEnum):
@@ -319,8 +319,8 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
     if find_spec("transformers") is None:
         raise missing_extra("an encoder hf:...", "transformers")
     text_frame.check_prompt(options.prompt)
-    if options.absent:
-        choose_member(Pooling, options.absent, what="pooling for absent=")
+    if options.absent not in ("", *Pooling):
+        raise UsageError(f"hf: option absent={options.absent}: one of {', '.join(Pooling)} is wanted")
     words = _open_words(options)
     requested_pools = _parse_pools(options.pool, words)
     settings = pretrained.make_loading_settings(options)
@@ -331,10 +331,12 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
     layers = _resolve_layers(requested_layer, model.count_layers(), first=1 if model.modules else 0)
     places = [StatePlace(layer, pool) for pool, layer in product(pools, layers)]
     store = LayerStore(model, places)
-    fixed = (
+    fixed: tuple[object, ...] = (
         *(files.content, options.part, options.precision, options.bits, model.limit, options.prompt, options.chat),
         *(options.absent, words.content),
     )
+    if model.frame.end and not pretrained.is_causal(model.model.config):
+        fixed += (model.frame.end,)  # all tokens read the appended one
     bare = replace(spec, options=tuple(pair for pair in spec.options if pair[0] != "layer"))
     encoders = []
     for place in places:

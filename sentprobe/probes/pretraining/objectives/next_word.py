@@ -10,6 +10,7 @@ import torch
 from torch.nn import functional
 
 from sentprobe.errors import UsageError
+from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.networks.network import RECURRENT_KINDS, Recurrent
 from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
 from sentprobe.probes.pretraining.decoding import decoder
@@ -70,11 +71,11 @@ class SentenceBatches(decoder.SequencePairs):
         return replace(batch, targets=int(self.sources.lengths[rows].sum()) + len(rows))
 
 
-def prepare_next_word(texts: Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Prepare ``next-word``: predict each word from those before it. Raises UsageError."""
-    sizes, one_way = model.architecture, [name for name, kind in RECURRENT_KINDS.items() if kind.directions == 1]
-    if sizes.kind not in one_way or model.vocabulary.reverse:
-        subject = "reversed sentences" if model.vocabulary.reverse else sizes.kind
+def check_architecture(sizes: Architecture, *, is_reversed: bool) -> None:
+    """Raise UsageError if a network cannot learn ``next-word``."""
+    one_way = [name for name, kind in RECURRENT_KINDS.items() if kind.directions == 1]
+    if sizes.kind not in one_way or is_reversed:
+        subject = "reversed sentences" if is_reversed else sizes.kind
         raise UsageError(
             f"next-word reads each sentence from its first word on, by {' or '.join(one_way)}: no {subject}"
         )
@@ -82,6 +83,11 @@ def prepare_next_word(texts: Sentences, model: SentenceModel, options: Objective
         raise UsageError(
             f"next-word compares states with word vectors: --inputs {sizes.inputs} is not --hidden {sizes.hidden}"
         )
+
+
+def prepare_next_word(texts: Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
+    """Prepare ``next-word``: predict each word from those before it. Raises UsageError."""
+    check_architecture(model.architecture, is_reversed=model.vocabulary.reverse)
     split = hold_out(texts.texts, count=options.validation, seed=options.seed)
     train = SentenceBatches(
         sources=collect_rows(map(model.vocabulary.find_ids, texts.texts)),

@@ -6,7 +6,7 @@ from statistics import mean
 from typing import Any
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
-from sentprobe.errors import ResultsError, UsageError, suggest
+from sentprobe.errors import ResultsError, UsageError, format_count, suggest
 from sentprobe.probes.report.findings import encoder_variants, paired_tests
 from sentprobe.probes.report.findings.draws import differ_in_draw
 from sentprobe.probes.results.result import Result, Results
@@ -165,7 +165,7 @@ def list_pairs(
 ) -> list[tuple[EncoderResults, EncoderResults]]:
     """Return every pair of models (of one model: of its variants) or, with *baseline*, its pair with each other."""
     if len(encoders) < 2:
-        raise UsageError(f"{source} has {len(encoders)} encoders; a comparison needs two")
+        raise UsageError(f"{source} has {format_count(len(encoders), 'encoder')}; a comparison needs two")
     if baseline is None:
         by_name = {side.encoder: side for side in encoders}
         return [(by_name[a], by_name[b]) for a, b in encoder_variants.list_pairs_to_compare([*by_name])]

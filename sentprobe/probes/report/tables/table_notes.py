@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from sentprobe.probes.dataset import ENCODER_WORDS, ONE_HOT
 from sentprobe.probes.known_task import remove_languages
 from sentprobe.probes.report.findings.control_verdicts import is_balanced
+from sentprobe.probes.report.findings.encoder_variants import strip_reductions
 from sentprobe.probes.report.findings.table_findings import find_marked_cells
 from sentprobe.probes.report.tables import control_notes, spread_notes
 from sentprobe.probes.report.tables.main_table import CellStyle, describe_origins
@@ -97,10 +98,10 @@ def describe_figures(results: Results) -> Iterator[str]:
     yield from spread_notes.describe_spread(results)
     yield from describe_datasets(results)
     if find_marked_cells(results):
+        rivals = ", and significantly better than every other encoder (by the test of probe compare)"
         yield (
-            "Bold, or with a *: above its control, and significantly better than every other encoder (by the test of "
-            "probe compare). The control of a figure is the bag of words of the same width if that is above chance; "
-            "otherwise it is chance."
+            f"Bold, or with a *: above its control{rivals if _has_several_models(results) else ''}. The control of a "
+            "figure is the bag of words of the same width if that is above chance; otherwise it is chance."
         )
     skewed = dict.fromkeys(result.task for result in results.records if not is_balanced(result))
     if skewed:
@@ -260,11 +261,16 @@ def _summarize_figures(table: Results, style: CellStyle) -> Iterator[str]:
     )
     if find_marked_cells(table):
         yield (
-            "Bold or *: higher than its control (chance, or a bag of words that is above chance), and significantly "
-            "higher than every other encoder."
+            "Bold or *: higher than its control (chance, or a bag of words that is above chance)"
+            f"{', and significantly higher than every other encoder' if _has_several_models(table) else ''}."
         )
     if style.published:
         yield "Rows from papers come from other data and encoders."
+
+
+def _has_several_models(results: Results) -> bool:
+    """Say whether a table has encoders that are not variants of one model."""
+    return len({strip_reductions(result.encoder) for result in results.records}) > 1
 
 
 def _format_values(by_task: Mapping[str, str]) -> str:

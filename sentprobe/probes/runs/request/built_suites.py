@@ -22,7 +22,7 @@ from sentprobe.probes.corpus.table import Table, open_table
 from sentprobe.probes.dataset import ProbeDataset, Sampling, Size, TooFewError
 from sentprobe.probes.natural.crossing import Crossing, build_crossed_datasets, make_crossing
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_datasets, check_natural_size, find_tasks
-from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
+from sentprobe.probes.natural.natural_task import NaturalTask, TableNeed, TaskGroup
 from sentprobe.probes.natural.selection import DEPTHS, NaturalSettings, parse_band, parse_depths
 from sentprobe.progress import Reporter, show_bars
 from sentprobe.specs import COMPEVAL, NATURAL, STRUCTURE, check_distinct, choose_member
@@ -109,9 +109,13 @@ def build_all(suite: AnySuite, *, command: str, reporter: Reporter) -> Iterator[
     """Build the datasets of a suite one by one, with progress; see their ``build``."""
     if suite.tasks:
         reporter.begin("build the tasks", len(suite.tasks))
-        for built in suite.build(command=command):
-            yield built
-            reporter.advance()
+        unbuilt = {task.name for task in suite.tasks}
+        for name, built in suite.build(command=command):
+            yield name, built
+            if name in unbuilt:  # not a failure in one of several languages
+                unbuilt.remove(name)
+                reporter.advance()
+        reporter.advance(len(unbuilt))
 
 
 def build_failure_error(failures: Collection[TooFewError], *, total: int) -> SentprobeError:
@@ -192,6 +196,8 @@ def make_natural(
 ) -> NaturalSuite:
     """Return the natural-text tasks of these names or groups, from a table; raise UsageError for a wrong value.
 
+    Without names, tables without trees have no tasks of constituents.
+
     Several tables, or languages to train or test on (``de,fr``), make tasks across languages.
     """
     tasks = tuple(find_tasks(names))
@@ -199,6 +205,8 @@ def make_natural(
     require_libraries(*(("duckdb", "sklearn") if audit else ("duckdb",)))
     recipe = NaturalRecipe(size=size, seed=seed, settings=settings, audit=audit)
     check_natural_size(size)
+    if not names and not any(table.has_trees() for table in tables):
+        tasks = tuple(task for task in tasks if task.need is not TableNeed.TREE)
     crossing = None
     if len(tables) > 1 or train_on is not None or test_on is not None:
         crossing = make_crossing(tables, tasks, train_on=train_on, test_on=test_on, chosen=bool(names))

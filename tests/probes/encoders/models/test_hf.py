@@ -254,6 +254,16 @@ def test_what_does_not_change_them_is_not(bert: Path) -> None:
         assert load(f"hf:{bert}?{option}").fingerprint == expected
 
 
+def test_an_appended_end_token_is_in_the_fingerprint_unless_the_model_is_causal(tmp_path: Path) -> None:
+    for kind, changes in {"T5": True, "GPT2": False}.items():
+        path = tiny_model(tmp_path / kind, kind=kind)
+        config = path / "tokenizer_config.json"
+        config.write_text(json.dumps(json.loads(config.read_text()) | {"eos_token": "]", "pad_token": "?"}))
+        alone, mean = load(f"hf:{path}?pool=mean"), load_hf(parse_spec(f"hf:{path}?pool=mean,eos"))[0]
+        assert (alone.fingerprint != mean.fingerprint) is changes
+        assert np.allclose(alone.encode(TEXTS), mean.encode(TEXTS), atol=1e-5) is not changes
+
+
 def test_changed_file_changes_the_fingerprint(tmp_path: Path) -> None:
     path = tiny_model(tmp_path / "model", kind="Bert")
     before = load(f"hf:{path}").fingerprint
@@ -304,7 +314,7 @@ REFUSED: list[tuple[str, str]] = [
     ("revision=main", "is a directory; revision= is for models of the hub"),
     ("pool=agent,agent", "pooling 'agent' is asked for twice"),
     ("pool=object", "option pool=object: one of cls, mean"),
-    ("pool=patient&absent=agent", "there is no pooling for absent= 'agent'; known: cls, mean, max, last"),
+    ("pool=patient&absent=agent", "option absent=agent: one of cls, mean, max, last is wanted"),
     ("pool=verb&table=no-such", "option table=no-such: no table of an analysed corpus (probe analyze makes one)"),
     ("table=a&lexicon=b", "option lexicon= is of the grammar; leave it out beside table="),
     ("lexicon=no-such.toml", "no-such.toml: cannot read the lexicon"),

@@ -29,6 +29,11 @@ def test_three_lines_say_figures_certainty_and_controls() -> None:
     assert controls == "Controls: 4 of 4 at chance."
 
 
+def test_one_encoder_is_compared_with_its_control_only() -> None:
+    figures = summarize_results(sample("bow", "Order", 690, 490, 505, 500, mirrored=True))[0]
+    assert figures.endswith("Bold or *: higher than its control (chance, or a bag of words that is above chance).")
+
+
 def test_a_failed_control_is_named_with_its_columns() -> None:
     controls = summarize_results(sample("bow", "Order", 900, 800, 505, 500))[2]
     assert controls == (
