@@ -51,7 +51,7 @@ class Lexicon:
             UnknownWordError: there is no such word; the message names the nearest lemma of the kind, or the kinds that
                 the lemma has.
 
-        >>> from sentprobe.lexicon import english
+        >>> from sentprobe.lexicon import Form, Kind, english
         >>> english().get("student", Kind.NOUN).forms[Form.NNS]
         'students'
         >>> english().get("studnet", Kind.NOUN)

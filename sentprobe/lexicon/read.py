@@ -66,6 +66,7 @@ def english() -> Lexicon:
 def german() -> Lexicon:
     """Return the built-in lexicon of German, the same object each time.
 
+    >>> from sentprobe.lexicon import Kind
     >>> german().get("Student", Kind.NOUN).forms["NN.sg.acc"]
     'Studenten'
     """

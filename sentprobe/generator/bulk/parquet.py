@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -199,11 +199,17 @@ def _sort_dictionaries(array: Any) -> Any:
 
 
 def write_parquet(sentences: Iterable[Sentence], path: Path) -> None:
-    """Write sentences of any origin, one by one."""
-    kind, rows = build_schema(10**38, has_recipients=True), iter(sentences)
+    """Write sentences of any origin, group by group; indices are as long as those of the first group need."""
+    iterator = iter(sentences)
+    groups = iter(lambda: [_sentence_to_row(sentence) for sentence in islice(iterator, generation.PART_SIZE)], [])
+    first = next(groups, [])
+    largest = max((row.get("index") or 0 for row in first), default=0)
+    kind = build_schema(max(10**38, largest + 1), has_recipients=True)
     with open_parquet(path, kind) as writer:
-        while group := [_sentence_to_row(sentence) for sentence in islice(rows, generation.PART_SIZE)]:
-            writer.write_table(pa.Table.from_pylist(group, kind))
+        for group in chain([first] if first else [], groups):
+            is_text = pa.types.is_string(kind.field("index").type)
+            texts = [{**row, "index": str(row["index"])} if row.get("index") is not None else row for row in group]
+            writer.write_table(pa.Table.from_pylist(texts if is_text else group, kind))
 
 
 def _sentence_to_row(sentence: Sentence) -> dict[str, Any]:

@@ -34,7 +34,7 @@ def test_a_run_is_done_again_from_its_own_run_file(tmp_path: Path, command: Comm
     settings = tomllib.loads((first / "run.toml").read_text("utf-8"))
     assert settings == {
         "targets": ["compeval"], "encoder": ["bow?dim=8"], "task": ["Order"], "out": str(first),
-        "seed": 3, "seeds": 1, "controls": True, "sampling": "mirror", "train": 56, "test": 28,
+        "seed": 3, "seeds": 1, "controls": True, "language": "en", "sampling": "mirror", "train": 56, "test": 28,
         "control-task": False,
         "set": ["max_epochs=2"], "device": "cpu", "jobs": 1, "cache": False, "draws": 1,
         "all-rows": False, "notes": False, "intervals": False, "sources": False, "engine": "local",

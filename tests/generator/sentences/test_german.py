@@ -134,7 +134,7 @@ def test_an_ungrammatical_sentence_is_refused(text: str) -> None:
         ("sehen[prog]", "sehen: German has no aspect 'prog', only simple and perf"),
         ("sehen[n't]", 'sehen: German has no negator "n\'t", only not'),
         ("sehen[question]", "sehen: German has no mood 'question', only statement"),
-        ("sehen(patient: himself)", "sehen: German has no reflexive"),
+        ("sehen(patient: himself)", "sehen: German has no reflexive here"),
         ("helfen[passive]", "helfen: a dative event has no passive, but its voice is passive"),
     ],
 )
