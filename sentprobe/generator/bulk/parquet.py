@@ -1,7 +1,7 @@
 """Sentences as columns in Parquet; Arrow looks up words by index, so that no Python string is created."""
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from pathlib import Path
 from typing import Any
@@ -201,20 +201,21 @@ def _sort_dictionaries(array: Any) -> Any:
 def write_parquet(sentences: Iterable[Sentence], path: Path) -> None:
     """Write sentences of any origin, group by group; indices are as long as those of the first group need."""
     iterator = iter(sentences)
-    groups = iter(lambda: [_sentence_to_row(sentence) for sentence in islice(iterator, generation.PART_SIZE)], [])
+    groups = iter(lambda: [*islice(iterator, generation.PART_SIZE)], [])
     first = next(groups, [])
-    largest = max((row.get("index") or 0 for row in first), default=0)
-    kind = build_schema(max(10**38, largest + 1), has_recipients=True)
+    size = 1 + max((sentence.index or 0 for sentence in first), default=0)
+    kind = build_schema(max(10**38, size), has_recipients=True)
+    convert_index: Callable[[int], int | str] = str if pa.types.is_string(kind.field("index").type) else int
     with open_parquet(path, kind) as writer:
         for group in chain([first] if first else [], groups):
-            is_text = pa.types.is_string(kind.field("index").type)
-            texts = [{**row, "index": str(row["index"])} if row.get("index") is not None else row for row in group]
-            writer.write_table(pa.Table.from_pylist(texts if is_text else group, kind))
+            rows = [_sentence_to_row(sentence, convert_index) for sentence in group]
+            writer.write_table(pa.Table.from_pylist(rows, kind))
 
 
-def _sentence_to_row(sentence: Sentence) -> dict[str, Any]:
+def _sentence_to_row(sentence: Sentence, convert_index: Callable[[int], int | str]) -> dict[str, Any]:
     record = to_json(sentence)
-    return {**record, **record["tokens"], "event": format_event_json(sentence)}
+    index = {} if sentence.index is None else {"index": convert_index(sentence.index)}
+    return {**record, **record["tokens"], **index, "event": format_event_json(sentence)}
 
 
 def open_parquet(path: Path, kind: Any) -> Any:
