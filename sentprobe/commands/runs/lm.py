@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -77,8 +78,8 @@ def lm(
     from sentprobe.probes.language_models.pair_accuracies import (
         PairResults,
         check_column,
-        check_model_names,
-        load_or_read_scores,
+        load_or_find_scores,
+        read_scores_files,
     )
     from sentprobe.probes.language_models.scorers import ScoreKind, parse_models
     from sentprobe.probes.language_models.sentence_pairs import read_pairs
@@ -91,30 +92,30 @@ def lm(
         check_directory(results)
     check_output_file(scores)
     kind = choose_member(ScoreKind, score, what="score")
-    specs = parse_models(models)
     check_count("threads", threads)
-    check_model_names(specs)
+    loaded = read_scores_files(parse_models(models))
     if bool(pairs) == bool(paradigm):
         raise UsageError("name minimal pairs: either by --pairs, a file or folder, or by --paradigm")
     if pairs and n is not None:
         raise UsageError("--n counts pairs of a --paradigm; of --pairs, all are read")
     minimal_pairs = read_pairs(pairs) if pairs else sample_paradigms(paradigm or (), 1000 if n is None else n, seed)
     check_column(minimal_pairs, by)
-    measure: Callable[..., PairScores] = load_or_read_scores
-    reused: list[str] = []
+    measure: Callable[..., PairScores] = partial(load_or_find_scores, pairs=minimal_pairs)
+    folder = None
     if results is not None:
         from sentprobe.probes.language_models.pair_results import PairFolder
 
         prepare_directory(results)
-        measure = PairFolder(results, opt.format_command_line(), reused).measure
+        folder = PairFolder(results, minimal_pairs, command=opt.format_command_line())
+        measure = folder.measure
     with limit_threads(threads), show_bars() as reporter:
-        scored = [measure(spec, minimal_pairs, kind, reporter, device=device) for spec in specs]
+        scored = [measure(model, kind=kind, reporter=reporter, device=device) for model in loaded]
     result = PairResults(minimal_pairs, kind, scored, by)
     if scores is not None:
         print_or_write(result.format_scores(), scores)
     write_tables(result.build_tables(intervals=intervals), result.to_records, style, out=out)
-    if results is not None:
-        print_reuse(len(reused), total=len(scored))
+    if folder is not None:
+        print_reuse(len(folder.reused), total=len(scored))
         print(f"results: {results}", file=sys.stderr)
 
 

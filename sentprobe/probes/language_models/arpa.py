@@ -1,7 +1,7 @@
 """N-gram models with back-off, from ARPA files."""
 
 import re
-from collections.abc import Callable, Collection, Container, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 from math import log
@@ -30,20 +30,27 @@ class NgramOptions:
 
 
 @dataclass(slots=True)
-class NgramModel:
-    """A back-off model (Katz 1987) with the logarithms, to base 10, of an ARPA file."""
+class WordModel:
+    """A language model of the words of a vocabulary."""
 
     name: str
-    read_entries: Callable[[Container[str]], tuple[Mapping[NGram, NgramValues], int]] = field(repr=False)
-    """Returns the n-grams over some words, and the order of the model."""
-    lower: bool = False
-    unknown: set[str] = field(default_factory=set)
+    unknown: set[str] = field(default_factory=set, init=False)
     """Unknown words met so far."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A note on unknown words."""
-        return describe_unknown_words(self.name, self.unknown)
+        """The note on unknown words, if there are any."""
+        count = len(self.unknown)
+        return (f"{self.name} lacks {count} words, such as {min(self.unknown)!r}.",) if count else ()
+
+
+@dataclass(slots=True)
+class NgramModel(WordModel):
+    """A back-off model (Katz 1987) with the logarithms, to base 10, of an ARPA file."""
+
+    read_entries: Callable[[Container[str]], tuple[Mapping[NGram, NgramValues], int]] = field(repr=False)
+    """Returns the n-grams over some words, and the order of the model."""
+    lower: bool = False
 
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
         """Return the scores of words and of the end; without an entry for unknown words, raise EncoderError."""
@@ -71,11 +78,6 @@ class NgramModel:
         if (UNKNOWN,) not in entries:
             raise EncoderError(f"{self.name} lacks the word {word!r}, and has no entry {UNKNOWN}")
         return UNKNOWN
-
-
-def describe_unknown_words(name: str, words: Collection[str]) -> tuple[str, ...]:
-    """Return the note on words that a model lacks, if there are any."""
-    return (f"{name} lacks {len(words)} words, such as {min(words)!r}.",) if words else ()
 
 
 def compute_log_probability(ngram: NGram, entries: Mapping[NGram, NgramValues]) -> float:

@@ -60,25 +60,25 @@ def count_ngrams(tokens: Integers, order: int, words: int) -> list[NgramLevel]:
 
 def smooth_ngrams(levels: Sequence[NgramLevel]) -> list[tuple[Numbers, Numbers]]:
     """Return the probability of each n-gram of each level, and the back-off weight of each as a context."""
-    below = np.full(1, 1 / (len(levels[0].words) - 1))  # uniform over all but the start
+    lower_order = np.full(1, 1 / (len(levels[0].words) - 1))  # uniform over all but the start
     smoothed: list[tuple[Numbers, Numbers]] = []
     for length, level in enumerate(levels, 1):
         counts = level.counts
         if length < len(levels):  # the number of different words before it; none is before the start
-            different = np.bincount(levels[length].suffixes, minlength=len(counts))
-            counts = np.where(level.is_initial, counts, different)
+            predecessors = np.bincount(levels[length].suffixes, minlength=len(counts))
+            counts = np.where(level.is_initial, counts, predecessors)
         if length == 1:
             counts = np.where(level.is_initial, 0, counts)  # the start is never predicted
         discounts = estimate_discounts(counts)[np.minimum(counts, 3)]
-        totals = np.bincount(level.contexts, weights=counts, minlength=len(below))
+        totals = np.bincount(level.contexts, weights=counts, minlength=len(lower_order))
         # A context without a next word, such as the end, has weight 1.
-        weights = np.bincount(level.contexts, weights=discounts, minlength=len(below)) / np.maximum(totals, 1)
+        weights = np.bincount(level.contexts, weights=discounts, minlength=len(lower_order)) / np.maximum(totals, 1)
         weights[totals == 0] = 1.0
         if smoothed:
             smoothed[-1] = smoothed[-1][0], weights
         shares = (counts - discounts) / totals[level.contexts]
-        below = shares + weights[level.contexts] * below[level.suffixes]
-        smoothed.append((below, np.ones(len(below))))
+        lower_order = shares + weights[level.contexts] * lower_order[level.suffixes]
+        smoothed.append((lower_order, np.ones(len(lower_order))))
     return smoothed
 
 

@@ -15,7 +15,7 @@ from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import UsageError, format_count, suggest
 from sentprobe.probes.language_models import sentence_pairs as sp
 from sentprobe.probes.language_models.scorers import SCORES, LanguageModel, ScoreKind, load_language_model
-from sentprobe.probes.language_models.stored_scores import COLUMNS, load_stored_scores
+from sentprobe.probes.language_models.stored_scores import COLUMNS, StoredScores, load_stored_scores
 from sentprobe.probes.report.findings import comparisons as tested
 from sentprobe.probes.report.findings.item_parts import MAX_PARTS, partition_values
 from sentprobe.probes.report.tables.distance_report import fill_missing_keys
@@ -48,9 +48,11 @@ def check_column(pairs: Sequence[sp.SentencePair], by: str) -> None:
         raise UsageError(f"the field {by!r} has {len(values)} values; at most {MAX_PARTS}, or numbers, can be shown")
 
 
-def check_model_names(specs: Sequence[Spec]) -> None:
-    """Raise UsageError if two models have one name, which that of stored scores may be."""
-    check_distinct("model", [load_stored_scores(spec).name if spec.kind == SCORES else spec.name for spec in specs])
+def read_scores_files(specs: Sequence[Spec]) -> list[Spec | StoredScores]:
+    """Return the specs, with the scores of files in place of theirs; raise UsageError if two models have one name."""
+    models = [load_stored_scores(spec) if spec.kind == SCORES else spec for spec in specs]
+    check_distinct("model", [model.name for model in models])
+    return models
 
 
 @dataclass(frozen=True)
@@ -68,15 +70,19 @@ class PairScores:
         return sp.compare_scores(self.good, self.bad)
 
 
-def load_or_read_scores(
-    spec: Spec, pairs: Sequence[sp.SentencePair], kind: ScoreKind, reporter: Reporter, *, device: str = ""
+def load_or_find_scores(
+    model: Spec | StoredScores,
+    pairs: Sequence[sp.SentencePair],
+    kind: ScoreKind,
+    reporter: Reporter,
+    *,
+    device: str = "",
 ) -> PairScores:
-    """Return the scores of a spec: by its model, or from its file. Raises SentprobeError."""
-    if spec.kind != SCORES:
-        return score_pairs(load_language_model(spec, device=device), pairs, kind, reporter)
-    stored = load_stored_scores(spec)
-    scores = stored.find_scores(pairs, kind)
-    return PairScores(stored.name, [good for good, _ in scores], [bad for _, bad in scores], ())
+    """Return the scores of a model, which is loaded, or of a file. Raises SentprobeError."""
+    if isinstance(model, Spec):
+        return score_pairs(load_language_model(model, device=device), pairs, kind, reporter)
+    scores = model.find_scores(pairs, kind)
+    return PairScores(model.name, [good for good, _ in scores], [bad for _, bad in scores], ())
 
 
 def score_pairs(

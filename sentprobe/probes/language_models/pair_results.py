@@ -14,9 +14,10 @@ from sentprobe.disk.files import write_atomically
 from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_error
 from sentprobe.probes.encoders.models.model_loading import find_model
 from sentprobe.probes.encoders.protocol import digest
-from sentprobe.probes.language_models.pair_accuracies import PairResults, PairScores, load_or_read_scores
+from sentprobe.probes.language_models.pair_accuracies import PairResults, PairScores, load_or_find_scores
 from sentprobe.probes.language_models.scorers import ScoreKind
 from sentprobe.probes.language_models.sentence_pairs import SentencePair, build_pair
+from sentprobe.probes.language_models.stored_scores import StoredScores
 from sentprobe.probes.results.result import Provenance
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec
@@ -52,43 +53,51 @@ class LanguageModelResult:
         return PairScores(self.model, self.good, self.bad, self.notes)
 
 
-@dataclass(frozen=True, slots=True)
 class PairFolder:
-    """The results folder of a command."""
+    """The results folder of a command that scores pairs; ``reused`` lists the specs whose scores the folder had."""
 
-    path: Path
-    command: str
-    reused: list[str]
-    """Specs whose scores the folder had."""
+    def __init__(self, path: Path, pairs: Sequence[SentencePair], *, command: str) -> None:
+        self.reused: list[str] = []
+        self._folder = path / FOLDER
+        self._pairs = pairs
+        self._text = format_pairs(pairs)
+        self._digest = digest_pairs(self._text)
+        self._command = command
 
     def measure(
-        self, spec: Spec, pairs: Sequence[SentencePair], kind: ScoreKind, reporter: Reporter, *, device: str = ""
+        self, model: Spec | StoredScores, kind: ScoreKind, reporter: Reporter, *, device: str = ""
     ) -> PairScores:
-        """Return the scores of a spec: those in the folder, or new ones, which are written. Raises SentprobeError.
+        """Return the scores of a model: those in the folder, or new ones, which are written. Raises SentprobeError.
 
         A damaged file, or scores of a model whose files have changed, are replaced.
         """
-        folder, text, fingerprint = self.path / FOLDER, format_pairs(pairs), compute_fingerprint(spec)
-        pairs_digest = digest_text(text)
-        path = folder / build_lm_file_name(spec, kind, pairs_digest)
-        identity = (str(spec), fingerprint, pairs_digest, kind, len(pairs))
+        spec = model if isinstance(model, Spec) else model.spec
+        fingerprint = compute_fingerprint(spec)
+        path = self._folder / build_lm_file_name(spec, kind, self._digest)
+        identity = (str(spec), fingerprint, self._digest, kind, len(self._pairs))
         stored = _find_result(path) if fingerprint else None
         if stored and identity == (stored.spec, stored.fingerprint, stored.pairs, stored.kind, len(stored.good)):
             self.reused.append(str(spec))
             return stored.scores
-        scores = load_or_read_scores(spec, pairs, kind, reporter, device=device)
+        scores = load_or_find_scores(model, self._pairs, kind, reporter, device=device)
         result = LanguageModelResult(
-            spec=str(spec), fingerprint=fingerprint, pairs=pairs_digest, kind=kind, model=scores.model,
+            spec=str(spec), fingerprint=fingerprint, pairs=self._digest, kind=kind, model=scores.model,
             good=tuple(scores.good), bad=tuple(scores.bad), notes=tuple(scores.notes),
-            provenance=Provenance(self.command, find_versions("sentprobe", "torch", "transformers"), device),
+            provenance=Provenance(self._command, find_versions("sentprobe", "torch", "transformers"), device),
         )  # fmt: skip
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            write_atomically(folder / f"{pairs_digest}.jsonl", text)  # first, because results need their pairs
-            write_atomically(path, format_lm_result(result))
-        except OSError as error:
-            raise path_error(folder, "cannot write results here", error) from error
+        self._write(path, format_lm_result(result))
         return scores
+
+    def _write(self, path: Path, text: str) -> None:
+        """Write a result, and before it the pairs that it needs, unless the folder has them."""
+        pairs_path = self._folder / f"{self._digest}.jsonl"
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            if not pairs_path.exists():
+                write_atomically(pairs_path, self._text)
+            write_atomically(path, text)
+        except OSError as error:
+            raise path_error(self._folder, "cannot write results here", error) from error
 
 
 def compute_fingerprint(spec: Spec) -> str:
@@ -108,9 +117,9 @@ def build_lm_file_name(spec: Spec, kind: ScoreKind, pairs_digest: str) -> str:
     return f"{safe_name}.{kind}.{digest(spec, kind, pairs_digest)[:8]}.json"
 
 
-def digest_text(text: str) -> str:
-    """Return the first 16 hexadecimal digits of the sha256 of a text."""
-    return hashlib.sha256(text.encode()).hexdigest()[:16]
+def digest_pairs(text: str) -> str:
+    """Return the digest of the text of :func:`format_pairs`, which names its file."""
+    return digest(text)[:16]
 
 
 def format_pairs(pairs: Sequence[SentencePair]) -> str:
@@ -200,7 +209,7 @@ def _read_stored_pairs(path: Path) -> list[SentencePair]:
         raise ResultsError(f"{path}: missing; the scores beside it are of its pairs: run probe lm again") from None
     except UnicodeDecodeError:
         raise ResultsError(f"{path}: not UTF-8") from None
-    if digest_text(text) != path.stem:
+    if digest_pairs(text) != path.stem:
         raise ResultsError(f"{path}: changed since its pairs were scored; remove it, and run probe lm again")
     return parse_pairs(text)
 

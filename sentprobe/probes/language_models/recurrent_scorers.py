@@ -12,7 +12,7 @@ from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.encoders.trained import model_config, model_folder
 from sentprobe.probes.encoders.trained.sentence_model import UNKNOWN, SentenceModel
 from sentprobe.probes.encoders.trained.untrained import group_by_length
-from sentprobe.probes.language_models.arpa import describe_unknown_words, split_words
+from sentprobe.probes.language_models.arpa import WordModel, split_words
 from sentprobe.probes.language_models.scorers import Regions, TokenScores
 from sentprobe.probes.pretraining.objectives.next_word import NEXT_WORD, compute_states
 from sentprobe.progress import Reporter
@@ -28,19 +28,11 @@ class RecurrentOptions:
 
 
 @dataclass(slots=True)
-class RecurrentModel:
+class RecurrentModel(WordModel):
     """A sentence model as a language model; sentences of one length are read together."""
 
-    name: str
     model: SentenceModel = field(repr=False)
     batch: int
-    unknown: set[str] = field(default_factory=set)
-    """Unknown words met so far."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """A note on unknown words."""
-        return describe_unknown_words(self.name, self.unknown)
 
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
         """Return the scores of words and of the end."""

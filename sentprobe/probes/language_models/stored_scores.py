@@ -27,8 +27,8 @@ class StoredOptions:
 class StoredScores:
     """The scores of one model, by score kind, good and bad sentence."""
 
+    spec: Spec
     name: str
-    source: str
     scores: Mapping[tuple[str, str, str], tuple[float, float]] = field(repr=False)
 
     def find_scores(self, pairs: Sequence[SentencePair], kind: str) -> list[tuple[float, float]]:
@@ -36,7 +36,7 @@ class StoredScores:
         for pair in pairs:
             if (kind, pair.good, pair.bad) not in self.scores:
                 raise UsageError(
-                    f"{self.source} has no {kind} score of {self.name} for the pair {pair.good!r}, {pair.bad!r}"
+                    f"{self.spec.argument} has no {kind} score of {self.name} for the pair {pair.good!r}, {pair.bad!r}"
                 )
         return [self.scores[kind, pair.good, pair.bad] for pair in pairs]
 
@@ -72,4 +72,4 @@ def load_stored_scores(spec: Spec) -> StoredScores:
     if name not in models or (len(models) > 1 and not options.model):
         names = ", ".join(models) or "no model"
         raise UsageError(f"{path} has scores of {names}: name one, as in scores:FILE?model=NAME{suggest(name, models)}")
-    return StoredScores(spec.label or name, spec.argument, models[name])
+    return StoredScores(spec, spec.label or name, models[name])

@@ -68,11 +68,10 @@ def write_arpa(folder: Path, score: int = -2) -> Path:
 
 def measure(folder: Path, spec: Spec) -> tuple[PairScores, Path, list[str]]:
     """Return scores, their file, and the specs of reused scores."""
-    reused: list[str] = []
-    settings = pr.PairFolder(folder / "run", "probe lm", reused)
-    scores = settings.measure(spec, [PAIR], ScoreKind.SENTENCE, SilentReporter())
+    results = pr.PairFolder(folder / "run", [PAIR], command="probe lm")
+    scores = results.measure(spec, ScoreKind.SENTENCE, SilentReporter())
     (path,) = (folder / "run" / "lm").glob("*.json")
-    return scores, path, reused
+    return scores, path, results.reused
 
 
 def test_scores_are_reused_until_the_model_or_their_file_changes(tmp_path: Path) -> None:
