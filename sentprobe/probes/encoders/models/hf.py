@@ -121,14 +121,17 @@ class HfModel:
 
     def count_layers(self) -> int:
         """Return the number of layers, including the embeddings."""
-        return len(self._compute_states(["a"])[0])
+        return len(self._compute_states([self.frame.add_to("a")])[0])
 
     def encode(self, sentences: Sequence[str], *, places: Sequence[StatePlace]) -> Vectors:
         """Return the vectors at each of *places*, (n, places, dim) float32."""
         order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]))
         chunks = [order[start : start + self.batch] for start in range(0, len(order), self.batch)]
         words = self._find_words(sentences, places)
-        parts = [self._encode_batch([sentences[i] for i in rows], [words[i] for i in rows], places) for rows in chunks]
+        parts = [
+            self._encode_batch([self.frame.add_to(sentences[i]) for i in rows], [words[i] for i in rows], places)
+            for rows in chunks
+        ]
         out = np.empty((len(sentences), *parts[0].shape[1:]), dtype=np.float32)
         for rows, part in zip(chunks, parts, strict=True):
             out[rows] = part
@@ -144,14 +147,17 @@ class HfModel:
         return self.words.find_words(sentences) if is_needed else [{}] * len(sentences)
 
     def _encode_batch(
-        self, sentences: Sequence[str], words: Sequence[named_tokens.WordIndices], places: Sequence[StatePlace]
+        self,
+        framed: Sequence[text_frame.FramedText],
+        words: Sequence[named_tokens.WordIndices],
+        places: Sequence[StatePlace],
     ) -> Vectors:
-        states, tokens = self._compute_states(sentences)
+        states, tokens = self._compute_states(framed)
         mask = tokens["attention_mask"]
         if self.frame.end:  # a token that only pool=eos reads
             mask = mask & ~_mark_last(mask & (tokens["input_ids"] == self.end_token))
         pools = dict.fromkeys(place.pool for place in places if place.pool not in POOLINGS)
-        indices = {pool: self._find_tokens(pool, sentences, words, tokens) for pool in pools}
+        indices = {pool: self._find_tokens(pool, framed, words, tokens) for pool in pools}
         try:
             pooled = [self._pool(states[place.layer], mask, place.pool, indices).to(mask.device) for place in places]
             stacked: Vectors = torch.stack(pooled, dim=1).cpu().numpy()
@@ -173,22 +179,22 @@ class HfModel:
         return torch.where(index[:, None] < 0, pool_states(states, mask, pooling=self.absent), vectors)
 
     def _find_tokens(
-        self, pool: str, sentences: Sequence[str], words: Sequence[named_tokens.WordIndices], tokens: Any
+        self, pool: str, framed: Sequence[text_frame.FramedText], words: Sequence[named_tokens.WordIndices], tokens: Any
     ) -> Tensor:
         """Return the index of the last token of a named word, (batch,) int64; -1: absent. Raises EncoderError."""
         mask = tokens["attention_mask"].bool()
         if pool == EOS:
             matches = mask & (tokens["input_ids"] == self.end_token)
         else:
-            ends = [self._find_end(sentence, row.get(pool)) for sentence, row in zip(sentences, words, strict=True)]
+            ends = [_find_end(text, row.get(pool)) for text, row in zip(framed, words, strict=True)]
             end = torch.tensor(ends, device=mask.device)[:, None]
             first, last = tokens["offset_mapping"].unbind(dim=2)
             matches = mask & (first < end) & (last >= end)
         index = torch.where(matches, torch.arange(mask.shape[1], device=mask.device), -1).amax(dim=1)
         absent = (index < 0).nonzero()[:, 0].tolist()
-        self.absences.update((pool, sentences[row]) for row in absent)
+        self.absences.update((pool, framed[row].sentence) for row in absent)
         if absent and self.absent is None:
-            sentence, sentence_words = sentences[absent[0]], words[absent[0]]
+            sentence, sentence_words = framed[absent[0]].sentence, words[absent[0]]
             is_cut = pool == EOS or pool in sentence_words
             place = f" in the first {self.limit} tokens" if is_cut else "" if sentence_words else self.words.source
             raise EncoderError(
@@ -196,23 +202,16 @@ class HfModel:
             )
         return index
 
-    def _find_end(self, sentence: str, word: int | None) -> int:
-        """Return the character after a word in the text of a sentence; 0: no word."""
-        if word is None:
-            return 0
-        ends = [match.end() for match in re.finditer(r"\S+", sentence)]
-        return self.frame.add_to(sentence).start + ends[word]
-
-    def _compute_states(self, sentences: Sequence[str]) -> tuple[Sequence[Tensor], Any]:
+    def _compute_states(self, framed: Sequence[text_frame.FramedText]) -> tuple[Sequence[Tensor], Any]:
         """Return the states (batch, time, dim) at each layer, and the tokens with their mask (batch, time)."""
         with ExitStack() as stack:
             stack.enter_context(loading.report_encoding_errors(self.name))
             tokens = self.frame.tokenize(
-                [self.frame.add_to(sentence).text for sentence in sentences], padding=True,
+                [text for _, text, _ in framed], padding=True,
                 truncation=self.limit is not None, max_length=self.limit,
                 return_offsets_mapping=self.tokenizer.is_fast, return_tensors="pt",
             )  # fmt: skip
-            self._check_lengths(sentences, tokens["attention_mask"].sum(dim=1).tolist())
+            self._check_lengths([text.sentence for text in framed], tokens["attention_mask"].sum(dim=1).tolist())
             tokens = tokens.to(self.model.device)  # after the check, which would make a GPU wait
             inputs = {name: values for name, values in tokens.items() if name != "offset_mapping"}
             outputs = stack.enter_context(model_parts.record_outputs(self.modules))
@@ -228,6 +227,14 @@ class HfModel:
                 raise EncoderError(f"{self.name} finds no token in the sentence {sentence!r}")
             if self.limit and length >= self.limit:
                 self.truncated_candidates.add(sentence)
+
+
+def _find_end(framed: text_frame.FramedText, word: int | None) -> int:
+    """Return the character after a word in the text of a sentence; 0: no word."""
+    if word is None:
+        return 0
+    ends = [match.end() for match in re.finditer(r"\S+", framed.sentence)]
+    return framed.start + ends[word]
 
 
 def _mark_last(marks: Tensor) -> Tensor:

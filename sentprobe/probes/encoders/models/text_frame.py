@@ -10,8 +10,9 @@ SENTENCE = "{sentence}"
 
 
 class FramedText(NamedTuple):
-    """A text, and the character at which its sentence starts."""
+    """A sentence, the text that has it, and the character at which it starts there."""
 
+    sentence: str
     text: str
     start: int
 
@@ -42,7 +43,7 @@ class TextFrame:
             if (place := text.find(message)) < 0:
                 raise EncoderError(f"the chat template changes the text {message!r}")
             start += place
-        return FramedText(text + self.end, start)
+        return FramedText(sentence, text + self.end, start)
 
 
 def check_prompt(prompt: str) -> None:
