@@ -134,8 +134,8 @@ def _fill_category(category: FeatStructNonterminal, word: Word, form: str, langu
     features = {"LEM": word.lemma}
     if word.kind in VERBS:
         features["FRAME"] = word.kind.value
-        if language.perfect_forms:
-            features["AUX"] = word.auxiliary or "haben"
+        if auxiliary := language.find_auxiliary(word):
+            features["AUX"] = auxiliary
     elif word.kind in VOWEL_KINDS:
         features["CLASS"] = language.find_class(word)
     if word.gender and language.reflexives:

@@ -198,7 +198,7 @@ def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     for item in draft.items:
         yield from find_wrong_values(item)
         yield from find_wrong_choice(item, drafts.GENDER, GENDERS)
-        yield from find_wrong_choice(item, drafts.AUXILIARY, draft.language.perfect_auxiliaries)
+        yield from find_wrong_choice(item, drafts.AUXILIARY, tuple(draft.language.perfect_auxiliaries))
     for entry in list_vocabulary_entries(draft):
         if not is_strings(entry.value) and entry.value != drafts.ALL:
             yield entry.line, f'{entry.key!r}, expected a list of lemmas or "{drafts.ALL}"'

@@ -189,9 +189,9 @@ class LayoutRows:
 
     def look_up_auxiliaries(self, site: ClauseSite, part: str) -> NumberArray:
         """Return the form or the lemma, as *part* says, of the auxiliary of the perfect."""
-        is_second = self.tables.takes_second_auxiliary[site.frame.value][self.values[f"{site.path}verb"]]
+        auxiliaries = self.tables.verb_auxiliaries[site.frame.value][self.values[f"{site.path}verb"]]
         table = getattr(self.tables, f"auxiliary_{part}")
-        entries: NumberArray = table[self.find_variants(site), is_second]
+        entries: NumberArray = table[self.find_variants(site), auxiliaries]
         return entries
 
     def look_up_finite(self, site: ClauseSite, part: str) -> NumberArray:
@@ -279,7 +279,7 @@ class LayoutColumns:
         self._add_lookup("lemma", f"{path}verb", "verb_lemmas")
         for field, part in (("form", "auxiliary"), ("tag", "tag"), ("feats", "feats")):
             self.columns[f"{field}:{path}fin"] = partial(LayoutRows.look_up_finite, site=site, part=part)
-        for part in ("form", "lemma") if self._tables.language.perfect_forms else ():
+        for part in ("form", "lemma") if self._tables.language.perfect_auxiliaries else ():
             self.columns[f"{part}:{path}aux"] = partial(LayoutRows.look_up_auxiliaries, site=site, part=part)
         self._add_lookup("form", f"{path}negation", "negators")
         if f"{path}modal" in self._domains:
@@ -395,7 +395,7 @@ class LayoutColumns:
         finite = f"{token.path}fin" if is_verb and is_finite(*token.origin, self._tables.language) else ""
         _, case = ("", "") if is_verb else split_form(leaf.form)
         form = slot or finite or (f"{token.path}negation" if leaf.form in NEGATIONS else "")
-        if leaf.form in self._tables.language.perfect_forms:
+        if leaf.form in self._tables.language.usual_auxiliary_forms:
             form = slot = f"{token.path}aux"
         return Token(
             form=marks.get(f"form{case}:{form}", leaf.form),

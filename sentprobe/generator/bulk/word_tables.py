@@ -77,18 +77,18 @@ class WordTables:
         self.negators = self.pool.numbers(["", *NEGATIONS[1:]])
 
     def _add_auxiliaries(self, space: NumberedEvents) -> None:
-        """Add the auxiliaries of the perfect, by tense and number, and whether each verb takes the second."""
-        forms = self.language.perfect_forms
-        if not forms:
+        """Add the auxiliaries of the perfect, by tense and number, and the number of that of each verb."""
+        auxiliaries = self.language.perfect_auxiliaries
+        if not auxiliaries:
             return
-        firsts = ["hatte", "hatten", "hat", "haben"]  # in the order of TENSE_NUMBER_PAIRS
-        self.auxiliary_form = self._number_rows([first, forms[first]] for first in firsts)
-        self.auxiliary_lemma = self._number_rows(["haben", "sein"] for _ in firsts)
-        self.takes_second_auxiliary = {}
+        rows = [*zip(*auxiliaries.values(), strict=True)]  # in the order of TENSE_NUMBER_PAIRS
+        self.auxiliary_form = self._number_rows(rows)
+        self.auxiliary_lemma = self._number_rows([*auxiliaries] for _ in rows)
+        self.verb_auxiliaries = {}
         for frame in space.words.verbs_by_frame:
-            words = {word.lemma: word.auxiliary for word in space.lexicon.words(Kind(frame.value))}
-            is_second = [words.get(verb) == "sein" for verb in space.words.verbs]
-            self.takes_second_auxiliary[frame.value] = np.array(is_second, dtype=np.int64)
+            words = {word.lemma: self.language.find_auxiliary(word) for word in space.lexicon.words(Kind(frame.value))}
+            numbers = [[*auxiliaries].index(words[verb]) if verb in words else 0 for verb in space.words.verbs]
+            self.verb_auxiliaries[frame.value] = np.array(numbers, dtype=np.int64)
 
     def _add_adjectives(self, space: NumberedEvents) -> None:
         lexicon, words, language = space.lexicon, space.words, self.language

@@ -124,6 +124,11 @@ class Reflexive(StrEnum):
     HERSELF = "herself"
     THEMSELVES = "themselves"
 
+    @property
+    def number(self) -> "Number":
+        """The grammatical number of its antecedent."""
+        return Number.PLURAL if self is Reflexive.THEMSELVES else Number.SINGULAR
+
 
 class Bare(StrEnum):
     """The value for a participant without a relative clause."""

@@ -65,11 +65,11 @@ def _is_licensed(event: ev.Event, lexicon: Lexicon) -> bool:
 
 def agrees_with_reflexive(word: ev.Reflexive, agent: ev.Argument | None, lexicon: Lexicon) -> bool:
     """Say whether a reflexive agrees with a complete participant or a question word in number and gender."""
-    is_plural = word is ev.Reflexive.THEMSELVES
     if not isinstance(agent, ev.Participant):
-        return not is_plural
+        return word.number is ev.Number.SINGULAR
     gender = lexicon.get(agent.noun or "", Kind.NOUN).gender
-    return is_plural is (agent.agreement is ev.Number.PLURAL) and (is_plural or gender in ("", GENDERS[word]))
+    has_gender = not GENDERS[word] or gender in ("", GENDERS[word])
+    return word.number is agent.agreement and has_gender
 
 
 def _list_polarity_items(clause: ev.Event, lexicon: Lexicon) -> Iterator[tuple[str, bool]]:

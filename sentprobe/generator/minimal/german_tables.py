@@ -6,10 +6,10 @@ from typing import TypeAlias
 
 from sentprobe.generator.minimal.changes import name_form
 from sentprobe.lexicon import Kind, Word
+from sentprobe.lexicon.languages.german import GERMAN
 
 _Rows: TypeAlias = Iterator[tuple[str, Sequence[str]]]
 _NUMBERS = ("hat haben", "hatte hatten", "ist sind", "war waren", "wird werden", "wurde wurden")
-_PERFECT = ("hat ist", "haben sind", "hatte war", "hatten waren")
 _CASES = {"nominative": "der", "accusative": "den", "dative": "dem"}
 """The article and the relative pronoun of a masculine singular noun."""
 _FINITE_FORMS = (("VVFIN.sg.pres", "VVFIN.pl.pres"), ("VVFIN.sg.past", "VVFIN.pl.past"))
@@ -53,7 +53,7 @@ def _list_bare_nouns(words: Sequence[Word]) -> _Rows:
 
 TABLES: Mapping[str, Callable[[Sequence[Word]], _Rows]] = {
     "number": _list_numbers,
-    "auxiliary": lambda _: _exchange("VAFIN", [pair.split() for pair in _PERFECT]),
+    "auxiliary": lambda _: _exchange("VAFIN", [*zip(*GERMAN.perfect_auxiliaries.values(), strict=True)]),
     "gender": lambda _: _exchange("ART", [["der", "die", "das"]]),
     "lemma": _list_bare_nouns,
     **{case: _put_case(case) for case in _CASES},

@@ -300,7 +300,7 @@ def _list_inputs(word: Word, form: str, language: Language) -> Iterator[tuple[st
     elif word.kind in VERBS:
         yield f"{form} {word.kind.value}", word.lemma, "", ""
         if form == language.participle:
-            yield f"{form} {word.kind.value} {word.auxiliary or 'haben'}", word.lemma, "", ""
+            yield f"{form} {word.kind.value} {language.find_auxiliary(word)}", word.lemma, "", ""
 
 
 _Match = tuple[str, tuple[str, ...], str, tuple[tuple[str, ParsedPhrase], ...], str]
@@ -418,8 +418,7 @@ class _Parser:
     def _find_noun_phrases(self, at: int) -> list[tuple[int, ParsedPhrase]]:
         token = self._readings[at].text
         if token in self._language.reflexives:
-            number = ev.Number.PLURAL if token == ev.Reflexive.THEMSELVES else ev.Number.SINGULAR
-            return [(at + 1, ParsedPhrase(token, number.value, ""))]
+            return [(at + 1, ParsedPhrase(token, ev.Reflexive(token).number.value, ""))]
         phrases = []
         for end, phrase, word_class in self._find_bare_phrases(at):
             phrases.append((end, phrase))

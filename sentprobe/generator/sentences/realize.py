@@ -117,7 +117,7 @@ def realize(event: ev.Event, lexicon: Lexicon, *, id: str = "", checked: bool = 
 
 def _fill_token(token: PlanToken, words: dict[str, Word], language: Language) -> Token:
     leaf, head = token.leaf, token.head + 1
-    if leaf.form in language.perfect_forms:
+    if leaf.form in language.usual_auxiliary_forms:
         leaf = choose_auxiliary(leaf, words[f"{token.path}verb"], language)
     deprel = "root" if token.head == PARENT else token.rel
     if not token.slot:
@@ -137,10 +137,9 @@ def _fill_token(token: PlanToken, words: dict[str, Word], language: Language) ->
 
 
 def choose_auxiliary(leaf: Leaf, verb: Word, language: Language) -> Leaf:
-    """Return the auxiliary of the perfect of a verb, for a leaf that has a form of *haben*."""
-    if verb.auxiliary != "sein":
-        return leaf
-    return replace(leaf, form=language.perfect_forms[leaf.form], lemma="sein")
+    """Return the auxiliary of the perfect of a verb, for a leaf that has a form of the usual one."""
+    auxiliary = language.find_auxiliary(verb)
+    return replace(leaf, form=language.replace_auxiliary(leaf.form, auxiliary), lemma=auxiliary)
 
 
 def choose_form(token: PlanToken, words: dict[str, Word], language: Language) -> tuple[str, str]:

@@ -1,6 +1,5 @@
 """Tries of the shapes of clauses: one walk along the tokens of a sentence matches all shapes."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TypeAlias
@@ -44,7 +43,6 @@ _NAMES = {
     shapes.ASKED: QUESTION_WORD,
 }
 """The input for a leaf by its placeholder lemma."""
-NO_FORMS: Mapping[str, str] = {}
 
 
 @cache
@@ -70,25 +68,19 @@ def _insert_shape(trie: Trie, shape: shapes.ClauseShape, language: Language, wor
     if shape.aspect != ev.Aspect.PERFECT or shape.voice != ev.Voice.ACTIVE:
         _insert_items(trie, shape, language, word_class)
         return
-    for auxiliary, forms in (("haben", {}), ("sein", language.perfect_forms)):
-        _insert_items(trie, shape, language, word_class, auxiliary=auxiliary, auxiliary_forms=forms)
+    for auxiliary in language.perfect_auxiliaries:
+        _insert_items(trie, shape, language, word_class, auxiliary=auxiliary)
 
 
 def _insert_items(
-    trie: Trie,
-    shape: shapes.ClauseShape,
-    language: Language,
-    word_class: str,
-    *,
-    auxiliary: str = "",
-    auxiliary_forms: Mapping[str, str] = NO_FORMS,
+    trie: Trie, shape: shapes.ClauseShape, language: Language, word_class: str, *, auxiliary: str = ""
 ) -> None:
     """Insert the items of a shape; *auxiliary* is that of the perfect, which depends on the participle."""
     for item in shapes.load_language_shapes(language).find_items(shape):
         content = item.content
         if isinstance(content, Leaf):
             assert content.lemma != shapes.ADVERB
-            form = auxiliary_forms.get(content.form, content.form)
+            form = language.replace_auxiliary(content.form, auxiliary)
             name = _NAMES.get(content.lemma, form).format(form=form, frame=shape.frame)
             if content.lemma == shapes.VERB and auxiliary:
                 name = f"{name} {auxiliary}"

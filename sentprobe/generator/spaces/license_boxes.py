@@ -21,12 +21,11 @@ def find_reflexive_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> list
     nouns = [lexicon.get(noun, Kind.NOUN).gender for noun in words.nouns]
     boxes: list[Restriction] = []
     for i, word in enumerate(ev.Reflexive):
-        number = ev.Number.PLURAL if word is ev.Reflexive.THEMSELVES else ev.Number.SINGULAR
         reflexive = {f"{main.form.reflexive.value}.self": frozenset([i])}
         if "agent." in layout.coordinations:
-            boxes += [reflexive] if number is ev.Number.SINGULAR else []
+            boxes += [reflexive] if word.number is ev.Number.SINGULAR else []
             continue
-        wrong_numbers = frozenset(at for at, (name, _) in enumerate(words.determiners) if name != number)
+        wrong_numbers = frozenset(at for at, (name, _) in enumerate(words.determiners) if name != word.number)
         wrong_nouns = frozenset(at for at, gender in enumerate(nouns) if gender not in ("", GENDERS[word]))
         boxes += [{**reflexive, "agent.det": wrong_numbers}] if wrong_numbers else []
         boxes += [{**reflexive, "agent.noun": wrong_nouns}] if wrong_nouns and GENDERS[word] else []

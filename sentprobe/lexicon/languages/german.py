@@ -1,7 +1,7 @@
 """German."""
 
 from collections.abc import Iterator
-from itertools import product
+from itertools import chain, product
 
 from sentprobe.lexicon.languages.language import EntryValues, Language
 from sentprobe.lexicon.words import ROLES, Kind, Word
@@ -118,9 +118,10 @@ def _find_gender(word: Word) -> str:
     return word.gender or "masc"
 
 
-_AUXILIARIES = {"hat": "ist", "haben": "sind", "hatte": "war", "hatten": "waren"}
+_AUXILIARIES = {"haben": ("hatte", "hatten", "hat", "haben"), "sein": ("war", "waren", "ist", "sind")}
+_AUXILIARY_FORMS = frozenset(chain(*_AUXILIARIES.values()))
 _WERDEN = frozenset({"wird", "werden", "wurde", "wurden"})
-_FUNCTION_WORDS = frozenset({*_AUXILIARIES, *_AUXILIARIES.values(), *_WERDEN, "worden", "nicht", "von", ","})
+_FUNCTION_WORDS = frozenset({*_AUXILIARY_FORMS, *_WERDEN, "worden", "nicht", "von", ","})
 _GAPS = ("", *ROLES[Kind.TRANSITIVE])
 
 GERMAN = Language(
@@ -158,10 +159,9 @@ GERMAN = Language(
         ("dative", "active", "", _GAPS),
     ),
     participle="VVPP",
-    perfect_auxiliaries=("haben", "sein"),
-    perfect_forms=_AUXILIARIES,
+    perfect_auxiliaries=_AUXILIARIES,
     function_words=_FUNCTION_WORDS,
-    auxiliaries=frozenset({*_AUXILIARIES, *_AUXILIARIES.values(), *_WERDEN}),
+    auxiliaries=_AUXILIARY_FORMS | _WERDEN,
     cases=("nom", "acc", "dat"),
     classes=tuple(_GENDERS),
     find_noun_form=find_noun_form,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, TypeAlias
 
 from sentprobe.lexicon.words import Kind, Word
@@ -64,11 +65,9 @@ class Language:
     # ---- the grammar
     structures: tuple[StructureRow, ...]
     participle: str = ""
-    """The form that stands in the perfect, in a language whose perfect has two auxiliaries."""
-    perfect_auxiliaries: tuple[str, ...] = ()
-    """The auxiliaries that an entry can state."""
-    perfect_forms: Mapping[str, str] = field(default_factory=dict)
-    """For each form of the auxiliary *haben*, the form of *sein*, which some verbs take in the perfect."""
+    """The form that stands in the perfect, in a language whose verbs choose between auxiliaries of the perfect."""
+    perfect_auxiliaries: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The auxiliaries of the perfect, the usual one first, with the singular and plural of their past, then present."""
     function_words: frozenset[str]
     """The words that the grammar itself puts into a sentence."""
     auxiliaries: frozenset[str]
@@ -93,6 +92,20 @@ class Language:
     """Whether commas set off relative clauses, so that no adverb can be attached to two verbs."""
     descriptions: Mapping[str, str]
     """The words for forms in messages."""
+
+    @cached_property
+    def usual_auxiliary_forms(self) -> tuple[str, ...]:
+        """The forms of the usual auxiliary of the perfect, which stand in shapes for those of all auxiliaries."""
+        return next(iter(self.perfect_auxiliaries.values()), ())
+
+    def find_auxiliary(self, verb: Word) -> str:
+        """Return the auxiliary of a verb's perfect, "" in a language without a choice."""
+        return verb.auxiliary or next(iter(self.perfect_auxiliaries), "")
+
+    def replace_auxiliary(self, form: str, auxiliary: str) -> str:
+        """Return the form of an auxiliary for that of the usual one; any other word unchanged."""
+        forms = dict(zip(self.usual_auxiliary_forms, self.perfect_auxiliaries.get(auxiliary, ()), strict=False))
+        return forms.get(form, form)
 
     def __repr__(self) -> str:
         return f"<{self.name}>"
