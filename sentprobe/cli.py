@@ -38,7 +38,7 @@ _COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "pairs": ("gen.pairs:pairs", "Write triplets: an anchor, a paraphrase, and negatives."),
         "minimal": ("gen.minimal:minimal", "Write minimal pairs: a good sentence, and the same with an error."),
         "retrieval": ("gen.retrieval:retrieval", "Write queries and documents for retrieval, in BEIR's layout."),
-        "show": ("gen.show:show", "Draw an event as a tree, with a sentence if every field is stated."),
+        "show": ("gen.show:show", "Draw an event as a tree, with a sentence if it is complete."),
     },
     "probe": {
         "analyze": ("data.analyze:analyze", "Turn a corpus into a table, from which natural-text tasks are built."),

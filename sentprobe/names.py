@@ -33,6 +33,7 @@ ITEM_COLUMNS = (
     *("polarity", "template", "length", "label", "structure"),
 )
 
+LANGUAGES = ("en", "de")
 VOCABULARIES = ("english", "compeval", "structure", "everyday", "published")
 MOODS = ("statement", "question", "order")
 SAMPLINGS = ("mirror", "paper")

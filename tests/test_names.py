@@ -8,6 +8,7 @@ from sentprobe import names
 from sentprobe.generator.events.event import Mood
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.lexicon import english
+from sentprobe.lexicon.languages.table import LANGUAGES
 from sentprobe.probes.compeval.held_out_structures import STRUCTURES
 from sentprobe.probes.compeval.tasks import STRUCTURE_TASKS
 from sentprobe.probes.compeval.tasks import TASKS as COMPEVAL_TASKS
@@ -38,6 +39,7 @@ from sentprobe.probes.trainer.presets import PRESETS
         (names.ARCHITECTURES, DEFAULT_LAYERS),
         (names.OBJECTIVES, OBJECTIVES),
         (names.MOODS, Mood),
+        (names.LANGUAGES, LANGUAGES),
     ],
 )
 def test_names_are_those_of_the_table(plain: tuple[str, ...], table: Iterable[str]) -> None:

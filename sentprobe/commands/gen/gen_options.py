@@ -23,7 +23,7 @@ class ContentOptions:
         None
     )
     require_any: Annotated[
-        list[str] | None, declare_option(MUST, help="At least one event given by this option is required.")
+        list[str] | None, declare_option(MUST, help="At least one of this option's events is required.")
     ] = None
     forbid: Annotated[list[str] | None, declare_option(MUST, help="Forbidden event.")] = None
     require_word: Annotated[list[str] | None, declare_option(MUST, help="Required lemma.")] = None

@@ -21,7 +21,7 @@ def show(
     lexicon: LexiconOption = None,
     language: LanguageOption = "en",
 ) -> None:
-    """Draw an event as a tree, with a sentence if every field is stated."""
+    """Draw an event as a tree, with a sentence if it is complete."""
     from sentprobe.generator.bulk.generate import read_known_event
 
     words = load_lexicon(lexicon, language)

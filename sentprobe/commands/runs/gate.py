@@ -62,7 +62,7 @@ def gate(
         INPUT,
     ] = None,
     n: Annotated[int, typer.Option("--n", "-n", help="Triplets per contrast.")] = 400,
-    draws: Annotated[int, typer.Option(help="Draw triplets and untrained weights N times.")] = 1,
+    draws: Annotated[int, typer.Option(help="Draws of triplets and weights.")] = 1,
     seed: Annotated[int, opt.build_seed_option("triplets and encoder")] = 0,
     nearness: Annotated[str, typer.Option(help="Measure of similarity: cosine, dot or euclid.")] = "cosine",
     intervals: opt.IntervalsOption = False,

@@ -41,7 +41,7 @@ def run(
         list[str],
         typer.Argument(
             metavar="SUITE|PATH...",
-            help="compeval, structure, natural TABLE..., or datasets.",
+            help="compeval, structure, natural TABLES, datasets.",
             autocompletion=completion.complete_suite,
         ),
         INPUT,
@@ -58,7 +58,7 @@ def run(
     ] = False,
     seed: Annotated[int, opt.build_seed_option("data, encoders and probes")] = 0,
     seeds: Annotated[int, typer.Option(help="Number of probe seeds, counted from --seed.")] = 1,
-    draws: Annotated[int, typer.Option(help="Repeat with new data, untrained weights and probes.")] = 1,
+    draws: Annotated[int, typer.Option(help="Draws of data, untrained weights, probes.")] = 1,
     intervals: opt.IntervalsOption = False,
     sources: opt.SourcesOption = False,
     controls: Annotated[bool, typer.Option("--controls/--no-controls", help="Also train controls.")] = True,

@@ -67,9 +67,7 @@ def train(
             autocompletion=completion.complete_architecture,
         ),
     ],
-    out: Annotated[
-        Path, opt.build_out_option("Folder; a stopped run resumes there. ngram: the ARPA file."), OUTPUT_FOLDER
-    ],
+    out: Annotated[Path, opt.build_out_option("Folder, to resume in. ngram: ARPA file."), OUTPUT_FOLDER],
     objective: Annotated[
         str | None,
         typer.Option(

@@ -68,10 +68,7 @@ class EncoderChoices:
         declare_option(ENCODER, metavar="FILE|skip-gram", help="Initial word vectors; skip-gram trains them."),
     ] = None
     frozen: Annotated[
-        bool | None,
-        declare_option(
-            ENCODER, "--frozen/--learned", help="Freeze or train word vectors. Default: frozen with --vectors."
-        ),
+        bool | None, declare_option(ENCODER, "--frozen/--learned", help="Freeze word vectors. Default: with --vectors.")
     ] = None
     hidden: Annotated[
         int, declare_option(ENCODER, help="Hidden units per direction (gated-conv: per convolution).")
@@ -79,9 +76,7 @@ class EncoderChoices:
     layers: Annotated[
         int, declare_option(ENCODER, help="Number of layers. Default: 1; gated-conv: 8.", show_default=False)
     ] = 0
-    inputs: Annotated[
-        int | None, declare_option(ENCODER, help="Width of word vectors. Default: 300, or the file's.")
-    ] = None
+    inputs: Annotated[int | None, declare_option(ENCODER, help="Width of word vectors. Default: 300 or file's.")] = None
     words: Annotated[int, declare_option(DETAILS, help="Vocabulary size (most frequent words).")] = 50_000
     order: Annotated[int, declare_option(DETAILS, help="For ngram: most words of an n-gram.")] = 5
 

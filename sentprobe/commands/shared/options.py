@@ -32,8 +32,8 @@ NATURAL_TEXT = "Natural text"
 CLASSIFIER = "The classifier"
 MACHINE = "Machine"
 METHODS = "Methods"
-FIX = "Features to fix (otherwise they vary)"
-VARY = "Words to allow (each option may be repeated)"
+FIX = "Features to fix"
+VARY = "Words to allow (repeatable)"
 """This constant and the constants above are titles of panels of ``--help``."""
 
 
@@ -146,7 +146,15 @@ TaskOption = Annotated[
     ),
 ]
 
-LanguageOption = Annotated[str, declare_option(WHAT, "--language", help="Language of the grammar: en or de.")]
+LanguageOption = Annotated[
+    str,
+    declare_option(
+        WHAT,
+        "--language",
+        help=f"Language of the grammar: {' or '.join(names.LANGUAGES)}.",
+        autocompletion=completion.build_completer(lambda: names.LANGUAGES),
+    ),
+]
 
 LexiconOption = Annotated[Path | None, declare_option(WHAT, "--lexicon", help="Your own lexicon file."), INPUT]
 
@@ -284,8 +292,7 @@ class ItemOptions:
         str,
         declare_option(
             WHAT,
-            help="mirror (each item has one with the same words and the opposite label), or paper (the papers' "
-            "procedure; not for tasks of Conneau et al.).",
+            help="mirror (pairs of the same words) or paper (the papers' way; not Conneau et al.).",
             autocompletion=completion.complete_sampling,
         ),
     ] = "mirror"
