@@ -155,10 +155,8 @@ def _check_participant(person: ev.Participant, lexicon: Lexicon) -> None:
     if person.noun is not None:
         lexicon.get(person.noun, Kind.NOUN)
     if person.determiner is not None:
-        forms = lexicon.get(person.determiner, Kind.DETERMINER).forms
-        language = lexicon.language
-        features = language.cases[0], language.classes[0]
-        if person.number is not None and language.find_form("det", person.number.value, *features) not in forms:
+        determiner = lexicon.get(person.determiner, Kind.DETERMINER)
+        if person.number is not None and not lexicon.language.has_determiner(determiner, person.number.value):
             number = person.number.name.lower()
             raise UsageError(f"the determiner {person.determiner!r} does not go with a {number} noun")
     for adjective in person.adjectives:

@@ -32,10 +32,9 @@ def build_alternatives(
 
     Words have the escapes of JSON.
     """
-    if lexicon.language.code == "de":
-        rows = german_tables.TABLES[name](_list_words(VERBS | {Kind.NOUN}, lexicon, vocabulary))
-    elif name in _TABLES:
-        rows = _TABLES[name](lexicon, vocabulary, substitutes)
+    tables = _TABLES[lexicon.language.code]
+    if name in tables:
+        rows = tables[name](lexicon, vocabulary, substitutes)
     else:
         rows = _list_forms(Form(name), _list_words(VERBS, lexicon, vocabulary))
     return {json_escape(key): [*map(json_escape, words)] for key, words in rows if words}
@@ -111,7 +110,8 @@ def _list_adverbs(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) ->
     yield "RB not", [adverb.forms[Form.RB] for adverb in _list_words(frozenset({Kind.ADVERB}), lexicon, vocabulary)]
 
 
-_TABLES: Mapping[str, Callable[[Lexicon, Vocabulary, Sequence[str]], _Rows]] = {
+_Table = Callable[[Lexicon, Vocabulary, Sequence[str]], _Rows]
+_ENGLISH: Mapping[str, _Table] = {
     "number": _list_numbers,
     "onset": lambda lexicon, *_: _exchange_forms(lexicon.words(Kind.DETERMINER), [(Form.DT_SG, Form.DT_SG_VOWEL)]),
     "transitive": partial(_list_verbs, Kind.TRANSITIVE),
@@ -123,3 +123,15 @@ _TABLES: Mapping[str, Callable[[Lexicon, Vocabulary, Sequence[str]], _Rows]] = {
     "MODAL": lambda lexicon, *_: iter([("", [modal.forms[Form.MD] for modal in lexicon.words(Kind.MODAL)])]),
     "which": _list_relativizers,
 }
+
+
+def _adapt_table(build: Callable[[Sequence[Word]], _Rows]) -> _Table:
+    """Return a table of the verbs and nouns of a vocabulary as one of a lexicon and a vocabulary."""
+    return lambda lexicon, vocabulary, _: build(_list_words(VERBS | {Kind.NOUN}, lexicon, vocabulary))
+
+
+_TABLES: Mapping[str, Mapping[str, _Table]] = {
+    "en": _ENGLISH,
+    "de": {name: _adapt_table(build) for name, build in german_tables.TABLES.items()},
+}
+"""The tables of each language by name."""

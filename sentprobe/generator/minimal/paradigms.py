@@ -1,4 +1,4 @@
-"""Paradigms: the rows of ``paradigms.toml``, and the spaces of their good sentences."""
+"""Paradigms: the rows of files such as ``english_paradigms.toml``, and the spaces of their good sentences."""
 
 import dataclasses
 import tomllib
@@ -142,8 +142,7 @@ ALL_PARADIGMS = "all"
 @cache
 def load_paradigms(language: Language = ENGLISH) -> Mapping[str, Paradigm]:
     """Return the paradigms of a language by uid."""
-    name = "paradigms.toml" if language is ENGLISH else f"{language.stem}_paradigms.toml"
-    text = (files(__package__) / name).read_text(encoding="utf-8")
+    text = (files(__package__) / f"{language.stem}_paradigms.toml").read_text(encoding="utf-8")
     return {uid: _read_row(uid, row) for uid, row in tomllib.loads(text).items()}
 
 

@@ -144,8 +144,7 @@ class TripletSpace:
         """Raise ImpossibleContrastError if a language lacks the contrast."""
         contrast, kinds = self.contrast, (None, *language.forms)
         is_possible = contrast.needed_kind in kinds and {*contrast.moods} <= {*language.moods}
-        # The perfect has the meaning of the past; an adjective has another ending in another case.
-        if not is_possible or (language.has_fronting and contrast.name in ("aspect", "binding")):
+        if not is_possible or contrast.name in language.excluded_contrasts:
             raise ImpossibleContrastError(f"{language.name} cannot have the contrast {contrast.name!r} here")
 
     def _restrict_to_decided_nouns(self, vocabulary: str) -> None:

@@ -64,7 +64,7 @@ def _check_participant(person: ev.Participant, lexicon: Lexicon) -> None:
     words = [*(lexicon.get(lemma, Kind.ADJECTIVE) for lemma in person.adjectives), noun]
     language = lexicon.language
     word_class = language.find_class(words[0 if language.class_of_next_word else -1])
-    if language.find_form("det", str(person.number), language.cases[0], word_class) not in determiner.forms:
+    if not language.has_determiner(determiner, str(person.number), word_class):
         number = "singular" if person.number == "sg" else "plural"
         raise UsageError(f"the determiner {determiner.lemma!r} does not go with a {number} noun")
     if isinstance(person.clause, ev.RelativeClause):

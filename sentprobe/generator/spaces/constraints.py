@@ -164,8 +164,7 @@ def _collect_words(
         for number in ev.Number
         if number in numbers
         for lemma in determiners
-        if language.find_form("det", number.value, language.cases[0], language.classes[0])
-        in lexicon.get(lemma, Kind.DETERMINER).forms
+        if language.has_determiner(lexicon.get(lemma, Kind.DETERMINER), number.value)
     )
     relatives = tuple(lexicon.get(lemma, Kind.RELATIVIZER).lemma for lemma in relativizers)
     vocabulary_words = lexicon.vocabulary(vocabulary)

@@ -3,24 +3,15 @@
 Where no case decides, the first noun of a main clause is the subject, and there is no such relative clause.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator
 from functools import lru_cache, partial
 from itertools import product
 
 from sentprobe.generator.events.event import Frame, Negator, Role, Voice
 from sentprobe.generator.spaces.constraints import Allowed, Choices, Words
 from sentprobe.generator.spaces.layout import NEGATIONS, Layout, Restriction
+from sentprobe.generator.spaces.restrictions import Rule
 from sentprobe.lexicon import Flag, Kind, Lexicon
-
-
-@dataclass(frozen=True, slots=True)
-class Rule:
-    """A constraint: its text, and the boxes of a layout whose union it requires or bans."""
-
-    text: str
-    find_boxes: Callable[[Layout], Sequence[Restriction]]
-    is_ban: bool = False
 
 
 def iterate_order_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:

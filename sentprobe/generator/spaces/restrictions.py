@@ -1,11 +1,21 @@
-"""Restrictions: the values of a layout's variables with which a partial event subsumes a clause."""
+"""Rules of boxes, and the restrictions with which a partial event subsumes a clause of a layout."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, combinations
 
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.spaces.constraints import Allowed
 from sentprobe.generator.spaces.layout import ClauseSite, Layout, LayoutValue, Restriction
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """A constraint: its text, and the boxes of a layout whose union it requires or bans."""
+
+    text: str
+    find_boxes: Callable[[Layout], Sequence[Restriction]]
+    is_ban: bool = False
 
 
 class _ImpossibleStructure(Exception):  # noqa: N818 - not an error but the outcome of a match

@@ -11,9 +11,9 @@ from sentprobe.generator.sentences.attachments import WITHOUT_AUXILIARY, find_la
 from sentprobe.generator.spaces.constraints import Allowed, Choices, Constraints, Words
 from sentprobe.generator.spaces.layout import NEGATIONS, ClauseSite, Layout, Restriction, Variable
 from sentprobe.generator.spaces.license_boxes import find_polarity_boxes, find_reflexive_boxes, has_polarity_items
-from sentprobe.generator.spaces.object_order import Rule, iterate_order_rules
+from sentprobe.generator.spaces.object_order import iterate_order_rules
 from sentprobe.generator.spaces.object_readings import find_object_boxes, has_object_readings
-from sentprobe.generator.spaces.restrictions import list_restrictions
+from sentprobe.generator.spaces.restrictions import Rule, list_restrictions
 from sentprobe.generator.spaces.sort_bans import find_asked_boxes, find_sort_bans, find_sort_boxes
 from sentprobe.lexicon import Flag, Form, Kind, Lexicon
 from sentprobe.lexicon.words import NO_PROGRESSIVE

@@ -24,8 +24,8 @@ from sentprobe.generator.spaces.layout import (
     make_layout,
     read_values,
 )
-from sentprobe.generator.spaces.object_order import Rule
 from sentprobe.generator.spaces.profile import Profile, SpaceStratum, find_strata, sample_strata
+from sentprobe.generator.spaces.restrictions import Rule
 from sentprobe.generator.spaces.rules import POLARITY, iterate_rules
 from sentprobe.generator.spaces.templates import expand_templates, find_patterns
 from sentprobe.lexicon import Kind, Lexicon

@@ -59,6 +59,8 @@ class Language:
     has_fronting: bool = False
     """Whether an object can stand first in a main clause."""
     max_adverbs: int
+    excluded_contrasts: frozenset[str] = frozenset()
+    """The contrasts of pairs that its sentences cannot have."""
     more_templates: tuple[str, ...] = ()
     """The templates that `all` stands for beside those of English."""
 
@@ -97,6 +99,11 @@ class Language:
     def usual_auxiliary_forms(self) -> tuple[str, ...]:
         """The forms of the usual auxiliary of the perfect, which stand in shapes for those of all auxiliaries."""
         return next(iter(self.perfect_auxiliaries.values()), ())
+
+    def has_determiner(self, determiner: Word, number: str, word_class: str = "") -> bool:
+        """Say whether a determiner goes with a grammatical number, before a word of a class (default: the first)."""
+        form = self.find_form("det", number, self.cases[0], word_class or self.classes[0])
+        return form in determiner.forms
 
     def find_auxiliary(self, verb: Word) -> str:
         """Return the auxiliary of a verb's perfect, "" in a language without a choice."""
