@@ -113,10 +113,10 @@ def decode_text(data: bytes, path: str) -> str:
 
 def load_lexicon(path: Path | None, language: str = ENGLISH.code) -> Lexicon:
     """Return the lexicon of a file (its forms are cached), or the built-in lexicon of a language. Raises UsageError."""
-    spoken = find_language(language)
+    chosen = find_language(language)
     if path is None:
-        return read_built_in(spoken)
-    return read_lexicon(path, cache=find_cache_directory(), language=spoken)
+        return read_built_in(chosen)
+    return read_lexicon(path, cache=find_cache_directory(), language=chosen)
 
 
 def choose_vocabulary(lexicon: Lexicon, usual: str = "") -> str:

@@ -98,7 +98,7 @@ def _number_lines(source: str, lines: Iterable[bytes]) -> Iterator[tuple[int, st
 
 
 def _select_questions(clauses: "Sequence[ParsedClause]") -> "list[ParsedClause]":
-    """Return the derivations that are questions. Raises SentprobeError if no one is."""
+    """Return the derivations that are questions. Raises SentprobeError if none is."""
     questions = [clause for clause in clauses if clause.shape.mood == QUESTION]
     if not questions:
         raise SentprobeError("the question mark ends a sentence that is no question")

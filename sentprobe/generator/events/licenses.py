@@ -49,7 +49,7 @@ def _check_sentence_adverbs(clause: ev.Event, lexicon: Lexicon) -> None:
 def select_licensed(events: Iterable[ev.Event], lexicon: Lexicon) -> list[ev.Event]:
     """Return the licensed readings of a sentence that has at least one (see :func:`check_licenses`).
 
-    An adverb after a relative clause has a reading in it: "did the man that slept ever dance".
+    An adverb after a relative clause can modify the verb of that clause: "did the man that slept ever dance".
     """
     events = [*dict.fromkeys(events)]
     return events if len(events) == 1 else [event for event in events if _is_licensed(event, lexicon)]

@@ -7,7 +7,7 @@ from itertools import combinations
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.pairs import contrasts, drafts
 from sentprobe.generator.spaces.templates import Pattern
-from sentprobe.lexicon import Word
+from sentprobe.lexicon import Kind, Lexicon, Word
 from sentprobe.lexicon.languages.language import Language
 
 
@@ -19,6 +19,27 @@ def is_decided_by_article(noun: Word) -> bool:
     [True, False, False]
     """
     return noun.gender == "masc" and len({noun.forms[f"NN.sg.{case}"] for case in ("nom", "acc", "dat")}) == 1
+
+
+_PLURAL = ev.Participant(number=ev.Number.PLURAL)
+PLURALS = ev.Event(agent=_PLURAL), ev.Event(patient=_PLURAL)
+"""Events with a plural noun, whose article tells no case."""
+
+
+def has_contrast(language: Language, contrast: contrasts.Contrast) -> bool:
+    """Say whether a language has the words, moods and forms of a contrast."""
+    has_words = contrast.needed_kind in (None, *language.forms)
+    return has_words and {*contrast.moods} <= {*language.moods} and contrast.name not in language.excluded_contrasts
+
+
+def restrict_to_decided_nouns(lexicon: Lexicon, vocabulary: str) -> Lexicon:
+    """Return a lexicon with only those nouns in a vocabulary whose article alone shows the case.
+
+    So all forms of an event with singular nouns have one bag of words.
+    """
+    nouns = lexicon.vocabulary(vocabulary).words[Kind.NOUN]
+    decided = [noun for noun in nouns if is_decided_by_article(lexicon.get(noun, Kind.NOUN))]
+    return lexicon.replace_words(vocabulary, {Kind.NOUN: decided})
 
 
 def adapt_aspects(event: ev.Event, language: Language) -> ev.Event:

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.matching import unify
-from sentprobe.generator.pairs import contrasts, drafts
-from sentprobe.generator.pairs.form_changes import adapt_aspects, find_form_changes, is_decided_by_article
+from sentprobe.generator.pairs import contrasts, drafts, form_changes
 from sentprobe.generator.pairs.replacements import (
     ReplacementTables,
     build_replacements,
@@ -35,10 +34,9 @@ from sentprobe.generator.spaces.constraints import Choices, Constraints, Words, 
 from sentprobe.generator.spaces.counting import IndexArray, divide_evenly, sample_distinct
 from sentprobe.generator.spaces.held_out_words import SplitSide
 from sentprobe.generator.spaces.layout import ClauseForm, make_layout
-from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space
+from sentprobe.generator.spaces.space import MAX_SENTENCES, EventBatch, Space, join_batches
 from sentprobe.generator.spaces.templates import Pattern, find_patterns
 from sentprobe.lexicon import Kind, Lexicon
-from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.sorts import restrict_to_one_sort
 
 
@@ -124,10 +122,12 @@ class TripletSpace:
         self.side = side
         self.lexicon = side.restrict_lexicon(lexicon, vocabulary) if side else lexicon
         self.contrast = contrasts.find_contrast(contrast)
+        if not form_changes.has_contrast(lexicon.language, self.contrast):
+            raise ImpossibleContrastError(f"{lexicon.language.name} cannot have the contrast {contrast!r} here")
         self._forbidden_events: tuple[ev.Event, ...] = ()
-        self._check_language(lexicon.language)
         if lexicon.language.has_fronting:
-            self._restrict_to_decided_nouns(vocabulary)
+            self.lexicon = form_changes.restrict_to_decided_nouns(self.lexicon, vocabulary)
+            self._forbidden_events = form_changes.PLURALS
         if mood and mood not in self.contrast.common_moods:
             raise ImpossibleContrastError(f"the contrast {contrast!r} is impossible where all sentences are {mood}s")
         self.moods = (mood,) if mood else self.contrast.moods
@@ -139,21 +139,6 @@ class TripletSpace:
         strata = [*chain.from_iterable(map(self._find_template_strata, self.templates))]
         strata_by_key = {(stratum.pattern, stratum.place, stratum.voices): stratum for stratum in reversed(strata)}
         self.strata = tuple(reversed(strata_by_key.values()))
-
-    def _check_language(self, language: Language) -> None:
-        """Raise ImpossibleContrastError if a language lacks the contrast."""
-        contrast, kinds = self.contrast, (None, *language.forms)
-        is_possible = contrast.needed_kind in kinds and {*contrast.moods} <= {*language.moods}
-        if not is_possible or contrast.name in language.excluded_contrasts:
-            raise ImpossibleContrastError(f"{language.name} cannot have the contrast {contrast.name!r} here")
-
-    def _restrict_to_decided_nouns(self, vocabulary: str) -> None:
-        """Use singular nouns whose article alone shows the case, so that all forms have one bag of words."""
-        nouns = self.lexicon.vocabulary(vocabulary).words[Kind.NOUN]
-        decided = [noun for noun in nouns if is_decided_by_article(self.lexicon.get(noun, Kind.NOUN))]
-        self.lexicon = self.lexicon.replace_words(vocabulary, {Kind.NOUN: decided})
-        plural = ev.Participant(number=ev.Number.PLURAL)
-        self._forbidden_events = (ev.Event(agent=plural), ev.Event(patient=plural))
 
     def count(self) -> int:
         """Return the exact number of triplets."""
@@ -276,7 +261,7 @@ class TripletSpace:
             if is_order and not (self.contrast.in_orders if place == drafts.MAIN else not place.startswith("agent.")):
                 continue
             spaces_by_voice: dict[ev.Voice | None, tuple[Space, ...]] = {}
-            for voices, voice in find_form_changes(pattern, self.lexicon.language):
+            for voices, voice in form_changes.find_form_changes(pattern, self.lexicon.language):
                 if is_order and drafts.MAIN in voices:
                     continue  # an order has no passive
                 if voice not in spaces_by_voice:
@@ -290,7 +275,7 @@ class TripletSpace:
             form = replace(form, aspect=ev.Aspect.PERFECT)
         for condition, mood in product(self.contrast.build_conditions(pattern, place), self.moods):
             try:
-                anchors = unify(adapt_aspects(condition, language), form)
+                anchors = unify(form_changes.adapt_aspects(condition, language), form)
                 choices = self._make_choices(place, mood, anchors)
                 space = self._build_space(pattern, choices, self._find_unusable_words(pattern, place, choices))
             except ev.Contradiction:
@@ -460,13 +445,4 @@ class TripletRows:
                     values = {name: row_values[is_requested] for name, row_values in draft.values.items()}
                     batch = EventBatch(draft.build_layout(), output_rows[is_requested], values)
                     batches_by_layout.setdefault(id(batch.layout), []).append(batch)
-        yield from map(_join_batches, batches_by_layout.values())
-
-
-def _join_batches(batches: Sequence[EventBatch]) -> EventBatch:
-    """Return batches of one layout as one."""
-    layout = batches[0].layout
-    positions = np.concatenate([batch.positions for batch in batches])
-    names = [variable.name for variable in layout.variables]
-    values = {name: np.concatenate([batch.values[name] for batch in batches]) for name in names}
-    return EventBatch(layout, positions, values)
+        yield from map(join_batches, batches_by_layout.values())

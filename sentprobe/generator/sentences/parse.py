@@ -15,11 +15,11 @@ from sentprobe.generator.sentences.attachments import (
     has_adverb_place_after_subject,
     list_readings,
 )
+from sentprobe.generator.sentences.token_readings import END, NounReading, find_readings
 from sentprobe.generator.sentences.tries import QUESTION_WORD, RELATIVIZER, PhraseKey, Trie, load_tries
 from sentprobe.grammars import shapes
-from sentprobe.lexicon import Flag, Kind, Lexicon, Word
+from sentprobe.lexicon import Flag, Lexicon
 from sentprobe.lexicon.languages.language import Language
-from sentprobe.lexicon.words import VERBS
 
 
 class ParseError(SentprobeError):
@@ -229,80 +229,6 @@ def _build_error(parser: "_Parser", lexicon: Lexicon) -> ParseError:
     return ParseError(f"token {at + 1}: expected {expected}, not {token!r}{note}", position=at + 1)
 
 
-class _TokenReadings(NamedTuple):
-    """The readings of a token: inputs of a trie with their lemmas, determiners, nouns and adjectives.
-
-    Adjectives come with their form and class.
-    """
-
-    text: str
-    inputs: tuple[tuple[str, str, str, str], ...] = ()
-    determiners: tuple[tuple[str, str], ...] = ()
-    nouns: tuple["_NounReading", ...] = ()
-    adverbs: tuple[str, ...] = ()
-    adjectives: tuple[tuple[str, str, str], ...] = ()
-
-
-class _NounReading(NamedTuple):
-    """A noun with its number, case and class, and the form of its determiner."""
-
-    lemma: str
-    number: str
-    case: str
-    word_class: str
-    determiner_form: str
-
-
-_END = _TokenReadings("")
-_QUESTION_WORDS = frozenset(asked.value for asked in ev.Asked)
-
-
-@cache
-def _index_noun_forms(language: Language) -> Mapping[str, tuple[str, str]]:
-    """Return the grammatical number and the case of each form of a noun."""
-    pairs = product((number.value for number in ev.Number), language.cases)
-    return {language.find_noun_form(*pair): pair for pair in pairs}
-
-
-@lru_cache(maxsize=16_384)
-def _find_readings(token: str, lexicon: Lexicon) -> _TokenReadings:
-    language = lexicon.language
-    readings = lexicon.find(token)
-    inputs = [(token, "", "", "")]
-    if token in _QUESTION_WORDS and "question" in language.moods:
-        inputs.append((QUESTION_WORD, "", token, ""))
-    inputs += [item for word, form in readings for item in _list_inputs(word, form, language)]
-    nouns = (_read_noun(word, form, language) for word, form in readings if word.kind is Kind.NOUN)
-    return _TokenReadings(
-        token,
-        tuple(inputs),
-        tuple((word.lemma, form) for word, form in readings if word.kind is Kind.DETERMINER),
-        tuple(noun for noun in nouns if noun is not None),
-        tuple(word.lemma for word, _ in readings if word.kind is Kind.ADVERB),
-        tuple((w.lemma, form, language.find_class(w)) for w, form in readings if w.kind is Kind.ADJECTIVE),
-    )
-
-
-def _read_noun(word: Word, form: str, language: Language) -> _NounReading | None:
-    features = _index_noun_forms(language).get(form)  # a genitive has none
-    if features is None:
-        return None
-    word_class = language.find_class(word)
-    return _NounReading(word.lemma, *features, word_class, language.find_form("det", *features, word_class))
-
-
-def _list_inputs(word: Word, form: str, language: Language) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the inputs of a trie for a verb, a relativizer or a modal, with their lemmas."""
-    if word.kind is Kind.RELATIVIZER:
-        yield form if "rel" in language.agreeing_slots else RELATIVIZER, "", word.lemma, ""
-    elif word.kind is Kind.MODAL:
-        yield f"{form} {word.kind.value}", "", "", word.lemma
-    elif word.kind in VERBS:
-        yield f"{form} {word.kind.value}", word.lemma, "", ""
-        if form == language.participle:
-            yield f"{form} {word.kind.value} {language.find_auxiliary(word)}", word.lemma, "", ""
-
-
 _Match = tuple[str, tuple[str, ...], str, tuple[tuple[str, ParsedPhrase], ...], str]
 """The verb, adverbs, relativizer, noun phrases and modal that a walk has collected so far."""
 _EMPTY_MATCH: _Match = ("", (), "", (), "")
@@ -320,7 +246,7 @@ class _Parser:
         self._lexicon = lexicon
         self._language = lexicon.language
         self._main, self._relative = load_tries(lexicon.language)
-        self._readings = [*(_find_readings(token, lexicon) for token in tokens), _END, _END]
+        self._readings = [*(find_readings(token, lexicon) for token in tokens), END, END]
         self._phrases: dict[int, list[tuple[int, ParsedPhrase]]] = {}
         self._depth = 0
 
@@ -465,7 +391,7 @@ class _Parser:
                     place += 1
                 self._record_failure(place, f"a noun that goes with {self.tokens[at]!r}")
 
-    def _find_nouns(self, at: int) -> Iterator[tuple[int, _NounReading, tuple[str, ...], str]]:
+    def _find_nouns(self, at: int) -> Iterator[tuple[int, NounReading, tuple[str, ...], str]]:
         """Yield the nouns with their adjectives that begin at *at*: end, noun, adjectives, form of the determiner."""
         for noun in self._readings[at].nouns:
             yield at + 1, noun, (), noun.determiner_form

@@ -184,7 +184,7 @@ class CellTable:
     def decode(self, indices: IndexArray, cells: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
         """Return the value of each variable, as an index into its values, for each element and the number of its cell.
 
-        *indices* count from the begin of the cell.
+        *indices* count from the start of the cell.
         """
         positions: list[NDArray[np.int64]] = []
         values = {}

@@ -75,9 +75,9 @@ def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *,
     yield from _iterate_license_rules(words, lexicon, choices)
     if bans := find_sort_bans(words, lexicon):
         text = "the sorts of nouns that verbs and relativizers take"
-        lone = (ban.words for ban in bans if ban.kind is Kind.RELATIVIZER and len(ban.nouns) == len(words.nouns))
-        if useless := [words.relativizers[i] for i in sorted(frozenset().union(*lone))]:
-            text += f" ({' and '.join(useless)}: no noun of the vocabulary)"
+        unusable = (ban.words for ban in bans if ban.kind is Kind.RELATIVIZER and len(ban.nouns) == len(words.nouns))
+        if lemmas := [words.relativizers[i] for i in sorted(frozenset().union(*unusable))]:
+            text += f" ({' and '.join(lemmas)}: no noun of the vocabulary)"
         yield Rule(text, lambda layout: list(find_sort_boxes(bans, layout)), is_ban=True)
 
 

@@ -209,25 +209,27 @@ class Space:
         self._check_range(numbers.min(initial=0), numbers.max(initial=0))
         cells = self._index_cells(numbers)
         if small:
-            which = np.searchsorted(np.array(cells.ends), numbers, side="right")
+            cell_numbers = np.searchsorted(np.array(cells.ends), numbers, side="right")
         else:
-            which = np.array([bisect_right(cells.ends, number) for number in numbers.tolist()])
-        owners = cells.layout_numbers[which]
+            cell_numbers = np.array([bisect_right(cells.ends, number) for number in numbers.tolist()])
+        owners = cells.layout_numbers[cell_numbers]
         order = np.argsort(owners.astype(np.min_scalar_type(len(cells.tables))), kind="stable")
         bounds = np.flatnonzero(np.diff(owners[order], prepend=-1, append=-1))
         starts = np.array(cells.starts, dtype=numbers.dtype)
         for first, last in pairwise(bounds.tolist()):
             places = order[first:last]
             layout, table = cells.tables[owners[places[0]]]
-            in_cells = which[places]
-            yield EventBatch(layout, places, table.decode(numbers[places] - starts[in_cells], cells.ranks[in_cells]))
+            batch_cells = cell_numbers[places]
+            yield EventBatch(
+                layout, places, table.decode(numbers[places] - starts[batch_cells], cells.ranks[batch_cells])
+            )
 
     def _index_cells(self, numbers: counting.IndexArray) -> "_CellIndex":
         """Return the cells of all boxes with elements at *numbers*."""
         if len(numbers) >= len(self._boxes):
             return self._all_cells
-        used = sorted({bisect_right(self._ends, number) for number in numbers.tolist()})
-        return _CellIndex([(self._boxes[at], self._ends[at]) for at in used])
+        box_numbers = sorted({bisect_right(self._ends, number) for number in numbers.tolist()})
+        return _CellIndex([(self._boxes[at], self._ends[at]) for at in box_numbers])
 
     @cached_property
     def _all_cells(self) -> "_CellIndex":
@@ -241,9 +243,7 @@ class Space:
             return f"no sentence of {templates} has {count} nouns without relative clauses to coordinate"
         if None not in self.choices.reflexives:
             roles = " or ".join(role.value for role in self.choices.reflexives if role is not None)
-            return (
-                f"no sentence of {templates} has a reflexive {roles}, which a recipient or a transitive patient can be"
-            )
+            return f"no sentence of {templates} has a reflexive {roles}; only a recipient or transitive patient is"
         if {*self.choices.moods} == {Mood.ORDER}:
             return f"an order has no agent, and {templates} need one with a relative clause"
         roles = " or ".join(role.value for role in self.choices.asked if role is not None)
@@ -308,6 +308,15 @@ class Space:
             choices = replace(self.choices, **{name: values})
             words = choose_words(self.lexicon, self.vocabulary, choices, Constraints())
             yield name, _build_layouts(self.templates, words, choices)
+
+
+def join_batches(batches: Sequence[EventBatch]) -> EventBatch:
+    """Return batches of one layout as one."""
+    layout = batches[0].layout
+    positions = np.concatenate([batch.positions for batch in batches])
+    names = [variable.name for variable in layout.variables]
+    values = {name: np.concatenate([batch.values[name] for batch in batches]) for name in names}
+    return EventBatch(layout, positions, values)
 
 
 class _CellIndex:

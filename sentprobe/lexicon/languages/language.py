@@ -62,7 +62,7 @@ class Language:
     excluded_contrasts: frozenset[str] = frozenset()
     """The contrasts of pairs that its sentences cannot have."""
     more_templates: tuple[str, ...] = ()
-    """The templates that `all` stands for beside those of English."""
+    """Templates that `all` includes in addition to those of English."""
 
     # ---- the grammar
     structures: tuple[StructureRow, ...]

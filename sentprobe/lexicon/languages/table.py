@@ -11,6 +11,6 @@ LANGUAGES = {language.code: language for language in (ENGLISH, GERMAN)}
 def find_language(code: str) -> Language:
     """Return the language with an ISO 639-1 code, such as ``de``. Raises UsageError."""
     if code not in LANGUAGES:
-        known = ", ".join(f"{language.code} ({language.name})" for language in LANGUAGES.values())
-        raise UsageError(f"there is no language {code!r}{suggest(code, LANGUAGES)}; the languages are {known}")
+        codes = ", ".join(f"{language.code} ({language.name})" for language in LANGUAGES.values())
+        raise UsageError(f"there is no language {code!r}{suggest(code, LANGUAGES)}; the languages are {codes}")
     return LANGUAGES[code]

@@ -49,7 +49,7 @@ def check_column(pairs: Sequence[sp.SentencePair], by: str) -> None:
 
 
 def read_scores_files(specs: Sequence[Spec]) -> list[Spec | StoredScores]:
-    """Return the specs, with the scores of files in place of theirs; raise UsageError if two models have one name."""
+    """Return the specs, those of files replaced by their scores; raise UsageError if two models have one name."""
     models = [load_stored_scores(spec) if spec.kind == SCORES else spec for spec in specs]
     check_distinct("model", [model.name for model in models])
     return models

@@ -1,6 +1,6 @@
 """Natural-text tasks across languages: training items from one language, test items from another.
 
-Training has no sentence of any test language's test items, nor a translation of one (an equal ``sent_id``). All
+Training has no sentence of any test language's test items, and no translation with the same ``sent_id``. All
 training languages have equally many training items, and a test language has the same test items for all of them.
 """
 

@@ -72,7 +72,7 @@ BAD_REQUESTS = [
     Bad("--require help[question]", "gen: the required event help[transitive, question] needs --mood question"),
     Bad("--mood question --require help(patient:who?)", "the required event help(patient: who?) needs --ask patient"),
     Bad("--require help(patient:himself)", "the required event help(patient: himself) needs --reflexive patient"),
-    Bad("--reflexive agent", "gen: no sentence of the templates all has a reflexive agent, which a recipient or"),
+    Bad("--reflexive agent", "gen: no sentence of the templates all has a reflexive agent; only a recipient or"),
     Bad("--reflexive patient --mood order", "gen: no sentence of the templates all has a reflexive patient"),
     Bad("--determiner any --polarity pos", "gen: any cannot be the only determiner here: it needs a"),
     Bad("--language de --reflexive patient", "gen: German has no reflexive here"),

@@ -355,7 +355,7 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
 
 
 def _format_name(spec: Spec, pool: str = "", layer: int | None = None) -> str:
-    """Return the name of an encoder with a pooling and a layer, if the spec asks for several of them."""
+    """Return the name of an encoder, with pooling and layer if the spec asks for several."""
     if spec.label is not None:
         return spec.label + (f" at {pool}" if pool else "") + ("" if layer is None else f", layer {layer}")
     options = tuple((key, pool if pool and key == "pool" else value) for key, value in spec.options)

@@ -73,11 +73,11 @@ class SentenceBatches(decoder.SequencePairs):
 
 def check_architecture(sizes: Architecture, *, is_reversed: bool) -> None:
     """Raise UsageError if a network cannot learn ``next-word``."""
-    one_way = [name for name, kind in RECURRENT_KINDS.items() if kind.directions == 1]
-    if sizes.kind not in one_way or is_reversed:
+    unidirectional = [name for name, kind in RECURRENT_KINDS.items() if kind.directions == 1]
+    if sizes.kind not in unidirectional or is_reversed:
         subject = "reversed sentences" if is_reversed else sizes.kind
         raise UsageError(
-            f"next-word reads each sentence from its first word on, by {' or '.join(one_way)}: no {subject}"
+            f"next-word reads each sentence from its first word on, by {' or '.join(unidirectional)}: no {subject}"
         )
     if sizes.inputs != sizes.hidden:
         raise UsageError(
