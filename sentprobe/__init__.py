@@ -1,4 +1,4 @@
-"""Generate controlled, annotated English sentences, and probe sentence encoders with them.
+"""Generate controlled, annotated English and German sentences, and probe sentence encoders with them.
 
 >>> import sentprobe
 >>> lexicon = sentprobe.english()

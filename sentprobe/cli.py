@@ -26,7 +26,7 @@ BadUsage: Any = typer.BadParameter.__bases__[0]
 _INTERRUPTED = 130
 
 PROGRAMS: Mapping[str, str] = {
-    "gen": "Generate controlled, grammatical, annotated English sentences.",
+    "gen": "Generate controlled, grammatical, annotated sentences, English or German.",
     "probe": "Find out what can be read from sentence vectors.",
     "sentprobe": "Generate annotated sentences, and probe sentence encoders.",
 }
