@@ -4,7 +4,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sentprobe.errors import SentprobeError
-from sentprobe.probes.syntax import clauses
+from sentprobe.probes.syntax.main_clauses import (
+    CONJUNCTIONS,
+    FINITE_TAGS,
+    NO_CLAUSE,
+    VERB_TAGS,
+    MainClause,
+    Noun,
+    find_word_number,
+)
 
 
 class DependencyError(SentprobeError):
@@ -64,7 +72,7 @@ _CONJUNCTION = frozenset(("cc",))
 
 def find_main_clause_from_dependencies(
     tokens: Sequence[str], tags: Sequence[str], heads: Sequence[int], relations: Sequence[str] = ()
-) -> clauses.MainClause:
+) -> MainClause:
     """Return the main clause; *heads* count tokens from 1, with 0 for the root. Raises DependencyError.
 
     Dependencies without named relations give no clause.
@@ -77,23 +85,23 @@ object=Noun(index=2, number=<Number.PLURAL: 'pl'>))
     graph = make_graph(tokens, tags, heads, relations or [""] * len(tokens))
     verb = _find_verb(graph)
     if verb is None or _UNLABELLED.issuperset(relations):
-        return clauses.NO_CLAUSE
-    return clauses.MainClause(verb, _find_subject(graph), _find_first_noun(graph, _OBJECT))
+        return NO_CLAUSE
+    return MainClause(verb, _find_subject(graph), _find_first_noun(graph, _OBJECT))
 
 
 def _find_verb(graph: DependencyGraph) -> int | None:
     """Return the first auxiliary or copula of the root, or the root itself if it is a verb."""
     helpers = graph.find_dependents(graph.root, _AUXILIARY)
-    finite = [node for node in helpers if graph.tags[node] in clauses.FINITE_TAGS]
+    finite = [node for node in helpers if graph.tags[node] in FINITE_TAGS]
     if finite:
         return finite[0]
     below = (graph.tags[node] for node in graph.dependents[graph.root] if node < graph.root)
     if graph.tags[graph.root] == "VB" and "TO" in below:
         return None
-    return graph.root if graph.tags[graph.root] in clauses.VERB_TAGS else None
+    return graph.root if graph.tags[graph.root] in VERB_TAGS else None
 
 
-def _find_subject(graph: DependencyGraph) -> clauses.Noun | None:
+def _find_subject(graph: DependencyGraph) -> Noun | None:
     """Return the subject: *it* in *it is true that ...*, *rain* in *there is rain*."""
     expletive = graph.find_dependents(graph.root, _EXPLETIVE)
     is_existential = any(graph.tags[node] == "EX" for node in expletive)
@@ -104,18 +112,18 @@ def _find_subject(graph: DependencyGraph) -> clauses.Noun | None:
     )
 
 
-def _find_first_noun(graph: DependencyGraph, relations: frozenset[str]) -> clauses.Noun | None:
+def _find_first_noun(graph: DependencyGraph, relations: frozenset[str]) -> Noun | None:
     dependents = graph.find_dependents(graph.root, relations)
     return _make_noun(graph, dependents[0]) if dependents else None
 
 
-def _make_noun(graph: DependencyGraph, node: int) -> clauses.Noun:
-    number = clauses.find_word_number(graph.tags[node], graph.tokens[node])
+def _make_noun(graph: DependencyGraph, node: int) -> Noun:
+    number = find_word_number(graph.tags[node], graph.tokens[node])
     conjuncts = graph.find_dependents(node, _CONJUNCT)
     if not conjuncts:
-        return clauses.Noun(node, number)
+        return Noun(node, number)
     conjunctions = [
         graph.form(word) for conjunct in (node, *conjuncts) for word in graph.find_dependents(conjunct, _CONJUNCTION)
     ]
-    plural = bool(conjunctions) and conjunctions[0] in clauses.CONJUNCTIONS
-    return clauses.Noun(node, clauses.find_word_number("NNS", "") if plural else None)
+    plural = bool(conjunctions) and conjunctions[0] in CONJUNCTIONS
+    return Noun(node, find_word_number("NNS", "") if plural else None)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sentprobe.probes.syntax.clauses import Noun
-from sentprobe.probes.syntax.rows import Row
+from sentprobe.probes.syntax.main_clauses import Noun
+from sentprobe.probes.syntax.table_rows import Row
 
 CLAUSES_TYPE = pa.struct(
     [pa.field(name, pa.int16()) for name in ("conjunction", "first_start", "first_end", "second_start", "second_end")]

@@ -5,12 +5,17 @@ from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from sentprobe.errors import SentprobeError
-from sentprobe.probes.syntax.clauses import NO_CLAUSE, MainClause, Noun, find_main_clause
 from sentprobe.probes.syntax.dependencies import DependencyError, find_main_clause_from_dependencies
-from sentprobe.probes.syntax.tree_labels import Coordination, compute_depth, find_coordination, list_top_constituents
+from sentprobe.probes.syntax.depth_and_constituents import (
+    Coordination,
+    compute_depth,
+    find_coordination,
+    list_top_constituents,
+)
+from sentprobe.probes.syntax.main_clauses import NO_CLAUSE, MainClause, Noun, find_main_clause
 from sentprobe.probes.syntax.trees import ParsedSentence, Tree, TreeError, read_tree, unescape_word, write_tree
 from sentprobe.probes.syntax.typography import straighten_word
-from sentprobe.probes.syntax.universal import UniversalLabels, find_universal_labels, has_penn_tags
+from sentprobe.probes.syntax.universal_labels import UniversalLabels, find_universal_labels, has_penn_tags
 
 MAX_TOKENS = 32_767
 """Maximum number of tokens and maximum depth: the largest 16-bit integer."""

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sentprobe.generator.events.event import Number
-from sentprobe.probes.syntax.clauses import MainClause, Noun
 from sentprobe.probes.syntax.dependencies import DependencyError, DependencyGraph, make_graph
-from sentprobe.probes.syntax.tree_labels import Coordination
+from sentprobe.probes.syntax.depth_and_constituents import Coordination
+from sentprobe.probes.syntax.main_clauses import MainClause, Noun
 from sentprobe.probes.syntax.trees import ParsedSentence, UniversalWords
 
 PENN_TAGS = frozenset(
