@@ -39,10 +39,7 @@ def get_hub_facts(data: ProbeDataset) -> HubFacts:
 
 
 def write_split_files(data: ProbeDataset, folder: Path) -> None:
-    """Replace *folder* by one with a Parquet file per split. Equal data give equal bytes.
-
-    Raises UsageError if *folder* has other files, and DatasetError for invalid Unicode.
-    """
+    """Replace *folder* by a Parquet file per split; equal data give equal bytes. Raises UsageError or DatasetError."""
     with atomic_folder(folder, check=partial(_check_split_files, folder)) as fresh:
         for split in data.splits:
             write_split_file(data, split, fresh, with_task=True)
@@ -102,10 +99,7 @@ def format_language(facts: Iterable[HubFacts]) -> Iterator[str]:
 
 
 def format_configs(configs: Mapping[str, SplitFiles], all_name: str = "") -> Iterator[str]:
-    """Yield the last lines of a YAML head, which list the files of each dataset in *configs*.
-
-    If *all_name* is not empty, a first dataset with this name has the files of all datasets.
-    """
+    """Yield the end of a YAML head, with the files of each dataset; before them, if named, those of all datasets."""
     yield "configs:"
     if all_name:
         yield from (f"- config_name: {all_name}", "  default: true", "  data_files:")

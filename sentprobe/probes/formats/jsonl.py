@@ -50,10 +50,7 @@ def _write_card(header: Mapping[str, Any], path: Path) -> None:
 
 
 _ITEMS_DIGEST, _PREVIOUS_CARD = "items", "before"
-"""Further keys of a transitional card: the digest of the new items, and the previous card.
-
-A transitional card stands beside the items while they are replaced, so that a killed command leaves a readable dataset.
-"""
+"""Further keys of a transitional card, with which items stay readable if a command is killed while it replaces them."""
 
 
 def _resolve_transition(card: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:

@@ -16,7 +16,7 @@ from sentprobe.probes.formats.entries import Entry
 from sentprobe.probes.known_task import ABOUT_ORDER, ABOUT_WORDS, Cue, Reasons, give_reason
 from sentprobe.probes.natural import selection
 from sentprobe.probes.natural.changed_sentences import is_word
-from sentprobe.probes.natural.conneau.surface_tasks import ABOUT_LENGTH, HOW_LONG, list_bins, select_length_classes
+from sentprobe.probes.natural.conneau.surface_tasks import ABOUT_LENGTH, HOW_LONG, format_bins, select_length_classes
 from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
 
 LABELS = ("FALSE", "TRUE")
@@ -32,9 +32,8 @@ AdiRule = Callable[..., selection.Selection]
 """A function from a request and the *change* of its sentences to the items of a task."""
 
 
-def keep_sentences(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
+def keep_sentences(texts: Sequence[str], _: Random) -> Mapping[str, str]:
     """Return each sentence unchanged."""
-    del rng
     return {text: text for text in texts}
 
 
@@ -178,7 +177,7 @@ def select_adi_length(request: selection.SelectionRequest, change: Change) -> se
 
 
 ADI_LENGTH = make_adi_tasks(
-    "AdiLength", select_adi_length, asks=HOW_LONG, classes=list_bins(ADI_BINS), may_answer=ABOUT_LENGTH
+    "AdiLength", select_adi_length, asks=HOW_LONG, classes=", ".join(format_bins(ADI_BINS)), may_answer=ABOUT_LENGTH
 )
 
 

@@ -166,10 +166,7 @@ TASKS: dict[str, NaturalTask] = {
 
 
 def find_tasks(names: Iterable[str] = ()) -> list[NaturalTask]:
-    """Return the tasks that *names* (of tasks, published files or suites) mean; by default the ten of Conneau et al.
-
-    Raises UsageError for an unknown name, and for a task that is named twice.
-    """
+    """Return the tasks that *names* (of tasks, files or suites) mean; by default, CONNEAU. Raises UsageError."""
     tasks = [task for name in [*names] or [TaskGroup.CONNEAU] for task in _find_by_name(name)]
     for place, task in enumerate(tasks):
         if task in tasks[:place]:

@@ -203,10 +203,7 @@ def select_by_form(
 
 
 def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, int]) -> Indices:
-    """Return the number of each sentence's split, (n,) int64, such that no word form is in two splits.
-
-    The forms are dealt to the splits from the commonest on, each to the split that lacks most.
-    """
+    """Return the number of each sentence's split, (n,) int64; all sentences with a form are in one split."""
     forms, first, index = np.unique(pool.forms, return_index=True, return_inverse=True)
     counts = np.zeros((len(forms), classes), np.int64)
     np.add.at(counts, (index, pool.labels), 1)
@@ -227,10 +224,9 @@ def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, in
 def _deal_with_excess(
     counts: Indices, order: Indices, split_shares: NDArray[np.float64], *, excess: float
 ) -> tuple[Indices, NDArray[np.float64]]:
-    """Deal the forms of *counts*, (forms, classes), to splits in *order*.
+    """Deal the forms of *counts*, (forms, classes), to splits; a form may exceed a split's share by *excess* sentences.
 
-    Return the split number of each form, (forms,), and the number of sentences in each split and class, (splits,
-    classes). A form may exceed the share of its split by *excess* sentences.
+    Return the split number of each form, (forms,), and the number of sentences, (splits, classes).
     """
     room = split_shares[:, None] * counts.sum(axis=0)
     split_counts = np.zeros_like(room)

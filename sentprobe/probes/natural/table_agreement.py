@@ -178,7 +178,7 @@ class TablePairs:
         for number, measure in enumerate(self._measures):
             a, b = f"a{number}", f"b{number}"
             rows = self._corpus.stream(
-                f"SELECT one.digest, one.source, one.place, one.text, {a}, {b} "
+                f"SELECT {a}, {b}, one.digest, one.source, one.place, one.text "
                 "FROM pairs JOIN sentences one USING (digest) "
                 f"WHERE {a} IS DISTINCT FROM {b} ORDER BY one.id"
             )
@@ -199,19 +199,10 @@ def _build_counts_sql(number: int) -> str:
 
 
 def _build_record(measure: AgreementMeasure, row: tuple[Any, ...]) -> dict[str, Any]:
-    digest, source, place, text, first, second = row
-    record = {
-        "kind": measure.kind.value,
-        "name": measure.name,
-        "a": first,
-        "b": second,
-        "digest": digest,
-        "source": source,
-        "place": place,
-        "text": text,
-    }
+    columns = dict(zip(("a", "b", "digest", "source", "place", "text"), row, strict=True))
+    record = {"kind": measure.kind.value, "name": measure.name, **columns}
     if not measure.label.classes:
-        record |= {f"{side}_words": _find_words(text, record[side]) for side in ("a", "b")}
+        record |= {f"{side}_words": _find_words(record["text"], record[side]) for side in ("a", "b")}
     return record
 
 

@@ -191,10 +191,7 @@ def execute_request(request: RunRequest, *, reporter: Reporter | None = None) ->
 
 
 class DrawnRun(NamedTuple):
-    """One draw of a run: its settings, its encoders, and the spec of each encoder that has one, by name.
-
-    Encoders that need a file or a model are already built.
-    """
+    """A draw: its settings, its encoders (built, if they need a file or a model), and their specs by name."""
 
     run: Run
     encoders: list[resolve.EncoderSource]
@@ -234,10 +231,7 @@ def _reject_ordered_vectors(encoders: Iterable[resolve.EncoderSource]) -> None:
 def _select_reusable(
     source: resolve.EncoderSource, encoders: Sequence[resolve.EncoderSource]
 ) -> Sequence[resolve.EncoderSource]:
-    """Return the built encoders of a source if all draws can share them, else the source itself.
-
-    Draws share encoders without random weights, so that a model is loaded once.
-    """
+    """Return the built encoders of a source if none is random, so that draws load a model once; else the source."""
     is_random = (isinstance(encoder, Spec) or get_capabilities(encoder).seed is not None for encoder in encoders)
     return [source] if any(is_random) else encoders
 

@@ -81,10 +81,7 @@ def _check_number(number: str, expected: str, kind: str, offset: int) -> None:
 
 
 def _read_range(cells: Sequence[str], words: int, end: int, offset: int) -> tuple[int, int, str]:
-    """Return a multiword token, as the number of words before it, its last word, and its form.
-
-    *words* is the number of words so far, and *end* the last word of the previous multiword token.
-    """
+    """Return the number of words before a multiword token, its last word, and its form; *end* ends the token before."""
     bounds = _RANGE.fullmatch(cells[0])
     if bounds is None or not end < int(bounds[1]) == words + 1 <= int(bounds[2]):
         raise _LineError(f"the range {cells[0]} is not at its place: word {words + 1} comes next", offset)

@@ -4,15 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sentprobe.errors import SentprobeError
-from sentprobe.probes.syntax.main_clauses import (
-    CONJUNCTIONS,
-    FINITE_TAGS,
-    NO_CLAUSE,
-    VERB_TAGS,
-    MainClause,
-    Noun,
-    find_word_number,
-)
+from sentprobe.probes.syntax import main_clauses
 
 
 class DependencyError(SentprobeError):
@@ -72,7 +64,7 @@ _CONJUNCTION = frozenset(("cc",))
 
 def find_main_clause_from_dependencies(
     tokens: Sequence[str], tags: Sequence[str], heads: Sequence[int], relations: Sequence[str] = ()
-) -> MainClause:
+) -> main_clauses.MainClause:
     """Return the main clause of a sentence. Raises DependencyError.
 
     *heads* has the number of each token's head, from 1, and 0 for the root. Without named relations there is no clause.
@@ -85,23 +77,23 @@ object=Noun(index=2, number=<Number.PLURAL: 'pl'>))
     graph = make_graph(tokens, tags, heads, relations or [""] * len(tokens))
     verb = _find_verb(graph)
     if verb is None or _UNLABELLED.issuperset(relations):
-        return NO_CLAUSE
-    return MainClause(verb, _find_subject(graph), _find_first_noun(graph, _OBJECT))
+        return main_clauses.NO_CLAUSE
+    return main_clauses.MainClause(verb, _find_subject(graph), _find_first_noun(graph, _OBJECT))
 
 
 def _find_verb(graph: DependencyGraph) -> int | None:
     """Return the first finite auxiliary or copula of the root, else the root if it is a verb, else None."""
     helpers = graph.find_dependents(graph.root, _AUXILIARY)
-    finite = [node for node in helpers if graph.tags[node] in FINITE_TAGS]
+    finite = [node for node in helpers if graph.tags[node] in main_clauses.FINITE_TAGS]
     if finite:
         return finite[0]
     below = (graph.tags[node] for node in graph.dependents[graph.root] if node < graph.root)
     if graph.tags[graph.root] == "VB" and "TO" in below:
         return None
-    return graph.root if graph.tags[graph.root] in VERB_TAGS else None
+    return graph.root if graph.tags[graph.root] in main_clauses.VERB_TAGS else None
 
 
-def _find_subject(graph: DependencyGraph) -> Noun | None:
+def _find_subject(graph: DependencyGraph) -> main_clauses.Noun | None:
     """Return the subject, such as *it* in *it is true that ...* and *rain* in *there is rain*."""
     expletive = graph.find_dependents(graph.root, _EXPLETIVE)
     is_existential = any(graph.tags[node] == "EX" for node in expletive)
@@ -112,18 +104,18 @@ def _find_subject(graph: DependencyGraph) -> Noun | None:
     )
 
 
-def _find_first_noun(graph: DependencyGraph, relations: frozenset[str]) -> Noun | None:
+def _find_first_noun(graph: DependencyGraph, relations: frozenset[str]) -> main_clauses.Noun | None:
     dependents = graph.find_dependents(graph.root, relations)
     return _make_noun(graph, dependents[0]) if dependents else None
 
 
-def _make_noun(graph: DependencyGraph, node: int) -> Noun:
-    number = find_word_number(graph.tags[node], graph.tokens[node])
+def _make_noun(graph: DependencyGraph, node: int) -> main_clauses.Noun:
+    number = main_clauses.find_word_number(graph.tags[node], graph.tokens[node])
     conjuncts = graph.find_dependents(node, _CONJUNCT)
     if not conjuncts:
-        return Noun(node, number)
+        return main_clauses.Noun(node, number)
     conjunctions = [
         graph.form(word) for conjunct in (node, *conjuncts) for word in graph.find_dependents(conjunct, _CONJUNCTION)
     ]
-    plural = bool(conjunctions) and conjunctions[0] in CONJUNCTIONS
-    return Noun(node, find_word_number("NNS", "") if plural else None)
+    plural = bool(conjunctions) and conjunctions[0] in main_clauses.CONJUNCTIONS
+    return main_clauses.Noun(node, main_clauses.find_word_number("NNS", "") if plural else None)

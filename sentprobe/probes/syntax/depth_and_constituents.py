@@ -53,10 +53,7 @@ class Coordination:
 
 
 def find_coordination(tree: Tree) -> Coordination | None:
-    """Return the two top clauses that the tree's only conjunction joins, for the task CoordInv; None without these.
-
-    Each clause must have a verb phrase.
-    """
+    """Return the two top clauses with verb phrases that the tree's only conjunction joins (CoordInv), or None."""
     if tree.categories.count(_CONJUNCTION) != 1:
         return None
     below = list_children(tree, find_top_node(tree))

@@ -86,10 +86,7 @@ _TAG_NUMBERS = {"NN": Number.SINGULAR, "NNP": Number.SINGULAR, "NNS": Number.PLU
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """The head of a subject or object, with the number of the phrase.
-
-    The number is None for conjuncts joined by *or*, and for words whose form does not show it (*you*).
-    """
+    """The head of a subject or object, and its phrase's number; None for "a or b" and if no form shows it (*you*)."""
 
     index: int
     number: Number | None
@@ -178,16 +175,13 @@ NO_CLAUSE = MainClause()
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A clause as nodes of its tree."""
+    """A clause as nodes of a tree: itself, its children, the child with the verb, the verb, and the verb's parent."""
 
     node: int
     below: Sequence[int]
-    """The children of the clause."""
     predicate: int
-    """The child that contains the verb."""
     verb: int
     host: int
-    """The parent of the verb."""
     question: int | None
     """The question phrase (WHNP) before the clause, or None."""
 
@@ -251,10 +245,7 @@ def _find_first(tree: Tree, nodes: Sequence[int], categories: frozenset[str]) ->
 
 
 def _find_leading_verb(tree: Tree, node: int, *, host: int) -> tuple[int | None, int]:
-    """Return the first verb in the verb phrase *node* (or *node* itself, if it is a verb) and the verb's parent.
-
-    The verb is None in an infinitive with *to*. *host* is the parent of *node*.
-    """
+    """Return the first verb in *node* (or *node*, if a verb), or None in an infinitive with *to*; and its parent."""
     while tree.categories[node] == "VP":
         below = list_children(tree, node)
         first = _find_first(tree, below, _VERB_OR_TO)

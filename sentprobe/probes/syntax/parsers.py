@@ -22,10 +22,7 @@ class ParserError(SentprobeError):
 
 
 class Parser(Protocol):
-    """A constituency or dependency parser.
-
-    ParserError means that the parser cannot be used. Any other exception means that a sentence cannot be parsed.
-    """
+    """A constituency or dependency parser. Any exception but ParserError means that a sentence cannot be parsed."""
 
     @property
     def fingerprint(self) -> str:

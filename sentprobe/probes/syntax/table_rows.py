@@ -27,10 +27,7 @@ class RowError(SentprobeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """The data of a sentence that the tasks need.
-
-    Tokens are numbered from 0. Fields that need a tree or dependencies are None if the sentence has none.
-    """
+    """The data of a sentence that the tasks need; token numbers start at 0, and unknown parts of a parse are None."""
 
     source: str
     place: int

@@ -143,10 +143,7 @@ def _find_verb(graph: DependencyGraph) -> int | None:
 
 
 def _find_noun(graph: DependencyGraph, relation: str) -> Noun | None:
-    """Return the root's first dependent with *relation*, or None.
-
-    A coordinated noun is plural if its first conjunct is plural; otherwise its number is None.
-    """
+    """Return the root's first dependent with *relation*; its number is None if it is coordinated and not plural."""
     nodes = graph.find_dependents(graph.root, frozenset((relation,)))
     if not nodes:
         return None

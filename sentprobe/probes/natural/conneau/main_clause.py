@@ -51,11 +51,7 @@ TENSE = NaturalTask(
 )
 
 NUMBER_TAGS = ("NN", "NNS")
-
-
-def select_noun_number(request: SelectionRequest, role: str, *, redundancy: Redundancy) -> Selection:
-    """Return the items of SubjNum or ObjNum: the head of the subject or object is singular (NN) or plural (NNS)."""
-    return select_target_words(request, role, answer=_build_answer_sql(role), labels=NUMBER_TAGS, redundancy=redundancy)
+"""Classes of SubjNum and ObjNum: the head of the subject or object is singular (NN) or plural (NNS)."""
 
 
 def _build_answer_sql(role: str) -> str:
@@ -68,16 +64,17 @@ def _build_answer_sql(role: str) -> str:
 def _make_task(name: str, published: str, role: str, *, commonest: float) -> NaturalTask:
     tags = {"NN": ("NN", "NOUN|Number=Sing"), "NNS": ("NNS", "NOUN|Number=Plur")}
     redundancy = Redundancy(feature="number of its nouns", tags=tags, published=commonest)
+    answer = _build_answer_sql(role)
     return NaturalTask(
         name=name,
         published=published,
         question_text=f"is the {role} of the main clause of s singular or plural?",
         classes=", ".join(NUMBER_TAGS),
-        select_items=partial(select_noun_number, role=role, redundancy=redundancy),
+        select_items=partial(select_target_words, role=role, answer=answer, labels=NUMBER_TAGS, redundancy=redundancy),
         need=TableNeed.CLAUSE,
         feature=(role, "Number"),
         labels={role: ParseLabel(f"{role}_index", classes=False), f"{role} number": ParseLabel(f"{role}_number")},
-        answer=ParseLabel(_build_answer_sql(role)),
+        answer=ParseLabel(answer),
         redundancy=redundancy,
         may_answer=give_reason("other words agree with the number of the noun; beat this figure", *BAG_AND_ORDER)
         | give_reason(CORRELATED_IN_TEXT, Cue.LENGTH),

@@ -27,18 +27,10 @@ def format_bins(bins: Sequence[tuple[int, int]]) -> tuple[str, ...]:
     return tuple(f"{low}-{high}" for low, high in bins)
 
 
-def list_bins(bins: Sequence[tuple[int, int]]) -> str:
-    """Return the class names of *bins* as one text."""
-    return ", ".join(format_bins(bins))
-
-
 def select_length_classes(
     request: selection.SelectionRequest, bins: Sequence[tuple[int, int]], *, balanced: bool = True
 ) -> selection.Selection:
-    """Return items whose class is the sentence's length bin; with *balanced*, all classes have the same size.
-
-    *bins* are consecutive ranges of lengths in tokens. Raises TooFewError.
-    """
+    """Return items whose class is the length bin; *balanced* classes are equally large. Raises TooFewError."""
     labels = format_bins(bins)
     cases = " ".join(f"WHEN length <= {high} THEN {n}" for n, (_, high) in enumerate(bins))
     pool = request.select_pool(
@@ -56,7 +48,7 @@ SENTENCE_LENGTH = NaturalTask(
     name="SentLen",
     published="sentence_length",
     question_text=HOW_LONG,
-    classes=list_bins(BINS),
+    classes=", ".join(format_bins(BINS)),
     published_labels={name: str(number) for number, name in enumerate(format_bins(BINS))},
     select_items=partial(select_length_classes, bins=BINS),
     may_answer=ABOUT_LENGTH,
@@ -67,10 +59,9 @@ WORDS = 1000
 
 
 def select_word_content(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of WC: the class is the only one of 1,000 words that is in the sentence.
+    """Return the items of WC: the class is the only one of 1,000 words that occurs. Raises TooFewError or UsageError.
 
     The words have at least 4 letters and frequency ranks from 2,001 on; a small corpus has fewer and commoner words.
-    Raises TooFewError or UsageError.
     """
     words, first = _find_words(request)
     rows = ", ".join(f"({rank}, {label})" for label, (rank, _) in enumerate(words))

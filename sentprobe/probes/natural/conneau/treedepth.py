@@ -53,10 +53,7 @@ class DepthTarget:
     length_spread: float
 
     def compute_quotas(self, size: Mapping[Split, int], cells: Indices) -> dict[Split, Indices]:
-        """Return the number of items of each split by depth and length, (d, 17) int64.
-
-        *cells* has the number of sentences in the corpus by depth and length, (d, 17).
-        """
+        """Return the items of each split by depth and length, (d, 17) int64; *cells* counts the corpus's sentences."""
         is_even, depths = np.isinf(self.depth_spread), len(self.depths)
         requested = np.stack(
             [
@@ -76,11 +73,7 @@ def select_tree_depth(
     usual: range = selection.DEPTHS,
     length_spreads: Sequence[float] = LENGTH_SPREADS,
 ) -> selection.Selection:
-    """Return the items of TreeDepth, whose class is the depth, nearly independent of length. Raises TooFewError.
-
-    - column: the column of the table with the depth
-    - usual: the classes, unless the settings of the request have other depths
-    """
+    """Return items whose class is the depth in *column*, nearly independent of length. Raises TooFewError."""
     depths = usual if request.settings.depths == selection.DEPTHS else request.settings.depths
     pool = request.select_pool(
         f"SELECT digest, answer - {depths[0]} AS label, length AS form "
@@ -138,10 +131,7 @@ def _deal_to_splits(row: Indices, requested: Indices) -> Indices:
 def find_best_target(
     cells: Indices, size: Mapping[Split, int], length_spreads: Sequence[float] = LENGTH_SPREADS
 ) -> tuple[DepthTarget, dict[Split, Indices]] | None:
-    """Return the widest target that the corpus can fill, else the target with most items, and its items per split.
-
-    Return None if no target gives each split an item of each depth.
-    """
+    """Return the widest target that the corpus can fill, else that with most items, and its items by split; or None."""
     best: tuple[DepthTarget, dict[Split, Indices]] | None = None
     best_count = 0
     for target in _iterate_targets(len(cells), length_spreads):
@@ -218,10 +208,7 @@ def describe_target(target: DepthTarget, quotas: Mapping[Split, Indices], depths
 
 
 def compute_correlation(quota: NDArray[Any]) -> Weights:
-    """Return the correlation of depth and length, (...), from counts by depth and length, (..., d, 17).
-
-    The correlation is 0 if it is undefined.
-    """
+    """Return the correlation of depth and length, (...), for counts by both, (..., d, 17); 0 if it is undefined."""
     shares = quota / np.maximum(quota.sum(axis=(-2, -1), keepdims=True), 1e-12)
     depth, length = (np.arange(n) for n in quota.shape[-2:])
     by_depth, by_length = shares.sum(axis=-1), shares.sum(axis=-2)

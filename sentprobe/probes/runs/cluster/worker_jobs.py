@@ -1,8 +1,4 @@
-"""Jobs for the workers of a cluster.
-
-A job encodes and trains with the encoders of one spec, so that no vectors are sent. Or it trains the probes on a task
-that all encoders of one width share.
-"""
+"""Jobs for the workers of a cluster: encode and train with one spec's encoders, or train probes that encoders share."""
 
 import threading
 from collections.abc import Hashable, Mapping

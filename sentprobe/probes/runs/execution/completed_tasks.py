@@ -48,10 +48,7 @@ def make_item_table(data: ProbeDataset, *, lexicon: Lexicon | None = None) -> It
 def _parse_events(
     sentences: Sequence[str], probes: Sequence[Sequence[str]], lexicon: Lexicon | None
 ) -> list[ProbedEvent | None]:
-    """Return the event of each sentence with its probe words, or None if it is not parsed.
-
-    If none of the first _TRIAL_SENTENCES is parsed, the others are not tried.
-    """
+    """Return the event of each sentence, None if it is not parsed; if the first sentences fail, the others are None."""
     used_lexicon = lexicon or english()
     pairs = zip(sentences, probes, strict=True)
     first_events = [_parse_event(*pair, used_lexicon) for pair in islice(pairs, _TRIAL_SENTENCES)]
@@ -135,10 +132,7 @@ class ResultStore:
         return results, jobs
 
     def save_result(self, result: Result, *, wait: float | None = None) -> None:
-        """Write a result into the results folder, if there is one.
-
-        *wait* is the time in seconds to wait for a locked folder, by default that of the run.
-        """
+        """Write a result into the results folder, if any; *wait* replaces the run's seconds of waiting for its lock."""
         run = self._run
         if run.out is not None:
             wait = run.wait if wait is None else wait
@@ -157,10 +151,7 @@ class ResultStore:
     def reuse_shared_scores(
         self, result: Result, jobs: Iterable[missing_jobs.Job], *, dim: int
     ) -> tuple[Result, list[missing_jobs.Job]]:
-        """Add to *result* the existing scores that encoders of the width *dim* share.
-
-        Return the result, and the jobs whose scores do not exist yet.
-        """
+        """Return *result* with the existing scores that encoders of the width *dim* share, and the remaining jobs."""
         remaining: list[missing_jobs.Job] = []
         for job in jobs:
             key = missing_jobs.make_shared_key(job.condition, result, dim=dim)

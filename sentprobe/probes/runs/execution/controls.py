@@ -125,10 +125,7 @@ PROBE_WORD_CONDITIONS = (Condition.RANDOM_PROBES, Condition.NO_SENTENCE)
 
 
 def make_probe_items(data: ProbeDataset, *, preset: Preset, seed: int) -> ProbeItems:
-    """Return the items of a dataset for the trainer.
-
-    If *preset* needs validation items and the dataset has none, a tenth of the training units is taken, by *seed*.
-    """
+    """Return the items for the trainer; validation items that *preset* needs may come from training, by *seed*."""
     train, validation = data.splits[Split.TRAIN], data.splits.get(Split.VALIDATION)
     if not preset.needs_validation:
         validation = None
@@ -196,7 +193,8 @@ def train_under_condition(
     - pass_limits: the maximum number of passes of a probe, by seed
     """
     # The function is resolved by name, since PyTorch is slow to import.
-    fit: Callable[..., tuple[Fit, ...]] = resolve_name(TRAINING_FUNCTIONS.get(condition, USUAL_TRAINING_FUNCTION))
+    name = TRAINING_FUNCTIONS.get(condition, "fit")
+    fit: Callable[..., tuple[Fit, ...]] = resolve_name(f"sentprobe.probes.trainer.fit:{name}")
     digest = hashlib.sha256(f"{seed} {condition} {material.name}".encode()).digest()
     generator = np.random.default_rng(int.from_bytes(digest[:8]))
     inputs = _load_vectors(vectors)
@@ -218,12 +216,8 @@ def train_under_condition(
     )
 
 
-USUAL_TRAINING_FUNCTION = "sentprobe.probes.trainer.fit:fit"
-
-TRAINING_FUNCTIONS = {
-    Condition.PORTIONS: "sentprobe.probes.trainer.fit:fit_portions",
-    Condition.WIDTHS: "sentprobe.probes.trainer.fit:fit_widths",
-}
+TRAINING_FUNCTIONS = {Condition.PORTIONS: "fit_portions", Condition.WIDTHS: "fit_widths"}
+"""The training functions of methods; other conditions have ``fit``."""
 
 
 def _load_vectors(vectors: Vectors | Path) -> Vectors:
@@ -280,10 +274,7 @@ WORD = re.compile(r"\w")
 
 
 def find_word_types(data: ProbeDataset) -> Indices:
-    """Return the number of each sentence's type, its last word, (sentences,) int64.
-
-    If all test sentences are also in training, as with held-out words, each sentence is a type of its own.
-    """
+    """Return the number of each sentence's last word, (sentences,); or of the sentence, if test has no new one."""
     train, test = (data.splits[split].rows for split in (Split.TRAIN, Split.TEST))
     if np.isin(test, train).all():
         return np.arange(len(data.sentences), dtype=np.int64)

@@ -67,10 +67,7 @@ def find_requests(
     preset: ClassifierChoice | None,
     words: EncoderSource | str | None,
 ) -> list[ResultRequest]:
-    """Return the requested results, encoder by encoder, or an empty list if a recipe is unknown.
-
-    Recipes are unknown for stored datasets, and for some encoders, such as vectors stored in sentence order.
-    """
+    """Return the requested results; an empty list if any recipe is unknown, as those of stored datasets are."""
     choice = USUAL_PRESET if preset is None else preset
     suites = targets.built
     known_names = {*TaskGroup, *(to_own_name(task.name) for _, task in _list_suite_tasks(suites))}
@@ -149,7 +146,6 @@ def _digest_origin(suite: AnySuite, task: BuildableTask) -> str:
 
 @lru_cache(maxsize=4)
 def _digest_lexicon(lexicon: Lexicon) -> str:
-    """Return a digest of the language, words and vocabularies of a lexicon."""
     words = [word.list_properties() for word in lexicon.entries]
     vocabularies = [(name, vocabulary.words) for name, vocabulary in lexicon.vocabularies.items()]
     return digest(lexicon.language.code, words, vocabularies)

@@ -74,11 +74,8 @@ def find_missing_seeds(
 
 def find_missing_jobs(task: Task, encoder: Encoder | Baseline, result: Result, *, run: Run) -> list[Job]:
     """Return a job for each condition for which *result* lacks seeds of the run."""
-    seeds_by_condition = find_missing_seeds(result, find_requested_conditions(task, encoder, run=run), run=run)
-    return [
-        Job(encoder=encoder, task=task, condition=condition, seeds=seeds)
-        for condition, seeds in seeds_by_condition.items()
-    ]
+    missing = find_missing_seeds(result, find_requested_conditions(task, encoder, run=run), run=run)
+    return [Job(encoder=encoder, task=task, condition=c, seeds=seeds) for c, seeds in missing.items()]
 
 
 def find_requested_conditions(task: Task, encoder: Encoder | Baseline, *, run: Run) -> tuple[Condition, ...]:
@@ -145,10 +142,7 @@ def count_weight_updates(job: Job, *, dim: int) -> int:
 def find_pass_limits(
     job: Job, result: Result, task_jobs: "Iterable[tuple[Job, Sequence[Fit | SeedScore] | None]]"
 ) -> Mapping[int, int] | None:
-    """Return the maximum number of passes of a job's probes, by seed: the epochs under its limiting condition.
-
-    Return None while the limit is unknown. *task_jobs* has the jobs of the same task, with their probes once trained.
-    """
+    """Return by seed the epochs of the probes that limit a job's passes; None if they are not trained yet."""
     if (limiting := LIMITING_CONDITIONS.get(job.condition)) is None:
         return {}
     passes = {score.seed: score.epochs for score in result.scores[limiting].seeds} if limiting in result.scores else {}

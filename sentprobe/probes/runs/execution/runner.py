@@ -176,7 +176,7 @@ class Runner:
     def _reuse_shared_scores(
         self, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result], *, dim: int
     ) -> tuple[dict[str, Result], list[missing_jobs.Job]]:
-        """Add to *results* the stored scores that encoders of the width *dim* share; also return the remaining jobs."""
+        """Return *results* with the stored scores that encoders of the width *dim* share, and the remaining jobs."""
         updated, remaining = dict(results), []
         for job in jobs:
             name = job.task.name

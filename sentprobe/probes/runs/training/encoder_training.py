@@ -67,7 +67,7 @@ def run_training(
 
 
 def _check_folder(folder: Path) -> None:
-    """Raise UsageError if the folder of an encoder holds anything else."""
+    """Raise UsageError if the folder holds anything but an encoder and its training."""
     own_names = {config.CONFIG_FILE, folders.WORDS, folders.WEIGHTS, checkpoint.CHECKPOINT_FOLDER, PROBES}
     try:
         names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
@@ -133,10 +133,7 @@ def _digest_path(path: Path) -> str:
 
 
 def _find_finished_training(plan: TrainingPlan, identity: checkpoint.Identity) -> TrainingReport | None:
-    """Return the report of the training if its folder shows that it is finished, else None.
-
-    Raises OtherTrainingError if the folder holds another training.
-    """
+    """Return the report of the training if it is finished, else None; raise OtherTrainingError for another training."""
     stored = checkpoint.read_state(plan.out)
     if stored is not None:
         checkpoint.check_same_training(plan.out, stored.identity, identity)
@@ -278,10 +275,7 @@ def save_model(
 
 
 def _make_point_scorer(plan: TrainingPlan, report: Callable[[str], None]) -> Callable[[loop.ProbingPoint], None]:
-    """Return a function that probes the model at a step and writes the results beside the model.
-
-    It reports each note, such as one about unknown probe words, only once.
-    """
+    """Return a function that probes the model, writes the results beside it, and reports each encoder's note once."""
     if plan.probing is None:
         return lambda point: None  # noqa: ARG005
     scorer = Scorer(
