@@ -310,7 +310,7 @@ class ProbeDataset:
 
 
 def _connect_items(first: Indices, second: Indices) -> Indices:
-    """Return the connected component of each item, (n,) int64; an equal value in *first* or *second* links items."""
+    """Return the number of each item's group, (n,) int64; items equal in *first* or in *second* are in one group."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

@@ -14,7 +14,7 @@ from sentprobe.probes.dataset import ONE_HOT
 
 
 class Cue(StrEnum):
-    """A surface cue: the part of an item that one classifier of an audit sees."""
+    """A surface cue: the part of an item that a classifier of an audit sees, such as the length of the sentence."""
 
     PROBE = "probe"
     LENGTH = "length"

@@ -209,7 +209,7 @@ def interleave(sources: Iterable[Iterator[DrawnEvent]]) -> Iterator[DrawnEvent]:
 
 
 def take_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str]) -> list[Unit]:
-    """Take up to *count* units from the sources in turn."""
+    """Take up to *count* units, one from each source in turn."""
     units: list[Unit] = []
     while sources and len(units) < count:
         turn = [(source, take_new_unit(source, used)) for source in sources[: count - len(units)]]

@@ -37,7 +37,7 @@ class CompevalTask(KnownTask):
     classes: str = "FALSE, TRUE"
     preset: str = "ettinger"
     probed_kinds: tuple[Kind, ...] = VERB_KINDS
-    """The kinds of the probe word, or of the word that is probed beside a noun; empty without probe words."""
+    """The kinds of the probed word, or of that beside the noun; empty: no word is probed."""
     vocabulary: str = COMPEVAL
     has_one_sort: bool = True
     """Whether all nouns are of one sort, so that any two nouns can be exchanged."""

@@ -93,7 +93,7 @@ def write_readme(data: ProbeDataset, directory: Path) -> None:
 
 
 def format_language(facts: Iterable[HubFacts]) -> Iterator[str]:
-    """Yield the lines for the language of generated datasets; none for a dataset from a corpus, of unknown language."""
+    """Yield the language of generated datasets; the language of a corpus is unknown."""
     if not any(dataset_facts.card.sampling.startswith(NATURAL) for dataset_facts in facts):
         yield from ("language:", "- en")
 
@@ -134,7 +134,7 @@ def format_dataset_text(facts: HubFacts) -> Iterator[str]:
 
 
 def format_loading(*calls: str) -> Iterator[str]:
-    """Yield an example of loading with ``datasets``."""
+    """Yield the part of a README that shows how ``datasets`` loads the files, by *calls*."""
     yield from ("", "In Python, with Hugging Face `datasets`:", "")
     yield from ("    from datasets import load_dataset", "", *(f"    {call}" for call in calls))
 

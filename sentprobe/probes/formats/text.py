@@ -16,7 +16,7 @@ _FIXED_FIELDS = 3
 
 
 def write_published(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset without unused sentences and probe words. Raises UsageError."""
+    """Write the dataset to the directory *path*, without unused sentences and probe words. Raises UsageError."""
     entries.check_line_texts(data, format_name="published")
     ids = {sentence: f"s{row}" for row, sentence in enumerate(data.sentences)}
     with directory.open_new_directory(path) as folder:
@@ -75,7 +75,7 @@ _LEAST_FIELDS = 3
 
 
 def write_senteval(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset without its card. Raises UsageError for probe words and unsuitable labels."""
+    """Write the dataset to a file, without its card. Raises UsageError for probe words and unsuitable labels."""
     if data.slots:
         raise UsageError(
             f"{data.name} has probe words, which the format senteval cannot hold; use directory, jsonl or published"

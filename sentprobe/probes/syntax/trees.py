@@ -82,7 +82,7 @@ class TreeError(SentprobeError):
 class Tree:
     """A constituent tree, as arrays over its nodes in the order in which their brackets open.
 
-    Node 0 is ``ROOT``. A node whose entry in *stops* is the next node is a part-of-speech tag with one word.
+    Node 0 is ``ROOT``. A node without children is a part-of-speech tag, with one word.
 
     >>> tree = read_tree("(S (NP-SBJ-1 (PRP We)) (VP (VBD slept)))")
     >>> tree.labels

@@ -113,7 +113,7 @@ def apportion_items(shares: Weights, number: int) -> Indices:
 
 
 def _deal_to_splits(row: Indices, requested: Indices) -> Indices:
-    """Deal the items at each length, (n,), to s splits in proportion to *requested*, (s,); return them as (s, n) int64.
+    """Deal the items of *row*, by length, to s splits in proportion to *requested*; return them as (s, n) int64.
 
     >>> _deal_to_splits(np.array([4, 2]), np.array([4, 2])).tolist()
     [[3, 1], [1, 1]]
@@ -208,7 +208,7 @@ def describe_target(target: DepthTarget, quotas: Mapping[Split, Indices], depths
 
 
 def compute_correlation(quota: NDArray[Any]) -> Weights:
-    """Return the correlation of depth and length, (...), for counts by both, (..., d, 17); 0 if it is undefined."""
+    """Return the correlation of depth and length from counts by both, (..., d, 17); 0 if it is undefined."""
     shares = quota / np.maximum(quota.sum(axis=(-2, -1), keepdims=True), 1e-12)
     depth, length = (np.arange(n) for n in quota.shape[-2:])
     by_depth, by_length = shares.sum(axis=-1), shares.sum(axis=-2)

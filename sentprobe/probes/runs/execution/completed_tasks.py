@@ -24,7 +24,7 @@ from sentprobe.probes.runs.request.settings import Run
 def make_item_table(data: ProbeDataset, *, lexicon: Lexicon | None = None) -> ItemTable:
     """Return the table of the test items of a dataset.
 
-    Items are annotated with their events if the grammar parses their sentences with *lexicon*, by default English.
+    Items are annotated with their events if the grammar parses their sentences with *lexicon* or the built-in one.
     """
     items = data.splits[Split.TEST]
     sentences = tuple(data.sentences[row] for row in items.rows)
@@ -48,7 +48,7 @@ def make_item_table(data: ProbeDataset, *, lexicon: Lexicon | None = None) -> It
 def _parse_events(
     sentences: Sequence[str], probes: Sequence[Sequence[str]], lexicon: Lexicon | None
 ) -> list[ProbedEvent | None]:
-    """Return the event of each sentence, None if it is not parsed; if the first sentences fail, the others are None."""
+    """Return the event of each sentence with its probe words, or None; after some failures, the others are skipped."""
     used_lexicon = lexicon or english()
     pairs = zip(sentences, probes, strict=True)
     first_events = [_parse_event(*pair, used_lexicon) for pair in islice(pairs, _TRIAL_SENTENCES)]

@@ -88,7 +88,7 @@ def find_requested_conditions(task: Task, encoder: Encoder | Baseline, *, run: R
 def add_methods(encoder: Encoder | Baseline | Spec, usual: Sequence[Condition], *, run: Run) -> tuple[Condition, ...]:
     """Return the *usual* conditions and those of the run's methods.
 
-    Baselines have no methods. A variant whose unchanged vectors are probed too has neither methods nor most controls.
+    Baselines have no methods. A variant has no methods, and few controls, if its unchanged vectors are probed as well.
     """
     if isinstance(encoder, ReducedEncoder | ErasedEncoder) and encoder.base_is_probed:
         return tuple(condition for condition in usual if condition in (Condition.PROBE, Condition.BAG_OF_WORDS))

@@ -57,7 +57,7 @@ class Targets:
 
     @property
     def suites(self) -> list[str]:
-        """The names of the suites."""
+        """The names of the suites among the targets."""
         return [suite.name for suite in self.built]
 
     def replace_seed(self, seed: int) -> "Targets":
