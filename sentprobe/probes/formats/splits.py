@@ -66,7 +66,7 @@ def find_split_files(path: Path) -> dict[Split, Path]:
         if split is None or file.suffix not in (*TABLES, JSONL) or not file.is_file():
             continue
         if files.setdefault(split, file) != file:
-            raise DatasetError(f"{path}: {files[split].name} and {file.name} are of one split")
+            raise DatasetError(f"{path}: {files[split].name} and {file.name} are both of the {split} split")
     return {split: files[split] for split in Split if split in files}
 
 

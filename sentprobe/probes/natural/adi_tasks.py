@@ -190,7 +190,7 @@ def select_adi_content(request: selection.SelectionRequest, change: Change) -> s
 
 
 def _make_single_content_items(texts: Sequence[str], trained_words: SlotWords, rng: Random) -> WordItems:
-    """Return one item for each sentence; each word is as often in its sentence as not."""
+    """Return one item for each sentence; for each word, present and absent are equally frequent."""
     positives = [(text, word) for text in texts[::2] if (word := _sample_word(text, trained_words[0], rng))]
     words = [word for _, word in positives]
     rng.shuffle(words)

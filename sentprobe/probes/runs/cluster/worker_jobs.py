@@ -146,8 +146,8 @@ def _check_encoder(encoder: Encoder | Baseline | None, request: JobRequest) -> E
     (fingerprint,) = {result.encoder_fingerprint for result in request.results.values()}
     if encoder is None or encoder.fingerprint != fingerprint:
         raise SentprobeError(
-            f"encoder {request.encoder}: a worker finds another model or file there than the "
-            "process that was started; they must be the same"
+            f"encoder {request.encoder}: a worker finds another model or file than the process "
+            "that started the run; they must be the same"
         )
     return encoder
 

@@ -218,8 +218,8 @@ def check_sampling(tasks: Iterable[NaturalTask], sampling: Sampling) -> None:
     """Raise UsageError if *sampling* is PAPER but no task is one of Adi et al."""
     if sampling is Sampling.PAPER and not any(task.suite in {TaskGroup.ADI, TaskGroup.CONTROLS} for task in tasks):
         raise UsageError(
-            "sampling paper is for the tasks of Adi et al. (task adi), none of which is asked for; "
-            "those of Conneau et al. have one way"
+            "sampling paper is for the tasks of Adi et al. (task adi), and none of them is requested; "
+            "the tasks of Conneau et al. are always sampled in the same way"
         )
 
 

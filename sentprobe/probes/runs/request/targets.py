@@ -144,12 +144,12 @@ def find_targets(
     if counts != built.ItemCounts() and not any(kind for _, kind in kinds):
         raise UsageError(
             "train, test and validation are for tasks that are built (compeval, structure, or a table); "
-            "the datasets given are there already"
+            "stored datasets are used as they are"
         )
     if (train_on, test_on) != (None, None) and not any(kind == NATURAL for _, kind in kinds):
         raise UsageError("train_on and test_on are for tables of corpora, one of each language")
     if structure is not None and not any(kind in GENERATED for _, kind in kinds):
-        raise UsageError("hold_out_structure is for the suite compeval or structure, which is not asked for")
+        raise UsageError("hold_out_structure is for the suite compeval or structure, which is not requested")
     return make_targets(
         words,
         (tasks,) if isinstance(tasks, str) else tuple(tasks),

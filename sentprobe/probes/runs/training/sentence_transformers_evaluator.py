@@ -184,7 +184,7 @@ def _append_csv_row(path: Path, *, header: list[str], row: list[float]) -> None:
     except OSError as error:
         raise path_error(path, "cannot write scores here", error) from error
     if text.partition("\n")[0] != _format_csv_line(header).rstrip("\n"):
-        raise UsageError(f"{path}: its columns are not those of these scores: move it, or rename")
+        raise UsageError(f"{path}: its columns are not those of these scores: move the file, or rename the evaluator")
     write_atomically(path, text + _format_csv_line(row))
 
 

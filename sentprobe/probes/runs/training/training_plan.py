@@ -148,7 +148,7 @@ def check_texts(plan: TrainingPlan) -> None:
         raise UsageError(f"{option} learns from {_EXPECTED_TEXTS[kind.texts]}: --corpus is missing")
     _check_columns(option, kind.texts, texts)
     if kind.texts not in (TextKind.SENTENCES, TextKind.TREES) and len(texts.corpus) > 1:
-        raise UsageError(f"{option} learns from one file: --corpus is there {len(texts.corpus)} times")
+        raise UsageError(f"{option} learns from one file, but --corpus is given {len(texts.corpus)} times")
     if kind.texts is TextKind.PARALLEL:
         _check_parallel(option, texts)
     elif texts.parallel:
@@ -169,11 +169,13 @@ def _check_columns(option: str, kind: TextKind, texts: TextPlan) -> None:
     """Raise UsageError if an option about the files of texts does not fit the objective."""
     options = {"--format": texts.format, "--document": texts.document}
     if kind is not TextKind.SENTENCES and (unused_options := [name for name in options if options[name]]):
-        raise UsageError(f"{unused_options[0]} is of files of sentences: {option} learns from {_EXPECTED_TEXTS[kind]}")
+        raise UsageError(
+            f"{unused_options[0]} is for files of sentences, but {option} learns from {_EXPECTED_TEXTS[kind]}"
+        )
     expected_count = {TextKind.SENTENCES: 1, TextKind.PARALLEL: 2}.get(kind, 0)
     if texts.columns and len(texts.columns) != expected_count:
         number = format_count(expected_count, "column") if expected_count else "no column"
-        given_times = format_count(len(texts.columns), "time")
-        raise UsageError(f"{option} wants {number} named: --column is there {given_times}")
+        times = format_count(len(texts.columns), "time")
+        raise UsageError(f"{option} needs {number}, but --column is given {times}")
     if texts.columns and texts.parallel:
-        raise UsageError("--column is of one file that holds both: leave out it or --parallel")
+        raise UsageError("--column is for one file that holds both languages: leave out --column or --parallel")
