@@ -1,4 +1,4 @@
-"""Units: items with the same probe words that stay in one split, half of them with the label TRUE.
+"""Units: items with the same probe words that stay in one split, half with the label TRUE.
 
 The two items of a *mirror pair* have the same words in another order, and opposite labels, so that no bag of words
 distinguishes them.
@@ -171,7 +171,7 @@ def _has_be(event: DrawnEvent) -> bool:
 def sample_negations(
     drawer: Drawer, *, verb: str | None = None, accept: Callable[[DrawnEvent], bool] | None = None
 ) -> Iterator[DrawnEvent]:
-    """Yield events of two clauses, one of them negated: that of *verb*, if set. Without *accept*, none is ambiguous.
+    """Yield events of two clauses, one negated: that of *verb*, if set. Without *accept*, no event is ambiguous.
 
     The number of adverbs before each verb is sampled first: otherwise nearly all events would have the maximum.
     """

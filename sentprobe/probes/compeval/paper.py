@@ -15,7 +15,7 @@ PaperQuestion = tuple[Probe, UnitItem]
 def sample_paper_items(
     task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], count: int, used: set[str]
 ) -> list[PaperQuestion]:
-    """Return up to *count* items about *probes*, half of them TRUE, and add their new sentences to *used*."""
+    """Return up to *count* items about *probes*, half with the label TRUE, and add their sentences to *used*."""
     drawers = drawer.list_template_drawers(task.templates)
     sources = [(template.weight, _sample_questions(task, template, probes, used)) for template in drawers]
     questions: list[PaperQuestion] = []

@@ -49,7 +49,7 @@ def does_verb_occur(sentence: ProbedSentence, probe: Probe) -> bool | None:
 
 
 def do_both_occur(sentence: ProbedSentence, probe: Probe) -> bool | None:
-    """Answer whether both noun and verb occur (Content2Probe); None if neither of them occurs."""
+    """Answer whether both noun and verb occur (Content2Probe); None if neither the noun nor the verb occurs."""
     has_noun, has_verb = probe[0] in sentence.nouns, probe[1] in sentence.verbs
     return has_noun and has_verb if has_noun or has_verb else None
 

@@ -223,8 +223,8 @@ def _reject_ordered_vectors(encoders: Iterable[resolve.EncoderSource]) -> None:
     for encoder in encoders:
         if resolve.depends_on_order(encoder):
             raise UsageError(
-                f"{encoder.name}: its vectors are of the sentences of one draw, in their order, and each of several "
-                "draws has others; say which sentences they are of (file:VECTORS?sentences=FILE), or make one draw"
+                f"{encoder.name}: its vectors are in the order of one draw's sentences, but each draw has other "
+                "sentences; name the file of their sentences (file:VECTORS?sentences=FILE), or use one draw"
             )
 
 

@@ -242,7 +242,7 @@ BAD = [
     ("lstm --objective none --corpus TEXT --parallel TEXT", "--parallel is for --objective nmt"),
     ("lstm --objective nli --corpus TEXT", "TEXT: "),
     ("lstm --objective nli --corpus TEXT --corpus ONE", "learns from one file, but --corpus is given 2"),
-    ("lstm --objective meaning --corpus TEXT", "learns from what the generator draws, not from"),
+    ("lstm --objective meaning --corpus TEXT", "learns from generated sentences, not from"),
     (
         "lstm --objective none --corpus TEXT --vectors VECTORS --inputs 3",
         "--inputs 3: the word vectors of VECTORS have width 2; omit --inputs",

@@ -32,7 +32,7 @@ Replacement = tuple[ChangedPair, int]
 
 
 def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of SOMO, half of them changed (C); splits share no replacement. Raises TooFewError."""
+    """Return the items of SOMO; half are changed (C), and splits share no replacement. Raises TooFewError."""
     band = request.settings.odd_band or ODD_BAND.scale(request.corpus.token_count)
     replacements = _find_replacements(request, band)
     requested = selection.compute_class_share(request.size, classes=2)

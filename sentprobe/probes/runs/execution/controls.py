@@ -96,7 +96,7 @@ def _find_smallest_group(members: list[Indices], selection: _ValidationSelection
             return group
     raise SentprobeError(
         "no validation items can be taken from the training items: every group that must stay "
-        "together has a label or a probe word that no other has"
+        "together has a label or a probe word that no other group has"
     )
 
 

@@ -30,7 +30,7 @@ BuildableTask: TypeAlias = CompevalTask | NaturalTask
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultRequest:
-    """A requested result: an encoder on a task, before either of them is built."""
+    """A requested result: an encoder on a task, before encoder or data are built."""
 
     encoder: str
     task: BuildableTask

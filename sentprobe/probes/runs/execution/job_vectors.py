@@ -155,7 +155,7 @@ class _VectorFiles:
             except OSError as error:
                 raise SentprobeError(
                     f"{self._folder}: no room for the vectors that the processes share "
-                    f"({error.strerror}); TMPDIR says where that is, and --jobs 1 needs none"
+                    f"({error.strerror}); set TMPDIR to another folder, or use --jobs 1, which needs no room"
                 ) from error
             self._paths[key] = path
         return self._paths.get(key)

@@ -36,7 +36,7 @@ class UnloadedModel:
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Raise NotImplementedError, since the model is not loaded."""
-        raise NotImplementedError(f"{self.name} is not loaded, to encode {len(sentences)} sentences")
+        raise NotImplementedError(f"{self.name} is not loaded, so it cannot encode {len(sentences)} sentences")
 
 
 def read_unloaded_model(source: EncoderSource) -> UnloadedModel | None:

@@ -120,7 +120,7 @@ def build_all(suite: AnySuite, *, command: str, reporter: Reporter) -> Iterator[
 
 
 def build_failure_error(failures: Collection[TooFewError], *, total: int) -> SentprobeError:
-    """Return the error for the failed tasks among *total* tasks; a UsageError if the request made all of them fail."""
+    """Return the error for the failed tasks among *total* tasks; a UsageError if the request made every task fail."""
     is_wrong_request = len(failures) == total and all(isinstance(failure, UsageError) for failure in failures)
     count = f"{len(failures)} of {total} tasks could not be built"
     return (UsageError if is_wrong_request else SentprobeError)("\n".join([f"{count}:", *map(str, failures)]))

@@ -251,7 +251,7 @@ def _read_selected(target: StoredDatasets | ProbeDataset, targets: Targets) -> l
 
 def _match_names(name: str, names: Sequence[str]) -> list[str]:
     """Return the dataset *name* if it is in *names*, else the datasets of the task that *name* means."""
-    return [name] if name in names else [other for other in names if to_own_name(other) == to_own_name(name)]
+    return [name] if name in names else [match for match in names if to_own_name(match) == to_own_name(name)]
 
 
 def missing_table_error(command: str) -> UsageError:
@@ -262,7 +262,7 @@ def missing_table_error(command: str) -> UsageError:
 
 
 def unknown_suite_error(name: str, *, why: str = "") -> UsageError:
-    """Return the error that there is no suite *name*; *why* extends the message."""
+    """Return the error for the unknown suite *name*; *why* extends the message."""
     if name in TASK_GROUPS:
         return UsageError(f"the tasks of {name} are in the suite natural: name natural and the table of a corpus")
     return UsageError(f"there is no suite {name!r}{suggest(name, SUITES)}{why}; the suites are: {', '.join(SUITES)}")

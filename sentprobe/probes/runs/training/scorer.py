@@ -221,7 +221,7 @@ class Scorer:
         if self._dim not in (None, dim):
             raise EncoderError(
                 f"encoder {name} returned vectors of width {dim} after vectors of width "
-                f"{self._dim} at a step before: for another encoder, make another scorer"
+                f"{self._dim} at an earlier step: for another encoder, make another scorer"
             )
         self._dim = dim
         return VectorsAt(

@@ -142,7 +142,7 @@ def check_texts(plan: TrainingPlan) -> None:
     option = f"--objective {kind.name}"
     if kind.texts is TextKind.EVENTS:
         if texts.corpus:
-            raise UsageError(f"{option} learns from what the generator draws, not from --corpus")
+            raise UsageError(f"{option} learns from generated sentences, not from --corpus")
         return
     if not texts.corpus:
         raise UsageError(f"{option} learns from {_EXPECTED_TEXTS[kind.texts]}: --corpus is missing")
