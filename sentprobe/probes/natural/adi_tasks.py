@@ -112,7 +112,7 @@ def sample_corpus_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
 
 
 def sample_dictionary_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Return for each sentence as many tokens, drawn uniformly from the types of all sentences (paper, section 7)."""
+    """Return for each sentence as many tokens, drawn uniformly from all types (Adi et al. 2017, section 7)."""
     types = sorted({token for text in texts for token in text.split(" ")})
     return _change_distinctly(texts, lambda text: " ".join(rng.choices(types, k=text.count(" ") + 1)))
 
@@ -190,7 +190,7 @@ def select_adi_content(request: selection.SelectionRequest, change: Change) -> s
 
 
 def _make_single_content_items(texts: Sequence[str], trained_words: SlotWords, rng: Random) -> WordItems:
-    """Return one item for each sentence; for each word, present and absent are equally frequent."""
+    """Return one item for each sentence; half of the items about a word are positive."""
     positives = [(text, word) for text in texts[::2] if (word := _sample_word(text, trained_words[0], rng))]
     words = [word for _, word in positives]
     rng.shuffle(words)

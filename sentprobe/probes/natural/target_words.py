@@ -75,7 +75,7 @@ def _count_agreeing(
     labels: Sequence[str],
     redundancy: Redundancy,
 ) -> dict[str, int]:
-    """Count the test items in which most similar words agree with the answer, and those with a tie, for the card."""
+    """Return the card's counts of test items in which most similar words agree with the answer, and of ties."""
     if Split.TEST not in places:
         return {}
     chosen = places[Split.TEST]

@@ -186,15 +186,13 @@ def train_under_condition(
     word_vectors: Vectors | Path | None = None,
     pass_limits: Mapping[int, int] | None = None,
 ) -> "tuple[Fit, ...]":
-    """Train a probe for each of *seeds* under *condition*, and return the fits. Controls are randomized by *seed*.
+    """Train a probe for each of *seeds* under *condition*, which is randomized by *seed*.
 
-    - vectors, word_vectors: arrays or ``numpy.save`` files. RANDOM_SENTENCES and NO_SENTENCE use only the shape of
-      *vectors*. Without *word_vectors*, probe words are one-hot
-    - pass_limits: the maximum number of passes of a probe, by seed
+    *vectors* and *word_vectors* (None: one-hot) are arrays or ``numpy.save`` files. RANDOM_SENTENCES and NO_SENTENCE
+    use only the shape of *vectors*; *pass_limits* bound the passes by seed.
     """
-    # The function is resolved by name, since PyTorch is slow to import.
-    name = TRAINING_FUNCTIONS.get(condition, "fit")
-    fit: Callable[..., tuple[Fit, ...]] = resolve_name(f"sentprobe.probes.trainer.fit:{name}")
+    # By name, since PyTorch is slow to import.
+    fit: Callable[..., tuple[Fit, ...]] = resolve_name(TRAINING_FUNCTIONS.get(condition, USUAL_TRAINING_FUNCTION))
     digest = hashlib.sha256(f"{seed} {condition} {material.name}".encode()).digest()
     generator = np.random.default_rng(int.from_bytes(digest[:8]))
     inputs = _load_vectors(vectors)
@@ -216,8 +214,12 @@ def train_under_condition(
     )
 
 
-TRAINING_FUNCTIONS = {Condition.PORTIONS: "fit_portions", Condition.WIDTHS: "fit_widths"}
-"""The training functions of methods; other conditions have ``fit``."""
+USUAL_TRAINING_FUNCTION = "sentprobe.probes.trainer.fit:fit"
+
+TRAINING_FUNCTIONS = {
+    Condition.PORTIONS: "sentprobe.probes.trainer.fit:fit_portions",
+    Condition.WIDTHS: "sentprobe.probes.trainer.fit:fit_widths",
+}
 
 
 def _load_vectors(vectors: Vectors | Path) -> Vectors:

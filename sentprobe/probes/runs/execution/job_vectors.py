@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Fits: TypeAlias = "tuple[Fit, ...]"
 TrainingWork = dict[Hashable, Callable[..., Fits]]
-"""Training functions by job key. Each takes pass limits; jobs with the same key have the same fits."""
+"""Training functions by key, which take pass limits; jobs of one key give the same fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,7 +105,7 @@ def has_word_vectors(task: Task, encoder: Encoder) -> bool:
 def arrange_vectors(
     jobs: Mapping[Hashable, Job], vectors: EncodedTexts, *, run: Run, other_processes: bool
 ) -> Iterator[TrainingWork]:
-    """Yield the training functions of the jobs, by key. For *other_processes*, the vectors are memory-mapped files."""
+    """Yield the training functions of the jobs, by key; for other processes the vectors are memory-mapped files."""
     if not other_processes:
         yield {key: partial(_train_job, job, vectors, run) for key, job in jobs.items()}
         return
@@ -126,7 +126,7 @@ def _train_job(job: Job, vectors: EncodedTexts, run: Run, *, pass_limits: Mappin
 
 
 def make_trainer(job: Job, run: Run) -> Callable[..., Fits]:
-    """Return the training function of a job, which takes vectors or paths of files with vectors."""
+    """Return the training function of a job, which takes vectors or files of vectors."""
     return partial(
         train_under_condition,
         job.condition,

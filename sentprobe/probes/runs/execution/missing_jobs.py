@@ -100,7 +100,7 @@ def add_methods(encoder: Encoder | Baseline | Spec, usual: Sequence[Condition], 
 
 
 SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_SENTENCE)
-"""The conditions whose probes depend on no encoder, or only on its width, so that encoders of one width share them."""
+"""The conditions that depend at most on the width of an encoder."""
 SharedKey = tuple[Condition, int, str, str, Preset]
 """The key of shared scores: condition, width, fingerprints of dataset and probe word vectors, and classifier."""
 SharedScores = Mapping[SharedKey, Mapping[int, SeedScore]]

@@ -4,8 +4,8 @@ import logging
 import time
 from collections.abc import Callable, Generator, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
+from dataclasses import replace
+from functools import cache, partial
 from itertools import chain
 
 from sentprobe import engines
@@ -250,29 +250,32 @@ class Runner:
         return self._word_embeddings[word_encoder.fingerprint]
 
 
-@dataclass(frozen=True)
 class _ReadyWork:
     """An iterator over the training functions whose pass limits are known; more are ready as jobs finish."""
 
-    work: TrainingWork
-    finished_fits: Mapping[Hashable, Fits]
-    keyed_jobs: Sequence[tuple[Hashable, missing_jobs.Job]]
-    results: Mapping[str, Result]
-
-    @cached_property
-    def _waiting_jobs(self) -> dict[Hashable, missing_jobs.Job]:
-        return {key: job for key, job in self.keyed_jobs if key in self.work}
+    def __init__(
+        self,
+        work: TrainingWork,
+        finished_fits: Mapping[Hashable, Fits],
+        keyed_jobs: Sequence[tuple[Hashable, missing_jobs.Job]],
+        results: Mapping[str, Result],
+    ) -> None:
+        self._work = work
+        self._finished_fits = finished_fits
+        self._keyed_jobs = keyed_jobs
+        self._results = results
+        self._waiting_jobs = {key: job for key, job in keyed_jobs if key in work}
 
     def __iter__(self) -> "_ReadyWork":
         return self
 
     def __next__(self) -> tuple[Hashable, Callable[[], Fits]]:
         for key, job in self._waiting_jobs.items():
-            task_jobs = [(j, self.finished_fits.get(k)) for k, j in self.keyed_jobs if j.task is job.task]
-            limits = missing_jobs.find_pass_limits(job, self.results[job.task.name], task_jobs)
+            task_jobs = [(j, self._finished_fits.get(k)) for k, j in self._keyed_jobs if j.task is job.task]
+            limits = missing_jobs.find_pass_limits(job, self._results[job.task.name], task_jobs)
             if limits is not None:
                 del self._waiting_jobs[key]
-                return key, partial(self.work[key], pass_limits=limits)
+                return key, partial(self._work[key], pass_limits=limits)
         raise StopIteration
 
 
