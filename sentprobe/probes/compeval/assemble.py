@@ -81,10 +81,7 @@ def build(
 def _restrict_to_side(
     task: CompevalTask, lexicon: Lexicon, vocabulary: str, side: SplitSide
 ) -> tuple[CompevalTask, Lexicon]:
-    """Return the task with the templates of *side* only, and a lexicon with the words of *side* that these use.
-
-    Raises TooFewError.
-    """
+    """Return the task with the templates of *side*, and a lexicon of the words for these. Raises TooFewError."""
     templates = side.select_templates(task.templates)
     if not templates:
         raise TooFewError(f"{task.name}: {side} leaves none of its structures")

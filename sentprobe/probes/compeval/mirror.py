@@ -131,10 +131,7 @@ def list_adverb_counts(language: Language) -> tuple[int, ...]:
 
 
 def make_negation_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the verb is positive; the mirror negates the other verb instead.
-
-    In English all verbs have the auxiliary *be*, so that the mirror needs no *do*.
-    """
+    """Yield units that ask whether the verb is positive; the mirror negates the other verb instead."""
     (verb,) = probe
     language = drawer.wording.lexicon.language
     if language.closes_clauses:
@@ -187,10 +184,7 @@ def sample_with_adverbs(
     accept: Callable[[DrawnEvent], bool] = bool,
     choices: Choices = Choices(),  # noqa: B008 - frozen
 ) -> Iterator[DrawnEvent]:
-    """Yield events of two clauses, equally many for each combination of adverb numbers and each pair of *features*.
-
-    A pair has the features of the main clause and of the relative clause.
-    """
+    """Yield events, equally many for each pair of adverb numbers and each pair of *features* of their two clauses."""
     counts = list_adverb_counts(drawer.wording.lexicon.language)
     adverb_counts = drawer.rng.sample(list(product(counts, counts)), len(counts) ** 2)
     all_choices = [
@@ -222,10 +216,7 @@ def take_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str]) ->
 def take_weighted_units(
     sources: Sequence[Iterator[Unit]], weights: Sequence[float], count: int, used: set[str], rng: Random
 ) -> tuple[list[Unit], int | None]:
-    """Take up to *count* units from sources chosen by weight; a source that never gives a unit is dropped.
-
-    Also return the index of the first source that ran out after giving units, or None.
-    """
+    """Take up to *count* units by weight; also return the index of a source that gave units but ran out, or None."""
     units: list[Unit] = []
     remaining, productive = dict(enumerate(weights)), set[int]()
     while remaining and len(units) < count:
@@ -242,10 +233,7 @@ def take_weighted_units(
 
 
 def take_new_unit(units: Iterator[Unit], used: set[str]) -> Unit | None:
-    """Take the next unit whose sentences are distinct and not in *used*, and add them to *used*.
-
-    Return None if MAX_MISSES units in a row are unsuitable, or no unit is left.
-    """
+    """Return the next unit of distinct sentences not in *used*, and add them there; None after MAX_MISSES failures."""
     for unit in islice(units, MAX_MISSES):
         texts = {item.text for item in unit}
         if len(texts) == len(unit) and not texts & used:

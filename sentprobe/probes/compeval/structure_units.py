@@ -84,10 +84,7 @@ def change_layout(
     forms: tuple[ClauseForm, ...] | None = None,
     fixed: Mapping[str, int] = MappingProxyType({}),
 ) -> DrawnEvent:
-    """Return the event with another *pattern*, or with other *forms* of its clauses.
-
-    *rename* maps the name of each variable to its name in the new layout; *fixed* sets variables of the new layout.
-    """
+    """Return the event in a new layout; *rename* maps old to new variable names, and *fixed* sets new variables."""
     old = event.layout
     choices = Choices(modals=list_modals(drawer))
     words = choose_words(drawer.wording.lexicon, drawer.vocabulary, choices, Constraints())
@@ -234,10 +231,7 @@ def _sample_sentences(drawer: Drawer, choices: Choices) -> Iterator[DrawnEvent]:
 
 
 def make_question_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask which role a question asks for; the mirror asks for the other role.
-
-    An example is *who is helping the man*, with the mirror *who is the man helping*.
-    """
+    """Yield units that ask which role a question asks for; the mirror (*who is the man helping*) asks for the other."""
     choices = Choices(moods=(ev.Mood.QUESTION,), asked=(ev.Role.AGENT, ev.Role.PATIENT))
     events = _sample_sentences(drawer, choices)
     return make_mirror_pairs(drawer, probe, is_patient_asked, events, keep_words(_ask_other_role))

@@ -62,10 +62,7 @@ class CompevalTask(KnownTask):
         return tuple(self.classes.split(", "))
 
     def get_unit_size(self, sampling: Sampling) -> int:
-        """Return the number by which the size of a split must be divisible, so that two labels balance.
-
-        With more labels, any size is allowed, and their numbers may differ by one.
-        """
+        """Return the number that must divide a split's size, so that two labels balance; 1 if there are more labels."""
         if len(self.labels) > 2:
             return 1
         return self.unit if sampling is Sampling.MIRROR else 2

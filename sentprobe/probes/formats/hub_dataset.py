@@ -106,7 +106,6 @@ Configs = Mapping[str, hub.HubFacts]
 
 
 def _format_head(configs: Configs, licence: str = "") -> Iterator[str]:
-    """Yield the lines of a README's YAML head."""
     total = sum(sum(facts.sizes.values()) for facts in configs.values())
     yield from ("---", hub.HEAD_LINE, *hub.format_language(configs.values()))
     if licence:

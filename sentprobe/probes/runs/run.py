@@ -199,10 +199,7 @@ class DrawnRun(NamedTuple):
 
 
 def prepare_draws(encoders: Sequence[resolve.EncoderSource], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:
-    """Yield each draw with its encoders.
-
-    Raises UsageError for two encoders of one name, and for several draws with vectors stored in sentence order.
-    """
+    """Yield each draw with its encoders; raise UsageError for equal names, or several draws of ordered vectors."""
     specs: dict[str, Spec] = {}
     sources = list(encoders)
     for draw in run.iterate_draws():

@@ -92,10 +92,7 @@ class _JobQueue:
 
 
 class _JobScheduler:
-    """The scheduler of a run's jobs, which also stores their results.
-
-    Jobs that encoders of one width share wait until a finished job of the encoder shows its width.
-    """
+    """The scheduler of a run's jobs; jobs that encoders of one width share wait until the width is known."""
 
     def __init__(self, run: Run, store: ResultStore, reporter: Reporter) -> None:
         self.results: dict[ResultKey, Result] = {}

@@ -140,7 +140,6 @@ class ResultStore:
             self._save_items(next(task for task in self._tasks if task.name == result.task))
 
     def _save_items(self, task: Task) -> None:
-        """Write the item table of a task, if there is a results folder."""
         if self._run.out is None or task.name in self._tasks_with_items:
             return
         path = find_item_table(self._run.out, task=task.name, fingerprint=task.fingerprint)

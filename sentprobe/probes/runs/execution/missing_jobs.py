@@ -44,10 +44,7 @@ class Job:
 
 
 def load_result(task: Task, encoder: Encoder | Baseline, *, run: Run, update: bool = True) -> Result:
-    """Return the stored result of an encoder on a task, or a result without scores.
-
-    Missing facts about the data are added to the stored result; *update* also writes them to its file.
-    """
+    """Return the stored result, or one without scores. New facts about the data are added; *update* writes them."""
     blank_result = _make_blank_result(task, encoder, run=run)
     if run.out is None or run.force or (stored := find_result(blank_result, run.out)) is None:
         return blank_result

@@ -55,10 +55,7 @@ class Forecast:
 
 
 def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
-    """Plan the results of all draws, and estimate their duration.
-
-    Stored datasets are read, natural-text tasks are built, and generated tasks are built with few items.
-    """
+    """Plan the results of all draws and estimate their duration; generated tasks are built with few items only."""
     run, targets, preset, words = request.run, request.targets, request.preset, request.probe_vectors
     if run.out is not None:
         check_directory(run.out)

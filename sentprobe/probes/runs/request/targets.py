@@ -71,10 +71,7 @@ ClassifiedTarget: TypeAlias = tuple[TargetWord, str | None]
 
 
 def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
-    """Return each requested target with the suite that it means. Raises UsageError.
-
-    A table of a corpus means the suite natural, so the word ``natural`` itself is left out.
-    """
+    """Return each requested target with its suite; the word ``natural`` is left out, as a table means that suite."""
     written_words = [word for word in words if isinstance(word, str)]
     if written_words or not words:
         check_distinct("target", written_words)

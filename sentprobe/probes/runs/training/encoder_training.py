@@ -149,7 +149,6 @@ def _find_finished_training(plan: TrainingPlan, identity: checkpoint.Identity) -
 
 
 def _has_results(plan: TrainingPlan, step: int) -> bool:
-    """Check whether the folder has all planned probe and geometry results of a step."""
     if plan.probing is None:
         return True
     folder = plan.out / PROBES
