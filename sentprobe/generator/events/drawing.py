@@ -1,4 +1,4 @@
-"""Drawings of events: a tree for the terminal and a layered tree (SVG); ``*`` marks an open value."""
+"""Drawings of events: a text tree for the terminal, and a layered tree as SVG; ``*`` marks an open field."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ _KINDS = {ev.ClauseKind.SUBJECT: "subject relative", ev.ClauseKind.OBJECT: "obje
 
 
 def list_event_features(event: ev.Event) -> tuple[str, ...]:
-    """Return the features of an event; an open feature is its name and a star, as in "tense *"."""
+    """Return the features of an event as texts; an open feature is shown as its name and a star: "tense *"."""
     features = [_format_feature("frame", event.frame), _format_feature("voice", event.voice)]
     features += [_format_finite(event), _format_feature("aspect", event.aspect)]
     if event.polarity is ev.Polarity.NEGATIVE:
@@ -41,7 +41,7 @@ def list_event_features(event: ev.Event) -> tuple[str, ...]:
 
 
 def _format_finite(event: ev.Event) -> str:
-    """Return the tense, or the modal in its place; an order has neither."""
+    """Return the modal or the tense of an event; an order, which has neither, has "no tense"."""
     if event.modal is not None:
         return event.modal
     return "no tense" if event.mood is ev.Mood.ORDER else _format_feature("tense", event.tense)
@@ -52,7 +52,7 @@ def _format_feature(name: str, value: StrEnum | None) -> str:
 
 
 def format_argument(filler: ev.Argument | None) -> str:
-    """Return determiner, adjectives and noun, also of a conjunct; a gap is ``_``, an asked one "who?"."""
+    """Return the words of a participant, ``_`` for a gap, or "who?" for a participant that a question asks for."""
     if filler is None:
         return OPEN
     if not isinstance(filler, ev.Participant):
@@ -67,7 +67,7 @@ def format_lemma(lemma: str | None) -> str:
 
 
 def list_participant_features(person: ev.Participant) -> tuple[str, ...]:
-    """Return the grammatical number, and "clause *" if the relative clause is open."""
+    """Return the number of a participant ("singular"), and "clause *" if its relative clause is open."""
     number = " and ".join(_format_number(conjunct) for conjunct in (person, person.conjunct) if conjunct)
     return (number, f"clause {OPEN}") if person.clause is None else (number,)
 
@@ -77,13 +77,13 @@ def _format_number(person: ev.Participant) -> str:
 
 
 def get_clause(filler: ev.Argument | None) -> ev.RelativeClause | None:
-    """Return the relative clause of a participant, or None."""
+    """Return the relative clause of an argument, or None if it has no such clause."""
     clause = filler.clause if isinstance(filler, ev.Participant) else None
     return clause if isinstance(clause, ev.RelativeClause) else None
 
 
 def format_clause(clause: ev.RelativeClause) -> str:
-    """Return the relativizer and the kind of a relative clause."""
+    """Return the relativizer and the kind of a relative clause, as in "that · subject relative"."""
     kind = f"relative clause {OPEN}" if clause.kind is None else _KINDS[clause.kind]
     return f"{format_lemma(clause.relativizer)} · {kind}"
 
@@ -99,7 +99,7 @@ NARROW_CHARS, WIDE_CHARS = frozenset("fijlrt.,:;'’|()[]! *_-"), frozenset("mwM
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnBox:
-    """A box with a title and lines of smaller text; ``kind`` is event, participant or open."""
+    """A box with a title above lines of smaller text; ``kind`` is event, participant or open."""
 
     kind: str
     title: str
@@ -111,19 +111,19 @@ class DrawnBox:
 
     @property
     def middle(self) -> float:
-        """The x of the centre."""
+        """The x coordinate of the centre."""
         return self.x + self.width / 2
 
     @property
     def text(self) -> tuple[tuple[float, str], ...]:
-        """The lines below the title, each with the y of its base line."""
+        """The lines of text below the title, each after the y coordinate of its baseline."""
         top = self.y + PADDING + TITLE_HEIGHT
         return tuple((top + at * LINE_HEIGHT + TEXT_SIZE, s) for at, s in enumerate(self.lines))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """A line (an SVG path) with its label, which is centred at (x, y)."""
+    """A line between two boxes, as an SVG path, and its label, which is centred at (x, y)."""
 
     path: str
     label: str
@@ -135,7 +135,7 @@ class Edge:
 
 @dataclass(slots=True)
 class Picture:
-    """Boxes and edges, and the size of the picture."""
+    """A drawing of an event: its size, boxes and edges."""
 
     width: float = 0
     height: float = 0
@@ -145,7 +145,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Node:
-    """A box without a position; ``gap`` is the role of a clause's gap, which the noun of the box above fills."""
+    """A box without a position. ``gap`` is the role that the noun above a relative clause fills in it, or ""."""
 
     kind: str
     title: str
@@ -234,7 +234,7 @@ def _compute_slot_width(label: str, child: _Node) -> float:
 
 
 def _compute_side_width(node: _Node) -> float:
-    """Return the width of the dashed edge to the right of a node."""
+    """Return the width of the dashed edge to the right of a node, or 0 if there is no such edge."""
     return _compute_label_width(node.gap) + 8 if node.gap else 0
 
 
@@ -254,7 +254,7 @@ def _build_edge(above: DrawnBox, below: DrawnBox, label: str) -> Edge:
 
 
 def _build_gap_edge(above: DrawnBox, below: DrawnBox, solid_label: str, label: str) -> Edge:
-    """Return the dashed edge from a clause to its noun, to the right of its solid edge."""
+    """Return the dashed edge from a relative clause back to its noun, to the right of the solid edge."""
     start, end = below.y + TITLE_HEIGHT, above.y + above.height / 2
     right = max(below.x + below.width, above.x + above.width, above.middle + _compute_label_width(solid_label) / 2)
     middle = right + 4 + _compute_label_width(label) / 2
@@ -333,7 +333,7 @@ def _build_label(before: str, name: str, features: tuple[str, ...], *, style: st
 def draw_svg(event: ev.Event) -> str:
     """Return *event* as SVG: a box for each event and participant, and an edge for each role.
 
-    A gap is a dashed edge from its clause back to the noun that the clause modifies.
+    A dashed edge leads from a relative clause back to the noun that fills its gap.
     """
     from jinja2 import Environment
 

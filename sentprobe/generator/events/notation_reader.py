@@ -18,7 +18,10 @@ ParsedValue = TypeVar("ParsedValue")
 
 
 class ExpectedToken(NamedTuple):
-    """An expected continuation: its message, terminals that must all be possible next, and texts that lack it."""
+    """A continuation that the parser expected: its error message, its terminals, and texts that lack it.
+
+    The message applies if the grammar allows all the terminals at the place of the error.
+    """
 
     message: str
     terminals: frozenset[str]
@@ -40,18 +43,18 @@ EXPECTED_TOKENS = (
     _make_expected("expected a feature", "WORD RSQB", "x[", "x[,", "x[past,]", "x[*]", "x[that]"),
     _make_expected("expected agent:, patient: or recipient:", "WORD RPAR", "x(", "x(*", "x(agent: y,)", "x(that y)"),
 )
-"""The expected continuations; an error message names the first continuation that fits."""
+"""The expected continuations; an error message names the first row whose terminals are all possible."""
 
 
 class NotationReader:
-    """Parses one text; errors carry their position in the text."""
+    """Parser of one text in the notation; errors name their position in the text."""
 
     def __init__(self, text: str, source: str) -> None:
         self.text = text
         self.source = source
 
     def read(self) -> ev.Event:
-        """Return the event of the text."""
+        """Return the event that the text describes. Raises NotationError."""
         try:
             tree = build_parser().parse(self.text)
         except UnexpectedInput as error:
@@ -60,11 +63,11 @@ class NotationReader:
         return self.read_event(event, 0)
 
     def fail(self, message: str, offset: int) -> NoReturn:
-        """Raise an error at *offset*."""
+        """Raise NotationError; *offset* counts characters from the start of the text."""
         raise NotationError(message, self.text, offset, self.source) from None
 
     def read_event(self, node: ParseNode, depth: int) -> ev.Event:
-        """Return the event of a tree, *depth* relative clauses down."""
+        """Return the event of a parse tree that is nested in *depth* relative clauses."""
         start = find_first_token(node).start_pos or 0
         if depth > ev.MAX_DEPTH:
             self.fail(f"relative clauses nest deeper than {ev.MAX_DEPTH}", start)
@@ -82,7 +85,7 @@ class NotationReader:
             self.fail(str(error), offset)
 
     def read_roles(self, node: ParseNode, depth: int) -> dict[str, ev.Argument]:
-        """Return the arguments by role."""
+        """Return the arguments of an event by the name of their role."""
         fillers: dict[str, ev.Argument] = {}
         for tree in list_subtrees(node):
             name, filler = tree.children
@@ -97,7 +100,7 @@ class NotationReader:
         return fillers
 
     def read_argument(self, filler: ParseNode | Token, depth: int) -> ev.Argument:
-        """Return the participant of a tree, or the gap, reflexive or asked participant of a token."""
+        """Return the argument of a parse tree (a participant) or of a token (a gap, reflexive or asked participant)."""
         if isinstance(filler, Token):
             return _read_special_argument(filler)
         first, *others = (self.read_phrase(phrase, depth) for phrase in list_subtrees(filler))
@@ -120,7 +123,7 @@ class NotationReader:
         return ev.Participant(noun=self.read_lemma(parts["noun"]), **fields)
 
     def read_clause(self, node: ParseNode, depth: int) -> ev.RelativeClause:
-        """Return the relative clause of a tree."""
+        """Return the relative clause of a parse tree."""
         introduction, event = list_subtrees(node)
         word, parts = find_first_token(introduction), index_subtrees(introduction)
         fields = self.read_features(parts.get("features"), "a relative clause")
@@ -134,7 +137,7 @@ class NotationReader:
         return self.build_value(ev.RelativeClause, word.start_pos or 0, **fields)
 
     def read_features(self, node: ParseNode | None, owner: str) -> dict[str, Any]:
-        """Return the fields that the features of *owner* state."""
+        """Return the fields that a list of features sets; *owner* is "a predicate", "a noun" or "a relative clause"."""
         fields: dict[str, Any] = {}
         for feature in [] if node is None else list_subtrees(node):
             name = find_first_token(feature)
@@ -145,7 +148,7 @@ class NotationReader:
         return fields
 
     def read_feature(self, node: ParseNode, name: Token, owner: str) -> tuple[str, Any]:
-        """Return the field and the value of a feature."""
+        """Return the field that a feature sets, and its value."""
         at, parts = name.start_pos or 0, index_subtrees(node)
         if (owner, str(name)) in WORD_LISTS:
             return self.read_word_list(WORD_LISTS[owner, str(name)], parts.get("words"), at)
@@ -157,7 +160,7 @@ class NotationReader:
         return feature_table[str(name)]
 
     def read_word_list(self, row: "WordList", node: ParseNode | None, at: int) -> tuple[str, Any]:
-        """Return the field and the value of a feature that lists words."""
+        """Return the field that a feature with words in parentheses sets, and its value."""
         if node is None:
             self.fail(f"expected {row.description} in parentheses, as {row.example}", at)
         words = self.read_words(node)
@@ -168,11 +171,11 @@ class NotationReader:
         return row.field, words[0]
 
     def read_words(self, node: ParseNode) -> tuple[str, ...]:
-        """Return the lemmas of a list."""
+        """Return the lemmas of a list of words."""
         return tuple(lemma for tree in list_subtrees(node) if (lemma := self.read_lemma(tree)) is not None)
 
     def read_lemma(self, node: ParseNode) -> str | None:
-        """Return the lemma of a tree, None for ``*``."""
+        """Return the lemma of a parse tree, or None for ``*``."""
         token = find_first_token(node)
         if token.type != "QUOTED":
             return None if token.type == "STAR" else str(token)
@@ -206,7 +209,7 @@ WORD_LISTS = {
     ("a predicate", "modal"): WordList("modal", "one modal", "modal(must)", is_single=True),
     ("a noun", "adj"): WordList("adjectives", "the adjectives", "adj(young)"),
 }
-"""The features that list words, by owner and name."""
+"""The features that list words, by the part of the event that has the feature, and its name."""
 
 _FIELDS: Mapping[str, Mapping[str, Any]] = {
     "a predicate": {
@@ -236,11 +239,11 @@ FEATURES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
     owner: {name: (field, value) for field, values in fields.items() for value in values for name in _list_names(value)}
     for owner, fields in _FIELDS.items()
 }
-"""Field and value of each feature, by owner and name."""
+"""The field that each feature sets and its value, by the part of the event that has the feature, and its name."""
 
 
 def describe_unknown_feature(name: str, owner: str) -> str:
-    """Return the message for a feature that *owner* does not have."""
+    """Return the message for a feature that a predicate, noun or relative clause (*owner*) does not have."""
     if (name, owner) == (ev.Mood.STATEMENT, "a predicate"):
         return "an event has no feature 'statement': it is a statement, or as a pattern has any mood; see gen --mood"
     owners = [candidate for candidate, feature_names in FEATURES.items() if name in feature_names]
@@ -253,13 +256,13 @@ def describe_unknown_feature(name: str, owner: str) -> str:
 
 @cache
 def build_parser() -> Lark:
-    """Return the parser of the notation."""
+    """Return the Lark parser of the notation."""
     text = files(__package__).joinpath("event.lark").read_text(encoding="utf-8")
     return Lark(text, parser="lalr", lexer="basic", maybe_placeholders=False)
 
 
 def explain_error(error: UnexpectedInput, text: str) -> tuple[str, int]:
-    """Return the message and the offset of a syntax error."""
+    """Return the message of a syntax error, and its offset in characters."""
     offset = error.pos_in_stream or 0
     if isinstance(error, UnexpectedToken):
         at_end = error.token.type == "$END"
@@ -270,7 +273,7 @@ def explain_error(error: UnexpectedInput, text: str) -> tuple[str, int]:
 
 
 def find_message(error: UnexpectedToken) -> str:
-    """Return the message of the first of :data:`EXPECTED_TOKENS` that fits."""
+    """Return the message of the first row of :data:`EXPECTED_TOKENS` whose terminals are all possible."""
     stack = error.state.value_stack
     possible = set(error.accepts)
     brackets = [part.type for part in stack if isinstance(part, Token) and part.type in CLOSING_BRACKETS]
@@ -279,15 +282,15 @@ def find_message(error: UnexpectedToken) -> str:
 
 
 def list_subtrees(node: ParseNode) -> list[ParseNode]:
-    """Return the children of a parse tree that are themselves trees, not tokens."""
+    """Return the children of a parse tree that are trees, without its tokens."""
     return [child for child in node.children if isinstance(child, Tree)]
 
 
 def index_subtrees(node: ParseNode) -> dict[str, ParseNode]:
-    """Return the subtrees of a tree by name."""
+    """Return the subtrees of a parse tree by the name of their grammar rule."""
     return {str(child.data): child for child in list_subtrees(node)}
 
 
 def find_first_token(node: ParseNode) -> Token:
-    """Return the first token in a tree."""
+    """Return the first token in a parse tree."""
     return next(node.scan_values(lambda value: isinstance(value, Token)))

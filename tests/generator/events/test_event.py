@@ -26,10 +26,9 @@ from sentprobe.generator.events.event import (
     Role,
     Tense,
     Voice,
-    find_open_fields,
     iterate_clauses,
 )
-from sentprobe.generator.events.matching import contains, subsumes, unify
+from sentprobe.generator.events.matching import contains, find_open_fields, subsumes, unify
 from sentprobe.generator.events.notation import read_event
 from sentprobe.lexicon import english
 
