@@ -316,7 +316,7 @@ class _Parser:
                         yield *step, end, (verb, adverbs, relativizer, (*phrases, (key[0], phrase)), modal)
 
     def _fits(self, phrase: ParsedPhrase, key: PhraseKey, node: Trie, end: int) -> bool:
-        """Say whether a noun phrase that ends at *end* has the number and case that a node expects; record a failure."""
+        """Say whether a noun phrase that ends at *end* has the number and case of *key*; record a failure."""
         _, number, case, last = key
         if case != phrase.case or phrase.last not in (None, last):
             return False

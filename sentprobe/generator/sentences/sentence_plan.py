@@ -307,7 +307,7 @@ def _plan_leaf(leaf: Leaf, path: str, origin: tuple[shapes.Shape, int]) -> Sente
 
 
 def _number_slots(plan: SentencePlan, lemma: str, path: str) -> None:
-    """Number the slots of adverbs or adjectives (the placeholder *lemma*) at *path*: ``adverb0``, ``adverb1``, ..."""
+    """Name the slots of adverbs or adjectives (the placeholder *lemma*) at *path*: ``adverb0``, ``adverb1``, ..."""
     tokens = (token for token in plan.tokens if token.leaf.lemma == lemma and token.path == path)
     for number, token in enumerate(tokens):
         token.slot = f"{path}{lemma.removeprefix('@')}{number}"
