@@ -133,7 +133,7 @@ class LayoutRows:
         return entries
 
     def find_numbers(self, path: str) -> NumberArray:
-        """Return the grammatical number of the noun phrase at *path*; a missing phrase (a question word) is singular."""
+        """Return the grammatical number of the noun phrase at *path*; singular if there is none (a question word)."""
         determiners = self.values.get(f"{path}det")
         if determiners is None:
             return np.zeros(len(self.shapes), dtype=np.int64)
@@ -335,7 +335,7 @@ class LayoutColumns:
     def _count_values(self, variable: Variable) -> int:
         """Return how many shapes the values of a structural variable distinguish.
 
-        Negation usually distinguishes two shapes, because the cue is a column; in a question, cues differ in word order.
+        Negation usually distinguishes two shapes, because the cue is a column; in a question, it also moves words.
         """
         if variable.name.endswith(".self"):
             return len(variable.values)

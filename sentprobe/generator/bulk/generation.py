@@ -124,7 +124,7 @@ def _find_unique(keys: NumberArray) -> tuple[NumberArray, NumberArray]:
 
 
 class RaggedRows:
-    """A table with a row for each shape; rows differ in length, and an element of a row is a tuple of *width* numbers."""
+    """A table with a row for each shape; rows differ in length, and their elements are tuples of *width* numbers."""
 
     def __init__(self, width: int) -> None:
         self._new: list[NDArray[np.int32]] = []

@@ -202,7 +202,7 @@ def _sort_dictionaries(array: Any) -> Any:
 
 
 def write_parquet(sentences: Iterable[Sentence], path: Path) -> None:
-    """Write sentences from any source to a Parquet file, group by group; the first group decides the type of indices."""
+    """Write sentences from any source to a Parquet file, group by group; the first group fixes the type of indices."""
     iterator = iter(sentences)
     groups = iter(lambda: [*islice(iterator, generation.PART_SIZE)], [])
     first = next(groups, [])

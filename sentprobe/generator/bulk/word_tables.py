@@ -78,7 +78,7 @@ class WordTables:
         self.negators = self.pool.numbers(["", *NEGATIONS[1:]])
 
     def _add_auxiliaries(self, space: NumberedEvents) -> None:
-        """Add the forms and lemmas of the perfect auxiliaries, and the position of the auxiliary that each verb takes."""
+        """Add the forms and lemmas of the perfect auxiliaries, and the number of the auxiliary that each verb takes."""
         auxiliaries = self.language.perfect_auxiliaries
         if not auxiliaries:
             return
