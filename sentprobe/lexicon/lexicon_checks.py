@@ -1,7 +1,7 @@
-"""The checks of a lexicon file: a table from code to function.
+"""The checks of a lexicon file, as a table from the code of a check to its function.
 
-A check takes a draft and yields the line and the details of each problem. The first line of its docstring tells the
-author of the file what to do, and stands in the message.
+A check yields the line and the details of each problem. The first line of its docstring is part of the message, and
+tells the author of the file what to do.
 """
 
 from collections import Counter
@@ -27,9 +27,9 @@ from sentprobe.lexicon.words import (
 LexiconFinding = tuple[int, str]
 ARTICLES = ("a", "an")
 TAKING_KINDS = frozenset({Kind.ADJECTIVE, Kind.RELATIVIZER})
-"""The kinds beside verbs that state the sorts of the nouns that they go with."""
+"""The kinds, in addition to verbs, that can state with which sorts of nouns they combine."""
 POLAR_KINDS = frozenset({Kind.ADVERB, Kind.DETERMINER})
-"""The kinds of negative polarity items."""
+"""The kinds of words that can be negative polarity items."""
 
 
 def check_unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
@@ -55,7 +55,7 @@ def check_duplicate_lemma(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def find_shared_translations(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Yield the words whose English lemma translates another word; verbs with a dative translate transitive ones."""
+    """Yield the words whose English translation another word of the kind has; dative verbs count as transitive."""
     owners: dict[tuple[Kind, str], Word] = {}
     for item in draft.items:
         word, kind = item.word, Kind.TRANSITIVE if item.word.kind is Kind.DATIVE else item.word.kind
@@ -65,7 +65,7 @@ def find_shared_translations(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """State the inflected forms that are not found by inflecting the lemma."""
+    """State the inflected forms that do not follow from the lemma."""
     for item in draft.items:
         kind, forms, stated = item.word.kind, item.word.forms, item.stated
         missing = [f for f in draft.language.forms[kind] if f not in forms and isinstance(stated.get(f, ""), str)]
@@ -79,7 +79,7 @@ def check_missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Choose words whose inflected forms tell the word, its number and its tense."""
+    """Choose words whose inflected forms show the word, its number and its tense."""
     yield from find_reserved_words(draft)
     yield from find_shared_forms(draft)
     for item in draft.items if draft.language.has_distinct_forms else ():
@@ -91,7 +91,7 @@ def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def find_reserved_words(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Yield the words with a form that the grammar itself puts into sentences."""
+    """Yield the words with a form that is a function word of the grammar."""
     for item in draft.items:
         reserved = draft.language.reserved - ({"who", "what"} if item.word.kind is Kind.RELATIVIZER else frozenset())
         for text in sorted(reserved & frozenset(item.word.forms.values())):
@@ -99,7 +99,7 @@ def find_reserved_words(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def find_shared_forms(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Yield the forms that two words share, except the transitive and the intransitive use of one verb."""
+    """Yield the forms that two words share, unless the words are uses of the same verb."""
     owners = {text: word for word in draft.inherited for text in word.forms.values()}
     for item in draft.items:
         for text in dict.fromkeys(item.word.forms.values()):
@@ -110,7 +110,7 @@ def find_shared_forms(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Use the keys that entries of the kind have."""
+    """Use only keys that entries of this kind can have."""
     for item in draft.items:
         kind = item.word.kind
         known_keys = dict.fromkeys((*draft.language.keys[kind], *list_other_keys(kind)))
@@ -125,14 +125,14 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def list_other_keys(kind: Kind) -> tuple[str, ...]:
-    """Return the keys that entries of a kind have in every language."""
+    """Return the keys that entries of a kind can have in every language."""
     flags = (drafts.FLAGS,) if kind in VERBS or kind in POLAR_KINDS else ()
     takes = (drafts.TAKES,) if kind in VERBS or kind in TAKING_KINDS else ()
     return (*flags, *((drafts.SORT,) if kind is Kind.NOUN else ()), *takes)
 
 
 def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Give a word only flags of its kind that are true."""
+    """Give a word only flags that its kind can have and that are true."""
     for item in draft.items:
         flags = [flag for flag in Flag if (flag in VERB_FLAGS) is (item.word.kind in VERBS)]
         for flag in drafts.list_strings(item.stated.get(drafts.FLAGS)):
@@ -148,7 +148,7 @@ def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_unknown_word(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Choose the words of a vocabulary, and synonyms, from those of the lexicon."""
+    """Choose the words of vocabularies and synonym sets from the words of the lexicon."""
     kinds_and_lemmas = [(word.kind, word.lemma) for word in draft.words]
     for entry in (*list_vocabulary_entries(draft), *list_synonym_sets(draft)):
         kinds = {*draft.language.forms} if entry.key == drafts.EXCEPT else {entry.key}
@@ -175,7 +175,7 @@ def check_tokens(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_empty_vocabulary(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Give a vocabulary nouns and verbs, and a word of each kind it lists."""
+    """Give a vocabulary nouns, verbs, and a word of each kind that it lists."""
     for section in draft.vocabularies or (drafts.choose_everything(draft),):
         chosen = drafts.resolve_vocabulary(section, draft)
         if not chosen[Kind.NOUN] or not any(chosen.get(kind) for kind in VERBS):
@@ -191,7 +191,7 @@ def check_empty_vocabulary(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Write each value in the type that its key asks for."""
+    """Write each value in the type that its key needs."""
     for section in draft.document.sections:
         if not section.is_table:
             yield section.line, f"{section.name!r}, expected a section [{section.name}]"
@@ -209,13 +209,13 @@ def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def find_wrong_choice(item: drafts.DraftWord, key: str, values: tuple[str, ...]) -> Iterator[LexiconFinding]:
-    """Yield the value of a key, such as the gender of a noun, if it is none of *values*."""
+    """Yield a problem if an entry's value for a key, such as the gender of a noun, is not among *values*."""
     if values and item.stated.get(key, values[0]) not in values:
         yield item.entry.line, f"{key!r} of {item.word.lemma!r}, expected {format_names(values)}"
 
 
 def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
-    """Yield the values of the wrong type in a word's entry."""
+    """Yield a problem for each value in the entry of a word that has the wrong type."""
     line, lemma = item.entry.line, item.word.lemma
     if not isinstance(item.entry.value, dict):
         yield line, f"{lemma!r}, expected a table such as {{}}"
@@ -234,7 +234,7 @@ def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
 
 
 def check_sorts(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Take sorts that nouns of the lexicon have."""
+    """Use only sorts that nouns of the lexicon have."""
     noun_sorts = {word.sort: None for word in draft.words if word.kind is Kind.NOUN}
     known_sorts = {PERSON: None, **noun_sorts}
     for item in draft.items:
@@ -262,11 +262,11 @@ CHECKS: Mapping[str, Callable[[drafts.Draft], Iterator[LexiconFinding]]] = {
     "L011": check_types,
     "L012": check_sorts,
 }
-"""The checks by code; L010, not TOML or not UTF-8, is found before there is a draft."""
+"""The checks by code; a file that is not TOML in UTF-8 (L010) is rejected before the checks run."""
 
 
 def find_problems(draft: drafts.Draft) -> tuple[Problem, ...]:
-    """Return all problems of a draft, in the order of the lines."""
+    """Return all problems of a lexicon file, in the order of its lines."""
     all_problems = []
     for code, check in CHECKS.items():
         rule = (check.__doc__ or "").partition("\n")[0].rstrip(".")
@@ -275,43 +275,43 @@ def find_problems(draft: drafts.Draft) -> tuple[Problem, ...]:
 
 
 def find_identity(word: Word, draft: drafts.Draft) -> tuple[str, str]:
-    """Return a key of a word; two words with the same key may share a form."""
+    """Return a key that is equal for two words if the words may share a form."""
     if word.kind in VERBS:
         return word.lemma, "verb"
     return (word.lemma, word.kind) if word.kind in draft.language.open_kinds else ("", "closed")
 
 
 def is_syncretic(word: Word) -> bool:
-    """Return whether a verb's past equals its plain form."""
+    """Say whether a word is a verb whose past equals its plain form."""
     past = word.forms.get(Form.VBD)
     return word.kind in VERBS and past is not None and past == word.forms.get(Form.VB)
 
 
 def list_taken(kind: Kind, value: object) -> list[object]:
-    """Return the values of `takes` that should be lists of sorts; the value itself if it has the wrong type."""
+    """Return the parts of the value of ``takes`` that should be lists of sorts; [None] for a verb without a table."""
     return list(value.values()) if kind in VERBS and isinstance(value, dict) else [value if kind not in VERBS else None]
 
 
 def is_strings(value: object) -> bool:
-    """Return whether a value is a list of strings only."""
+    """Say whether *value* is a list that has only strings."""
     return isinstance(value, list) and len(drafts.list_strings(value)) == len(value)
 
 
 def find_unexpected(keys: Iterable[str], known_keys: tuple[str, ...], line: int) -> Iterator[LexiconFinding]:
-    """Yield a finding for each unknown key."""
+    """Yield a problem for each key that is not in *known_keys*."""
     for key in keys:
         if key not in known_keys:
             yield (line, f"{key!r}, expected {format_names(known_keys)}{suggest_nearest(key, known_keys)}")
 
 
 def list_vocabulary_entries(draft: drafts.Draft) -> list[LexiconEntry]:
-    """Return the entries with a known key of all vocabularies."""
+    """Return the entries with a valid key from all vocabularies."""
     entries = [entry for section in draft.vocabularies for entry in section.entries]
     return [entry for entry in entries if entry.key in (*draft.language.open_kinds, drafts.EXCEPT)]
 
 
 def list_synonym_sets(draft: drafts.Draft) -> list[LexiconEntry]:
-    """Return each synonym set of a known kind as an entry with the line of its first lemma."""
+    """Return an entry for each set of synonyms of a valid kind, with the line of its first lemma."""
     sets, line = [], 1
     for entry in draft.synonyms:
         line = entry.line
@@ -322,10 +322,10 @@ def list_synonym_sets(draft: drafts.Draft) -> list[LexiconEntry]:
 
 
 def suggest_nearest(name: str, known_names: Iterable[str]) -> str:
-    """Return a message part that suggests the nearest known name; an enum member is named by its value."""
+    """Return the part of a message that suggests the known name nearest to *name*, or ""."""
     return suggest(name, map(str, known_names))
 
 
 def format_names(names: Iterable[str]) -> str:
-    """Return names as `a, b`."""
+    """Return names as a text, separated by commas."""
     return ", ".join(names)

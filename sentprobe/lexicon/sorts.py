@@ -1,4 +1,4 @@
-"""Restriction of a vocabulary to nouns that can exchange their roles."""
+"""Restriction of a vocabulary to nouns of one sort, which can exchange their roles."""
 
 from functools import lru_cache
 
@@ -8,7 +8,10 @@ from sentprobe.lexicon.words import MODIFIED, ROLES, Kind
 
 @lru_cache(maxsize=16)  # renderers are cached by lexicon, which is compared by identity
 def restrict_to_one_sort(lexicon: Lexicon, vocabulary: str) -> Lexicon:
-    """Return the lexicon with only a vocabulary's largest sort of nouns and the words that take it in every role."""
+    """Return a lexicon whose vocabulary has nouns of one sort, and only words that take this sort in every role.
+
+    The sort is chosen so that the vocabulary has as many pairs of a noun and a transitive verb as possible.
+    """
     words = lexicon.vocabulary(vocabulary).words
     kinds = [kind for kind in (Kind.NOUN, *ROLES, Kind.ADJECTIVE) if kind in words]
 

@@ -1,4 +1,4 @@
-"""Write a lexicon as the text of its file: the inverse of reading it."""
+"""Writer of lexicon files: the inverse of the reader."""
 
 import json
 import re
@@ -17,7 +17,7 @@ BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def write_lexicon_text(lexicon: Lexicon) -> str:
-    """Return a lexicon as TOML; an entry states only what the reader would not infer from the lemma."""
+    """Return a lexicon as TOML text; an entry states only the values that do not follow from the lemma."""
     kinds = [kind for kind in Kind if lexicon.words(kind)]
     sections = [[f"[{kind}]", *map(write_word, lexicon.words(kind))] for kind in kinds]
     if lexicon.synonyms:
@@ -27,7 +27,7 @@ def write_lexicon_text(lexicon: Lexicon) -> str:
 
 
 def write_word(word: Word) -> str:
-    """Return the line of a word.
+    """Return the line of a word in a lexicon file.
 
     >>> from sentprobe.lexicon import Form
     >>> write_word(Word("heir", Kind.NOUN, {Form.NN: "heir", Form.NNS: "heirs"}))
@@ -38,7 +38,7 @@ def write_word(word: Word) -> str:
 
 
 def list_required_values(word: Word) -> Iterator[tuple[str, str]]:
-    """Yield the keys and values that differ from the defaults, so that the word's lexicon entry must state them."""
+    """Yield each key with its value that the entry of a word must state, because it differs from the default."""
     guesses = [guess_form(word.lemma, word.kind, form) or "" for form in FORMS[word.kind]]
     if word.kind in OPEN_KINDS or [word.forms.get(form) for form in FORMS[word.kind]] != guesses:
         for form, text in word.forms.items():
@@ -53,7 +53,7 @@ def list_required_values(word: Word) -> Iterator[tuple[str, str]]:
 
 
 def _list_uses(word: Word) -> Iterator[tuple[str, str]]:
-    """Yield the sorts that a word takes, and its flags."""
+    """Yield the keys and values for the sorts that a word takes, and for its flags."""
     if word.takes:
         sorts = {role: f"[{', '.join(map(quote, names))}]" for role, names in word.takes.items()}
         table = ", ".join(f"{role} = {names}" for role, names in sorts.items())
@@ -63,7 +63,7 @@ def _list_uses(word: Word) -> Iterator[tuple[str, str]]:
 
 
 def format_vocabulary(vocabulary: Vocabulary, lexicon: Lexicon) -> Iterator[str]:
-    """Yield the lines of a vocabulary's section."""
+    """Yield the lines of the section that defines a vocabulary."""
     yield f"[{VOCABULARY}.{format_key(vocabulary.name)}]"
     for kind in OPEN_KINDS:
         chosen = vocabulary.words[kind]
@@ -74,7 +74,7 @@ def format_vocabulary(vocabulary: Vocabulary, lexicon: Lexicon) -> Iterator[str]
 
 
 def format_list(names: tuple[str, ...] | list[str]) -> str:
-    """Return strings as a TOML list, over several lines if it is long."""
+    """Return strings as a TOML list, on several lines if the list is long."""
     line = f"[{', '.join(map(quote, names))}]"
     if len(line) <= WIDTH:
         return line
@@ -88,5 +88,5 @@ def format_key(name: str) -> str:
 
 
 def quote(text: str) -> str:
-    """Return a TOML string."""
+    """Return *text* as a TOML string."""
     return json.dumps(text, ensure_ascii=False)

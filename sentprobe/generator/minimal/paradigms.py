@@ -20,7 +20,7 @@ from sentprobe.lexicon.words import PERSON, ROLES, VERBS, Word
 
 
 class PrefixMethod(StrEnum):
-    """The word whose probability after the words before it distinguishes the good from the bad sentence, as in BLiMP."""
+    """The word whose probability, given the words before it, tells the good sentence from the bad one, as in BLiMP."""
 
     ONE = "one"
     """The only word in which the two sentences differ."""

@@ -164,7 +164,7 @@ class Contrast:
     moves_nouns: bool = False
     """Whether nouns or adjectives change their places, so that all nouns must have the same sort."""
     needed_kind: Kind | None = None
-    """The kind of words that anchors need: adverb or modal (changed clause), adjective (each noun), ditransitive verb."""
+    """The kind of words that anchors need: an adverb or modal in the changed clause, or an adjective for each noun."""
     moods: tuple[ev.Mood, ...] = (ev.Mood.STATEMENT,)
     """The moods that anchors can have."""
     in_orders: bool = False

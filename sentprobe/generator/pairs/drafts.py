@@ -1,4 +1,4 @@
-"""Drafts: many events with the same structure as columns of values, and the edits that change all of them at once.
+"""Drafts: many events with the same structure as columns of values, and the edits that change all events at once.
 
 An edit can change the structure, for example move a relative clause to the other noun. So a draft has no layout (list
 of variables) of its own; the layout is built from the structure after the last edit.

@@ -45,7 +45,7 @@ class ExclusionSpace(TripletSpace):
         return makers
 
     def make_question(self, number: int, *, negated: bool = False) -> SentenceMaker:
-        """Return a function that makes questions about the agent; *number* selects the patient, first (0) or second (1)."""
+        """Return a function that makes questions for the agent with the first (*number* 0) or second (1) patient."""
         sort = self.lexicon.get(self.words.nouns[0], Kind.NOUN).sort
         return partial(_draft_question, ev.Asked.WHO if sort == PERSON else ev.Asked.WHAT, number, negated)
 
