@@ -8,6 +8,7 @@ from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.lemmas import check_language, check_sorts, infer_frames
 from sentprobe.generator.events.licenses import check_licenses
 from sentprobe.generator.events.matching import find_open_fields
+from sentprobe.generator.sentences.agreement import choose_form, split_form
 from sentprobe.generator.sentences.sentence import Negation, Predicate, Sentence, Token
 from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, find_slots, plan_sentence
 from sentprobe.grammars.derivation import PARENT, Leaf
@@ -125,7 +126,7 @@ def _fill_token(token: PlanToken, words: dict[str, Word], language: Language) ->
         return Token(
             form=leaf.form, lemma=leaf.lemma, upos=leaf.pos, xpos=leaf.tag, feats=leaf.feats, head=head, deprel=deprel
         )
-    word, form, word_class = words[token.slot], *choose_form(token, words, language)
+    word, form, word_class = words[token.slot], *choose_form(token.slot, leaf.form, words, language)
     return Token(
         form=word.forms[form],
         lemma=word.lemma,
@@ -141,33 +142,6 @@ def choose_auxiliary(leaf: Leaf, verb: Word, language: Language) -> Leaf:
     """Return *leaf*, a form of the usual perfect auxiliary, as the same form of the auxiliary that *verb* takes."""
     auxiliary = language.find_auxiliary(verb)
     return replace(leaf, form=language.replace_auxiliary(leaf.form, auxiliary), lemma=auxiliary)
-
-
-def choose_form(token: PlanToken, words: dict[str, Word], language: Language) -> tuple[str, str]:
-    """Return the name of the form that a slot takes, and the class of the word with which it agrees, or ""."""
-    path, dot, slot = token.slot.rpartition(".")
-    name = slot.rstrip("0123456789")
-    if name == "rel" and name not in language.agreeing_slots:
-        return next(iter(words[token.slot].forms)), ""
-    if name != "noun" and name not in language.agreeing_slots:
-        return token.leaf.form, ""
-    controller = words[f"{path}{dot}noun"]
-    if language.class_of_next_word:
-        controller = words.get(f"{path}{dot}adjective0", controller)
-    word_class = language.find_class(controller)
-    if name == "noun":
-        return token.leaf.form, word_class
-    return language.find_form(name, *split_form(token.leaf.form), word_class), word_class
-
-
-def split_form(form: str) -> tuple[str, str]:
-    """Return the grammatical number and the case in the name of a form, and "" for a missing part.
-
-    >>> split_form("ART.sg.acc.masc"), split_form("DT.pl"), split_form("NN")
-    (('sg', 'acc'), ('pl', ''), ('', ''))
-    """
-    _, number, case, *_ = (*form.split("."), "", "")
-    return number, case
 
 
 def list_predicates(plan: SentencePlan) -> tuple[Predicate, ...]:

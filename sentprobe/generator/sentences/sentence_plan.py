@@ -11,7 +11,8 @@ from itertools import accumulate
 from typing import NamedTuple, TypeAlias
 
 from sentprobe.generator.events import event as ev
-from sentprobe.generator.events.event import ROLES, Event, Mood, Number, Participant, Polarity, RelativeClause, Role
+from sentprobe.generator.events.event import ROLES, Event, Number, Participant, RelativeClause, Role
+from sentprobe.generator.sentences.agreement import choose_clause_shape
 from sentprobe.grammars import shapes
 from sentprobe.grammars.derivation import PARENT, FlatItem, Hole, Leaf
 from sentprobe.lexicon.languages.language import Language
@@ -176,7 +177,7 @@ class _Planner:
 
     def plan_clause(self, event: Event, path: str, head_number: str) -> SentencePlan:
         """Return the plan of a clause; *head_number* is the number of the noun that the clause modifies, or ""."""
-        shape = _choose_clause_shape(event, head_number, self._language)
+        shape = choose_clause_shape(event, head_number, self._language)
         items = self._shapes.find_items(shape)
         parts = [self._plan_clause_part((shape, i), item.content, event, path) for i, item in enumerate(items)]
         plan, starts = _join_parts(items, parts)
@@ -276,29 +277,6 @@ class _Planner:
 @lru_cache(maxsize=1024)
 def _plan_bare_phrase(shape: shapes.NounShape, path: str, language: Language) -> SentencePlan:
     return _Planner(language).plan_phrase(shape, path, None)
-
-
-def _choose_clause_shape(event: Event, head_number: str, language: Language) -> shapes.ClauseShape:
-    subject = event.argument(event.subject)
-    number = subject.agreement if isinstance(subject, Participant) else head_number
-    tense = str(event.tense)
-    if event.modal is not None or event.mood is Mood.ORDER:
-        tense, number = shapes.IMPERATIVE if event.modal is None else shapes.UNTENSED, ""
-    negation = event.negator if event.polarity is Polarity.NEGATIVE else event.polarity
-    return shapes.ClauseShape(
-        str(event.frame),
-        str(event.voice),
-        tense,
-        str(event.aspect),
-        str(negation),
-        bool(event.adverbs),
-        str(event.gap or event.asked or ""),
-        str(number),
-        str(event.mood),
-        str(event.dative or ""),
-        head_number if event.gap and "rel" in language.agreeing_slots else "",
-        str(event.fronting or ""),
-    )
 
 
 def _plan_leaf(leaf: Leaf, path: str, origin: tuple[shapes.Shape, int]) -> SentencePlan:
