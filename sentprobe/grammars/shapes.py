@@ -307,10 +307,7 @@ def _build_key(shape: Shape) -> str:
 
 
 def dump_shapes(table: Iterable[tuple[Shape, FlatItems]], *, source: str) -> str:
-    """Return shapes and their items as JSON, with a digest of the grammar's text *source*.
-
-    Each distinct word or hole is stored once. :func:`load_shapes` reads the JSON.
-    """
+    """Return shapes and their items as JSON for :func:`load_shapes`, with a digest of the grammar's text *source*."""
     contents: dict[tuple[str, ...], int] = {}
     shapes = []
     for shape, items in table:

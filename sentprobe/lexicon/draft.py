@@ -62,10 +62,7 @@ class Draft:
 def make_draft(
     document: Document, lent_words: tuple[Word, ...] = (), *, ask: FormSource = look_up, language: Language = ENGLISH
 ) -> Draft:
-    """Return the words of a lexicon file.
-
-    *ask* returns inflected forms. *lent_words* are inherited if the file has no section for their kind.
-    """
+    """Return the words of a lexicon file; *ask* returns inflected forms, and *lent_words* replace absent sections."""
     sections = [s for s in document.sections if s.name in language.forms]
     items = tuple(
         DraftWord(make_word(Kind(section.name), entry, ask, language), entry)
@@ -104,10 +101,7 @@ def read_text(table: Mapping[str, object], key: str) -> str:
 
 
 def read_takes(value: object) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield each role with the sorts of nouns that a word takes in it.
-
-    *value* is a table by role for a verb, or a list of sorts for an adjective or relativizer.
-    """
+    """Yield the sorts of nouns that a word takes, by role; *value* is a table or, unless the word is a verb, a list."""
     for role, sorts in (value if isinstance(value, dict) else {MODIFIED: value}).items():
         if names := tuple(list_strings(sorts)):
             yield role, names

@@ -1,7 +1,4 @@
-"""Inflected forms of English words from lemminflect.
-
-Because lemminflect loads slowly, ``inflections.tsv`` stores the forms of the built-in words.
-"""
+"""Inflected forms from lemminflect, which loads slowly; ``inflections.tsv`` stores the forms of built-in words."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,4 @@
-"""A cache on disk of lemminflect's inflected forms for a user's lexicon file.
-
-The key is a digest of the text of the file and of lemminflect's version.
-"""
+"""A cache of lemminflect's forms for a user's lexicon, by a digest of the lexicon file and lemminflect's version."""
 
 import json
 import re
@@ -46,10 +43,7 @@ class Memory:
 
 @contextmanager
 def remember_forms(cache: Path, text: str) -> Iterator[FormSource]:
-    """Context manager with a source of inflected forms, which uses the cache file of the lexicon file with this *text*.
-
-    On exit without an error, new forms are stored below the folder *cache*.
-    """
+    """Context manager: a source of inflected forms, cached below the folder *cache* for the lexicon file *text*."""
     path = find_answers_path(cache, text)
     memory = Memory({})
     with suppress(OSError, DamagedAnswersError):

@@ -53,7 +53,6 @@ def list_required_values(word: Word) -> Iterator[tuple[str, str]]:
 
 
 def _list_uses(word: Word) -> Iterator[tuple[str, str]]:
-    """Yield the keys and values for the sorts that a word takes, and for its flags."""
     if word.takes:
         sorts = {role: f"[{', '.join(map(quote, names))}]" for role, names in word.takes.items()}
         table = ", ".join(f"{role} = {names}" for role, names in sorts.items())

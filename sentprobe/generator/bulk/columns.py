@@ -117,11 +117,7 @@ INDEX_MARKER = 7_777_777_777_777_777_777
 
 @dataclass(frozen=True, slots=True)
 class LayoutRows:
-    """Events of one layout, a row for each event.
-
-    ``values`` holds the value index of each row, by variable. ``shapes`` holds the number of each row's shape, and
-    ``finite`` the finite forms for each number of a shape, by the path of the clause.
-    """
+    """Events of one layout, a row for each: value indices by variable, numbers of shapes, and finite forms of clauses."""
 
     values: Mapping[str, NumberArray]
     tables: WordTables
@@ -161,10 +157,7 @@ class LayoutRows:
         return entries
 
     def look_up_agreeing(self, path: str, slot: str, table: NumberArray) -> NumberArray:
-        """Return each row's entry of a table for a word that agrees with the noun at *path*, or for the noun itself.
-
-        *slot* is the slot of the word, or "" for the noun.
-        """
+        """Return each row's entry of a table for the noun at *path* (*slot* ""), or for a word that agrees with it."""
         word: Any = self.values[f"{path}{slot}"] if slot else 0
         entries: NumberArray = table[word, self.find_numbers(path), self.find_classes(path)]
         return entries
@@ -174,10 +167,7 @@ class LayoutRows:
         return choices[self.find_numbers(path)]
 
     def find_variants(self, site: ClauseSite) -> NumberArray:
-        """Return the position in TENSE_NUMBER_PAIRS of each row's tense and number of the subject.
-
-        A clause without a tense has the positions of the first tense.
-        """
+        """Return each row's position in TENSE_NUMBER_PAIRS, by its tense (if any) and the number of its subject."""
         voices = tuple(ev.Voice) if site.voice is None else (site.voice,)
         datives = tuple(ev.Dative) if site.varies_dative else (site.dative or "",)
         choices = [self.find_agreement(find_subject_path(site, *pair)) for pair in product(voices, datives)]
@@ -334,10 +324,7 @@ class LayoutColumns:
         return key
 
     def _count_values(self, variable: Variable) -> int:
-        """Return how many shapes the values of a structural variable distinguish.
-
-        Negation usually distinguishes two shapes, because the cue is a column; in a question, it also moves words.
-        """
+        """Return how many shapes a variable distinguishes; negation cues differ in shape only in questions."""
         if variable.name.endswith(".self"):
             return len(variable.values)
         is_question = self._layout.clauses[0].form.mood is ev.Mood.QUESTION

@@ -23,11 +23,7 @@ _MARK = re.compile(f"{columns.MARK_START}(\\d+){columns.MARK_END}")
 
 @dataclass(frozen=True, slots=True)
 class SentenceChunk:
-    """Consecutive requested sentences; ``start`` is the number of the first.
-
-    ``indices`` are the indices of the sentences in their space, ``shapes`` the numbers of their shapes, and ``words``
-    their word indices by column.
-    """
+    """Consecutive requested sentences, from number ``start``: indices, numbers of shapes, word indices by column."""
 
     start: int
     indices: IndexArray
@@ -158,10 +154,7 @@ class RaggedRows:
 
 
 class RecordStore:
-    """A store of the record of each shape, split into literal strings and columns.
-
-    *write* formats a sentence as a record, and *escape* formats a word in a record.
-    """
+    """A store of the record of each shape; *write* formats a sentence as a record, and *escape* a word in a record."""
 
     def __init__(
         self, words: word_tables.StringPool, write: Callable[[Sentence], str], escape: Callable[[str], str] = str
@@ -196,10 +189,7 @@ class RecordStore:
         return strings
 
     def build_pieces(self, chunk: SentenceChunk) -> tuple[NumberArray, NDArray[np.int32]]:
-        """Return the bounds of a chunk's records among its pieces, and the pieces as indices of strings.
-
-        The strings are those of :meth:`build_strings`.
-        """
+        """Return the bounds of records among a chunk's pieces, and the pieces as indices into :meth:`build_strings`."""
         bounds, rows, (literals, places) = self._pieces.gather(chunk)
         numbers = np.empty((len(rows), 2), dtype=np.int32)
         numbers[:, 0] = literals
@@ -208,10 +198,7 @@ class RecordStore:
 
 
 class Renderer:
-    """Renderer of many sentences of a space as text.
-
-    *write* formats a sentence as a record, and *escape* formats a word in a record.
-    """
+    """Renderer of sentences as text; *write* formats a sentence as a record, and *escape* a word in a record."""
 
     def __init__(
         self, space: NumberedEvents, write: Callable[[Sentence], str], *, escape: Callable[[str], str] = str

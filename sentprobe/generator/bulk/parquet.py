@@ -162,10 +162,7 @@ class TableMaker:
         self._decoder = generation.Decoder(space, tables, stores)
 
     def build_row_group(self, indices: IndexArray, start: int) -> Any:
-        """Return the sentences at *indices* as a row group, the first with number *start*.
-
-        Dictionaries are sorted, so that the row group does not depend on earlier calls.
-        """
+        """Return the sentences at *indices*, the first with number *start*, as a row group with sorted dictionaries."""
         table = pa.concat_tables(self.build_tables(indices, start))
         columns = [_sort_dictionaries(column.combine_chunks()) for column in table.columns]
         return pa.table(columns, schema=self.schema)

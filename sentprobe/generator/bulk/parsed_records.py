@@ -52,10 +52,7 @@ def write_parsed(sentences: Iterable[ParsedText], lexicon: Lexicon, path: Path, 
 def format_parsed(
     sentences: Iterable[ParsedText], lexicon: Lexicon, fmt: str, *, is_interactive: bool = False
 ) -> Iterator[str]:
-    """Yield a record for each reading of a sentence; in the format text, the sentence itself.
-
-    If *is_interactive*, the records of a sentence are yielded before the next sentence is read.
-    """
+    """Yield the records of each sentence; if *is_interactive*, before the next sentence is read."""
     if fmt == TEXT:  # all readings of a sentence have the same text
         yield from (f"{' '.join(sentence.text.split())}\n" for sentence in sentences)
         return
@@ -79,10 +76,7 @@ class _ParsedRenderer:
         return self._write(replace(sentence, id=f"s{INDEX_MARKER}", index=None, template="")) + _RECORD_END
 
     def render_records(self, sentences: Sequence[ParsedText]) -> Iterator[str]:
-        """Yield the records of sentences, in order.
-
-        Ambiguous sentences, and structures without a layout, are realized one by one.
-        """
+        """Yield the records in order; ambiguous sentences, and structures without a layout, are realized one by one."""
         has_layout = self._events.load_clauses([find_only_reading(sentence.clauses) for sentence in sentences])
         numbers = [sentence.number for sentence, is_covered in zip(sentences, has_layout, strict=True) if is_covered]
         text = "".join(text for _, text in self._renderer.render_chunks(np.array(numbers, dtype=np.int64)))
@@ -165,10 +159,7 @@ class _ParsedEvents:
         return self._layouts[key]
 
     def _list_values(self, clause: ParsedClause) -> list[int]:
-        """Return the value index of each variable in the order of the layout.
-
-        Raises LookupError for a relative clause inside a relative clause, which no layout has.
-        """
+        """Return each variable's value index. Raises LookupError for a relative clause inside a relative clause."""
         finite = self._modals[clause.modal] if clause.modal else _TENSES.get(clause.shape.tense)
         values = [*_number_features(clause.shape, finite, self.lexicon.language.aspects), self._verbs[clause.verb]]
         values += [self._adverbs[adverb] for adverb in clause.adverbs]
@@ -218,10 +209,7 @@ def _list_words(lexicon: Lexicon) -> Words:
 
 @cache
 def _number_features(shape: ClauseShape, finite: int | None, aspects: tuple[str, ...]) -> tuple[int, ...]:
-    """Return the value indices of a clause's features: voice, dative, tense or modal (*finite*), aspect, negation.
-
-    Voice and dative are absent if they are no variables of the layout; *finite* is None for an order.
-    """
+    """Return the value indices of the variables for voice, dative, tense or modal (*finite*), aspect and negation."""
     values = [aspects.index(shape.aspect), NEGATIONS.index(shape.negation)]
     if finite is not None:  # not an order
         values = [finite, *values]

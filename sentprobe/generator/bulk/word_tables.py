@@ -122,7 +122,6 @@ class WordTables:
         }
 
     def _build_agreeing_feats(self, pos: str, rows: Sequence[tuple[list[str], str]]) -> dict[str, NumberArray]:
-        """Return the table of features of agreeing words (axes: word, number, class) for each case."""
         find, classes = self.language.find_features, self.language.classes
         return {
             case: self._number_table([[[find(pos, w, n, case, c) for c in classes] for n in ns] for ns, w in rows])

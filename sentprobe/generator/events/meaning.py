@@ -1,7 +1,4 @@
-"""The meaning of events, and the differences between two meanings.
-
-Verbs and nouns identify clauses and participants, because no noun or verb occurs twice in a sentence.
-"""
+"""The meaning of events, and the differences between two meanings; no noun or verb occurs twice in a sentence."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -44,10 +41,7 @@ class Property(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ClauseMeaning:
-    """The meaning of a clause: its nouns or pronoun by role, and its features.
-
-    ``head`` is the noun that a relative clause modifies, or "" for the main clause.
-    """
+    """The meaning of a clause: its features, its nouns or pronoun by role, and the noun that it modifies (*head*)."""
 
     head: str
     agent: tuple[str, ...]
@@ -86,10 +80,7 @@ class EventMeaning:
 
 
 def compute_meaning(event: ev.Event) -> EventMeaning:
-    """Return the meaning of a fully specified event.
-
-    Voice, the form of the recipient, relativizer and negation cue are ignored, because they do not change the meaning.
-    """
+    """Return the meaning of a fully specified event, without voice, recipient's form, relativizer and negation cue."""
     clauses, nouns = {}, {}
     for clause, head in ev.iterate_clauses(event):
         clauses[clause.predicate or ""] = _compute_clause_meaning(clause, head)

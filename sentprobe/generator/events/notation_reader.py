@@ -18,10 +18,7 @@ ParsedValue = TypeVar("ParsedValue")
 
 
 class ExpectedToken(NamedTuple):
-    """A continuation that the parser expected: its error message, its terminals, and texts that lack it.
-
-    The message applies if the grammar allows all the terminals at the place of the error.
-    """
+    """A continuation that the grammar expects: error message, terminals that are all possible, texts that lack it."""
 
     message: str
     terminals: frozenset[str]

@@ -138,10 +138,7 @@ def compile_change(change: str, sentence: Sentence) -> SentenceEdit:
 def apply_edit(
     edit: SentenceEdit, words: Sequence[str], tags: Sequence[str], tables: Mapping[str, Alternatives], number: int
 ) -> list[str]:
-    """Return the words of the bad sentence.
-
-    *number* selects a word of a table, preferably a word that the good sentence lacks. *tags* are the tags of *words*.
-    """
+    """Return the words of the bad sentence; *number* selects words from *tables*, preferably words that are new."""
     bad = []
     for position, word, table in edit:
         if not table:

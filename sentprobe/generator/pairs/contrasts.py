@@ -122,21 +122,13 @@ def _build_progressive_condition(pattern: Pattern, path: str) -> Iterator[ev.Eve
 
 
 def _build_modal_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield the partial event whose clause at *path* is positive and has simple aspect.
-
-    The sense of a modal can decide what a negation denies ("must not", "can not"), and "must be being helped" is
-    unusual.
-    """
+    """Yield a positive, simple clause, because the sense of a modal can decide what a negation denies ("must not")."""
     clause_event = ev.Event(polarity=ev.Polarity.POSITIVE, aspect=ev.Aspect.SIMPLE)
     yield _constrain_clause(pattern, path, clause_event)
 
 
 def _build_auxiliary_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield the partial event in which an auxiliary shows which verb takes the adverb.
-
-    Without an auxiliary, an adverb between a relative clause and the main verb is ambiguous: "the man that slept
-    quietly danced".
-    """
+    """Yield the partial event in which an auxiliary, if needed, shows which of two verbs takes an adverb."""
     has_two_verbs = path == MAIN and pattern.clauses
     conditions = _build_progressive_condition if has_two_verbs else _build_structure_condition
     yield from conditions(pattern, path)

@@ -56,10 +56,7 @@ def adapt_aspects(event: ev.Event, language: Language) -> ev.Event:
 
 
 def find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
-    """Yield the clauses whose form changes between anchor and positive, and the required voice of the anchor, or None.
-
-    In a language whose objects can stand first, only the word order changes.
-    """
+    """Yield the paths whose form changes between anchor and positive, and the required voice of the anchor, or None."""
     if not language.has_fronting:
         yield from _find_voice_changes(pattern)
     elif pattern.frame is not ev.Frame.INTRANSITIVE:

@@ -91,10 +91,7 @@ def find_replaced_kind(layout: Layout, name: str) -> Kind:
 
 
 def find_irreplaceable_words(replacements: ReplacementTables, layout: Layout, name: str) -> list[int]:
-    """Return the value indices of the words that may lack a replacement in the variable *name*.
-
-    Such a word has so few possible replacements that they can all occur elsewhere in the sentence.
-    """
+    """Return the words (value indices) of the variable *name* whose replacements may all occur in the sentence."""
     table = replacements[find_replaced_kind(layout, name)]
     (variable,) = (variable for variable in layout.variables if variable.name == name)
     rivals = np.zeros(len(table), np.int64)

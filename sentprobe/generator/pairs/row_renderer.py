@@ -16,10 +16,7 @@ from sentprobe.lexicon import Lexicon
 
 
 class RowSource:
-    """The rows of sentences that a renderer currently reads.
-
-    ``rows`` can be replaced by other rows with the same words, so that a renderer keeps its cache.
-    """
+    """The rows of sentences that a renderer reads at present; ``rows`` can be replaced by rows with the same words."""
 
     def __init__(self, lexicon: Lexicon, words: Words) -> None:
         self.lexicon = lexicon

@@ -62,10 +62,7 @@ class Translator:
         return word is not None and Flag.SENTENCE not in word.flags
 
     def translate_sentence(self, event: ev.Event, id: str = "") -> Sentence:
-        """Return the translated sentence of an event; the sentence has one reading.
-
-        Raises UsageError if a word or a form has no translation.
-        """
+        """Return an unambiguous sentence that translates an event. Raises UsageError if a word has no translation."""
         sentence = realize(self.translate(event), self.target, id=id)
         if _has_active_object(sentence.event) and len(parse(sentence.text, self.target)) > 1:
             return realize(_make_passive(sentence.event), self.target, id=id)
@@ -169,10 +166,7 @@ def _has_two_negatives(row: Mapping[str, Any]) -> bool:
 
 
 def iterate_translated_columns(triplets: TripletSet, translator: Translator) -> Iterator[TrainingColumns]:
-    """Yield the columns ``anchor``, ``positive`` and ``negative`` of translated triplets, part by part.
-
-    A random half of the negatives has the form of the anchor.
-    """
+    """Yield translated triplets as columns (anchor, positive, negative); half of the negatives have the anchor's form."""
     is_hard = np.random.default_rng((triplets.seed, 2)).permutation(len(triplets)) % 2
     rows = zip(iterate_translated_rows(triplets, translator), is_hard.tolist(), strict=True)
     while portion := [*islice(rows, PORTION_SIZE)]:

@@ -48,10 +48,7 @@ class ParsedPhrase(NamedTuple):
 
 
 class ParsedClause(NamedTuple):
-    """A parsed clause: its shape, its lemmas, and pairs of a role and a noun phrase.
-
-    ``relativizer`` also holds the question word of a wh-question.
-    """
+    """A parsed clause: shape, lemmas, and pairs of a role and a noun phrase; ``relativizer`` may be a question word."""
 
     shape: shapes.ClauseShape
     verb: str
@@ -241,10 +238,7 @@ _Step = tuple[int, Trie, int, _Match]
 
 
 class _Parser:
-    """A recursive-descent parser that follows the tries of clause shapes.
-
-    If *expected* is a set, the parser fills it with descriptions of the inputs expected at the furthest token reached.
-    """
+    """A recursive-descent parser along the tries of clause shapes; missing inputs are added to the set *expected*."""
 
     def __init__(self, tokens: list[str], lexicon: Lexicon, expected: set[str] | None = None) -> None:
         self.tokens = tokens
@@ -364,10 +358,7 @@ class _Parser:
         return phrases
 
     def _find_clauses(self, at: int, phrase: ParsedPhrase, word_class: str) -> Iterator[tuple[int, ParsedPhrase]]:
-        """Yield *phrase* with each relative clause that begins at *at*, after the position of the clause's end.
-
-        Commas enclose the relative clause if the language requires them.
-        """
+        """Yield *phrase* with each relative clause that begins at *at*, after the end of the clause and its comma."""
         ends: list[tuple[int, ParsedClause]] = []
         has_commas = self._language.closes_clauses
         if has_commas and self._readings[at].text != ",":
@@ -385,10 +376,7 @@ class _Parser:
                 self._record_failure(end, "','")
 
     def _find_bare_phrases(self, at: int) -> Iterator[tuple[int, ParsedPhrase, str]]:
-        """Yield the end, the phrase and the noun's class for each plain noun phrase that begins at *at*.
-
-        A plain noun phrase has neither a relative clause nor a conjunct.
-        """
+        """Yield end, phrase and noun class of each noun phrase at *at* without relative clause or conjunct."""
         determiners = self._readings[at].determiners
         if not determiners:
             self._record_failure(at, "a determiner")

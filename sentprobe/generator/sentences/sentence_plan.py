@@ -292,10 +292,7 @@ def _number_slots(plan: SentencePlan, lemma: str, path: str) -> None:
 
 
 def _join_parts(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple[SentencePlan, list[int]]:
-    """Return the joined plan of a shape's *items*, and the position of the first token of each part.
-
-    The first clause of the joined plan has placeholder positions, which the caller replaces.
-    """
+    """Return the joined plan of *items*, whose first clause the caller must fill in, and the start of each part."""
     starts = list(accumulate((len(part.tokens) for part in parts[:-1]), initial=0))
     heads = [start + part.head for start, part in zip(starts, parts, strict=True)]
     tokens: list[PlanToken] = []

@@ -150,11 +150,7 @@ def _annotate_tree(tree: str, lexicon: Lexicon, *, id: str) -> Sentence:
 
 
 def write_conllu(sentence: Sentence) -> str:
-    """Return *sentence* in CoNLL-U.
-
-    The column MISC holds token numbers: on a verb Agent (0 for the absent agent of an order), Patient and Recipient; on
-    a negation cue Negates, the number of the negated verb.
-    """
+    """Return *sentence* in CoNLL-U; MISC holds token numbers: Agent (0: none), Patient, Recipient and Negates."""
     misc = {p.verb: f"Agent={p.agent or 0}" for p in sentence.predicates}
     for p in sentence.predicates:
         if p.patient is not None:

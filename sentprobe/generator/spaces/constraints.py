@@ -17,10 +17,7 @@ Allowed: TypeAlias = frozenset[int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Words:
-    """The lemmas to choose from; compared by identity, so that an instance can be a cache key.
-
-    ``verbs`` lists the verbs of all frames, and ``verbs_by_frame`` their positions in that list by frame.
-    """
+    """The lemmas to choose from, compared by identity; ``verbs_by_frame`` holds positions in the list ``verbs``."""
 
     nouns: tuple[str, ...]
     verbs: tuple[str, ...]
@@ -109,12 +106,7 @@ class Choices:
 
 
 def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraints: Constraints) -> Words:
-    """Return the words from which sentences are drawn.
-
-    Raises:
-        UsageError: a word or feature is unknown, or unavailable.
-        Contradiction: adjectives are required, but the vocabulary has none.
-    """
+    """Return the words to choose from. Raises UsageError for unknown words, Contradiction without adjectives."""
     lexicon.vocabulary(vocabulary)
     _check_choices(choices, lexicon.language)
     for count in (*choices.adverbs, *choices.adverbs_in_clauses):

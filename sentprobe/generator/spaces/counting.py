@@ -113,10 +113,7 @@ class Cell:
         return prod(self.radices)
 
     def decode_one(self, index: int) -> list[int]:
-        """Return the value index of each variable for the element at *index*.
-
-        For many elements, :class:`CellTable` is faster.
-        """
+        """Return each variable's value index in the element at *index*; for many elements, a CellTable is faster."""
         digits: list[int] = []
         for radix in reversed(self.radices):
             index, digit = divmod(index, radix)
@@ -149,10 +146,7 @@ _NOWHERE = np.iinfo(np.int64).max
 
 
 class _CellColumn:
-    """The data of one variable in all cells of a layout.
-
-    Arrays have one entry for each cell, or a single entry if all cells have the same.
-    """
+    """The data of one variable in all cells of a layout: an entry for each cell, or one if all entries are equal."""
 
     def __init__(
         self, name: str, choices: Sequence[Choice], radices: Sequence[int], rivals: Sequence[tuple[int, ...]]
@@ -210,10 +204,7 @@ class CellTable:
         return values
 
     def _split_digits(self, indices: IndexArray, cells: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """Return the mixed-radix digits of *indices*, an array for each variable.
-
-        Large indices are split into parts below 2**63, because int64 arithmetic is fast.
-        """
+        """Return the mixed-radix digits of *indices*, computed in parts below 2**63 because int64 arithmetic is fast."""
         digits: list[NDArray[np.int64]] = []
         end = len(self._columns)
         while end:
@@ -321,10 +312,7 @@ def _group_variables(layout: Layout) -> tuple[tuple[int, ...], ...]:
 
 
 def _choose_atoms(domains: tuple[Bits, ...]) -> Iterator[tuple[Bits, ...]]:
-    """Yield a tuple of atoms for each cell: the values of each variable of a group, from their domains.
-
-    An *atom* is the set of all values that exactly the same variables allow.
-    """
+    """Yield the values of a group's variables in each cell: for each variable an *atom*, values in the same domains."""
     atoms: list[tuple[tuple[bool, ...], Bits]] = [((), reduce(or_, domains, 0))]
     for domain in domains:
         parts = (((*s, is_in), atom & (domain if is_in else ~domain)) for s, atom in atoms for is_in in (False, True))

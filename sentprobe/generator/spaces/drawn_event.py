@@ -36,10 +36,7 @@ class DrawnEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClauseParts:
-    """The positions of a clause's variables in its layout; None for a feature that is fixed.
-
-    ``roles`` holds the positions of the nouns in each role; a gap has those of the modified noun.
-    """
+    """The positions of a clause's variables in its layout, or None if fixed; a gap has those of the modified noun."""
 
     site: ClauseSite
     verb: int

@@ -102,9 +102,7 @@ def _find_family(pattern: Pattern) -> tuple[Frame, tuple[Frame, ...]]:
 
 
 def parse_side(values: Sequence[str], *, held_out: bool) -> SplitSide | None:
-    """Return the side that an option's values describe (a share of the words, names of structures), or None if none.
-
-    Raises UsageError.
+    """Return the side of an option's values (a share, names of structures), or None without values. Raises UsageError.
 
     >>> parse_side(["0.3", "transitive"], held_out=True)
     SplitSide(share=0.3, structures=('transitive',), held_out=True)

@@ -38,10 +38,7 @@ class PhraseForm(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable of a layout, named for the slot or feature that it fills.
-
-    ``domain`` holds the indices of the allowed values among ``values``.
-    """
+    """A variable, named for its slot or feature; ``domain`` holds the indices of the allowed ``values``."""
 
     name: str
     values: Sequence[LayoutValue]
@@ -50,10 +47,7 @@ class Variable:
 
 
 class ClauseForm(NamedTuple):
-    """The features of a clause that add or remove variables of its layout.
-
-    ``asked`` is the role that a wh-question asks for, with its question word. ``reflexive`` is the role of a reflexive.
-    """
+    """The features of a clause that add or remove variables; ``asked`` is the role and the word of a wh-question."""
 
     is_modal: bool = False
     mood: ev.Mood = ev.Mood.STATEMENT
@@ -67,10 +61,7 @@ TENSED = ClauseForm()
 
 @dataclass(frozen=True, slots=True)
 class ClauseSite:
-    """A clause of a layout. ``path`` begins the names of its variables; both are "" for the main clause.
-
-    ``owner`` is the path of the noun that a relative clause modifies. ``voice`` is None if it is a variable.
-    """
+    """A clause of a layout: ``path`` begins the names of its variables; ``owner`` is the path of the modified noun."""
 
     path: str
     frame: ev.Frame
@@ -133,11 +124,7 @@ def make_layout(
     *,
     phrases: tuple[PhraseForm, ...] = (),
 ) -> Layout:
-    """Return the layout of a structure.
-
-    *adverbs* (how many adverbs) and *forms* have an entry for each clause, main clause first. *phrases* describes the
-    noun phrases with adjectives or a conjunct.
-    """
+    """Return the layout of *pattern*, with *adverbs* (how many) and *forms* for each clause, main clause first."""
     forms = forms or (TENSED,) * len(adverbs)
     is_active = forms[0].mood is ev.Mood.ORDER or not has_passive(pattern.frame, forms[0].fronting)
     is_active = is_active or forms[0].reflexive is not None
@@ -184,10 +171,7 @@ def list_participant_paths(pattern: Pattern) -> tuple[str, ...]:
 def list_phrase_forms(
     pattern: Pattern, form: ClauseForm, adjectives: tuple[int, ...], coordinations: tuple[int, ...]
 ) -> Iterator[tuple[PhraseForm, ...]]:
-    """Yield each combination of forms of the noun phrases in a sentence of *pattern*.
-
-    *adjectives* lists how many adjectives a noun can have, and *coordinations* how many nouns can have a conjunct.
-    """
+    """Yield the forms of all noun phrases of *pattern*, for each choice of *adjectives* and *coordinations*."""
     overt_roles = ClauseSite("", pattern.frame, None, None, 0, "", form=form).overt_roles
     absent_paths = {f"{role.value}." for role in ev.Role if role not in overt_roles}
     paths = [path for path in list_participant_paths(pattern) if path not in absent_paths]

@@ -1,7 +1,4 @@
-"""Boxes of ungrammatical sentences: reflexives that do not agree, and *ever* or *any* without a negation or question.
-
-A box holds the allowed values of some variables. The conditions stand in :mod:`sentprobe.generator.events.licenses`.
-"""
+"""Boxes (allowed values of variables) of the sentences in which a reflexive, *ever* or *any* has no license."""
 
 from collections.abc import Iterator
 from itertools import product

@@ -27,10 +27,7 @@ def iterate_order_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Ite
 
 
 def _find_undecided_boxes(words: Words, lexicon: Lexicon, choices: Choices, layout: Layout) -> list[Restriction]:
-    """Return the boxes of clauses whose two nouns each have one form for nominative and accusative.
-
-    Of the main clauses, only those with a fronted object are included, unless ``choices.decided``.
-    """
+    """Return the boxes of clauses in which both nouns have the same form in nominative and accusative."""
     boxes: list[Restriction] = []
     for site in layout.clauses:
         if (

@@ -12,10 +12,7 @@ from sentprobe.lexicon import Kind, Lexicon
 
 
 class ObjectFrame(NamedTuple):
-    """The features of an active clause that determine its objects.
-
-    ``gap`` is the role of a gap, or of the participant that a question asks for.
-    """
+    """The features of an active clause that determine its objects; ``gap`` is the role of a gap or question word."""
 
     frame: ev.Frame
     dative: ev.Dative | None = None

@@ -57,10 +57,7 @@ RELATIVES: Mapping[tuple[Role, Voice], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A feature of main clauses, relative clauses or nouns.
-
-    ``variable`` is the end of the names of the variables that hold the feature.
-    """
+    """A feature of main clauses, relative clauses or nouns; ``variable`` is how the names of its variables end."""
 
     name: str
     place: str
@@ -98,11 +95,7 @@ _VALUES: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """A feature at one place in a layout, such as the tense of a certain clause.
-
-    ``variable`` is the position of the variable that holds the feature, or None if the layout fixes the feature.
-    ``allowed`` has the indices of the variable's values for each value of the feature.
-    """
+    """A feature at one place in a layout: the position of its variable (None: fixed), and its values' value indices."""
 
     feature: str
     variable: int | None
@@ -314,10 +307,7 @@ def _split_by_traits(
 def _compute_shares(
     sizes: dict[FeaturePath, int], profile: Profile, depth: int = 0
 ) -> Iterator[tuple[FeaturePath, float]]:
-    """Yield the path and the share of each stratum.
-
-    A share is the product, along the path, of relative weights or, for the feature "", relative sizes.
-    """
+    """Yield each stratum's path and share: along the path, a product of relative weights (of sizes, for "")."""
     branches: dict[tuple[str, str], dict[FeaturePath, int]] = {}
     for path, size in sizes.items():
         if depth == len(path):

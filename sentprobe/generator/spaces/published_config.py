@@ -90,10 +90,7 @@ class PublishedConfig:
 
 
 def read_config(path: Path, lexicon: Lexicon) -> PublishedConfig:
-    """Return the content of a constraint file.
-
-    Raises UsageError if the file cannot be read, or has an unknown key, value or lemma.
-    """
+    """Return the content of a constraint file. Raises UsageError for an unreadable file, or an unknown name."""
     return read_config_text(_read_text(path), lexicon, source=str(path))
 
 

@@ -11,11 +11,7 @@ from sentprobe.generator.spaces.layout import ClauseSite, Layout, LayoutValue, R
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """A rule that excludes or requires the sentences of some boxes; ``text`` describes the rule in messages.
-
-    ``find_boxes`` returns the boxes of a layout: the allowed values of some variables. The rule excludes their union if
-    ``is_ban``, and excludes all other sentences if not.
-    """
+    """A rule that excludes the sentences in some boxes (``is_ban``), or all other sentences; messages show ``text``."""
 
     text: str
     find_boxes: Callable[[Layout], Sequence[Restriction]]
@@ -27,10 +23,7 @@ class _ImpossibleStructure(Exception):  # noqa: N818 - not an error but the outc
 
 
 def list_restrictions(partial: ev.Event, site: ClauseSite, layout: Layout) -> Iterator[Restriction]:
-    """Yield the values of variables with which *partial* subsumes the clause at *site*.
-
-    There is a restriction for each order of coordinated nouns, as in "the man and the woman".
-    """
+    """Yield the values with which *partial* subsumes the clause at *site*, for each order of coordinated nouns."""
     paths = layout.coordinations
     for reversed_paths in chain.from_iterable(combinations(paths, size) for size in range(len(paths) + 1)):
         matcher = _Matcher(layout, reversed_paths)

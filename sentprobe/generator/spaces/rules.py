@@ -1,7 +1,4 @@
-"""The rules of a space: constraints, choices and grammar as boxes of sentences that are required or excluded.
-
-A box of a layout holds the allowed values of some variables.
-"""
+"""The rules of a space: constraints, choices and grammar as boxes (values of variables) to require or exclude."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -212,7 +209,6 @@ def _find_progressive_boxes(verbs: dict[Kind, Allowed], layout: Layout) -> list[
 
 
 def _find_contraction_boxes(modals: Allowed, layout: Layout) -> list[Restriction]:
-    """Return the boxes of clauses in which n't follows one of *modals*."""
     contracted = frozenset([NEGATIONS.index(Negator.CONTRACTED.value)])
     return [
         {f"{site.path}modal": modals, f"{site.path}negation": contracted}

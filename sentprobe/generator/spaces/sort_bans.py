@@ -64,10 +64,7 @@ def find_sort_boxes(bans: Iterable[SortBan], layout: Layout) -> Iterator[Restric
 
 
 def _list_sort_pairs(layout: Layout) -> Iterator[tuple[Kind, str, str, str]]:
-    """Yield kind, role, word variable and noun variable for each word that restricts the sort of a noun.
-
-    The modified noun stands for the gap of a relative clause.
-    """
+    """Yield kind, role, word variable and noun variable for each word and the noun whose sort it restricts."""
     for site in layout.clauses:
         kind = Kind(site.frame.value)
         yield Kind.RELATIVIZER, MODIFIED, f"{site.owner}rel", f"{site.owner}noun"

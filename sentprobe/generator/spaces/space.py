@@ -1,7 +1,4 @@
-"""The finite space of the events that templates, vocabulary, choices and constraints allow.
-
-A space can be counted, indexed and sampled.
-"""
+"""The finite space of events that templates, vocabulary, choices and constraints allow: counted, indexed, sampled."""
 
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -323,11 +320,7 @@ def join_batches(batches: Sequence[EventBatch]) -> EventBatch:
 
 
 class _CellIndex:
-    """The cells of counted boxes, in order.
-
-    ``starts`` and ``ends`` are the first index in each cell, and the first index after the cell. ``layout_numbers`` and
-    ``ranks`` are the number of the cell's layout, and the position of the cell among the cells of that layout.
-    """
+    """The cells of boxes, in order: first index, end, number of the layout, and position among the layout's cells."""
 
     def __init__(self, boxes: Sequence[tuple[counting.CountedBox, int]]) -> None:
         self.starts: list[int] = []
@@ -378,11 +371,7 @@ def _build_cached_layouts(
     negators: tuple[Negator, ...],
     forms: tuple[tuple[ClauseForm, ...], tuple[ClauseForm, ...]],
 ) -> tuple[Layout, ...]:
-    """Return the layouts of templates for all combinations of *counts* and *forms*.
-
-    *counts*: how many adverbs main and relative clauses have, how many adjectives nouns have, and how many nouns are
-    coordinated. *forms*: the forms of main clauses and of relative clauses.
-    """
+    """Return the layouts for all *counts* (main and inner adverbs, adjectives, coordinations) and *forms*."""
     main, inner, adjectives, coordinations = counts
     main_forms, inner_forms = forms
     return tuple(

@@ -81,10 +81,7 @@ def list_template_names(*, deep: bool = False, language: Language = ENGLISH) -> 
 
 
 def expand_templates(names: Iterable[str], language: Language) -> tuple[str, ...]:
-    """Return *names*; if `all` is among them, also the templates that only this language has.
-
-    Raises UsageError for a template that the language lacks.
-    """
+    """Return *names*, and for `all` also the language's own templates. Raises UsageError for a template it lacks."""
     names = tuple(names)
     for name in names:
         frames = {frame for pattern in find_patterns([name]) for frame in list_frames(pattern)}

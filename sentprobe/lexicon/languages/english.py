@@ -49,10 +49,7 @@ def find_word_features(pos: str, lemma: str, number: str = "", _case: str = "", 
 
 
 def make_forms(lemma: str, kind: Kind, table: EntryValues, ask: FormSource) -> Iterator[tuple[Form, str]]:
-    """Yield the name and the spelling of each form of a word.
-
-    If the entry of a determiner, relativizer or modal states a form, the word has only the stated forms.
-    """
+    """Yield each form of a word; a determiner, relativizer or modal that states a form has no other forms."""
     exhaustive = kind in CLOSED_KINDS and any(form in table for form in FORMS[kind])
     for form in FORMS[kind]:
         stated = table.get(form, table.get(form.removesuffix(".vowel")))

@@ -37,9 +37,7 @@ FORMS = {
 
 
 def make_forms(lemma: str, kind: Kind, table: EntryValues, _ask: object = None) -> Iterator[tuple[str, str]]:
-    """Yield the name and the spelling of each form of a word.
-
-    If the entry lacks a principal part (such as the plural), the forms that depend on it are left out.
+    """Yield each form of a word; without a principal part, such as the plural, the forms that depend on it are absent.
 
     >>> dict(make_forms("alt", Kind.ADJECTIVE, {}))["ADJA.sg.acc.masc"]
     'alten'
@@ -97,9 +95,7 @@ def find_form(slot: str, number: str, case: str, gender: str) -> str:
 
 
 def find_features(pos: str, _lemma: str, number: str, case: str, gender: str) -> str:
-    """Return the Universal Dependencies features of a word as in UD German-GSD, or "".
-
-    Plural articles and pronouns have no gender there.
+    """Return the features of a word as in UD German-GSD, where plural articles and pronouns have no gender.
 
     >>> find_features("DET", "der", "sg", "acc", "masc"), find_features("PRON", "der", "pl", "dat", "fem")
     ('Case=Acc|Definite=Def|Gender=Masc|Number=Sing|PronType=Art', 'Case=Dat|Number=Plur|PronType=Dem,Rel')
