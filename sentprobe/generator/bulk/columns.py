@@ -117,7 +117,7 @@ INDEX_MARKER = 7_777_777_777_777_777_777
 
 @dataclass(frozen=True, slots=True)
 class LayoutRows:
-    """Events of one layout, a row for each: value indices by variable, numbers of shapes, and finite forms of clauses."""
+    """Events of one layout, a row for each: value indices by variable, numbers of shapes, finite forms of clauses."""
 
     values: Mapping[str, NumberArray]
     tables: WordTables

@@ -166,7 +166,7 @@ def _has_two_negatives(row: Mapping[str, Any]) -> bool:
 
 
 def iterate_translated_columns(triplets: TripletSet, translator: Translator) -> Iterator[TrainingColumns]:
-    """Yield translated triplets as columns (anchor, positive, negative); half of the negatives have the anchor's form."""
+    """Yield translated triplets as columns (anchor, positive, negative); half of the negatives are hard."""
     is_hard = np.random.default_rng((triplets.seed, 2)).permutation(len(triplets)) % 2
     rows = zip(iterate_translated_rows(triplets, translator), is_hard.tolist(), strict=True)
     while portion := [*islice(rows, PORTION_SIZE)]:

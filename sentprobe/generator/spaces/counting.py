@@ -204,7 +204,7 @@ class CellTable:
         return values
 
     def _split_digits(self, indices: IndexArray, cells: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """Return the mixed-radix digits of *indices*, computed in parts below 2**63 because int64 arithmetic is fast."""
+        """Return the mixed-radix digits of *indices*, computed in parts below 2**63, so that int64 suffices."""
         digits: list[NDArray[np.int64]] = []
         end = len(self._columns)
         while end:
