@@ -97,16 +97,8 @@ class _Search:
             if unified is not None:
                 meaning = goal.get("SEM")
                 name = str(meaning.get("LEM", "")) if isinstance(meaning, FeatStruct) else ""
-                yield (
-                    unified["lhs"],
-                    Hole(
-                        category=goal[TYPE],
-                        name=name,
-                        rel=_get_text(goal, "REL"),
-                        case=_get_text(goal, "CASE"),
-                        last=_get_text(goal, "LAST") == "+",
-                    ),
-                )
+                rel, case, last = (_get_text(goal, feature) for feature in ("REL", "CASE", "LAST"))
+                yield unified["lhs"], Hole(category=goal[TYPE], name=name, rel=rel, case=case, last=last == "+")
                 return
 
     def _expand_children(

@@ -65,7 +65,7 @@ def make_draft(
     """Return the words of a lexicon file; *ask* returns inflected forms, and *lent_words* replace absent sections."""
     sections = [s for s in document.sections if s.name in language.forms]
     items = tuple(
-        DraftWord(make_word(Kind(section.name), entry, ask, language), entry)
+        DraftWord(_make_word(Kind(section.name), entry, ask, language), entry)
         for section in sections
         for entry in section.entries
     )
@@ -77,7 +77,7 @@ def make_draft(
     return Draft(document, items, inherited, language)
 
 
-def make_word(kind: Kind, entry: LexiconEntry, ask: FormSource, language: Language) -> Word:
+def _make_word(kind: Kind, entry: LexiconEntry, ask: FormSource, language: Language) -> Word:
     """Return the word of an entry, with the forms that the entry states, and otherwise the forms from *ask*."""
     table = entry.value if isinstance(entry.value, dict) else {}
     article = table.get(ARTICLE)
@@ -88,19 +88,19 @@ def make_word(kind: Kind, entry: LexiconEntry, ask: FormSource, language: Langua
         flags=frozenset(Flag(flag) for flag in list_strings(table.get(FLAGS)) if flag in frozenset(Flag)),
         vowel=language is ENGLISH and kind in VOWEL_KINDS and (article == "an" if article else takes_an(entry.key)),
         sort=sort if isinstance(sort := table.get(SORT), str) else PERSON,
-        takes=dict(read_takes(table.get(TAKES))),
-        gender=read_text(table, GENDER),
-        auxiliary=read_text(table, AUXILIARY),
-        english=read_text(table, ENGLISH_LEMMA),
+        takes=dict(_read_takes(table.get(TAKES))),
+        gender=_read_text(table, GENDER),
+        auxiliary=_read_text(table, AUXILIARY),
+        english=_read_text(table, ENGLISH_LEMMA),
     )
 
 
-def read_text(table: Mapping[str, object], key: str) -> str:
+def _read_text(table: Mapping[str, object], key: str) -> str:
     """Return the string that a table has for *key*, or "" if there is no string."""
     return value if isinstance(value := table.get(key), str) else ""
 
 
-def read_takes(value: object) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _read_takes(value: object) -> Iterator[tuple[str, tuple[str, ...]]]:
     """Yield the sorts of nouns that a word takes, by role; *value* is a table or, unless the word is a verb, a list."""
     for role, sorts in (value if isinstance(value, dict) else {MODIFIED: value}).items():
         if names := tuple(list_strings(sorts)):

@@ -39,7 +39,7 @@ class Lexicon:
         by_kind = {kind: tuple(w for w in self.entries if w.kind is kind) for kind in Kind}
         object.__setattr__(self, "_by_kind", by_kind)
         object.__setattr__(self, "_by_lemma", {(w.kind, w.lemma): w for w in self.entries})
-        object.__setattr__(self, "_by_form", group_readings(self.entries))
+        object.__setattr__(self, "_by_form", _group_readings(self.entries))
 
     def words(self, kind: Kind) -> tuple[Word, ...]:
         """Return the words of one kind, in the order of the file."""
@@ -109,7 +109,7 @@ class Lexicon:
         return self._by_form.get(form_text, ())
 
 
-def group_readings(words: Iterable[Word]) -> dict[str, tuple[WordReading, ...]]:
+def _group_readings(words: Iterable[Word]) -> dict[str, tuple[WordReading, ...]]:
     """Return, for each inflected form of *words*, its readings: pairs of a word and the name of the form."""
     by_text: dict[str, list[WordReading]] = {}
     for word in words:

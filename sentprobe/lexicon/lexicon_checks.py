@@ -37,8 +37,8 @@ def check_unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     for section in draft.document.sections:
         if section.name not in {*draft.language.forms, SYNONYMS} and not drafts.is_vocabulary(section):
             kinds = draft.language.forms
-            hint = suggest_nearest(section.name, [*kinds, SYNONYMS, VOCABULARY])
-            expected = f"{format_names(kinds)}, {SYNONYMS} or {VOCABULARY}.NAME"
+            hint = _suggest_nearest(section.name, [*kinds, SYNONYMS, VOCABULARY])
+            expected = f"{_format_names(kinds)}, {SYNONYMS} or {VOCABULARY}.NAME"
             yield section.line, f"[{section.name}], expected {expected}{hint}"
 
 
@@ -46,15 +46,15 @@ def check_duplicate_lemma(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Write a lemma once in its section, and once in a list of a vocabulary or a set of synonyms."""
     for place, first in draft.document.repeated:
         yield place.first, f"{place.key!r} in [{place.section}] is on line {first.first} already"
-    yield from find_shared_translations(draft)
-    for entry in (*list_vocabulary_entries(draft), *list_synonym_sets(draft)):
+    yield from _find_shared_translations(draft)
+    for entry in (*_list_vocabulary_entries(draft), *_list_synonym_sets(draft)):
         counts = Counter(drafts.list_strings(entry.value))
         for lemma in sorted(lemma for lemma, count in counts.items() if count > 1):
             line = draft.document.find_line(lemma, after=entry.line)
             yield line, f"{lemma!r} stands more than once in the list of {entry.key!r}"
 
 
-def find_shared_translations(draft: drafts.Draft) -> Iterator[LexiconFinding]:
+def _find_shared_translations(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Yield the words whose English translation another word of the kind has; dative verbs count as transitive."""
     owners: dict[tuple[Kind, str], Word] = {}
     for item in draft.items:
@@ -72,25 +72,25 @@ def check_missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         if missing and (kind in draft.language.open_kinds or not forms):
             word = f"{kind} {item.word.lemma!r}"
             keys = draft.language.keys[kind]
-            expected = f'"{missing[0]}" = ...' if missing[0] in keys else f"keys of {format_names(keys)}"
-            yield (item.entry.line, f"{word} lacks {format_names(missing)}, expected {expected}")
+            expected = f'"{missing[0]}" = ...' if missing[0] in keys else f"keys of {_format_names(keys)}"
+            yield (item.entry.line, f"{word} lacks {_format_names(missing)}, expected {expected}")
         if drafts.GENDER in draft.language.keys[kind] and drafts.GENDER not in stated and not draft.language.reflexives:
             yield item.entry.line, f"{kind} {item.word.lemma!r} lacks its gender, expected {drafts.GENDER} = ..."
 
 
 def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Choose words whose inflected forms show the word, its number and its tense."""
-    yield from find_reserved_words(draft)
-    yield from find_shared_forms(draft)
+    yield from _find_reserved_words(draft)
+    yield from _find_shared_forms(draft)
     for item in draft.items if draft.language.has_distinct_forms else ():
         forms, line, lemma = item.word.forms, item.entry.line, item.word.lemma
         if item.word.kind is Kind.NOUN and forms.get(Form.NN) == forms.get(Form.NNS):
             yield line, f"the plural of {lemma!r} equals its singular"
-        if is_syncretic(item.word) and Flag.SYNCRETIC not in item.word.flags:
+        if _is_syncretic(item.word) and Flag.SYNCRETIC not in item.word.flags:
             yield line, f'the past of {lemma!r} equals its plain form: flags = ["{Flag.SYNCRETIC}"]'
 
 
-def find_reserved_words(draft: drafts.Draft) -> Iterator[LexiconFinding]:
+def _find_reserved_words(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Yield the words with a form that is a function word of the grammar."""
     for item in draft.items:
         reserved = draft.language.reserved - ({"who", "what"} if item.word.kind is Kind.RELATIVIZER else frozenset())
@@ -98,13 +98,13 @@ def find_reserved_words(draft: drafts.Draft) -> Iterator[LexiconFinding]:
             yield item.entry.line, f"{text!r} of {item.word.lemma!r} is a word of the grammar"
 
 
-def find_shared_forms(draft: drafts.Draft) -> Iterator[LexiconFinding]:
+def _find_shared_forms(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Yield the forms that two words share, unless the words are uses of the same verb."""
     owners = {text: word for word in draft.inherited for text in word.forms.values()}
     for item in draft.items:
         for text in dict.fromkeys(item.word.forms.values()):
             owner = owners.setdefault(text, item.word)
-            if find_identity(owner, draft) != find_identity(item.word, draft):
+            if _find_identity(owner, draft) != _find_identity(item.word, draft):
                 ours = f"{text!r} of {item.word.kind} {item.word.lemma!r}"
                 yield item.entry.line, f"{ours} is also a form of {owner.kind} {owner.lemma!r}"
 
@@ -113,18 +113,18 @@ def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Use only keys that entries of this kind can have."""
     for item in draft.items:
         kind = item.word.kind
-        known_keys = dict.fromkeys((*draft.language.keys[kind], *list_other_keys(kind)))
-        yield from find_unexpected(item.stated, (*known_keys,), item.entry.line)
+        known_keys = dict.fromkeys((*draft.language.keys[kind], *_list_other_keys(kind)))
+        yield from _find_unexpected(item.stated, (*known_keys,), item.entry.line)
         if kind in VERBS and isinstance(sorts_by_role := item.stated.get(drafts.TAKES), dict):
-            yield from find_unexpected(sorts_by_role, ROLES[kind], item.entry.line)
+            yield from _find_unexpected(sorts_by_role, ROLES[kind], item.entry.line)
     for section in draft.vocabularies:
         for entry in section.entries:
-            yield from find_unexpected([entry.key], (*draft.language.open_kinds, drafts.EXCEPT), entry.line)
+            yield from _find_unexpected([entry.key], (*draft.language.open_kinds, drafts.EXCEPT), entry.line)
     for entry in draft.synonyms:
-        yield from find_unexpected([entry.key], draft.language.open_kinds, entry.line)
+        yield from _find_unexpected([entry.key], draft.language.open_kinds, entry.line)
 
 
-def list_other_keys(kind: Kind) -> tuple[str, ...]:
+def _list_other_keys(kind: Kind) -> tuple[str, ...]:
     """Return the keys that entries of a kind can have in every language."""
     flags = (drafts.FLAGS,) if kind in VERBS or kind in POLAR_KINDS else ()
     takes = (drafts.TAKES,) if kind in VERBS or kind in TAKING_KINDS else ()
@@ -137,27 +137,27 @@ def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         flags = [flag for flag in Flag if (flag in VERB_FLAGS) is (item.word.kind in VERBS)]
         for flag in drafts.list_strings(item.stated.get(drafts.FLAGS)):
             if flag not in flags:
-                yield (item.entry.line, f"{flag!r}, expected {format_names(flags)}{suggest_nearest(flag, flags)}")
+                yield (item.entry.line, f"{flag!r}, expected {_format_names(flags)}{_suggest_nearest(flag, flags)}")
         classes = sorted(item.word.flags & NO_PROGRESSIVE)
         if len(classes) > 1:
             yield item.entry.line, f"{item.word.lemma!r} is either {' or '.join(classes)}"
         if Flag.PSYCH in classes and item.word.kind is Kind.INTRANSITIVE:
             yield item.entry.line, f"{item.word.lemma!r} is psych and has no object that feels"
-        if Flag.SYNCRETIC in item.word.flags and not is_syncretic(item.word):
+        if Flag.SYNCRETIC in item.word.flags and not _is_syncretic(item.word):
             yield item.entry.line, f"the past of {item.word.lemma!r} differs from its plain form"
 
 
 def check_unknown_word(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Choose the words of vocabularies and synonym sets from the words of the lexicon."""
     kinds_and_lemmas = [(word.kind, word.lemma) for word in draft.words]
-    for entry in (*list_vocabulary_entries(draft), *list_synonym_sets(draft)):
+    for entry in (*_list_vocabulary_entries(draft), *_list_synonym_sets(draft)):
         kinds = {*draft.language.forms} if entry.key == drafts.EXCEPT else {entry.key}
         lemmas = dict.fromkeys(lemma for kind, lemma in kinds_and_lemmas if kind in kinds)
         for lemma in dict.fromkeys(drafts.list_strings(entry.value)):
             if lemma not in lemmas:
                 line = draft.document.find_line(lemma, after=entry.line)
                 kind = "word" if entry.key == drafts.EXCEPT else entry.key
-                yield line, f"there is no {kind} {lemma!r}{suggest_nearest(lemma, lemmas)}"
+                yield line, f"there is no {kind} {lemma!r}{_suggest_nearest(lemma, lemmas)}"
 
 
 def check_tokens(draft: drafts.Draft) -> Iterator[LexiconFinding]:
@@ -196,37 +196,36 @@ def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         if not section.is_table:
             yield section.line, f"{section.name!r}, expected a section [{section.name}]"
     for item in draft.items:
-        yield from find_wrong_values(item)
-        yield from find_wrong_choice(item, drafts.GENDER, GENDERS)
-        yield from find_wrong_choice(item, drafts.AUXILIARY, tuple(draft.language.perfect_auxiliaries))
-    for entry in list_vocabulary_entries(draft):
-        if not is_strings(entry.value) and entry.value != drafts.ALL:
+        yield from _find_wrong_values(item)
+        yield from _find_wrong_choice(item, drafts.GENDER, GENDERS)
+        yield from _find_wrong_choice(item, drafts.AUXILIARY, tuple(draft.language.perfect_auxiliaries))
+    for entry in _list_vocabulary_entries(draft):
+        if not _is_strings(entry.value) and entry.value != drafts.ALL:
             yield entry.line, f'{entry.key!r}, expected a list of lemmas or "{drafts.ALL}"'
     for entry in draft.synonyms:
         sets = entry.value if isinstance(entry.value, list) else [None]
-        if not all(is_strings(synonyms) and len(drafts.list_strings(synonyms)) > 1 for synonyms in sets):
+        if not all(_is_strings(synonyms) and len(drafts.list_strings(synonyms)) > 1 for synonyms in sets):
             yield entry.line, f"{entry.key!r} of [{SYNONYMS}], expected a list of lists of two lemmas or more"
 
 
-def find_wrong_choice(item: drafts.DraftWord, key: str, values: tuple[str, ...]) -> Iterator[LexiconFinding]:
+def _find_wrong_choice(item: drafts.DraftWord, key: str, values: tuple[str, ...]) -> Iterator[LexiconFinding]:
     """Yield a problem if an entry's value for a key, such as the gender of a noun, is not among *values*."""
     if values and item.stated.get(key, values[0]) not in values:
-        yield item.entry.line, f"{key!r} of {item.word.lemma!r}, expected {format_names(values)}"
+        yield item.entry.line, f"{key!r} of {item.word.lemma!r}, expected {_format_names(values)}"
 
 
-def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
-    """Yield a problem for each value in the entry of a word that has the wrong type."""
+def _find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
     line, lemma = item.entry.line, item.word.lemma
     if not isinstance(item.entry.value, dict):
         yield line, f"{lemma!r}, expected a table such as {{}}"
     for key, value in item.stated.items():
-        if key == drafts.FLAGS and not is_strings(value):
+        if key == drafts.FLAGS and not _is_strings(value):
             yield line, f"{key!r} of {lemma!r}, expected a list of strings"
         elif key == drafts.ARTICLE and value not in ARTICLES:
-            yield line, f"{key!r} of {lemma!r}, expected {format_names(ARTICLES)}"
+            yield line, f"{key!r} of {lemma!r}, expected {_format_names(ARTICLES)}"
         elif key == drafts.SORT and not (isinstance(value, str) and len(value.split()) == 1):
             yield line, f"{key!r} of {lemma!r}, expected the name of a sort, in one word"
-        elif key == drafts.TAKES and not all(s and is_strings(s) for s in list_taken(item.word.kind, value)):
+        elif key == drafts.TAKES and not all(s and _is_strings(s) for s in _list_taken(item.word.kind, value)):
             form = '{ patient = ["thing"] }' if item.word.kind in VERBS else '["thing"]'
             yield line, f"{key!r} of {lemma!r}, expected sorts such as {form}"
         elif key in {*Form, drafts.ENGLISH_LEMMA} and not isinstance(value, str):
@@ -242,7 +241,7 @@ def check_sorts(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         stated = [sort.removeprefix(NOT) for sorts in word.takes.values() for sort in sorts]
         unknown = [sort for sort in dict.fromkeys(stated) if sort not in known_sorts]
         for sort in unknown:
-            expected = f"expected {format_names(known_sorts)}{suggest_nearest(sort, known_sorts)}"
+            expected = f"expected {_format_names(known_sorts)}{_suggest_nearest(sort, known_sorts)}"
             yield line, f"{sort!r} of {word.lemma!r}, {expected}"
         for role in () if unknown or not noun_sorts else ROLES.get(word.kind, ()):
             if not any(word.accepts(sort, role) for sort in noun_sorts):
@@ -274,43 +273,42 @@ def find_problems(draft: drafts.Draft) -> tuple[Problem, ...]:
     return tuple(sorted(all_problems))
 
 
-def find_identity(word: Word, draft: drafts.Draft) -> tuple[str, str]:
+def _find_identity(word: Word, draft: drafts.Draft) -> tuple[str, str]:
     """Return a key that is equal for two words if the words may share a form."""
     if word.kind in VERBS:
         return word.lemma, "verb"
     return (word.lemma, word.kind) if word.kind in draft.language.open_kinds else ("", "closed")
 
 
-def is_syncretic(word: Word) -> bool:
+def _is_syncretic(word: Word) -> bool:
     """Say whether a word is a verb whose past equals its plain form."""
     past = word.forms.get(Form.VBD)
     return word.kind in VERBS and past is not None and past == word.forms.get(Form.VB)
 
 
-def list_taken(kind: Kind, value: object) -> list[object]:
+def _list_taken(kind: Kind, value: object) -> list[object]:
     """Return the parts of the value of ``takes`` that should be lists of sorts; [None] for a verb without a table."""
     return list(value.values()) if kind in VERBS and isinstance(value, dict) else [value if kind not in VERBS else None]
 
 
-def is_strings(value: object) -> bool:
+def _is_strings(value: object) -> bool:
     """Say whether *value* is a list that has only strings."""
     return isinstance(value, list) and len(drafts.list_strings(value)) == len(value)
 
 
-def find_unexpected(keys: Iterable[str], known_keys: tuple[str, ...], line: int) -> Iterator[LexiconFinding]:
+def _find_unexpected(keys: Iterable[str], known_keys: tuple[str, ...], line: int) -> Iterator[LexiconFinding]:
     """Yield a problem for each key that is not in *known_keys*."""
     for key in keys:
         if key not in known_keys:
-            yield (line, f"{key!r}, expected {format_names(known_keys)}{suggest_nearest(key, known_keys)}")
+            yield (line, f"{key!r}, expected {_format_names(known_keys)}{_suggest_nearest(key, known_keys)}")
 
 
-def list_vocabulary_entries(draft: drafts.Draft) -> list[LexiconEntry]:
-    """Return the entries with a valid key from all vocabularies."""
+def _list_vocabulary_entries(draft: drafts.Draft) -> list[LexiconEntry]:
     entries = [entry for section in draft.vocabularies for entry in section.entries]
     return [entry for entry in entries if entry.key in (*draft.language.open_kinds, drafts.EXCEPT)]
 
 
-def list_synonym_sets(draft: drafts.Draft) -> list[LexiconEntry]:
+def _list_synonym_sets(draft: drafts.Draft) -> list[LexiconEntry]:
     """Return an entry for each set of synonyms of a valid kind, with the line of its first lemma."""
     sets, line = [], 1
     for entry in draft.synonyms:
@@ -321,11 +319,9 @@ def list_synonym_sets(draft: drafts.Draft) -> list[LexiconEntry]:
     return [entry for entry in sets if entry.key in draft.language.open_kinds]
 
 
-def suggest_nearest(name: str, known_names: Iterable[str]) -> str:
-    """Return the part of a message that suggests the known name nearest to *name*, or ""."""
+def _suggest_nearest(name: str, known_names: Iterable[str]) -> str:
     return suggest(name, map(str, known_names))
 
 
-def format_names(names: Iterable[str]) -> str:
-    """Return names as a text, separated by commas."""
+def _format_names(names: Iterable[str]) -> str:
     return ", ".join(names)

@@ -27,7 +27,7 @@ def read_lexicon(path: Path | Traversable, *, cache: Path | None = None, languag
         LexiconError: the file has mistakes; the message lists all problems.
         UsageError: the file cannot be read.
     """
-    text = decode_text(read_bytes(path), str(path))
+    text = _decode_text(_read_bytes(path), str(path))
     if cache is None:
         return read_lexicon_text(text, str(path), language=language)
     with remember_forms(cache, text) as ask:
@@ -93,15 +93,14 @@ def read_closed_words(language: Language = ENGLISH) -> tuple[Word, ...]:
     return tuple(word for word in read_built_in_draft(language).words if word.kind in language.closed_kinds)
 
 
-def read_bytes(path: Path | Traversable) -> bytes:
-    """Return the bytes of a lexicon file. Raises UsageError if the file cannot be read."""
+def _read_bytes(path: Path | Traversable) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: cannot read the lexicon: {error.strerror}") from None
 
 
-def decode_text(data: bytes, path: str) -> str:
+def _decode_text(data: bytes, path: str) -> str:
     """Return UTF-8 bytes as text. Raises LexiconError (problem L010) with the line of the first invalid byte."""
     try:
         return data.decode("utf-8")

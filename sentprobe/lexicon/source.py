@@ -115,8 +115,8 @@ def read_document(text: str, path: str) -> Document:
     # Repeated entries are replaced by empty lines, because TOML forbids repeated keys.
     blank = {n for place, _ in repeated for n in range(place.first, place.last + 1)}
     unrepeated = "\n".join("" if number in blank else line for number, line in enumerate(lines, start=1))
-    tables = parse_tables(unrepeated, path, last=text.rstrip("\n").count("\n") + 1)
-    sections = tuple(make_sections(tables, firsts))
+    tables = _parse_tables(unrepeated, path, last=text.rstrip("\n").count("\n") + 1)
+    sections = tuple(_make_sections(tables, firsts))
     return Document(path, lines, sections, tuple(repeated))
 
 
@@ -137,19 +137,18 @@ def scan_places(text: str) -> Iterator[Place]:
             section = re.sub(r"""["'\s]""", "", header[1])
             yield Place(section, None, number, number)
         elif key := KEY.match(line):
-            last, depth = number, count_open_brackets(line)
+            last, depth = number, _count_open_brackets(line)
             while depth > 0 and (following := next(lines, None)):
-                last, depth = following[0], depth + count_open_brackets(following[1])
+                last, depth = following[0], depth + _count_open_brackets(following[1])
             yield Place(section, next(k for k in key.groups() if k is not None), number, last)
 
 
-def count_open_brackets(line: str) -> int:
-    """Return how many more brackets a line opens than it closes."""
+def _count_open_brackets(line: str) -> int:
     bare = STRING_OR_COMMENT.sub("", line)
     return sum((char in "[{") - (char in "]}") for char in bare)
 
 
-def parse_tables(text: str, path: str, *, last: int) -> Mapping[str, object]:
+def _parse_tables(text: str, path: str, *, last: int) -> Mapping[str, object]:
     """Return the TOML tables of *text*. Raises LexiconError (problem L010) with the line of a syntax error."""
     try:
         return parse_toml(text)
@@ -160,17 +159,17 @@ def parse_tables(text: str, path: str, *, last: int) -> Mapping[str, object]:
         raise LexiconError(path, [Problem(line, NOT_TOML, text)]) from None
 
 
-def make_sections(tables: Mapping[str, object], places: KeyPlaces) -> Iterator[Section]:
+def _make_sections(tables: Mapping[str, object], places: KeyPlaces) -> Iterator[Section]:
     """Yield a section for each TOML table; any other value becomes a section without entries."""
     for name, value in tables.items():
         if name == VOCABULARY and isinstance(value, dict):
             for inner, table in value.items():
-                yield make_section(f"{VOCABULARY}.{inner}", table, places)
+                yield _make_section(f"{VOCABULARY}.{inner}", table, places)
         else:
-            yield make_section(name, value, places)
+            yield _make_section(name, value, places)
 
 
-def make_section(name: str, table: object, places: KeyPlaces) -> Section:
+def _make_section(name: str, table: object, places: KeyPlaces) -> Section:
     """Return the section of a TOML table; an entry whose line is unknown gets the line of the section."""
     parent, _, inner = name.rpartition(".")
     headers = (p for p in places.values() if p.section == name or p.section.startswith(f"{name}."))

@@ -94,7 +94,7 @@ class XtagLexicon:
 def read_xtag(path: Path) -> Xtag:
     """Return the database in a file, which may be compressed with gzip. Raises XtagError."""
     table: dict[tuple[str, Form], list[str]] = {}
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
+    for number, line in enumerate(_read_text(path).split("\n"), start=1):
         for lemma, form, text in parse_analyses(line, f"{path}:{number}"):
             spellings = table.setdefault((lemma, form), [])
             if text not in spellings:
@@ -102,7 +102,7 @@ def read_xtag(path: Path) -> Xtag:
     return Xtag(str(path), {key: tuple(spellings) for key, spellings in table.items()})
 
 
-def read_text(path: Path) -> str:
+def _read_text(path: Path) -> str:
     """Return the text of the database file, which is in UTF-8 or Latin-1. Raises XtagError."""
     try:
         data = path.read_bytes()
@@ -147,22 +147,21 @@ def lexicon_from_lemmas(xtag: Xtag, lemmas: Mapping[Kind, Iterable[str]]) -> Xta
             if missing:
                 omitted.append(OmittedLemma(lemma, kind, missing))
             else:
-                words.append(make_word(xtag, lemma, kind))
+                words.append(_make_word(xtag, lemma, kind))
     chosen = {kind: tuple(w.lemma for w in words if w.kind is kind) for kind in OPEN_KINDS}
     vocabularies = {VOCABULARY_NAME: Vocabulary(VOCABULARY_NAME, chosen)}
     lexicon = Lexicon("xtag", tuple(words), vocabularies)
     return XtagLexicon(write_lexicon_text(lexicon), tuple(omitted))
 
 
-def make_word(xtag: Xtag, lemma: str, kind: Kind) -> Word:
-    """Return a word with its forms from the database."""
-    forms = {form: choose_spelling(xtag, lemma, kind, form) for form in FORMS[kind]}
+def _make_word(xtag: Xtag, lemma: str, kind: Kind) -> Word:
+    forms = {form: _choose_spelling(xtag, lemma, kind, form) for form in FORMS[kind]}
     syncretic = kind in VERBS and forms[Form.VBD] == forms[Form.VB]
     flags = frozenset({Flag.SYNCRETIC}) if syncretic else frozenset[Flag]()
     return Word(lemma, kind, forms, flags, vowel=kind in VOWEL_KINDS and takes_an(lemma))
 
 
-def choose_spelling(xtag: Xtag, lemma: str, kind: Kind, form: Form) -> str:
+def _choose_spelling(xtag: Xtag, lemma: str, kind: Kind, form: Form) -> str:
     """Return the spelling that sentprobe would guess if the database has it, else the first spelling there."""
     xtag_spellings, own_spelling = xtag.forms(lemma, form), guess_form(lemma, kind, form)
     return own_spelling if own_spelling in xtag_spellings else xtag_spellings[0]

@@ -68,12 +68,8 @@ def format_lemma(lemma: str | None) -> str:
 
 def list_participant_features(person: ev.Participant) -> tuple[str, ...]:
     """Return the number of a participant ("singular"), and "clause *" if its relative clause is open."""
-    number = " and ".join(_format_number(conjunct) for conjunct in (person, person.conjunct) if conjunct)
+    number = " and ".join(f"number {OPEN}" if p.number is None else _NUMBERS[p.number] for p in person.conjuncts)
     return (number, f"clause {OPEN}") if person.clause is None else (number,)
-
-
-def _format_number(person: ev.Participant) -> str:
-    return f"number {OPEN}" if person.number is None else _NUMBERS[person.number]
 
 
 def get_clause(filler: ev.Argument | None) -> ev.RelativeClause | None:

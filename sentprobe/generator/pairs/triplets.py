@@ -4,7 +4,7 @@ The triplets of a stratum have the same structure, the same place of the contras
 positive. Samples are spread evenly over the strata.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, partial
@@ -279,7 +279,15 @@ class TripletSpace:
             try:
                 anchors = unify(form_changes.adapt_aspects(condition, language), form)
                 choices = self._make_choices(place, mood, anchors)
-                space = self._build_space(pattern, choices, self._find_unusable_words(pattern, place, choices))
+                unusable = tuple(sorted(self._find_unusable_words(pattern, place, choices)))
+                space = Space(
+                    self.lexicon,
+                    vocabulary=self.vocabulary,
+                    templates=[pattern.name],
+                    choices=choices,
+                    constraints=Constraints(forbidden=self._forbidden_events, forbidden_words=unusable),
+                    explained=False,
+                )
             except ev.Contradiction:
                 continue
             yield space
@@ -323,16 +331,6 @@ class TripletSpace:
             lemmas = {"noun": words.nouns, "verb": words.verbs, "modal": words.modals}.get(slot, words.adverbs)
             unusable |= {lemmas[i] for i in find_irreplaceable_words(self.replacements, layout, f"{place}{slot}")}
         return unusable
-
-    def _build_space(self, pattern: Pattern, choices: Choices, unusable_words: Collection[str]) -> Space:
-        return Space(
-            self.lexicon,
-            vocabulary=self.vocabulary,
-            templates=[pattern.name],
-            choices=choices,
-            constraints=Constraints(forbidden=self._forbidden_events, forbidden_words=tuple(sorted(unusable_words))),
-            explained=False,
-        )
 
 
 class TripletSet:

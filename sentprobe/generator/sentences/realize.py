@@ -146,15 +146,12 @@ def choose_auxiliary(leaf: Leaf, verb: Word, language: Language) -> Leaf:
 
 def list_predicates(plan: SentencePlan) -> tuple[Predicate, ...]:
     """Return the predicates of a sentence, main clause first."""
-    return tuple(
-        Predicate(
-            verb=clause.verb + 1,
-            agent=clause.positions[ev.Role.AGENT] + 1 if ev.Role.AGENT in clause.positions else None,
-            patient=clause.positions[ev.Role.PATIENT] + 1 if ev.Role.PATIENT in clause.positions else None,
-            recipient=clause.positions[ev.Role.RECIPIENT] + 1 if ev.Role.RECIPIENT in clause.positions else None,
-        )
-        for clause in plan.clauses
-    )
+    predicates = []
+    for clause in plan.clauses:
+        nouns = {role: position + 1 for role, position in clause.positions.items()}
+        agent, patient, recipient = map(nouns.get, ev.ROLES)
+        predicates.append(Predicate(verb=clause.verb + 1, agent=agent, patient=patient, recipient=recipient))
+    return tuple(predicates)
 
 
 def list_negations(plan: SentencePlan) -> tuple[Negation, ...]:
