@@ -51,7 +51,7 @@ def check_duplicate_lemma(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         counts = Counter(drafts.list_strings(entry.value))
         for lemma in sorted(lemma for lemma, count in counts.items() if count > 1):
             line = draft.document.find_line(lemma, after=entry.line)
-            yield line, f"{lemma!r} stands more than once in the list of {entry.key!r}"
+            yield line, f"{lemma!r} occurs more than once in the list of {entry.key!r}"
 
 
 def _find_shared_translations(draft: drafts.Draft) -> Iterator[LexiconFinding]:
@@ -61,7 +61,7 @@ def _find_shared_translations(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         word, kind = item.word, Kind.TRANSITIVE if item.word.kind is Kind.DATIVE else item.word.kind
         owner = owners.setdefault((kind, word.english), word) if word.english else word
         if owner is not word:
-            yield item.entry.line, f"the English {word.english!r} of {word.lemma!r} is that of {owner.lemma!r} already"
+            yield item.entry.line, f"the English {word.english!r} of {word.lemma!r} already translates {owner.lemma!r}"
 
 
 def check_missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
@@ -142,7 +142,7 @@ def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         if len(classes) > 1:
             yield item.entry.line, f"{item.word.lemma!r} is either {' or '.join(classes)}"
         if Flag.PSYCH in classes and item.word.kind is Kind.INTRANSITIVE:
-            yield item.entry.line, f"{item.word.lemma!r} is psych and has no object that feels"
+            yield item.entry.line, f"{item.word.lemma!r} has the flag psych, but no object that could have a feeling"
         if Flag.SYNCRETIC in item.word.flags and not _is_syncretic(item.word):
             yield item.entry.line, f"the past of {item.word.lemma!r} differs from its plain form"
 

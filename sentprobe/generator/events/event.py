@@ -183,7 +183,7 @@ class Participant:
         if isinstance(self.clause, RelativeClause) or isinstance(self.conjunct.clause, RelativeClause):
             raise Contradiction(f"{name}: a coordinated noun has no relative clause")
         if self.conjunct.conjunct is not None:
-            raise Contradiction(f"{name}: at most two nouns are coordinated")
+            raise Contradiction(f"{name}: at most two nouns can be coordinated")
         object.__setattr__(self, "clause", BARE)
         if self.conjunct.clause is None:
             object.__setattr__(self, "conjunct", replace(self.conjunct, clause=BARE))
@@ -272,16 +272,16 @@ class Event:
         role = Role.RECIPIENT if self.frame is Frame.DITRANSITIVE else Role.PATIENT
         if roles != {role} or self.mood is Mood.ORDER:
             raise Contradiction(
-                f"{name}: only a recipient, or the patient of a transitive verb with an agent, is reflexive"
+                f"{name}: only a recipient, or the patient of a transitive verb with an agent, can be reflexive"
             )
         self._imply("voice", Voice.ACTIVE, f"{name}: a clause with a reflexive is active")
 
     def _check_fronting(self, name: str) -> None:
-        self._imply("voice", Voice.ACTIVE, f"{name}: only an active object stands first")
+        self._imply("voice", Voice.ACTIVE, f"{name}: an object can stand first only in an active clause")
         if self.frame is Frame.INTRANSITIVE:
             raise Contradiction(f"{name}: an intransitive event has no object to stand first")
         if self.gap is not None or self.mood is not Mood.STATEMENT:
-            raise Contradiction(f"{name}: an object stands first in main clauses that are statements")
+            raise Contradiction(f"{name}: an object can stand first only in a main clause that is a statement")
 
     def _check_mood(self, name: str, *, is_asking: bool) -> None:
         if self.mood is not Mood.STATEMENT and self.gap is not None:

@@ -54,9 +54,9 @@ def check_language(event: ev.Event, language: Language) -> None:
         "coordination": not language.has_coordination and any(person.conjunct for person in people),
     }
     for use in filter(uses.get, uses):
-        raise UsageError(f"{name}: {language.name} has no {use} here")
+        raise UsageError(f"{name}: sentprobe's {language.name} has no {use}")
     if len(event.adverbs or ()) > language.max_adverbs and language.closes_clauses:
-        raise UsageError(f"{name}: a {language.name} clause has at most {language.max_adverbs} adverb here")
+        raise UsageError(f"{name}: a clause in sentprobe's {language.name} has at most {language.max_adverbs} adverb")
 
 
 def check_sorts(event: ev.Event, lexicon: Lexicon, *, is_pattern: bool = False) -> None:
@@ -88,7 +88,7 @@ def _find_contradiction(
         except ev.Contradiction as contradiction:
             return contradiction
         if isinstance(filler, ev.Asked) and not accepts_asked(filler, verb, role, lexicon):
-            return ev.Contradiction(f"no {role.value} of {verb.lemma!r} is asked for by {filler.value!r}")
+            return ev.Contradiction(f"{filler.value!r} cannot ask for the {role.value} of {verb.lemma!r}")
     return None
 
 

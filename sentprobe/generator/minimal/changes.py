@@ -147,7 +147,7 @@ def apply_edit(
         key = "" if position == PARENT else name_form(words[position], tags[position])
         alternatives = tables[table].get(key, ())
         if not alternatives:
-            raise UsageError(f"the lexicon has no word to put in place of {words[position]!r} ({table})")
+            raise UsageError(f"the lexicon has no word that can replace {words[position]!r} (table {table})")
         start = number * 2_654_435_761 % 4_294_967_296 % len(alternatives)  # Knuth's multiplicative hash
         choices = (alternatives[start - i] for i in range(len(alternatives)))
         bad.append(next((choice for choice in choices if choice not in words), alternatives[start]))

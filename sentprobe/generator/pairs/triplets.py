@@ -125,7 +125,7 @@ class TripletSpace:
         self.lexicon = side.restrict_lexicon(lexicon, vocabulary) if side else lexicon
         self.contrast = contrasts.find_contrast(contrast)
         if not form_changes.has_contrast(lexicon.language, self.contrast):
-            raise ImpossibleContrastError(f"{lexicon.language.name} cannot have the contrast {contrast!r} here")
+            raise ImpossibleContrastError(f"sentprobe's {lexicon.language.name} cannot have the contrast {contrast!r}")
         self._forbidden_events: tuple[ev.Event, ...] = ()
         if lexicon.language.has_fronting:
             self.lexicon = form_changes.restrict_to_decided_nouns(self.lexicon, vocabulary)

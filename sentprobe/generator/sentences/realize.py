@@ -32,7 +32,7 @@ def check_event(event: ev.Event, lexicon: Lexicon) -> None:
         raise UsageError(f"the event is only partly specified: {', '.join(missing)} left open")
     for clause, modified in ev.iterate_clauses(event):
         if (modified is None) != (clause.gap is None):
-            raise UsageError(f"{clause.predicate}: a gap stands in a relative clause and only there")
+            raise UsageError(f"{clause.predicate}: a relative clause has one gap, and a main clause has none")
         _check_gap(clause)
         check_language(clause, lexicon.language)
         lexicon.get(clause.predicate or "", Kind(str(clause.frame)))

@@ -193,7 +193,7 @@ def _sentence_from_conllu(block: list[str]) -> Sentence:
     try:
         return from_json(_build_record(comments, rows))
     except BadSyntaxError as error:
-        raise FormatError(f"the comment event: not JSON: {error}") from error
+        raise FormatError(f"the comment 'event' is not JSON: {error}") from error
     except (ValueError, IndexError) as error:
         raise FormatError(f"expected the number of a token: {error}") from error
 

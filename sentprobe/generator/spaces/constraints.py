@@ -139,9 +139,9 @@ def _check_choices(choices: Choices, language: Language) -> None:
     for event in (choices.main, choices.clause, *features):
         check_language(event, language)
     if any(choices.reflexives) and not language.reflexives:
-        raise UsageError(f"{language.name} has no reflexive here")
+        raise UsageError(f"sentprobe's {language.name} has no reflexive")
     if any(choices.coordinations) and not language.has_coordination:
-        raise UsageError(f"{language.name} has no coordination here")
+        raise UsageError(f"sentprobe's {language.name} has no coordination")
 
 
 def list_other_vocabularies(lexicon: Lexicon, kind: Kind) -> str:
@@ -210,7 +210,7 @@ def _check_words(words: Words, lexicon: Lexicon, vocabulary: str, constraints: C
             raise UsageError(f"the lexicon has no word {lemma!r}{suggest(lemma, known_lemmas)}")
         if lemma in required:
             if _is_never_drawn(lemma, lexicon):
-                raise UsageError(f"gen draws no {lemma!r}; gen parse reads it")
+                raise UsageError(f"gen never puts {lemma!r} into a sentence; gen parse reads it")
             raise UsageError(f"{lemma!r} is required but {_explain_unavailable(lemma, lexicon, vocabulary)}")
 
 

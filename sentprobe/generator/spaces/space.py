@@ -243,9 +243,10 @@ class Space:
             return f"no sentence of {templates} has {count} nouns without relative clauses to coordinate"
         if None not in self.choices.reflexives:
             roles = " or ".join(role.value for role in self.choices.reflexives if role is not None)
-            return f"no sentence of {templates} has a reflexive {roles}; only a recipient or transitive patient is"
+            who = "a recipient or the patient of a transitive verb"
+            return f"no sentence of {templates} has a reflexive {roles}; only {who} can be reflexive"
         if {*self.choices.moods} == {Mood.ORDER}:
-            return f"an order has no agent, and {templates} need one with a relative clause"
+            return f"an order has no agent, and {templates} need an agent with a relative clause"
         roles = " or ".join(role.value for role in self.choices.asked if role is not None)
         return f"the {roles} to ask for must stand in {templates}, without a relative clause"
 

@@ -87,7 +87,7 @@ def expand_templates(names: Iterable[str], language: Language) -> tuple[str, ...
         frames = {frame for pattern in find_patterns([name]) for frame in list_frames(pattern)}
         if missing := sorted(frames.difference(language.frames)):
             raise UsageError(
-                f"the template {name!r} needs {' and '.join(missing)} verbs, which {language.name} lacks here"
+                f"the template {name!r} needs {' and '.join(missing)} verbs, which sentprobe's {language.name} lacks"
             )
     return names + (language.more_templates if "all" in names else ())
 

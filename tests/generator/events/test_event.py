@@ -220,7 +220,7 @@ CONTRADICTIONS: list[tuple[dict[str, Any], str]] = [
     ("person", "message"),
     [
         ({"clause": RelativeClause(event=Event())}, "man: a coordinated noun has no relative clause"),
-        ({"conjunct": Participant(conjunct=Participant())}, "man: at most two nouns are coordinated"),
+        ({"conjunct": Participant(conjunct=Participant())}, "man: at most two nouns can be coordinated"),
     ],
 )
 def test_contradictions_in_a_participant(person: dict[str, Any], message: str) -> None:
