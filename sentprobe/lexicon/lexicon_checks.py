@@ -55,7 +55,7 @@ def check_duplicate_lemma(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def _find_shared_translations(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Yield the words whose English translation another word of the kind has; dative verbs count as transitive."""
+    """Yield a problem for each word whose English translation another word of its kind has (dative: transitive)."""
     owners: dict[tuple[Kind, str], Word] = {}
     for item in draft.items:
         word, kind = item.word, Kind.TRANSITIVE if item.word.kind is Kind.DATIVE else item.word.kind
@@ -91,7 +91,7 @@ def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def _find_reserved_words(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Yield the words with a form that is a function word of the grammar."""
+    """Yield a problem for each word with a form that is a function word of the grammar."""
     for item in draft.items:
         reserved = draft.language.reserved - ({"who", "what"} if item.word.kind is Kind.RELATIVIZER else frozenset())
         for text in sorted(reserved & frozenset(item.word.forms.values())):
@@ -99,7 +99,7 @@ def _find_reserved_words(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def _find_shared_forms(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Yield the forms that two words share, unless the words are uses of the same verb."""
+    """Yield a problem for each form that two words share, unless both are the same verb with different frames."""
     owners = {text: word for word in draft.inherited for text in word.forms.values()}
     for item in draft.items:
         for text in dict.fromkeys(item.word.forms.values()):

@@ -64,7 +64,7 @@ def find_answers_path(cache: Path, text: str) -> Path:
 
 
 def find_kept_files(cache: Path) -> list[Path]:
-    """Return the paths of all such cache files below the folder *cache*, including half-written files."""
+    """Return the paths of all cache files of inflected forms below the folder *cache*, also of half-written files."""
     try:
         return sorted(path for path in (cache / FOLDER).iterdir() if _FILE.fullmatch(path.name))
     except (FileNotFoundError, NotADirectoryError):

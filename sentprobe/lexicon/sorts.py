@@ -8,7 +8,7 @@ from sentprobe.lexicon.words import MODIFIED, ROLES, Kind
 
 @lru_cache(maxsize=16)  # renderers are cached by lexicon, which is compared by identity
 def restrict_to_one_sort(lexicon: Lexicon, vocabulary: str) -> Lexicon:
-    """Return a lexicon whose vocabulary has the most useful sort of nouns, and only words that always take it."""
+    """Return a lexicon whose vocabulary has nouns of one sort, and only words that accept this sort in every role."""
     words = lexicon.vocabulary(vocabulary).words
     kinds = [kind for kind in (Kind.NOUN, *ROLES, Kind.ADJECTIVE) if kind in words]
 

@@ -324,7 +324,7 @@ class LayoutColumns:
         return key
 
     def _count_values(self, variable: Variable) -> int:
-        """Return how many shapes a variable distinguishes; negation cues differ in shape only in questions."""
+        """Return how many different shapes a variable causes; the negation cue matters only in questions."""
         if variable.name.endswith(".self"):
             return len(variable.values)
         is_question = self._layout.clauses[0].form.mood is ev.Mood.QUESTION

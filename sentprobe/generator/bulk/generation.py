@@ -91,7 +91,7 @@ class Decoder:
                 chunk.words[:, number][batch.positions] = column(rows)
 
     def _cut_part(self, chunk: SentenceChunk, first: int) -> SentenceChunk:
-        """Return PART_SIZE sentences of a chunk, from position *first*, with the columns that all layouts have."""
+        """Return PART_SIZE sentences of a chunk, from position *first*; fill in the columns that all layouts have."""
         rows = slice(first, first + PART_SIZE)
         words = np.ascontiguousarray(chunk.words[rows])
         part = SentenceChunk(chunk.start + first, chunk.indices[rows], chunk.shapes[rows], words)

@@ -354,8 +354,7 @@ class Event:
     def can_extract(self, role: Role) -> bool:
         """Say whether *role* can be the gap of a relative clause, or the participant that a question asks for.
 
-        In a ditransitive clause, only the subject always can; an object can if the clause is active, except for the
-        recipient of a double-object clause.
+        A ditransitive clause allows its subject and, in the active, any object but the recipient of a double object.
         """
         is_double = self.dative is Dative.DOUBLE and role is Role.RECIPIENT
         is_possible = self.voice is Voice.ACTIVE and not is_double

@@ -49,14 +49,14 @@ def _list_words(kinds: frozenset[Kind], lexicon: Lexicon, vocabulary: Vocabulary
 
 
 def _list_forms(target: Form, verbs: Sequence[Word]) -> _Rows:
-    """Yield the form *target* of a verb as the wrong word for each form of the verb."""
+    """Yield the wrong word for each form of each verb: its form *target*."""
     for verb in verbs:
         for form in VERB_FORMS:
             yield name_form(verb.forms[form], form), [verb.forms[target]]
 
 
 def _list_numbers(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _Rows:
-    """Yield the form in the other grammatical number for each verb, noun, determiner and reflexive."""
+    """Yield the wrong word for each verb, noun, determiner and reflexive: the form in the other number."""
     for pair in _AUXILIARIES:
         for key, counterpart in (pair, pair[::-1]):
             yield key, [counterpart.partition(" ")[2]]
@@ -74,7 +74,7 @@ def _exchange_forms(words: Iterator[Word] | Sequence[Word], pairs: Sequence[tupl
 
 
 def _list_verbs(kind: Kind, lexicon: Lexicon, vocabulary: Vocabulary, substitutes: Sequence[str]) -> _Rows:
-    """Yield the same form of other verbs, which are of *kind*, for each form of each verb."""
+    """Yield the wrong words for each form of each verb: the same form of the verbs of *kind*."""
     verbs = [verb for verb in _list_words(frozenset({kind}), lexicon, vocabulary) if has_clear_forms(verb, lexicon)]
     verbs = [verb for verb in verbs if takes_persons(verb) and (not substitutes or verb.lemma in substitutes)]
     for verb in _list_words(VERBS, lexicon, vocabulary):
@@ -88,7 +88,7 @@ def _list_nouns(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _
 
 
 def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
-    """Yield the relativizers that persons cannot have as the wrong words for each relativizer."""
+    """Yield the wrong words for each relativizer: the relativizers that persons cannot have."""
     words = lexicon.words(Kind.RELATIVIZER)
     impersonal_forms = [form for word in words if not word.accepts(PERSON) for form in word.forms.values()]
     for word in words:
@@ -97,7 +97,7 @@ def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _R
 
 
 def _list_polarity_items(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
-    """Yield the polarity items (*ever*, *any*) as the wrong words for other adverbs and determiners."""
+    """Yield the wrong words for other adverbs and determiners: the polarity items *ever* and *any*."""
     for kind in (Kind.ADVERB, Kind.DETERMINER):
         items = [word for word in lexicon.words(kind) if Flag.NPI in word.flags]
         for word in lexicon.words(kind):

@@ -17,14 +17,14 @@ _NOUN_FORMS = ("NN.sg.nom", "NN.pl.nom")
 
 
 def _exchange(tag: str, groups: Sequence[Sequence[str]]) -> _Rows:
-    """Yield the key of each word with the other words of its group."""
+    """Yield the wrong words for each word: the other words of its group."""
     for group in groups:
         for word in group:
             yield name_form(word, tag), [counterpart for counterpart in group if counterpart != word]
 
 
 def _list_numbers(words: Sequence[Word]) -> _Rows:
-    """Yield the form in the other grammatical number for each auxiliary, verb and noun."""
+    """Yield the wrong word for each auxiliary, verb and noun: the form in the other number."""
     verbs = [word for word in words if word.kind is not Kind.NOUN]
     nouns = [word for word in words if word.kind is Kind.NOUN]
     finite_pairs = [[verb.forms[form] for form in pair] for verb in verbs for pair in _FINITE_FORMS]
@@ -45,7 +45,7 @@ def _put_case(case: str) -> Callable[[Sequence[Word]], _Rows]:
 
 
 def _list_bare_nouns(words: Sequence[Word]) -> _Rows:
-    """Yield the nominative singular as the wrong word for the accusative singular of each noun that inflects."""
+    """Yield the wrong word for each accusative singular that has an ending: the nominative singular."""
     for noun in words:
         if noun.kind is Kind.NOUN and noun.forms["NN.sg.acc"] != noun.lemma:
             yield name_form(noun.forms["NN.sg.acc"], "NN"), [noun.lemma]

@@ -376,7 +376,7 @@ class _Parser:
                 self._record_failure(end, "','")
 
     def _find_bare_phrases(self, at: int) -> Iterator[tuple[int, ParsedPhrase, str]]:
-        """Yield end, phrase and noun class of each noun phrase at *at* without relative clause or conjunct."""
+        """Yield end, phrase and noun class of each noun phrase at *at* that has no relative clause or conjunct."""
         determiners = self._readings[at].determiners
         if not determiners:
             self._record_failure(at, "a determiner")

@@ -292,7 +292,7 @@ def _number_slots(plan: SentencePlan, lemma: str, path: str) -> None:
 
 
 def _join_parts(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple[SentencePlan, list[int]]:
-    """Return the joined plan of *items*, whose first clause the caller must fill in, and the start of each part."""
+    """Return the plan that joins *parts*, and the start of each part; the caller fills in the plan's first clause."""
     starts = list(accumulate((len(part.tokens) for part in parts[:-1]), initial=0))
     heads = [start + part.head for start, part in zip(starts, parts, strict=True)]
     tokens: list[PlanToken] = []

@@ -312,7 +312,7 @@ def _group_variables(layout: Layout) -> tuple[tuple[int, ...], ...]:
 
 
 def _choose_atoms(domains: tuple[Bits, ...]) -> Iterator[tuple[Bits, ...]]:
-    """Yield the values of a group's variables in each cell: for each variable an *atom*, values in the same domains."""
+    """Yield the value sets of a group in each cell: for each variable an *atom*; two atoms are equal or disjoint."""
     atoms: list[tuple[tuple[bool, ...], Bits]] = [((), reduce(or_, domains, 0))]
     for domain in domains:
         parts = (((*s, is_in), atom & (domain if is_in else ~domain)) for s, atom in atoms for is_in in (False, True))

@@ -1,4 +1,4 @@
-"""Drawn events: a layout with values of its variables, which is several times as fast to draw as an :class:`Event`."""
+"""Drawn events: a layout with the values of its variables, built several times as fast as an :class:`Event`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""The split of words and structures between training and test data; a hash of the lemma puts a word on its side."""
+"""The split of words and structures between training and test data; a hash of its lemma decides a word's side."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

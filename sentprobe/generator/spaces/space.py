@@ -372,7 +372,7 @@ def _build_cached_layouts(
     negators: tuple[Negator, ...],
     forms: tuple[tuple[ClauseForm, ...], tuple[ClauseForm, ...]],
 ) -> tuple[Layout, ...]:
-    """Return the layouts for all *counts* (main and inner adverbs, adjectives, coordinations) and *forms*."""
+    """Return the layouts of templates for every combination of *counts* (of modifiers) and *forms* of clauses."""
     main, inner, adjectives, coordinations = counts
     main_forms, inner_forms = forms
     return tuple(

@@ -109,7 +109,7 @@ class Language:
         return verb.auxiliary or next(iter(self.perfect_auxiliaries), "")
 
     def replace_auxiliary(self, form: str, auxiliary: str) -> str:
-        """Return *form*, if it is a form of the usual perfect auxiliary, as the same form of *auxiliary*."""
+        """Return *form*; a form of the usual perfect auxiliary becomes the same form of *auxiliary*."""
         forms = dict(zip(self.usual_auxiliary_forms, self.perfect_auxiliaries.get(auxiliary, ()), strict=False))
         return forms.get(form, form)
 
