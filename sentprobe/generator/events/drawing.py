@@ -19,7 +19,7 @@ _NUMBERS = {ev.Number.SINGULAR: "singular", ev.Number.PLURAL: "plural"}
 _KINDS = {ev.ClauseKind.SUBJECT: "subject relative", ev.ClauseKind.OBJECT: "object relative"}
 
 
-def list_event_features(event: ev.Event) -> tuple[str, ...]:
+def _list_event_features(event: ev.Event) -> tuple[str, ...]:
     """Return the features of an event as texts; an open feature is shown as its name and a star: "tense *"."""
     features = [_format_feature("frame", event.frame), _format_feature("voice", event.voice)]
     features += [_format_finite(event), _format_feature("aspect", event.aspect)]
@@ -51,22 +51,21 @@ def _format_feature(name: str, value: StrEnum | None) -> str:
     return f"{name} {OPEN}" if value is None else str(value.value)
 
 
-def format_argument(filler: ev.Argument | None) -> str:
+def _format_argument(filler: ev.Argument | None) -> str:
     """Return the words of a participant, ``_`` for a gap, or "who?" for a participant that a question asks for."""
     if filler is None:
         return OPEN
     if not isinstance(filler, ev.Participant):
         return f"{filler.value}?" if isinstance(filler, ev.Asked) else filler.value
-    words = " ".join((format_lemma(filler.determiner), *filler.adjectives, format_lemma(filler.noun)))
-    return words if filler.conjunct is None else f"{words} and {format_argument(filler.conjunct)}"
+    words = " ".join((_format_lemma(filler.determiner), *filler.adjectives, _format_lemma(filler.noun)))
+    return words if filler.conjunct is None else f"{words} and {_format_argument(filler.conjunct)}"
 
 
-def format_lemma(lemma: str | None) -> str:
-    """Return a lemma, or a star if the lemma is open."""
+def _format_lemma(lemma: str | None) -> str:
     return OPEN if lemma is None else lemma
 
 
-def list_participant_features(person: ev.Participant) -> tuple[str, ...]:
+def _list_participant_features(person: ev.Participant) -> tuple[str, ...]:
     """Return the number of a participant ("singular"), and "clause *" if its relative clause is open."""
     number = " and ".join(f"number {OPEN}" if p.number is None else _NUMBERS[p.number] for p in person.conjuncts)
     return (number, f"clause {OPEN}") if person.clause is None else (number,)
@@ -81,7 +80,7 @@ def get_clause(filler: ev.Argument | None) -> ev.RelativeClause | None:
 def format_clause(clause: ev.RelativeClause) -> str:
     """Return the relativizer and the kind of a relative clause, as in "that · subject relative"."""
     kind = f"relative clause {OPEN}" if clause.kind is None else _KINDS[clause.kind]
-    return f"{format_lemma(clause.relativizer)} · {kind}"
+    return f"{_format_lemma(clause.relativizer)} · {kind}"
 
 
 TITLE_SIZE, TEXT_SIZE = 16, 12
@@ -151,8 +150,8 @@ class _Node:
 
     @property
     def box_width(self) -> float:
-        texts = [estimate_text_width(line, TEXT_SIZE) for line in self.lines]
-        return max(estimate_text_width(self.title, TITLE_SIZE) * BOLD_FACTOR, *texts, 40) + 2 * PADDING
+        texts = [_estimate_text_width(line, TEXT_SIZE) for line in self.lines]
+        return max(_estimate_text_width(self.title, TITLE_SIZE) * BOLD_FACTOR, *texts, 40) + 2 * PADDING
 
 
 def lay_out(event: ev.Event, clean: Callable[[str], str]) -> Picture:
@@ -165,7 +164,7 @@ def lay_out(event: ev.Event, clean: Callable[[str], str]) -> Picture:
 
 
 def _build_event_node(event: ev.Event, clean: Callable[[str], str], *, inside: bool) -> _Node:
-    frame, voice, tense, aspect, polarity, *adverbs = list_event_features(event)
+    frame, voice, tense, aspect, polarity, *adverbs = _list_event_features(event)
     lines = (f"{frame}, {voice}", f"{tense}, {aspect}", polarity, *adverbs)
     children = tuple(
         (role.value, _build_argument_node(event.argument(role), clean))
@@ -174,7 +173,7 @@ def _build_event_node(event: ev.Event, clean: Callable[[str], str], *, inside: b
     )
     return _Node(
         kind="event",
-        title=clean(format_lemma(event.predicate)),
+        title=clean(_format_lemma(event.predicate)),
         lines=tuple(map(clean, lines)),
         gap=event.gap.value if inside and event.gap else "",
         children=children,
@@ -182,12 +181,12 @@ def _build_event_node(event: ev.Event, clean: Callable[[str], str], *, inside: b
 
 
 def _build_argument_node(filler: ev.Argument | None, clean: Callable[[str], str]) -> _Node:
-    name = clean(format_argument(filler))
+    name = clean(_format_argument(filler))
     if not isinstance(filler, ev.Participant):
         return _Node(kind="open", title=name)
     clause = get_clause(filler)
     inner = [(clean(format_clause(clause)), _build_event_node(clause.event, clean, inside=True))] if clause else []
-    return _Node(kind="participant", title=name, lines=list_participant_features(filler), children=tuple(inner))
+    return _Node(kind="participant", title=name, lines=_list_participant_features(filler), children=tuple(inner))
 
 
 def _place_node(node: _Node, left: float, top: float, picture: Picture) -> float:
@@ -235,7 +234,7 @@ def _compute_side_width(node: _Node) -> float:
 
 
 def _compute_label_width(label: str) -> float:
-    return estimate_text_width(label, TEXT_SIZE) + 10
+    return _estimate_text_width(label, TEXT_SIZE) + 10
 
 
 def _build_edge(above: DrawnBox, below: DrawnBox, label: str) -> Edge:
@@ -260,8 +259,7 @@ def _build_gap_edge(above: DrawnBox, below: DrawnBox, solid_label: str, label: s
     return Edge(path=path, label=label, x=middle, y=(start + end) / 2, width=_compute_label_width(label), dashed=True)
 
 
-def estimate_text_width(text: str, size: int) -> float:
-    """Return the approximate width of *text* in a sans-serif font."""
+def _estimate_text_width(text: str, size: int) -> float:
     return size * sum(
         0.36 if char in NARROW_CHARS else 0.95 if char in WIDE_CHARS or not char.isascii() else 0.6 for char in text
     )
@@ -297,7 +295,7 @@ def draw_text(event: ev.Event, *, width: int = 80, color: bool = False) -> str:
 def _build_event_tree(event: ev.Event, modified: str) -> "Tree":
     from rich.tree import Tree
 
-    label = _build_label("", format_lemma(event.predicate), list_event_features(event), style="bold cyan")
+    label = _build_label("", _format_lemma(event.predicate), _list_event_features(event), style="bold cyan")
     tree = Tree(label, guide_style="dim")
     for role in event.roles:
         _add_argument(tree, role, event.argument(role), modified)
@@ -305,8 +303,8 @@ def _build_event_tree(event: ev.Event, modified: str) -> "Tree":
 
 
 def _add_argument(tree: "Tree", role: ev.Role, filler: ev.Argument | None, modified: str) -> None:
-    name = format_argument(filler)
-    features = list_participant_features(filler) if isinstance(filler, ev.Participant) else ()
+    name = _format_argument(filler)
+    features = _list_participant_features(filler) if isinstance(filler, ev.Participant) else ()
     if filler is ev.GAP and modified:
         features = (f"gap: {modified}",)
     branch = tree.add(_build_label(f"{role.value}: ", name, features, style="bold"))

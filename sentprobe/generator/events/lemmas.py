@@ -60,7 +60,7 @@ def check_language(event: ev.Event, language: Language) -> None:
 
 
 def check_sorts(event: ev.Event, lexicon: Lexicon, *, is_pattern: bool = False) -> None:
-    """Raise Contradiction if a noun has a sort that its verb (in all frames), adjective or relativizer does not take."""
+    """Raise Contradiction if a noun has a sort that its verb (in every frame), adjective or relativizer excludes."""
     for clause, head in ev.iterate_clauses(event):
         contradictions = [
             _find_contradiction(clause, head, lexicon.get(str(clause.predicate), Kind(frame.value)), lexicon)

@@ -33,10 +33,7 @@ class RowSource:
 
 
 class RowRenderer:
-    """Renderer of rows of sentences as records, which keeps the shapes of sentences for later rows.
-
-    *write* formats a sentence as a record without line breaks, and *escape* formats a word in a record.
-    """
+    """Renderer of rows of sentences as records without line breaks; *write* formats a sentence, *escape* a word in it."""
 
     def __init__(
         self, lexicon: Lexicon, words: Words, write: Callable[[Sentence], str], escape: Callable[[str], str] = str

@@ -220,7 +220,7 @@ class TripletSpace:
         return build_replacements(self.lexicon, self.words)
 
     def _choose_words(self) -> Words:
-        """Return the words of the vocabulary. Raises UsageError without transitive verbs or the contrast's words."""
+        """Return the vocabulary's words. Raises UsageError if it lacks transitive verbs or words for the contrast."""
         lexicon, name, kind = self.lexicon, self.vocabulary, self.contrast.needed_kind
         if kind not in (None, Kind.MODAL) and not lexicon.vocabulary(name).words[kind]:
             what = "ditransitive verbs" if kind is Kind.DITRANSITIVE else f"{kind.value}s"

@@ -106,7 +106,7 @@ class Choices:
 
 
 def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraints: Constraints) -> Words:
-    """Return the words to choose from. Raises UsageError for unknown words, Contradiction without adjectives."""
+    """Return the words to choose from. Raises UsageError, or Contradiction if there are no adjectives to choose."""
     lexicon.vocabulary(vocabulary)
     _check_choices(choices, lexicon.language)
     for count in (*choices.adverbs, *choices.adverbs_in_clauses):

@@ -377,10 +377,7 @@ def divide_evenly(count: int, sizes: Sequence[int], rng: Random) -> list[int]:
 
 
 def sample_distinct(count: int, size: int, rng: Generator) -> IndexArray:
-    """Return *count* different numbers below *size*, sampled uniformly, in random order.
-
-    The numbers are int64, or Python integers if *size* exceeds 2**63.
-    """
+    """Return *count* different numbers below *size* (int64, or Python integers), sampled uniformly, in random order."""
     if 2 * count > size:
         return rng.permutation(size)[:count]
     distinct = _drop_repeats(_sample_integers(count, size, rng))

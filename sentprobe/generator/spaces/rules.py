@@ -117,10 +117,7 @@ def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
 
 
 def _find_pair_boxes(layout: Layout) -> list[Restriction]:
-    """Return the boxes of relative clauses that end in coordinated nouns.
-
-    In "the clerk that rescued the chefs and the librarians", the librarians may also belong to *the clerk*.
-    """
+    """Return the boxes of relative clauses that end in "the chefs and the librarians", which makes them ambiguous."""
     boxes: list[Restriction] = []
     for site in layout.clauses[1:] if layout.coordinations else ():
         for i, dative in enumerate(Dative) if site.varies_dative else ((0, site.dative),):

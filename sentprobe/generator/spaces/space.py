@@ -149,11 +149,7 @@ class Space:
             raise IndexError(f"an index is outside a space of {self.count()} events")
 
     def index(self, event: Event) -> int:
-        """Return the index of *event* in the space.
-
-        Raises:
-            ValueError: the event is not in the space.
-        """
+        """Return the index of *event* in the space. Raises ValueError if the space lacks the event."""
         position = self.find(event)
         if position is None:
             raise ValueError("the event is not in the space")
