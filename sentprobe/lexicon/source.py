@@ -94,7 +94,7 @@ class Document:
     repeated: tuple[tuple[Place, Place], ...]
 
     def find_line(self, member: str, *, after: int) -> int:
-        """Return the number of the first line from *after* on that has *member* in quotes, or *after* if there is none."""
+        """Return the number of the first line from *after* on with *member* in quotes, or *after* if none has it."""
         quoted = (f'"{member}"', f"'{member}'")
         for number, line in enumerate(self.lines[after - 1 :], start=after):
             if any(string in line for string in quoted):

@@ -34,7 +34,7 @@ def _find_clause(pattern: Pattern, path: str) -> ClausePattern | None:
 
 
 def find_voice_paths(pattern: Pattern) -> tuple[str, ...]:
-    """Return the paths of the clauses of a pattern that can be passive; a ditransitive clause without its agent cannot."""
+    """Return the paths of a pattern's clauses that have a passive; a ditransitive whose gap is the agent has none."""
     return tuple(p for p in find_clause_paths(pattern) if _has_passive(_find_clause(pattern, p) or pattern))
 
 

@@ -33,7 +33,7 @@ class RowSource:
 
 
 class RowRenderer:
-    """Renderer of rows of sentences as records without line breaks; *write* formats a sentence, *escape* a word in it."""
+    """Renderer of rows of sentences as records without line breaks; *write* formats a sentence, *escape* a word."""
 
     def __init__(
         self, lexicon: Lexicon, words: Words, write: Callable[[Sentence], str], escape: Callable[[str], str] = str
