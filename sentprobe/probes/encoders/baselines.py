@@ -107,7 +107,7 @@ class Length:
 
 @dataclass(frozen=True, slots=True)
 class Tfidf:
-    """Multinomial Naive Bayes on the tf-idf weights of words, or of words and bigrams, as scikit-learn computes them."""
+    """Multinomial Naive Bayes on tf-idf weights (scikit-learn's) of words, or of words and bigrams."""
 
     name: str = "tfidf"
     ngrams: int = 1

@@ -502,7 +502,7 @@ def test_words_without_a_vector_are_told(
     arguments = ("--objective", "none", "--corpus", text, "--vectors", vectors, "-o", tmp_path / "enc")
     code, _, err = train("lstm", *arguments)
     assert code == 0, err
-    assert f"8 of 10 words have no vector in {vectors} and are drawn: " in caplog.text
+    assert f"8 of 10 words have no vector in {vectors} and get random vectors: " in caplog.text
 
 
 def test_a_file_of_vectors_is_read_once(

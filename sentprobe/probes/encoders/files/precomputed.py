@@ -109,9 +109,7 @@ def build_precomputed(spec: Spec) -> Precomputed | OrderedVectors:
 
 
 def _describe_missing_sentences(path: Path | str) -> str:
-    return (
-        f"{path}: has vectors without sentences; name a file with the sentences, as in file:{path}?sentences=FILE"
-    )
+    return f"{path}: has vectors without sentences; name a file with the sentences, as in file:{path}?sentences=FILE"
 
 
 def _make_precomputed(

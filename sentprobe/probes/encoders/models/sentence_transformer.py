@@ -77,7 +77,7 @@ class SentenceTransformerEncoder:
 
 
 def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
-    """Return the encoder of a spec ``st:MODEL``, a directory or a name on the hub. Raises UsageError or EncoderError."""
+    """Return the encoder of ``st:MODEL``, a directory or a name on the hub. Raises UsageError or EncoderError."""
     options = read_options(spec, SentenceTransformerOptions())
     if find_spec("sentence_transformers") is None:
         raise missing_extra("an encoder st:...", "sentence-transformers")
@@ -137,7 +137,7 @@ def _choose_prompt(options: SentenceTransformerOptions, prompts: Mapping[str, st
     if options.prompt in nonempty_prompts:
         raise UsageError(
             f"st: {options.prompt!r} is the name of a prompt of this model: write "
-            f"prompt_name={options.prompt}, or prompt= with another text"
+            f"prompt_name={options.prompt}, or the prompt's text as prompt="
         )
     name = options.prompt_name or default or ""
     if options.prompt or not name:
