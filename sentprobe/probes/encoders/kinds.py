@@ -56,10 +56,7 @@ class EncoderKind:
 
 
 def _load_builder(path: str, *, seeded: bool = False) -> Callable[[Spec, int], Sequence[Encoder | Baseline]]:
-    """Return a builder that imports ``module:function`` of this package when it is first called.
-
-    If *seeded*, the function takes the seed of the run.
-    """
+    """Return a builder that imports and calls ``module:function`` of this package, with the seed if *seeded*."""
 
     def build(spec: Spec, seed: int) -> Sequence[Encoder | Baseline]:
         module, _, name = path.partition(":")
@@ -243,10 +240,7 @@ def make_encoder(spec: Spec | str, *, seed: int = 0) -> Encoder:
 
 
 def check_installed(specs: Iterable[Spec], *libraries: str) -> None:
-    """Check that a command's *libraries* and the extras of its encoders are installed.
-
-    One error names all missing extras.
-    """
+    """Check that *libraries* and the extras of encoders are installed. Raises one error for all missing extras."""
     kinds = [find_kind(spec) for spec in specs]
     missing = {kind.pattern: kind.extra for kind in kinds if not (kind.installed or kind.extra_for)}
     require_libraries(*libraries, extras=missing.values())

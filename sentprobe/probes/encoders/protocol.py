@@ -64,10 +64,7 @@ class Baseline(Protocol):
 
 
 def check_vectors(vectors: object, *, sentences: Sequence[str], encoder: str) -> Vectors:
-    """Return an encoder's output as a contiguous array, (n, dim) float32.
-
-    Raises EncoderError if the output is not a finite floating-point vector for each sentence.
-    """
+    """Return an encoder's output as a contiguous array, (n, dim) float32. Raises EncoderError if it is invalid."""
     array = np.asarray(vectors)
     if array.ndim != 2 or array.shape[1] == 0:
         raise EncoderError(f"encoder {encoder} returned an array of shape {array.shape}; wanted (sentences, dim)")
@@ -162,10 +159,7 @@ def get_capabilities(encoder: Encoder | Baseline) -> Capabilities:
 
 
 def read_attributes(encoder: object, *, cacheable: bool = True) -> Capabilities:
-    """Return the optional properties that the attributes of a user's object state.
-
-    An object without the attribute ``cacheable`` is cacheable if the argument says so.
-    """
+    """Return the properties that a user's object has as attributes; *cacheable* is the default of that property."""
     return Capabilities(
         cacheable=bool(getattr(encoder, "cacheable", cacheable)),
         needs_all_sentences=bool(getattr(encoder, "together", False)),

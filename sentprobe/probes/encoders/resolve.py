@@ -25,10 +25,7 @@ Bindable = TypeVar("Bindable", bound=protocol.Encoder | protocol.Baseline)
 
 
 def resolve_encoders(argument: EncodersArgument) -> list[EncoderSource]:
-    """Return the encoders and specs in an argument; models and functions are wrapped as encoders.
-
-    Raises UsageError or ArgumentTypeError.
-    """
+    """Return the encoders and specs in an argument, with models wrapped. Raises UsageError or ArgumentTypeError."""
     # A model of sentence-transformers is iterable, so a list cannot be recognized by iteration alone.
     if isinstance(argument, str | Spec) or is_encoder(argument):
         items: list[object] = [argument]
@@ -77,10 +74,7 @@ def depends_on_order(source: EncoderSource) -> bool:
 
 
 def bind_to_sentence_order(encoders: Iterable[Bindable], texts: Iterable[Iterable[str]]) -> list[Bindable]:
-    """Return the encoders; the vectors of those that depend on order are assigned to all distinct sentences in order.
-
-    Raises EncoderError.
-    """
+    """Return the encoders; those that depend on order get all distinct sentences in order. Raises EncoderError."""
     unbound = list(encoders)
     if not any(map(depends_on_order, unbound)):
         return unbound

@@ -54,10 +54,7 @@ class NgramModel(WordModel):
     lower: bool = False
 
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
-        """Return the scores of each text's words and end.
-
-        Raises EncoderError if a word is unknown and the model has no entry for unknown words.
-        """
+        """Return the scores of each text's words and end. Raises EncoderError if an unknown word cannot be scored."""
         spans = [split_words(text) for text in texts]
         sentences = [
             [text[start:end].lower() if self.lower else text[start:end] for start, end in places]
@@ -153,10 +150,7 @@ def parse_arpa(lines: Iterable[str], words: Container[str]) -> tuple[dict[NGram,
 
 
 def _parse_entry(fields: list[str], order: int, words: Container[str], number: int) -> tuple[NGram, NgramValues] | None:
-    """Return the n-gram in the fields of a line and its values; None if it has a word that is not in *words*.
-
-    Raises FormatError, which names the line's *number*.
-    """
+    """Return a line's n-gram and its values; None if it has a word that is not in *words*. Raises FormatError."""
     try:
         if len(fields) not in (order + 1, order + 2):
             raise ValueError

@@ -1,7 +1,4 @@
-"""Train n-gram models with interpolated modified Kneser-Ney smoothing (Chen and Goodman 1999, section 3).
-
-The models are written as ARPA files.
-"""
+"""Train n-gram models: interpolated modified Kneser-Ney smoothing (Chen and Goodman 1999, section 3)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -53,10 +53,7 @@ def check_column(pairs: Sequence[sp.SentencePair], by: str) -> None:
 
 
 def read_scores_files(specs: Sequence[Spec]) -> list[Spec | StoredScores]:
-    """Return the specs, with stored scores in place of the specs ``scores:FILE``.
-
-    Raises UsageError if two models have the same name.
-    """
+    """Return the specs, with stored scores in place of ``scores:FILE``. Raises UsageError for a repeated name."""
     models = [load_stored_scores(spec) if spec.kind == SCORES else spec for spec in specs]
     check_distinct("model", [model.name for model in models])
     return models

@@ -190,10 +190,7 @@ def _apply_linear(multiply: Callable[..., Tensor], layer: torch.nn.Linear, input
 
 
 def _detect_masked(directory: Path, model_name: str) -> bool:
-    """Return whether the language model in a directory is masked (else causal), by its architecture.
-
-    Raises EncoderError if it is neither.
-    """
+    """Return whether a model is masked, and not causal, by its architecture. Raises EncoderError if it is neither."""
     with loading.report_loading_errors(model_name):
         from transformers import AutoConfig
         from transformers.models.auto import modeling_auto as auto

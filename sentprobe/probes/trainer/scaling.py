@@ -1,7 +1,4 @@
-"""Scale sentence vectors; the scaling is learned in float64 from the training sentences, each counted once.
-
-Vectors are read in parts of a few rows, to save memory.
-"""
+"""Scale sentence vectors; the scaling is learned in float64 from the training sentences, each counted once."""
 
 from collections.abc import Callable, Mapping
 

@@ -161,10 +161,7 @@ class BankUpdater:
             gradient.small[part].addcmul_(bank.small[part], rows[part])
 
     def _group_by_penalty(self) -> list[tuple[float, slice]]:
-        """Return the penalty of each block of adjacent units with equal penalty, and the range of these units.
-
-        PyTorch's optimizers accept one penalty per tensor.
-        """
+        """Return the penalty and the range of units of each block: PyTorch's optimizers take one penalty per tensor."""
         l2 = [0.0] * len(self.bank.points) if self._l2 is None else self._l2.values
         pairs = zip(l2, self.bank.segments, strict=True)
         blocks = [(value, list(block)) for value, block in groupby(pairs, key=lambda pair: pair[0])]

@@ -51,10 +51,7 @@ class CacheCheck:
 
 
 def list_cached_encoders(directory: Path) -> tuple[CachedEncoder, ...]:
-    """Return the encoders with cached vectors, the last used first; none if *directory* is missing.
-
-    Raises SentprobeError if the cache cannot be read.
-    """
+    """Return the encoders with cached vectors, the last used first. Raises SentprobeError if a file cannot be read."""
     with _report_failures(directory, "cannot read the cache"):
         encoders = [_summarize_folder(folder) for folder in vector_cache.list_cache_folders(directory)]
     return tuple(sorted(encoders, key=lambda entry: (-entry.used, entry.folder)))

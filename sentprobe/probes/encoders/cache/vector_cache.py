@@ -87,10 +87,7 @@ def compute_sentence_key(sentence: str) -> bytes:
 
 
 class CacheFile:
-    """An open cache file, whose header and keys are read first and whose vectors are read on demand.
-
-    Raises DamagedFileError or OSError.
-    """
+    """An open cache file, whose vectors are read on demand. Raises DamagedFileError or OSError."""
 
     def __init__(self, file: BinaryIO, *, name: str) -> None:
         self._file = file
@@ -142,10 +139,7 @@ def find_encoder_folder(directory: Path, fingerprint: str) -> Path:
 
 
 def list_cache_folders(directory: Path) -> list[Path]:
-    """Return the folders in *directory* that have the name and the marker file of a cache folder.
-
-    The list is empty if *directory* is missing.
-    """
+    """Return the folders in *directory*, which may be missing, that have the name and marker of a cache folder."""
     if not directory.is_dir():
         return []
     return sorted(path for path in directory.iterdir() if _is_cache_folder(path))

@@ -38,10 +38,7 @@ class DamagedWordFileError(Exception):
 
 
 def read_binary(path: Path, *, fasttext: bool) -> WordVectors:
-    """Read word2vec or fastText vectors from a binary file, plain or gzip. Raises EncoderError.
-
-    fastText has a vector for each word, also for words that it has not seen.
-    """
+    """Read binary word2vec or fastText vectors, plain or gzip; fastText knows all words. Raises EncoderError."""
     # Overflowing numbers become infinite, and infinite numbers are reported later.
     with _report_read_errors(path), _unzip(path) as plain, np.errstate(all="ignore"):
         vectors = _read_fasttext(plain) if fasttext else _read_word2vec(plain)

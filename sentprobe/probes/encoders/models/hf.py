@@ -327,10 +327,7 @@ class HfEncoder:
 
 
 def load_hf(spec: Spec) -> list[HfEncoder]:
-    """Return the encoders of a spec ``hf:MODEL``: one for each pooling method or token, and each layer.
-
-    Raises UsageError or EncoderError.
-    """
+    """Return an encoder for each layer and pooling method of ``hf:MODEL``. Raises UsageError or EncoderError."""
     options = read_options(spec, HfOptions())
     requested_layer = _parse_layer(options.layer)
     if find_spec("transformers") is None:

@@ -99,10 +99,7 @@ class Endpoint:
     pool: urllib3.PoolManager = field(repr=False, compare=False)
 
     def post(self, content: Mapping[str, object], *, group: RequestGroup, max_bytes: int) -> bytes:
-        """Send JSON, with retries; return the body of the response. Raises EncoderError.
-
-        A body of more than *max_bytes* is an error.
-        """
+        """Send JSON, with retries; return the body, at most *max_bytes*, of the response. Raises EncoderError."""
         tries = Retrying(
             retry=retry_if_result(lambda outcome: isinstance(outcome, _Failure) and outcome.may_retry),
             stop=stop_after_attempt(self.retries + 1),

@@ -31,10 +31,7 @@ WordIndices = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class GrammarWords:
-    """Finds named words by parsing sentences as the generator writes them.
-
-    A name that stands for different words in several parses of a sentence is left out.
-    """
+    """Finds words by parsing generated sentences; names that stand for different words in two parses are left out."""
 
     lexicon: Lexicon
     content: bytes = b""
@@ -109,10 +106,7 @@ class TableWords:
         return name in self.names
 
     def find_words(self, sentences: Sequence[str]) -> list[WordIndices]:
-        """Return the indices of each sentence's words by name; empty if the sentence is not in the table.
-
-        Raises EncoderError if the table cannot be read.
-        """
+        """Return the indices of each sentence's words by name; none if it is not in the table. Raises EncoderError."""
         import pyarrow as pa
         from pyarrow import dataset
 

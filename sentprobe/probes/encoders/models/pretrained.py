@@ -32,10 +32,7 @@ class LoadingOptions:
 
 
 def make_loading_settings(options: LoadingOptions) -> dict[str, Any]:
-    """Return the arguments with which transformers loads a quantized or distributed model; otherwise none.
-
-    Raises UsageError or EncoderError.
-    """
+    """Return transformers' arguments for a quantized or distributed model. Raises UsageError or EncoderError."""
     if options.device and options.device_map:
         raise UsageError(f"hf: options device={options.device} and device_map={options.device_map}: choose one")
     if options.bits not in {0, 4, 8}:
@@ -86,10 +83,7 @@ def load_pretrained(
 
 
 def find_token_limit(requested_limit: int, tokenizer: Any, config: Any) -> int | None:
-    """Return the maximum number of tokens of a text; None: no limit. Raises UsageError.
-
-    It is *requested_limit* unless 0, or the limit of the tokenizer or model.
-    """
+    """Return *requested_limit* or, if it is 0, the limit of tokenizer or model; None: no limit. Raises UsageError."""
     positions: int | None = getattr(config, "max_position_embeddings", None)
     if requested_limit and positions and requested_limit > positions:
         raise UsageError(f"hf: option max_length={requested_limit}: the model has {positions} positions")

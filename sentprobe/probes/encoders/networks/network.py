@@ -71,10 +71,7 @@ CellMaker: TypeAlias = Callable[..., nn.RNNBase]
 
 
 class RecurrentLayer(nn.Module):
-    """A recurrent layer of one or two directions.
-
-    The backward direction reads reversed sentences, which is faster on a CPU than PyTorch's packed sequences.
-    """
+    """A recurrent layer; its backward direction reads reversed sentences, which on a CPU is faster than packing."""
 
     def __init__(self, cells: CellMaker, inputs: int, hidden: int, *, directions: int) -> None:
         super().__init__()

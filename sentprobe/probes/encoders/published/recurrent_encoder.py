@@ -1,7 +1,4 @@
-"""The base class of encoders with published weights, and functions for their recurrent networks.
-
-:func:`read_gru` reads a GRU whose weights were saved by Theano code.
-"""
+"""The base class of encoders with published weights, and functions that read and run their recurrent networks."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence

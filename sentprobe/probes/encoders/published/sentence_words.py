@@ -105,10 +105,7 @@ class NumberedWords:
 
 
 def read_word_list(path: Path) -> dict[str, int]:
-    """Read a file with one word per line; return line numbers, from 0, by word. Raises EncoderError.
-
-    A repeated word has the number of its last line.
-    """
+    """Return the (last) line number, from 0, of each word in a file with a word per line. Raises EncoderError."""
     return {line.strip(): number for number, line in enumerate(_read_lines(path))}
 
 

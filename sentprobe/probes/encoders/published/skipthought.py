@@ -64,10 +64,7 @@ class _SkipThoughtModel(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SkipThought(recurrent_encoder.PublishedEncoder):
-    """Skip-Thought, whose sentence vector joins the last states of one or both models, uni before bi.
-
-    Unknown words are read as ``UNK``.
-    """
+    """Skip-Thought: the last states of one or both models, uni before bi; unknown words are read as ``UNK``."""
 
     words: sentence_words.NumberedWords
     models: tuple[_SkipThoughtModel, ...]

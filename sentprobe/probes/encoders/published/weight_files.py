@@ -93,10 +93,7 @@ def _make_tensor(name: str, array: Any, path: Path) -> torch.Tensor:
 
 
 def read_table(path: Path, *, convert: str) -> Vectors:
-    """Return the array of an npy file, (rows, dim), which stays on disk. Raises UsageError or EncoderError.
-
-    The error for a pickle states the command *convert*.
-    """
+    """Return the array of an npy file, (rows, dim), which stays on disk. Raises UsageError or EncoderError."""
     with _report_damage(path, "an npy file with one array"):
         with path.open("rb") as file:
             if file.read(len(NPY_MAGIC)) != NPY_MAGIC:

@@ -81,10 +81,7 @@ def _compute_fingerprint(words: WordVectors, architecture: Architecture, seed: i
 
 
 class RandomPositions(torch.nn.Module):
-    """Gaussian position vectors on the scale of the word vectors, for any number of positions.
-
-    Each is a function of seed and position.
-    """
+    """Gaussian position vectors on the scale of the word vectors; each is a function of seed and position."""
 
     def __init__(self, words: WordVectors, seed: int) -> None:
         super().__init__()
@@ -99,10 +96,7 @@ class RandomPositions(torch.nn.Module):
 
 
 def build_untrained(spec: Spec, *, seed: int) -> UntrainedEncoder:
-    """Return the encoder of a spec such as ``bilstm-max:FILE``; *seed* is used if the spec has none.
-
-    Raises UsageError or EncoderError.
-    """
+    """Return the encoder of a spec such as ``bilstm-max``; *seed* is the default. Raises UsageError or EncoderError."""
     options = read_options(spec, UntrainedOptions(seed=Natural(seed)))
     words = read_or_sample_word_vectors(spec.argument, seed=options.seed, dim=options.dim)
     return UntrainedEncoder(spec.name, words, options, kind=spec.kind)

@@ -102,10 +102,7 @@ class ErasedEncoder:
 def make_erased_encoder(
     encoder: Encoder | Baseline, data: ProbeDataset, *, name: str, base_is_probed: bool = False
 ) -> ErasedEncoder:
-    """Return an encoder from whose vectors the labels of *data* are erased.
-
-    Raises UsageError for a baseline, and for a dataset whose labels depend on probe words.
-    """
+    """Return a variant whose vectors lack the labels of *data*. Raises UsageError for a baseline or unsuitable data."""
     if not isinstance(encoder, Encoder):
         raise UsageError(f"{encoder.name} is a baseline, which has no vectors to erase from")
     if get_capabilities(encoder).bind_to_order:

@@ -57,10 +57,7 @@ def _split_words(text: str) -> list[str]:
 
 
 def learn_subwords(texts: Sequence[str], *, codes: int) -> Subwords:
-    """Learn at most *codes* subword codes from texts: the most frequent pairs of codes, which occur at least twice.
-
-    Raises UsageError if *codes* is below MIN_CODES.
-    """
+    """Learn at most *codes* subword codes: the most frequent pairs, which occur at least twice. Raises UsageError."""
     if codes < MIN_CODES:
         raise UsageError(f"{codes} codes: {MIN_CODES} are needed for bytes, padding, start and end")
     try:

@@ -14,10 +14,7 @@ CLASSES = tuple(label.name.lower() for label in NliLabel)
 
 
 class NliLearner(ItemLearner):
-    """A sentence model with a classifier of pairs, whose input is u, v, |u - v| and u * v for the vectors u and v.
-
-    Source: Conneau et al. 2017, section 3.1.
-    """
+    """A sentence model with a classifier of (u, v, |u - v|, u * v), for vectors u and v (Conneau et al. 2017, 3.1)."""
 
     def __init__(self, encoder: SentenceModel, options: ObjectiveOptions) -> None:
         super().__init__(encoder)
@@ -56,10 +53,7 @@ def prepare_nli(texts: NliPairs, model: SentenceModel, options: ObjectiveOptions
 
 
 class ContrastiveLearner(ItemLearner):
-    """A sentence model that finds an anchor's positive among all positives and negatives of the batch, by cosine.
-
-    Source: van den Oord et al. 2018.
-    """
+    """A sentence model that finds an anchor's positive in the batch by cosine (van den Oord et al. 2018)."""
 
     def __init__(self, encoder: SentenceModel, options: ObjectiveOptions) -> None:
         super().__init__(encoder)

@@ -44,10 +44,7 @@ SUFFIXES = {**PARSE_SUFFIXES, **text_files.SUFFIXES}
 
 
 def read_trees(*paths: Path | str, options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS) -> corpora.Trees:
-    """Read trees and their sentences from files or analysed tables. Raises UsageError or FormatError.
-
-    A file has Penn brackets, CoNLL-U, or a column ``tree``.
-    """
+    """Read trees from files of Penn brackets, CoNLL-U or a column ``tree``, or from tables. Raises SentprobeError."""
     text_filter = text_filters.TextFilter(options)
     names = text_files.find_files(paths)
     pairs: list[tuple[str, str]] = []

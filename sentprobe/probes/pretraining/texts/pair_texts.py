@@ -27,10 +27,7 @@ _NO_LABEL = ("-", "", None, -1)
 
 
 def read_nli(path: Path | str, *, options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS) -> corpora.NliPairs:
-    """Read pairs of premise and hypothesis with their labels. Raises UsageError or FormatError.
-
-    Pairs without a label, or with an empty or too long text, are left out.
-    """
+    """Read labelled pairs, except those without a label or with an empty or too long text. Raises SentprobeError."""
     name = str(path)
     file_format = text_files.find_format(name, text_files.SUFFIXES)
     file_columns = text_files.read_column_names(name, file_format, options.encoding)
@@ -69,10 +66,7 @@ TRIPLET_COLUMNS = tuple(map(str, training_files.COLUMNS))
 def read_triplets(
     path: Path | str, *, options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS
 ) -> corpora.Triplets:
-    """Read triplets, as ``gen pairs`` writes them. Raises UsageError or FormatError.
-
-    Triplets with an empty or too long text are left out.
-    """
+    """Read triplets, except those with an empty or too long text. Raises UsageError or FormatError."""
     name, text_filter = str(path), text_filters.TextFilter(options)
     file_format = text_files.find_format(name, text_files.SUFFIXES)
     rows = text_files.read_rows(name, file_format, TRIPLET_COLUMNS, options.encoding)

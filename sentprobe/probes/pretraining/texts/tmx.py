@@ -121,10 +121,7 @@ class _DecodedXml:
 
 
 def _make_decoder(start: bytes) -> codecs.IncrementalDecoder | None:
-    """Return a decoder for the encoding that a file declares; None if the XML parser can decode it.
-
-    Raises LookupError for an unknown encoding.
-    """
+    """Return a decoder of the declared encoding; None: the XML parser decodes it. Raises LookupError if unknown."""
     declaration = _DECLARATION.match(start.replace(b"\0", b""))
     encoding = declaration[1].decode("latin-1") if declaration else "utf-8"
     if encoding.lower() in _PARSER_ENCODINGS:
