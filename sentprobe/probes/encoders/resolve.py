@@ -79,12 +79,11 @@ def bind_to_sentence_order(encoders: Iterable[Bindable], texts: Iterable[Iterabl
     if not any(map(depends_on_order, unbound)):
         return unbound
     sentences = list(dict.fromkeys(chain.from_iterable(texts)))
-    return [_bind_encoder(encoder, sentences) for encoder in unbound]
-
-
-def _bind_encoder(encoder: Any, sentences: Sequence[str]) -> Any:
-    bind = protocol.get_capabilities(encoder).bind_to_order
-    return encoder if bind is None else bind(sentences)
+    bound: list[Any] = []
+    for encoder in unbound:
+        bind = protocol.get_capabilities(encoder).bind_to_order
+        bound.append(encoder if bind is None else bind(sentences))
+    return bound
 
 
 def is_encoder(argument: object) -> bool:

@@ -65,14 +65,9 @@ def _copy_tensors(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor
 
 
 def _collect_optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
-    return _copy_tensors(
-        {
-            f"{number}.{name}": value
-            for number, parameter_state in optimizer.state_dict()["state"].items()
-            for name, value in parameter_state.items()
-            if isinstance(value, torch.Tensor)
-        }
-    )
+    states = optimizer.state_dict()["state"].items()
+    values = {f"{number}.{name}": value for number, state in states for name, value in state.items()}
+    return _copy_tensors({name: value for name, value in values.items() if isinstance(value, torch.Tensor)})
 
 
 def read_state(folder: Path) -> StoredState | None:

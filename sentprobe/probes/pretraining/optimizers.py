@@ -61,34 +61,26 @@ def make_optimizer(settings: OptimizerSettings, model: nn.Module) -> torch.optim
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPreset:
-    """The settings of a published training, which options of ``probe train`` override one by one."""
+    """The settings of a published training, which options of ``probe train`` override one by one.
 
-    batch: int
-    dropout: float
-    decoder_layers: int
-    decoder_hidden: int | None
+    The defaults are those of Conneau et al. 2018, except the batch size, which is our choice.
+    """
+
+    batch: int = DEFAULTS.batch
+    dropout: float = DEFAULTS.dropout
+    decoder_layers: int = DEFAULTS.decoder_layers
+    decoder_hidden: int | None = DEFAULTS.decoder_hidden
     """Number of hidden units of each decoder layer; None: as many as the encoder has."""
-    inputs: int | None
+    inputs: int | None = 300
     """Width of the encoder's word vectors; None: the number of the encoder's hidden units."""
-    reverse: bool
+    reverse: bool = False
     """Whether the encoder reads sentences from the last word to the first."""
-    optimizer: OptimizerSettings | None
+    optimizer: OptimizerSettings | None = None
 
     def choose_optimizer(self, architecture: str) -> OptimizerSettings:
         """Return the preset's optimizer or, if it has none, the optimizer of the papers for this architecture."""
         return self.optimizer or (SGD if architecture == "gated-conv" else ADAM)
 
-
-DEFAULT_PRESET = TrainingPreset(
-    # The settings of Conneau et al. 2018, except the batch size, which is our choice.
-    batch=DEFAULTS.batch,
-    dropout=DEFAULTS.dropout,
-    decoder_layers=DEFAULTS.decoder_layers,
-    decoder_hidden=DEFAULTS.decoder_hidden,
-    inputs=300,
-    reverse=False,
-    optimizer=None,
-)
 
 PRESETS: Mapping[str, TrainingPreset] = {
     # Adi et al. 2017, appendix II.
@@ -101,7 +93,7 @@ PRESETS: Mapping[str, TrainingPreset] = {
 def find_training_preset(name: str | None) -> TrainingPreset:
     """Return the preset of this name or, if *name* is None, the default settings. Raises UsageError."""
     if name is None:
-        return DEFAULT_PRESET
+        return TrainingPreset()
     if name not in PRESETS:
         raise UsageError(f"there is no training preset {name!r}{suggest(name, PRESETS)}; known: {', '.join(PRESETS)}")
     return PRESETS[name]

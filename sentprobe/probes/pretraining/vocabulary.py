@@ -42,19 +42,10 @@ def learn_skip_gram(texts: Sequence[str], *, dim: int, words: int, seed: int) ->
         from gensim.models import Word2Vec
     except ImportError:
         raise missing_extra("word vectors of skip-gram", "train") from None
-    learned = Word2Vec(
-        sentences=[text.split() for text in texts],
-        vector_size=dim,
-        window=WINDOW,
-        sg=1,
-        hs=1,
-        negative=0,
-        min_count=1,
-        max_final_vocab=words,
-        epochs=EPOCHS,
-        workers=1,
-        seed=seed % 2**32,
-    ).wv
+    method = {"window": WINDOW, "sg": 1, "hs": 1, "negative": 0, "epochs": EPOCHS}
+    vocabulary = {"min_count": 1, "max_final_vocab": words}
+    sentences = [text.split() for text in texts]
+    learned = Word2Vec(sentences, vector_size=dim, workers=1, seed=seed % 2**32, **method, **vocabulary).wv
     scale = float(np.sqrt(np.square(learned.vectors, dtype=np.float64).mean()))
 
     def find_vector(word: str) -> Vectors | None:

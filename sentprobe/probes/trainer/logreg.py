@@ -115,19 +115,9 @@ def solve_logreg(point: GridPoint, design: BankDesign, preset: Preset, *, items:
     shape = replace(design.shape, dim=columns.stop - columns.start)
     items = replace(items, table=items.table[:, columns])
     objective = LogregObjective(items, shape, l2=point.l2, penalty=preset.penalty)
-    result = minimize(
-        objective,
-        np.zeros(objective.size),
-        jac=True,
-        method="L-BFGS-B",
-        options={
-            "maxiter": preset.max_epochs,
-            "maxfun": 4 * preset.max_epochs,
-            "gtol": preset.tolerance,
-            "ftol": 0.0,
-            "maxcor": 10,
-        },
-    )
+    limits = {"maxiter": preset.max_epochs, "maxfun": 4 * preset.max_epochs}
+    options = {**limits, "gtol": preset.tolerance, "ftol": 0.0, "maxcor": 10}
+    result = minimize(objective, np.zeros(objective.size), jac=True, method="L-BFGS-B", options=options)
     return Solution(
         bank=_to_bank(objective, torch.from_numpy(result.x), point, design),
         iterations=int(result.nit),

@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -181,39 +181,16 @@ class _Block:
         self._decay = decay
 
     def update(self, preset: Preset) -> None:
+        settings: dict[str, Any] = {"lr": preset.learning_rate, "eps": preset.epsilon, "maximize": False}
+        settings["weight_decay"] = self._decay
         if preset.optimizer is Optimizer.ADAM:
             first, second = self._moments
-            adam(
-                self._weights,
-                self._gradient,
-                first,
-                second,
-                [],
-                [self.step],
-                fused=True,
-                amsgrad=False,
-                beta1=preset.beta1,
-                beta2=preset.beta2,
-                lr=preset.learning_rate,
-                weight_decay=self._decay,
-                eps=preset.epsilon,
-                maximize=False,
-            )
+            settings |= {"beta1": preset.beta1, "beta2": preset.beta2, "amsgrad": False, "fused": True}
+            adam(self._weights, self._gradient, first, second, [], [self.step], **settings)
             return
         is_cpu = self.step.device.type == "cpu"
-        adagrad(
-            self._weights,
-            self._gradient,
-            self._moments[0],
-            [self.step],
-            fused=is_cpu,
-            foreach=not is_cpu,
-            lr=preset.learning_rate,
-            weight_decay=self._decay,
-            lr_decay=0.0,
-            eps=preset.epsilon,
-            maximize=False,
-        )
+        settings |= {"lr_decay": 0.0, "fused": is_cpu, "foreach": not is_cpu}
+        adagrad(self._weights, self._gradient, self._moments[0], [self.step], **settings)
 
 
 ITEM_ORDER_SEED = 20180820

@@ -41,7 +41,7 @@ def read_binary(path: Path, *, fasttext: bool) -> WordVectors:
     """Read binary word2vec or fastText vectors, plain or gzip; fastText knows all words. Raises EncoderError."""
     # Overflowing numbers become infinite, and infinite numbers are reported later.
     with _report_read_errors(path), _unzip(path) as plain, np.errstate(all="ignore"):
-        vectors = _read_fasttext(plain) if fasttext else _read_word2vec(plain)
+        vectors = _read_by_gensim(plain, fasttext=fasttext)
         with plain.open("rb") as file:
             fingerprint = hashlib.file_digest(file, "sha256").hexdigest()
     return _make_word_vectors(vectors, source=str(path), fingerprint=fingerprint)
@@ -83,14 +83,19 @@ def _unzip(path: Path) -> Iterator[Path]:
         yield copy
 
 
-def _read_word2vec(path: Path) -> Any:
+def _read_by_gensim(path: Path, *, fasttext: bool) -> Any:
+    """Return gensim's word vectors of a binary file, whose header is checked first. Raises DamagedWordFileError."""
     from gensim.models import KeyedVectors
+    from gensim.models.fasttext import load_facebook_vectors
 
-    _read_word2vec_width(path)
+    (_read_fasttext_width if fasttext else _read_word2vec_width)(path)
     try:
+        if fasttext:
+            return load_facebook_vectors(str(path))
         return KeyedVectors.load_word2vec_format(str(path), binary=True, unicode_errors="replace")
     except Exception as error:  # gensim raises various exceptions for a damaged file
-        raise DamagedWordFileError(f"not word2vec's binary format, or damaged: {first_line(error)}") from None
+        file_format = "a fastText model that gensim reads" if fasttext else "word2vec's binary format"
+        raise DamagedWordFileError(f"not {file_format}, or damaged: {first_line(error)}") from None
 
 
 def _read_word2vec_width(path: Path) -> int:
@@ -113,16 +118,6 @@ def _read_fasttext_width(path: Path) -> int:
             return _check_fasttext(content)
         except (struct.error, OverflowError):
             raise DamagedWordFileError("the fastText model is cut off") from None
-
-
-def _read_fasttext(path: Path) -> Any:
-    from gensim.models.fasttext import load_facebook_vectors
-
-    _read_fasttext_width(path)
-    try:
-        return load_facebook_vectors(str(path))
-    except Exception as error:  # gensim raises various exceptions for a damaged file
-        raise DamagedWordFileError(f"not a fastText model that gensim reads, or damaged: {first_line(error)}") from None
 
 
 def _check_fasttext(content: mmap) -> int:

@@ -1,7 +1,7 @@
 """Word vectors, random or from a file, and their averages as sentence vectors (bag of words)."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +17,14 @@ MAX_WORDS_SHOWN = 5
 def list_some_words(words: Sequence[str]) -> str:
     """Return the first words as a text, with commas between them and dots in place of further words."""
     return ", ".join(words[:MAX_WORDS_SHOWN]) + (", ..." if len(words) > MAX_WORDS_SHOWN else "")
+
+
+def note_unknown_words(words: Iterable[str], *, total: int, effect: str) -> tuple[str, ...]:
+    """Return a note on unknown words, of *total* words in all, and the effect on them; nothing without such words."""
+    unknown = sorted(words)
+    if not unknown:
+        return ()
+    return (f"{len(unknown)} of {total} different words {effect}: {list_some_words(unknown)}",)
 
 
 @dataclass(slots=True)
@@ -67,11 +75,11 @@ class WordVectors:
     @property
     def notes(self) -> tuple[str, ...]:
         """A note on unknown words, if there are more than the logged warning counts."""
-        unknown = sorted(self._list_unknown_words())
+        unknown = self._list_unknown_words()
         if len(unknown) == self._seen.warned:
             return ()
-        counts = f"{len(unknown)} of {len(self._seen.rows)} different words"
-        return (f"{counts} are not in {self.source} and are left out: {list_some_words(unknown)}",)
+        effect = f"are not in {self.source} and are left out"
+        return note_unknown_words(unknown, total=len(self._seen.rows), effect=effect)
 
     def _list_unknown_words(self) -> list[str]:
         return [word for word, row in self._seen.rows.items() if row is None]

@@ -40,29 +40,26 @@ class SentenceTransformerOptions:
     """A PyTorch device; empty: the device that the package chooses."""
 
 
+@dataclass(frozen=True, slots=True)
 class SentenceTransformerEncoder:
     """An encoder that uses a sentence-transformers model."""
 
-    def __init__(
-        self, model: Any, *, name: str, fingerprint: str, prompt: str,
-        options: SentenceTransformerOptions,
-    ) -> None:  # fmt: skip
-        self.name = name
-        self.fingerprint = fingerprint
-        self._model = model
-        self._prompt = prompt
-        self._options = options
+    name: str
+    fingerprint: str
+    model: Any
+    prompt: str
+    options: SentenceTransformerOptions
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the sentence vectors, (n, dim) float32, cut and normalized as the options say."""
         with loading.report_encoding_errors(self.name):
-            output = self._model.encode(
-                list(sentences), prompt=self._prompt, batch_size=self._options.batch, show_progress_bar=False
+            output = self.model.encode(
+                list(sentences), prompt=self.prompt, batch_size=self.options.batch, show_progress_bar=False
             )
         vectors = check_vectors(output, sentences=sentences, encoder=self.name)
-        if self._options.dim:
-            vectors = np.ascontiguousarray(vectors[:, : self._options.dim])
-        return _normalize(vectors) if self._options.normalize else vectors
+        if self.options.dim:
+            vectors = np.ascontiguousarray(vectors[:, : self.options.dim])
+        return _normalize(vectors) if self.options.normalize else vectors
 
     @property
     def capabilities(self) -> Capabilities:
@@ -71,9 +68,9 @@ class SentenceTransformerEncoder:
 
     def count_truncated(self, sentences: Sequence[str]) -> int | None:
         """Return how many sentences, with the prompt, exceed the model's token limit; None if unknown."""
-        limit = getattr(self._model, "max_seq_length", None)
-        tokenizer = getattr(self._model, "tokenizer", None)
-        return loading.count_truncated(sentences, tokenizer, limit=limit, prompt=self._prompt)
+        limit = getattr(self.model, "max_seq_length", None)
+        tokenizer = getattr(self.model, "tokenizer", None)
+        return loading.count_truncated(sentences, tokenizer, limit=limit, prompt=self.prompt)
 
 
 def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
@@ -86,13 +83,8 @@ def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
     )
     model = _load(files.directory, model_name=spec.argument, options=options)
     prompt = _choose_prompt(options, model.prompts, default=model.default_prompt_name)
-    return SentenceTransformerEncoder(
-        model,
-        name=spec.name,
-        fingerprint=_compute_fingerprint(files, model, prompt=prompt, options=options),
-        prompt=prompt,
-        options=options,
-    )
+    fingerprint = _compute_fingerprint(files, model, prompt=prompt, options=options)
+    return SentenceTransformerEncoder(spec.name, fingerprint, model, prompt, options)
 
 
 def _load(directory: Path, *, model_name: str, options: SentenceTransformerOptions) -> Any:
@@ -156,11 +148,8 @@ def _compute_fingerprint(
 ) -> str:
     """Return a digest of everything that the vectors depend on, except rounding by batch size and device."""
     modules = [type(module).__name__ for module in model]
-    length = getattr(model, "max_seq_length", None)
-    return digest(
-        "st", files.content, modules, prompt, options.normalize, options.dim, options.precision,
-        length,
-    )  # fmt: skip
+    settings = (options.normalize, options.dim, options.precision, getattr(model, "max_seq_length", None))
+    return digest("st", files.content, modules, prompt, *settings)
 
 
 def _normalize(vectors: Vectors) -> Vectors:

@@ -9,7 +9,7 @@ import numpy as np
 
 from sentprobe.disk.files import decode_lines
 from sentprobe.errors import FormatError, path_error
-from sentprobe.probes.encoders.files.word_vectors import WordVectors, list_some_words
+from sentprobe.probes.encoders.files.word_vectors import WordVectors, note_unknown_words
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors
 
 
@@ -96,12 +96,9 @@ class NumberedWords:
     @property
     def notes(self) -> tuple[str, ...]:
         """A note on the unknown words that were looked up so far."""
-        missing = sorted(word for word, has_number in self._seen.items() if not has_number)
-        if not missing:
-            return ()
-        counts = f"{len(missing)} of {len(self._seen)} different words"
+        missing = [word for word, has_number in self._seen.items() if not has_number]
         effect = f"are not in {self.source} and have the vector of unknown words"
-        return (f"{counts} {effect}: {list_some_words(missing)}",)
+        return note_unknown_words(missing, total=len(self._seen), effect=effect)
 
 
 def read_word_list(path: Path) -> dict[str, int]:

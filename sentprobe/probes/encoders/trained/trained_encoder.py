@@ -9,7 +9,7 @@ import numpy as np
 import torch
 
 from sentprobe.errors import FormatError
-from sentprobe.probes.encoders.files.word_vectors import WordVectors, list_some_words
+from sentprobe.probes.encoders.files.word_vectors import WordVectors, note_unknown_words
 from sentprobe.probes.encoders.models import model_loading
 from sentprobe.probes.encoders.models.model_loading import count_none_truncated
 from sentprobe.probes.encoders.protocol import Capabilities, EncoderError, Vectors, digest
@@ -69,12 +69,9 @@ class TrainedEncoder:
     @property
     def notes(self) -> tuple[str, ...]:
         """A note on the words of the sentences encoded so far that are not in the vocabulary."""
-        unknown = sorted(word for word in self._seen if word not in self._model.vocabulary.rows)
-        if not unknown:
-            return ()
-        counts = f"{len(unknown)} of {len(self._seen)} different words"
+        unknown = self._seen - self._model.vocabulary.rows.keys()
         effect = f"are not in the vocabulary of {self.name} and are read as an unknown word"
-        return (f"{counts} {effect}: {list_some_words(unknown)}",)
+        return note_unknown_words(unknown, total=len(self._seen), effect=effect)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the sentence vectors, (n, dim) float32. Raises EncoderError if a sentence has no words."""
