@@ -69,7 +69,7 @@ class NoOptions:
 
 @dataclass(frozen=True, slots=True)
 class TfidfOptions:
-    """Options of ``tfidf``."""
+    """The options of the baseline ``tfidf``."""
 
     ngrams: int = 1
     """1 for words (NB-uni-tfidf in the paper); 2 for words and bigrams (NB-bi-tfidf)."""

@@ -117,7 +117,7 @@ class Capabilities:
     family: str = ""
     """A name that all layers of a model share, or all checkpoints of a training."""
     step: int | None = None
-    """The training step of a checkpoint, and below its epoch."""
+    """The training step, if the encoder is a checkpoint."""
     epoch: float | None = None
     seed: int | None = None
     """The seed of random weights; None: the encoder has no random weights."""

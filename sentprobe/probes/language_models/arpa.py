@@ -24,7 +24,7 @@ NgramValues: TypeAlias = tuple[float, float]
 
 @dataclass(frozen=True, slots=True)
 class NgramOptions:
-    """Options of ``ngram:``."""
+    """The options of the language model ``ngram:``."""
 
     lower: bool = False
     """Whether words are converted to lower case."""

@@ -101,7 +101,7 @@ def estimate_discounts(counts: Integers) -> Numbers:
 def train_ngrams(texts: Sequence[str], *, order: int, words: int) -> Iterator[str]:
     """Train a model of n-grams up to the length *order* on texts; yield the lines of its ARPA file.
 
-    The vocabulary has the most frequent words, *words* in number; all others count as the unknown word.
+    The vocabulary has the *words* most frequent words; all others count as the unknown word.
     """
     frequent = [word for word in learn_vocabulary(texts, words=words).words if word not in SPECIAL]
     names = [*SPECIAL, *frequent]

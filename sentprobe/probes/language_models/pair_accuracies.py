@@ -70,7 +70,7 @@ class PairScores:
 
     @cached_property
     def answers(self) -> sp.PairAnswers:
-        """Whether the good sentence of each pair has the higher score, (2, pairs)."""
+        """Whether the good sentence of each pair scores higher, in two rows that differ for ties, (2, pairs)."""
         return sp.compare_scores(self.good, self.bad)
 
 
@@ -92,7 +92,7 @@ def load_or_find_scores(
 def score_pairs(
     model: LanguageModel, pairs: Sequence[sp.SentencePair], kind: ScoreKind, reporter: Reporter
 ) -> PairScores:
-    """Return a model's scores of both sentences of each pair. Raises UsageError if the model lacks scores it needs."""
+    """Return a model's scores of both sentences of each pair. Raises UsageError if tokens have no score."""
     texts = [*dict.fromkeys(chain.from_iterable((pair.good, pair.bad) for pair in pairs))]
     reporter.begin(f"score with {shorten(model.name)}", len(texts))
     regions = [pair.find_regions() for pair in pairs]
@@ -139,7 +139,7 @@ class PairComparison(tested.TestedDifference):
 
 @dataclass(frozen=True)
 class PairResults:
-    """The scores of models on the same pairs."""
+    """The scores of several models on the same pairs, and the accuracies that follow from them."""
 
     pairs: Sequence[sp.SentencePair]
     kind: ScoreKind
@@ -221,7 +221,7 @@ class PairResults:
 
     @cached_property
     def comparisons(self) -> list[PairComparison]:
-        """The comparisons of models on each group with a value, with p-values corrected for their number."""
+        """The comparisons of models on each paradigm, or value of another field, with corrected p-values."""
         groups = [group for group in self.groups if group.value]
         matched = combinations(self.scores, 2) if self.matched is None else self.matched
         cases = [(group, first, second) for first, second in matched for group in groups]

@@ -49,7 +49,7 @@ class LanguageModelResult:
 
     @property
     def scores(self) -> PairScores:
-        """The scores as ``probe lm`` computes them."""
+        """The scores and notes, without their provenance."""
         return PairScores(self.model, self.good, self.bad, self.notes)
 
 
@@ -121,7 +121,7 @@ def build_lm_file_name(spec: Spec, kind: ScoreKind, pairs_digest: str) -> str:
 
 
 def digest_pairs(text: str) -> str:
-    """Return the digest of pairs, as the text that :func:`format_pairs` returns; it is the name of their file."""
+    """Return the digest of the text of pairs (:func:`format_pairs`), which is the name of their file."""
     return digest(text)[:16]
 
 

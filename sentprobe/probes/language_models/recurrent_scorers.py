@@ -21,7 +21,7 @@ from sentprobe.specs import Spec, read_options
 
 @dataclass(frozen=True, slots=True)
 class RecurrentOptions:
-    """Options of ``trained:``."""
+    """The options of the language model ``trained:``."""
 
     batch: int = 64
     device: str = ""

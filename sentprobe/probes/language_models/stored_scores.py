@@ -17,7 +17,7 @@ COLUMNS = ("model", "paradigm", "pair_id", "score", "good", "bad", "sentence_goo
 
 @dataclass(frozen=True, slots=True)
 class StoredOptions:
-    """Options of ``scores:``."""
+    """The options of a file of stored scores, ``scores:FILE``."""
 
     model: str = ""
     """The name of the model, if the file has scores of several models."""
@@ -25,7 +25,7 @@ class StoredOptions:
 
 @dataclass(frozen=True, slots=True)
 class StoredScores:
-    """The stored scores of one model: of the good and the bad sentence, by kind of score and both sentences."""
+    """The stored scores of one model; a key is the kind of score, the good sentence and the bad sentence."""
 
     spec: Spec
     name: str

@@ -21,7 +21,7 @@ from sentprobe.specs import Spec, read_options
 
 @dataclass(frozen=True, slots=True)
 class TransformerOptions:
-    """Options of ``hf:``."""
+    """The options of the language model ``hf:``."""
 
     bos: bool = True
     """Whether a causal model reads a start token before the text."""
@@ -51,7 +51,7 @@ class ScoredSequence(NamedTuple):
 
 @dataclass(slots=True)
 class TransformerModel:
-    """A causal or masked model with its tokenizer."""
+    """A causal or masked language model with its tokenizer."""
 
     name: str
     model: Any = field(repr=False)

@@ -46,7 +46,7 @@ class InterruptHandler:
 
     @property
     def can_save(self) -> bool:
-        """Whether the model is consistent and Ctrl-C was pressed at most once."""
+        """Whether a checkpoint may be written: the model is consistent, and Ctrl-C was pressed at most once."""
         return self._is_consistent and self._interrupt_count < 2
 
     def __enter__(self) -> "InterruptHandler":
@@ -255,7 +255,7 @@ class _TrainingLoop:
         return is_over
 
     def _iterate_batches(self) -> Iterator[Batch]:
-        """Yield those of the remaining batches of the epoch that this device trains on."""
+        """Yield the remaining batches of the epoch, except those that other devices train on."""
         fabric, state = self._fabric, self._state
         start = state.batch * fabric.world_size
         batches = self._prepared.train.batches(state.epoch, start=start)

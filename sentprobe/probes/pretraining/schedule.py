@@ -1,4 +1,4 @@
-"""The schedule of a training: how far it is, when it validates and probes, when it ends, and how fast it is."""
+"""The schedule of a training: when it validates, probes and ends; and its progress and speed."""
 
 import time
 from collections.abc import Iterator

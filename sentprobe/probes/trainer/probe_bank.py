@@ -81,7 +81,7 @@ class Bank:
         return self.sentence, self.small, self.output_biases
 
     def replace_weights(self, sentence: Tensor, small: Tensor, output_biases: Tensor) -> "Bank":
-        """Return a bank of the same probes with these weights, or with another value for each, such as its gradient."""
+        """Return a bank of the same probes with other values in place of the weights, such as gradients."""
         return Bank(self.points, self.design, sentence, small, output_biases)
 
     def make_zeros(self) -> "Bank":

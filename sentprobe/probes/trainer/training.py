@@ -161,7 +161,7 @@ class BankUpdater:
             gradient.small[part].addcmul_(bank.small[part], rows[part])
 
     def _group_by_penalty(self) -> list[tuple[float, slice]]:
-        """Return the penalty and the range of units of each block: PyTorch's optimizers take one penalty per tensor."""
+        """Return the penalty and the range of each block of adjacent units with equal penalty."""
         l2 = [0.0] * len(self.bank.points) if self._l2 is None else self._l2.values
         pairs = zip(l2, self.bank.segments, strict=True)
         blocks = [(value, list(block)) for value, block in groupby(pairs, key=lambda pair: pair[0])]
@@ -311,7 +311,7 @@ def predict(banks: Sequence[Bank], items: PreparedItems) -> Indices:
 
 
 def compute_label_costs(banks: Sequence[Bank], items: PreparedItems) -> list[float]:
-    """Return the cost of each item's label in bits, by the mean probability over the probes, one in each bank."""
+    """Return the cost of each item's label in bits, given the mean probability of several probes, one per bank."""
     log_probabilities = [torch.log_softmax(_compute_first_logits(bank, items).double(), dim=1) for bank in banks]
     mean = torch.logsumexp(torch.stack(log_probabilities), dim=0) - math.log(len(banks))  # (n, labels)
     bits: list[float] = (-mean.gather(1, items.targets[:, None])[:, 0] / math.log(2)).tolist()

@@ -242,7 +242,7 @@ class Cache:
         return paths
 
     def _read_file(self, path: Path, missing: dict[bytes, int], *, fingerprint: str) -> CachedVectors | None:
-        """Return the vectors in one file of the sentences *missing* (positions by key), and remove these keys."""
+        """Return the vectors that a file has for keys in *missing*, which maps them to positions; remove these keys."""
         try:
             with open_vectors(path) as file:
                 rows_by_key = {k: row for row, k in enumerate(file.read_keys()) if k in missing}

@@ -15,7 +15,7 @@ from sentprobe.specs import Spec, read_options
 
 @dataclass(frozen=True, slots=True)
 class PrecomputedOptions:
-    """Options of ``file:``."""
+    """The options of the encoder ``file:``."""
 
     format: str = ""
     """npz, npy, safetensors, parquet or lookup; empty: the format that the suffix of the file names."""

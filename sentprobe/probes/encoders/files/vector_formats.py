@@ -51,7 +51,7 @@ class VectorFile:
 
 
 class VectorFileError(EncoderError):
-    """A file of sentence vectors cannot be read, or contradicts itself."""
+    """A file of sentence vectors cannot be read, or its parts do not fit together."""
 
 
 def check_vector_file(file: VectorFile, path: Path) -> VectorFile:
@@ -178,7 +178,7 @@ def _read_npz_texts(arrays: Any, name: str, path: Path) -> Texts | None:
 
 
 def write_npz(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -> None:
-    """Write the arrays ``vectors`` and ``sentences``. Raises VectorFileError."""
+    """Write an npz file of the arrays ``vectors`` and ``sentences``. Raises VectorFileError."""
     if any(text.endswith("\0") for text in sentences):
         raise VectorFileError(f"{path}: a sentence ends in a null character, which npz drops")
     # NumPy moves back in the file that it writes, which a pipe or /dev/null does not allow.
@@ -197,13 +197,13 @@ def read_npy(path: Path) -> VectorFile:
 
 
 def write_npy(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -> None:  # noqa: ARG001
-    """Write the vectors without the sentences, for which the format has no place."""
+    """Write an npy file of the vectors; the format has no place for sentences."""
     with temporary.open("wb") as file:
         np.save(file, vectors)
 
 
 def read_safetensors(path: Path) -> VectorFile:
-    """Read the tensor ``vectors``, and ``sentences`` and ``ids`` from the metadata. Raises VectorFileError."""
+    """Read a safetensors file, with sentences and ids in its metadata. Raises VectorFileError."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -232,7 +232,7 @@ def _parse_json_texts(text: str, place: str) -> Texts:
 
 
 def write_safetensors(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -> None:  # noqa: ARG001
-    """Write the tensor ``vectors``, and the sentences as a JSON list in the metadata."""
+    """Write a safetensors file: the tensor ``vectors``, and the sentences as a JSON list in the metadata."""
     from safetensors.numpy import save
 
     # With more than one entry, the order of the metadata would differ between processes.
@@ -240,7 +240,7 @@ def write_safetensors(temporary: Path, vectors: Vectors, sentences: Texts, path:
 
 
 def read_parquet(path: Path) -> VectorFile:
-    """Read the columns ``vector`` (lists of one length), ``sentence`` and ``id``. Raises VectorFileError."""
+    """Read a Parquet file: columns ``vector`` (lists of equal length), ``sentence``, ``id``. Raises VectorFileError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -279,7 +279,7 @@ def _read_vector_column(column: Any, path: Path) -> Vectors:
 
 
 def write_parquet(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -> None:  # noqa: ARG001
-    """Write the columns ``sentence`` and ``vector``."""
+    """Write a Parquet file with the columns ``sentence`` and ``vector``."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -316,7 +316,7 @@ def find_format(path: Path, name: str | None = None) -> VectorFormat:
 
 
 def read_vectors(path: Path, *, format: str | None = None) -> VectorFile:
-    """Read a file of sentence vectors, by default in the format of its suffix. Raises UsageError or VectorFileError."""
+    """Read sentence vectors in *format* or, if None, that of the suffix. Raises UsageError or VectorFileError."""
     reader, _ = FORMATS[find_format(path, format)]
     try:
         path.open("rb").close()  # raises the same exception in all formats if the file is missing
@@ -329,7 +329,10 @@ def read_vectors(path: Path, *, format: str | None = None) -> VectorFile:
 
 
 def write_vectors(path: Path, sentences: Sequence[str], vectors: Vectors, *, format: str | None = None) -> None:
-    """Write vectors, (n, dim) float32, by default in the format of the suffix. Raises UsageError or VectorFileError."""
+    """Write sentences and their vectors, (n, dim) float32, in *format* or, if None, that of the suffix.
+
+    Raises UsageError or VectorFileError.
+    """
     _, write = FORMATS[find_format(path, format)]
     texts = tuple(sentences)
     content = check_vector_file(VectorFile(vectors, texts), path)

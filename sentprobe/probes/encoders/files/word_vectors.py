@@ -20,7 +20,7 @@ def list_some_words(words: Sequence[str]) -> str:
 
 
 def note_unknown_words(words: Iterable[str], *, total: int, effect: str) -> tuple[str, ...]:
-    """Return a note on unknown words, of *total* words in all, and the effect on them; nothing without such words."""
+    """Return the note that *words*, among *total* words, are unknown, and its effect; an empty tuple without words."""
     unknown = sorted(words)
     if not unknown:
         return ()
@@ -94,7 +94,7 @@ class WordVectors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BowOptions:
-    """Options of ``bow``."""
+    """The options of the encoder ``bow``."""
 
     dim: int = 300
     """Width of random word vectors; ignored if the word vectors are from a file."""

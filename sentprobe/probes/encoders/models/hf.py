@@ -73,7 +73,7 @@ MAX_STORED_BYTES = 2**31
 
 @dataclass(frozen=True, slots=True)
 class HfOptions(pretrained.LoadingOptions):
-    """Options of ``hf:``."""
+    """The options of the encoder ``hf:``."""
 
     layer: str = "-1"
     """0 for the embeddings, 1 for the output of the first block, -1 for the last; ``all``: one encoder per layer."""
@@ -248,7 +248,7 @@ def _find_end(framed: text_frame.FramedText, word: int | None) -> int:
 
 
 def _mark_last(marks: Tensor) -> Tensor:
-    """Return only the last mark of each row, (batch, time)."""
+    """Return the marks, (batch, time), of which only the last in each row is kept."""
     return marks & (marks.flip(1).cumsum(dim=1).flip(1) == 1)
 
 

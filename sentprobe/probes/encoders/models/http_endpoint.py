@@ -180,7 +180,7 @@ class Endpoint:
 
 
 def _read_body(answer: urllib3.BaseHTTPResponse, *, max_bytes: int, deadline: float) -> bytes:
-    """Return the first *max_bytes* of a decompressed body; raise TimeoutError after *deadline* (monotonic clock)."""
+    """Return at most *max_bytes* of a response's decompressed body. Raises TimeoutError after *deadline*."""
     body = bytearray()
     while len(body) < max_bytes:
         part = answer.read1(min(_PART_BYTES, max_bytes - len(body)))

@@ -60,7 +60,7 @@ def _find_modules(blocks: nn.ModuleList, path: str) -> list[nn.Module]:
 
 @contextmanager
 def record_outputs(modules: Sequence[nn.Module]) -> Iterator[list[Tensor]]:
-    """Yield a list to which a copy of each module's output, (batch, time, dim) or (batch * time, dim), is added."""
+    """Yield a list that collects copies of the modules' outputs, (batch, time, dim) or (batch * time, dim) each."""
     outputs: list[Tensor] = []
 
     def record(_module: nn.Module, _inputs: Any, output: Any) -> None:

@@ -41,7 +41,7 @@ class GrammarWords:
 
     @property
     def source(self) -> str:
-        """The end of the message that a sentence could not be parsed."""
+        """The end of an error message about a sentence that cannot be parsed."""
         return (
             f" in the grammar of generated {self.lexicon.language.name} sentences "
             "(language=de: German; for natural text, name its table: table=FOLDER)"

@@ -1,4 +1,4 @@
-"""Encoders behind an HTTP endpoint that follows the OpenAI embeddings API."""
+"""The encoder ``openai:``, a model behind an HTTP endpoint that follows the OpenAI embeddings API."""
 
 import threading
 from collections.abc import Sequence
@@ -33,7 +33,7 @@ SPARE_BYTES = 2**23
 
 @dataclass(frozen=True, slots=True)
 class OpenAIOptions:
-    """Options of ``openai:``."""
+    """The options of the encoder ``openai:``."""
 
     base_url: str = OPENAI_URL
     """Requests go to ``base_url/embeddings``."""

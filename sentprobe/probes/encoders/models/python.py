@@ -161,7 +161,7 @@ def convert_to_array(result: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonOptions:
-    """Options of ``python:``."""
+    """The options of the encoder ``python:``."""
 
     style: CallStyle = CallStyle.AUTO
     batch: int = BATCH

@@ -20,7 +20,7 @@ MODEL_OWNERS = ("sentence-transformers/", "")
 
 @dataclass(frozen=True, slots=True)
 class SentenceTransformerOptions:
-    """Options of ``st:``."""
+    """The options of the encoder ``st:``."""
 
     prompt: str = ""
     """Text that is put before each sentence."""

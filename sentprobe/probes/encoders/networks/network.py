@@ -277,5 +277,5 @@ def make_network(architecture: Architecture, *, generator: torch.Generator) -> N
 
 
 def make_uninitialized_network(architecture: Architecture) -> Network:
-    """Return a network whose weights are to be set; PyTorch has initialized them."""
+    """Return a network with PyTorch's initial weights, which the caller replaces."""
     return NETWORKS[architecture.kind](architecture)

@@ -1,4 +1,4 @@
-"""InferSent 1 and 2 (Conneau et al. 2017): a BiLSTM with max pooling, trained on NLI."""
+"""The encoder ``infersent:`` (Conneau et al. 2017): a BiLSTM with max pooling, trained on NLI."""
 
 import re
 from collections.abc import Sequence
@@ -35,7 +35,7 @@ class InferSentPadding(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InferSentOptions(recurrent_encoder.PublishedOptions):
-    """Options of ``infersent``."""
+    """The options of the encoder ``infersent``."""
 
     vectors: str = ""
     """The file of word vectors: GloVe 840B for version 1, fastText's crawl-300d-2M for version 2."""
@@ -92,7 +92,7 @@ class InferSent(recurrent_encoder.PublishedEncoder):
 
     @property
     def inputs(self) -> word_vectors.WordVectors:
-        """The input word vectors."""
+        """The word vectors that the BiLSTM reads."""
         return self.words
 
     def _forward(self, sentences: Sequence[str]) -> torch.Tensor:

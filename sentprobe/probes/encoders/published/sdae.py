@@ -33,7 +33,7 @@ CONVERT_WORDS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SdaeOptions(recurrent_encoder.PublishedOptions):
-    """Options of ``sdae``."""
+    """The options of the encoder ``sdae``."""
 
     dictionary: str = ""
     """The text file of words and their numbers."""

@@ -25,7 +25,7 @@ class SkipThoughtMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkipThoughtOptions(recurrent_encoder.PublishedOptions):
-    """Options of ``skipthought``."""
+    """The options of the encoder ``skipthought``."""
 
     mode: SkipThoughtMode = SkipThoughtMode.COMBINE
     eos: bool = False

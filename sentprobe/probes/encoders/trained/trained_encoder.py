@@ -22,7 +22,7 @@ from sentprobe.values import check_record
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedOptions:
-    """Options of ``trained``."""
+    """The options of the encoder ``trained``."""
 
     batch: int = 256
     device: str = ""

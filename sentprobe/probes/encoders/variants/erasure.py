@@ -79,7 +79,7 @@ class ErasedEncoder:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The base encoder's capabilities, adapted by ``derive_variant``."""
+        """The capabilities of the base encoder, except those that a variant cannot have."""
         base = get_capabilities(self.base)
         return base.derive_variant(family=f"{base.family}, without {self.data.name}" if base.family else "")
 

@@ -123,7 +123,7 @@ class VectorDecoder(nn.Module):
 
     @torch.no_grad()
     def generate(self, vectors: torch.Tensor, *, max_length: int) -> torch.Tensor:
-        """Return the most likely next codes, step by step, (b, time), END included; PADDING follows END."""
+        """Generate codes, (b, time), each the most likely next one; END counts, and PADDING follows it."""
         last_codes = torch.full((len(vectors), 1), START, device=vectors.device)
         ended = torch.zeros_like(last_codes, dtype=torch.bool)
         previous_state = None

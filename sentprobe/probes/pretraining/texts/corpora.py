@@ -17,7 +17,7 @@ from sentprobe.lexicon.read import choose_vocabulary
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Omissions:
-    """Numbers, by reason, of texts, pairs or trees in a file that are not trained on.
+    """The number of texts, pairs or trees that were left out for each reason.
 
     >>> str(Omissions(empty=1, long=20))
     '21 were left out: 1 without a token, 20 too long'
