@@ -21,10 +21,7 @@ _BATCH_ITEMS = 2_000
 
 
 class SparseNaiveBayes:
-    """Multinomial Naive Bayes with add-one smoothing, as in scikit-learn, on sparse matrices.
-
-    A dense matrix of 1,000 classes and the bigrams of 100,000 sentences would take 10 GB.
-    """
+    """Multinomial Naive Bayes with add-one smoothing, as in scikit-learn; weights are sparse, to save memory."""
 
     def fit(self, features: Any, targets: Indices) -> "SparseNaiveBayes":
         """Learn from the term weights of n items, a sparse matrix (n, features), and their labels, (n,) int64."""

@@ -33,8 +33,8 @@ MODULES = {"probe": "torch", "sentence-transformers": "sentence_transformers"}
 class EncoderKind:
     """A kind of encoder or baseline, as the help lists it."""
 
-    name: str
     example: str
+    """A spec of this kind."""
     summary: str
     build: Callable[[Spec, int], Sequence[Encoder | Baseline]]
     """Returns the encoders of a spec for the seed of the run."""
@@ -43,6 +43,11 @@ class EncoderKind:
     """The extra of sentprobe that must be installed; empty: none."""
     extra_for: str = ""
     """The only feature that needs the extra; empty: the encoder itself needs it."""
+
+    @property
+    def name(self) -> str:
+        """The part of a spec before the argument and the options."""
+        return parse_spec(self.example).kind
 
     @property
     def pattern(self) -> str:
@@ -78,7 +83,6 @@ _UNTRAINED_NETWORKS = {
 
 ENCODERS = (
     EncoderKind(
-        "bow",
         "bow:glove.6B.300d.txt",
         "average of word vectors, from a file (word2vec, fastText, GloVe) or random",
         _load_builder("files.word_files:build_bow", seeded=True),
@@ -89,7 +93,6 @@ ENCODERS = (
     *(
         EncoderKind(
             name,
-            name,
             f"untrained {network}; over random words or a file",
             _load_builder("trained.untrained:build_untrained", seeded=True),
             SpecArgument.OPTIONAL,
@@ -98,67 +101,57 @@ ENCODERS = (
         for name, network in _UNTRAINED_NETWORKS.items()
     ),
     EncoderKind(
-        "trained",
         "trained:enc/",
         "an encoder that probe train wrote to a folder; the folder alone is enough",
         _load_builder("trained.trained_encoder:build_trained"),
         extra="probe",
     ),
     EncoderKind(
-        "st",
         "st:sentence-transformers/all-MiniLM-L6-v2",
         "a sentence-transformers model, by directory or hub name",
         _load_builder("models.sentence_transformer:load_sentence_transformer"),
         extra="sentence-transformers",
     ),
     EncoderKind(
-        "hf",
         "hf:google-bert/bert-base-uncased?layer=6&pool=mean",
         "layers of a transformers model, pooled over the tokens or at a named one",
         _load_builder("models.hf:load_hf"),
         extra="transformers",
     ),
     EncoderKind(
-        "openai",
         "openai:text-embedding-3-small?base_url=http://localhost:8000/v1",
         "a model behind an HTTP endpoint of the OpenAI embeddings kind",
         _load_builder("models.openai:load_openai"),
     ),
     EncoderKind(
-        "infersent",
         "infersent:infersent2.pkl?vectors=crawl-300d-2M.vec",
         "InferSent 1 or 2, from its published weights and word vectors",
         _load_builder("published.infersent:build_infersent"),
         extra="probe",
     ),
     EncoderKind(
-        "skipthought",
         "skipthought:skip-thoughts/?mode=combine",
         "Skip-Thought, uni, bi or both, from the folder of its published weights and tables",
         _load_builder("published.skipthought:build_skipthought"),
         extra="probe",
     ),
     EncoderKind(
-        "sdae",
         "sdae:model.npz?dictionary=words.tsv",
         "a denoising auto-encoder (SDAE), from the files that its authors' code writes",
         _load_builder("published.sdae:build_sdae"),
         extra="probe",
     ),
     EncoderKind(
-        "file",
         "file:vectors.npz",
         "precomputed vectors: npz, npy, safetensors, Parquet, or the published look-up format",
         _load_builder("files.precomputed:build_precomputed"),
     ),
     EncoderKind(
-        "python",
         "python:mymodule:encode",
         "a function or object of yours; also SentEval's batcher, and MTEB's encoders",
         _load_builder("models.python:build_python", seeded=True),
     ),
     EncoderKind(
-        "majority",
         "majority",
         "baseline: always the most frequent training label",
         _load_builder("baselines:build_plain_baseline"),
@@ -166,14 +159,12 @@ ENCODERS = (
     ),
     EncoderKind(
         "length",
-        "length",
         "baseline: a linear classifier over the sentence length and the probe words",
         _load_builder("baselines:build_plain_baseline"),
         SpecArgument.NONE,
         extra="probe",
     ),
     EncoderKind(
-        "tfidf",
         "tfidf?ngrams=2",
         "baseline: Naive Bayes over tf-idf of words, or words and bigrams, and the probe words",
         _load_builder("baselines:build_tfidf"),
@@ -222,14 +213,10 @@ def has_unchanged_vectors(spec: Spec) -> bool:
 
 
 def make_encoder(spec: Spec | str, *, seed: int = 0) -> Encoder:
-    """Return the encoder that a spec names; *seed* decides random weights.
+    """Return the encoder that a spec names; *seed* decides random weights. Raises UsageError or EncoderError.
 
     >>> make_encoder("bow?dim=4").encode(["the man slept"]).shape
     (1, 4)
-
-    Raises:
-        UsageError: the spec is wrong, or names several encoders or a baseline.
-        EncoderError: the encoder cannot be loaded.
     """
     encoders = make_encoders(spec, seed=seed)
     if len(encoders) != 1:

@@ -46,10 +46,7 @@ def check_machine(machine: TrainingMachine) -> None:
 
 
 def make_fabric(machine: TrainingMachine) -> Any:
-    """Return the Fabric object for these devices, which moves tensors and combines gradients of several devices.
-
-    Raises UsageError, or EncoderError if lightning-fabric is not installed.
-    """
+    """Return the Fabric object that trains on these devices. Raises UsageError, or EncoderError without Fabric."""
     try:
         import lightning_fabric as lightning
     except ModuleNotFoundError:

@@ -1,7 +1,4 @@
-"""The loop that trains an encoder, on lightning-fabric: steps, validation, checkpoints, and resuming from them.
-
-Each step has its own seed, so that a resumed training has the same results.
-"""
+"""The loop that trains an encoder, on lightning-fabric: seeded steps, validation, checkpoints, and resuming."""
 
 import signal
 import threading

@@ -57,10 +57,7 @@ def add_word_contributions(words: ProbeWords, weights: Tensor, *, precision: Pre
 
 
 def compute_word_gradients(words: ProbeWords, delta: Tensor, *, precision: Precision, into: Tensor) -> None:
-    """Write the gradient of the probe words' weights, (rows, units), to *into*.
-
-    - delta: the gradient of the inputs of the units, (b, units)
-    """
+    """Write the gradient of the words' weights, (rows, units), to *into*, given *delta*, that of the units' inputs."""
     if words.lexicon is None:
         into.zero_()
         for slot in words.numbers.unbind(dim=1):

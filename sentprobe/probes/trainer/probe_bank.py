@@ -170,10 +170,7 @@ def compute_gradients(bank: Bank, inputs: BatchInputs, targets: Tensor, *, masks
 
 
 def _compute_hidden(bank: Bank, inputs: BatchInputs, *, masks: Masks) -> tuple[Tensor, Tensor]:
-    """Return the activations of all hidden units, (b, units), and the input of the output layer, (b, units).
-
-    The two are the same tensor, except when dropout is applied between them.
-    """
+    """Return the hidden activations, (b, units), before and after dropout: the same tensor without such dropout."""
     precision = bank.design.precision
     sums = multiply(inputs.vectors, bank.sentence.T, precision=precision)  # (b, units)
     sums += bank.small[bank.bias_row]

@@ -1,7 +1,4 @@
-"""Train many probes together as a bank, each until its own stopping criterion, and predict labels with them.
-
-PyTorch's optimizers are called as functions, since importing their classes would load PyTorch's compiler.
-"""
+"""Train many probes together as a bank, each until its own stopping criterion, and predict labels with them."""
 
 import math
 from collections.abc import Sequence
@@ -12,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 from torch import Tensor
-from torch.optim.adagrad import adagrad
+from torch.optim.adagrad import adagrad  # a function: the classes of optimizers load PyTorch's compiler
 from torch.optim.adam import adam
 
 from sentprobe.errors import SentprobeError
@@ -299,10 +296,7 @@ def evaluate_probes(bank: Bank, validation: PreparedItems | None) -> list[Valida
 
 
 def predict(banks: Sequence[Bank], items: PreparedItems) -> Indices:
-    """Return each item's predicted label, (n,) int64, which has the largest mean probability over the probes.
-
-    - banks: a bank for each probe to average, of which the first probe is used
-    """
+    """Return each item's label, (n,) int64, with the largest mean probability over several probes, one per bank."""
     logits_by_bank = [_compute_first_logits(bank, items) for bank in banks]
     if len(logits_by_bank) > 1:  # not for one probe: a softmax may round different scores to equal probabilities
         logits_by_bank = [torch.softmax(scores.double(), dim=1) for scores in logits_by_bank]

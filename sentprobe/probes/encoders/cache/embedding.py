@@ -22,12 +22,8 @@ def embed(
     """Return the vectors of *sentences*, (n, dim) float32, in order.
 
     Each distinct sentence is encoded once, the longest first. Vectors in *cache* are read, and new vectors are added to
-    it, if the encoder is cacheable and has a fingerprint.
-
-    Raises:
-        UsageError: there are no sentences.
-        EncoderError: the encoder raised an exception, or did not return one finite vector of a common width for each
-            sentence.
+    it, if the encoder is cacheable and has a fingerprint. Raises UsageError if there are no sentences, and EncoderError
+    if the encoder fails or does not return finite vectors of one width.
     """
     if not sentences:
         raise UsageError("there are no sentences to encode")

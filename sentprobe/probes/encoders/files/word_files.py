@@ -1,7 +1,4 @@
-"""Read files of word vectors: text, and the binary formats of word2vec and fastText.
-
-The headers of binary files are checked before gensim reads the files, since gensim trusts damaged headers.
-"""
+"""Read files of word vectors: text, and binary word2vec and fastText, whose headers are checked before gensim reads."""
 
 import gzip
 import hashlib

@@ -51,10 +51,7 @@ class WordVectors:
     _seen: _LookupHistory = field(default_factory=_LookupHistory, repr=False, compare=False)
 
     def look_up(self, sentences: Sequence[str]) -> list[Vectors]:
-        """Return an array (words, dim) for each sentence, with the vectors of its known words.
-
-        A warning about unknown words is logged once. Raises EncoderError if a sentence has no known word.
-        """
+        """Return the vectors of each sentence's known words, (words, dim). Raises EncoderError if none is known."""
         rows = self._seen.rows
         new = {word for sentence in sentences for word in sentence.split()} - rows.keys()
         rows.update((word, self.find(word)) for word in new)
@@ -122,10 +119,7 @@ class Bow:
         )
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the average vectors, (n, dim) float32, which are independent of the order of words.
-
-        Words are sorted and summed in float64, so that sentences of the same words get exactly equal vectors.
-        """
+        """Return average vectors, (n, dim) float32, exactly equal for sentences of the same words in any order."""
         out = np.empty((len(sentences), self.words.dim), dtype=np.float32)
         sorted_words = [" ".join(sorted(sentence.split())) for sentence in sentences]
         for row, matrix in enumerate(self.words.look_up(sorted_words)):

@@ -1,7 +1,4 @@
-"""The encoder ``hf:``: hidden states of a transformers model at one or more layers and tokens.
-
-One forward pass computes all layers. A sentence vector is pooled over the tokens, or is the state of one token.
-"""
+"""The encoder ``hf:``: hidden states of a transformers model, pooled over all tokens or read at one token."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -63,10 +60,8 @@ POOLINGS: Mapping[Pooling, Callable[[Tensor, Tensor], Tensor]] = {
 
 EOS = "eos"
 """The value of the option ``pool`` that reads the state of the end token."""
-
 ALL_LAYERS = "all"
 """The value of the option ``layer`` that makes one encoder for each layer."""
-
 MAX_STORED_BYTES = 2**31
 """Maximum memory, in bytes, for the vectors of layers that are requested later."""
 
@@ -188,10 +183,7 @@ class HfModel:
     def _find_tokens(
         self, pool: str, framed: Sequence[text_frame.FramedText], words: Sequence[named_tokens.WordIndices], tokens: Any
     ) -> Tensor:
-        """Return the index of the end token or of a named word's last token, (batch,) int64; -1 if absent.
-
-        Raises EncoderError for an absent token unless a pooling method replaces it.
-        """
+        """Return the index of the end token or of a named word's last token, (batch,) int64; -1 if absent."""
         mask = tokens["attention_mask"].bool()
         if pool == EOS:
             matches = mask & (tokens["input_ids"] == self.end_token)

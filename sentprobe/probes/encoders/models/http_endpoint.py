@@ -29,18 +29,14 @@ log = logging.getLogger(__name__)
 
 RETRIED_STATUSES = frozenset({408, 409, 425, 429})
 """HTTP statuses below 500 after which a request is retried, as it is after every status from 500 on."""
-
 MAX_WAIT = 60.0
 """Maximum of the exponential backoff, in seconds."""
-
 MAX_RETRY_AFTER = 600.0
 """Longest accepted ``Retry-After``, in seconds; if the server asks for a longer wait, the request fails."""
-
 CONNECT_TIMEOUT = 10.0
 
 _PART_BYTES = 2**16
 """Number of bytes of a response body that are read at a time."""
-
 _MAX_REFUSAL_BYTES = 2**16
 """Maximum number of bytes that are read of a response with an error status."""
 

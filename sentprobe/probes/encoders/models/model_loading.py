@@ -18,10 +18,8 @@ from sentprobe.versions import digest_folder
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
 """The form of a model's name on the Hugging Face hub: ``model`` or ``organisation/model``."""
-
 UNUSED_FILES = ("*.onnx*", "*.h5", "*.msgpack", "*.ot", "*.tflite", "*.gguf", "openvino/*", "coreml/*")
 """Patterns of files with weights in formats that are not used, and not downloaded."""
-
 HUB_TIMEOUT = 10.0
 """Maximum number of seconds for the hub to answer whether it has a model."""
 
@@ -170,10 +168,7 @@ def find_default_device() -> str:
 
 
 def move_to_device(module: Any, *, device: str, precision: ModelPrecision) -> Any:
-    """Move a PyTorch module to *device*, unless it is empty, and convert its weights to *precision*.
-
-    Raises UsageError or EncoderError.
-    """
+    """Move a PyTorch module to *device*, unless empty, in *precision*. Raises UsageError or EncoderError."""
     import torch
 
     try:
@@ -212,10 +207,7 @@ def count_none_truncated(sentences: Sequence[str]) -> int:  # noqa: ARG001
 
 
 def find_truncation_counter(model: Any) -> TruncationCounter | None:
-    """Return a function that counts the sentences that a user's object truncates; None if it is unknown.
-
-    It is the method ``truncated`` of the object, or counts the tokens of a sentence-transformers model.
-    """
+    """Return a function that counts the sentences that a user's object truncates; None if it is unknown."""
     if counter := read_attributes(model).count_truncated:
         return counter
     libraries = (parent.__module__.partition(".")[0] for parent in type(model).__mro__)
@@ -228,10 +220,8 @@ def find_truncation_counter(model: Any) -> TruncationCounter | None:
 
 MAX_MODULES = 10_000
 """Maximum number of layers, attention heads or experts that a configuration may declare."""
-
 SMALL_MODEL = 2**24
 """Number of declared parameters that is accepted whatever the size of the files; larger files raise the limit."""
-
 PARAMETERS_PER_BYTE = 8
 """Maximum number of parameters in a byte of a file: weights have at least one bit."""
 

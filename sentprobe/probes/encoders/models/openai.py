@@ -23,10 +23,8 @@ OPENAI_KEY_VARIABLE = "OPENAI_API_KEY"
 
 MAX_WIDTH = 2**15
 """Maximum width of the vectors that a server may return if no width is requested."""
-
 NUMBER_BYTES = 32
 """Maximum size, in bytes, of a number in JSON with the white space around it."""
-
 SPARE_BYTES = 2**23
 """Maximum size, in bytes, of an answer without its numbers, with room for a server that ignores the requested width."""
 

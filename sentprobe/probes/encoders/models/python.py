@@ -21,7 +21,6 @@ from sentprobe.specs import Natural, Spec, read_options
 
 EncodeFunction = Callable[[Sequence[str]], object]
 """A function that takes sentences and returns their vectors as an array of any library."""
-
 BATCH = 128
 
 

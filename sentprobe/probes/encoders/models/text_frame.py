@@ -61,10 +61,7 @@ def make_text_frame(tokenizer: Any, *, prompt: str, chat: bool, name: str) -> Te
 
 
 def find_end_token(frame: TextFrame, *, name: str) -> tuple[int, str]:
-    """Return the end token's number, and its text if the tokenizer does not append it (else empty).
-
-    Raises UsageError if the tokenizer has no end token.
-    """
+    """Return the end token's number, and its text unless the tokenizer appends it. Raises UsageError if it has none."""
     tokenizer = frame.tokenizer
     last = frame.tokenize([frame.add_to("a").text])["input_ids"][0][-1]
     if last in {tokenizer.eos_token_id, tokenizer.sep_token_id} - {None}:

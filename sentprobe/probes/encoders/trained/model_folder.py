@@ -1,7 +1,4 @@
-"""Read and write the folder of a sentence model: config.json, words.txt and model.safetensors.
-
-The sizes that config.json states are checked before the other two files are read.
-"""
+"""Read and write the folder of a sentence model: config.json, words.txt and model.safetensors."""
 
 from collections.abc import Mapping
 from pathlib import Path

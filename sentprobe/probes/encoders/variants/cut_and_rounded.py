@@ -192,10 +192,7 @@ def add_options(name: str, *options: OptionPair) -> str:
 
 
 def round_vectors(vectors: Vectors, rounding: Rounding, *, scale: Vectors) -> Vectors:
-    """Return rounded vectors, (n, dim) float32.
-
-    - scale: vectors, (m, dim), whose minimum and maximum in each dimension set the range for int8
-    """
+    """Return rounded vectors, (n, dim) float32; the minima and maxima of *scale*, (m, dim), set the range for int8."""
     if rounding is Rounding.FLOAT32:
         return vectors
     if rounding is Rounding.BINARY:

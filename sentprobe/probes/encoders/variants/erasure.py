@@ -1,7 +1,4 @@
-"""Variants of encoders without a property: LEACE erases the labels of a dataset from the vectors.
-
-The method is that of Belrose et al. (2023, theorem 4.3): no linear classifier can predict the labels afterwards.
-"""
+"""Variants of encoders from whose vectors LEACE erases a dataset's labels (Belrose et al. 2023, theorem 4.3)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace

@@ -22,10 +22,7 @@ NEXT_WORD = "next-word"
 
 
 class NextWordLearner(Learner):
-    """A sentence model that predicts each word, and the end of the sentence, from the words before.
-
-    Dropout is applied to word vectors and states.
-    """
+    """A sentence model that predicts each word, and the end, from the words before; vectors and states have dropout."""
 
     def __init__(self, encoder: SentenceModel, dropout: float) -> None:
         super().__init__(encoder)
