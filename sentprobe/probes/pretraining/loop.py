@@ -98,10 +98,10 @@ class TrainingSettings:
     optimizer: OptimizerSettings
     limits: Limits = field(default_factory=Limits)
     validate_every: StepInterval = field(default_factory=StepInterval)
-    point_every: StepInterval | None = None
+    probe_every: StepInterval | None = None
     """Interval at which the model is probed, in addition to start and end; None: it is not probed."""
     machine: devices_and_precision.TrainingMachine = field(default_factory=devices_and_precision.TrainingMachine)
-    keep_seconds: float = 300.0
+    checkpoint_seconds: float = 300.0
     """Seconds after which a checkpoint is written; one is also written after each validation, at a stop and the end."""
 
 
@@ -135,7 +135,7 @@ def train(
     settings: TrainingSettings,
     store: TrainingStore,
     *,
-    at_point: Callable[[ProbingPoint], None] = lambda _: None,
+    probe_model: Callable[[ProbingPoint], None] = lambda _: None,
     reporter: progress.Reporter | None = None,
 ) -> TrainingState:
     """Train until a limit is reached, starting from the checkpoint in the folder if there is one; return the end state.
@@ -144,7 +144,7 @@ def train(
     training is stopped by Ctrl-C, SIGTERM or SIGHUP, a checkpoint of its last complete step is written. PyTorch's
     global random generators are restored.
 
-    - at_point: called with the model at each step at which it is probed
+    - probe_model: called with the model at each step at which it is probed
 
     Raises OtherTrainingError if the checkpoint belongs to another training, and DivergedError if the loss or gradient
     is not finite; the last checkpoint is kept.
@@ -153,10 +153,10 @@ def train(
     if stored is not None:
         checkpoint.check_same_training(store.folder, stored.identity, store.identity)
         is_over = stored.state.find_end_reason(settings.limits) and stored.state.is_validated
-        if is_over and settings.point_every is None:
+        if is_over and settings.probe_every is None:
             return stored.state
     with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
-        loop = _TrainingLoop(prepared, settings, store, at_point, reporter or progress.SilentReporter())
+        loop = _TrainingLoop(prepared, settings, store, probe_model, reporter or progress.SilentReporter())
         return loop.run(stored.state if stored else None)
 
 
@@ -190,14 +190,14 @@ class _TrainingLoop:
         prepared: PreparedObjective,
         settings: TrainingSettings,
         store: TrainingStore,
-        at_point: Callable[[ProbingPoint], None],
+        probe_model: Callable[[ProbingPoint], None],
         reporter: progress.Reporter,
     ) -> None:
         self._fabric = devices_and_precision.make_fabric(settings.machine)
         with devices_and_precision.suppress_fabric_messages():
             self._fabric.launch()
         self._prepared, self._settings, self._store = prepared, settings, store
-        self._at_point = at_point
+        self._probe_model = probe_model
         # Before the optimizer is made: AdaGrad allocates its state on the device of the weights.
         self._learner = prepared.learner.to(self._fabric.device)
         optimizer = make_optimizer(settings.optimizer, self._learner)
@@ -278,7 +278,9 @@ class _TrainingLoop:
 
     def _finish_step(self) -> None:
         probe_due, validation_due = self._find_due_actions()
-        checkpoint_due = self._fabric.broadcast(self._pace.seconds_since_checkpoint >= self._settings.keep_seconds)
+        checkpoint_due = self._fabric.broadcast(
+            self._pace.seconds_since_checkpoint >= self._settings.checkpoint_seconds
+        )
         if probe_due or validation_due or checkpoint_due or len(self._unchecked_losses) == LOSSES_PER_CHECK:
             self._pace.loss = self._check_losses()
         self._probe_and_validate()
@@ -289,7 +291,7 @@ class _TrainingLoop:
         state, settings = self._state, self._settings
         probe_due, validation_due = (
             every is not None and every.is_due(state.step, epoch_over=state.batch == 0)
-            for every in (settings.point_every, settings.validate_every)
+            for every in (settings.probe_every, settings.validate_every)
         )
         return probe_due, validation_due and state.step > 0
 
@@ -323,7 +325,9 @@ class _TrainingLoop:
         if is_due and self._fabric.is_global_zero:
             with self._pace.pause_clock():
                 model = self._learner.encoder.eval()
-                self._at_point(ProbingPoint(self._state.step, self._state.compute_epochs(self._steps_per_epoch), model))
+                self._probe_model(
+                    ProbingPoint(self._state.step, self._state.compute_epochs(self._steps_per_epoch), model)
+                )
         if is_due:
             self._last_probed_step = self._state.step
             self._fabric.barrier()
@@ -370,7 +374,7 @@ class _TrainingLoop:
 
     def _finish(self) -> None:
         self._pace.loss = self._check_losses()
-        has_probing_points = self._settings.point_every is not None
+        has_probing_points = self._settings.probe_every is not None
         self._probe(has_probing_points and self._last_probed_step != self._state.step)
         if not self._state.is_validated:
             self._validate()

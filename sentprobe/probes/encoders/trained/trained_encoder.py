@@ -5,9 +5,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
-import torch
-
 from sentprobe.errors import FormatError
 from sentprobe.probes.encoders.files.word_vectors import WordVectors, note_unknown_words
 from sentprobe.probes.encoders.models import model_loading
@@ -15,7 +12,7 @@ from sentprobe.probes.encoders.models.model_loading import count_none_truncated
 from sentprobe.probes.encoders.protocol import Capabilities, EncoderError, Vectors, digest
 from sentprobe.probes.encoders.trained import model_config, model_folder
 from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
-from sentprobe.probes.encoders.trained.untrained import group_by_length
+from sentprobe.probes.encoders.trained.untrained import encode_by_length
 from sentprobe.specs import Spec, read_options
 from sentprobe.values import check_record
 
@@ -76,13 +73,7 @@ class TrainedEncoder:
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the sentence vectors, (n, dim) float32. Raises EncoderError if a sentence has no words."""
         ids = [self._find_ids(sentence) for sentence in sentences]
-        out = np.empty((len(sentences), self._model.dim), dtype=np.float32)
-        for rows in group_by_length([len(sentence_ids) for sentence_ids in ids], size=self._batch):
-            stacked = torch.tensor([ids[row] for row in rows], device=self._device)
-            lengths = torch.full((len(rows),), stacked.shape[1])
-            with torch.inference_mode():
-                out[rows] = self._model(stacked, lengths).cpu().numpy()
-        return out
+        return encode_by_length(ids, self._model, batch=self._batch, dim=self._model.dim, device=self._device)
 
     def _find_ids(self, sentence: str) -> list[int]:
         vocabulary = self._model.vocabulary

@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -52,14 +53,20 @@ class UntrainedEncoder:
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the sentence vectors, (n, dim) float32."""
-        matrices = self._words.look_up(sentences)
-        out = np.empty((len(sentences), self.dim), dtype=np.float32)
-        for rows in group_by_length([len(matrix) for matrix in matrices], size=self._batch):
-            stacked = torch.from_numpy(np.stack([matrices[row] for row in rows]))
-            lengths = torch.full((len(rows),), stacked.shape[1])
-            with torch.inference_mode():
-                out[rows] = self.network(stacked, lengths).numpy()
-        return out
+        return encode_by_length(self._words.look_up(sentences), self.network, batch=self._batch, dim=self.dim)
+
+
+def encode_by_length(
+    inputs: Sequence[Any], network: torch.nn.Module, *, batch: int, dim: int, device: str = "cpu"
+) -> Vectors:
+    """Return the network's vector, (n, dim) float32, of each of *inputs*; inputs of equal length are read together."""
+    out = np.empty((len(inputs), dim), dtype=np.float32)
+    for rows in group_by_length([*map(len, inputs)], size=batch):
+        stacked = torch.from_numpy(np.stack([inputs[row] for row in rows])).to(device)
+        lengths = torch.full((len(rows),), stacked.shape[1])
+        with torch.inference_mode():
+            out[rows] = network(stacked, lengths).cpu().numpy()
+    return out
 
 
 def group_by_length(lengths: Sequence[int], *, size: int) -> Iterator[list[int]]:
