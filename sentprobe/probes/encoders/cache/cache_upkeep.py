@@ -77,7 +77,7 @@ def clear_vectors(directory: Path, *, encoder: str | None = None, older_than: fl
 
 
 def clear_inflected_forms(directory: Path, *, older_than: float | None = None) -> list[int]:
-    """Remove the cached word forms of lexicons, if they are older than *older_than* days; return the file sizes."""
+    """Remove the cached word forms of lexicons, or those older than *older_than* days; return the size of each file."""
     limit = time.time() - DAY * (older_than or 0)
     with _report_failures(directory, "cannot read the cache"):
         paths = find_kept_files(directory)

@@ -126,7 +126,7 @@ class ReducedEncoder:
     storage: Storage
     name: str
     family: str = ""
-    """The name that all layers of a model, or checkpoints of a training, share if stored in this way."""
+    """The family of the base encoder, if it has one, and the storage."""
     base_is_probed: bool = False
     """Whether the unchanged vectors are probed in the same run."""
 
