@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 
 from sentprobe.probes.known_task import Cue, KnownTask
 from sentprobe.probes.natural.selection import Selection, SelectionRequest
@@ -61,6 +62,12 @@ class NaturalTask(KnownTask):
     Candidates are all sentences before selection by frequency band, balance and size. In TopConst, a rare sequence is
     then a class of its own, not OTHER.
     """
+
+    @property
+    def module(self) -> str:
+        """Name of the module of the function that selects the items."""
+        function = self.select_items.func if isinstance(self.select_items, partial) else self.select_items
+        return function.__module__
 
 
 CORRELATED_IN_TEXT = "in natural text it goes with the answer, which the task does not rule out; beat this figure"

@@ -114,7 +114,7 @@ def _find_conditions(encoder: EncoderSource, task: BuildableTask, run: Run) -> t
 
 def _digest_dataset(suite: AnySuite, task: BuildableTask) -> str:
     """Return a digest of everything that a dataset is built from; empty if code outside sentprobe builds it."""
-    if isinstance(task, NaturalTask) and not task.select_items.__module__.startswith("sentprobe."):
+    if isinstance(task, NaturalTask) and not task.module.startswith("sentprobe."):
         return ""
     seed = suite.seed if isinstance(suite, CompevalSuite) else suite.recipe.seed
     return digest(_digest_origin(suite, task), seed)
