@@ -35,6 +35,21 @@ class ScoreKind(StrEnum):
     """Their sum over the changed words."""
 
 
+class ScoringMethod(StrEnum):
+    """How a model gives tokens log probabilities."""
+
+    CAUSAL = "causal"
+    CAUSAL_WITHOUT_START = "causal without start token"
+    MASKED = "masked"
+    """With the later tokens of the word masked (Kauf and Ivanova 2023)."""
+    MASKED_ALONE = "masked alone"
+    """Salazar et al. 2020."""
+    NGRAM = "n-gram"
+    RECURRENT = "recurrent"
+    FUNCTION = "function"
+    FILE = "file"
+
+
 @dataclass(frozen=True, slots=True)
 class TokenScores:
     """The log probability of each token of a text, and its span; without spans, one number for the text."""
@@ -70,8 +85,11 @@ class LanguageModel(Protocol):
     name: str
 
     @property
-    def notes(self) -> Sequence[str]:
-        """Sentences about the scores so far."""
+    def method(self) -> ScoringMethod:
+        """The origin of the scores."""
+
+    def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the words of each text that the model does not know; a function is taken to know all."""
 
     def score(self, texts: Sequence[str], reporter: Reporter, regions: Regions | None = None) -> list[TokenScores]:
         """Return the scores of each text; report each text as done. Tokens outside of *regions* need no score."""
@@ -83,7 +101,11 @@ class FunctionModel:
 
     name: str
     function: Callable[[list[str]], Any] = field(repr=False)
-    notes: tuple[str, ...] = ()
+    method: ScoringMethod = ScoringMethod.FUNCTION
+
+    def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return no word of any text."""
+        return [[] for _ in texts]
 
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
         """Return the numbers of the function. Raises EncoderError."""

@@ -14,7 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 from sentprobe.probes.encoders.models import model_loading as loading
 from sentprobe.probes.encoders.models import pretrained
 from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.probes.language_models.scorers import Regions, TokenScores, select_spans
+from sentprobe.probes.language_models.scorers import Regions, ScoringMethod, TokenScores, select_spans
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec, read_options
 
@@ -55,7 +55,21 @@ class TransformerModel:
     is_masked: bool
     options: TransformerOptions
     limit: int | None
-    notes: tuple[str, ...] = ()
+
+    @property
+    def method(self) -> ScoringMethod:
+        """The method of causal or masked models, by the options."""
+        if self.is_masked:
+            return ScoringMethod.MASKED if self.options.within_word else ScoringMethod.MASKED_ALONE
+        return ScoringMethod.CAUSAL if self._find_start() else ScoringMethod.CAUSAL_WITHOUT_START
+
+    def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the parts of each text that become the tokenizer's unknown token."""
+        encoded = self.tokenizer([*texts], add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+        return [
+            [text[slice(*span)] for token, span in zip(*row, strict=True) if token == self.tokenizer.unk_token_id]
+            for text, *row in zip(texts, encoded["input_ids"], encoded["offset_mapping"], strict=True)
+        ]
 
     def score(self, texts: Sequence[str], reporter: Reporter, regions: Regions | None = None) -> list[TokenScores]:
         """Return the scores of tokens; the model reads the texts in the order of their lengths.
