@@ -132,7 +132,7 @@ def lm(
 
 def describe_sampling(n: int, seed: int) -> str:
     """Return the origin of the pairs of :func:`sample_paradigms`."""
-    return f"{format_count(n, 'pair')} of each paradigm, sampled by its grammar from everyday words with seed {seed}"
+    return f"{format_count(n, 'pair')} of each paradigm, sampled by sentprobe from everyday words with seed {seed}"
 
 
 def sample_paradigms(uids: Sequence[str], n: int, seed: int) -> "list[SentencePair]":

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from sentprobe.errors import format_count
 from sentprobe.probes.known_task import ABOUT_WORDS, Cue
 from sentprobe.probes.report.findings import control_verdicts as cv
-from sentprobe.probes.report.findings.comparisons import Comparison, format_p_value, format_points
+from sentprobe.probes.report.findings.comparisons import Comparison, TestedDifference, format_p_value, format_points
 from sentprobe.probes.report.findings.paired_tests import LEVEL, DrawComparison
 from sentprobe.probes.report.findings.table_findings import ChanceTest, find_table
 from sentprobe.probes.results.result import Condition, Result, Results
@@ -91,7 +91,7 @@ def describe_against_control(comparison: Comparison) -> str:
     return f"{comparison.first.encoder}: {encoder}, {name}: {control}; {describe_test(comparison)}"
 
 
-def describe_test(comparison: Comparison) -> str:
+def describe_test(comparison: TestedDifference) -> str:
     """Describe a difference in points, with its interval and the decisive p-value."""
     low, high = (format_points(comparison.paired.interval.low), format_points(comparison.paired.interval.high))
     test = "t-test over draws" if comparison.draws > 1 else "sign test"
@@ -241,17 +241,21 @@ def _describe_tie(tie: Comparison, *, level: float) -> str:
     needed = (
         power.describe_draws_needed(tie.paired.test, level=level)
         if isinstance(tie.paired, DrawComparison)
-        else _describe_items_of_tie(tie, level=level)
+        else describe_paired_items_needed(tie, units=len(set(tie.first.units)), items=_count_items(tie), level=level)
     )
     comparison = f"{first_percent} against {tie.second.encoder}: {second_percent}"
     return f"{comparison}; {describe_test(tie)}; {needed}"
 
 
-def _describe_items_of_tie(tie: Comparison, *, level: float) -> str:
-    total = tie.first.scores[Condition.PROBE].total
-    units = len(set(tie.first.units)) or total
+def _count_items(comparison: Comparison) -> int:
+    return comparison.first.scores[Condition.PROBE].total
+
+
+def describe_paired_items_needed(tie: TestedDifference, *, units: int, items: int, level: float) -> str:
+    """Describe the number of test items, in *units* (0: as many), that would make a difference significant."""
+    units = units or items
     better, worse = tie.paired.wins / units, tie.paired.losses / units
     needed = power.compute_units_needed(better, worse, level=level) if better > worse else None
     if needed is None:
         return "no number of test items like these would make it significant"
-    return power.describe_items_needed(needed * total / units, total)
+    return power.describe_items_needed(needed * items / units, items)
