@@ -23,7 +23,7 @@ from sentprobe.values import group_by
 SMALLEST_EFFECT = 0.1
 """The accuracy above chance that so few pairs as :func:`find_few_pairs` finds would not show."""
 MANY = 0.05
-"""The share of tied pairs that is a warning."""
+"""The share of tied pairs, or of pairs that two paradigms have, that is a warning."""
 
 
 def find_unigram_ties(table: PairResults) -> Iterator[ClaimFinding]:
@@ -146,19 +146,20 @@ def find_unknown_words(table: PairResults) -> Iterator[ClaimFinding]:
 
 
 def find_repeated_pairs(table: PairResults) -> Iterator[ClaimFinding]:
-    """Find the pairs that two paradigms have, or that one paradigm has twice."""
+    """Find paradigms with many common pairs, and pairs that one paradigm has twice."""
     paradigms = group_by(table.pairs, lambda pair: pair.paradigm)
     sentences = {name: {(pair.good, pair.bad) for pair in pairs} for name, pairs in paradigms.items()}
     if common := [
         f"{first} and {second}: {count:,}"
         for first, second in combinations(sentences, 2)
         if (count := len(sentences[first] & sentences[second]))
+        > MANY * min(len(sentences[first]), len(sentences[second]))
     ]:
         yield ClaimFinding(
             severity=Severity.WARNING,
             problem="Paradigms have common pairs, which count twice in the accuracy of all pairs.",
             figures=tuple(common),
-            advice="Leave one of the paradigms out.",
+            advice="Leave one of the paradigms out, or its common pairs.",
         )
     repeated = {name: len(pairs) - len(sentences[name]) for name, pairs in paradigms.items()}
     if any(repeated.values()):

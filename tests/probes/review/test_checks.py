@@ -15,6 +15,7 @@ from thoroughness import examples
 
 from sentprobe.probes.results.result import Condition, Provenance, Result, Results
 from sentprobe.probes.review.checks import CHECKS, review_results
+from sentprobe.probes.review.language_model_checks import PAIR_CHECKS
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 from sentprobe.probes.trainer.presets import find_preset
 
@@ -315,10 +316,15 @@ def test_what_is_so_of_two_tables_is_said_once() -> None:
     assert finding.table == "table 1 of 2 and table 2 of 2"
 
 
+SAME_CHECKS = ("noise", "machines")
+"""Checks of language models that ask what those of probes ask."""
+
+
 def test_the_page_has_a_row_for_each_check_and_says_why() -> None:
     page = (ROOT / "docs" / "check.md").read_text("utf-8")
-    rows = re.findall(r"^\| `([\w-]+)` \| ([^|]*) \|", page, re.MULTILINE)
-    assert rows == [(check.name, check.asks) for check in CHECKS]
+    rows = re.findall(r"^`([\w-]+)` \| ([^|]*) \|", page, re.MULTILINE)
+    assert rows[: len(CHECKS)] == [(check.name, check.asks) for check in CHECKS]
+    assert [name for name, _ in rows[len(CHECKS) :]] == [name for name in PAIR_CHECKS if name not in SAME_CHECKS]
     notes = re.findall(r"^- \*\*([\w-]+)\*\*: ", page, re.MULTILINE)
     assert notes == [name for name, _ in rows if name in notes]
 
