@@ -117,7 +117,7 @@ def format_pairs(pairs: Sequence[SentencePair]) -> str:
     records = (
         {
             **pair.columns, "sentence_good": pair.good, "sentence_bad": pair.bad,
-            "UID": pair.paradigm, "linguistics_term": pair.phenomenon, "pair_id": pair.pair_id,
+            "UID": pair.paradigm, "linguistics_term": pair.phenomenon, "pairID": pair.pair_id,
         }
         for pair in pairs
     )  # fmt: skip

@@ -40,7 +40,7 @@ def test_pairs_are_read_as_written(pairs: list[SentencePair]) -> None:
     parsed = pr.parse_pairs(pr.format_pairs(pairs))
     assert parsed == pairs
     for before, after in zip(pairs, parsed, strict=True):
-        fields = {"sentence_good", "sentence_bad", "UID", "linguistics_term", "pair_id"}
+        fields = {"sentence_good", "sentence_bad", "UID", "linguistics_term", "pairID"}
         assert {k: v for k, v in before.columns.items() if k not in fields}.items() <= after.columns.items()
     assert pr.format_pairs(parsed) == pr.format_pairs(pairs)
 
