@@ -139,16 +139,25 @@ class TransformerModel:
         """Return the log probabilities of the sequences' targets, (targets,) float64.
 
         Equal sequences are read once: the sentences of a pair are often equal where the changed word is masked. Logits
-        are computed at the places of predictions only: a hook selects them before the output layer.
+        are computed at the places of predictions only, once for those with the same context: a hook selects them before
+        the output layer.
         """
         numbers: dict[tuple[int, ...], int] = {}
         inputs = [numbers.setdefault(tuple(sequence.ids), len(numbers)) for sequence in batch]
         ids = [torch.tensor(row) for row in numbers]
         tokens = pad_sequence(ids, batch_first=True, padding_value=self.tokenizer.pad_token_id)
         mask = pad_sequence([torch.ones_like(row) for row in ids], batch_first=True)
-        rows = [row for row, sequence in zip(inputs, batch, strict=True) for _ in sequence.places]
-        places = [place for sequence in batch for place in sequence.places]
-        targets = [[target] for sequence in batch for target in sequence.targets]
+        targets = [target for sequence in batch for target in sequence.targets]
+        contexts: dict[tuple[int, ...], int] = {}
+        rows, places, chosen = [], [], []
+        for row, sequence in zip(inputs, batch, strict=True):
+            for place in sequence.places:
+                key = (place, *(sequence.ids if self.is_masked else sequence.ids[: place + 1]))
+                if key not in contexts:
+                    contexts[key] = len(contexts)
+                    rows.append(row)
+                    places.append(place)
+                chosen.append(contexts[key])
 
         def select_places(_: Any, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
             return (inputs[0][rows, places][None], *inputs[1:])
@@ -158,9 +167,8 @@ class TransformerModel:
             with torch.inference_mode():
                 device = self.model.device
                 output = self.model(input_ids=tokens.to(device), attention_mask=mask.to(device))
-                logits = output.logits[0].float()  # (targets, words)
-                chosen = logits.gather(1, torch.tensor(targets, device=device))[:, 0]
-                log_probabilities: Tensor = (chosen - logits.logsumexp(dim=1)).double().cpu()
+                logits = output.logits[0].float()  # (contexts, words)
+                log_probabilities: Tensor = (logits[chosen, targets] - logits.logsumexp(dim=1)[chosen]).double().cpu()
                 return log_probabilities
         finally:
             hook.remove()
