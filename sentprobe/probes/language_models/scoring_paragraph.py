@@ -10,23 +10,15 @@ from sentprobe.probes.report.findings.comparisons import CORRECTION_NAMES
 from sentprobe.probes.report.paper.methods_paragraph import format_packages, join_words
 from sentprobe.probes.report.references import SOFTWARE, Citation, Piece, write_with_citations
 
+_MASKED = "pseudo-log-likelihoods: log probabilities of tokens that are masked one by one"
+_WORDS = "log probabilities of words and of the sentence's end in a"
 METHOD_TEXTS: Mapping[ScoringMethod, tuple[str, tuple[str, ...]]] = {
     ScoringMethod.CAUSAL: ("log probabilities of tokens given those before, from a start token on", ("wolf2020",)),
-    ScoringMethod.CAUSAL_WITHOUT_START: (
-        "log probabilities of tokens after the first, given those before",
-        ("wolf2020",),
-    ),
-    ScoringMethod.MASKED: (
-        "pseudo-log-likelihoods: log probabilities of tokens that are masked one by one, with the later tokens of the "
-        "same word",
-        ("salazar2020", "kauf2023"),
-    ),
-    ScoringMethod.MASKED_ALONE: (
-        "pseudo-log-likelihoods: log probabilities of tokens that are masked one by one",
-        ("salazar2020",),
-    ),
-    ScoringMethod.NGRAM: ("log probabilities of words and of the sentence's end in a back-off n-gram model", ()),
-    ScoringMethod.RECURRENT: ("log probabilities of words and of the sentence's end in a recurrent network", ()),
+    ScoringMethod.CAUSAL_WITHOUT_START: ("log probabilities of tokens given at least one before", ("wolf2020",)),
+    ScoringMethod.MASKED: (f"{_MASKED}, with the later tokens of the same word", ("salazar2020", "kauf2023")),
+    ScoringMethod.MASKED_ALONE: (_MASKED, ("salazar2020",)),
+    ScoringMethod.NGRAM: (f"{_WORDS} back-off n-gram model", ()),
+    ScoringMethod.RECURRENT: (f"{_WORDS} recurrent network", ()),
     ScoringMethod.FUNCTION: ("numbers of a function", ()),
     ScoringMethod.FILE: ("numbers of a file", ()),
 }

@@ -120,8 +120,8 @@ def find_machine_differences(table: Results) -> Iterator[ClaimFinding]:
     trained = Results(tuple(record for record in table.records if record.dim))
     yield from _check_precision(trained)
     devices = _group_by_value(trained, lambda record: [making.device for making in find_provenances(record)])
-    yield from find_mixtures(devices, "devices", "compute the last digits differently")
-    yield from find_mixtures(_group_by_value(trained, _list_versions), "versions", "may train or encode differently")
+    yield from _find_mixtures(devices, "devices", "compute the last digits differently")
+    yield from _find_mixtures(_group_by_value(trained, _list_versions), "versions", "may train or encode differently")
 
 
 def _check_precision(table: Results) -> Iterator[ClaimFinding]:
@@ -143,8 +143,7 @@ def _check_precision(table: Results) -> Iterator[ClaimFinding]:
         )
 
 
-def find_mixtures(by_value: Mapping[str, Mapping[str, None]], subject: str, effect: str) -> Iterator[ClaimFinding]:
-    """Find differences between rows, given the names of the rows by value."""
+def _find_mixtures(by_value: Mapping[str, Mapping[str, None]], subject: str, effect: str) -> Iterator[ClaimFinding]:
     if len(by_value) > 1:
         yield ClaimFinding(
             severity=Severity.NOTE,

@@ -241,21 +241,17 @@ def _describe_tie(tie: Comparison, *, level: float) -> str:
     needed = (
         power.describe_draws_needed(tie.paired.test, level=level)
         if isinstance(tie.paired, DrawComparison)
-        else describe_paired_items_needed(tie, units=len(set(tie.first.units)), items=_count_items(tie), level=level)
+        else _describe_items_of_tie(tie, level=level)
     )
     comparison = f"{first_percent} against {tie.second.encoder}: {second_percent}"
     return f"{comparison}; {describe_test(tie)}; {needed}"
 
 
-def _count_items(comparison: Comparison) -> int:
-    return comparison.first.scores[Condition.PROBE].total
-
-
-def describe_paired_items_needed(tie: TestedDifference, *, units: int, items: int, level: float) -> str:
-    """Describe the number of test items, in *units* (0: as many), that would make a difference significant."""
-    units = units or items
+def _describe_items_of_tie(tie: Comparison, *, level: float) -> str:
+    total = tie.first.scores[Condition.PROBE].total
+    units = len(set(tie.first.units)) or total
     better, worse = tie.paired.wins / units, tie.paired.losses / units
     needed = power.compute_units_needed(better, worse, level=level) if better > worse else None
     if needed is None:
         return "no number of test items like these would make it significant"
-    return power.describe_items_needed(needed * items / units, items)
+    return power.describe_items_needed(needed * total / units, total)

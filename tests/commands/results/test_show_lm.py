@@ -77,7 +77,7 @@ def test_probes_and_language_models_share_a_folder(command: Command, run: Path) 
         write_result(make_sample_result(encoder, "order", 500), run)
     shown = command("show", run)[1]
     assert shown.index("bow") < shown.index("language models")
-    assert command("check", run)[1].endswith("by 19 checks\n")
+    assert command("check", run)[1].endswith("by 17 checks\n")
     text = command("methods", run)[1]
     assert text.index("we probed") < text.index("we scored minimal pairs") < text.index("@misc{sentprobe,\n")
     assert text.count("@misc") == text.count("@article{wilson1927") == 1
@@ -92,7 +92,7 @@ def test_check_and_methods_describe_language_models(command: Command, run: Path)
     assert (code, stderr) == (1, "")
     assert "severe: unigram: language models; python:shown_lm:score\n  On 2 of 2 paradigms, the model is not" in shown
     assert "    double_modal: 0.0, unigram 100.0, chance 50.0; difference -100.0" in shown
-    assert shown.endswith("by 8 checks\n")
+    assert shown.endswith("by 6 checks\n")
     assert {finding["check"] for finding in json.loads(command("check", run, "-f", "json")[1])} >= {"unigram", "few"}
     code, shown, stderr = command("methods", run, "-f", "markdown")
     assert (code, stderr) == (0, "")

@@ -13,7 +13,7 @@ from sentprobe.display.table_writers import TableFormat
 from sentprobe.probes.language_models.pair_accuracies import PairResults, PairScores
 from sentprobe.probes.language_models.scorers import ScoreKind
 from sentprobe.probes.language_models.sentence_pairs import SentencePair
-from sentprobe.probes.results.result import Provenance, Results
+from sentprobe.probes.results.result import Results
 from sentprobe.probes.review.checks import render_review, review_results
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 from sentprobe.probes.review.language_model_checks import review_language_models
@@ -58,7 +58,7 @@ def test_models_are_compared_with_chance_and_word_frequencies() -> None:
     finding = find("unigram", make_table(0.55))
     assert (finding.severity, finding.encoder) == (Severity.SEVERE, "x")
     assert finding.figures[0].startswith("p: 55.0, unigram 50.0, chance 50.0; difference +5.0 [")
-    assert "test items would make it significant (this run: 300)" in finding.figures[0]
+    assert finding.figures[0].endswith("p = 0.094 (sign test)")
     table = make_table(0.95, paradigms="pq")
     pairs = [replace(pair, bad="b" if pair.paradigm == "p" else "z z z") for pair in table.pairs]
     finding = find("unigram", replace(table, pairs=pairs))
@@ -82,14 +82,6 @@ def test_paradigms_that_the_binomial_test_does_not_tell_from_chance_are_found(ri
     assert {line.partition(":")[0] for line in figures} == expected
 
 
-def test_the_best_model_is_compared_with_all_others() -> None:
-    finding = find("noise", make_table(0.8, 0.9, 0.89))
-    assert finding.severity is Severity.WARNING
-    (figure,) = finding.figures
-    assert figure.startswith("p: y 90.0, z 89.0; difference +1.0 [")
-    assert not [finding for finding in list_findings(make_table(0.8, 0.8)) if finding.check == "noise"]
-
-
 def test_few_pairs() -> None:
     assert find("few", make_table(1.0, count=193)).figures == ("p (193)",)
     assert list_findings(make_table(1.0, count=194)) == []
@@ -110,27 +102,18 @@ def test_unknown_words() -> None:
     unknown = ("",) * 200 + ("b a1",) + ("b",) * 99
     finding = find("unknown", change_scores(make_table(0.95), unknown=unknown))
     assert finding.figures == (
-        "100 of 300 pairs, accuracy 85.0", "all other pairs: accuracy 100.0", "most frequent: b (100), a1 (1)",
+        "100 of 300 pairs: accuracy 85.0", "all others: accuracy 100.0", "most frequent: b (100), a1 (1)",
     )  # fmt: skip
     assert len(find("unknown", change_scores(make_table(0.95), unknown=("b",) * COUNT)).figures) == 2
 
 
-def test_pairs_of_two_paradigms_and_repeated_pairs() -> None:
+def test_pairs_of_two_paradigms() -> None:
     table = make_table(0.95, paradigms="pq")
     pairs = [*table.pairs[:COUNT]]
     finding = find("repeated", replace(table, pairs=[*pairs, *(replace(pair, paradigm="q") for pair in pairs)]))
     assert (finding.severity, finding.figures) == (Severity.WARNING, ("p and q: 300",))
-    finding = find("repeated", replace(make_table(0.95), pairs=[*pairs[1:], pairs[5]]))
-    assert (finding.severity, finding.figures) == (Severity.NOTE, ("p: 1",))
-
-
-def test_versions_that_differ() -> None:
-    table = make_table(0.95, 0.7)
-    scores = [
-        replace(scores, provenance=Provenance("probe lm", {"torch": version}, ""))
-        for scores, version in zip(table.scores, "12", strict=True)
-    ]
-    assert find("machines", replace(table, scores=scores)).figures == ("torch 1: x", "torch 2: y")
+    few = [replace(pair, paradigm="q") if i < 15 else table.pairs[COUNT + i] for i, pair in enumerate(pairs)]
+    assert list_findings(replace(table, pairs=[*pairs, *few])) == []
 
 
 def test_models_on_different_pairs() -> None:
