@@ -105,7 +105,8 @@ def lm(
     n = 1000 if n is None else n
     minimal_pairs = read_pairs(pairs) if pairs else sample_paradigms(paradigm or (), n, seed)
     check_column(minimal_pairs, by)
-    source = f"read from {', '.join(map(str, pairs or ()))}" if pairs else describe_sampling(n, seed)
+    sampled = f"{format_count(n, 'pair')} of each paradigm, sampled by sentprobe from everyday words with seed {seed}"
+    source = f"read from {', '.join(map(str, pairs))}" if pairs else sampled
     if known_words:
         total = len(minimal_pairs)
         minimal_pairs = select_known_pairs(loaded, minimal_pairs, device=device)
@@ -128,11 +129,6 @@ def lm(
     if folder is not None:
         print_reuse(len(folder.reused), total=len(scored))
         print(f"results: {results}", file=sys.stderr)
-
-
-def describe_sampling(n: int, seed: int) -> str:
-    """Return the origin of the pairs of :func:`sample_paradigms`."""
-    return f"{format_count(n, 'pair')} of each paradigm, sampled by sentprobe from everyday words with seed {seed}"
 
 
 def sample_paradigms(uids: Sequence[str], n: int, seed: int) -> "list[SentencePair]":

@@ -119,11 +119,8 @@ def select_known_pairs(
 ) -> list[sp.SentencePair]:
     """Return the pairs whose words all models know, of which they are loaded. Raises SentprobeError."""
     texts = _list_texts(pairs)
-    unknown: set[str] = set()
-    for model in models:
-        if isinstance(model, Spec):
-            words = load_language_model(model, device=device).find_unknown(texts)
-            unknown.update(compress(texts, words))
+    loaded = (load_language_model(model, device=device) for model in models if isinstance(model, Spec))
+    unknown = {*chain.from_iterable(compress(texts, model.find_unknown(texts)) for model in loaded)}
     if chosen := [pair for pair in pairs if unknown.isdisjoint((pair.good, pair.bad))]:
         return chosen
     raise UsageError("--known-words: every pair has words that a model does not know")
@@ -272,11 +269,10 @@ class PairResults:
     @cached_property
     def baseline_comparisons(self) -> list[PairComparison]:
         """Each model and the unigram model, or chance where that is higher, on each paradigm."""
-        ties = np.array([[True], [False]]).repeat(len(self.pairs), axis=1)
         baseline = self.frequency_answers.copy()
         for group in self.groups:
             if group.value and baseline[:, group.rows].mean() < CHANCE:
-                baseline[:, group.rows] = ties[:, group.rows]
+                baseline[:, group.rows] = [[True], [False]]
         return self._compare([((scores.model, scores.answers), ("baseline", baseline)) for scores in self.scores])
 
     def _compare(

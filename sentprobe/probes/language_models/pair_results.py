@@ -150,10 +150,9 @@ def parse_lm_result(text: str | bytes, *, source: str) -> LanguageModelResult:
         enums: dict[str, Any] = {"kind": ScoreKind(value["kind"]), "method": ScoringMethod(value["method"])}
         result = LanguageModelResult(**{**value, **enums, "provenance": Provenance(**value["provenance"])})
         check_record(result)
-        if not result.good or len(result.good) != len(result.bad) or not all(map(isfinite, result.good + result.bad)):
+        sizes = {*map(len, (result.good, result.bad, result.unknown or result.good))}
+        if not result.good or len(sizes) > 1 or not all(map(isfinite, result.good + result.bad)):
             raise ValueError("not two finite scores for each pair")
-        if result.unknown and len(result.unknown) != len(result.good):
-            raise ValueError("not the unknown words of each pair")
         return result
     except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
         raise ResultsError(f"{source}: not a result of probe lm ({error}); remove the file, and run it again") from None

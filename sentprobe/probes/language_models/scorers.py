@@ -36,18 +36,16 @@ class ScoreKind(StrEnum):
 
 
 class ScoringMethod(StrEnum):
-    """How a model gives tokens log probabilities."""
+    """The scores that a model gives tokens."""
 
-    CAUSAL = "causal"
-    CAUSAL_WITHOUT_START = "causal without start token"
-    MASKED = "masked"
-    """With the later tokens of the word masked (Kauf and Ivanova 2023)."""
-    MASKED_ALONE = "masked alone"
-    """Salazar et al. 2020."""
-    NGRAM = "n-gram"
-    RECURRENT = "recurrent"
-    FUNCTION = "function"
-    FILE = "file"
+    CAUSAL = "log probabilities of tokens given those before, from a start token on"
+    CAUSAL_WITHOUT_START = "log probabilities of tokens given at least one before"
+    MASKED = "pseudo-log-likelihoods, log probabilities of tokens masked one by one, with the later tokens of the word"
+    MASKED_ALONE = "pseudo-log-likelihoods, log probabilities of tokens masked one by one"
+    NGRAM = "log probabilities of words and of the sentence's end in a back-off n-gram model"
+    RECURRENT = "log probabilities of words and of the sentence's end in a recurrent network"
+    FUNCTION = "numbers of a function"
+    FILE = "numbers of a file"
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,6 +1,6 @@
 """The table of checks, and the review of results by all checks, as text, Markdown or records."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from sentprobe.display.table_writers import TableFormat, escape_markdown, format_records
@@ -61,22 +61,20 @@ class ClaimReview:
         return sum(finding.severity is severity for finding in self.findings)
 
 
-def review_results(
-    results: Results, pair_tables: PairTables = (), *, checks: Sequence[ClaimCheck] = CHECKS
-) -> ClaimReview:
+def review_results(results: Results, pair_tables: PairTables = ()) -> ClaimReview:
     """Review results of probes and language models by the checks, as a sceptical reader would."""
     arranged = sort_results(results)
     tables = split_settings(arranged)
     titled = tuple(zip(describe_differences(tables), tables, strict=True))
     findings = [
         replace(finding, check=check.name, table=title)
-        for check in checks
+        for check in CHECKS
         for title, part in ((("", arranged),) if check.sees_all_results else titled)
         for finding in check.find(part)
     ]
     severities = [*Severity]
     merged = [*_merge_findings(findings), *review_language_models(pair_tables)]
-    count = len(checks) * bool(results.records or not pair_tables) + (len(PAIR_CHECKS) + 1) * bool(pair_tables)
+    count = len(CHECKS) * bool(results.records or not pair_tables) + (len(PAIR_CHECKS) + 1) * bool(pair_tables)
     return ClaimReview(tuple(sorted(merged, key=lambda finding: severities.index(finding.severity))), count)
 
 

@@ -1,6 +1,5 @@
 """The checks of language models on minimal pairs."""
 
-from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import combinations
@@ -57,13 +56,11 @@ def find_few_pairs(table: PairResults) -> Iterator[ClaimFinding]:
 
 def find_tied_scores(table: PairResults) -> Iterator[ClaimFinding]:
     """Find the models whose scores of both sentences are equal in some pairs."""
-    identical = sum(pair.good == pair.bad for pair in table.pairs)
     for scores in table.scores:
         if scores.ties:
             yield ClaimFinding(
                 severity=Severity.WARNING if scores.ties > MANY * len(table.pairs) else Severity.NOTE,
-                problem=f"Both sentences have the same score in {scores.ties:,} of {len(table.pairs):,} pairs"
-                + (f"; in {identical:,} they are the same sentence." if identical else "."),
+                problem=f"Both sentences have the same score in {scores.ties:,} of {len(table.pairs):,} pairs.",
                 advice="State that ties count half, and look at these pairs (probe lm --scores).",
                 encoder=scores.model,
             )
@@ -74,13 +71,11 @@ def find_unknown_words(table: PairResults) -> Iterator[ClaimFinding]:
     for scores in table.scores:
         if len(rows := scores.unknown_rows):
             right = scores.answers.mean(axis=0)
-            words = Counter(word for text in scores.unknown for word in text.split()).most_common(5)
             parts = [(f"{len(rows):,} of {len(right):,} pairs", right[rows]), ("all others", np.delete(right, rows))]
-            figures = [f"{name}: accuracy {100 * part.mean():.1f}" for name, part in parts if len(part)]
             yield ClaimFinding(
                 severity=Severity.WARNING,
-                problem="The model does not know words of the pairs: it reads all of these as one word.",
-                figures=(*figures, f"most frequent: {', '.join(f'{word} ({count})' for word, count in words)}"),
+                problem=f"{scores.describe_unknown()}: it reads all of these as one word.",
+                figures=tuple(f"{name}: accuracy {100 * part.mean():.1f}" for name, part in parts if len(part)),
                 advice="Score the pairs whose words all models know: --known-words.",
                 encoder=scores.model,
             )

@@ -377,14 +377,12 @@ def write_methods_text(results: Results, style: TableFormat) -> str:
     )
 
 
-def write_references_text(
-    results: Results, more_pieces: Iterable[Piece] = (), more_provenances: Iterable[Provenance] = ()
-) -> str:
-    """Return the BibTeX of all references in the paragraphs, and in the pieces of paragraphs about other results."""
+def write_references_text(results: Results, added: Iterable[Piece] = (), makings: Iterable[Provenance] = ()) -> str:
+    """Return the BibTeX of all references in the paragraphs, and in those *added* about other results."""
     pieces = [piece for table in split_settings(results) for piece in write_methods_paragraph(table)]
-    all_makings = chain((making for record in results.records for making in find_provenances(record)), more_provenances)
+    all_makings = chain((making for record in results.records for making in find_provenances(record)), makings)
     versions = dict.fromkeys(making.versions.get("sentprobe", "") for making in all_makings)
-    return write_bibliography(list_keys((*pieces, *more_pieces)), version=" and ".join(filter(None, versions)))
+    return write_bibliography(list_keys((*pieces, *added)), version=" and ".join(filter(None, versions)))
 
 
 BIBTEX_FORMATS: Mapping[TableFormat, Callable[[str], str]] = {
