@@ -1,4 +1,4 @@
-"""Language models trained by ``probe train`` with the objective next-word."""
+"""The language model ``trained:``, a recurrent network that ``probe train`` trained by the objective ``next-word``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ from sentprobe.specs import Spec, read_options
 
 @dataclass(frozen=True, slots=True)
 class RecurrentOptions:
-    """Options of ``trained:``."""
+    """The options of the language model ``trained:``."""
 
     batch: int = 64
     device: str = ""
@@ -30,7 +30,7 @@ class RecurrentOptions:
 
 @dataclass(slots=True)
 class RecurrentModel:
-    """A sentence model as a language model; sentences of one length are read together."""
+    """A language model that uses a sentence model; sentences of equal length are read together."""
 
     name: str
     model: SentenceModel = field(repr=False)
@@ -43,7 +43,7 @@ class RecurrentModel:
         return [[word for word in self._list_words(text, split_words(text)) if word not in rows] for text in texts]
 
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
-        """Return the scores of words and of the end."""
+        """Return the scores of each text's words and end."""
         spans = [split_words(text) for text in texts]
         rows = self.model.vocabulary.rows
         ids = [[rows.get(word, UNKNOWN) for word in self._list_words(*row)] for row in zip(texts, spans, strict=True)]
@@ -69,10 +69,10 @@ class RecurrentModel:
 
 
 def load_recurrent_model(spec: Spec, device: str) -> RecurrentModel:
-    """Return the model of ``trained:FOLDER``. Raises UsageError or EncoderError."""
+    """Return the model of a spec ``trained:FOLDER``. Raises UsageError or EncoderError."""
     options, folder = read_options(spec, RecurrentOptions(device=device)), Path(spec.argument).expanduser()
     if (objective := model_config.read_config(folder).record.get("objective")) != NEXT_WORD:
-        raise EncoderError(f"{folder}: no language model; its objective is {objective}, not {NEXT_WORD}")
+        raise EncoderError(f"{folder}: not a language model; its objective is {objective}, not {NEXT_WORD}")
     model = model_folder.load_sentence_model(folder)
     target = options.device or loading.find_default_device()
     model = loading.move_to_device(model, device=target, precision=loading.ModelPrecision.FLOAT32)
