@@ -17,7 +17,7 @@ FIELDS = ("name", "example", "summary", "argument", "extra", "extra_for", "insta
 
 
 def encoders(format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text") -> None:
-    """List the kinds of encoder, each with an example and the pip extra that it needs."""
+    """List the kinds of encoder, each with an example and its pip extra."""
     if format_ not in FORMATS:
         raise UsageError(f"unknown format {format_!r}{suggest(format_, FORMATS)}; known: {', '.join(FORMATS)}")
     from rich.text import Text
@@ -35,7 +35,7 @@ def encoders(format_: Annotated[str, typer.Option("--format", help="text or json
 
 
 def describe_extra(kind: "EncoderKind") -> str:
-    """Return which extra is needed, and whether it is installed."""
+    """Return the pip extra that a kind of encoder needs, and whether it is installed."""
     if not kind.extra:
         return "none needed"
     purpose = f" (for {kind.extra_for})" if kind.extra_for else ""

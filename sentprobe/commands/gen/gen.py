@@ -24,7 +24,8 @@ def generate(
             opt.WHAT,
             "--template",
             "-t",
-            help="Template, from gen templates; repeatable. Default: no recipient, at most 1 relative clause.",
+            help="Sentence structure, from gen templates; repeatable. Default: no recipient, at most one relative "
+            "clause.",
             autocompletion=complete_template,
         ),
     ] = None,
@@ -39,7 +40,7 @@ def generate(
         opt.declare_option(
             opt.WHAT,
             metavar="FILE",
-            help="Exclude the sentences in this file: output of gen, or one sentence per line; repeatable.",
+            help="Exclude the sentences in this file: output of gen, or a sentence on each line; repeatable.",
         ),
         INPUT,
     ] = None,
@@ -51,16 +52,13 @@ def generate(
     features: FeatureOptions,
     words: WordOptions,
     out: Annotated[
-        Path | None, opt.build_out_option("Write to this file instead of stdout.", OUTPUT), OUTPUT_FILE
+        Path | None, opt.build_out_option(f"File to write instead of stdout; {opt.REPLACED}", OUTPUT), OUTPUT_FILE
     ] = None,
-    format: Annotated[str | None, opt.build_format_option(FORMAT_NAMES, "Default: by suffix.", OUTPUT)] = None,
+    format: Annotated[str | None, opt.build_format_option(FORMAT_NAMES, "Default: suffix.", OUTPUT)] = None,
     quiet: Annotated[bool, opt.declare_option(OUTPUT, "--quiet", "-q", help="Show no progress.")] = False,
     version: opt.VersionOption = False,  # noqa: ARG001 - read by its callback
 ) -> None:
-    """Generate sentences, sampled uniformly (or by --profile) and without repetition.
-
-    Every sentence expresses one event, and every event has one sentence. Features that no option fixes vary.
-    """
+    """Generate sentences, sampled uniformly (or by --profile) without repetition; the program shows its own help."""
     if context.invoked_subcommand is not None:
         _reject_options_before_subcommand(context)
         return
@@ -86,7 +84,7 @@ def generate(
 
 
 def _reject_options_before_subcommand(context: typer.Context) -> None:
-    """Raise UsageError for options of ``gen`` before a subcommand, which would have no effect."""
+    """Raise UsageError for an option of ``gen`` before a subcommand, because it would have no effect."""
     for option in map_given_options(context).values():
         raise UsageError(
             f"{option} stands before {context.invoked_subcommand!r} and has "

@@ -1,4 +1,4 @@
-"""The options of ``probe train``, in groups."""
+"""Groups of options of ``probe train``."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +12,7 @@ from sentprobe.probes.pretraining.objective_options import DEFAULTS, EVENTS
 
 TEXTS, ENCODER, TRAINING = "Training texts", "Encoder", "Training"
 PROBING, DETAILS = "Probing during training", "Details"
+"""Titles of panels in ``--help``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,16 +21,16 @@ class TextChoices:
 
     corpus: Annotated[
         list[Path] | None,
-        declare_option(TEXTS, metavar="FILE", help="Text file with a sentence on each line; repeatable."),
+        declare_option(TEXTS, metavar="FILE", help="File with a sentence on each line; repeatable."),
         INPUT,
     ] = None
     parallel: Annotated[
-        Path | None, declare_option(TEXTS, metavar="FILE", help="For nmt: the translation, line by line."), INPUT
+        Path | None, declare_option(TEXTS, metavar="FILE", help="For nmt: translation of --corpus, by lines."), INPUT
     ] = None
-    tokenised: Annotated[
-        bool, declare_option(TEXTS, "--tokenised", help="The texts are tokenised, with spaces between tokens.")
-    ] = False
-    lower: Annotated[bool, declare_option(TEXTS, "--lower", help="Lower-case the texts.")] = False
+    tokenised: Annotated[bool, declare_option(TEXTS, "--tokenised", help="Tokens are separated by spaces already.")] = (
+        False
+    )
+    lower: Annotated[bool, declare_option(TEXTS, "--lower", help="Convert the texts to lower case.")] = False
     format: Annotated[
         str | None,
         opt.build_format_option(
@@ -50,10 +51,12 @@ class TextChoices:
     document: Annotated[
         str | None, declare_option(DETAILS, metavar="NAME", help="Column that names the document of a sentence.")
     ] = None
-    encoding: Annotated[str, declare_option(DETAILS, help="Encoding of the texts.")] = "utf-8"
+    encoding: Annotated[str, declare_option(DETAILS, help="Character encoding of the texts.")] = "utf-8"
     punkt: Annotated[
         Path | None,
-        declare_option(DETAILS, metavar="DIR", help="Parameters of the sentence splitter Punkt. Default: NLTK's."),
+        declare_option(
+            DETAILS, metavar="DIR", help="Folder of the parameters of Punkt, the sentence splitter. Default: NLTK's."
+        ),
         INPUT,
     ] = None
     longest: Annotated[int, declare_option(DETAILS, metavar="N", help="Skip sentences with more than N tokens.")] = 50
@@ -64,11 +67,10 @@ class EncoderChoices:
     """Options for the encoder's layers and word vectors."""
 
     vectors: Annotated[
-        str | None,
-        declare_option(ENCODER, metavar="FILE|skip-gram", help="Initial word vectors; skip-gram trains them."),
+        str | None, declare_option(ENCODER, metavar="FILE|skip-gram", help="Word vectors of a file, or from skip-gram.")
     ] = None
     frozen: Annotated[
-        bool | None, declare_option(ENCODER, "--frozen/--learned", help="Freeze word vectors. Default: with --vectors.")
+        bool | None, declare_option(ENCODER, "--frozen/--learned", help="Freeze word vectors. Default: if --vectors.")
     ] = None
     hidden: Annotated[
         int, declare_option(ENCODER, help="Hidden units per direction (gated-conv: per convolution).")
@@ -77,15 +79,15 @@ class EncoderChoices:
         int, declare_option(ENCODER, help="Number of layers. Default: 1; gated-conv: 8.", show_default=False)
     ] = 0
     inputs: Annotated[int | None, declare_option(ENCODER, help="Width of word vectors. Default: 300 or file's.")] = None
-    words: Annotated[int, declare_option(DETAILS, help="Vocabulary size (most frequent words).")] = 50_000
-    order: Annotated[int, declare_option(DETAILS, help="For ngram: most words of an n-gram.")] = 5
+    words: Annotated[int, declare_option(DETAILS, help="Vocabulary: the N most frequent words.")] = 50_000
+    order: Annotated[int, declare_option(DETAILS, help="For ngram: maximum number of words in an n-gram.")] = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingChoices:
     """Options for the length of training, batches and presets."""
 
-    steps: Annotated[int | None, declare_option(TRAINING, help="Stop after N steps.")] = None
+    steps: Annotated[int | None, declare_option(TRAINING, help="Stop after N batches (steps).")] = None
     epochs: Annotated[int | None, declare_option(TRAINING, help="Stop after N passes over the texts.")] = None
     minutes: Annotated[
         float | None, declare_option(TRAINING, metavar="N", help="Stop after N minutes (machine-dependent).")
@@ -94,7 +96,7 @@ class TrainingChoices:
     validate_every: Annotated[str, declare_option(DETAILS, metavar="N|epoch", help="Steps between validations.")] = (
         "epoch"
     )
-    batch: Annotated[int | None, declare_option(TRAINING, help="Batch size. Default: 256.")] = None
+    batch: Annotated[int | None, declare_option(TRAINING, help="Number of items in a batch. Default: 256.")] = None
     preset: Annotated[
         str | None,
         declare_option(
@@ -108,7 +110,7 @@ class ProbingChoices:
     """Options for probing during training."""
 
     probe_every: Annotated[
-        str | None, declare_option(PROBING, metavar="N|epoch", help="Probe every N steps; results go to OUT/probes.")
+        str | None, declare_option(PROBING, metavar="N|epoch", help="Probe every N steps; results are in OUT/probes.")
     ] = None
     task: Annotated[
         list[str] | None,
@@ -132,7 +134,7 @@ class ProbingChoices:
     items: Annotated[
         int | None,
         declare_option(
-            DETAILS, help="Training items of a probe, twice its test items and five times its triplets. Default: 1000."
+            DETAILS, help="Training items of each probe; test items are half, triplets a fifth as many. Default: 1000."
         ),
     ] = None
 
@@ -142,7 +144,7 @@ class DetailChoices:
     """Rarely used options for objectives and optimizers."""
 
     codes: Annotated[
-        int, declare_option(DETAILS, help="Byte-pair codes of a decoder's vocabulary (Conneau et al.: 40000).")
+        int, declare_option(DETAILS, help="Byte-pair codes that a decoder knows (Conneau et al.: 40000).")
     ] = DEFAULTS.codes
     classes_hidden: Annotated[int, declare_option(DETAILS, help="For nli: hidden units of the classifier.")] = (
         DEFAULTS.classes_hidden
@@ -156,17 +158,19 @@ class DetailChoices:
     drop: Annotated[float, declare_option(DETAILS, help="For denoising: share of words dropped.")] = DEFAULTS.drop
     swap: Annotated[float, declare_option(DETAILS, help="For denoising: share of word pairs swapped.")] = DEFAULTS.swap
     events: Annotated[int, declare_option(DETAILS, help="For meaning: number of sampled events.")] = EVENTS
-    temperature: Annotated[float, declare_option(DETAILS, help="Softmax temperature of contrastive.")] = (
+    temperature: Annotated[float, declare_option(DETAILS, help="For contrastive: temperature of the softmax.")] = (
         DEFAULTS.temperature
     )
-    validation: Annotated[int, declare_option(DETAILS, help="Validation items, at most a tenth of all.")] = (
+    validation: Annotated[int, declare_option(DETAILS, help="Held-out items for validation, at most a tenth.")] = (
         DEFAULTS.validation
     )
     optimizer: Annotated[
         str | None, declare_option(DETAILS, help="adam, sgd or adagrad. Default: adam; gated-conv: sgd.")
     ] = None
     rate: Annotated[float | None, declare_option(DETAILS, help="Learning rate. Default: the optimizer's.")] = None
-    clip: Annotated[float | None, declare_option(DETAILS, help="Gradient clipping: largest norm.")] = None
+    clip: Annotated[
+        float | None, declare_option(DETAILS, help="Greatest norm of a gradient. Default: the optimizer's.")
+    ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

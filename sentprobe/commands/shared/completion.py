@@ -1,4 +1,4 @@
-"""Shell completion of names from a list; names of heavy modules are looked up when the shell asks."""
+"""Shell completion of option values; lists from slow modules are loaded only when the shell asks for them."""
 
 from collections.abc import Callable, Iterable
 
@@ -6,11 +6,11 @@ from sentprobe import names
 from sentprobe.specs import DEVICES, SUITES
 
 Completer = Callable[[str], list[str]]
-"""A function from an incomplete word to the words that complete it."""
+"""Function that receives an incomplete word and returns the possible complete words."""
 
 
 def build_completer(list_names: Callable[[], Iterable[str]]) -> Completer:
-    """Return a completer of the names that *list_names* returns.
+    """Return a function that completes a word to the names that *list_names* returns.
 
     >>> build_completer(lambda: ["text", "json", "jsonl"])("js")
     ['json', 'jsonl']

@@ -82,7 +82,7 @@ def test_capitals_and_a_final_stop_are_taken_off(gen: Gen) -> None:
 def test_a_question_mark_is_for_questions(gen: Gen) -> None:
     done = gen("parse", "the man slept ?", "did the man sleep?", "the man slept!", "--format", "text")
     assert (done.code, done.lines) == (1, ["did the man sleep", "the man slept"])
-    assert done.err.startswith("gen: sentence 1: the question mark ends a sentence that is no question\n")
+    assert done.err.startswith("gen: sentence 1: the question mark ends a sentence that is not a question\n")
 
 
 def test_strict_takes_them_for_mistakes(gen: Gen) -> None:
@@ -119,7 +119,7 @@ def test_show(gen: Gen, tmp_path: Path) -> None:
     assert (partial.code, partial.err) == (0, "")
     assert "help" in partial.out and "lawyer" in partial.out
     full = gen("show", FULL_EVENT, "--svg", tmp_path / "x.svg")
-    assert full.lines[-1] == "the man slept"
+    assert full.lines[-2:] == ["the man slept", f"picture: {tmp_path / 'x.svg'}"]
     picture = (tmp_path / "x.svg").read_text(encoding="utf-8")
     assert picture.startswith("<") and "</svg>" in picture
     assert len(list(tmp_path.iterdir())) == 1
