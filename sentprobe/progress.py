@@ -28,8 +28,17 @@ class Reporter(Protocol):
         """Replace the note that is shown beside the step."""
 
 
-class SilentReporter(Reporter):
+class SilentReporter:
     """A reporter without output."""
+
+    def begin(self, step: str, total: int) -> None:
+        """Do nothing."""
+
+    def advance(self, amount: int = 1) -> None:
+        """Do nothing."""
+
+    def note(self, text: str) -> None:
+        """Do nothing."""
 
 
 class BarReporter:

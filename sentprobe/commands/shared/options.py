@@ -210,7 +210,7 @@ HeldOutOption = Annotated[
     declare_option(
         HELD_OUT,
         metavar="SHARE|TEMPLATE",
-        help="Only the words or structure that gen pairs --hold-out excludes for this value; repeatable.",
+        help="Only words or structures that gen pairs leaves out by --hold-out VALUE; repeatable.",
         autocompletion=completion.complete_template,
     ),
 ]

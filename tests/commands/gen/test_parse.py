@@ -61,6 +61,15 @@ def test_parse_into_a_file(gen: Gen, tmp_path: Path, fmt: str, suffix: str) -> N
     assert gen("parse", GOOD, "--out", tmp_path / "y", "--format", fmt).code == 0
 
 
+def test_without_a_sentence_nothing_is_written(gen: Gen, tmp_path: Path) -> None:
+    path, out = tmp_path / "empty.txt", tmp_path / "out.conllu"
+    path.write_text("\n \n")
+    done = gen("parse", "--file", path, "--out", out)
+    assert (done.code, done.out, done.err) == (1, "", f"gen: {path}: there are no sentences in it\n")
+    assert not out.exists()
+    assert gen("parse", stdin=b"").err == "gen: <stdin>: there are no sentences in it\n"
+
+
 def test_empty_lines_are_passed_over(gen: Gen) -> None:
     done = gen("parse", "--format", "text", stdin=b"\xef\xbb\xbfthe man slept\r\n\n  \nx\n")
     assert done.lines == [GOOD]

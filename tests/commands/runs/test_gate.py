@@ -126,6 +126,7 @@ def test_own_pairs(command: Command, tmp_path: Path) -> None:
         ("--threshold 0.8 --keep 90%", "--threshold and --keep: give one of them"),
         ("--threshold 2", "the threshold 2 is outside the range of the cosine, -1 to 1"),
         ("--format xml", "there is no format 'xml'"),
+        ("--format junit --intervals", "--intervals is for tables and records; the format junit has no intervals"),
         ("--pairs x.csv", "x.csv"),
         ("--threshold -1 --nearness euclid", "the threshold -1 is outside the range of the distance, 0 to inf\n"),
         ("--out x.foo", "x.foo: the suffix '.foo' says no format; --format does: text, markdown, latex, csv,"),

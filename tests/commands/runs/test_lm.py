@@ -22,6 +22,7 @@ PAIRS = [
 def pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "pairs.jsonl"
     path.write_text("".join(f"{json.dumps(pair)}\n" for pair in PAIRS), encoding="utf-8")
+    (tmp_path / "empty.jsonl").touch()
     (tmp_path / "lm_scores.py").write_text(
         "def score(texts):\n    return [[-float(len(word)) for word in text.split()] for text in texts]\n"
         "def flip(texts):\n    return [-sum(row) for row in score(texts)]\n"
@@ -167,6 +168,7 @@ def test_accuracy_by_attractors(command: Command, pairs: Path) -> None:
         ("python:lm_scores:number --pairs pairs.jsonl", 2, "name a function, as in python:module:function"),
         ("python:lm_scores:score?x=1 --pairs pairs.jsonl", 2, "python has no option 'x'"),
         ("python:lm_scores:score --pairs none.jsonl", 2, "none.jsonl: "),
+        ("python:lm_scores:score --pairs empty.jsonl", 1, "empty.jsonl: there are no minimal pairs in it"),
         ("python:lm_scores:score --pairs pairs.jsonl --by attractors", 2, "the pairs have no field 'attractors'; they"),
         ("python:lm_scores:score --pairs pairs.jsonl --score sum", 2, "there is no score 'sum'"),
         ("python:lm_scores:score --pairs pairs.jsonl -f html", 2, "lm has no format 'html'"),

@@ -375,7 +375,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(
 ) -> None:
     words = [str(places.get(word, word)) for word in line.split()]
     code, out, err = train(*words, "-o", tmp_path / "encs" / "enc")
-    assert (code, out) == (2, "")
+    assert (code, out) == (1 if "to learn from" in message else 2, "")
     assert not (tmp_path / "encs").exists()
     for name, path in places.items():
         message = message.replace(name, str(path))
