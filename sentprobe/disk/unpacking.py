@@ -54,5 +54,5 @@ class _LimitedStream(io.RawIOBase):
 
 
 def limit_unpacking(unpacked: IO[bytes], position: Callable[[], int]) -> io.BufferedReader:
-    """Wrap a decompressing stream so that it raises ProportionError; *position* returns the packed bytes read so far."""
+    """Wrap a decompressing stream so that it raises ProportionError; *position* counts the packed bytes read so far."""
     return io.BufferedReader(_LimitedStream(unpacked, position), 1 << 16)
