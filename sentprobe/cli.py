@@ -56,7 +56,7 @@ _COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
         "methods": ("results.methods:methods", "Write a paragraph for the methods section of a paper, and its BibTeX."),
         "correlate": ("results.correlate:correlate", "Correlate probing accuracy with other scores of the encoders."),
         "geometry": ("runs.geometry:geometry", "Measure whether paraphrases have nearer vectors than other sentences."),
-        "gate": ("runs.gate:gate", "Measure how often different meanings pass a similarity threshold."),
+        "gate": ("runs.gate:gate", "Measure how often a similarity threshold accepts different meanings."),
         "lm": ("runs.lm:lm", "Measure how often language models prefer the good sentence of a minimal pair."),
         "sentences": ("data.sentences:app", "Write the sentences of a run to a file, to encode them elsewhere."),
         "embed": ("data.embed:embed", "Write the vectors of a dataset's sentences to a file."),
@@ -119,7 +119,7 @@ def _build_app(program: str, *, add_completion: bool = True) -> typer.Typer:
 
 
 def _accept_version(*, version: VersionOption = False) -> None:
-    """Declare the option ``--version`` of ``probe`` and ``sentprobe``, which need a command for all else."""
+    """Declare the option ``--version`` of ``probe`` and ``sentprobe``."""
 
 
 def _run_program(name: str) -> None:

@@ -84,7 +84,7 @@ def path_error(
 def folder_part_error(
     path: PathLike[str] | str, what: str, error: OSError, *, damaged: type[SentprobeError]
 ) -> SentprobeError:
-    """Return the exception for a file in a folder that sentprobe wrote: *damaged*, even if the file is missing.
+    """Return the exception for a file in a folder of sentprobe: UsageError without permission, else *damaged*.
 
     >>> missing = FileNotFoundError(2, "none")
     >>> folder_part_error("t/a", "cannot read it", missing, damaged=FormatError)
@@ -95,7 +95,7 @@ def folder_part_error(
 
 
 def check_whole(name: str, value: object) -> None:
-    """Raise ArgumentTypeError for a value that is neither a whole number nor None; the message names it *name*."""
+    """Raise ArgumentTypeError for a value that is neither a whole number nor None; *name* is its name for messages."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, SupportsIndex)):
         raise ArgumentTypeError(f"{name} must be a whole number, not {value!r}")
 

@@ -83,7 +83,7 @@ MINIMUM_VERSION = (2, 26)
 
 
 def need_mteb() -> None:
-    """Raise MissingError if MTEB is not installed, UnusableError if it is too old, without the slow import."""
+    """Raise MissingError if MTEB is not installed, or UnusableError if it is too old; MTEB is not imported."""
     minimum = ".".join(map(str, MINIMUM_VERSION))
     install = format_install("mteb")
     try:

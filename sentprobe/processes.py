@@ -256,7 +256,7 @@ def to_sendable_error(error: BaseException) -> BaseException:
 
 
 def _end_with_parent() -> None:
-    """Wait for the parent process to end, even if it is killed, and end this process then."""
+    """Wait until the parent process has ended or was killed, and then end this process."""
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -264,7 +264,7 @@ def _end_with_parent() -> None:
 
 
 def choose_jobs(threads: int | None) -> int:
-    """Return how many processes with *threads* threads each the cores can run at a time, at least 1.
+    """Return the number of processes, each with *threads* threads, that the cores can run at a time; at least 1.
 
     >>> choose_jobs(1) == choose_jobs(None) == count_cores()
     True

@@ -138,7 +138,7 @@ def estimate_time_left(done: int, total: int, passed: float) -> float | None:
 
 
 def format_duration(seconds: float) -> str:
-    """Return a duration in words.
+    """Return a duration as text with units.
 
     >>> format_duration(0.2), format_duration(42), format_duration(84), format_duration(7500)
     ('0 s', '42 s', '1 min 24 s', '2 h 5 min')

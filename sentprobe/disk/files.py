@@ -72,7 +72,7 @@ def _open_part(target: Path, path: Path, *, folder: bool = False) -> Iterator[Pa
 
 
 def _replace_folder(new_folder: Path, target: Path) -> None:
-    """Rename a folder to *target*; an existing folder there takes its place among the temporary files."""
+    """Rename *new_folder* to *target*; a folder that exists there is moved into the temporary folder."""
     if not target.exists() or not any(target.iterdir()):
         new_folder.rename(target)
     elif not _exchange_names(new_folder, target):
@@ -140,7 +140,7 @@ def make_parent_folder(path: Path) -> None:
 
 @contextmanager
 def making_folder(folder: Path) -> Iterator[None]:
-    """Create a folder and its parents for the ``with`` block; if the block fails, remove the empty ones again."""
+    """Create a folder and its parents for the ``with`` block; if it fails, remove new folders that are empty."""
     new_folders = [new_folder for new_folder in (folder, *folder.parents) if not new_folder.exists()]
     make_parent_folder(folder / "any")
     try:

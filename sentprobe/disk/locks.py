@@ -25,10 +25,11 @@ _UNSUPPORTED = {EBADF, EINVAL, ENOLCK, ENOSYS, ENOTSUP}
 def hold_lock(
     folder: Path, *, wait: float = 0.0, command: str = "", report: Callable[[str], None] = lambda _: None
 ) -> Iterator[bool]:
-    """Hold the lock of a folder in the ``with`` block, whose value is whether the lock was free in *wait* seconds.
+    """Hold the lock of a folder in the ``with`` block.
 
-    The lock file contains *command*. After a second of waiting, *report* is called with a description of the process
-    that holds the lock. Raises OSError if the folder is missing.
+    The value of the block is False if another process holds the lock for more than *wait* seconds. The lock file
+    contains *command*. After a second of waiting, *report* is called with a description of the process that holds the
+    lock. Raises OSError if the folder is missing.
     """
     file = _open_locked(folder / LOCK, wait=wait, report=report)
     try:
@@ -45,7 +46,7 @@ def hold_lock(
 
 
 def _open_locked(path: Path, *, wait: float, report: Callable[[str], None]) -> int | None:
-    """Open and lock a file; return None after *wait* seconds, which start again if another process replaces it."""
+    """Open and lock a file; return None if another process holds it for more than *wait* seconds."""
     is_reported = False
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT | _NO_FOLLOW, 0o666)

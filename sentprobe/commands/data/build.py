@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.completion import complete_suite
 from sentprobe.commands.shared.given_options import map_given_options, reject_unused_options
 from sentprobe.commands.shared.help import CommandWithTaskList
 from sentprobe.commands.shared.interruption import report_interruption
@@ -34,12 +33,7 @@ WITHOUT_COLUMNS = ("hub", "published", "senteval")
 @opt.expand_option_groups
 def build(
     context: typer.Context,
-    suite: Annotated[
-        str,
-        typer.Argument(
-            metavar="SUITE", help="compeval, structure, or natural (needs a table).", autocompletion=complete_suite
-        ),
-    ],
+    suite: Annotated[str, typer.Argument(metavar="SUITE", help="compeval, structure, or natural (needs a table).")],
     out: Annotated[Path, opt.build_out_option("Folder for the datasets; equal names are replaced."), OUTPUT_FOLDER],
     tables: Annotated[
         list[Path] | None,

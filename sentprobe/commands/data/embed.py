@@ -7,9 +7,14 @@ from typing import Annotated
 
 import typer
 
-from sentprobe.commands.shared.completion import complete_encoder
 from sentprobe.commands.shared.interruption import report_interruption
-from sentprobe.commands.shared.options import REPLACED, build_out_option, build_seed_option, format_command_line
+from sentprobe.commands.shared.options import (
+    REPLACED,
+    build_out_option,
+    build_seed_option,
+    expand_option_groups,
+    format_command_line,
+)
 from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC, OUTPUT_FILE
 from sentprobe.commands.shared.table_output import check_output_file
 from sentprobe.disk.files import decode_lines, find_cache_directory
@@ -20,15 +25,12 @@ from sentprobe.progress import Reporter, SilentReporter, show_bars
 from sentprobe.specs import COMPEVAL
 
 
+@expand_option_groups
 def embed(
     source: Annotated[
         str, typer.Argument(metavar="DATASET", help="Dataset, folder of datasets, lines of text, or compeval."), INPUT
     ],
-    encoder: Annotated[
-        str,
-        typer.Option("--encoder", "-e", help="Encoder, as listed by probe encoders.", autocompletion=complete_encoder),
-        INPUT_SPEC,
-    ],
+    encoder: Annotated[str, typer.Option("--encoder", "-e", help="Encoder, as listed by probe encoders."), INPUT_SPEC],
     out: Annotated[Path, build_out_option(f"File to write: .npz, .npy, ...; {REPLACED}"), OUTPUT_FILE],
     format_: Annotated[
         str | None,

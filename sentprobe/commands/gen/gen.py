@@ -7,7 +7,6 @@ import typer
 
 from sentprobe.commands.gen.gen_options import OUTPUT, ContentOptions, FeatureOptions, WordOptions
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.completion import complete_template
 from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
 from sentprobe.errors import UsageError
@@ -26,7 +25,6 @@ def generate(
             "-t",
             help="Sentence structure, from gen templates; repeatable. Default: no recipient, at most one relative "
             "clause.",
-            autocompletion=complete_template,
         ),
     ] = None,
     n: Annotated[int, opt.declare_option(opt.WHAT, "--n", "-n", help="Number of sentences.")] = 10,
@@ -58,7 +56,7 @@ def generate(
     quiet: Annotated[bool, opt.declare_option(OUTPUT, "--quiet", "-q", help="Show no progress.")] = False,
     version: opt.VersionOption = False,  # noqa: ARG001 - read by its callback
 ) -> None:
-    """Generate sentences, sampled uniformly (or by --profile) without repetition; the program shows its own help."""
+    """Generate sentences, sampled uniformly (or by --profile) and without repetition."""
     if context.invoked_subcommand is not None:
         _reject_options_before_subcommand(context)
         return

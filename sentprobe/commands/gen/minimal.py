@@ -23,6 +23,7 @@ def _list_paradigms() -> list[str]:
     return [*load_paradigms(), ALL_PARADIGMS]
 
 
+@opt.expand_option_groups
 def minimal(
     paradigm: Annotated[
         list[str] | None,

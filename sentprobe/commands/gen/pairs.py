@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.completion import build_completer, complete_contrast, complete_template
+from sentprobe.commands.shared.completion import build_completer
 from sentprobe.disk.files import make_parent_folder
 from sentprobe.errors import UsageError
 from sentprobe.generator.spaces.held_out_words import SplitSide, parse_side
@@ -39,7 +39,6 @@ HoldOutOption = Annotated[
         metavar="SHARE|TEMPLATE",
         help="Exclude this share of nouns and verbs, or this structure; repeatable. --held-out with the same value "
         "uses nothing else.",
-        autocompletion=complete_template,
     ),
 ]
 
@@ -47,13 +46,7 @@ HoldOutOption = Annotated[
 @opt.expand_option_groups
 def pairs(
     contrast: Annotated[
-        str,
-        typer.Option(
-            "--contrast",
-            "-c",
-            help=f"Property in which a negative differs: {opt.CONTRASTS}.",
-            autocompletion=complete_contrast,
-        ),
+        str, typer.Option("--contrast", "-c", help=f"Property in which a negative differs: {opt.CONTRASTS}.")
     ],
     n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets, or with --nli of groups of 8 pairs.")] = 10,
     seed: Annotated[int, opt.build_seed_option("the sample")] = 0,

@@ -9,7 +9,7 @@ import typer
 
 from sentprobe.commands.gen.pairs import HoldOutOption, find_split_side
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.completion import build_completer, complete_contrast
+from sentprobe.commands.shared.completion import build_completer
 from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
 from sentprobe.errors import UsageError
 from sentprobe.generator.events.event import Mood
@@ -28,8 +28,7 @@ class QueryKind(StrEnum):
 def retrieval(
     out: Annotated[Path, opt.build_out_option("New or empty folder for the files."), OUTPUT_FOLDER],
     contrast: Annotated[
-        list[str] | None,
-        typer.Option("--contrast", "-c", help=f"{opt.CONTRASTS}; repeatable.", autocompletion=complete_contrast),
+        list[str] | None, typer.Option("--contrast", "-c", help=f"{opt.CONTRASTS}; repeatable.")
     ] = None,
     kind: Annotated[
         str,

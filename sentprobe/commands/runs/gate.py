@@ -5,7 +5,6 @@ from typing import Annotated
 
 import typer
 
-from sentprobe.commands.shared import completion
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC
@@ -25,20 +24,12 @@ def gate(
     context: typer.Context,
     encoder: Annotated[
         str,
-        typer.Argument(
-            metavar="ENCODER",
-            help="Encoder (see probe encoders), or cross-encoder ce:MODEL.",
-            autocompletion=completion.complete_encoder,
-        ),
+        typer.Argument(metavar="ENCODER", help="Encoder (see probe encoders), or cross-encoder ce:MODEL."),
         INPUT_SPEC,
     ],
     then: Annotated[
         str | None,
-        typer.Option(
-            metavar="ENCODER",
-            help="Second encoder, for the pairs that pass the first.",
-            autocompletion=completion.complete_encoder,
-        ),
+        typer.Option(metavar="ENCODER", help="Second encoder, for the pairs that pass the first."),
         INPUT_SPEC,
     ] = None,
     threshold: Annotated[
@@ -75,10 +66,10 @@ def gate(
     source: opt.TripletOptions,
     mood: opt.MoodOption = None,
 ) -> None:
-    """Measure how often different meanings pass a similarity threshold.
+    """Measure how often a similarity threshold accepts different meanings.
 
-    A pair of sentences that passes though they differ in meaning is a false hit; a paraphrase that does not pass is a
-    miss. Pairs come from triplets as gen pairs writes them: an anchor, with its paraphrase or a negative.
+    A false hit is a pair of sentences that passes the threshold but differs in meaning; a miss is a paraphrase that
+    does not pass. Pairs come from triplets as gen pairs writes them: an anchor with its paraphrase or a negative.
     """
     from sentprobe.probes.encoders.cache.vector_cache import Cache
     from sentprobe.probes.gate import gate_tables as tables

@@ -5,7 +5,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from sentprobe import names
-from sentprobe.commands.shared.completion import complete_method
 from sentprobe.commands.shared.options import METHODS, declare_option
 from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.errors import UsageError
@@ -53,11 +52,7 @@ class MethodOptions:
     ] = False
     method: Annotated[
         list[str] | None,
-        declare_option(
-            METHODS,
-            help=f"Also apply a method: {names.enumerate_names(names.METHODS)}; repeatable.",
-            autocompletion=complete_method,
-        ),
+        declare_option(METHODS, help=f"Also apply a method: {names.enumerate_names(names.METHODS)}; repeatable."),
     ] = None
 
     def resolve_encoders(self, specs: Sequence[Spec]) -> "list[EncoderSource]":

@@ -39,11 +39,7 @@ def run(
     context: typer.Context,
     targets: Annotated[
         list[str],
-        typer.Argument(
-            metavar="SUITE|PATH...",
-            help="compeval, structure, natural TABLE..., datasets.",
-            autocompletion=completion.complete_suite,
-        ),
+        typer.Argument(metavar="SUITE|PATH...", help="compeval, structure, natural TABLE..., datasets."),
         INPUT,
     ],
     encoder: opt.EncodersOption = None,
@@ -89,7 +85,6 @@ def run(
             metavar="one-hot|encoder|SPEC",
             help="Vectors of probe words (the words that an item asks about): one-hot, encoder (each encoder's own) or "
             "an encoder spec such as bow:FILE. Default: encoder for the tasks of Adi et al., else one-hot.",
-            autocompletion=completion.complete_probe_vectors,
         ),
         INPUT_SPEC,
     ] = None,
@@ -99,7 +94,6 @@ def run(
             opt.MACHINE,
             metavar="auto|cpu|cuda|mps",
             help="Device for training probes; auto: a GPU if there is one. Encoders have their own option device=.",
-            autocompletion=completion.complete_device,
         ),
     ] = "cpu",
     where: opt.EngineOptions,
@@ -234,7 +228,10 @@ def parse_classifier(preset: str | None, overrides: Sequence[str], targets: "Tar
 
 
 def _list_known_tasks(targets: "Targets") -> list[str]:
-    """Return the names of tasks whose classifier can be checked before datasets are read; "" is any other task."""
+    """Return the names of tasks whose classifier can be checked before datasets are read.
+
+    An empty name stands for all tasks that are not natural-text tasks.
+    """
     from sentprobe.probes.runs.request.built_suites import NaturalSuite
 
     natural = [suite for suite in targets.items if isinstance(suite, NaturalSuite)]

@@ -14,7 +14,6 @@ import typer
 
 from sentprobe import names, progress
 from sentprobe.commands.runs import train_options
-from sentprobe.commands.shared import completion
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.help import HelpfulCommand
@@ -64,7 +63,6 @@ def train(
         typer.Argument(
             metavar="ARCHITECTURE",
             help=f"{names.enumerate_names(names.ARCHITECTURES)}; for probe lm: lstm-lm or ngram.",
-            autocompletion=completion.complete_architecture,
         ),
     ],
     out: Annotated[Path, opt.build_out_option("Folder, new or to resume; ngram: ARPA file."), OUTPUT_FOLDER],
@@ -73,8 +71,7 @@ def train(
         typer.Option(
             help=f"{names.enumerate_names(names.OBJECTIVES)}.".replace(
                 "meaning", "meaning (predict the event notation)"
-            ),
-            autocompletion=completion.complete_objective,
+            )
         ),
     ] = None,
     seed: Annotated[int, opt.build_seed_option("weights, batches, probes")] = 0,
@@ -331,7 +328,7 @@ def _train_all(plans: "Sequence[TrainingPlan]", *, jobs: int, threads: int | Non
 
 
 def train_encoder(plan: "TrainingPlan", *, threads: int | None, is_parallel: bool = False) -> "TrainingReport":
-    """Train one encoder as planned; *is_parallel* says that others train at the same time, so progress is lines."""
+    """Train one encoder as planned; with *is_parallel*, progress is lines, since other encoders train meanwhile."""
     from sentprobe.probes.pretraining.devices_and_precision import is_first_process
     from sentprobe.probes.runs.training.encoder_training import run_training
 

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
-from sentprobe.commands.shared import completion
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.options import declare_option
 from sentprobe.commands.shared.output_paths import INPUT
@@ -114,22 +113,11 @@ class ProbingChoices:
     ] = None
     task: Annotated[
         list[str] | None,
-        declare_option(
-            PROBING,
-            metavar="NAME|PATH",
-            help="Task or dataset; repeatable. Default: compeval.",
-            autocompletion=completion.complete_task,
-        ),
+        declare_option(PROBING, metavar="NAME|PATH", help="Task or dataset; repeatable. Default: compeval."),
     ] = None
     contrast: Annotated[
         list[str] | None,
-        declare_option(
-            PROBING,
-            "--contrast",
-            "-c",
-            help="Also measure this contrast by probe geometry.",
-            autocompletion=completion.complete_contrast,
-        ),
+        declare_option(PROBING, "--contrast", "-c", help="Also measure this contrast by probe geometry."),
     ] = None
     items: Annotated[
         int | None,
@@ -179,15 +167,9 @@ class MachineChoices:
 
     jobs: Annotated[int, declare_option(opt.MACHINE, help="Encoders trained in parallel, one thread each.")] = 1
     threads: Annotated[int | None, declare_option(opt.MACHINE, help="PyTorch threads. Default: one per core.")] = None
-    device: Annotated[
-        str,
-        declare_option(
-            opt.MACHINE,
-            metavar="auto|cpu|cuda|mps",
-            help="Device for training.",
-            autocompletion=completion.complete_device,
-        ),
-    ] = "cpu"
+    device: Annotated[str, declare_option(opt.MACHINE, metavar="auto|cpu|cuda|mps", help="Device for training.")] = (
+        "cpu"
+    )
     devices: Annotated[int, declare_option(opt.MACHINE, help="Number of devices.")] = 1
     precision: Annotated[
         str, declare_option(opt.MACHINE, help="auto, float32 or bfloat16. auto uses bfloat16 where it is fast.")

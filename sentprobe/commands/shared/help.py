@@ -149,7 +149,7 @@ def _write_panel(title: str, rows: list[tuple[str, str]], formatter: Any) -> Non
 
 
 def _format_row(name: str, text: str, column: int, width: int) -> str:
-    """Return a row in two columns; below a name that is too long for the first column, the text begins a new line."""
+    """Return a row in two columns; if the name is too long for the first column, the text begins a new line."""
     indent = COLUMN_GAP + column
     description = textwrap.indent(_wrap_text(text, width - COLUMN_GAP - indent), " " * indent)
     if len(name) > column and description:

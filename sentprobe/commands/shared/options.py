@@ -8,9 +8,10 @@ from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from inspect import Parameter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_type_hints
 
 import typer
+from typer.models import ParameterInfo
 
 from sentprobe import __version__, names
 from sentprobe.commands.shared import completion
@@ -132,17 +133,13 @@ EncodersOption = Annotated[
         "--encoder",
         "-e",
         help="Encoder, as listed by probe encoders; repeatable. Default: bow and bilstm-max?hidden=256.",
-        autocompletion=completion.complete_encoder,
     ),
     INPUT_SPEC,
 ]
 
 ResultsOption = Annotated[Path | None, build_out_option("Results folder; existing results are reused."), OUTPUT_FOLDER]
 
-TaskOption = Annotated[
-    list[str] | None,
-    typer.Option(help="Only this task, or group such as adi; repeatable.", autocompletion=completion.complete_task),
-]
+TaskOption = Annotated[list[str] | None, typer.Option(help="Only this task, or group such as adi; repeatable.")]
 
 LanguageOption = Annotated[
     str,
@@ -160,10 +157,7 @@ CONTRASTS = names.enumerate_names(names.CONTRASTS).replace(
 )
 
 ContrastsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--contrast", "-c", help=f"{CONTRASTS}; repeatable. Default: all.", autocompletion=completion.complete_contrast
-    ),
+    list[str] | None, typer.Option("--contrast", "-c", help=f"{CONTRASTS}; repeatable. Default: all.")
 ]
 
 _REMARKS = {"published": "published (Ettinger et al. 2018)", "splits": "splits (a file per split)"}
@@ -178,7 +172,6 @@ def build_vocabulary_option(default: str) -> Any:
         "--vocabulary",
         "-v",
         help=f"Words: {', '.join(names.VOCABULARIES)}, or one of --lexicon. Default: {default}.",
-        autocompletion=completion.complete_vocabulary,
     )
 
 
@@ -201,7 +194,6 @@ MoodOption = Annotated[
         WHAT,
         callback=_find_mood,
         help=f"Mood of all sentences: {names.enumerate_names(names.MOODS)}. [default: statement]",
-        autocompletion=completion.build_completer(lambda: names.MOODS),
     ),
 ]
 
@@ -211,7 +203,6 @@ HeldOutOption = Annotated[
         HELD_OUT,
         metavar="SHARE|TEMPLATE",
         help="Only words or structures that gen pairs leaves out by --hold-out VALUE; repeatable.",
-        autocompletion=completion.complete_template,
     ),
 ]
 
@@ -242,11 +233,7 @@ class TripletOptions:
     template: Annotated[
         list[str] | None,
         declare_option(
-            WHAT,
-            "--template",
-            "-t",
-            help="Sentence structure, from gen templates; repeatable. Default: all that fit.",
-            autocompletion=completion.complete_template,
+            WHAT, "--template", "-t", help="Sentence structure, from gen templates; repeatable. Default: all that fit."
         ),
     ] = None
     vocabulary: Annotated[str | None, build_vocabulary_option("compeval")] = None
@@ -273,7 +260,6 @@ class CompevalOptions:
             metavar="NAME",
             help="Exclude a structure from training; half of the test items have it. One of: "
             f"{names.enumerate_names(names.STRUCTURES)}.",
-            autocompletion=completion.complete_structure,
         ),
     ] = None
 
@@ -287,9 +273,7 @@ class ItemOptions:
     sampling: Annotated[
         str,
         declare_option(
-            WHAT,
-            help="Items: mirror (pairs of the same words), or paper (as published; not for Conneau et al.).",
-            autocompletion=completion.complete_sampling,
+            WHAT, help="Items: mirror (pairs of the same words), or paper (as published; not for Conneau et al.)."
         ),
     ] = "mirror"
 
@@ -371,7 +355,7 @@ class LatexOptions:
 
 
 def expand_option_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Decorate a command: each parameter whose type is a group is replaced by the options of that group."""
+    """Decorate a command: replace each parameter whose type is a group by its options, and add shell completion."""
     signature = inspect.signature(command)
     parameters = signature.parameters.values()
     groups: dict[str, Any] = {p.name: p.annotation for p in parameters if is_dataclass(p.annotation)}
@@ -383,6 +367,10 @@ def expand_option_groups(command: Callable[..., None]) -> Callable[..., None]:
         command(**arguments)
 
     options = [option for parameter in parameters for option in _expand_parameter(parameter)]
+    for option in options:
+        for information in get_args(option.annotation):
+            if isinstance(information, ParameterInfo) and information.autocompletion is None:
+                information.autocompletion = completion.COMPLETERS.get(option.name)
     wrapped.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
     return wrapped
 
