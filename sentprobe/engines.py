@@ -74,7 +74,7 @@ class EngineChoice:
     def __post_init__(self) -> None:
         check_count("jobs", self.jobs)
         if (self.engine is EngineName.DASK) != (self.scheduler is not None):
-            raise UsageError("--engine dask and --scheduler tcp://HOST:PORT go together")
+            raise UsageError("--engine dask needs --scheduler tcp://HOST:PORT, and the reverse")
         if self.scheduler is not None and not ADDRESS.fullmatch(self.scheduler):
             raise UsageError(f"--scheduler tcp://HOST:PORT is wanted, not {self.scheduler!r}")
 
@@ -209,7 +209,7 @@ def _read_result(future: "futures.Future[ValueT]", kept_message: str, *, cluster
     except (SentprobeError, futures.BrokenExecutor):
         raise
     except futures.CancelledError:
-        raise EngineError(f"the Dask scheduler gave up the work; {kept_message}") from None
+        raise EngineError(f"the Dask scheduler cancelled the work; {kept_message}") from None
     except Exception as error:
         if type(error).__module__.startswith("distributed"):
             message = " ".join(str(error).split())

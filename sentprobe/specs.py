@@ -128,7 +128,7 @@ def check_distinct(what: str, names: Sequence[str]) -> None:
     if not names:
         raise UsageError(f"a run needs at least one {what}")
     if repeated := [name for place, name in enumerate(names) if name in names[:place]]:
-        raise UsageError(f"{what} {repeated[0]!r} is asked for twice")
+        raise UsageError(f"{what} {repeated[0]!r} is given twice")
 
 
 def check_names(specs: Sequence[Spec]) -> None:
@@ -137,7 +137,7 @@ def check_names(specs: Sequence[Spec]) -> None:
     for spec in specs:
         name = spec.name
         if spec == by_name.get(name):
-            raise UsageError(f"encoder {str(spec)!r} is asked for twice")
+            raise UsageError(f"encoder {str(spec)!r} is given twice")
         if name in by_name:
             raise UsageError(
                 f"two encoders have the name {name!r}: {by_name[name]} and {spec}; "

@@ -161,7 +161,7 @@ def _print_summary(table: Table, pace: "AnalysisProgress") -> None:
     if analysed < counts.sentences:
         print(f"{counts.sentences - analysed:,} of them had been analysed before")
     if counts.failures:
-        print(f"why they failed: {table.path / FAILURES}")
+        print(f"failed sentences: {table.path / FAILURES}")
     if not table.constituents:
         content = "tags and dependencies" if table.recipe["parser_made_of"] else "tokens"
         print_text(

@@ -44,7 +44,7 @@ def show(context: typer.Context) -> None:
     cached_encoders, form_files = list_cached_encoders(directory), find_kept_files(directory)
     print(f"cache: {directory}")
     if not (cached_encoders or form_files):
-        print("it is empty")
+        print("the cache is empty")
         return
     if cached_encoders:
         print_table(build_encoder_table(cached_encoders))

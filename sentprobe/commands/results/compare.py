@@ -140,7 +140,7 @@ def compare_runs(
     if not unprobed or not requests:
         requests["probes"] = compare_all_probes
     elif len(unprobed) < len(compared_runs):
-        print(format_message(f"left out: probes: {unprobed[0].path} has none"), file=sys.stderr)
+        print(format_message(f"left out: probes: {unprobed[0].path} has no results of probes"), file=sys.stderr)
     return RunComparisons(**_collect_comparisons(requests))
 
 

@@ -121,7 +121,7 @@ REFUSED = {
     "--task SemRole": "--task needs --by or --wrong",
     "--by voice --by-length bins": "--by-length and --by cannot be combined: omit one of them",
     "--by voice --plot x.svg": "--plot and --by cannot be combined",
-    "--by voice -f html": "probe show --by has no format 'html'; text, markdown, latex, csv, json",
+    "--by voice -f html": "probe show --by has no format 'html'; known: text, markdown, latex, csv, json",
 }
 
 

@@ -129,7 +129,7 @@ def test_own_pairs(command: Command, tmp_path: Path) -> None:
         ("--format junit --intervals", "--intervals is for tables and records; the format junit has no intervals"),
         ("--pairs x.csv", "x.csv"),
         ("--threshold -1 --nearness euclid", "the threshold -1 is outside the range of the distance, 0 to inf\n"),
-        ("--out x.foo", "x.foo: the suffix '.foo' says no format; --format does: text, markdown, latex, csv,"),
+        ("--out x.foo", "x.foo: no format has the suffix '.foo'; choose by --format: text, markdown, latex, csv,"),
         ("--out none/x.csv", "none/x.csv: cannot write there: there is no directory none"),
         ("--out none/x.xml", "none/x.xml: cannot write there: there is no directory none"),
         ("--nearness cosin", "(did you mean 'cosine'?); known: cosine, dot, euclid\n"),

@@ -253,7 +253,7 @@ BAD = [
     ("lstm --objective autoencoder --corpus TEXT --optimizer adma", "(did you mean 'adam'?)"),
     ("lstm --objective autoencoder --corpus TEXT --rate 0", "rate=0.0: a number above 0 is wanted"),
     ("lstm --objective autoencoder --corpus TEXT --minutes 0", "minutes=0.0: a number above 0 is wanted"),
-    ("lstm lstm --objective none --corpus TEXT", "architecture 'lstm' is asked for twice"),
+    ("lstm lstm --objective none --corpus TEXT", "architecture 'lstm' is given twice"),
     ("lstm --objective none --corpus TEXT --jobs 0", "the number of jobs must be positive"),
     ("lstm --objective autoencoder --corpus TEXT --precision half", "there is no precision 'half'"),
     ("lstm --objective none --corpus TEXT --words 0", "words=0: at least 1 is wanted"),
