@@ -74,7 +74,7 @@ class EngineChoice:
     def __post_init__(self) -> None:
         check_count("jobs", self.jobs)
         if (self.engine is EngineName.DASK) != (self.scheduler is not None):
-            raise UsageError("--engine dask needs --scheduler tcp://HOST:PORT, and the reverse")
+            raise UsageError("--engine dask and --scheduler tcp://HOST:PORT need each other")
         if self.scheduler is not None and not ADDRESS.fullmatch(self.scheduler):
             raise UsageError(f"--scheduler tcp://HOST:PORT is wanted, not {self.scheduler!r}")
 

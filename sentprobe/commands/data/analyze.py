@@ -4,6 +4,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 READING = "Reading the files"
 """Title of a panel in ``--help``."""
 
+reading_option = partial(opt.declare_option, READING)
+"""Function that returns an option in this panel."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReadingOptions:
@@ -41,34 +45,26 @@ class ReadingOptions:
             ("text", "lines", "tokens", "trees", "conllu", "jsonl", "parquet"), "Default: by the suffix.", READING
         ),
     ] = None
-    encoding: Annotated[str, opt.declare_option(READING, help="Character encoding of the files.")] = "utf-8"
+    encoding: Annotated[str, reading_option(help="Character encoding of the files.")] = "utf-8"
     punkt: Annotated[
         Path | None,
-        opt.declare_option(
-            READING,
+        reading_option(
             metavar="DIR",
             help="Split text into sentences by Punkt, with the parameters in this folder. Default: as the parser does.",
         ),
         INPUT,
     ] = None
-    text_column: Annotated[str, opt.declare_option(READING, help="Text column of JSONL and Parquet.")] = "text"
-    holds: Annotated[str, opt.declare_option(READING, help="Content of the text column: text, sentence or tokens.")] = (
-        "text"
-    )
-    max_tokens: Annotated[int, opt.declare_option(READING, min=1, help="Skip sentences of more than N tokens.")] = (
-        MAX_TOKENS
-    )
+    text_column: Annotated[str, reading_option(help="Text column of JSONL and Parquet.")] = "text"
+    holds: Annotated[str, reading_option(help="Content of the text column: text, sentence or tokens.")] = "text"
+    max_tokens: Annotated[int, reading_option(min=1, help="Skip sentences of more than N tokens.")] = MAX_TOKENS
     language: Annotated[
         str | None,
-        opt.declare_option(
-            READING,
+        reading_option(
             help="Language of the sentences, such as de. Default: from the names of the files "
-            "(de_gsd-ud-test.conllu) or of --out (de.table).",
+            "(de_gsd-ud-test.conllu) or of --out (de.table)."
         ),
     ] = None
-    universal: Annotated[
-        bool, opt.declare_option(READING, help="Label by Universal Dependencies, even beside Penn tags.")
-    ] = False
+    universal: Annotated[bool, reading_option(help="Label by Universal Dependencies, even beside Penn tags.")] = False
 
 
 @opt.expand_option_groups

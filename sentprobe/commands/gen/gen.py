@@ -19,15 +19,14 @@ def generate(
     context: typer.Context,
     template: Annotated[
         list[str] | None,
-        opt.declare_option(
-            opt.WHAT,
+        opt.data_option(
             "--template",
             "-t",
             help="Sentence structure, from gen templates; repeatable. Default: no recipient, at most one relative "
             "clause.",
         ),
     ] = None,
-    n: Annotated[int, opt.declare_option(opt.WHAT, "--n", "-n", help="Number of sentences.")] = 10,
+    n: Annotated[int, opt.data_option("--n", "-n", help="Number of sentences.")] = 10,
     seed: Annotated[int, opt.build_seed_option("the sample", opt.WHAT)] = 0,
     vocabulary: opt.VocabularyOption = None,
     lexicon: opt.LexiconOption = None,
@@ -35,16 +34,13 @@ def generate(
     profile: opt.ProfileOption = None,
     exclude: Annotated[
         list[Path] | None,
-        opt.declare_option(
-            opt.WHAT,
+        opt.data_option(
             metavar="FILE",
             help="Exclude the sentences in this file: output of gen, or a sentence on each line; repeatable.",
         ),
         INPUT,
     ] = None,
-    count: Annotated[
-        bool, opt.declare_option(opt.WHAT, "--count", help="Only print the number of possible sentences.")
-    ] = False,
+    count: Annotated[bool, opt.data_option("--count", help="Only print the number of possible sentences.")] = False,
     *,
     content: ContentOptions,
     features: FeatureOptions,

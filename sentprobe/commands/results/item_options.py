@@ -25,10 +25,8 @@ class ItemViewOptions:
         int | None,
         typer.Option(help="Show N wrongly answered test items of --encoder on --task; with --by, N for each value."),
     ] = None
-    encoder: Annotated[str | None, typer.Option("--encoder", "-e", help="For --by and --wrong: this encoder only.")] = (
-        None
-    )
-    task: Annotated[str | None, typer.Option(help="For --by and --wrong: this task only.")] = None
+    encoder: Annotated[str | None, typer.Option("--encoder", "-e", help="For --by, --wrong: only this encoder.")] = None
+    task: Annotated[str | None, typer.Option(help="For --by, --wrong: only this task.")] = None
 
     @property
     def view_option(self) -> str:

@@ -69,9 +69,7 @@ def lm(
     scores: Annotated[
         Path | None, typer.Option(metavar="CSV", help=f"File for the scores of each pair; {opt.REPLACED}"), OUTPUT_FILE
     ] = None,
-    device: Annotated[
-        str, opt.declare_option(opt.MACHINE, help="PyTorch device for hf:. Default: a GPU if there is one.")
-    ] = "",
+    device: Annotated[str, opt.machine_option(help="PyTorch device for hf:. Default: a GPU if there is one.")] = "",
     threads: opt.ThreadsOption = None,
 ) -> None:
     """Measure how often language models prefer the good sentence of a minimal pair.

@@ -90,8 +90,7 @@ def run(
     ] = None,
     device: Annotated[
         str,
-        opt.declare_option(
-            opt.MACHINE,
+        opt.machine_option(
             metavar="auto|cpu|cuda|mps",
             help="Device for training probes; auto: a GPU if there is one. Encoders have their own option device=.",
         ),
@@ -102,15 +101,13 @@ def run(
     ] = None,
     threads: Annotated[
         int | None,
-        opt.declare_option(
-            opt.MACHINE,
+        opt.machine_option(
             help="PyTorch threads for encoding, and in each training process. Default: one per core for encoding, one "
-            "for training.",
+            "for training."
         ),
     ] = None,
     wait: Annotated[
-        int,
-        opt.declare_option(opt.MACHINE, metavar="MINUTES", min=0, help="Time to wait for a process that locks --out."),
+        int, opt.machine_option(metavar="MINUTES", min=0, help="Time to wait for a process that locks --out.")
     ] = WAIT_MINUTES,
     cache: opt.CacheOption = True,
     natural: opt.NaturalOptions,

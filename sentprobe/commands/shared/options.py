@@ -5,7 +5,7 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_type_hints
@@ -41,6 +41,12 @@ VARY = "Words to allow (repeatable)"
 def declare_option(panel: str | None, *names: str, **details: Any) -> Any:
     """Return a Typer option that ``--help`` shows in the named panel."""
     return typer.Option(*names, rich_help_panel=panel, **details)
+
+
+data_option, machine_option, natural_option = (
+    partial(declare_option, panel) for panel in (WHAT, MACHINE, NATURAL_TEXT)
+)
+"""Functions that return an option in one of these panels."""
 
 
 def format_command_line() -> str:
@@ -109,7 +115,7 @@ ForceOption = Annotated[bool, typer.Option("--force", help="Compute existing res
 
 def build_jobs_option(description: str) -> Any:
     """Return the option ``--jobs``; *description* says how many processes are the default."""
-    return declare_option(MACHINE, "--jobs", help=f"Number of processes. {description}")
+    return machine_option("--jobs", help=f"Number of processes. {description}")
 
 
 JobsOption = Annotated[int | None, build_jobs_option("Default: one per core.")]
@@ -124,8 +130,8 @@ TableOption = Annotated[
 CorrectionOption = Annotated[
     str, typer.Option(help="Correction for multiple comparisons: holm, bh (Benjamini-Hochberg) or none.")
 ]
-ThreadsOption = Annotated[int | None, declare_option(MACHINE, help="PyTorch threads. Default: one per core.")]
-CacheOption = Annotated[bool, declare_option(MACHINE, "--cache/--no-cache", help="Cache sentence vectors on disk.")]
+ThreadsOption = Annotated[int | None, machine_option(help="PyTorch threads. Default: one per core.")]
+CacheOption = Annotated[bool, machine_option("--cache/--no-cache", help="Cache sentence vectors on disk.")]
 
 EncodersOption = Annotated[
     list[str] | None,
@@ -143,14 +149,13 @@ TaskOption = Annotated[list[str] | None, typer.Option(help="Only this task, or g
 
 LanguageOption = Annotated[
     str,
-    declare_option(
-        WHAT,
+    data_option(
         help=f"Language of the grammar: {names.enumerate_names(names.LANGUAGES)}.",
         autocompletion=completion.build_completer(lambda: names.LANGUAGES),
     ),
 ]
 
-LexiconOption = Annotated[Path | None, declare_option(WHAT, help="Your own lexicon (TOML file)."), INPUT]
+LexiconOption = Annotated[Path | None, data_option(help="Your own lexicon (TOML file)."), INPUT]
 
 CONTRASTS = names.enumerate_names(names.CONTRASTS).replace(
     "negation, polarity", "negation (moved), polarity (added or removed)"
@@ -167,19 +172,14 @@ DATASET_FORMATS = [_REMARKS.get(name, name) for name in names.DATASET_FORMATS]
 
 def build_vocabulary_option(default: str) -> Any:
     """Return the option ``--vocabulary``; its help says that *default* is the default."""
-    return declare_option(
-        WHAT,
-        "--vocabulary",
-        "-v",
-        help=f"Words: {', '.join(names.VOCABULARIES)}, or one of --lexicon. Default: {default}.",
+    return data_option(
+        "--vocabulary", "-v", help=f"Words: {', '.join(names.VOCABULARIES)}, or one of --lexicon. Default: {default}."
     )
 
 
 VocabularyOption = Annotated[str | None, build_vocabulary_option("english")]
 
-ProfileOption = Annotated[
-    str | None, declare_option(WHAT, help="Weigh structures: uniform (default), published, file."), INPUT
-]
+ProfileOption = Annotated[str | None, data_option(help="Weigh structures: uniform (default), published, file."), INPUT]
 
 
 def _find_mood(name: str | None) -> "Mood | None":
@@ -190,10 +190,8 @@ def _find_mood(name: str | None) -> "Mood | None":
 
 MoodOption = Annotated[
     Mood | None,
-    declare_option(
-        WHAT,
-        callback=_find_mood,
-        help=f"Mood of all sentences: {names.enumerate_names(names.MOODS)}. [default: statement]",
+    data_option(
+        callback=_find_mood, help=f"Mood of all sentences: {names.enumerate_names(names.MOODS)}. [default: statement]"
     ),
 ]
 
@@ -211,10 +209,8 @@ HeldOutOption = Annotated[
 class EngineOptions:
     """Options for the processes or the cluster that do the work."""
 
-    engine: Annotated[str, declare_option(MACHINE, help="Workers: local, or dask (needs --scheduler).")] = "local"
-    scheduler: Annotated[
-        str | None, declare_option(MACHINE, metavar="tcp://HOST:PORT", help="Address of a Dask scheduler.")
-    ] = None
+    engine: Annotated[str, machine_option(help="Workers: local, or dask (needs --scheduler).")] = "local"
+    scheduler: Annotated[str | None, machine_option(metavar="tcp://HOST:PORT", help="Address of the scheduler.")] = None
 
     def find_machines(self, *, jobs: int, runs_small_work_inline: bool = False) -> "EngineChoice":
         """Return the engine that the options choose: *jobs* local processes, or a Dask cluster."""
@@ -232,8 +228,8 @@ class TripletOptions:
 
     template: Annotated[
         list[str] | None,
-        declare_option(
-            WHAT, "--template", "-t", help="Sentence structure, from gen templates; repeatable. Default: all that fit."
+        data_option(
+            "--template", "-t", help="Sentence structure, from gen templates; repeatable. Default: all that fit."
         ),
     ] = None
     vocabulary: Annotated[str | None, build_vocabulary_option("compeval")] = None
@@ -272,18 +268,12 @@ class ItemOptions:
 
     sampling: Annotated[
         str,
-        declare_option(
-            WHAT, help="Items: mirror (pairs of the same words), or paper (as published; not for Conneau et al.)."
-        ),
+        data_option(help="Items: mirror (pairs of the same words), or paper (as published; not for Conneau et al.)."),
     ] = "mirror"
 
-    train: Annotated[int | None, declare_option(WHAT, help="Training items. Default: 4000; natural text: 100000.")] = (
-        None
-    )
-    test: Annotated[int | None, declare_option(WHAT, help="Test items. Default: 1000; natural text: 10000.")] = None
-    validation: Annotated[
-        int | None, declare_option(WHAT, help="Validation items. Default: 0; natural text: 10000.")
-    ] = None
+    train: Annotated[int | None, data_option(help="Training items. Default: 4000; natural text: 100000.")] = None
+    test: Annotated[int | None, data_option(help="Test items. Default: 1000; natural text: 10000.")] = None
+    validation: Annotated[int | None, data_option(help="Validation items. Default: 0; natural text: 10000.")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -292,9 +282,7 @@ class CardOptions:
 
     SUITES: ClassVar = (NATURAL,)
 
-    audit: Annotated[
-        bool, declare_option(NATURAL_TEXT, "--audit/--no-audit", help="Add the paper's baselines to dataset cards.")
-    ] = True
+    audit: Annotated[bool, natural_option("--audit/--no-audit", help="Add the paper's baselines to the cards.")] = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -305,19 +293,15 @@ class NaturalOptions:
 
     train_on: Annotated[
         str | None,
-        declare_option(
-            NATURAL_TEXT, metavar="LANGUAGES", help="Languages to train on, such as de,fr. Default: of all tables."
-        ),
+        natural_option(metavar="LANGUAGES", help="Languages to train on, such as de,fr. Default: of all tables."),
     ] = None
     test_on: Annotated[
-        str | None,
-        declare_option(NATURAL_TEXT, metavar="LANGUAGES", help="Languages to test on. Default: of all tables."),
+        str | None, natural_option(metavar="LANGUAGES", help="Languages to test on. Default: of all tables.")
     ] = None
 
     band: Annotated[
         str | None,
-        declare_option(
-            NATURAL_TEXT,
+        natural_option(
             "--frequency-band",
             help="Least and greatest corpus count of the target words of Tense, SubjNum and ObjNum. Default: 100-5000, "
             "lower in a small corpus.",
@@ -325,25 +309,20 @@ class NaturalOptions:
     ] = None
     odd_band: Annotated[
         str | None,
-        declare_option(
-            NATURAL_TEXT,
-            help="Least and greatest corpus count of SOMO's exchanged words. Default: 40-400, lower in a small corpus.",
+        natural_option(
+            help="Least and greatest corpus count of SOMO's exchanged words. Default: 40-400, lower in a small corpus."
         ),
     ] = None
     words: Annotated[
-        int | None,
-        declare_option(NATURAL_TEXT, help="Number of words (classes) of WC. Default: 1000, fewer in a small corpus."),
+        int | None, natural_option(help="Number of words (classes) of WC. Default: 1000, fewer in a small corpus.")
     ] = None
     first_rank: Annotated[
-        int | None,
-        declare_option(NATURAL_TEXT, help="Frequency rank of WC's first word. Default: 2001, lower in a small corpus."),
+        int | None, natural_option(help="Frequency rank of WC's first word. Default: 2001, lower in a small corpus.")
     ] = None
     sequences: Annotated[
-        int | None, declare_option(NATURAL_TEXT, help="Number of classes of TopConst, without OTHER. Default: 19.")
+        int | None, natural_option(help="Number of classes of TopConst, without OTHER. Default: 19.")
     ] = None
-    depths: Annotated[
-        str | None, declare_option(NATURAL_TEXT, help="Depths as classes. Default: TreeDepth 5-12, DepDepth 3-5.")
-    ] = None
+    depths: Annotated[str | None, natural_option(help="Depths to use. Default: TreeDepth 5-12, DepDepth 3-5.")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -49,9 +49,7 @@ def find_table_format(
     format_names = [*map(str, allowed), *also]
     suffix = "" if out is None else out.suffix.lower()
     if name is None and suffix not in SUFFIXES:
-        raise UsageError(
-            f"{out}: the suffix {suffix!r} stands for no format; choose one with --format: {', '.join(format_names)}"
-        )
+        raise UsageError(f"{out}: no format has the suffix {suffix!r}; choose by --format: {', '.join(format_names)}")
     if name is not None and name not in list(TableFormat):
         raise UsageError(f"there is no format {name!r}{suggest(name, format_names)}; known: {', '.join(format_names)}")
     style = SUFFIXES[suffix] if name is None else TableFormat(name)

@@ -57,7 +57,7 @@ BAD: list[tuple[list[str], int, str]] = [
     (["a.txt", "-p", "none", "--punkt", "."], 2, "not a folder of Punkt's parameters"),
     (["a.mrg", "--encoding", "utf9"], 2, "there is no encoding 'utf9'"),
     (["latin.mrg"], 1, "latin.mrg, line 2: not utf-8; say with --encoding what it is"),
-    (["a.mrg", "--engine", "dask"], 2, "--engine dask needs --scheduler tcp://HOST:PORT, and the reverse"),
+    (["a.mrg", "--engine", "dask"], 2, "--engine dask and --scheduler tcp://HOST:PORT need each other"),
     (["a.mrg", "--engine", "spark"], 2, "there is no engine 'spark'; known: local, dask"),
     (["a.mrg", "--holds", "txt"], 2, "there is no content 'txt' (did you mean 'text'?)"),
     (["a.mrg", "--jobs", "0"], 2, "the number of jobs must be positive, not 0"),

@@ -54,7 +54,7 @@ BAD: list[tuple[list[str], int, str]] = [
     ([str(ROOT / "tests")], 2, "tests: there is no dataset in it"),
     (["compeval", "--jobs", "0"], 2, "the number of jobs must be positive, not 0"),
     (["compeval", "--engine", "spark"], 2, "there is no engine 'spark'; known: local, dask"),
-    (["compeval", "--engine", "dask"], 2, "--engine dask and --scheduler tcp://HOST:PORT go toge"),
+    (["compeval", "--engine", "dask"], 2, "--engine dask and --scheduler tcp://HOST:PORT need each"),
     (["compeval", "--scheduler", "tcp://x:1"], 2, "--engine dask and --scheduler tcp://HOST:PORT"),
     (["compeval", "--engine", "dask", "--scheduler", "x"], 2, "--scheduler tcp://HOST:PORT is wanted, not 'x'"),
     (["compeval", "--device", "gpu"], 2, "unknown device 'gpu' (did you mean 'cuda'?); known: auto, cpu, cuda, mps"),
