@@ -34,7 +34,7 @@ WITHOUT_COLUMNS = ("hub", "published", "senteval")
 def build(
     context: typer.Context,
     suite: Annotated[str, typer.Argument(metavar="SUITE", help="compeval, structure, or natural (needs a table).")],
-    out: Annotated[Path, opt.build_out_option("Folder for the datasets; equal names are replaced."), OUTPUT_FOLDER],
+    out: Annotated[Path, opt.build_out_option("Folder for the datasets; old ones are replaced."), OUTPUT_FOLDER],
     tables: Annotated[
         list[Path] | None,
         typer.Argument(metavar="TABLE...", help="Tables of corpora, from probe analyze; one per language."),
@@ -52,7 +52,10 @@ def build(
     card: opt.CardOptions,
     natural: opt.NaturalOptions,
 ) -> None:
-    """Build the datasets of a suite and write them into a folder."""
+    """Build the datasets of a suite and write them into a folder.
+
+    A suite is a list of tasks. The dataset of a task has sentences, questions about them, and the answers.
+    """
     from sentprobe.commands.shared.target_options import parse_compeval, parse_natural
     from sentprobe.probes.formats import hub_dataset
     from sentprobe.probes.runs.request.built_suites import (

@@ -86,7 +86,9 @@ OutFileOption = Annotated[Path | None, build_out_option(f"File to write; {REPLAC
 InsteadOfStdoutOption = Annotated[
     Path | None, build_out_option(f"File to write instead of stdout; {REPLACED}"), OUTPUT_FILE
 ]
-RunsArgument = Annotated[list[Path], typer.Argument(metavar="RUN...", help="Results folders of probe run."), INPUT]
+RunsArgument = Annotated[
+    list[Path], typer.Argument(metavar="RUN...", help="Folders with results, such as --out of probe run."), INPUT
+]
 TABLE_FORMATS = ("text", "markdown", "latex", "csv", "json")
 TableFormatOption = Annotated[str, build_format_option(TABLE_FORMATS)]
 DEFAULT_FORMAT_HELP = "Default: by the suffix of --out, else text."
