@@ -29,10 +29,10 @@ if TYPE_CHECKING:
     from sentprobe.probes.corpus.analysis import AnalysisProgress
 
 READING = "Reading the files"
-"""Title of a panel in ``--help``."""
+"""Title of the panel in ``--help`` with the options for reading files."""
 
 reading_option = partial(opt.declare_option, READING)
-"""Function that returns an option in this panel."""
+"""Function that declares an option in the panel READING of ``--help``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

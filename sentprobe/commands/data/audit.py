@@ -41,7 +41,7 @@ def audit(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Datasets, or folders of datasets."), INPUT],
     format_: Annotated[str, opt.build_format_option(STYLES)] = "text",
     out: Annotated[
-        Path | None, opt.build_out_option(f"File to write, with only verdicts printed; {opt.REPLACED}"), OUTPUT_FILE
+        Path | None, opt.build_out_option(f"File to write; {opt.REPLACED} Only verdicts are then printed."), OUTPUT_FILE
     ] = None,
     write: Annotated[bool, typer.Option("--write", help="Also write each dataset's audit to its card.json.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if there is a leak.")] = False,

@@ -16,7 +16,7 @@ OUTPUT = "Output"
 """MUST and OUTPUT are titles of panels in ``--help``."""
 
 content_option, feature_option, word_option = (partial(declare_option, panel) for panel in (MUST, FIX, VARY))
-"""Functions that return an option in one of these panels."""
+"""Functions that declare an option in the panel for content, features or words of ``--help``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

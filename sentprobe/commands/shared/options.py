@@ -46,7 +46,7 @@ def declare_option(panel: str | None, *names: str, **details: Any) -> Any:
 data_option, machine_option, natural_option = (
     partial(declare_option, panel) for panel in (WHAT, MACHINE, NATURAL_TEXT)
 )
-"""Functions that return an option in one of these panels."""
+"""Functions that declare an option in the panel Data, Machine or Natural text of ``--help``."""
 
 
 def format_command_line() -> str:
