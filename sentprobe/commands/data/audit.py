@@ -12,10 +12,11 @@ import typer
 from sentprobe import names
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
+from sentprobe.commands.shared.table_output import find_table_format
 from sentprobe.disk.files import atomic_path, describe_folder, is_table
 from sentprobe.display.screen import print_text
 from sentprobe.display.table_writers import TableFormat
-from sentprobe.errors import SentprobeError, UsageError, suggest
+from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.extras import require_libraries
 from sentprobe.lexicon.read import load_lexicon
 from sentprobe.processes import check_count
@@ -76,9 +77,7 @@ def audit(
     from sentprobe.probes.known_task import Cue
 
     require_libraries("sklearn", "lightgbm")
-    if format_ not in STYLES:
-        raise UsageError(f"there is no format {format_!r}{suggest(format_, STYLES)}; one of {', '.join(STYLES)}")
-    style = TableFormat(format_)
+    style = find_table_format(format_, None, subject="an audit", allowed=[*map(TableFormat, STYLES)])
     expected = [choose_member(Cue, name, what="cue") for name in expect or ()]
     if read_as is not None:
         registry.check_format(read_as)
