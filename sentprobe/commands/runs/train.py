@@ -248,9 +248,9 @@ def _choose_settings(
     from sentprobe.probes.trainer.classifier import Precision
 
     length, probing, where = choices.length, choices.probing, choices.where
-    point_every = None
+    probe_every = None
     if probing.probe_every is not None:
-        point_every = schedule.parse_step_interval(probing.probe_every, "--probe-every")
+        probe_every = schedule.parse_step_interval(probing.probe_every, "--probe-every")
     return loop.TrainingSettings(
         seed=seed,
         optimizer=_choose_optimizer(preset.choose_optimizer(architecture), choices.details),
@@ -258,7 +258,7 @@ def _choose_settings(
             steps=length.steps, epochs=length.epochs, minutes=length.minutes, patience=length.patience
         ),
         validate_every=schedule.parse_step_interval(length.validate_every, "--validate-every"),
-        point_every=point_every,
+        probe_every=probe_every,
         machine=devices_and_precision.TrainingMachine(
             device=where.device,
             devices=where.devices,
