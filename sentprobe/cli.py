@@ -1,7 +1,7 @@
-"""The programs ``gen``, ``probe`` and ``sentprobe``: assemble commands, run one, report errors.
+"""The programs ``gen``, ``probe`` and ``sentprobe``: they run one of their commands and report its errors.
 
-``sentprobe`` offers all commands of ``probe``, and ``gen`` as a group. The module of a command is imported when that
-command runs; ``--help`` needs only its name and summary.
+``sentprobe`` offers all commands of ``probe``, and ``gen`` as a group. A command's module is imported only when that
+command runs; the program's ``--help`` needs only names and summaries.
 """
 
 import io
@@ -24,66 +24,44 @@ BadUsage: Any = typer.BadParameter.__bases__[0]
 """The exception that Typer raises for a command line that it cannot read."""
 
 _INTERRUPTED = 130
+"""Exit code after Ctrl-C."""
 
 PROGRAMS: Mapping[str, str] = {
-    "gen": "Generate controlled, grammatical, annotated sentences, English or German.",
-    "probe": "Find out what can be read from sentence vectors.",
-    "sentprobe": "Generate annotated sentences, and probe sentence encoders.",
+    "gen": "Generate annotated sentences, English or German, with a chosen content.",
+    "probe": "Measure which facts about a sentence can be read from its vector.",
+    "sentprobe": "Generate annotated sentences, and measure which facts can be read from sentence vectors.",
 }
+"""Summary of each program."""
 
 _COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     "gen": {
         "templates": ("gen.templates:templates", "List the templates, with an example and the number of sentences."),
         "parse": ("gen.parse:parse", "Annotate your own sentences (arguments, file or standard input)."),
         "pairs": ("gen.pairs:pairs", "Write triplets: an anchor, a paraphrase, and negatives."),
-        "minimal": ("gen.minimal:minimal", "Write minimal pairs: a good sentence, and the same with an error."),
+        "minimal": ("gen.minimal:minimal", "Write minimal pairs: a sentence, and the same with one error."),
         "retrieval": ("gen.retrieval:retrieval", "Write queries and documents for retrieval, in BEIR's layout."),
-        "show": ("gen.show:show", "Draw an event as a tree, with a sentence if it is complete."),
+        "show": ("gen.show:show", "Draw an event as a tree, and print its sentence if complete."),
     },
     "probe": {
         "analyze": ("data.analyze:analyze", "Turn a corpus into a table, from which natural-text tasks are built."),
-        "agree": (
-            "data.agree:agree",
-            "Measure how often the annotations of two tables agree, such as tables from gold and from parsed trees.",
-        ),
+        "agree": ("data.agree:agree", "Measure how often two tables of the same sentences have the same annotation."),
         "build": ("data.build:app", "Build the datasets of a suite and write them into a folder."),
-        "audit": (
-            "data.audit:audit",
-            "Measure what surface cues alone achieve on datasets, and report cues that leak the answer.",
-        ),
-        "run": ("runs.run:app", "Build or read tasks, encode sentences, train probes, and print the table."),
+        "audit": ("data.audit:audit", "Measure the accuracy of surface cues, and report cues that leak the answer."),
+        "run": ("runs.run:app", "Train probes (small classifiers) on sentence vectors, and print accuracies."),
         "train": ("runs.train:app", "Train an encoder on your texts, and probe it during training."),
         "show": ("results.show:show", "Print the tables of one or more runs."),
         "report": ("results.report:report", "Write one or more runs as an HTML page with tables, controls and plots."),
-        "compare": (
-            "results.compare:compare",
-            "Compare encoders task by task: differences, intervals and paired tests.",
-        ),
+        "compare": ("results.compare:compare", "Compare encoders on each task: differences, intervals, paired tests."),
         "check": ("results.check:check", "List problems that weaken claims about results, and how to fix them."),
         "methods": ("results.methods:methods", "Write a paragraph for the methods section of a paper, and its BibTeX."),
-        "correlate": (
-            "results.correlate:correlate_command",
-            "Correlate probing accuracy with other scores of the same encoders (Spearman).",
-        ),
-        "geometry": (
-            "runs.geometry:geometry",
-            "Measure, without training, whether sentences with the same meaning have the nearest vectors.",
-        ),
-        "gate": (
-            "runs.gate:gate",
-            "Measure how many pairs of sentences with different meanings pass a similarity threshold (false hits).",
-        ),
+        "correlate": ("results.correlate:correlate", "Correlate probing accuracy with other scores of the encoders."),
+        "geometry": ("runs.geometry:geometry", "Measure whether paraphrases have nearer vectors than other sentences."),
+        "gate": ("runs.gate:gate", "Measure how often a similarity threshold accepts different meanings."),
         "lm": ("runs.lm:lm", "Measure how often language models prefer the good sentence of a minimal pair."),
-        "sentences": (
-            "data.sentences:app",
-            "Write to a file the sentences that a run needs, to encode them elsewhere.",
-        ),
+        "sentences": ("data.sentences:app", "Write the sentences of a run to a file, to encode them elsewhere."),
         "embed": ("data.embed:embed", "Write the vectors of a dataset's sentences to a file."),
-        "tasks": ("data.tasks:tasks", "List the tasks: question, classes, items, and paper."),
-        "encoders": (
-            "data.encoders:encoders",
-            "List the kinds of encoder, each with an example and the pip extra that it needs.",
-        ),
+        "tasks": ("data.tasks:tasks", "List the tasks: question, classes, number of items, and paper."),
+        "encoders": ("data.encoders:encoders", "List the kinds of encoder, each with an example and its pip extra."),
         "cache": ("data.cache:cache_app", "Show, check or clear the cached sentence vectors."),
     },
 }
@@ -92,10 +70,11 @@ COMMANDS: Mapping[str, Mapping[str, tuple[str, str]]] = {
     **_COMMANDS,
     "sentprobe": {"gen": ("", PROGRAMS["gen"]), **_COMMANDS["probe"]},
 }
+"""Commands of each program: name to location in ``sentprobe.commands`` (``module:attribute``) and summary."""
 
 
 class LazyGroup(HelpfulGroup):
-    """A program whose commands are stubs with a name and a summary until one runs."""
+    """A program whose commands are stubs, with a name and a summary, until one of them runs."""
 
     folded: ClassVar = (FIX, VARY, MACHINE)
 
@@ -106,7 +85,7 @@ class LazyGroup(HelpfulGroup):
 
 
 def load_command(program: str, name: str) -> Any:
-    """Return a command of *program*, built by Typer from its function, app or program."""
+    """Import a command of *program*, and return it as a Typer command."""
     if name in PROGRAMS:
         return typer.main.get_command(_build_app(name, add_completion=False))
     location, _ = COMMANDS[program][name]
@@ -119,7 +98,7 @@ def load_command(program: str, name: str) -> Any:
 
 
 def _build_app(program: str, *, add_completion: bool = True) -> typer.Typer:
-    """Return the app of a program, with a stub for each command."""
+    """Return the Typer app of a program, with a stub for each command."""
     app = typer.Typer(
         cls=LazyGroup,
         name=program,
@@ -140,11 +119,11 @@ def _build_app(program: str, *, add_completion: bool = True) -> typer.Typer:
 
 
 def _accept_version(*, version: VersionOption = False) -> None:
-    """Declare ``--version`` for a program that does nothing without a command."""
+    """Declare the option ``--version`` of ``probe`` and ``sentprobe``."""
 
 
 def _run_program(name: str) -> None:
-    """Run a program; a second Ctrl-C, while the program stops after the first, ends it without a traceback."""
+    """Run a program; a second Ctrl-C, given while the program is stopping, ends it without a traceback."""
     try:
         _run_app(name)
     except KeyboardInterrupt:
@@ -157,7 +136,7 @@ gen, probe, sentprobe = (partial(_run_program, name) for name in PROGRAMS)
 
 
 def _run_app(name: str) -> None:
-    """Run a program; after a user's mistake, print one line on stderr and exit with the error's code."""
+    """Run a program; for a user's mistake, print one line on stderr and exit with the error's exit code."""
     app = _build_app(name)
     _prepare_streams_and_signals()
     try:
@@ -169,7 +148,7 @@ def _run_app(name: str) -> None:
         print(f"{name}: {error}{note_missing_folder()}", file=sys.stderr)
         raise SystemExit(error.exit_code) from None
     except SystemExit as error:
-        # Typer exits with these on Ctrl-C, and when a pipe is closed (| head).
+        # Typer raises SystemExit on Ctrl-C, and when a pipe is closed (| head).
         if error.code == _INTERRUPTED:
             print(f"{name}: stopped", file=sys.stderr)
         if isinstance(error.__context__, BrokenPipeError):
@@ -181,7 +160,7 @@ def _run_app(name: str) -> None:
 
 
 def _exit_with_failure(error: Exception, name: str) -> None:
-    """Exit with a one-line message for a failure of the system, and raise any other error."""
+    """Print one line and exit if the system failed (memory, disk, file handles); raise any other error."""
     message = describe_failure(error)
     if message is None:
         raise error
@@ -193,7 +172,7 @@ def _exit_with_failure(error: Exception, name: str) -> None:
 
 
 def _exit_with_usage_error(error: Any, name: str) -> None:
-    """Exit with a one-line message that explains the usage error and points to the help."""
+    """Print one line that explains the usage error and names the help, and exit."""
     if type(error).__name__ == "NoArgsIsHelpError":  # its message is the help text
         typer.echo(error.format_message())
         raise SystemExit(error.exit_code) from None
@@ -209,11 +188,11 @@ def _exit_with_usage_error(error: Any, name: str) -> None:
 
 
 def _prepare_streams_and_signals() -> None:
-    """Make the streams UTF-8, whatever the locale, and let signals clean up as Ctrl-C does."""
+    """Make the output streams UTF-8 in every locale, and let SIGTERM and SIGHUP clean up as Ctrl-C does."""
     open_missing_streams()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            # A message may name a path that is not UTF-8, which stderr escapes.
+            # A message may name a path that is not UTF-8; stderr escapes its bytes.
             escape = "backslashreplace" if stream is sys.stderr else None
             stream.reconfigure(encoding="utf-8", errors=escape)
     if sys.unraisablehook is not _report_unraisable:  # Ctrl-C in a destructor, or while Python exits
@@ -229,7 +208,7 @@ _UNRAISABLE_HOOKS: list[Any] = []
 
 
 def _report_unraisable(error: Any) -> None:
-    """Report an exception that cannot be raised, unless it is Ctrl-C."""
+    """Report an exception of a destructor, which Python cannot raise; ignore Ctrl-C there."""
     if not issubclass(error.exc_type, KeyboardInterrupt):
         _UNRAISABLE_HOOKS[-1](error)
 
@@ -239,5 +218,5 @@ def _exit_on_signal(number: int, _: object) -> None:
 
 
 def _drop_output() -> None:
-    """Discard buffered standard output, because Python would report an error about it at exit."""
+    """Redirect standard output to the null device, so that Python does not fail to flush it at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

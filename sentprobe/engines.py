@@ -1,4 +1,4 @@
-"""Engines that run work, as :class:`concurrent.futures.Executor`: processes of this machine, or a Dask cluster."""
+"""Engines that run work in parallel, as ``concurrent.futures.Executor``: local processes, or a Dask cluster."""
 
 import asyncio
 import logging
@@ -25,10 +25,10 @@ ValueT = TypeVar("ValueT")
 Params = ParamSpec("Params")
 
 MAX_KILLS = 3
-"""Number of workers killed in a row at one task, at which the run fails."""
+"""Number of workers killed in a row by the same task, after which the run fails."""
 
-CONNECT_SECONDS = 10
-ANSWER_SECONDS = 4
+CONNECT_SECONDS = 10  # timeout for a client to connect to the scheduler
+ANSWER_SECONDS = 4  # timeout for the scheduler to answer at all
 ADDRESS = re.compile(r"(?:tcp://)?([\w.-]+|\[[0-9A-Fa-f:.]+\]):[0-9]{1,5}")
 
 
@@ -60,18 +60,21 @@ class InlineExecutor(futures.Executor):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineChoice:
-    """The engine, its number of processes, and the address of a Dask scheduler; contradictions raise UsageError."""
+    """The engine, its number of processes, and the address of a Dask scheduler.
+
+    Raises UsageError if an address is given without the engine ``dask``, or the engine without an address.
+    """
 
     engine: EngineName = EngineName.LOCAL
     jobs: int = field(default_factory=count_cores)
     scheduler: str | None = None
-    keeps_little_work_here: bool = False
-    """Whether little work is done in this process alone, since each further process takes seconds to start."""
+    runs_small_work_inline: bool = False
+    """Whether a small amount of work is done in this process, because workers take seconds to start."""
 
     def __post_init__(self) -> None:
         check_count("jobs", self.jobs)
         if (self.engine is EngineName.DASK) != (self.scheduler is not None):
-            raise UsageError("--engine dask and --scheduler tcp://HOST:PORT go together")
+            raise UsageError("--engine dask and --scheduler tcp://HOST:PORT need each other")
         if self.scheduler is not None and not ADDRESS.fullmatch(self.scheduler):
             raise UsageError(f"--scheduler tcp://HOST:PORT is wanted, not {self.scheduler!r}")
 
@@ -82,12 +85,12 @@ def _return_unchanged(value: ValueT) -> ValueT:
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """An executor, and the number of tasks that may wait in it."""
+    """An executor, and the number of unfinished tasks that it may hold."""
 
     pool: futures.Executor
     max_waiting: int
     share: Callable[[Any], Any] = _return_unchanged
-    """Function that sends a value to all workers once, and returns a stand-in to pass as an argument instead."""
+    """Function that sends a value to all workers once; it returns a stand-in, to be passed as an argument instead."""
 
     @property
     def is_inline(self) -> bool:
@@ -100,7 +103,7 @@ INLINE_ENGINE = Engine(InlineExecutor(), max_waiting=1)
 
 @contextmanager
 def make_engine(machines: EngineChoice) -> Iterator[Engine]:
-    """Give the engine: processes of this machine, or the workers of a Dask cluster."""
+    """Provide the chosen engine: processes of this machine, or the workers of a Dask cluster."""
     if machines.scheduler is None:
         with make_workers(machines.jobs) as pool:
             yield INLINE_ENGINE if pool is None else Engine(pool, max_waiting=2 * machines.jobs)
@@ -134,21 +137,21 @@ def _make_dask_engine(scheduler: str) -> Iterator[Engine]:
 
 
 def _share_with_cluster(client: Any, value: object) -> object:
-    """Send a value to the cluster as a task, because Dask repeats tasks of lost workers but cannot restore data."""
+    """Send a value to the cluster as a task: Dask repeats the tasks of lost workers, but cannot restore their data."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # about its size
+        warnings.simplefilter("ignore", UserWarning)  # about the size of the value
         return client.submit(_return_unchanged, value, pure=False)
 
 
 async def _check_scheduler(scheduler: str) -> None:
-    """Check that a Dask scheduler answers; a client would try for much longer."""
+    """Raise an exception unless a Dask scheduler answers soon; a client would try for much longer."""
     comm: Any = import_module_of_extra("distributed").comm
     answer = await asyncio.wait_for(comm.connect(scheduler, timeout=ANSWER_SECONDS), ANSWER_SECONDS)
     answer.abort()
 
 
 KEPT_MESSAGE = "finished work is saved, and the same command continues"
-"""Part of error messages of commands that save each finished piece of work at once."""
+"""Part of the error messages of commands that save each result as soon as it is finished."""
 
 
 def run_tasks_on_engine(
@@ -159,11 +162,11 @@ def run_tasks_on_engine(
     shared: tuple[object, ...] = (),
     kept_message: str = KEPT_MESSAGE,
 ) -> Generator[tuple[TaskT, ValueT], None, None]:
-    """Do *work* on each task and yield (task, value) pairs in the order of completion.
+    """Call *work* with each task, and yield pairs of a task and its result in the order of completion.
 
-    Tasks are taken from the iterator as they are needed; the caller may add tasks meanwhile. If a worker is killed, the
-    executor replaces the worker, and the task is repeated. Raises EngineError if workers are killed repeatedly, or the
-    cluster is gone.
+    Tasks are taken from the iterator as workers become free, so the caller may add tasks meanwhile. If a worker is
+    killed, the executor replaces it, and the task is repeated. Raises EngineError if workers are killed repeatedly, or
+    if the cluster is lost.
 
     - shared: arguments that are sent to the workers once and passed to *work* after the task
     - kept_message: part of an error message that says what happens to finished work
@@ -187,17 +190,17 @@ def run_tasks_on_engine(
 
 
 def _check_kills(kills: int, kept_message: str) -> None:
-    """Refuse to continue with a task at which too many workers were killed."""
+    """Raise EngineError if a task has been interrupted by too many killed workers; otherwise log a warning."""
     if kills == MAX_KILLS:
         raise EngineError(
             f"worker processes were killed {kills} times in a row at the same work (out of "
-            f"memory?): fewer --jobs need less; {kept_message}"
+            f"memory?): fewer --jobs need less memory; {kept_message}"
         ) from None
-    log.warning("a worker process was killed; its work is done again")
+    log.warning("a worker process was killed; its work is repeated")
 
 
 _VERSION_ERRORS = (ImportError, AttributeError, pickle.UnpicklingError)
-"""Exception types that a worker raises if its code differs from the code of this process."""
+"""Exceptions that a worker raises if its version of the code differs from the version in this process."""
 
 
 def _read_result(future: "futures.Future[ValueT]", kept_message: str, *, cluster: bool) -> ValueT:
@@ -206,7 +209,7 @@ def _read_result(future: "futures.Future[ValueT]", kept_message: str, *, cluster
     except (SentprobeError, futures.BrokenExecutor):
         raise
     except futures.CancelledError:
-        raise EngineError(f"the Dask scheduler gave up the work; {kept_message}") from None
+        raise EngineError(f"the Dask scheduler cancelled the work; {kept_message}") from None
     except Exception as error:
         if type(error).__module__.startswith("distributed"):
             message = " ".join(str(error).split())

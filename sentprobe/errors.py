@@ -1,4 +1,4 @@
-"""Exceptions for mistakes of the user, and parts of their messages."""
+"""Exceptions for mistakes of the user, and functions that format their messages."""
 
 import errno
 import re
@@ -8,6 +8,7 @@ from os import PathLike, fsencode, fspath
 from typing import SupportsIndex
 
 MAX_QUOTED = 200
+"""Maximum number of characters of a quotation in a message."""
 
 _MAX_NAME = 255
 """Maximum length of a file name; a message cuts longer text that has no space or slash."""
@@ -43,10 +44,7 @@ def format_message(text: str) -> str:
 
 
 class SentprobeError(Exception):
-    """A request failed; the message is one clear sentence.
-
-    The command line prints the message and leaves with :attr:`exit_code`.
-    """
+    """A request failed; the message is one sentence. The command line prints it and exits with :attr:`exit_code`."""
 
     exit_code = 1
 
@@ -74,7 +72,7 @@ WRONG_PATH = {
 def path_error(
     path: PathLike[str] | str, what: str, error: OSError, *, otherwise: type[SentprobeError] = SentprobeError
 ) -> SentprobeError:
-    """Return the error for a path: a UsageError if the path is wrong, else *otherwise* (for a full disk or damage).
+    """Return the exception for a path: UsageError if the path is wrong, else *otherwise* (full disk, damaged file).
 
     >>> path_error("x.txt", "cannot read it", FileNotFoundError(2, "No such file")).exit_code
     2
@@ -86,7 +84,7 @@ def path_error(
 def folder_part_error(
     path: PathLike[str] | str, what: str, error: OSError, *, damaged: type[SentprobeError]
 ) -> SentprobeError:
-    """Return the error for a file in a folder that sentprobe made; a missing file there counts as damage.
+    """Return the exception for a file in a folder of sentprobe: UsageError without permission, else *damaged*.
 
     >>> missing = FileNotFoundError(2, "none")
     >>> folder_part_error("t/a", "cannot read it", missing, damaged=FormatError)
@@ -97,23 +95,17 @@ def folder_part_error(
 
 
 def check_whole(name: str, value: object) -> None:
-    """Refuse a value that is not a whole number; None is accepted.
-
-    >>> check_whole("train", 400)
-
-    Raises:
-        ArgumentTypeError: the value is not a whole number.
-    """
+    """Raise ArgumentTypeError for a value that is neither a whole number nor None; *name* is its name for messages."""
     if value is not None and (isinstance(value, bool) or not isinstance(value, SupportsIndex)):
         raise ArgumentTypeError(f"{name} must be a whole number, not {value!r}")
 
 
 LARGEST_SEED = 2**62
-"""Largest first seed; the seeds counted up from this seed still fit every generator, column and file."""
+"""Largest seed that a user may choose; the seeds counted up from it still fit 63 bits."""
 
 
 def check_seed(seed: int) -> int:
-    """Return a seed that every generator takes; raise UsageError if it is too large."""
+    """Return *seed*; raise UsageError if it is above LARGEST_SEED."""
     if seed > LARGEST_SEED:
         raise UsageError(f"the seed must be at most {LARGEST_SEED}, not {seed}")
     return seed
@@ -159,14 +151,14 @@ def first_line(error: BaseException) -> str:
 
 
 _MEMORY_TEXT = re.compile("an(no|')t allocate memory|failed to map segment|an't start new thread|bad_alloc")
-"""Texts of errors by which libraries say that memory is exhausted."""
+"""Pattern of the messages by which libraries report that memory is exhausted."""
 
 _LIBRARY_ERRORS = (RuntimeError, OSError, ImportError)
-"""Errors of libraries that may have such a text; that of others may quote a file or an argument."""
+"""Exceptions that libraries raise with such a message; in other exceptions it may be a quotation from a file."""
 
 
 def is_out_of_memory(error: BaseException) -> bool:
-    """Return whether memory is exhausted, as Python, the system or a library reports it."""
+    """Return whether an error of Python, the system or a library means that memory is exhausted."""
     says_memory = isinstance(error, _LIBRARY_ERRORS) and _MEMORY_TEXT.search(str(error)) is not None
     return isinstance(error, MemoryError) or getattr(error, "errno", 0) == errno.ENOMEM or says_memory
 
@@ -180,7 +172,7 @@ class FormatError(SentprobeError):
 
 
 class NotationError(UsageError):
-    """A text is not an event; ``offset`` counts from 0, ``line`` and ``column`` from 1."""
+    """A text is not valid event notation; ``offset`` counts from 0, ``line`` and ``column`` from 1."""
 
     def __init__(self, message: str, text: str, offset: int, source: str = "") -> None:
         super().__init__(message, text, offset, source)
@@ -191,12 +183,12 @@ class NotationError(UsageError):
 
     @property
     def line(self) -> int:
-        """The line of the mistake, from 1."""
+        """Line of the mistake, counted from 1."""
         return self.text.count("\n", 0, self.offset) + 1
 
     @property
     def column(self) -> int:
-        """The column of the mistake, from 1."""
+        """Column of the mistake, counted from 1."""
         return self.offset - self.text.rfind("\n", 0, self.offset)
 
     def __str__(self) -> str:

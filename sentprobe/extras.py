@@ -1,4 +1,4 @@
-"""Import of the libraries of the extras (optional dependencies), with errors that name missing libraries."""
+"""Import of optional dependencies (pip extras), with errors that name the missing library and its extra."""
 
 import json
 from collections.abc import Iterable, Sequence
@@ -21,13 +21,13 @@ LIBRARIES_BY_EXTRA = {
     "train": {"lightning_fabric": "lightning-fabric", "defusedxml": "defusedxml"},
     "dask": {"distributed": "Dask"},
 }
-"""Libraries that each extra adds."""
+"""Libraries of each extra: import name to display name."""
 
 _WITH_PROBE = {"mteb", "sentence-transformers", "train", "transformers"}
 """Extras that include ``probe``."""
 
 _SYSTEM_LIBRARIES = {"lightgbm": "the OpenMP library of the system, libgomp (of macOS: libomp)"}
-"""System libraries that pip does not install, by the library that needs them."""
+"""System libraries that pip does not install, by the Python library that needs them."""
 
 
 class MissingError(SentprobeError, ImportError):
@@ -39,16 +39,13 @@ class UnusableError(SentprobeError, ImportError):
 
 
 def require_libraries(*libraries: str, extras: Iterable[str] = ()) -> None:
-    """Raise MissingError unless *libraries* are installed, without importing them.
-
-    - extras: further missing extras, which the message names too
-    """
+    """Raise MissingError unless *libraries* are installed, without importing them; the message also names *extras*."""
     if missing := [library for library in libraries if find_spec(library) is None]:
         raise _missing_error(missing, extras)
 
 
 def import_module_of_extra(module: str) -> Any:
-    """Import a module of a library of the extras ``probe`` and ``train``.
+    """Import and return a module of a library that the extra ``probe``, ``train`` or ``dask`` installs.
 
     >>> import_module_of_extra("sklearn.utils").__name__
     'sklearn.utils'
@@ -86,7 +83,7 @@ def _missing_error(libraries: Sequence[str], extras: Iterable[str] = ()) -> Miss
 
 
 def format_install(*extras: str) -> str:
-    """Return the command that installs extras from the place that sentprobe was installed from."""
+    """Return the pip command that installs extras, from the place from which sentprobe was installed."""
     needed = sorted({*extras} - ({"probe"} if _WITH_PROBE & {*extras} else set()))
     named = f"sentprobe[{','.join(needed)}]"
     try:

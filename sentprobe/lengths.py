@@ -5,20 +5,21 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 ADI_BINS = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 29), (30, 33), (34, 70))
-"""Length classes of Adi et al. 2017, section 3, in tokens."""
+"""Length classes of Adi et al. 2017, section 3: least and greatest number of tokens."""
 
 
 class Lengths(StrEnum):
-    """Ways to group lengths."""
+    """Ways to group sentences by length."""
 
     BINS = "bins"
-    """The bins of Adi et al. 2017, a bin for shorter sentences, and a bin for longer sentences."""
+    """The bins of Adi et al. 2017, with one more bin for shorter and one for longer sentences."""
     TOKENS = "tokens"
+    """A bin for each number of tokens."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Bin:
-    """Lengths from *shortest* to *longest*, both included; None means no upper limit.
+    """Sentence lengths from *shortest* to *longest* (inclusive), in tokens; None means no upper limit.
 
     >>> str(Bin(5, 8)), str(Bin(7, 7)), str(Bin(71, None)), 9 in Bin(9, 12)
     ('5-8', '7', '71+', True)

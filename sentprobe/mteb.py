@@ -25,7 +25,7 @@ def tasks(
     controls: bool = False,
     device: str = "cpu",
 ) -> list[Any]:
-    """Return an MTEB task for each dataset and each triplet file.
+    """Return an MTEB task for each dataset and each triplet file in the folders.
 
     - folders: outputs of ``probe build`` and ``gen pairs --out``, or single datasets and files
     - preset: the probe's classifier; the default is the classifier of each task's paper
@@ -49,12 +49,13 @@ def tasks(
             name = task.metadata.name
             if name in tasks_by_name:
                 first = tasks_by_name[name].metadata.dataset["path"]
-                raise UsageError(f"{path}: there are two tasks {name}; the other is in {first}")
+                raise UsageError(f"{path}: a second task is named {name}; the first is in {first}")
             tasks_by_name[name] = task
     return list(tasks_by_name.values())
 
 
 def make_tasks_in(path: Path, run: Run, preset: Preset | None) -> Iterator[Any]:
+    """Yield the MTEB tasks of a dataset, a triplet file, or a folder; raise UsageError if there is none."""
     check_utf8(path)
     if not path.exists():
         raise UsageError(f"{path}: there is no such file or directory")
@@ -72,7 +73,7 @@ def make_tasks_in(path: Path, run: Run, preset: Preset | None) -> Iterator[Any]:
 
 
 def list_files(path: Path) -> list[Path]:
-    """Return the path itself if it is a dataset or a file, else the visible files of the folder."""
+    """Return *path* itself if it is a dataset or a file, else the visible files in that folder."""
     if not path.is_dir() or recognise(path) is not None:
         return [path]
     return [file for file in sorted(path.iterdir()) if not file.name.startswith(".")]
@@ -82,7 +83,7 @@ MINIMUM_VERSION = (2, 26)
 
 
 def need_mteb() -> None:
-    """Raise MissingError or UnusableError for a missing or old MTEB, without importing it, which is slow."""
+    """Raise MissingError if MTEB is not installed, or UnusableError if it is too old; MTEB is not imported."""
     minimum = ".".join(map(str, MINIMUM_VERSION))
     install = format_install("mteb")
     try:

@@ -1,6 +1,6 @@
 """Names that options accept, listed here so that ``--help`` need not import NumPy.
 
-A test checks that they equal the names in the modules that define the tasks, contrasts and presets.
+A test compares them with the modules that define the tasks, contrasts, presets and so on.
 """
 
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""Number of processes and threads, and worker processes that end with their parent."""
+"""Worker processes that end when their parent process ends, and checks of numbers of processes and threads."""
 
 import os
 import pickle
@@ -24,7 +24,10 @@ MAX_COUNT = 1_000_000
 
 
 def check_count(what: str, count: int | None) -> None:
-    """Raise UsageError unless a number is positive and not too large, or None; ArgumentTypeError if it is not whole."""
+    """Raise UsageError for a count below 1 or above MAX_COUNT, and ArgumentTypeError if it is not a whole number.
+
+    None is accepted. *what* names the counted things in messages, such as "threads".
+    """
     check_whole(f"the number of {what}", count)
     if count is not None and count < 1:
         raise UsageError(f"the number of {what} must be positive, not {count}")
@@ -33,7 +36,7 @@ def check_count(what: str, count: int | None) -> None:
 
 
 def find_memory_size() -> int | None:
-    """Return the memory of this machine in bytes, if the system says it."""
+    """Return the memory of this machine in bytes, or None if the system does not report it."""
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, ValueError, OSError):  # Windows has no sysconf
@@ -42,7 +45,7 @@ def find_memory_size() -> int | None:
 
 @contextmanager
 def limit_threads(count: int | None) -> Iterator[None]:
-    """Limit the threads of PyTorch and BLAS until the end; None leaves them unchanged."""
+    """Limit PyTorch and BLAS to *count* threads in the ``with`` block; None leaves them unchanged."""
     if count is None:
         yield
         return
@@ -63,7 +66,7 @@ Params = ParamSpec("Params")
 
 
 def call_in_time(function: Callable[[], ValueT], seconds: float) -> ValueT:
-    """Return the function's result; raise TimeoutError after *seconds*, while it continues in a daemon thread."""
+    """Return the function's result; raise TimeoutError after *seconds*, while the function goes on in a thread."""
     outcome: Future[ValueT] = Future()
 
     def call_function() -> None:
@@ -78,7 +81,7 @@ def call_in_time(function: Callable[[], ValueT], seconds: float) -> ValueT:
 
 @contextmanager
 def make_workers(jobs: int) -> Iterator[Executor | None]:
-    """Give a pool of processes (None: one process suffices); on failure or interruption they are stopped at once."""
+    """Provide a pool of *jobs* processes, or None if *jobs* is 1; an error in the block stops the processes at once."""
     check_count("jobs", jobs)
     if jobs == 1:
         yield None
@@ -92,19 +95,18 @@ def make_workers(jobs: int) -> Iterator[Executor | None]:
 
 
 STOP_SECONDS = 60.0
-"""Time in which a stopped worker process may save its work, before it is killed."""
+"""Time in which a terminated worker process may save its work, before it is killed."""
 
 
 class ProcessExecutor(Executor):
-    """An executor with a number of processes, each with its own pipe.
+    """An executor of several processes, each with its own pipe.
 
-    With a shared pipe, a process killed while it writes a long result blocks all other processes. Here, only the pipe
-    of the killed process ends: its task fails with :class:`~concurrent.futures.process.BrokenProcessPool`, and a new
-    process replaces it.
+    With a shared pipe, a process that is killed while it writes a long result blocks all other processes. Here, only
+    the pipe of the killed process closes: its task fails with BrokenProcessPool, and a new process replaces it.
     """
 
     def __init__(self, jobs: int) -> None:
-        resource_tracker.ensure_running()  # it resets the mask of the thread that starts it
+        resource_tracker.ensure_running()  # started here, since it resets the signal mask of the starting thread
         self._threads = ThreadPoolExecutor(jobs, initializer=_ignore_interrupts)
         self._lock = threading.Lock()
         self._stopped = False
@@ -112,13 +114,13 @@ class ProcessExecutor(Executor):
         self._idle: list[_Worker] = []
 
     def submit(self, fn: Callable[Params, ValueT], /, *args: Params.args, **kwargs: Params.kwargs) -> "Future[ValueT]":
-        """Hand the work to an idle process, or to a new one."""
+        """Run the work in an idle process, or in a new process."""
         return self._threads.submit(self._run_work, partial(fn, *args, **kwargs))
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: FBT001, FBT002
-        """End the processes when the work is done, or at once if *cancel_futures* is true.
+        """End the processes when the submitted work is done, or at once if *cancel_futures* is true.
 
-        Cancelled processes may still save their work for STOP_SECONDS; a second Ctrl-C ends them without waiting.
+        Terminated processes have STOP_SECONDS to save their work; a second Ctrl-C kills them without waiting.
         """
         try:
             if cancel_futures:
@@ -149,7 +151,7 @@ class ProcessExecutor(Executor):
                 worker.process.terminate()
 
     def _kill_slow_workers(self) -> None:
-        """Kill the processes that a signal does not end, such as one whose library waits for memory."""
+        """Kill the processes that are still alive STOP_SECONDS after the signal to terminate."""
         deadline = time.monotonic() + STOP_SECONDS
         for worker in tuple(self._running):
             worker.process.join(max(0.0, deadline - time.monotonic()))
@@ -209,20 +211,20 @@ class _Worker(NamedTuple):
 def _start_worker() -> _Worker:
     context = get_context("spawn")
     parent_end, child_end = context.Pipe()
-    with child_end:  # once it is closed here, the pipe ends with the process
+    with child_end:  # closed here, so that the pipe closes when the process ends
         process = context.Process(target=_serve_work, args=(child_end,))
         process.start()
     return _Worker(process, parent_end)
 
 
 def _ignore_interrupts() -> None:
-    """Block Ctrl-C and hang-up signals in this thread and its processes, which the parent process ends."""
+    """Block Ctrl-C and hang-up signals in this thread and the worker processes that it starts."""
     if hasattr(signal, "pthread_sigmask"):  # not on Windows
         signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGHUP})
 
 
 def _serve_work(pipe: "Connection[Any, Any]") -> None:
-    """Do the work that comes through the pipe until the pipe ends."""
+    """Run each piece of work that arrives through the pipe, until the pipe closes."""
     threading.Thread(target=_end_with_parent, daemon=True).start()
     while True:
         try:
@@ -233,7 +235,7 @@ def _serve_work(pipe: "Connection[Any, Any]") -> None:
 
 
 def _compute_answer(message: bytes) -> bytes:
-    """Return the pickled value of the work in *message*, or its error."""
+    """Run the pickled work in *message*; return a pickled pair of result and error, of which one is None."""
     try:
         return pickle.dumps((pickle.loads(message)(), None))
     except SystemExit:  # a signal ended this process; its pipe closes
@@ -243,7 +245,7 @@ def _compute_answer(message: bytes) -> bytes:
 
 
 def to_sendable_error(error: BaseException) -> BaseException:
-    """Return the error with its traceback as a note; a RuntimeError if it cannot be pickled."""
+    """Return the error with its traceback as a note, or a RuntimeError with that text if it cannot be pickled."""
     text = "".join(traceback.format_exception(error))
     error.add_note(text)
     try:
@@ -254,7 +256,7 @@ def to_sendable_error(error: BaseException) -> BaseException:
 
 
 def _end_with_parent() -> None:
-    """End this process when its parent is gone, even if the parent was killed."""
+    """Wait until the parent process has ended or was killed, and then end this process."""
     parent = parent_process()
     if parent is not None:
         parent.join()
@@ -262,7 +264,7 @@ def _end_with_parent() -> None:
 
 
 def choose_jobs(threads: int | None) -> int:
-    """Return the number of processes that the cores can run with *threads* threads each; at least one.
+    """Return the number of processes, each with *threads* threads, that the cores can run at a time; at least 1.
 
     >>> choose_jobs(1) == choose_jobs(None) == count_cores()
     True

@@ -1,4 +1,4 @@
-"""Progress bars in a terminal or notebook, lines in a file or pipe, and the console."""
+"""Progress of long work: bars in a terminal or notebook, lines in a file or pipe. Also the console for tables."""
 
 import os
 import sys
@@ -16,16 +16,16 @@ if TYPE_CHECKING:
 
 
 class Reporter(Protocol):
-    """Receives the progress of a long piece of work."""
+    """An object that is told about the progress of a long piece of work."""
 
     def begin(self, step: str, total: int) -> None:
-        """Begin a step of *total* units; the previous step is over."""
+        """End the previous step, and begin a step of *total* units; 0 means that the total is unknown."""
 
     def advance(self, amount: int = 1) -> None:
-        """Report that *amount* more units are done."""
+        """Add *amount* to the finished units of the step."""
 
     def note(self, text: str) -> None:
-        """Replace the note of the step."""
+        """Replace the note that is shown beside the step."""
 
 
 class SilentReporter:
@@ -42,7 +42,7 @@ class SilentReporter:
 
 
 class BarReporter:
-    """A reporter that draws a bar per step; full bars stay."""
+    """A reporter that draws a progress bar for each step; the bars of finished steps stay on the screen."""
 
     def __init__(self, progress: "Progress") -> None:
         self._progress = progress
@@ -68,9 +68,10 @@ SECONDS_BETWEEN_LINES = 20.0
 
 
 class LineReporter:
-    """A reporter that writes lines: progress on request (*shares*: as percentage), and a line after each step.
+    """A reporter that writes a line after each step, and a line about the current step on request.
 
-    *title* stands before the name of each step.
+    - shares: whether progress is a percentage instead of a count
+    - title: text before the name of each step
     """
 
     def __init__(
@@ -83,19 +84,19 @@ class LineReporter:
         self._start = clock()
 
     def begin(self, step: str, total: int) -> None:
-        """Begin a step, and end the previous one."""
+        """End the previous step with a line, and begin a step of *total* units."""
         self.end_step()
         with self._lock:
             self._step, self._total, self._done, self._note = self._prefix + step, total, 0, ""
             self._start = self._clock()
 
     def advance(self, amount: int = 1) -> None:
-        """Count finished units; safe for several threads."""
+        """Add finished units; several threads may call this at a time."""
         with self._lock:
             self._done += amount
 
     def note(self, text: str) -> None:
-        """Keep the note for the next line."""
+        """Store the note for the next line."""
         self._note = text
 
     def write_progress(self) -> None:
@@ -107,7 +108,7 @@ class LineReporter:
             self._write(f"{self._step}: {self._format_progress()} {after}" if self._step else f"at work {after}")
 
     def end_step(self) -> None:
-        """Write the count and time of the step, if there is one."""
+        """Write the count and the time of the current step, if any."""
         with self._lock:
             if self._step:
                 passed = format_duration(self._clock() - self._start)
@@ -119,7 +120,7 @@ class LineReporter:
         if self._shares and self._total:
             return f"{100 * self._done // self._total}%{note}"
         if self._note and not self._total and not self._done:
-            return self._note  # the total is unknown, and the note tells the progress
+            return self._note  # without total and count, only the note describes the progress
         return f"{self._done:,}{f' of {self._total:,}' if self._total else ''}{note}"
 
     def _write(self, line: str) -> None:
@@ -128,7 +129,7 @@ class LineReporter:
 
 
 def estimate_time_left(done: int, total: int, passed: float) -> float | None:
-    """Return the seconds left at the speed so far; None if there is no estimate.
+    """Return the seconds left at the speed so far, or None before the first unit and after the last.
 
     >>> estimate_time_left(30, 120, 10.0), estimate_time_left(0, 120, 10.0)
     (30.0, None)
@@ -137,7 +138,7 @@ def estimate_time_left(done: int, total: int, passed: float) -> float | None:
 
 
 def format_duration(seconds: float) -> str:
-    """Return a duration in words.
+    """Return a duration as text with units.
 
     >>> format_duration(0.2), format_duration(42), format_duration(84), format_duration(7500)
     ('0 s', '42 s', '1 min 24 s', '2 h 5 min')
@@ -152,7 +153,7 @@ def format_duration(seconds: float) -> str:
 
 @contextmanager
 def show_lines(out: TextIO, *, shares: bool = False, title: str = "") -> Iterator[Reporter]:
-    """Give a reporter that writes a line every SECONDS_BETWEEN_LINES, even within a step."""
+    """Provide a LineReporter that also writes a line about the current step every SECONDS_BETWEEN_LINES."""
     reporter, finished = LineReporter(out, shares=shares, title=title), threading.Event()
 
     def write_lines() -> None:
@@ -169,10 +170,10 @@ def show_lines(out: TextIO, *, shares: bool = False, title: str = "") -> Iterato
 
 @contextmanager
 def show_bars(*, show: bool = True, notes: bool = False) -> Iterator[Reporter]:
-    """Give a reporter for stderr or, unless *show*, a silent one.
+    """Provide a reporter that draws bars on stderr, or writes lines there if stderr is a file or pipe.
 
-    The reporter draws bars, or writes lines if stderr is not a terminal. With *notes*, bars and lines show percentage,
-    note and time left; without, the number of units and the time passed.
+    - show: False gives a silent reporter
+    - notes: whether to show percentage, note and time left, instead of the number of units and the time passed
     """
     if not show or sys.stderr is None:
         yield SilentReporter()
@@ -189,7 +190,7 @@ def show_bars(*, show: bool = True, notes: bool = False) -> Iterator[Reporter]:
 
 
 def _can_draw() -> bool:
-    """Return whether bars can be drawn on stderr: a terminal or a notebook."""
+    """Return whether bars can be drawn on stderr, because it is a terminal or belongs to a notebook."""
     if sys.stderr.isatty() or "IPython" not in sys.modules:
         return sys.stderr.isatty()
     from rich.console import Console
@@ -198,7 +199,7 @@ def _can_draw() -> bool:
 
 
 def make_columns(*, notes: bool = False) -> "tuple[ProgressColumn, ...]":
-    """Return the columns of a bar: step, bar, units done of all, time; with notes, percentage, note, time left."""
+    """Return the columns of a progress bar: step, bar, then count and time or, with *notes*, share, note, time left."""
     from rich import progress as columns
 
     text, bar = columns.TextColumn("{task.description}", markup=False), columns.BarColumn(bar_width=24)
@@ -209,7 +210,7 @@ def make_columns(*, notes: bool = False) -> "tuple[ProgressColumn, ...]":
 
 
 def shorten(name: str, *, limit: int = 36) -> str:
-    """Return the end of a long name, which says more than its beginning.
+    """Return a name of at most *limit* characters; a longer name loses its beginning, which says less than its end.
 
     >>> shorten("st:/home/models/minilm", limit=10)
     '…ls/minilm'
@@ -218,12 +219,12 @@ def shorten(name: str, *, limit: int = 36) -> str:
 
 
 def make_console() -> "Console":
-    """Return the console for tables: the terminal or, for a pipe or file, wide lines (COLUMNS sets the width)."""
+    """Return the console for tables: as wide as the terminal or COLUMNS, and 200 characters in a pipe or file."""
     from rich.console import Console
 
     return Console() if has_width() else Console(width=200)
 
 
 def has_width() -> bool:
-    """Return whether the width of lines is known: in a terminal, or from COLUMNS."""
+    """Return whether the width of lines is known, from the terminal or the environment variable COLUMNS."""
     return sys.stdout.isatty() or os.environ.get("COLUMNS", "").isdigit()

@@ -1,4 +1,4 @@
-"""Encoder specs such as ``bow:glove.txt.gz?dim=50``, and options read into dataclasses."""
+"""Encoder specs such as ``bow:glove.txt.gz?dim=50``, and dataclasses whose fields are read from ``key=value``."""
 
 import dataclasses
 import math
@@ -21,7 +21,11 @@ Member = TypeVar("Member", bound=StrEnum)
 
 
 def choose_member(kind: type[Member], text: str, *, what: str, excluded: Collection[StrEnum] = ()) -> Member:
-    """Return the member with the value *text*, none of the *excluded*; else raise UsageError, which suggests one."""
+    """Return the enum member whose value is *text*; raise UsageError, with a suggestion, if there is none.
+
+    - what: noun for messages, such as "format"
+    - excluded: members that are not accepted
+    """
     known_values = [member.value for member in kind if member not in excluded]
     if text not in known_values:
         raise UsageError(f"there is no {what} {text!r}{suggest(text, known_values)}; known: {', '.join(known_values)}")
@@ -36,18 +40,18 @@ GENERATED = (COMPEVAL, STRUCTURE)
 """Names of the suites of generated sentences."""
 
 SUITES = (*GENERATED, NATURAL)
-"""Names of the suites that sentprobe builds; a path with such a name must be written as ``./compeval``."""
+"""Names of all suites that sentprobe builds; a path with the same name must be written as ``./compeval``."""
 
 DEVICES = ("auto", "cpu", "cuda", "mps")
 OptionPair = tuple[str, str]
 
 
 class Natural(int):
-    """The type of an option that is a whole number from 0, such as a seed."""
+    """Type of an option field that holds a whole number from 0, such as a seed."""
 
 
 NAME = "name"
-"""Option of every encoder: its name in tables."""
+"""Key of the option, of every kind of encoder, that sets the encoder's name in tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +73,7 @@ class Spec:
 
     @property
     def label(self) -> str | None:
-        """Value of the option ``name``, which every kind of encoder has."""
+        """Value of the option ``name``, or None without this option."""
         return dict(self.options).get(NAME)
 
     @property
@@ -88,7 +92,7 @@ class Spec:
 
 
 def parse_spec(text: str) -> Spec:
-    """Read a spec, the inverse of ``str(spec)``; raise UsageError if it is malformed."""
+    """Parse an encoder spec, the inverse of ``str(spec)``; raise UsageError if it is malformed."""
     head, _, query = text.partition("?")
     kind, _, argument = head.partition(":")
     if not kind:
@@ -108,7 +112,7 @@ def _escape(value: str) -> str:
 
 
 def parse_pair(text: str) -> OptionPair:
-    """Read ``key=value``.
+    """Parse ``key=value``; raise UsageError if a part is missing.
 
     >>> parse_pair("batch=100")
     ('batch', '100')
@@ -120,20 +124,20 @@ def parse_pair(text: str) -> OptionPair:
 
 
 def check_distinct(what: str, names: Sequence[str]) -> None:
-    """Refuse an empty list of names, and a repeated name."""
+    """Raise UsageError if *names* is empty or repeats a name; *what* is the noun for messages, such as "task"."""
     if not names:
         raise UsageError(f"a run needs at least one {what}")
     if repeated := [name for place, name in enumerate(names) if name in names[:place]]:
-        raise UsageError(f"{what} {repeated[0]!r} is asked for twice")
+        raise UsageError(f"{what} {repeated[0]!r} is given twice")
 
 
 def check_names(specs: Sequence[Spec]) -> None:
-    """Raise UsageError if two encoders have equal names or specs."""
+    """Raise UsageError if two encoder specs are equal or have the same name."""
     by_name: dict[str, Spec] = {}
     for spec in specs:
         name = spec.name
         if spec == by_name.get(name):
-            raise UsageError(f"encoder {str(spec)!r} is asked for twice")
+            raise UsageError(f"encoder {str(spec)!r} is given twice")
         if name in by_name:
             raise UsageError(
                 f"two encoders have the name {name!r}: {by_name[name]} and {spec}; "
@@ -143,7 +147,10 @@ def check_names(specs: Sequence[Spec]) -> None:
 
 
 def read_options(spec: Spec, default: Record) -> Record:
-    """Return the options of an encoder: *default* with the values of its spec, except its name."""
+    """Return a copy of *default* whose fields have the values of the spec's options, apart from ``name``.
+
+    Raises UsageError for an unknown option or a wrong value.
+    """
     if spec.label is not None:
         _read_value(_read_text, NAME, spec.label, owner=spec.kind)
     options = [(key, value) for key, value in spec.options if key != NAME]
@@ -158,10 +165,13 @@ def replace_options(
     other_names: Iterable[str] = (),
     fixed: Collection[str] = (),
 ) -> Record:
-    """Return *record* with the fields named in *options* replaced, each read by its type.
+    """Return a copy of a dataclass whose fields have the values in *options*, parsed by the type of the field.
 
-    Fields have the types in READERS, enums, or tuples of the types in LIST_READERS. An error message names *others*
-    among the options. Fields in *fixed* are not options.
+    A field's type is a key of READERS, an enum, or a tuple of enum members or of a key of LIST_READERS.
+
+    - owner: what the options belong to, for messages
+    - other_names: options that messages also list
+    - fixed: fields that are no options
     """
     readers = {
         entry.name: _find_reader(entry.type)
@@ -252,13 +262,14 @@ READERS: Mapping[type, Callable[[str], object]] = {
     bool: _read_truth,
     str: _read_text,
 }
-"""Readers of an option's text, by the type of its field."""
+"""Functions that parse an option's value, by the type of its field."""
 
 LIST_READERS: Mapping[type, Callable[[str], object]] = {int: _read_count, float: _read_number}
+"""Functions that parse one element of a list between commas, by the type of the elements."""
 
 
 def remove_run_seed(name: str, seed: int) -> str:
-    """Return an encoder's name without the option ``seed``, if its value is the seed of the run.
+    """Return an encoder's name without its option ``seed``, if that is the seed of the run.
 
     >>> remove_run_seed("bow?dim=8&seed=10", 10), remove_run_seed("bow?seed=9", 10)
     ('bow?dim=8', 'bow?seed=9')

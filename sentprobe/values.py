@@ -1,8 +1,7 @@
-"""Values of JSON and TOML from untrusted text, and checks of a record's types.
+"""Safe parsing of JSON and TOML, and checks of the types in a dataclass.
 
-The whole package reads JSON and TOML here. A value is at most MAX_DEPTH deep, and has no number of more than MAX_DIGITS
-digits and no lone surrogate. It can neither exhaust the stack nor fail to be written. Any other text is a
-:class:`BadSyntaxError`.
+All JSON and TOML is parsed here. Values that exhaust the stack or cannot be written again raise BadSyntaxError: nested
+deeper than MAX_DEPTH, with a number of more than MAX_DIGITS digits, or with a lone surrogate.
 """
 
 import dataclasses
@@ -21,10 +20,10 @@ from sentprobe.errors import FormatError, SentprobeError, first_line
 MAX_DEPTH = 300
 
 MAX_DIGITS = 4300
-"""Maximum number of digits of a number; Python converts no more from text."""
+"""Maximum number of digits of a number, which is Python's own limit."""
 
 MAX_INTEGER = 2**63
-"""Upper limit (excluded) of whole numbers in a record, so that they fit arrays and columns."""
+"""Whole numbers in a dataclass must be below this limit, to fit arrays and columns of 64 bits."""
 
 JsonPairs = list[tuple[str, Any]]
 Element = TypeVar("Element")
@@ -32,7 +31,7 @@ Key = TypeVar("Key")
 
 
 def group_by(elements: Iterable[Element], key: Callable[[Element], Key]) -> dict[Key, list[Element]]:
-    """Return the elements by their key, both in order of appearance.
+    """Group elements by their key; keys, and the elements of a group, keep their order.
 
     >>> group_by([3, 1, 4], lambda number: number % 2)
     {1: [3, 1], 0: [4]}
@@ -44,7 +43,7 @@ def group_by(elements: Iterable[Element], key: Callable[[Element], Key]) -> dict
 
 
 class BadSyntaxError(FormatError):
-    """A text is not in its format; has ``reason`` and, if known, ``line`` and ``column`` (counted from 1)."""
+    """A text is not valid JSON or TOML; has ``reason`` and, if known, ``line`` and ``column`` (from 1)."""
 
     def __init__(self, reason: str, *, line: int | None = None, column: int | None = None) -> None:
         super().__init__(f"{reason}: line {line} column {column}" if line else reason)
@@ -59,7 +58,7 @@ class TooDeepError(BadSyntaxError):
 
 
 def parse_json(text: str | bytes, *, pairs: Callable[[JsonPairs], Any] | None = None) -> Any:
-    """Parse JSON; *pairs* makes an object from its keys and values. Raises BadSyntaxError.
+    """Parse JSON; raise BadSyntaxError if it is malformed. *pairs* turns keys and values into an object.
 
     >>> parse_json('{"a": [1]}')
     {'a': [1]}
@@ -75,7 +74,7 @@ def parse_json(text: str | bytes, *, pairs: Callable[[JsonPairs], Any] | None = 
         raise BadSyntaxError(error.msg, line=error.lineno, column=error.colno) from None
     except RecursionError:
         raise TooDeepError from None
-    except SentprobeError:  # of *pairs*
+    except SentprobeError:  # raised by *pairs*
         raise
     except ValueError as error:
         raise _refused_error(error) from None
@@ -85,7 +84,7 @@ def parse_json(text: str | bytes, *, pairs: Callable[[JsonPairs], Any] | None = 
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Parse TOML. Raises BadSyntaxError.
+    """Parse TOML; raise BadSyntaxError if it is malformed.
 
     >>> parse_toml("a = 1")
     {'a': 1}
@@ -103,7 +102,7 @@ def parse_toml(text: str) -> dict[str, Any]:
 
 
 def _refused_error(error: ValueError) -> BadSyntaxError:
-    """Return the error for a text that the parser refuses without a position, such as too many digits."""
+    """Return the exception for a text in which the parser names no position, such as for too many digits."""
     return BadSyntaxError(_TOO_LONG if "int_max_str_digits" in str(error) else first_line(error))
 
 
@@ -119,13 +118,13 @@ def _decode(text: bytes) -> str:
 
 
 def _may_break_limits(text: str) -> bool:
-    """Return whether a JSON text may be too deep or have a lone surrogate; a quick test that few texts fail."""
+    """Return whether a JSON text needs :func:`check_value`: it may be too deep or have a lone surrogate."""
     deep = text.count("[") + text.count("{") > MAX_DEPTH
     return deep or re.search(r"\\u[dD][89a-fA-F]", text) is not None
 
 
 def check_value(value: object) -> None:
-    """Raise BadSyntaxError for a value that is too deep, has too long a number, or text that is not Unicode."""
+    """Raise BadSyntaxError for a value that is too deep, or contains too long a number or a lone surrogate."""
     level: list[object] = [value]
     for _ in range(MAX_DEPTH + 1):
         inner: list[object] = []
@@ -146,11 +145,11 @@ def _check_scalar(value: object) -> None:
     if isinstance(value, int) and value.bit_length() > MAX_DIGITS * math.log2(10):
         raise BadSyntaxError(_TOO_LONG)
     if isinstance(value, str) and not is_unicode(value):
-        raise BadSyntaxError("half of a surrogate pair, which is no character")
+        raise BadSyntaxError("half of a surrogate pair, which is not a character")
 
 
 def is_unicode(text: str) -> bool:
-    r"""Return whether a text has no lone surrogate, and so can be written.
+    r"""Return whether a text can be written as UTF-8, because it has no lone surrogate.
 
     >>> is_unicode("é"), is_unicode("\ud800")
     (True, False)
@@ -163,10 +162,10 @@ def is_unicode(text: str) -> bool:
 
 
 def check_record(record: Any, place: str = "") -> None:
-    """Refuse a dataclass whose fields are not of their declared types, at any depth.
+    """Raise FormatError if a field of a dataclass, at any depth, does not have its declared type.
 
-    Whole numbers are below MAX_INTEGER, and numbers are finite. Any admits every value. *place* stands before field
-    names in messages. Raises FormatError.
+    Whole numbers must be below MAX_INTEGER, and numbers must be finite. A field of type Any is not checked. *place*
+    precedes field names in messages.
     """
     for name, kind in _find_field_types(record.__class__).items():
         _check_type(kind, getattr(record, name), f"{place}.{name}" if place else name)
@@ -179,7 +178,7 @@ def _find_field_types(record: type) -> Mapping[str, Any]:
 
 
 def _check_type(kind: Any, value: object, place: str) -> None:
-    if kind in (Any, object) or (kind in _TYPE_NAMES and _has_type(kind, value)):  # the most frequent, without origin
+    if kind in (Any, object) or (kind in _TYPE_NAMES and _has_type(kind, value)):  # a quick test for most values
         return
     origin, inner = get_origin(kind), get_args(kind)
     if origin in (Union, UnionType):
@@ -211,7 +210,7 @@ def _check_parts(kinds: tuple[Any, ...], value: object, place: str) -> None:
 
 
 def _are_plain_numbers(kind: type[int] | type[float], values: Sequence[Any]) -> bool:
-    """Return whether all values are of this type and in range, in fewer steps than a check of each."""
+    """Return whether all values have this type and are in range; faster than a check of each value."""
     if {*map(type, values)} - {kind}:
         return False
     return not values or (_has_type(kind, min(values)) and _has_type(kind, max(values)) and not math.isnan(sum(values)))

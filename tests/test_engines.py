@@ -95,7 +95,7 @@ def test_dask_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(("name", "scheduler"), [(EngineName.DASK, None), (EngineName.LOCAL, "tcp://localhost:1")])
 def test_a_scheduler_goes_with_dask(name: EngineName, scheduler: str | None) -> None:
     with (
-        pytest.raises(UsageError, match="--engine dask and --scheduler tcp://HOST:PORT go together"),
+        pytest.raises(UsageError, match="--engine dask and --scheduler tcp://HOST:PORT need each other"),
         make_engine(EngineChoice(engine=name, scheduler=scheduler)),
     ):
         pass

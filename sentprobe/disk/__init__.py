@@ -1,1 +1,1 @@
-"""Files and folders: atomic writes, locks, temporary folders, safe unpacking."""
+"""Files and folders: atomic writes, locks, temporary files, limits on unpacking."""

@@ -8,13 +8,13 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from threading import Lock
 
-from sentprobe.disk.scratch import NAME_FILE, OLD_FOLDER, make_part, put_back
+from sentprobe.disk.scratch import NAME_FILE, OLD_FOLDER, make_part, restore_folder
 from sentprobe.errors import FormatError, ResultsError, SentprobeError, UsageError, path_error
 
 
 @contextmanager
 def atomic_path(path: Path) -> Iterator[Path]:
-    """Give a temporary path beside *path*; rename it to *path* on success, and remove it on failure.
+    """Provide a temporary path to write to, which is renamed to *path* on success and removed on failure.
 
     A pipe or device (/dev/null) is written to directly. Raises UsageError if *path* cannot be written.
     """
@@ -35,10 +35,11 @@ def atomic_path(path: Path) -> Iterator[Path]:
 
 @contextmanager
 def atomic_folder(path: Path, *, check: Callable[[], None] = lambda: None) -> Iterator[Path]:
-    """Give an empty folder beside *path*, which replaces *path* on success; *check* raises if it must not.
+    """Provide an empty temporary folder to fill, which replaces the folder *path* on success.
 
-    A failure while it is replaced is undone here, or by the next process that writes into the parent folder. Raises
-    UsageError or SentprobeError.
+    *check* raises an exception if *path* must not be replaced; it is called before the work and after it. If the
+    process is killed while it replaces *path*, the next process that writes into the parent folder restores *path*.
+    Raises UsageError or SentprobeError.
     """
     check()
     make_parent_folder(path)
@@ -61,7 +62,7 @@ def check_new_folder(path: Path) -> None:
 
 @contextmanager
 def _open_part(target: Path, path: Path, *, folder: bool = False) -> Iterator[Path]:
-    """Give a temporary file or folder that will become *target*; error messages name *path*."""
+    """Provide a temporary file or folder beside *target*; error messages name *path*."""
     with ExitStack() as stack:
         try:
             part = stack.enter_context(make_part(target, folder=folder))
@@ -71,7 +72,7 @@ def _open_part(target: Path, path: Path, *, folder: bool = False) -> Iterator[Pa
 
 
 def _replace_folder(new_folder: Path, target: Path) -> None:
-    """Rename a folder to *target*; move an existing folder at *target* to the half-written files."""
+    """Rename *new_folder* to *target*; a folder that exists there is moved into the temporary folder."""
     if not target.exists() or not any(target.iterdir()):
         new_folder.rename(target)
     elif not _exchange_names(new_folder, target):
@@ -80,13 +81,13 @@ def _replace_folder(new_folder: Path, target: Path) -> None:
         try:
             target.rename(new_folder.parent / OLD_FOLDER)
             new_folder.rename(target)
-        except BaseException:  # Ctrl-C too
-            put_back(new_folder.parent)
+        except BaseException:  # including Ctrl-C
+            restore_folder(new_folder.parent)
             raise
 
 
 def _exchange_names(first: Path, second: Path) -> bool:
-    """Exchange the names of two folders in one step; return False where the system cannot."""
+    """Exchange the names of two folders in one step; return False if the system cannot do so."""
     if sys.platform != "linux":
         return False
     import ctypes
@@ -94,21 +95,21 @@ def _exchange_names(first: Path, second: Path) -> bool:
     rename = getattr(ctypes.CDLL(None), "renameat2", None)
     if rename is None:
         return False
-    sys.audit("os.rename", first, second, -1, -1)  # as os.rename does
+    sys.audit("os.rename", first, second, -1, -1)  # the audit event that os.rename raises
     working_folder, exchange = -100, 2  # AT_FDCWD, RENAME_EXCHANGE
     names = [ctypes.c_char_p(os.fsencode(path)) for path in (first, second)]
     return bool(rename(working_folder, names[0], working_folder, names[1], exchange) == 0)
 
 
 def sync_folder(folder: Path) -> None:
-    """Flush a folder and everything in it to the disk, before it is renamed to its final name."""
+    """Flush a folder and everything in it to the disk, so that none of it is empty after a crash."""
     for path in sorted(folder.rglob("*"), reverse=True):
         sync_path(path)
     sync_path(folder)
 
 
 def sync_path(path: Path) -> None:
-    """Flush a file or folder to the disk, so that a renamed file is not empty after a crash."""
+    """Flush a file or folder to the disk, so that it is not empty after a crash."""
     if sys.platform == "win32" and path.is_dir():
         return
     file = os.open(path, os.O_RDWR if sys.platform == "win32" else os.O_RDONLY)
@@ -131,7 +132,7 @@ def make_parent_folder(path: Path) -> None:
     """Create the folder of *path* and the folders above it; raise UsageError if that is not possible."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-    except FileExistsError:  # not a folder: writing reports it
+    except FileExistsError:  # a file is in the way, which is reported when *path* is written
         pass
     except OSError as error:
         raise path_error(path, "cannot write there", error) from error
@@ -139,7 +140,7 @@ def make_parent_folder(path: Path) -> None:
 
 @contextmanager
 def making_folder(folder: Path) -> Iterator[None]:
-    """Create a folder for some work; if the work fails, remove those of the created folders that are empty."""
+    """Create a folder and its parents for the ``with`` block; if it fails, remove new folders that are empty."""
     new_folders = [new_folder for new_folder in (folder, *folder.parents) if not new_folder.exists()]
     make_parent_folder(folder / "any")
     try:
@@ -152,12 +153,12 @@ def making_folder(folder: Path) -> Iterator[None]:
 
 
 def to_local_path(path: Path) -> str:
-    """Return an absolute path, which no library mistakes for a URL or a home folder.
+    """Return *path* as an absolute path, which no library mistakes for a URL or a home folder.
 
     >>> to_local_path(Path("/tables/~/s3:x"))
     '/tables/~/s3:x'
     """
-    return os.path.abspath(path)  # noqa: PTH100 - links stay, as where a folder is written
+    return os.path.abspath(path)  # noqa: PTH100 - Path.resolve would follow links
 
 
 def is_device(path: Path) -> bool:
@@ -182,11 +183,11 @@ def _read_umask() -> int:
 
 
 _UMASK_LOCK = Lock()
-"""Lock for the umask, because reading it requires setting it, and all threads share it."""
+"""Lock for the umask: it can only be read by setting it, and all threads share it."""
 
 
 def decode_line(line: bytes, number: int) -> str:
-    """Return a line as text, the first line (1) without byte-order mark; raise FormatError if it is not UTF-8."""
+    """Return line *number* (from 1) as text, without a byte-order mark; raise FormatError if it is not UTF-8."""
     try:
         return line.decode("utf-8-sig" if number == 1 else "utf-8")
     except UnicodeDecodeError:
@@ -194,7 +195,7 @@ def decode_line(line: bytes, number: int) -> str:
 
 
 def decode_lines(lines: Iterable[bytes]) -> Iterator[str]:
-    """Yield lines as text, without byte-order mark; raise FormatError, which names the line, if one is not UTF-8."""
+    """Yield lines as text, without a byte-order mark; raise FormatError for the first line that is not UTF-8."""
     for number, line in enumerate(lines, 1):
         try:
             yield decode_line(line, number)
@@ -203,12 +204,14 @@ def decode_lines(lines: Iterable[bytes]) -> Iterator[str]:
 
 
 RESULTS_MARKER = "run.json"
+"""File that makes a folder a results folder."""
 RUN_FILE = "run.toml"
 """File in a results folder with the settings of the last run, for ``probe run --config``.
 
-A run that is started from Python has no such settings and removes the file when it writes results.
+A run that is started from Python has no such settings, and removes the file when it writes results.
 """
 TABLE_MARKER = "table.json"
+"""File that makes a folder a corpus table."""
 
 
 def is_table(folder: Path) -> bool:
@@ -217,7 +220,7 @@ def is_table(folder: Path) -> bool:
 
 
 def describe_folder(folder: Path) -> str | None:
-    """Describe a results folder or corpus table for a message; None for any other folder."""
+    """Describe a results folder or a corpus table for a message; return None for any other folder."""
     if (folder / RESULTS_MARKER).is_file():
         return "a folder of results, which probe run made"
     if is_table(folder):
@@ -226,7 +229,7 @@ def describe_folder(folder: Path) -> str | None:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Write *text* to *path*, which is either complete or unchanged. Raises UsageError or ResultsError."""
+    """Write *text* to *path*, which stays unchanged if this fails. Raises UsageError or ResultsError."""
     try:
         with atomic_path(path) as temporary:
             temporary.write_text(text, encoding="utf-8", newline="\n")
@@ -240,7 +243,7 @@ CACHE_VARIABLE = "SENTPROBE_CACHE"
 
 
 def find_cache_directory() -> Path:
-    """Return the cache: SENTPROBE_CACHE, else ``sentprobe`` in XDG_CACHE_HOME, else ``~/.cache/sentprobe``."""
+    """Return the cache folder: $SENTPROBE_CACHE, else $XDG_CACHE_HOME/sentprobe, else ~/.cache/sentprobe."""
     if path := os.environ.get(CACHE_VARIABLE):
         return Path(path).absolute()
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))

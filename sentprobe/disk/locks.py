@@ -1,6 +1,7 @@
-"""Locks of files and folders (flock), which end with the process that holds them; on Windows they have no effect.
+"""Locks of files and folders by flock, which end when their process ends; on Windows they have no effect.
 
-Lock files of libraries can lock neither a folder nor a file that is being written, and may outlive a killed process.
+Libraries for lock files lock neither folders nor files that are being written, and a lock file may outlive a killed
+process.
 """
 
 import os
@@ -13,20 +14,22 @@ from errno import EBADF, EINVAL, ENOLCK, ENOSYS, ENOTSUP
 from pathlib import Path
 
 LOCK = ".lock"
-"""File in a folder that a writer locks to exclude other writers; removed when the lock is released."""
+"""File that a process locks to be the only one that writes into a folder; it is removed with the lock."""
 WAIT_MINUTES = 10
-"""Default for the time that a command waits for a lock."""
+"""Time that a command waits for a lock by default."""
 _UNSUPPORTED = {EBADF, EINVAL, ENOLCK, ENOSYS, ENOTSUP}
-"""Error numbers of file systems without locks, or without locks of folders (NFS)."""
+"""Error numbers by which a file system reports that it cannot lock files, or folders (NFS)."""
 
 
 @contextmanager
 def hold_lock(
     folder: Path, *, wait: float = 0.0, command: str = "", report: Callable[[str], None] = lambda _: None
 ) -> Iterator[bool]:
-    """Hold a folder's lock in the block; the value is False if another process holds it longer than *wait* seconds.
+    """Hold the lock of a folder in the ``with`` block.
 
-    The lock file names *command*; *report* receives the holder after a second. Raises OSError for a missing folder.
+    The value of the block is False if another process holds the lock for more than *wait* seconds. The lock file
+    contains *command*. After a second of waiting, *report* is called with a description of the process that holds the
+    lock. Raises OSError if the folder is missing.
     """
     file = _open_locked(folder / LOCK, wait=wait, report=report)
     try:
@@ -43,7 +46,7 @@ def hold_lock(
 
 
 def _open_locked(path: Path, *, wait: float, report: Callable[[str], None]) -> int | None:
-    """Return a locked open file, or None after *wait* seconds, counted anew if another process replaces the file."""
+    """Open and lock a file; return None if another process holds it for more than *wait* seconds."""
     is_reported = False
     while True:
         file = os.open(path, os.O_RDWR | os.O_CREAT | _NO_FOLLOW, 0o666)
@@ -58,7 +61,7 @@ def _open_locked(path: Path, *, wait: float, report: Callable[[str], None]) -> i
                     report(read_holder(path.parent))
                     is_reported = True
                 time.sleep(min(_POLL_SECONDS, wait - waited))
-            if is_locked is not False and is_at(file, path):  # its last holder may have removed the file
+            if is_locked is not False and is_at(file, path):  # the previous holder may have removed the file
                 return file
         except BaseException:
             os.close(file)
@@ -68,8 +71,9 @@ def _open_locked(path: Path, *, wait: float, report: Callable[[str], None]) -> i
 
 _POLL_SECONDS = 0.02
 _SECONDS_BEFORE_REPORT = 1.0
-"""Seconds of waiting after which the holder is reported; a result is written in less."""
+"""Seconds of waiting after which the holder of a lock is reported; writing a result takes less."""
 _MAX_HOLDER = 300
+"""Maximum length in bytes of the description of the process that holds a lock."""
 
 
 def _write_holder(file: int, command: str) -> None:
@@ -80,7 +84,7 @@ def _write_holder(file: int, command: str) -> None:
 
 
 def read_holder(folder: Path) -> str:
-    """Return the process that holds a folder's lock, with its machine and command."""
+    """Return a description of the process that holds a folder's lock: process id, machine and command."""
     try:
         with (folder / LOCK).open("rb") as file:
             text = file.read(_MAX_HOLDER).decode("utf-8", "replace")
@@ -90,7 +94,7 @@ def read_holder(folder: Path) -> str:
 
 
 _NO_FOLLOW = getattr(os, "O_NOFOLLOW", 0)
-"""Flag that refuses symbolic links; through a link, the lock could be a file of somebody else."""
+"""Flag that refuses symbolic links, because a link could make somebody else's file the lock."""
 
 
 def is_at(file: int, path: Path) -> bool:
@@ -102,7 +106,10 @@ def is_at(file: int, path: Path) -> bool:
 
 
 def lock_file(file: int, *, wait: bool = False) -> bool | None:
-    """Lock an open file or folder; return False if another process holds the lock, None if locks are unsupported."""
+    """Lock an open file or folder; return False if another process holds the lock, None if locks are unsupported.
+
+    - wait: whether to wait until the lock is free
+    """
     if sys.platform == "win32":
         return None
     import fcntl

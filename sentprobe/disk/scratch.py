@@ -1,6 +1,7 @@
-"""Temporary files and folders that are removed when the process exits, or by the next process if it is killed.
+"""Temporary files and folders, which are removed at the end or, if their process is killed, by a later process.
 
-A lock shows that a process still runs, since each container numbers its own processes; without locks, age decides.
+A lock on the path shows that its process still runs; process ids do not, because each container has its own. Where
+locks are unsupported, the age of the path decides.
 """
 
 import errno
@@ -22,19 +23,22 @@ from sentprobe.disk.locks import is_at, lock_file
 
 HOUR = 3600.0
 MAX_AGE_WITHOUT_LOCKS = 24 * HOUR
-"""Age in seconds from which a file counts as left over if locks are unsupported; a command may take hours."""
+"""Age in seconds from which a path counts as left over if locks are unsupported; a command may take hours."""
 _MACHINE = hashlib.sha256(platform.node().encode()).hexdigest()[:8]
 """Digest of the name of this machine or container, for the names of half-written files."""
 _PART_NAME = re.compile(r"\.(?P<name>.+)\.sentprobe_(?P<machine>[0-9a-f]{8})_\w{8}\.part")
+"""Names of half-written files and folders: the final name, the machine, and random letters."""
 _MAX_NAME = 64
+"""Maximum number of characters of a final name in the name of a half-written file."""
 PREFIX = f"sentprobe-{re.sub(r'[^A-Za-z0-9.]', '_', platform.node())}-"
-"""Prefix of the names of temporary folders, with the machine's name; the process id follows."""
+"""Beginning of the names of temporary folders, with the machine's name; the process id follows."""
 _SCRATCH_NAME = re.compile(r"(?P<prefix>sentprobe-[A-Za-z0-9._]*-)(?P<process>\d+)-\w+")
+"""Names of temporary folders: prefix, process id, and random letters."""
 
 
 @contextmanager
 def make_part(target: Path, *, folder: bool = False) -> Iterator[Path]:
-    """Give a hidden file or folder beside *target*, removed at the end; first remove those of killed processes."""
+    """Provide a hidden file or folder beside *target* for the ``with`` block; remove those of killed processes."""
     remove_left_parts(target.parent)
     prefix, suffix = f".{target.name[:_MAX_NAME]}.sentprobe_{_MACHINE}_", ".part"
 
@@ -51,7 +55,7 @@ def make_part(target: Path, *, folder: bool = False) -> Iterator[Path]:
 
 @contextmanager
 def make_scratch_folder() -> Iterator[Path]:
-    """Give a temporary folder, removed at the end; first remove the folders that killed processes left behind."""
+    """Provide a temporary folder for the ``with`` block; first remove the folders of killed processes."""
     _remove_left_folders(Path(tempfile.gettempdir()))
     with _hold(lambda: Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))) as folder:
         yield folder
@@ -59,9 +63,9 @@ def make_scratch_folder() -> Iterator[Path]:
 
 @contextmanager
 def _hold(make: Callable[[], Path]) -> Iterator[Path]:
-    """Give the path that *make* creates, locked until the end, and remove it then."""
+    """Provide a path that *make* creates: it is locked in the ``with`` block, and removed afterwards."""
     with ExitStack() as stack:
-        with _postpone_signals():  # a signal between creation and its callback would leave the path behind
+        with _postpone_signals():  # a signal before the callback is registered would leave the path behind
             path, file = _make_locked(make)
             if file is not None:
                 stack.callback(os.close, file)
@@ -71,7 +75,7 @@ def _hold(make: Callable[[], Path]) -> Iterator[Path]:
 
 @contextmanager
 def _postpone_signals() -> Iterator[None]:
-    """Deliver Ctrl-C and the request to end only after the block."""
+    """Deliver Ctrl-C and SIGTERM only after the ``with`` block."""
     if threading.current_thread() is not threading.main_thread():  # other threads get no signals
         yield
         return
@@ -90,7 +94,7 @@ def _postpone_signals() -> Iterator[None]:
 
 
 def _remove_if_possible(path: Path) -> None:
-    with suppress(OSError):  # a later process removes the rest
+    with suppress(OSError):  # a later process tries again
         _remove(path)
 
 
@@ -104,18 +108,18 @@ def _make_locked(make: Callable[[], Path]) -> tuple[Path, int | None]:
             lock_file(file, wait=True)
             if is_at(file, path):
                 return path, file
-            os.close(file)  # another process removed it before it was locked
+            os.close(file)  # another process removed the path before it was locked
 
 
 def _open_for_lock(path: Path) -> int:
-    # Network file systems lock only files open for writing, and no folders.
+    # Network file systems lock only files that are open for writing, and no folders.
     return os.open(path, os.O_RDONLY if path.is_dir() else os.O_RDWR)
 
 
 def _remove(path: Path) -> None:
     if path.is_dir() and not path.is_symlink():
-        put_back(path)
-        if (path / OLD_FOLDER).exists():  # so that an interrupted removal is not put back
+        restore_folder(path)
+        if (path / OLD_FOLDER).exists():  # renamed, so that it is not restored if its removal is interrupted
             (path / OLD_FOLDER).rename(path / "gone")
         shutil.rmtree(path, ignore_errors=True)
     else:
@@ -123,27 +127,27 @@ def _remove(path: Path) -> None:
 
 
 OLD_FOLDER = "old"
-"""Name of the replaced folder inside a half-written folder, until the new folder is in place."""
+"""Name of the replaced folder inside a half-written folder, until the new folder has its final name."""
 
 
-def put_back(part: Path) -> None:
-    """Rename a replaced folder back, if its name is free."""
+def restore_folder(part: Path) -> None:
+    """Give a replaced folder in the half-written folder *part* its name back, if that name is free."""
     match = _PART_NAME.fullmatch(part.name)
     if match and (part / OLD_FOLDER).exists():
         name = (part / NAME_FILE).read_text("utf-8", "surrogateescape")
         if not name:  # the machine stopped before the name was on disk
-            raise FileNotFoundError(errno.ENOENT, "nothing says what it was called", str(part))
+            raise FileNotFoundError(errno.ENOENT, "the name of the replaced folder is not known", str(part))
         if not part.with_name(name).exists():
             (part / OLD_FOLDER).rename(part.with_name(name))
 
 
 NAME_FILE = "name"
-"""File in a half-written folder with the name of the replaced folder."""
+"""File in a half-written folder that holds the name of the replaced folder."""
 
 
 @cache
 def remove_left_parts(folder: Path) -> None:
-    """Remove left-over half-written files and folders from *folder*; later calls for the folder do nothing."""
+    """Remove half-written files and folders of killed processes from *folder*; a second call does nothing."""
     if os.name != "posix":  # Windows cannot remove open files
         return
     with suppress(OSError):
@@ -153,7 +157,7 @@ def remove_left_parts(folder: Path) -> None:
 
 
 def _remove_left_folders(temporary_folder: Path) -> None:
-    if os.name != "posix":  # Windows has no harmless test for a process
+    if os.name != "posix":  # on Windows, os.kill(process, 0) would end the process
         return
     for folder in temporary_folder.glob("sentprobe-*"):
         if (match := _SCRATCH_NAME.fullmatch(folder.name)) and folder.is_dir():
@@ -161,7 +165,10 @@ def _remove_left_folders(temporary_folder: Path) -> None:
 
 
 def _remove_if_left(path: Path, *, ended: bool) -> None:
-    """Remove a path of this user if it is left over; *ended* says that an unlocked path needs no minimum age."""
+    """Remove a path of this user if no process holds its lock and it is old enough.
+
+    - ended: whether the path's process is known to have ended, so that an unlocked path may have any age
+    """
     with suppress(OSError):
         if path.is_symlink() or path.stat().st_uid != os.getuid():
             return

@@ -1,20 +1,21 @@
-"""Limits on compressed files, since a file of a megabyte may unpack to gigabytes; text compresses to a hundredth."""
+"""Limits on compressed files: a megabyte can unpack to gigabytes, though text is hardly compressed a hundredfold."""
 
 import io
 from collections.abc import Callable
 from typing import IO, Any
 
 HARMLESS_BYTES = 1 << 28
+"""Unpacked size up to which every file is accepted."""
 RATIO = 500
-"""Maximum number of unpacked bytes per byte on disk, beyond HARMLESS_BYTES."""
+"""Maximum number of unpacked bytes per packed byte, for larger files."""
 
 
 class ProportionError(OSError):
-    """The content of a compressed file is out of proportion to its size."""
+    """A compressed file unpacks to far more than its size."""
 
 
 def check_proportion(unpacked: int, packed: int) -> None:
-    """Refuse a file that unpacks to far more than its size.
+    """Raise ProportionError if *unpacked* bytes are too many for a compressed file of *packed* bytes.
 
     >>> check_proportion(8_000_000_000, 1_000_000)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -28,7 +29,7 @@ def check_proportion(unpacked: int, packed: int) -> None:
 
 
 class _LimitedStream(io.RawIOBase):
-    """A stream that unpacks while it is read, and raises an error when it grows too large."""
+    """A stream of unpacked bytes that raises ProportionError when it grows too large."""
 
     def __init__(self, unpacked: IO[bytes], position: Callable[[], int]) -> None:
         self._unpacked = unpacked
@@ -53,5 +54,5 @@ class _LimitedStream(io.RawIOBase):
 
 
 def limit_unpacking(unpacked: IO[bytes], position: Callable[[], int]) -> io.BufferedReader:
-    """Wrap a decompressing stream to raise ProportionError; *position* returns the number of packed bytes read."""
+    """Wrap a decompressing stream so that it raises ProportionError; *position* counts the packed bytes read so far."""
     return io.BufferedReader(_LimitedStream(unpacked, position), 1 << 16)

@@ -1,4 +1,4 @@
-"""Output for the terminal: wrapped text, and tables in parts with the first column in each, or as lists of cells."""
+"""Output for the terminal: wrapped text and tables, which are split into parts or lists if they are too wide."""
 
 import textwrap
 from collections.abc import Iterator, Sequence
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 FRAME, PADDING = 1, 3
-"""Number of characters of a line that a table's frame takes: once for the line, and for each column."""
+"""Characters that a table's frame takes in each line: FRAME once, and PADDING for each column."""
 
 
 def print_text(text: str, *, end: str = "\n") -> None:
-    """Print text; in a terminal, lines are wrapped between words."""
+    """Print text, with lines wrapped between words if the width is known."""
     width = make_console().width if has_width() else None
     print(wrap(escape_control_characters(text), width), end=end)
 
@@ -40,7 +40,7 @@ def _wrap_line(line: str, width: int) -> str:
 
 
 def print_table(table: "Table", screen: "Console | None" = None) -> None:
-    """Print a table whole, in parts or as lists, depending on the width of the screen."""
+    """Print a table on *screen*, by default the terminal: whole, in parts or as lists, as its width allows."""
     screen = screen or make_console()
     for part in split_table(table, screen.width):
         if isinstance(part, str):
@@ -50,7 +50,10 @@ def print_table(table: "Table", screen: "Console | None" = None) -> None:
 
 
 def split_table(table: "Table", width: int) -> Iterator["Table | str"]:
-    """Yield a table as smaller tables, or as lines, that are no wider than *width*."""
+    """Yield smaller tables, or lines of text, of at most *width* characters that together show the table.
+
+    Each smaller table repeats the first column. If a column is too wide for that, each row becomes a list.
+    """
     if table.title:
         yield escape_control_characters(str(table.title))
     cells = _collect_cells(table)
@@ -64,17 +67,17 @@ def split_table(table: "Table", width: int) -> Iterator["Table | str"]:
 
 
 def print_lines(text: str, screen: "Console") -> None:
-    """Print text, with lines wrapped between words."""
+    """Print text on *screen*, with lines wrapped between words."""
     screen.print(wrap(escape_control_characters(text), screen.width), markup=False, highlight=False, soft_wrap=True)
 
 
 def is_numeric_column(table: "Table", column: int) -> bool:
-    """Return whether a column holds numbers, which are right-aligned and never broken."""
+    """Return whether a column holds numbers, which are right-aligned and not wrapped."""
     return table.columns[column].justify == "right"
 
 
 def _collect_cells(table: "Table") -> list[list["Text"]]:
-    """Return the texts of each column, its header first."""
+    """Return the cells of each column, beginning with its header, without control characters."""
     from rich.text import Text
 
     def text(cell: object) -> Text:
@@ -86,7 +89,7 @@ def _collect_cells(table: "Table") -> list[list["Text"]]:
 
 
 def _compute_min_width(column: Sequence["Text"], *, is_numeric: bool) -> int:
-    """Return the smallest width of a column that breaks no word and no number."""
+    """Return the width that a column needs so that no word and no number is broken."""
     head, *cells = column
     words = [head, *([] if is_numeric else cells)]
     longest = [len(word) for cell in words for word in cell.plain.split()]
@@ -98,7 +101,7 @@ def _measure_longest_line(cells: Sequence["Text"]) -> int:
 
 
 def _split_columns(min_widths: Sequence[int], width: int) -> Iterator[list[int]]:
-    """Yield the columns of each part: the first, and as many others as fit."""
+    """Yield the numbers of the columns in each part: the first column, and as many others as fit."""
     part = [0]
     for column in range(1, len(min_widths)):
         if len(part) > 1 and _compute_table_width([min_widths[index] for index in [*part, column]]) > width:
@@ -115,7 +118,7 @@ def _compute_table_width(widths: Sequence[int]) -> int:
 def _build_part(
     table: "Table", cells: Sequence[Sequence["Text"]], columns: Sequence[int], min_widths: Sequence[int], width: int
 ) -> "Table":
-    """Return a table of some columns; a column is as wide as its text if there is space."""
+    """Return a table of the given columns; spare width goes to columns whose text would be wrapped."""
     from rich.table import Table
 
     part = Table()

@@ -23,14 +23,14 @@ class TableFormat(StrEnum):
     MARKDOWN = "markdown"
     LATEX = "latex"
     CSV = "csv"
-    """Flat records with all digits, one per line, instead of the table's layout."""
+    """Records instead of the table's layout, one per line; numbers have all digits."""
     JSON = "json"
     HTML = "html"
 
 
 @dataclass(frozen=True, slots=True)
 class GridCell:
-    """The text of a cell, and whether it is the best of its column."""
+    """The text of a table cell, and whether it is the best of its column."""
 
     text: str
     best: bool = False
@@ -38,27 +38,27 @@ class GridCell:
 
 @dataclass(frozen=True, slots=True)
 class GridRow:
-    """A row with a label; a line separates rows of different sections."""
+    """A table row; a line separates rows of different sections."""
 
     label: str
     section: str
     cells: tuple[GridCell, ...]
     heading: bool = False
-    """Whether the row has no cells and is a heading for the rows below."""
+    """Whether the row has only a label, as a heading for the rows below."""
     encoder: str = ""
-    """The encoder of the row's numbers; empty if there is no single encoder."""
+    """Name of the encoder that the numbers describe; empty if they describe none or several."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A table: the header, whose first text is above the labels, and the rows."""
+    """A table: its header, whose first text stands above the row labels, and its rows."""
 
     header: tuple[str, ...]
     rows: tuple[GridRow, ...]
 
 
 def add_stars(grid: Grid) -> Grid:
-    """Return the grid with a star before each best cell, for output without bold text.
+    """Return the table with a star before each best cell, for output without bold text.
 
     >>> row = GridRow("bow", "", (GridCell("50.0"), GridCell("99.9", best=True)))
     >>> grid = add_stars(Grid(("encoder", "Order", "SemRole"), (row,)))
@@ -73,7 +73,7 @@ def add_stars(grid: Grid) -> Grid:
 
 
 def build_rich_table(grid: Grid) -> "Table":
-    """Return the table for a terminal; the best cell of each column is bold and has a star."""
+    """Return a terminal table, in which the best cell of each column is bold and has a star."""
     from rich.text import Text
 
     table = build_empty_table(grid.header)
@@ -87,7 +87,7 @@ def build_rich_table(grid: Grid) -> "Table":
 
 
 def build_empty_table(header: Sequence[str], *, left: Collection[int] = ()) -> "Table":
-    """Return a terminal table without rows; all but the first column and those of *left* are right-aligned."""
+    """Return a terminal table without rows; the first column and the columns *left* are left-aligned, others right."""
     from rich.table import Table
     from rich.text import Text
 
@@ -100,13 +100,13 @@ def build_empty_table(header: Sequence[str], *, left: Collection[int] = ()) -> "
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """Caption of a LaTeX table, and the label that a document refers to."""
+    """Caption of a LaTeX table, and the label by which a document refers to it."""
 
     text: str = ""
     label: str = ""
 
     def add_number(self, number: int, count: int) -> "Caption":
-        """Return the caption and label of table *number* of *count*; labels stay unique.
+        """Return the caption with a number, and a label of its own, for table *number* of *count*.
 
         >>> Caption("Results", "tab:all").add_number(1, 2)
         Caption(text='Results (1 of 2)', label='tab:all-1')
@@ -117,7 +117,7 @@ class Caption:
         return Caption(f"{self.text} ({number} of {count})", label)
 
     def wrap_tabular(self, tabular: str) -> str:
-        """Return the tabular in a floating table; without a caption, return it unchanged."""
+        """Return a LaTeX tabular in a floating table with this caption; without a caption, return it unchanged."""
         if not self.text:
             return tabular
         lines = [r"\begin{table}", r"  \centering", rf"  \caption{{{escape_latex(self.text)}}}"]
@@ -129,7 +129,10 @@ NO_CAPTION = Caption()
 
 
 def build_caption(text: str | None, label: str | None, *, dashes: str = "") -> Caption:
-    """Return the caption and label of a LaTeX table; *dashes* precede their names in messages."""
+    """Return the caption and label of a LaTeX table; raise UsageError if they are wrong.
+
+    - dashes: text before "caption" and "label" in messages, such as "--" for options
+    """
     for name, value in (("caption", text), ("label", label)):
         if value is not None and not value.strip():
             raise UsageError(f"{dashes}{name} is empty")
@@ -141,13 +144,13 @@ def build_caption(text: str | None, label: str | None, *, dashes: str = "") -> C
 
 
 def format_grid(grid: Grid, style: TableFormat, caption: Caption = NO_CAPTION) -> str:
-    """Return the table as plain text (best cells with a star), Markdown or LaTeX (in bold)."""
+    """Return the table as plain text, in which best cells have a star, or as Markdown or LaTeX with bold cells."""
     text = WRITERS[style](grid)
     return caption.wrap_tabular(text) if style is TableFormat.LATEX else text
 
 
 def format_notes(text: str, style: TableFormat) -> str:
-    """Return the notes below a table: a list in Markdown, comments in LaTeX."""
+    """Return the notes below a table: plain lines, a list in Markdown, or comments in LaTeX."""
     text = escape_control_characters(text)
     if style is TableFormat.LATEX:
         return "".join(f"% {line}\n" for line in text.splitlines())
@@ -157,7 +160,7 @@ def format_notes(text: str, style: TableFormat) -> str:
 
 
 def format_title(text: str, style: TableFormat) -> str:
-    """Return the title above a table; an empty text for an empty title."""
+    """Return the title above a table as a line: plain, bold in Markdown, or a comment in LaTeX."""
     text = escape_control_characters(text)
     if not text or style is TableFormat.LATEX:
         return "".join(f"% {line}\n" for line in text.splitlines())
@@ -194,7 +197,7 @@ def _format_markdown(grid: Grid) -> str:
 
 
 def format_markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], *, left: Collection[int] = ()) -> str:
-    """Return a table of Markdown cells; the first column and those of *left* are left-aligned."""
+    """Return a Markdown table; the first column and the columns *left* are left-aligned, others right."""
 
     def line(texts: Sequence[str]) -> str:
         return f"| {' | '.join(texts)} |\n"
@@ -205,12 +208,12 @@ def format_markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], 
 
 
 def escape_markdown(text: str) -> str:
-    """Escape *text* for Markdown."""
+    """Return *text* with the signs escaped that Markdown would interpret."""
     return "".join(f"\\{sign}" if sign in r"\|*_`<[#&~" else sign for sign in escape_control_characters(text))
 
 
 def _format_latex(grid: Grid) -> str:
-    """Return a tabular with the rules of the package booktabs."""
+    """Return a LaTeX tabular with the rules of the package booktabs."""
 
     def line(texts: list[str]) -> str:
         return "  " + " & ".join(texts) + r" \\" + "\n"
@@ -237,7 +240,7 @@ LATEX_ESCAPES: Mapping[str, str] = {
 
 
 def escape_latex(text: str) -> str:
-    """Escape *text* for LaTeX."""
+    """Return *text* with the signs escaped that LaTeX would interpret."""
     return "".join(LATEX_ESCAPES.get(sign, sign) for sign in escape_control_characters(text))
 
 
@@ -249,14 +252,14 @@ WRITERS: Mapping[TableFormat, Callable[[Grid], str]] = {
 
 
 def _escape_formula(value: object) -> object:
-    """Return a value that no spreadsheet takes for a formula; a text like a formula gets a quote in front.
+    """Return a value for CSV; a text that a spreadsheet would read as a formula gets a quote in front.
 
     >>> _escape_formula("=1+1"), _escape_formula("bow"), _escape_formula(-0.5)
     ("'=1+1", 'bow', -0.5)
     """
     if not isinstance(value, str):
         return value
-    text = escape_control_characters(value)  # a bare return would end a line
+    text = escape_control_characters(value)  # a carriage return would end the line
     return f"'{text}" if text.startswith(FORMULA_PREFIXES) else text
 
 
@@ -264,7 +267,7 @@ FORMULA_PREFIXES = ("=", "+", "-", "@", "\t")
 
 
 def format_records(records: Sequence[Mapping[str, Any]], style: TableFormat) -> str:
-    """Return flat records, all with the same keys, as CSV or JSON with all digits."""
+    """Return dictionaries, all with the same keys, as CSV or JSON; numbers have all digits."""
     if style is TableFormat.JSON:
         return json.dumps(list(records), indent=2, ensure_ascii=False) + "\n"
     out = io.StringIO()

@@ -1,4 +1,4 @@
-"""The command ``probe agree``: agreement of two parses of the same sentences."""
+"""The command ``probe agree``: agreement of two tables that hold annotations of the same sentences."""
 
 import json
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sentprobe.commands.shared.options import TableFormatOption
+from sentprobe.commands.shared.options import REPLACED, TableFormatOption
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
 from sentprobe.commands.shared.table_output import FLAT, check_output_file, find_table_format
 from sentprobe.disk.files import atomic_path
@@ -21,14 +21,19 @@ if TYPE_CHECKING:
 
 
 def agree(
-    first: Annotated[Path, typer.Argument(metavar="GOLD", help="Reference table A, such as one of gold trees."), INPUT],
-    second: Annotated[Path, typer.Argument(metavar="PARSED", help="Table B of the same sentences."), INPUT],
+    first: Annotated[Path, typer.Argument(metavar="GOLD", help="Table A, such as a table of gold trees."), INPUT],
+    second: Annotated[Path, typer.Argument(metavar="PARSED", help="Table B, such as a parser's table."), INPUT],
     disagreements: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write every disagreement to this file (JSONL)."), OUTPUT_FILE
+        Path | None,
+        typer.Option(metavar="FILE", help=f"JSONL file to write with every disagreement; {REPLACED}"),
+        OUTPUT_FILE,
     ] = None,
     format_: TableFormatOption = "text",
 ) -> None:
-    """Measure how often the annotations of two tables agree, such as tables from gold and from parsed trees."""
+    """Measure how often two tables of the same sentences have the same annotation.
+
+    Tables come from probe analyze, for example of gold trees and of a parser's trees.
+    """
     style = find_table_format(format_, None, subject="an agreement")
     check_output_file(disagreements)
     tables = open_table(first), open_table(second)
@@ -48,7 +53,7 @@ def agree(
 
 
 def measure_agreement(tables: tuple[Table, Table], disagreements: Path | None) -> "table_agreement.TableAgreement":
-    """Return the agreement of two tables, and write every disagreement to a file if one is named."""
+    """Return the agreement of two tables; write every disagreement to the file *disagreements*, if it is not None."""
     from sentprobe.probes.natural import table_agreement
 
     with table_agreement.open_pairs(*tables) as pairs:
@@ -68,7 +73,7 @@ COUNTS = ("total", "neither", "same", "different", "only_a", "only_b", "kappa")
 
 
 def to_records(agreement: "table_agreement.TableAgreement") -> list[dict[str, Any]]:
-    """Return a flat dictionary for each label and task, and one for the tags of tokens."""
+    """Return a record of the counts and shares for each label, for each task, and for the tags of tokens."""
     named_tallies = [(measure.kind.value, measure.name, tally) for measure, tally in agreement.tallies.items()]
     return [
         {
@@ -85,7 +90,7 @@ def to_records(agreement: "table_agreement.TableAgreement") -> list[dict[str, An
 
 
 def _compute_shares(tally: "table_agreement.AgreementCounts") -> dict[str, float | None]:
-    """Return the shares with their 95% intervals; None where the total is 0."""
+    """Return the shares of agreement and the ends of their 95% intervals; None if a total is 0."""
     from sentprobe.probes.statistics import wilson
 
     counts = {
@@ -112,7 +117,7 @@ def _format_share(part: int, total: int) -> str:
 
 
 def build_grids(agreement: "table_agreement.TableAgreement") -> tuple[Grid, Grid]:
-    """Return the table of agreement by label, and that by task: how often A confirms the answers from B."""
+    """Return two tables of agreement: by label, and by task (how often table A confirms an answer from table B)."""
     from sentprobe.probes.natural import table_agreement
 
     label_rows, task_rows = [], []
@@ -134,7 +139,7 @@ def build_grids(agreement: "table_agreement.TableAgreement") -> tuple[Grid, Grid
 
 
 def describe_agreement(agreement: "table_agreement.TableAgreement", tables: tuple[Table, Table]) -> str:
-    """Return notes that describe the tables and how to read them."""
+    """Return the notes below the output: sizes of the corpus tables, and how to read the figures."""
     first, second = tables
     unmatched = agreement.only_a + agreement.only_b
     lines = [
@@ -163,7 +168,7 @@ def _describe_tags(agreement: "table_agreement.TableAgreement") -> str:
 
 
 def _list_tasks_needing(need: str) -> str:
-    """Return the names of the tasks of Conneau et al. that need the columns named *need* in TableNeed."""
+    """Return the names of the tasks of Conneau et al. that need the columns TableNeed[*need*]."""
     from sentprobe.probes.natural.datasets import TASKS
     from sentprobe.probes.natural.natural_task import TableNeed, TaskGroup
 

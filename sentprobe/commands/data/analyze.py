@@ -4,6 +4,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -28,6 +29,10 @@ if TYPE_CHECKING:
     from sentprobe.probes.corpus.analysis import AnalysisProgress
 
 READING = "Reading the files"
+"""Title of the panel in ``--help`` with the options for reading files."""
+
+reading_option = partial(opt.declare_option, READING)
+"""Function that declares an option in the panel READING of ``--help``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,32 +45,26 @@ class ReadingOptions:
             ("text", "lines", "tokens", "trees", "conllu", "jsonl", "parquet"), "Default: by the suffix.", READING
         ),
     ] = None
-    encoding: Annotated[str, opt.declare_option(READING, help="Encoding of the files.")] = "utf-8"
+    encoding: Annotated[str, reading_option(help="Character encoding of the files.")] = "utf-8"
     punkt: Annotated[
         Path | None,
-        opt.declare_option(
-            READING,
+        reading_option(
             metavar="DIR",
-            help="Split sentences by Punkt with the parameters in this folder. Default: the parser's splitter.",
+            help="Split text into sentences by Punkt, with the parameters in this folder. Default: as the parser does.",
         ),
         INPUT,
     ] = None
-    text_column: Annotated[str, opt.declare_option(READING, help="Text column of JSONL and Parquet.")] = "text"
-    holds: Annotated[
-        str, opt.declare_option(READING, help="What the text column holds: a text, a sentence, or its tokens.")
-    ] = "text"
-    max_tokens: Annotated[int, opt.declare_option(READING, min=1, help="Skip longer sentences.")] = MAX_TOKENS
+    text_column: Annotated[str, reading_option(help="Text column of JSONL and Parquet.")] = "text"
+    holds: Annotated[str, reading_option(help="Content of the text column: text, sentence or tokens.")] = "text"
+    max_tokens: Annotated[int, reading_option(min=1, help="Skip sentences of more than N tokens.")] = MAX_TOKENS
     language: Annotated[
         str | None,
-        opt.declare_option(
-            READING,
-            help="Language of the sentences, such as de. Default: the beginning of the files' names, as in "
-            "de_gsd-ud-test.conllu, or the name of --out, as in de.table.",
+        reading_option(
+            help="Language of the sentences, such as de. Default: from the names of the files "
+            "(de_gsd-ud-test.conllu) or of --out (de.table)."
         ),
     ] = None
-    universal: Annotated[
-        bool, opt.declare_option(READING, help="Label by Universal Dependencies even if tags are Penn's.")
-    ] = False
+    universal: Annotated[bool, reading_option(help="Label by Universal Dependencies, even beside Penn tags.")] = False
 
 
 @opt.expand_option_groups
@@ -73,13 +72,13 @@ def analyze(
     sources: Annotated[
         list[str], typer.Argument(metavar="FILE...", help="Files, patterns such as 'books/*.txt', or - (stdin)."), INPUT
     ],
-    out: Annotated[Path, opt.build_out_option("Folder for the table."), OUTPUT_FOLDER],
+    out: Annotated[Path, opt.build_out_option("Folder for the table, new or of a stopped run."), OUTPUT_FOLDER],
     parser: Annotated[
         str | None,
         typer.Option(
             "--parser",
             "-p",
-            help="stanza, bllip:MODEL, corenlp:URL, benepar, spacy:PIPELINE, or none. Files of trees need no parser.",
+            help="stanza, bllip:MODEL, corenlp:URL, benepar, spacy:PIPELINE, or none. Trees and CoNLL-U need none.",
         ),
     ] = None,
     force: opt.ForceOption = False,
@@ -90,7 +89,8 @@ def analyze(
 ) -> None:
     """Turn a corpus into a table, from which natural-text tasks are built.
 
-    The same command resumes a stopped run.
+    The table has a row for each distinct sentence, with its tokens, tags, trees and labels. The same command resumes a
+    stopped run.
     """
     from sentprobe.probes.corpus.analysis import Analysis, AnalysisProgress
     from sentprobe.probes.corpus.analysis import analyze as make_table
@@ -110,13 +110,13 @@ def analyze(
     with report_interruption(lambda: describe_kept_work(out)), show_bars(notes=True) as reporter:
         pace = AnalysisProgress()
         table = make_table(plan, machines, reporter, pace)
-    print_table(table, pace)
+    _print_summary(table, pace)
 
 
 def build_recipe(
     sources: Sequence[Source], parser: str | None, reading: ReadingOptions, records: RecordFields
 ) -> AnalysisRecipe:
-    """Return the settings for splitting and parsing the sources."""
+    """Return the settings for splitting and parsing the sources; raise UsageError if the parser does not fit them."""
     parsed = [FORMATS[source.format].parsed for source in sources]
     if parser is not None and all(parsed):
         raise UsageError(f"{sources[0].name} is parsed already; leave out --parser")
@@ -138,7 +138,7 @@ def build_recipe(
 
 
 def format_table_command(sources: Sequence[str], parser: str | None, reading: ReadingOptions) -> str:
-    """Return the command that makes the same table, without irrelevant options."""
+    """Return a command line that makes the same table, without the options that do not change it."""
     arguments = [] if parser is None else ["--parser", parser]
     for field in fields(reading):
         value = getattr(reading, field.name)
@@ -147,8 +147,8 @@ def format_table_command(sources: Sequence[str], parser: str | None, reading: Re
     return shlex.join(["probe", "analyze", *sources, *arguments])
 
 
-def print_table(table: Table, pace: "AnalysisProgress") -> None:
-    """Print the size of a table, its failures, and the time."""
+def _print_summary(table: Table, pace: "AnalysisProgress") -> None:
+    """Print the size of a table, the number of failed sentences, and the speed."""
     counts, seconds, analysed = table.counts, pace.seconds, pace.new_sentences
     print_text(
         f"{counts.rows:,} different sentences of {counts.sentences:,} "
@@ -157,7 +157,7 @@ def print_table(table: Table, pace: "AnalysisProgress") -> None:
     if analysed < counts.sentences:
         print(f"{counts.sentences - analysed:,} of them had been analysed before")
     if counts.failures:
-        print(f"why they failed: {table.path / FAILURES}")
+        print(f"failed sentences: {table.path / FAILURES}")
     if not table.constituents:
         content = "tags and dependencies" if table.recipe["parser_made_of"] else "tokens"
         print_text(

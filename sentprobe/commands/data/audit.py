@@ -1,4 +1,4 @@
-"""The command ``probe audit``: accuracy of surface cues alone on datasets."""
+"""The command ``probe audit``: accuracy that surface cues alone reach on datasets."""
 
 import sys
 from collections.abc import Sequence
@@ -12,10 +12,11 @@ import typer
 from sentprobe import names
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
+from sentprobe.commands.shared.table_output import find_table_format
 from sentprobe.disk.files import atomic_path, describe_folder, is_table
 from sentprobe.display.screen import print_text
 from sentprobe.display.table_writers import TableFormat
-from sentprobe.errors import SentprobeError, UsageError, suggest
+from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.extras import require_libraries
 from sentprobe.lexicon.read import load_lexicon
 from sentprobe.processes import check_count
@@ -30,17 +31,18 @@ if TYPE_CHECKING:
 
 STYLES = ("text", "markdown", "json")
 _WITH_CARD = "directory"
+"""The dataset format whose ``card.json`` can store an audit."""
 
 
 class LeakError(SentprobeError):
-    """With --strict or --expect: a cue that should be uninformative is above chance."""
+    """A cue that should be uninformative is above chance; raised only with --strict or --expect."""
 
 
 def audit(
     paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Datasets, or folders of datasets."), INPUT],
     format_: Annotated[str, opt.build_format_option(STYLES)] = "text",
     out: Annotated[
-        Path | None, opt.build_out_option("Write the audit to this file; print only verdicts."), OUTPUT_FILE
+        Path | None, opt.build_out_option(f"File to write; {opt.REPLACED} Only verdicts are then printed."), OUTPUT_FILE
     ] = None,
     write: Annotated[bool, typer.Option("--write", help="Also write each dataset's audit to its card.json.")] = False,
     strict: Annotated[bool, typer.Option("--strict", help="Exit with 1 if there is a leak.")] = False,
@@ -49,7 +51,7 @@ def audit(
         typer.Option(
             metavar="CUE",
             help="Accept this cue: probe (probe words), length, bag-of-words, n-grams, position, template or sentence "
-            "(alone, without probe words); repeatable. Exit with 1 if another cue leaks.",
+            "(without probe words); repeatable. Exit with 1 if another cue leaks.",
         ),
     ] = None,
     read_as: Annotated[
@@ -67,14 +69,15 @@ def audit(
         int | None, opt.build_jobs_option("Default: 1 for small datasets, else up to one per core.")
     ] = None,
 ) -> None:
-    """Measure what surface cues alone achieve on datasets, and report cues that leak the answer."""
+    """Measure the accuracy of surface cues, and report cues that leak the answer.
+
+    A surface cue is a partial view of an item, such as the length or the words of its sentence.
+    """
     from sentprobe.probes.formats import registry
     from sentprobe.probes.known_task import Cue
 
     require_libraries("sklearn", "lightgbm")
-    if format_ not in STYLES:
-        raise UsageError(f"there is no format {format_!r}{suggest(format_, STYLES)}; one of {', '.join(STYLES)}")
-    style = TableFormat(format_)
+    style = find_table_format(format_, None, subject="an audit", allowed=[*map(TableFormat, STYLES)])
     expected = [choose_member(Cue, name, what="cue") for name in expect or ()]
     if read_as is not None:
         registry.check_format(read_as)
@@ -108,6 +111,7 @@ def audit(
 
 
 def _check_kind(path: Path) -> None:
+    """Raise UsageError for a results folder or a corpus table."""
     from sentprobe.probes.formats import registry
 
     kind = describe_folder(path)
@@ -117,13 +121,13 @@ def _check_kind(path: Path) -> None:
 
 
 def _locate(path: Path, read_as: str | None) -> "list[Located]":
-    """Return the datasets in a directory, or the dataset at *path*, each with its path."""
+    """Return the dataset at *path*, or the datasets in the folder *path*, each with its path."""
     from sentprobe.probes.formats import registry
 
     if read_as is not None or not path.is_dir() or registry.recognise(path) is not None:
         return [(path, registry.read_dataset(path, format=read_as))]
     children = (child for child in sorted(path.iterdir()) if not child.name.startswith("."))
-    # read_datasets raises the error for no dataset, or two with the same name.
+    # read_datasets raises an error if there is no dataset, or if two have the same name.
     return list(
         zip((child for child in children if registry.recognise(child)), registry.read_datasets(path), strict=True)
     )

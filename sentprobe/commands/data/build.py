@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.completion import complete_suite
 from sentprobe.commands.shared.given_options import map_given_options, reject_unused_options
 from sentprobe.commands.shared.help import CommandWithTaskList
 from sentprobe.commands.shared.interruption import report_interruption
@@ -27,20 +26,15 @@ if TYPE_CHECKING:
 
 app = typer.Typer(add_completion=False)
 WITHOUT_COLUMNS = ("hub", "published", "senteval")
-"""The dataset formats that do not store the additional columns of items."""
+"""Dataset formats that cannot store additional columns of items."""
 
 
 @app.command("build", cls=CommandWithTaskList)
 @opt.expand_option_groups
 def build(
     context: typer.Context,
-    suite: Annotated[
-        str,
-        typer.Argument(
-            metavar="SUITE", help="compeval, structure, or natural (needs a table).", autocompletion=complete_suite
-        ),
-    ],
-    out: Annotated[Path, opt.build_out_option("Folder for the datasets."), OUTPUT_FOLDER],
+    suite: Annotated[str, typer.Argument(metavar="SUITE", help="compeval, structure, or natural (needs a table).")],
+    out: Annotated[Path, opt.build_out_option("Folder for the datasets; old ones are replaced."), OUTPUT_FOLDER],
     tables: Annotated[
         list[Path] | None,
         typer.Argument(metavar="TABLE...", help="Tables of corpora, from probe analyze; one per language."),
@@ -50,7 +44,7 @@ def build(
     seed: Annotated[int, opt.build_seed_option("the datasets")] = 0,
     format_: Annotated[str, opt.build_format_option(opt.DATASET_FORMATS)] = "directory",
     licence: Annotated[
-        str | None, typer.Option("--license", help="With --format hub: the licence in the README.")
+        str | None, typer.Option("--license", help="With --format hub: name of the licence in the README.")
     ] = None,
     *,
     compeval: opt.CompevalOptions,
@@ -58,7 +52,10 @@ def build(
     card: opt.CardOptions,
     natural: opt.NaturalOptions,
 ) -> None:
-    """Build the datasets of a suite and write them into a folder."""
+    """Build the datasets of a suite and write them into a folder.
+
+    A suite is a list of tasks. The dataset of a task has sentences, questions about them, and the answers.
+    """
     from sentprobe.commands.shared.target_options import parse_compeval, parse_natural
     from sentprobe.probes.formats import hub_dataset
     from sentprobe.probes.runs.request.built_suites import (
@@ -105,7 +102,10 @@ def build(
 def build_into(
     suite: "AnySuite", *, out: Path, fmt: str, command: str, reporter: Reporter
 ) -> "tuple[list[ProbeDataset], list[TooFewError]]":
-    """Build the datasets of a suite into *out*, one by task name; return them and the errors of the other tasks."""
+    """Build the datasets of a suite, and write each into *out* under the name of its task.
+
+    Returns the datasets, and the errors of the tasks that could not be built.
+    """
     from sentprobe.probes.dataset import ProbeDataset, TooFewError
     from sentprobe.probes.formats import directory, hub, registry
     from sentprobe.probes.runs.request.built_suites import build_all
@@ -122,7 +122,7 @@ def build_into(
     for name, result in build_all(suite, command=command, reporter=reporter):
         if isinstance(result, ProbeDataset):
             stored = rename_as_published(result) if published else result
-            hub.remove_folder_readme(out)  # an interrupted command leaves none, rather than an old one
+            hub.remove_folder_readme(out)  # so that an interrupted command leaves no outdated README
             registry.write_dataset(stored, paths[name], format=fmt)
             if suffix:
                 hub.write_split_files(result, out / hub.PARQUET / name)
@@ -149,6 +149,7 @@ def _write_readme(out: Path, *, fmt: str, licence: str) -> None:
 
 
 def _check_no_probe_words(suite: "AnySuite") -> None:
+    """Raise UsageError if a task of the suite has probe words, which SentEval's format cannot hold."""
     from sentprobe.probes.runs.request.built_suites import NaturalSuite
 
     if isinstance(suite, NaturalSuite):
@@ -174,10 +175,14 @@ def _print_summary(suite: "AnySuite", datasets: "Sequence[ProbeDataset]") -> Non
 
 
 BASELINES = ("majority", "length", "nb-uni-tfidf", "nb-bi-tfidf")
+"""Keys of the paper's baselines in the card of a natural-text task."""
 
 
 def build_summary(datasets: "Sequence[ProbeDataset]", *, natural: bool) -> "Table":
-    """Return a terminal table of split sizes, and of classes and baselines, or of sentences and structures."""
+    """Return a terminal table of the sizes of datasets.
+
+    Beside the sizes of the splits: for *natural* text, classes and baselines; otherwise sentences and structures.
+    """
     from sentprobe.probes.compeval.item_counts import count_templates
     from sentprobe.probes.dataset import Split
 
@@ -198,7 +203,7 @@ def build_summary(datasets: "Sequence[ProbeDataset]", *, natural: bool) -> "Tabl
 
 
 def build_composition_table(datasets: "Sequence[ProbeDataset]") -> "Table":
-    """Return a terminal table of the composition of datasets beside that of the published datasets (percent)."""
+    """Return a terminal table of the shares of structures, in percent, in the datasets and the published datasets."""
     table = build_empty_table(["share in %", *(data.name for data in datasets), "published"])
     rows = {name: shares for data in datasets for name, shares in data.card.composition.items()}
     for name, shares in rows.items():

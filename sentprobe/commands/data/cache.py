@@ -44,7 +44,7 @@ def show(context: typer.Context) -> None:
     cached_encoders, form_files = list_cached_encoders(directory), find_kept_files(directory)
     print(f"cache: {directory}")
     if not (cached_encoders or form_files):
-        print("it is empty")
+        print("the cache is empty")
         return
     if cached_encoders:
         print_table(build_encoder_table(cached_encoders))
@@ -77,7 +77,7 @@ def clear_command(
     removed = clear_vectors(directory, encoder=encoder, older_than=older_than)
     parts = [format_count(removed.encoders, "encoder")]
     size = removed.size
-    # Inflected forms of lexicons are removed only if no encoder is selected.
+    # With --encoder, inflected forms of lexicons are kept.
     if encoder is None and (forms := clear_inflected_forms(directory, older_than=older_than)):
         parts.append(format_count(len(forms), "lexicon"))
         size += sum(forms)
@@ -86,7 +86,7 @@ def clear_command(
 
 @cache_app.command("check", cls=HelpfulCommand)
 def check_command() -> None:
-    """Read every file, and remove damaged files."""
+    """Read every file in the cache, and remove damaged files."""
     from sentprobe.probes.encoders.cache.cache_upkeep import check_cache_files
 
     directory = find_cache_directory()

@@ -7,9 +7,14 @@ from typing import Annotated
 
 import typer
 
-from sentprobe.commands.shared.completion import complete_encoder
 from sentprobe.commands.shared.interruption import report_interruption
-from sentprobe.commands.shared.options import build_out_option, build_seed_option, format_command_line
+from sentprobe.commands.shared.options import (
+    REPLACED,
+    build_out_option,
+    build_seed_option,
+    expand_option_groups,
+    format_command_line,
+)
 from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC, OUTPUT_FILE
 from sentprobe.commands.shared.table_output import check_output_file
 from sentprobe.disk.files import decode_lines, find_cache_directory
@@ -20,20 +25,13 @@ from sentprobe.progress import Reporter, SilentReporter, show_bars
 from sentprobe.specs import COMPEVAL
 
 
+@expand_option_groups
 def embed(
     source: Annotated[
-        str,
-        typer.Argument(metavar="DATASET", help="Dataset, text file with a sentence on each line, or compeval."),
-        INPUT,
+        str, typer.Argument(metavar="DATASET", help="Dataset, folder of datasets, lines of text, or compeval."), INPUT
     ],
-    encoder: Annotated[
-        str,
-        typer.Option(
-            "--encoder", "-e", help="bow, bow:FILE, st:MODEL, ...; see probe encoders.", autocompletion=complete_encoder
-        ),
-        INPUT_SPEC,
-    ],
-    out: Annotated[Path, build_out_option("File for the vectors: .npz, .safetensors, ..."), OUTPUT_FILE],
+    encoder: Annotated[str, typer.Option("--encoder", "-e", help="Encoder, as listed by probe encoders."), INPUT_SPEC],
+    out: Annotated[Path, build_out_option(f"File to write: .npz, .npy, ...; {REPLACED}"), OUTPUT_FILE],
     format_: Annotated[
         str | None,
         typer.Option(
@@ -45,7 +43,10 @@ def embed(
     no_cache: Annotated[bool, typer.Option("--no-cache", help="Do not read or write the cache.")] = False,
     threads: Annotated[int | None, typer.Option(help="PyTorch threads. Default: one per core.")] = None,
 ) -> None:
-    """Write the vectors of a dataset's sentences to a file."""
+    """Write the vectors of a dataset's sentences to a file.
+
+    probe run -e file:FILE reads the vectors back.
+    """
     from sentprobe.probes.encoders.cache.embedding import embed as encode
     from sentprobe.probes.encoders.cache.vector_cache import Cache
     from sentprobe.probes.encoders.files.vector_formats import find_format, write_vectors
@@ -74,11 +75,14 @@ def embed(
 
 
 def read_sentences(source: str, *, seed: int = 0, command: str = "", reporter: Reporter | None = None) -> list[str]:
-    """Return the distinct sentences of a source in order: compeval, datasets, or a text file with one a line."""
+    """Return the distinct sentences of a source in order. Raises UsageError or FormatError.
+
+    - source: ``compeval``, a dataset, a folder of datasets, or a text file with a sentence on each line
+    """
     reporter = reporter or SilentReporter()
     sentences = list(dict.fromkeys(_read_source(source, seed=seed, command=command, reporter=reporter)))
     if not sentences:
-        raise UsageError(f"{source}: there are no sentences in it")
+        raise FormatError(f"{source}: there are no sentences in it")
     return sentences
 
 

@@ -5,26 +5,24 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sentprobe.commands.shared.table_output import find_table_format
 from sentprobe.display.screen import print_table
-from sentprobe.display.table_writers import build_empty_table
-from sentprobe.errors import UsageError, suggest
+from sentprobe.display.table_writers import TableFormat, build_empty_table
 
 if TYPE_CHECKING:
     from sentprobe.probes.encoders.kinds import EncoderKind
 
-FORMATS = ("text", "json")
 FIELDS = ("name", "example", "summary", "argument", "extra", "extra_for", "installed")
 
 
 def encoders(format_: Annotated[str, typer.Option("--format", help="text or json.")] = "text") -> None:
-    """List the kinds of encoder, each with an example and the pip extra that it needs."""
-    if format_ not in FORMATS:
-        raise UsageError(f"unknown format {format_!r}{suggest(format_, FORMATS)}; known: {', '.join(FORMATS)}")
+    """List the kinds of encoder, each with an example and its pip extra."""
+    style = find_table_format(format_, None, subject="probe encoders", allowed=(TableFormat.TEXT, TableFormat.JSON))
     from rich.text import Text
 
     from sentprobe.probes.encoders.kinds import ENCODERS
 
-    if format_ == "json":
+    if style is TableFormat.JSON:
         print(json.dumps([{field: getattr(kind, field) for field in FIELDS} for kind in ENCODERS], indent=2))
         return
     table = build_empty_table(("kind", "what it is, and an example", "extra"), left=[1, 2])
@@ -35,7 +33,7 @@ def encoders(format_: Annotated[str, typer.Option("--format", help="text or json
 
 
 def describe_extra(kind: "EncoderKind") -> str:
-    """Return which extra is needed, and whether it is installed."""
+    """Return the pip extra that a kind of encoder needs, and whether it is installed."""
     if not kind.extra:
         return "none needed"
     purpose = f" (for {kind.extra_for})" if kind.extra_for else ""

@@ -1,4 +1,4 @@
-"""The command ``probe sentences``: write the sentences of a run, to encode them elsewhere."""
+"""The command ``probe sentences``: write the sentences of a run to a file, to encode them elsewhere."""
 
 import json
 import sys
@@ -22,7 +22,7 @@ app = typer.Typer(add_completion=False)
 
 
 class SentenceFormat(StrEnum):
-    """The formats of a sentence file."""
+    """Formats of a file of sentences."""
 
     TEXT = "text"
     JSONL = "jsonl"
@@ -34,7 +34,7 @@ def sentences(
     context: typer.Context,
     targets: Annotated[
         list[str],
-        typer.Argument(metavar="SUITE|PATH...", help="compeval, structure, natural TABLE, or datasets."),
+        typer.Argument(metavar="SUITE|PATH...", help="compeval, structure, natural TABLE..., or datasets."),
         INPUT,
     ],
     out: opt.InsteadOfStdoutOption = None,
@@ -42,16 +42,16 @@ def sentences(
         str | None, opt.build_format_option(("text (a sentence per line)", "jsonl"), opt.DEFAULT_FORMAT_HELP)
     ] = None,
     task: opt.TaskOption = None,
-    seed: Annotated[int, opt.build_seed_option("generated tasks, equal to that of probe run")] = 0,
+    seed: Annotated[int, opt.build_seed_option("generated tasks, as in probe run")] = 0,
     *,
     compeval: opt.CompevalOptions,
     items: opt.ItemOptions,
     natural: opt.NaturalOptions,
 ) -> None:
-    """Write to a file the sentences that a run needs, to encode them elsewhere.
+    """Write the sentences of a run to a file, to encode them elsewhere.
 
-    Each distinct sentence is written once, in a fixed order. The same options as in probe run give the same sentences.
-    probe run -e file:VECTORS reads the vectors.
+    Each distinct sentence is written once, in a fixed order. The options of probe run give the sentences of that run.
+    probe run -e file:VECTORS reads their vectors.
     """
     from sentprobe.commands.shared.target_options import parse_targets
     from sentprobe.probes.runs.request.built_suites import build_failure_error
@@ -79,7 +79,7 @@ def sentences(
 
 
 def find_sentence_format(name: str | None, out: Path | None) -> SentenceFormat:
-    """Return the named format; without a name, the format for the suffix of *out*."""
+    """Return the named format or, if *name* is None, the format for the suffix of *out*."""
     if name is not None:
         return choose_member(SentenceFormat, name, what="format")
     is_jsonl = out is not None and out.suffix.lower() == ".jsonl"
@@ -87,10 +87,10 @@ def find_sentence_format(name: str | None, out: Path | None) -> SentenceFormat:
 
 
 def _format_lines(texts: Sequence[str]) -> Iterator[str]:
-    """Yield a line for each sentence; raise UsageError if one is empty or has a line break."""
+    """Yield a line for each sentence; raise UsageError for an empty sentence or one with a line break."""
     for text in texts:
         if not text or not {"\n", "\r"}.isdisjoint(text):
-            raise UsageError(f"the sentence {text!r} is not one line; write --format jsonl")
+            raise UsageError(f"the sentence {text!r} does not fit a line; use --format jsonl")
         yield f"{text}\n"
 
 

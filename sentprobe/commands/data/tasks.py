@@ -1,6 +1,7 @@
-"""The command ``probe tasks``: list the tasks of all suites."""
+"""The command ``probe tasks``: list the tasks of all suites, with question, classes and number of items."""
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Annotated
 
@@ -13,7 +14,7 @@ from sentprobe.specs import COMPEVAL, STRUCTURE
 if TYPE_CHECKING:
     from sentprobe.probes.known_task import KnownTask
 
-PAPERS = {
+PAPERS: Mapping[str, str] = {
     COMPEVAL: "Ettinger et al. 2018",
     STRUCTURE: "after Ettinger et al. 2018",
     "conneau": "Conneau et al. 2018",
@@ -21,11 +22,12 @@ PAPERS = {
     "universal": "from Universal Dependencies",
     "adi-controls": "Adi et al. 2017",
 }
+"""Paper that a suite or group of tasks comes from."""
 
 
 @dataclass(frozen=True, slots=True)
 class ListedTask:
-    """The fields of a task that ``probe tasks`` shows."""
+    """A task as ``probe tasks`` shows it."""
 
     name: str
     suite: str
@@ -34,10 +36,11 @@ class ListedTask:
     items: dict[str, int]
     paper: str
     published: str
-    """The name of the published file if it differs from the task's name; else empty."""
+    """Name of the published file, if it differs from the task's name; else empty."""
     classifier: str
+    """Preset of the classifier that is the task's default."""
     probe_words: str
-    """The vectors of probe words: "one-hot", or "encoder" for the encoder's word vectors."""
+    """Vectors of probe words: "one-hot", or "encoder" for the encoder's own word vectors."""
 
 
 def list_tasks() -> tuple[ListedTask, ...]:
@@ -67,7 +70,7 @@ def list_tasks() -> tuple[ListedTask, ...]:
 
 
 def tasks(as_json: Annotated[bool, typer.Option("--json", help="Print JSON with all details.")] = False) -> None:
-    """List the tasks: question, classes, items, and paper."""
+    """List the tasks: question, classes, number of items, and paper."""
     from rich.text import Text
 
     listed = list_tasks()

@@ -7,7 +7,6 @@ import typer
 
 from sentprobe.commands.gen.gen_options import OUTPUT, ContentOptions, FeatureOptions, WordOptions
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.completion import complete_template
 from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
 from sentprobe.errors import UsageError
@@ -20,15 +19,14 @@ def generate(
     context: typer.Context,
     template: Annotated[
         list[str] | None,
-        opt.declare_option(
-            opt.WHAT,
+        opt.data_option(
             "--template",
             "-t",
-            help="Template, from gen templates; repeatable. Default: no recipient, at most 1 relative clause.",
-            autocompletion=complete_template,
+            help="Sentence structure, from gen templates; repeatable. Default: no recipient, at most one relative "
+            "clause.",
         ),
     ] = None,
-    n: Annotated[int, opt.declare_option(opt.WHAT, "--n", "-n", help="Number of sentences.")] = 10,
+    n: Annotated[int, opt.data_option("--n", "-n", help="Number of sentences.")] = 10,
     seed: Annotated[int, opt.build_seed_option("the sample", opt.WHAT)] = 0,
     vocabulary: opt.VocabularyOption = None,
     lexicon: opt.LexiconOption = None,
@@ -36,31 +34,25 @@ def generate(
     profile: opt.ProfileOption = None,
     exclude: Annotated[
         list[Path] | None,
-        opt.declare_option(
-            opt.WHAT,
+        opt.data_option(
             metavar="FILE",
-            help="Exclude the sentences in this file: output of gen, or one sentence per line; repeatable.",
+            help="Exclude the sentences in this file: output of gen, or a sentence on each line; repeatable.",
         ),
         INPUT,
     ] = None,
-    count: Annotated[
-        bool, opt.declare_option(opt.WHAT, "--count", help="Only print the number of possible sentences.")
-    ] = False,
+    count: Annotated[bool, opt.data_option("--count", help="Only print the number of possible sentences.")] = False,
     *,
     content: ContentOptions,
     features: FeatureOptions,
     words: WordOptions,
     out: Annotated[
-        Path | None, opt.build_out_option("Write to this file instead of stdout.", OUTPUT), OUTPUT_FILE
+        Path | None, opt.build_out_option(f"File to write instead of stdout; {opt.REPLACED}", OUTPUT), OUTPUT_FILE
     ] = None,
-    format: Annotated[str | None, opt.build_format_option(FORMAT_NAMES, "Default: by suffix.", OUTPUT)] = None,
+    format: Annotated[str | None, opt.build_format_option(FORMAT_NAMES, "Default: suffix.", OUTPUT)] = None,
     quiet: Annotated[bool, opt.declare_option(OUTPUT, "--quiet", "-q", help="Show no progress.")] = False,
     version: opt.VersionOption = False,  # noqa: ARG001 - read by its callback
 ) -> None:
-    """Generate sentences, sampled uniformly (or by --profile) and without repetition.
-
-    Every sentence expresses one event, and every event has one sentence. Features that no option fixes vary.
-    """
+    """Generate sentences, sampled uniformly (or by --profile) and without repetition."""
     if context.invoked_subcommand is not None:
         _reject_options_before_subcommand(context)
         return
@@ -86,7 +78,7 @@ def generate(
 
 
 def _reject_options_before_subcommand(context: typer.Context) -> None:
-    """Raise UsageError for options of ``gen`` before a subcommand, which would have no effect."""
+    """Raise UsageError for an option of ``gen`` before a subcommand, because it would have no effect."""
     for option in map_given_options(context).values():
         raise UsageError(
             f"{option} stands before {context.invoked_subcommand!r} and has "

@@ -1,6 +1,7 @@
-"""The options of ``gen`` that define a space of sentences, in groups."""
+"""Groups of options of ``gen`` that define the space of possible sentences."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,73 +11,73 @@ from sentprobe.generator.events.event import Aspect, Mood, Number, Polarity, Rol
 from sentprobe.lexicon import Flag
 from sentprobe.lexicon.words import VERB_FLAGS
 
-MUST = "Required and forbidden content"
+MUST = "Required and forbidden content (repeatable)"
 OUTPUT = "Output"
-"""MUST and OUTPUT are titles of panels of ``--help``."""
+"""MUST and OUTPUT are titles of panels in ``--help``."""
+
+content_option, feature_option, word_option = (partial(declare_option, panel) for panel in (MUST, FIX, VARY))
+"""Functions that declare an option in the panel for content, features or words of ``--help``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ContentOptions:
-    """Required and forbidden events and lemmas."""
+    """Options for required and forbidden events and lemmas."""
 
-    require: Annotated[list[str] | None, declare_option(MUST, help="Required event: 'help[past](agent: lawyer)'.")] = (
-        None
-    )
+    require: Annotated[list[str] | None, content_option(help="Required event: 'help[past](agent: lawyer)'.")] = None
     require_any: Annotated[
-        list[str] | None, declare_option(MUST, help="At least one of this option's events is required.")
+        list[str] | None, content_option(help="Event; at least one of these events is required.")
     ] = None
-    forbid: Annotated[list[str] | None, declare_option(MUST, help="Forbidden event.")] = None
-    require_word: Annotated[list[str] | None, declare_option(MUST, help="Required lemma.")] = None
-    forbid_word: Annotated[list[str] | None, declare_option(MUST, help="Forbidden lemma.")] = None
+    forbid: Annotated[list[str] | None, content_option(help="Forbidden event.")] = None
+    require_word: Annotated[list[str] | None, content_option(help="Required lemma.")] = None
+    forbid_word: Annotated[list[str] | None, content_option(help="Forbidden lemma.")] = None
     config: Annotated[
-        Path | None, declare_option(MUST, help="Constraint file of the generator of Ettinger et al."), INPUT
+        Path | None, content_option(help="JSON constraint file of Ettinger et al. (only one)."), INPUT
     ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FeatureOptions:
-    """Fixed features of main clauses, relative clauses and nouns."""
+    """Options that fix features of main clauses, relative clauses and nouns."""
 
-    mood: Annotated[Mood | None, declare_option(FIX, help="Statements by default.")] = None
-    ask: Annotated[Role | None, declare_option(FIX, help="Role that questions ask for; yes/no by default.")] = None
-    reflexive: Annotated[Role | None, declare_option(FIX, help="Role of himself, herself or themselves.")] = None
-    tense: Annotated[Tense | None, declare_option(FIX)] = None
-    voice: Annotated[Voice | None, declare_option(FIX)] = None
-    aspect: Annotated[Aspect | None, declare_option(FIX)] = None
-    polarity: Annotated[Polarity | None, declare_option(FIX)] = None
-    rc_tense: Annotated[Tense | None, declare_option(FIX, help="Of relative clauses.")] = None
-    rc_voice: Annotated[Voice | None, declare_option(FIX, help="Of relative clauses.")] = None
-    rc_aspect: Annotated[Aspect | None, declare_option(FIX, help="Of relative clauses.")] = None
-    rc_polarity: Annotated[Polarity | None, declare_option(FIX, help="Of relative clauses.")] = None
-    number: Annotated[Number | None, declare_option(FIX, help="Of all nouns.")] = None
+    mood: Annotated[Mood | None, feature_option(help="Kind of sentence. Default: statement.")] = None
+    ask: Annotated[Role | None, feature_option(help="Role that questions ask for. Default: yes/no.")] = None
+    reflexive: Annotated[Role | None, feature_option(help="Role of himself, herself or themselves.")] = None
+    tense: Annotated[Tense | None, feature_option(help="Tense of main clauses.")] = None
+    voice: Annotated[Voice | None, feature_option(help="Voice of main clauses.")] = None
+    aspect: Annotated[Aspect | None, feature_option(help="Aspect of main clauses.")] = None
+    polarity: Annotated[Polarity | None, feature_option(help="Polarity of main clauses.")] = None
+    rc_tense: Annotated[Tense | None, feature_option(help="Tense of relative clauses.")] = None
+    rc_voice: Annotated[Voice | None, feature_option(help="Voice of relative clauses.")] = None
+    rc_aspect: Annotated[Aspect | None, feature_option(help="Aspect of relative clauses.")] = None
+    rc_polarity: Annotated[Polarity | None, feature_option(help="Polarity of relative clauses.")] = None
+    number: Annotated[Number | None, feature_option(help="Number of all nouns.")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WordOptions:
-    """Function words, and numbers of adverbs, adjectives and coordinations."""
+    """Options for function words, and for the numbers of adverbs, adjectives and coordinations."""
 
-    determiner: Annotated[list[str] | None, declare_option(VARY, help="the, a, some, no, every, this, that, any.")] = (
+    determiner: Annotated[list[str] | None, word_option(help="the (default), a, some, no, every, this, that, any.")] = (
         None
     )
-    relativizer: Annotated[list[str] | None, declare_option(VARY, help="that, who, which.")] = None
-    negator: Annotated[list[str] | None, declare_option(VARY, help="not, n't.")] = None
+    relativizer: Annotated[list[str] | None, word_option(help="that (default), who, which.")] = None
+    negator: Annotated[list[str] | None, word_option(help="not (default), n't.")] = None
     modal: Annotated[
-        list[str] | None, declare_option(VARY, help="can, must, ..., or none (a clause with a tense instead).")
+        list[str] | None, word_option(help="can, must, ..., or none (default): a tense instead of a modal.")
     ] = None
     fronting: Annotated[
-        list[str] | None, declare_option(VARY, help="Order of main clauses: none, object-first (German).")
+        list[str] | None, word_option(help="Order of main clauses: none (default), object-first (German).")
     ] = None
-    adverbs: Annotated[str, declare_option(VARY, help="Number of adverbs before a verb: 2, or 0-2.")] = "0"
-    adjectives: Annotated[str, declare_option(VARY, help="Number of adjectives before a noun: 1, or 0-1.")] = "0"
+    adverbs: Annotated[str, word_option(help="Number of adverbs before a verb: 2, or 0-2.")] = "0"
+    adjectives: Annotated[str, word_option(help="Number of adjectives before a noun: 1, or 0-1.")] = "0"
     coordinations: Annotated[
-        str, declare_option(VARY, help="Number of pairs such as 'the man and the woman' in a sentence: 1, or 0-1.")
+        str, word_option(help="Number of pairs such as 'the man and the woman' in a sentence: 1, or 0-1.")
     ] = "0"
     allow: Annotated[
         list[Flag] | None,
-        declare_option(
-            VARY,
+        word_option(
             metavar=f"[{'|'.join(VERB_FLAGS)}]",
-            help="stative, punctual, psych: such verbs in the progressive; syncretic: verbs with one form for present "
-            "and past (hit).",
+            help="stative, punctual, psych: such verbs also in the progressive; syncretic: also verbs whose past "
+            "equals the plain form (hit).",
         ),
     ] = None

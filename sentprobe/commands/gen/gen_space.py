@@ -1,4 +1,4 @@
-"""The space of sentences that the options of ``gen`` define, and the output of a sample."""
+"""The space of possible sentences that the options of ``gen`` define, and output of a sample from this space."""
 
 import sys
 from collections.abc import Sequence
@@ -23,6 +23,7 @@ from sentprobe.progress import show_bars
 from sentprobe.specs import choose_member
 
 PROGRESS_THRESHOLD = 50_000
+"""Number of sentences from which progress is shown."""
 
 
 def make_space(
@@ -35,12 +36,15 @@ def make_space(
     words: WordOptions | None = None,
     profile: Profile | None = None,
 ) -> Space:
-    """Return the space of the options; without templates, use the templates of the config file, else all templates."""
-    constraints, usual = _build_constraints(content or ContentOptions(), lexicon)
+    """Return the space of sentences that the options define.
+
+    - templates: by default the templates of the constraint file or, without a file, all
+    """
+    constraints, default_templates = _build_constraints(content or ContentOptions(), lexicon)
     return Space(
         lexicon,
         vocabulary=vocabulary or choose_vocabulary(lexicon),
-        templates=tuple(templates) or usual,
+        templates=tuple(templates) or default_templates,
         choices=_build_choices(features or FeatureOptions(), words or WordOptions()),
         constraints=constraints,
         profile=profile,
@@ -86,7 +90,7 @@ def _build_choices(features: FeatureOptions, words: WordOptions) -> Choices:
 
 
 def _build_constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Constraints, tuple[str, ...]]:
-    """Return the constraints and the default templates."""
+    """Return the constraints of the options, and the default templates."""
     base = Constraints()
     templates: tuple[str, ...] = ("all",)
     if content.config is not None:
@@ -107,7 +111,7 @@ def _build_constraints(content: ContentOptions, lexicon: Lexicon) -> tuple[Const
 
 
 def parse_range(text: str, name: str) -> tuple[int, ...]:
-    """Return the numbers of a range; *name* says what they count.
+    """Return the numbers of a range; *name* is the counted thing, for messages.
 
     >>> parse_range("2", "adverbs"), parse_range("0-2", "adverbs")
     ((2,), (0, 1, 2))
@@ -124,7 +128,7 @@ def parse_range(text: str, name: str) -> tuple[int, ...]:
 
 
 def choose_record_format(out: Path | None, name: str | None, *, otherwise: str) -> str:
-    """Return the format for *out* or, without *out*, for a file with the suffix *otherwise*."""
+    """Return the format *name*; if None, that of the suffix of *out* or, without *out*, of the suffix *otherwise*."""
     format_name = find_record_format(out.suffix if out else otherwise, name)
     if out is None and format_name == PARQUET:
         raise UsageError("Parquet cannot be written to standard output; name a file with --out")
@@ -134,7 +138,7 @@ def choose_record_format(out: Path | None, name: str | None, *, otherwise: str) 
 def write_sample(
     space: Space, n: int, out: Path | None, name: str, *, seed: int, excluded_indices: Sequence[int], quiet: bool
 ) -> None:
-    """Sample *n* sentences and write them, with progress on stderr for many sentences, unless *quiet*."""
+    """Sample *n* sentences and write them to *out* or stdout; for many sentences, show progress unless *quiet*."""
     with show_bars(show=not quiet and n >= PROGRESS_THRESHOLD) as reporter:
         indices = space.sample(n, seed=seed, without=excluded_indices)
         if out is not None:

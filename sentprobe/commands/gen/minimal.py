@@ -23,13 +23,14 @@ def _list_paradigms() -> list[str]:
     return [*load_paradigms(), ALL_PARADIGMS]
 
 
+@opt.expand_option_groups
 def minimal(
     paradigm: Annotated[
         list[str] | None,
         typer.Option(
             "--paradigm",
             "-p",
-            help="Error of the bad sentences, from --list; repeatable. all: all that the vocabulary has words for.",
+            help="Kind of error, from --list; repeatable. all: every kind that the vocabulary has words for.",
             autocompletion=build_completer(_list_paradigms),
         ),
     ] = None,
@@ -39,11 +40,13 @@ def minimal(
         bool,
         typer.Option(
             "--list",
-            help="List the paradigms: example, number of pairs, how bad differs, accuracy of unigrams and length.",
+            help="List the paradigms: example, number of pairs, difference, accuracy of word frequency and length.",
         ),
     ] = False,
     out: Annotated[
-        Path | None, opt.build_out_option("Write to this file or folder instead of stdout."), OUTPUT_FILE
+        Path | None,
+        opt.build_out_option(f"File to write instead of stdout; {opt.REPLACED} lm-eval: a new folder."),
+        OUTPUT_FILE,
     ] = None,
     format_: Annotated[
         str | None, opt.build_format_option(("jsonl", "parquet", "lm-eval (a folder)"), "Default: by the suffix.")
@@ -52,11 +55,11 @@ def minimal(
     lexicon: opt.LexiconOption = None,
     language: opt.LanguageOption = "en",
 ) -> None:
-    """Write minimal pairs: a good sentence, and the same with an error.
+    """Write minimal pairs: a sentence, and the same with one error.
 
-    The good sentence has exactly one parse. The bad one has none; in paradigms of selection it parses, but has a noun
-    of the wrong sort. The fields are those of BLiMP; critical is the first token that differs, counted from 1;
-    annotation is that of the good sentence.
+    The good sentence has exactly one parse, the bad sentence none. Only in paradigms of selection does the bad sentence
+    parse, with a noun of the wrong sort. The fields are those of BLiMP. The field critical is the number of the first
+    token that differs, counted from 1; the field annotation describes the good sentence.
     """
     from sentprobe.generator.minimal import minimal_files as files
     from sentprobe.generator.minimal.minimal_pairs import build_pair_spaces
@@ -88,7 +91,7 @@ LISTED_PAIRS = 200
 
 
 def _measure_surface_models(pairs: "Sequence[MinimalPair]") -> tuple[float, float]:
-    """Return the accuracy of word frequencies and of preferring the shorter sentence, in percent."""
+    """Return the accuracies in percent of preferring more frequent words, and of preferring the shorter sentence."""
     from sentprobe.probes.language_models import sentence_pairs as lm
 
     rows = [lm.SentencePair(pair.good, pair.bad, "", "", "") for pair in pairs]

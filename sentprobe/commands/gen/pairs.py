@@ -1,4 +1,4 @@
-"""The command ``gen pairs``: triplets of sentences with the same and with other meanings."""
+"""The command ``gen pairs``: triplets of an anchor, a paraphrase, and negatives that differ in meaning."""
 
 import sys
 from collections.abc import Iterable, Iterator
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.completion import build_completer, complete_contrast, complete_template
+from sentprobe.commands.shared.completion import build_completer
 from sentprobe.disk.files import make_parent_folder
 from sentprobe.errors import UsageError
 from sentprobe.generator.spaces.held_out_words import SplitSide, parse_side
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class PairUse(StrEnum):
-    """The purpose of pairs, which determines their columns."""
+    """Purposes of triplets, which determine their columns."""
 
     PROBING = "probing"
     TRAINING = "training"
@@ -37,8 +37,8 @@ HoldOutOption = Annotated[
         opt.HELD_OUT,
         "--hold-out",
         metavar="SHARE|TEMPLATE",
-        help="Exclude this share of nouns and verbs, or a structure; repeatable. --held-out uses these alone.",
-        autocompletion=complete_template,
+        help="Exclude this share of nouns and verbs, or this structure; repeatable. --held-out with the same value "
+        "uses nothing else.",
     ),
 ]
 
@@ -46,13 +46,7 @@ HoldOutOption = Annotated[
 @opt.expand_option_groups
 def pairs(
     contrast: Annotated[
-        str,
-        typer.Option(
-            "--contrast",
-            "-c",
-            help=f"Property in which a negative differs: {opt.CONTRASTS}.",
-            autocompletion=complete_contrast,
-        ),
+        str, typer.Option("--contrast", "-c", help=f"Property in which a negative differs: {opt.CONTRASTS}.")
     ],
     n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets, or with --nli of groups of 8 pairs.")] = 10,
     seed: Annotated[int, opt.build_seed_option("the sample")] = 0,
@@ -61,16 +55,16 @@ def pairs(
         str,
         typer.Option(
             "--for",
-            help="probing, or training (only the columns anchor, positive, negative).",
+            help="Purpose: probing, or training (only the columns anchor, positive, negative).",
             autocompletion=build_completer(lambda: PairUse),
         ),
     ] = "probing",
     nli: Annotated[
-        bool, typer.Option("--nli", help="With --for training: premise, hypothesis and label, in groups of 8.")
+        bool, typer.Option("--nli", help="With --for training: entailment pairs (premise, hypothesis, label), by 8.")
     ] = False,
     translate: Annotated[
         str | None,
-        typer.Option("--translate", metavar="LANGUAGE", help="Language of all sentences but the English anchor: de."),
+        typer.Option(metavar="LANGUAGE", help="Translate all sentences but the anchor into this language: de."),
     ] = None,
     out: opt.InsteadOfStdoutOption = None,
     format_: Annotated[
@@ -83,9 +77,9 @@ def pairs(
 ) -> None:
     """Write triplets: an anchor, a paraphrase, and negatives.
 
-    The positive differs from the anchor in form, not in meaning. Each negative differs from the anchor in one property
-    of meaning. The negative has the form of the positive; the hard_negative has the form of the anchor. All sentences
-    are annotated.
+    The paraphrase (positive) differs from the anchor in form, not in meaning. Each negative differs from the anchor in
+    one property of meaning, the contrast. The negative has the form of the positive, the hard_negative the form of the
+    anchor. All sentences are annotated.
 
     The format blimp has the positive as sentence_good and the negative as sentence_bad; both are grammatical.
     """
@@ -136,7 +130,7 @@ def _build_rows(
     is_training: bool,
     translator: "Translator | None",
 ) -> Iterator[Any]:
-    """Return the lines of a file, or its Parquet tables."""
+    """Return the rows of the output: lines of text, or Arrow tables for Parquet."""
     from sentprobe.generator.pairs import training_files, translation, triplet_files
     from sentprobe.generator.pairs.inference_pairs import NliSpace
 
@@ -155,7 +149,7 @@ def _build_rows(
 def make_translator(
     words: "Lexicon", language: str | None, contrast: str, *, can_translate: bool
 ) -> "Translator | None":
-    """Return the translator from an English lexicon into *language*, or None without a language. Raises UsageError."""
+    """Return a translator from an English lexicon into *language*, or None without a language. Raises UsageError."""
     from sentprobe.generator.pairs.contrasts import find_contrast
     from sentprobe.generator.pairs.translation import UNTRANSLATED, Translator
 
@@ -172,7 +166,7 @@ def make_translator(
 
 
 def find_split_side(hold_out: Iterable[str], source: opt.TripletOptions) -> SplitSide | None:
-    """Return the chosen side of the split; None means all words and structures."""
+    """Return the words and structures that --hold-out leaves or --held-out selects; None means all."""
     included_side = parse_side([*hold_out], held_out=False)
     held_out = parse_side(source.held_out or (), held_out=True)
     if included_side and held_out:

@@ -13,7 +13,7 @@ import typer
 from sentprobe.commands.shared.options import InsteadOfStdoutOption, LanguageOption, LexiconOption, build_format_option
 from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.disk.files import decode_line, make_parent_folder
-from sentprobe.errors import SentprobeError, UsageError, format_count
+from sentprobe.errors import FormatError, SentprobeError, UsageError, format_count
 from sentprobe.generator.sentences.parse import find_only_reading, normalize_sentence, parse_clauses
 from sentprobe.grammars.shapes import QUESTION
 from sentprobe.lexicon import Lexicon
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 def parse(
     sentences: Annotated[list[str] | None, typer.Argument(help="Sentences, with spaces between tokens.")] = None,
-    file: Annotated[Path | None, typer.Option(help="File with a sentence on each line."), INPUT] = None,
+    file: Annotated[Path | None, typer.Option(help="File with a sentence on each line; - is stdin."), INPUT] = None,
     lexicon: LexiconOption = None,
     language: LanguageOption = "en",
     strict: Annotated[bool, typer.Option("--strict", help="Reject capitals and a final . ? !")] = False,
@@ -68,14 +68,14 @@ def parse(
 
 
 def _reject_file_names(sentences: Iterable[str]) -> None:
-    """Raise UsageError for a file name in the place of a sentence."""
+    """Raise UsageError if a sentence is the name of an existing file."""
     for text in sentences:
         if os.path.isfile(text):  # noqa: PTH113 - Path raises where the name is too long
             raise UsageError(f"{text}: is a file; gen parse --file {shlex.quote(text)} reads it")
 
 
 def _read_lines(sentences: Sequence[str], file: Path | None) -> Iterator[tuple[int, str, bytes]]:
-    """Yield each sentence with its number (of the argument or line) and its location."""
+    """Yield each sentence as the number of its argument or line, its location for messages, and its bytes."""
     if sentences:
         for number, text in enumerate(sentences, 1):
             yield number, f"sentence {number}", text.encode()
@@ -92,22 +92,27 @@ def _read_lines(sentences: Sequence[str], file: Path | None) -> Iterator[tuple[i
 
 
 def _number_lines(source: str, lines: Iterable[bytes]) -> Iterator[tuple[int, str, bytes]]:
+    """Yield the lines that are not blank; raise FormatError if there is none."""
+    is_blank = True
     for number, line in enumerate(lines, 1):
         if line.strip():
+            is_blank = False
             yield number, f"{source}:{number}", line.strip()
+    if is_blank:
+        raise FormatError(f"{source}: there are no sentences in it")
 
 
 def _select_questions(clauses: "Sequence[ParsedClause]") -> "list[ParsedClause]":
-    """Return the derivations that are questions. Raises SentprobeError if none is."""
+    """Return the readings that are questions; raise SentprobeError if there is none."""
     questions = [clause for clause in clauses if clause.shape.mood == QUESTION]
     if not questions:
-        raise SentprobeError("the question mark ends a sentence that is no question")
+        raise SentprobeError("the question mark ends a sentence that is not a question")
     return questions
 
 
 @dataclass(slots=True)
 class _SentenceReader:
-    """Parser of sentences that counts failures, normalized and ambiguous sentences."""
+    """A parser of sentences that counts the failures, and the sentences that were normalized or are ambiguous."""
 
     lexicon: Lexicon
     strict: bool
@@ -116,7 +121,7 @@ class _SentenceReader:
     ambiguous_count: int = 0
 
     def parse_lines(self, lines: Iterable[tuple[int, str, bytes]]) -> "Iterator[ParsedText]":
-        """Yield the sentences that can be parsed; report the others on stderr."""
+        """Yield the parsed sentences; report sentences that cannot be parsed on stderr."""
         from sentprobe.generator.bulk.parsed_records import ParsedText
 
         for number, where, line in lines:

@@ -9,7 +9,7 @@ import typer
 
 from sentprobe.commands.gen.pairs import HoldOutOption, find_split_side
 from sentprobe.commands.shared import options as opt
-from sentprobe.commands.shared.completion import build_completer, complete_contrast
+from sentprobe.commands.shared.completion import build_completer
 from sentprobe.commands.shared.output_paths import OUTPUT_FOLDER
 from sentprobe.errors import UsageError
 from sentprobe.generator.events.event import Mood
@@ -18,7 +18,7 @@ from sentprobe.specs import choose_member
 
 
 class QueryKind(StrEnum):
-    """The kind of queries."""
+    """Kinds of retrieval queries."""
 
     PARAPHRASE = "paraphrase"
     EXCLUSION = "exclusion"
@@ -26,19 +26,18 @@ class QueryKind(StrEnum):
 
 @opt.expand_option_groups
 def retrieval(
-    out: Annotated[Path, opt.build_out_option("New folder for the set."), OUTPUT_FOLDER],
+    out: Annotated[Path, opt.build_out_option("New or empty folder for the files."), OUTPUT_FOLDER],
     contrast: Annotated[
-        list[str] | None,
-        typer.Option("--contrast", "-c", help=f"{opt.CONTRASTS}; repeatable.", autocompletion=complete_contrast),
+        list[str] | None, typer.Option("--contrast", "-c", help=f"{opt.CONTRASTS}; repeatable.")
     ] = None,
     kind: Annotated[
         str,
         typer.Option(
-            help="paraphrase, or exclusion (who helped X but did not help Y).",
+            help="Queries: paraphrase, or exclusion (who helped X but did not help Y).",
             autocompletion=build_completer(lambda: QueryKind),
         ),
     ] = "paraphrase",
-    n: Annotated[int, typer.Option("--n", "-n", help="Queries (per contrast).")] = 1000,
+    n: Annotated[int, typer.Option("--n", "-n", help="Number of queries for each contrast.")] = 1000,
     seed: Annotated[int, opt.build_seed_option("the sample")] = 0,
     *,
     source: opt.TripletOptions,
@@ -47,10 +46,11 @@ def retrieval(
 ) -> None:
     """Write queries and documents for retrieval, in BEIR's layout.
 
-    A query is the anchor of a triplet of gen pairs. The documents are the positives
-    and negatives of all queries; for each query, only its own positive has the same meaning; it alone is relevant.
+    A query is the anchor of a triplet of gen pairs. The documents are the positives and negatives of all queries. Only
+    the query's own positive has its meaning, so this is the only relevant document.
 
-    For exclusion, a document says of an agent that it did something to X and not to Y, to both, or to Y and not to X.
+    With --kind exclusion, a query asks who did something to X but not to Y. A document says that somebody did so to X
+    and not to Y, to both, or to Y and not to X.
     """
     from sentprobe.generator.pairs.exclusion_queries import ExclusionSpace
     from sentprobe.generator.pairs.retrieval_files import sample_distinct_meanings, write_retrieval

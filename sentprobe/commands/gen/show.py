@@ -1,4 +1,4 @@
-"""The command ``gen show``: an event as a tree, and as a picture."""
+"""The command ``gen show``: draw an event as a tree, and as a picture."""
 
 import sys
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from sentprobe.commands.shared.options import LanguageOption, LexiconOption
+from sentprobe.commands.shared.options import REPLACED, LanguageOption, LexiconOption
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.disk.files import write_atomically
 from sentprobe.generator.events.drawing import draw_svg, draw_text
@@ -16,12 +16,12 @@ from sentprobe.lexicon.read import load_lexicon
 
 
 def show(
-    event: Annotated[str, typer.Argument(help="An event, e.g. 'help[past](agent: lawyer)'.")],
-    svg: Annotated[Path | None, typer.Option(help="Write a picture to this file."), OUTPUT_FILE] = None,
+    event: Annotated[str, typer.Argument(help="Event, such as 'help[past](agent: lawyer)'.")],
+    svg: Annotated[Path | None, typer.Option(help=f"SVG file for a picture; {REPLACED}"), OUTPUT_FILE] = None,
     lexicon: LexiconOption = None,
     language: LanguageOption = "en",
 ) -> None:
-    """Draw an event as a tree, with a sentence if it is complete."""
+    """Draw an event as a tree, and print its sentence if complete."""
     from sentprobe.generator.bulk.generate import read_known_event
 
     words = load_lexicon(lexicon, language)
@@ -31,3 +31,4 @@ def show(
         print(realize(parsed_event, words).text)
     if svg is not None:
         write_atomically(svg, draw_svg(parsed_event))
+        print(f"picture: {svg}")

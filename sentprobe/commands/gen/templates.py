@@ -1,4 +1,4 @@
-"""The command ``gen templates``: list the templates."""
+"""The command ``gen templates``: list the templates, which are structures of sentences."""
 
 from sentprobe.commands.shared.options import LanguageOption, LexiconOption, VocabularyOption
 from sentprobe.display.screen import print_table, print_text
@@ -29,7 +29,7 @@ def templates(
 
 
 def describe_template(name: str, lexicon: Lexicon, vocabulary: str) -> tuple[str, str]:
-    """Return the number of sentences of a template, and an example."""
+    """Return the number of sentences of a template, and an example; "0" and no example if there are none."""
     from sentprobe.generator.spaces.space import Space
 
     try:

@@ -1,4 +1,4 @@
-"""The command ``probe compare``: differences between encoders, intervals and paired tests."""
+"""The command ``probe compare``: differences between encoders, with intervals and paired tests."""
 
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -34,16 +34,18 @@ def compare(
     ],
     format_: Annotated[str | None, opt.build_format_option(opt.TABLE_FORMATS, opt.DEFAULT_FORMAT_HELP)] = None,
     out: opt.OutFileOption = None,
-    correction: Annotated[str, opt.build_correction_option("comparisons")] = "holm",
-    against: Annotated[str | None, typer.Option(help="Compare each encoder of the run with this encoder only.")] = None,
+    correction: opt.CorrectionOption = "holm",
+    against: Annotated[
+        str | None, typer.Option(help="Compare each encoder with this encoder only. Default: all.")
+    ] = None,
     table: opt.TableOption = None,
     nearness: opt.NearnessOption = "cosine",
     *,
     latex: opt.LatexOptions,
 ) -> None:
-    """Compare encoders task by task: differences, intervals and paired tests.
+    """Compare encoders on each task: differences, intervals, paired tests.
 
-    Results of probe geometry are compared contrast by contrast, language models paradigm by paradigm.
+    Results of probe geometry are compared on each contrast, language models of probe lm on each paradigm.
     """
     from sentprobe.probes.geometry.measures import Nearness
     from sentprobe.probes.statistics import Correction
@@ -58,14 +60,14 @@ def compare(
 
 @dataclass(frozen=True, slots=True)
 class RunComparisons:
-    """Comparisons of encoders by their probes and by their distances, and of language models."""
+    """Comparisons of encoders by probes and by distances, and of language models."""
 
     probes: "tuple[Comparison, ...]" = ()
     geometry: "tuple[distances.GeometryComparison, ...]" = ()
     language_models: "PairTables" = ()
 
     def tables(self, correction: "Correction") -> Iterator[tuple[str, Grid, str]]:
-        """Yield each table with an empty title and its notes; p-values are corrected within a table."""
+        """Yield each table as title (empty), cells and notes; p-values are corrected within each table."""
         from sentprobe.probes.report.findings import comparisons
         from sentprobe.probes.report.findings import distance_comparisons as distances
 
@@ -79,7 +81,7 @@ class RunComparisons:
             yield "", *table.build_comparison_grid()
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return a flat dictionary for each comparison, all with the same keys."""
+        """Return a dictionary for each comparison, all with the same keys."""
         from sentprobe.probes.report.findings import comparisons
         from sentprobe.probes.report.findings import distance_comparisons as distances
         from sentprobe.probes.report.tables.distance_report import fill_missing_keys
@@ -91,7 +93,7 @@ class RunComparisons:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ComparedRun:
-    """A run, or one of its encoders or language models, with its results."""
+    """A run with its results, or one encoder or language model of a run with its results."""
 
     path: Path
     encoder: str | None
@@ -109,7 +111,10 @@ class ComparedRun:
 def compare_runs(
     runs: Sequence[str], *, correction: "Correction", against: str | None, table: int | None, nearness: "Nearness"
 ) -> RunComparisons:
-    """Compare encoders by probes and by distances, if every run has them; otherwise, say so on stderr."""
+    """Compare encoders by each kind of result (probes, distances, language models) that all runs have.
+
+    A kind that only some runs have is reported on stderr.
+    """
     from sentprobe.commands.results.shown_results import check_distances
 
     _check_runs(runs, against)
@@ -135,12 +140,12 @@ def compare_runs(
     if not unprobed or not requests:
         requests["probes"] = compare_all_probes
     elif len(unprobed) < len(compared_runs):
-        print(format_message(f"left out: probes: {unprobed[0].path} has none"), file=sys.stderr)
+        print(format_message(f"left out: probes: {unprobed[0].path} has no results of probes"), file=sys.stderr)
     return RunComparisons(**_collect_comparisons(requests))
 
 
 def _collect_comparisons(requests: Mapping[str, Callable[[], Any]]) -> dict[str, Any]:
-    """Return the comparisons that can be made, and print why others cannot; if none can, raise the last error."""
+    """Return the results of the requests; print the errors of those that fail, or raise the last if all fail."""
     comparisons, errors = {}, {}
     for kind, compare_pairs in requests.items():
         try:
@@ -184,7 +189,7 @@ def _list_encoder_names(tables: "Sequence[GeometryTable]") -> list[str]:
 def compare_distances(
     compared_runs: Sequence[ComparedRun], *, correction: "Correction", against: str | None = None, nearness: "Nearness"
 ) -> "tuple[distances.GeometryComparison, ...]":
-    """Compare encoders by their distances, within a run or between two runs."""
+    """Compare encoders by the distances of their vectors, within a run or between two runs."""
     from sentprobe.commands.results.shown_results import check_distances
     from sentprobe.probes.report.findings import distance_comparisons as distances
     from sentprobe.probes.report.findings.comparisons import choose_encoder
@@ -238,7 +243,10 @@ def _check_kinds(compared_runs: Sequence[ComparedRun]) -> None:
 def compare_probes(
     compared_runs: Sequence[ComparedRun], *, correction: "Correction", against: str | None, table: int | None
 ) -> "tuple[Comparison, ...]":
-    """Compare encoders in a run, or with *against* the same encoder in two runs; *table* selects a table."""
+    """Compare encoders by their probes, within a run (*against* one encoder, if given) or between two runs.
+
+    - table: number of the table to compare, if a run has several
+    """
     from sentprobe.commands.results.shown_results import build_sides
     from sentprobe.probes.report.findings import comparisons
 
@@ -258,7 +266,7 @@ def compare_probes(
 
 
 def _check_runs(runs: Sequence[str], against: str | None) -> None:
-    """Raise UsageError unless the runs define two sides of a comparison."""
+    """Raise UsageError unless *runs* are one whole run, or two runs without *against*."""
     if len(runs) > 2:
         raise UsageError(f"give one or two runs, not {len(runs)}")
     if len(runs) == 2 and against is not None:
@@ -268,7 +276,7 @@ def _check_runs(runs: Sequence[str], against: str | None) -> None:
 
 
 def _check_table(compared_runs: Sequence[ComparedRun], table: int | None) -> None:
-    """Raise UsageError for a table number above 1 if no run has several tables."""
+    """Raise UsageError for a table number other than 1 if no run has several tables."""
     from sentprobe.probes.report.tables.main_table import sort_results, split_settings
 
     if table in (None, 1):
@@ -278,7 +286,7 @@ def _check_table(compared_runs: Sequence[ComparedRun], table: int | None) -> Non
 
 
 def split_run(text: str) -> tuple[Path, str | None]:
-    """Parse ``DIR`` or ``DIR#ENCODER``; the name of a folder may contain ``#``.
+    """Split ``DIR`` or ``DIR#ENCODER`` into folder and encoder (or None); the folder's name may contain ``#``.
 
     >>> split_run("runs/first#bow")
     (PosixPath('runs/first'), 'bow')

@@ -1,4 +1,4 @@
-"""The command ``probe correlate``: correlations of probing tasks with other scores of encoders."""
+"""The command ``probe correlate``: rank correlations of probing accuracy with other scores of the same encoders."""
 
 import sys
 from functools import partial
@@ -15,7 +15,7 @@ from sentprobe.specs import choose_member
 
 
 @opt.expand_option_groups
-def correlate_command(
+def correlate(
     runs: opt.RunsArgument,
     with_: Annotated[
         Path,
@@ -27,15 +27,18 @@ def correlate_command(
     format_: Annotated[str | None, opt.build_format_option(opt.TABLE_FORMATS, opt.DEFAULT_FORMAT_HELP)] = None,
     out: opt.OutFileOption = None,
     plot: Annotated[
-        Path | None, typer.Option(help="Write a heat map to this file: .svg, .png or .pdf."), OUTPUT_FILE
+        Path | None, typer.Option(help=f"File for a heat map (.svg, .png, .pdf); {opt.REPLACED}"), OUTPUT_FILE
     ] = None,
-    correction: Annotated[str, opt.build_correction_option("comparisons")] = "holm",
+    correction: opt.CorrectionOption = "holm",
     seed: Annotated[int, opt.build_seed_option("intervals and p-values")] = 0,
     table: opt.TableOption = None,
     *,
     latex: opt.LatexOptions,
 ) -> None:
-    """Correlate probing accuracy with other scores of the same encoders (Spearman)."""
+    """Correlate probing accuracy with other scores of the encoders.
+
+    The correlation is Spearman's, over encoders, for each probing task and each column of scores.
+    """
     from sentprobe.commands.results.shown_results import build_sides, read_probed_runs
     from sentprobe.probes.report.findings import correlations
     from sentprobe.probes.report.findings.downstream import read_scores

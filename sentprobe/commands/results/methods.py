@@ -23,7 +23,7 @@ def methods(
     ] = None,
     out: opt.OutFileOption = None,
     bib: Annotated[
-        Path | None, typer.Option(help="Write the BibTeX to this file instead of below the paragraph."), OUTPUT_FILE
+        Path | None, typer.Option(help=f"File for the BibTeX, instead of below the text; {opt.REPLACED}"), OUTPUT_FILE
     ] = None,
 ) -> None:
     """Write a paragraph for the methods section of a paper, and its BibTeX."""

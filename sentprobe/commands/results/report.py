@@ -1,4 +1,4 @@
-"""The command ``probe report``: the page of one or more runs."""
+"""The command ``probe report``: write one or more runs as an HTML page."""
 
 from inspect import signature
 from pathlib import Path
@@ -19,7 +19,7 @@ SUFFIXES = (".html", ".htm")
 def report(
     context: typer.Context,
     runs: opt.RunsArgument,
-    out: Annotated[Path, opt.build_out_option("Write to this .html file."), OUTPUT_FILE] = PAGE,
+    out: Annotated[Path, opt.build_out_option(f"HTML file to write; {opt.REPLACED}"), OUTPUT_FILE] = PAGE,
     intervals: opt.IntervalsOption = False,
     sources: opt.SourcesOption = False,
     all_rows: opt.AllRowsOption = False,
@@ -30,7 +30,7 @@ def report(
 ) -> None:
     """Write one or more runs as an HTML page with tables, controls and plots.
 
-    The page is one file that loads nothing else. probe show --format html writes the same page.
+    The page is one file that loads no other files. probe show --format html writes the same page.
     """
     from sentprobe.commands.results.show import show
 

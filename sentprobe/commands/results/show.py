@@ -1,4 +1,4 @@
-"""The command ``probe show``: the table of one or more runs."""
+"""The command ``probe show``: print or write the tables of one or more runs."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sentprobe.commands.results.item_options import ItemViewOptions
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.output_paths import INPUT, OUTPUT_FILE
 from sentprobe.commands.shared.table_output import (
@@ -37,12 +38,14 @@ def show(
     all_rows: opt.AllRowsOption = False,
     notes: opt.NotesOption = False,
     published: opt.PublishedOption = False,
-    out: Annotated[Path | None, opt.build_out_option("Write to this file (mteb: folder)."), OUTPUT_FILE] = None,
+    out: Annotated[
+        Path | None, opt.build_out_option(f"File to write (mteb: folder); {opt.REPLACED}"), OUTPUT_FILE
+    ] = None,
     plot: Annotated[
         Path | None,
         typer.Option(
-            help="Write a plot to this file (.svg, .png or .pdf): accuracy by layer, training step or sentence "
-            "length, or vector distances, depending on the run."
+            help="File for a plot (.svg, .png, .pdf) of accuracy by layer, training step or --by-length, or of "
+            f"distances, as the run has them; {opt.REPLACED}"
         ),
         OUTPUT_FILE,
     ] = None,
@@ -58,10 +61,13 @@ def show(
         INPUT,
     ] = None,
     *,
-    items: opt.ItemViewOptions,
+    items: ItemViewOptions,
     latex: opt.LatexOptions,
 ) -> None:
-    """Print the tables of one or more runs."""
+    """Print the tables of one or more runs.
+
+    Several runs are shown as one. With --out, the tables are written to a file.
+    """
     from sentprobe.commands.results import shown_results as shown
     from sentprobe.probes.geometry.measures import Nearness
     from sentprobe.probes.language_models.pair_results import read_pair_tables
@@ -129,20 +135,20 @@ def show(
 
 
 def _check_notes(by_length: str | None, style: tw.TableFormat, *, notes_requested: bool) -> None:
-    """Raise UsageError for --notes if the output has no notes."""
+    """Raise UsageError for --notes if the output has no place for notes."""
     if notes_requested and (by_length is not None or style in FLAT):
         raise UsageError("--notes is for tables of encoders by task in text, markdown or latex")
 
 
 def _check_probed(results: "Results", requested: Mapping[str, bool]) -> None:
-    """Raise UsageError for options about probes if there are no results of probes."""
+    """Raise UsageError for a requested option about probes if there are no results of probes."""
     for option, is_requested in requested.items():
         if is_requested and not results.records:
             raise UsageError(f"{option} is for probes, and there are no results of probes")
 
 
 def _reject_with_items(view: str, requested: Mapping[str, bool]) -> None:
-    """Raise UsageError for options that do not go with a view of test items."""
+    """Raise UsageError for a requested option that cannot be combined with *view*, --by or --wrong."""
     for option, is_requested in requested.items():
         if is_requested:
-            raise UsageError(f"{option} does not go with {view}: omit one of them")
+            raise UsageError(f"{option} and {view} cannot be combined: omit one of them")

@@ -1,10 +1,10 @@
-"""Views of test items in ``probe show``: accuracy by a column, and wrong answers."""
+"""Views of test items in ``probe show``: accuracy by a column of the items, and wrong answers."""
 
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from sentprobe.commands.shared.options import ItemViewOptions
+from sentprobe.commands.results.item_options import ItemViewOptions
 from sentprobe.commands.shared.table_output import FLAT, find_table_format, print_or_write, write_tables
 from sentprobe.display import table_writers as tw
 from sentprobe.probes.report.findings import mistakes
@@ -17,7 +17,7 @@ from sentprobe.probes.results.result import Results
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemView:
-    """The options, format and output file of a view of test items."""
+    """Options, style and output file of a view of test items."""
 
     options: ItemViewOptions
     style: CellStyle = CellStyle()  # noqa: RUF009 - frozen
@@ -26,7 +26,7 @@ class ItemView:
 
 
 def show_items(results: Results, view: ItemView, format_: str | None) -> None:
-    """Print or write accuracy by a column, or wrong answers."""
+    """Print or write accuracy by a column of the items, or wrongly answered items."""
     options = view.options
     fmt = find_table_format(format_, view.out, subject=f"probe show {options.view_option}")
     results = mistakes.select_results(results, encoder=options.encoder, task=options.task)

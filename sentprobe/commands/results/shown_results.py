@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """The parts and the style of the output."""
+    """Results beside those of probes, and the style of the output."""
 
     style: main_table.CellStyle = main_table.CellStyle()  # noqa: RUF009 - frozen
     notes: NoteStyle = SHORT
@@ -50,20 +50,20 @@ class View:
     nearness: Nearness = Nearness.COSINE
     curves: tuple[Curve, ...] = ()
     items: tuple[ItemTable, ...] = ()
-    """Test items with a held-out structure; the gap in accuracy is shown below the tables."""
+    """Test items of tasks with a held-out structure, for the table of the gap in accuracy."""
     audits: "tuple[Audit, ...]" = ()
     pair_tables: PairTables = ()
-    """Results of language models."""
+    """Results of language models on minimal pairs."""
 
 
 def separate_curves(results: Results, view: View, learning_curves: Sequence[TrainingCurve]) -> tuple[Results, View]:
-    """Move the results of encoders probed during training into curves; return the remaining results, and the view."""
-    untracked, distances, curves = separate_training_curves(results, view.distances, learning_curves)
-    return untracked, replace(view, distances=distances, curves=curves)
+    """Return the results without encoders that were probed during training, and a view with these as curves."""
+    other_results, distances, curves = separate_training_curves(results, view.distances, learning_curves)
+    return other_results, replace(view, distances=distances, curves=curves)
 
 
 def read_shown_audits(paths: Sequence[Path]) -> "tuple[Audit, ...]":
-    """Read the audits of several files."""
+    """Read the audits in several JSON files."""
     if not paths:
         return ()
     from sentprobe.probes.audit.audit_report import read_audits
@@ -72,7 +72,7 @@ def read_shown_audits(paths: Sequence[Path]) -> "tuple[Audit, ...]":
 
 
 def _load_stored_items(results: Results) -> tuple[ItemTable, ...]:
-    """Return the test items that are stored with the results; skip damaged test items."""
+    """Return the test items that are stored with the results, one table for each dataset; skip damaged tables."""
     results_by_dataset = {(r.source, r.task, r.dataset_fingerprint): r for r in results.records}
     results_with_items = (result for result in results_by_dataset.values() if has_items(result, Path(result.source)))
     tables = (table for result in results_with_items for table in _load_items(result))
@@ -80,7 +80,7 @@ def _load_stored_items(results: Results) -> tuple[ItemTable, ...]:
 
 
 def _load_items(result: Result) -> tuple[ItemTable, ...]:
-    """Return the test items of a result; if they cannot be used, print the reason on stderr."""
+    """Return the test items of a result; if they are damaged, return none and print the reason on stderr."""
     try:
         return read_item_tables([result])
     except SentprobeError as error:
@@ -100,7 +100,10 @@ def draw_plot(
     nearness: Nearness = Nearness.COSINE,
     learning_curves: Sequence[TrainingCurve] = (),
 ) -> "ResultPicture":
-    """Return a plot by sentence length, layer or step, or of geometry; raise UsageError if not just one fits."""
+    """Return the plot of the results: accuracy by sentence length, layer or training step, or distances.
+
+    Raises UsageError if no plot, or more than one, is possible.
+    """
     from sentprobe.probes.report.plots import page_pictures
 
     if by_length is not None:
@@ -128,7 +131,7 @@ def draw_plot(
 
 
 def _check_single(parts: Sequence[object], description: str) -> None:
-    """Raise UsageError if there are several things to plot."""
+    """Raise UsageError if there are several things to plot; *description* names them."""
     if len(parts) > 1:
         raise UsageError(
             f"there are {len(parts)} {description}, and a plot shows one: name fewer runs, or use "
@@ -145,7 +148,7 @@ def _take_first(pictures: "Iterator[ResultPicture]", reason: str) -> "ResultPict
 
 
 def format_results(results: Results, view: View, fmt: tw.TableFormat) -> str:
-    """Return the results as text in any format."""
+    """Return the results as text in the format *fmt*."""
     if fmt in FLAT and view.by_length is not None:
         check_lengths(results)
         return tw.format_records(series_records(results, by=view.by_length), fmt)
@@ -175,7 +178,7 @@ def format_results(results: Results, view: View, fmt: tw.TableFormat) -> str:
 
 
 def build_tables(results: Results, view: View) -> Iterator[ShownTable]:
-    """Yield tables: by sentence length, or accuracy, then structures, geometry, curves, methods and language models."""
+    """Yield the tables of a view: by sentence length, or else one or more tables for each kind of result."""
     if view.by_length is not None:
         yield from _build_series_tables(results, view.by_length, view.style)
         return
@@ -188,14 +191,14 @@ def build_tables(results: Results, view: View) -> Iterator[ShownTable]:
 
 
 def build_pair_sections(view: View) -> Iterator[ShownTable]:
-    """Yield the accuracies of language models, a table for each set of pairs and kind of score."""
+    """Yield a table of accuracies of language models for each set of pairs and kind of score."""
     titles = name_pair_tables(len(view.pair_tables))
     for title, table in zip(titles, view.pair_tables, strict=True):
         yield title, *table.build_accuracy_grid(intervals=view.style.intervals)
 
 
 def _build_series_tables(results: Results, by: Lengths, style: main_table.CellStyle) -> Iterator[ShownTable]:
-    """Yield a table for each setting, draw and task; see :func:`check_lengths` for errors."""
+    """Yield a table by sentence length for each setting, draw and task. Raises UsageError."""
     check_lengths(results)
     tables = main_table.split_single_draws(results)
     shown = [
@@ -208,7 +211,7 @@ def _build_series_tables(results: Results, by: Lengths, style: main_table.CellSt
 
 
 def read_runs(runs: Sequence[Path]) -> Results:
-    """Read several runs as one; sort tasks, and the layers of each model, as in the tables."""
+    """Read several runs as one, with tasks and layers in the order of the tables."""
     records = [record for path in runs for record in read_results(path).records]
     return main_table.sort_results(Results(tuple(records)))
 
@@ -244,7 +247,12 @@ def check_distances(results: Sequence[GeometryResult], nearness: Nearness) -> No
 
 
 def build_sides(results: Results, source: str, table: int | None = None, *, hint: str = "") -> list[EncoderResults]:
-    """Return each encoder's results, of one *table* of several; *hint* ends the message of commands without --table."""
+    """Return the results of each encoder in a run.
+
+    - source: name of the run for messages
+    - table: number of the table to use, if ``probe show`` prints several
+    - hint: advice for the message if a table must be chosen; by default, to use --table
+    """
     tables = main_table.split_settings(main_table.sort_results(results))
     if table is not None and len(tables) > 1:
         if not 1 <= table <= len(tables):

@@ -1,1 +1,1 @@
-"""Commands that train probes or encoders, or measure distances."""
+"""Commands that train probes or encoders, measure distances between vectors, or score language models."""

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def print_forecast(forecast: "Forecast") -> None:
-    """Print the work that a run would do, and its estimated time."""
+    """Print the results that a run would still have to produce, and the estimated time."""
     table = build_empty_table(["encoder", "task", *Split, "missing"], left=[1, 5])
     for plan in forecast.planned:
         sizes = (f"{plan.items.get(split, 0):,}" for split in Split)
@@ -33,7 +33,7 @@ def print_forecast(forecast: "Forecast") -> None:
 
 
 def describe_basis(forecast: "Forecast") -> str:
-    """Describe the measured and the assumed parts of the estimate."""
+    """Return sentences that say which parts of the estimate are measured, and which are assumed."""
     speeds = f", and the speed of {', '.join(forecast.unloaded)}" if forecast.unloaded else ""
     return (
         "Measured here: the speed of building, encoding and training, each on little data. Assumed: the passes of each "
@@ -42,7 +42,7 @@ def describe_basis(forecast: "Forecast") -> str:
 
 
 def describe_missing(plan: "PlannedResult") -> str:
-    """Describe the missing probes of an encoder on a task, and their draws."""
+    """Return the number of missing probes of an encoder on a task, with their draws and conditions."""
     if not plan.missing:
         return "nothing"
     probes = format_count(sum(map(len, plan.missing.values())), "probe")

@@ -1,11 +1,10 @@
-"""The command ``probe gate``: false hits and misses of a similarity threshold."""
+"""The command ``probe gate``: how often a similarity threshold errs (false hits and misses)."""
 
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from sentprobe.commands.shared import completion
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC
@@ -25,31 +24,22 @@ def gate(
     context: typer.Context,
     encoder: Annotated[
         str,
-        typer.Argument(
-            metavar="ENCODER",
-            help="bow, st:MODEL, ce:MODEL (a cross-encoder), ...",
-            autocompletion=completion.complete_encoder,
-        ),
+        typer.Argument(metavar="ENCODER", help="Encoder (see probe encoders), or cross-encoder ce:MODEL."),
         INPUT_SPEC,
     ],
     then: Annotated[
         str | None,
-        typer.Option(
-            metavar="ENCODER",
-            help="Second model, for the pairs that pass the first.",
-            autocompletion=completion.complete_encoder,
-        ),
+        typer.Option(metavar="ENCODER", help="Second encoder, for the pairs that pass the first."),
         INPUT_SPEC,
     ] = None,
     threshold: Annotated[
         float | None,
-        typer.Option(help="Lowest similarity that passes (euclid: greatest distance). Default: by --keep."),
+        typer.Option(help="Lowest similarity that passes (euclid: greatest distance). Default: from --keep."),
     ] = None,
     keep: Annotated[
         str,
         typer.Option(
-            metavar="SHARE",
-            help="Choose the threshold, on half of the triplets, so that this share of paraphrases passes.",
+            metavar="SHARE", help="Choose the threshold that this share of paraphrases passes, on half of the triplets."
         ),
     ] = "95%",
     max_false_hits: Annotated[
@@ -57,15 +47,15 @@ def gate(
     ] = None,
     contrast: opt.ContrastsOption = None,
     pairs: Annotated[
-        Path | None,
-        typer.Option(metavar="CSV", help="Your pairs (columns a, b, same); generated pairs are measured, too."),
-        INPUT,
+        Path | None, typer.Option(metavar="CSV", help="Also measure your own pairs (columns a, b, same)."), INPUT
     ] = None,
-    n: Annotated[int, typer.Option("--n", "-n", help="Triplets per contrast.")] = 400,
-    draws: Annotated[int, typer.Option(help="Draws of triplets and weights.")] = 1,
+    n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets for each contrast.")] = 400,
+    draws: Annotated[int, typer.Option(help="Repetitions with new triplets and weights.")] = 1,
     seed: Annotated[int, opt.build_seed_option("triplets and encoder")] = 0,
-    nearness: Annotated[str, typer.Option(help="Measure of similarity: cosine, dot or euclid.")] = "cosine",
-    intervals: opt.IntervalsOption = False,
+    nearness: Annotated[str, typer.Option(help="Similarity: cosine, dot or euclid.")] = "cosine",
+    intervals: Annotated[
+        bool, typer.Option("--intervals", help="Show 95% intervals; csv and json always have them.")
+    ] = False,
     format_: Annotated[
         str | None, opt.build_format_option((*opt.TABLE_FORMATS, "html", JUNIT), opt.DEFAULT_FORMAT_HELP)
     ] = None,
@@ -76,10 +66,10 @@ def gate(
     source: opt.TripletOptions,
     mood: opt.MoodOption = None,
 ) -> None:
-    """Measure how many pairs of sentences with different meanings pass a similarity threshold (false hits).
+    """Measure how often a similarity threshold accepts different meanings.
 
-    A miss is a paraphrase that does not pass. Pairs are those of gen pairs: an anchor and a negative in the anchor's or
-    the paraphrase's form.
+    A false hit is a pair of sentences that passes the threshold but differs in meaning; a miss is a paraphrase that
+    does not pass. Pairs come from triplets as gen pairs writes them: an anchor with its paraphrase or a negative.
     """
     from sentprobe.probes.encoders.cache.vector_cache import Cache
     from sentprobe.probes.gate import gate_tables as tables
@@ -96,6 +86,8 @@ def gate(
         raise UsageError("--threshold and --keep: give one of them")
     if then is None and encoder.startswith("ce:") and "--nearness" in given_options:
         raise UsageError("--nearness compares vectors, and a cross-encoder has none")
+    if intervals and is_junit:
+        raise UsageError("--intervals is for tables and records; the format junit has no intervals")
     check_count("threads", threads)
     with limit_threads(threads), show_bars() as reporter:
         result = measure(
@@ -131,7 +123,7 @@ def gate(
 
 
 def parse_share(text: str, option: str) -> float:
-    """Return a share from 0 to 1, written as 5% or 0.05.
+    """Return the share, from 0 to 1, that the value of *option* gives in the form ``5%`` or ``0.05``.
 
     >>> parse_share("5%", "--keep"), parse_share("0.05", "--keep")
     (0.05, 0.05)

@@ -1,4 +1,4 @@
-"""The command ``probe geometry``: distances between sentence vectors."""
+"""The command ``probe geometry``: whether paraphrases have nearer vectors than sentences of another meaning."""
 
 import sys
 from collections.abc import Sequence
@@ -37,8 +37,8 @@ def geometry(
         list[str] | None,
         typer.Argument(
             metavar="compeval|PATH...",
-            help="Triplet files from gen pairs. With compeval or datasets, triplets are built from the test "
-            "sentences of SemRole, Order and Negation. Default: random triplets.",
+            help="Triplet files of gen pairs; or compeval or datasets, for triplets of the test sentences of SemRole, "
+            "Order and Negation. Default: sampled triplets.",
             autocompletion=completion.complete_suite,
         ),
         INPUT,
@@ -47,16 +47,16 @@ def geometry(
     contrast: opt.ContrastsOption = None,
     task: opt.TaskOption = None,
     out: opt.ResultsOption = None,
-    n: Annotated[int, typer.Option("--n", "-n", help="Triplets per contrast.")] = 400,
+    n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets for each contrast.")] = 400,
     distractors: Annotated[
-        int, typer.Option(help="Rank the positive among N sentences that differ from the anchor in meaning, 0 to 8.")
+        int, typer.Option(help="Rank the positive among N sentences with other meanings, 0 to 8.")
     ] = 5,
     seed: Annotated[int, opt.build_seed_option("triplets and encoders")] = 0,
     nearness: Annotated[str, typer.Option(help="Measure of nearness: cosine, dot, euclid or whitened.")] = "cosine",
     by: Annotated[
         str | None,
         typer.Option(
-            help="Split cosine accuracy by structure, place (of the change), distance (of verb and noun) or voice."
+            help="Divide accuracy by structure, place (of the change), distance (from verb to noun) or voice."
         ),
     ] = None,
     intervals: opt.IntervalsOption = False,
@@ -68,10 +68,10 @@ def geometry(
     source: opt.TripletOptions,
     latex: opt.LatexOptions,
 ) -> None:
-    """Measure, without training, whether sentences with the same meaning have the nearest vectors.
+    """Measure whether paraphrases have nearer vectors than other sentences.
 
-    A triplet has an anchor, a positive with the same meaning in another form, and negatives that differ in one
-    property. An encoder is right if the positive is nearer to the anchor than the negative. gen pairs writes triplets.
+    A triplet has an anchor, a positive (its paraphrase), and negatives that differ from it in one property of meaning.
+    An encoder is right if the positive's vector is nearer to the anchor's than the negative's.
     """
     from sentprobe.commands.runs import geometry_input as inputs
     from sentprobe.generator.pairs.distractors import check_distractors
@@ -155,7 +155,7 @@ def _build_table(
     *,
     intervals: bool,
 ) -> tuple[Grid, str]:
-    """Return the table and its notes, with the accuracies of probes in the results folder."""
+    """Return the table and its notes; if the folder *out* has results of probes, add their accuracies."""
     from sentprobe.probes.geometry import distance_tables
     from sentprobe.probes.report.tables.distance_report import describe_probe_accuracies, describe_semrole_accuracies
     from sentprobe.probes.results.store import read_sound_results
@@ -174,7 +174,7 @@ def _build_table(
 
 
 def build_vector_encoders(specs: Sequence[Spec], seed: int) -> "list[Encoder]":
-    """Return the encoders of the specs; raise UsageError for a baseline, which has no vectors."""
+    """Return the encoders that the specs name; raise UsageError for a baseline, which has no vectors."""
     from sentprobe.probes.encoders.kinds import check_installed, make_encoders
     from sentprobe.probes.encoders.protocol import Encoder
 

@@ -1,4 +1,4 @@
-"""Input of ``probe geometry``: files of ``gen pairs``, and mirror pairs of task datasets."""
+"""Input of ``probe geometry``: triplet files of ``gen pairs``, and mirror pairs in datasets of tasks."""
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from sentprobe.probes.geometry.triplet_sentences import TripletSampling, TripletSentences
 
 MIRROR_TASKS = ("Order", "SemRole", "Negation")
+"""Tasks whose items form mirror pairs with different meanings."""
 
 TRIPLET_OPTIONS = ("contrast", "n", "distractors", "template")
-"""The parameters that select drawn (sampled) triplets."""
+"""Parameters that only affect sampled triplets."""
 
 
 def split_triplet_files(words: Sequence[str]) -> tuple[list[Path], list[str]]:
-    """Return the files of ``gen pairs`` among *words*, and the other words."""
+    """Split the arguments *words* into triplet files of ``gen pairs`` and other arguments."""
     from sentprobe.probes.geometry.triplet_reader import is_pairs_file
 
     files = [word for word in words if is_pairs_file(Path(word))]
@@ -34,12 +35,15 @@ def split_triplet_files(words: Sequence[str]) -> tuple[list[Path], list[str]]:
 
 
 def reject_unused_options(given_options: Mapping[str, str], words: Sequence[str], files: Sequence[Path]) -> None:
-    """Raise UsageError for a given option, by parameter, that does not fit *words*, some of which are *files*."""
+    """Raise UsageError for an option that has no effect on the arguments *words*, of which *files* are triplet files.
+
+    - given_options: options by parameter
+    """
     for name, option in given_options.items():
         if files and name in ("by", "held_out"):
-            raise UsageError(f"{option} is for drawn triplets, not for those of {files[0]}")
+            raise UsageError(f"{option} is for sampled triplets, not for those of {files[0]}")
         if words and name in TRIPLET_OPTIONS:
-            raise UsageError(f"{option} is for drawn triplets, not for the sentences of {', '.join(words)}")
+            raise UsageError(f"{option} is for sampled triplets, not for the sentences of {', '.join(words)}")
         if name == "task" and len(words) == len(files):
             raise UsageError("--task is for compeval or datasets: name one first")
 
@@ -62,7 +66,7 @@ def read_triplet_materials(files: Sequence[Path], *, seed: int) -> "list[Triplet
 
 
 def build_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "TripletSampling") -> "list[TripletSpace]":
-    """Return the triplet spaces of the named contrasts (default: all possible ones); report the others on stderr."""
+    """Return the triplet spaces of the named contrasts, by default of all; report impossible contrasts on stderr."""
     from sentprobe.probes.geometry.triplet_sentences import build_triplet_spaces
 
     spaces, errors = build_triplet_spaces(lexicon, names, drawing)
@@ -74,7 +78,7 @@ def build_spaces(lexicon: Lexicon, names: Sequence[str], drawing: "TripletSampli
 def parse_sentence_targets(
     words: Sequence[str], tasks: Sequence[str], source: opt.TripletOptions, *, seed: int
 ) -> Targets:
-    """Return the targets that the words name: compeval or datasets; raise UsageError for a corpus table."""
+    """Return the targets (compeval or datasets) that *words* name; raise UsageError for a corpus table."""
     names = tasks or (MIRROR_TASKS if [*words] == [COMPEVAL] else ())
     options = opt.CompevalOptions(
         vocabulary=source.vocabulary, lexicon=source.lexicon, language=source.language, held_out=source.held_out
@@ -92,7 +96,7 @@ def parse_sentence_targets(
 def build_mirror_materials(
     targets: Targets, lexicon: Lexicon, drawing: "TripletSampling", *, command: str
 ) -> "list[TripletSentences]":
-    """Return the mirror pairs of each dataset; report datasets without mirror pairs on stderr."""
+    """Return the mirror pairs of each dataset as triplets; report datasets without mirror pairs on stderr."""
     from sentprobe.probes.geometry.mirror_triplets import NoMirrorError, build_mirror_material
 
     with show_bars() as reporter:
@@ -114,7 +118,7 @@ def build_mirror_materials(
 def _pair_with_drawings(
     targets: Targets, datasets: "Sequence[ProbeDataset]", drawing: "TripletSampling"
 ) -> "Iterator[tuple[ProbeDataset, TripletSampling]]":
-    """Yield each dataset with its sampling: this command's if its card has this command line, else that of its card."""
+    """Yield each dataset with the sampling settings of this command if it built the dataset, else of its card."""
     for data in datasets:
         built = bool(targets.built) and data.card.command == opt.format_command_line()
         templates = (COMPEVAL,) if built else ()

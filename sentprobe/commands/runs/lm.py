@@ -1,4 +1,4 @@
-"""The command ``probe lm``: language models on minimal pairs."""
+"""The command ``probe lm``: accuracy of language models on minimal pairs."""
 
 import sys
 from collections.abc import Callable, Sequence
@@ -35,7 +35,8 @@ def lm(
         list[str],
         typer.Argument(
             metavar="MODEL...",
-            help="hf:MODEL (causal or masked), ngram:FILE, python:MODULE:FUNCTION, a folder of lstm-lm, scores:CSV.",
+            help="hf:MODEL (causal or masked), ngram:FILE, a folder of probe train lstm-lm, python:MODULE:FUNCTION, or "
+            "scores:CSV.",
         ),
         INPUT_SPEC,
     ],
@@ -46,37 +47,37 @@ def lm(
     ] = None,
     paradigm: Annotated[
         list[str] | None,
-        typer.Option("--paradigm", "-p", help="Instead of --pairs: a paradigm of gen minimal, or all; repeatable."),
+        typer.Option("--paradigm", "-p", help="Instead of --pairs: paradigm of gen minimal, or all; repeatable."),
     ] = None,
     n: Annotated[
-        int | None, typer.Option("--n", "-n", help="Number of pairs of each --paradigm. [default: 1000]")
+        int | None, typer.Option("--n", "-n", help="Number of pairs for each --paradigm. [default: 1000]")
     ] = None,
     seed: Annotated[int, opt.build_seed_option("the pairs of --paradigm")] = 0,
     known_words: Annotated[
         bool, typer.Option("--known-words", help="Leave out pairs with words that a model does not know.")
     ] = False,
     score: Annotated[
-        str, typer.Option(help="sentence, token (mean over tokens) or critical (first to last changed word).")
+        str, typer.Option(help="Score: sentence, token (mean over tokens) or critical (first to last changed word).")
     ] = "sentence",
     by: Annotated[
-        str, typer.Option(help="Accuracy by a field of the pairs, such as distance or attractors (of gen minimal).")
+        str, typer.Option(help="Show accuracy by a field of the pairs, such as distance or attractors.")
     ] = "paradigm",
     intervals: opt.IntervalsOption = False,
     format_: Annotated[str | None, opt.build_format_option(opt.TABLE_FORMATS, opt.DEFAULT_FORMAT_HELP)] = None,
     out: Annotated[
-        Path | None, opt.build_out_option("Write to this file, or store scores in this results folder."), OUTPUT_FILE
+        Path | None,
+        opt.build_out_option(f"File to write; {opt.REPLACED} Or a results folder, in which scores are stored."),
+        OUTPUT_FILE,
     ] = None,
     scores: Annotated[
-        Path | None, typer.Option("--scores", metavar="CSV", help="Also write the scores of each pair."), OUTPUT_FILE
+        Path | None, typer.Option(metavar="CSV", help=f"File for the scores of each pair; {opt.REPLACED}"), OUTPUT_FILE
     ] = None,
-    device: Annotated[
-        str, opt.declare_option(opt.MACHINE, "--device", help="PyTorch device of hf:. Default: a GPU if there is one.")
-    ] = "",
+    device: Annotated[str, opt.machine_option(help="PyTorch device for hf:. Default: a GPU if there is one.")] = "",
     threads: opt.ThreadsOption = None,
 ) -> None:
     """Measure how often language models prefer the good sentence of a minimal pair.
 
-    A pair is a grammatical and an ungrammatical sentence. Several models are compared by paired tests.
+    A minimal pair is a grammatical and an ungrammatical sentence. Several models are compared by paired tests.
     """
     from sentprobe.probes.language_models.pair_accuracies import (
         PairResults,
@@ -101,7 +102,7 @@ def lm(
     if bool(pairs) == bool(paradigm):
         raise UsageError("name minimal pairs: either by --pairs, a file or folder, or by --paradigm")
     if pairs and n is not None:
-        raise UsageError("--n counts pairs of a --paradigm; of --pairs, all are read")
+        raise UsageError("--n counts pairs of a --paradigm; all pairs of --pairs are read")
     n = 1000 if n is None else n
     minimal_pairs = read_pairs(pairs) if pairs else sample_paradigms(paradigm or (), n, seed)
     check_column(minimal_pairs, by)
@@ -132,7 +133,7 @@ def lm(
 
 
 def sample_paradigms(uids: Sequence[str], n: int, seed: int) -> "list[SentencePair]":
-    """Return *n* pairs of each paradigm of ``gen minimal``, over its default vocabulary. Raises UsageError."""
+    """Return *n* pairs of each paradigm of ``gen minimal``, in its default vocabulary. Raises UsageError."""
     from sentprobe.generator.minimal.minimal_files import format_pair_lines, sample_pairs
     from sentprobe.generator.minimal.minimal_pairs import build_pair_spaces
     from sentprobe.probes.language_models.sentence_pairs import build_pair

@@ -1,11 +1,10 @@
-"""Options of ``probe run`` for methods beyond accuracy on whole vectors."""
+"""Options of ``probe run`` for methods beyond accuracy, and for changed vectors."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated
 
 from sentprobe import names
-from sentprobe.commands.shared.completion import complete_method
 from sentprobe.commands.shared.options import METHODS, declare_option
 from sentprobe.commands.shared.output_paths import INPUT
 from sentprobe.errors import UsageError
@@ -17,12 +16,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodOptions:
-    """Options for additional methods and variants; docs/methods.md explains them."""
+    """Options for further methods, and for cut, rounded or erased vectors (docs/methods.md)."""
 
     positions: Annotated[
         str | None,
         declare_option(
-            METHODS, metavar="TOKEN,...", help="Probe the layers of hf: encoders at these tokens: agent,verb,last."
+            METHODS, metavar="TOKEN,...", help="Probe all layers of hf: encoders at these tokens: agent,verb,last."
         ),
     ] = None
     dims: Annotated[
@@ -43,25 +42,21 @@ class MethodOptions:
         declare_option(
             METHODS,
             metavar="DATASET",
-            help="Also probe vectors from which no linear probe reads the labels of this dataset; repeatable.",
+            help="Also probe vectors from which the labels of this dataset are erased (LEACE); repeatable.",
         ),
         INPUT,
     ] = None
     control_task: Annotated[
         bool,
-        declare_option(METHODS, "--control-task", help="Also train on random labels per word type, for selectivity."),
+        declare_option(METHODS, "--control-task", help="Also train on a random label for each word, for selectivity."),
     ] = False
     method: Annotated[
         list[str] | None,
-        declare_option(
-            METHODS,
-            help=f"Also apply a method: {names.enumerate_names(names.METHODS)}; repeatable.",
-            autocompletion=complete_method,
-        ),
+        declare_option(METHODS, help=f"Also apply a method: {names.enumerate_names(names.METHODS)}; repeatable."),
     ] = None
 
     def resolve_encoders(self, specs: Sequence[Spec]) -> "list[EncoderSource]":
-        """Return the encoders and their variants."""
+        """Return the encoders that the specs name, and their cut, rounded and erased variants."""
         from sentprobe.probes.encoders.resolve import expand_variants
         from sentprobe.probes.encoders.variants.cut_and_rounded import parse_storage
         from sentprobe.probes.encoders.variants.erasure import check_erasable
@@ -76,11 +71,14 @@ class MethodOptions:
 
 
 def add_positions(specs: Sequence[Spec], positions: str) -> list[Spec]:
-    """Return the specs, with hf: encoders read at several tokens in all layers or in theirs. Raises UsageError."""
+    """Return the specs, in which each hf: encoder is read at *positions*, in the layers that it names or in all.
+
+    Raises UsageError if there is no hf: encoder, or if an hf: encoder names tokens itself.
+    """
     if not any(spec.kind == "hf" for spec in specs):
         raise UsageError("--positions is for hf: encoders, and there is none")
     if stated := [spec for spec in specs if spec.kind == "hf" and "pool" in dict(spec.options)]:
-        raise UsageError(f"{stated[0]}: leave pool= out beside --positions")
+        raise UsageError(f"{stated[0]}: leave out pool=, or --positions")
     return [_add_position(spec, positions) if spec.kind == "hf" else spec for spec in specs]
 
 

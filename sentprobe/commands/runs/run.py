@@ -39,11 +39,7 @@ def run(
     context: typer.Context,
     targets: Annotated[
         list[str],
-        typer.Argument(
-            metavar="SUITE|PATH...",
-            help="compeval, structure, natural TABLES, datasets.",
-            autocompletion=completion.complete_suite,
-        ),
+        typer.Argument(metavar="SUITE|PATH...", help="compeval, structure, natural TABLE..., datasets."),
         INPUT,
     ],
     encoder: opt.EncodersOption = None,
@@ -56,9 +52,9 @@ def run(
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only list missing results and estimate the time.")
     ] = False,
-    seed: Annotated[int, opt.build_seed_option("data, encoders and probes")] = 0,
-    seeds: Annotated[int, typer.Option(help="Number of probe seeds, counted from --seed.")] = 1,
-    draws: Annotated[int, typer.Option(help="Draws of data, untrained weights, probes.")] = 1,
+    seed: Annotated[int, opt.build_seed_option("data, encoders, probes")] = 0,
+    seeds: Annotated[int, typer.Option(help="Number of probes, each with another seed.")] = 1,
+    draws: Annotated[int, typer.Option(help="Repetitions with new data and weights.")] = 1,
     intervals: opt.IntervalsOption = False,
     sources: opt.SourcesOption = False,
     controls: Annotated[bool, typer.Option("--controls/--no-controls", help="Also train controls.")] = True,
@@ -79,7 +75,7 @@ def run(
     set_: Annotated[
         list[str] | None,
         opt.declare_option(
-            opt.CLASSIFIER, "--set", help="Override a value of the preset (docs/trainer.md): max_epochs=50."
+            opt.CLASSIFIER, "--set", help="Override a value of the preset, such as max_epochs=50; repeatable."
         ),
     ] = None,
     probe_vectors: Annotated[
@@ -87,19 +83,16 @@ def run(
         opt.declare_option(
             opt.CLASSIFIER,
             metavar="one-hot|encoder|SPEC",
-            help="Vectors of probe words: one-hot; encoder (each encoder's own vector of the word); or another "
-            "encoder, such as bow:FILE. Default: encoder for the tasks of Adi et al., else one-hot.",
-            autocompletion=completion.complete_probe_vectors,
+            help="Vectors of probe words (the words that an item asks about): one-hot, encoder (each encoder's own) or "
+            "an encoder spec such as bow:FILE. Default: encoder for the tasks of Adi et al., else one-hot.",
         ),
         INPUT_SPEC,
     ] = None,
     device: Annotated[
         str,
-        opt.declare_option(
-            opt.MACHINE,
+        opt.machine_option(
             metavar="auto|cpu|cuda|mps",
             help="Device for training probes; auto: a GPU if there is one. Encoders have their own option device=.",
-            autocompletion=completion.complete_device,
         ),
     ] = "cpu",
     where: opt.EngineOptions,
@@ -108,22 +101,20 @@ def run(
     ] = None,
     threads: Annotated[
         int | None,
-        opt.declare_option(
-            opt.MACHINE,
-            help="PyTorch threads of encoding and of each training process. Default: one per core "
-            "for encoding, one for training.",
+        opt.machine_option(
+            help="PyTorch threads for encoding, and in each training process. Default: one per core for encoding, one "
+            "for training."
         ),
     ] = None,
     wait: Annotated[
-        int,
-        opt.declare_option(opt.MACHINE, metavar="MINUTES", min=0, help="Wait for another process that locks --out."),
+        int, opt.machine_option(metavar="MINUTES", min=0, help="Time to wait for a process that locks --out.")
     ] = WAIT_MINUTES,
     cache: opt.CacheOption = True,
     natural: opt.NaturalOptions,
     methods: MethodOptions,
 ) -> None:
-    """Build or read tasks, encode sentences, train probes, and print the table."""
-    # Wrong options are rejected here, before any work is done.
+    """Train probes (small classifiers) on sentence vectors, and print accuracies."""
+    # The options are checked here, before any work is done.
     from sentprobe.commands.shared.target_options import parse_targets
     from sentprobe.probes.encoders.cache.vector_cache import Cache
     from sentprobe.probes.encoders.kinds import USUAL_ENCODERS, check_installed, parse_encoders
@@ -133,12 +124,12 @@ def run(
     from sentprobe.probes.runs.request.settings import find_methods
 
     machines = where.find_machines(
-        jobs=_choose_job_count(device, threads) if jobs is None else jobs, keeps_little_work_here=jobs is None
+        jobs=_choose_job_count(device, threads) if jobs is None else jobs, runs_small_work_inline=jobs is None
     )
     specs = methods.resolve_encoders(parse_encoders(encoder or USUAL_ENCODERS))
     if machines.scheduler is None:
         check_installed((spec for spec in specs if isinstance(spec, Spec)), "torch")
-    else:  # its workers make the encoders
+    else:  # the workers of the cluster make the encoders
         require_libraries("torch", "distributed")
     conditions = find_methods(methods.method or (), control_task=methods.control_task)
     words = None if probe_vectors is None else parse_word_source(probe_vectors)
@@ -204,7 +195,7 @@ def run(
 
 
 def _describe_stored_work(run: "Run") -> str:
-    """Describe the results or vectors that are kept after a run is stopped."""
+    """Return a message that says which results or vectors of a stopped run are kept."""
     if run.out is not None and has_finished_work(run.out):
         return describe_resumption(run.out)
     vectors = "only sentence vectors in the cache are kept" if run.cache is not None else "nothing is kept"
@@ -214,7 +205,7 @@ def _describe_stored_work(run: "Run") -> str:
 
 
 def _choose_job_count(device: str, threads: int | None) -> int:
-    """Return one training process for a GPU, or as many as the cores can run."""
+    """Return the number of training processes: one for a GPU, else as many as the cores can run."""
     if device == "auto":
         require_libraries("torch")
         from sentprobe.probes.trainer.devices import find_best_device
@@ -224,7 +215,7 @@ def _choose_job_count(device: str, threads: int | None) -> int:
 
 
 def parse_classifier(preset: str | None, overrides: Sequence[str], targets: "Targets") -> "PresetChoice":
-    """Return the choice of classifiers: *preset* or each task's own, with overridden values."""
+    """Return the choice of classifiers: *preset*, or the default of each task, with overridden values."""
     from sentprobe.probes.suites import PresetChoice
 
     choice = PresetChoice(preset, tuple(parse_pair(text) for text in overrides))
@@ -234,7 +225,10 @@ def parse_classifier(preset: str | None, overrides: Sequence[str], targets: "Tar
 
 
 def _list_known_tasks(targets: "Targets") -> list[str]:
-    """Return the names of tasks whose classifiers can be checked before a dataset is read."""
+    """Return the names of tasks whose classifier can be checked before datasets are read.
+
+    An empty name stands for all tasks that are not natural-text tasks.
+    """
     from sentprobe.probes.runs.request.built_suites import NaturalSuite
 
     natural = [suite for suite in targets.items if isinstance(suite, NaturalSuite)]

@@ -1,4 +1,4 @@
-"""The run file: the options of ``probe run`` as TOML, read by ``--config`` and written beside the results."""
+"""The run file: a TOML file with options of ``probe run``, read by ``--config`` and written with the results."""
 
 import inspect
 import json
@@ -15,13 +15,14 @@ from sentprobe.errors import FormatError, UsageError, path_error, suggest
 from sentprobe.values import parse_toml
 
 UNWRITTEN_KEYS = ("config", "force", "dry-run", "wait")
-CONFIG_HELP = "Options from a file; the command line wins."
+"""Options that a written run file leaves out, because they do not change the results."""
+CONFIG_HELP = "Options in a TOML file; the command line wins."
 HEAD = "# The settings of a run. To do it again: probe run --config THIS_FILE --out ELSEWHERE\n"
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """A parameter that a run file may set, and the values that it accepts."""
+    """An option that a run file may set, and its accepted values."""
 
     parameter: str
     kind: type
@@ -29,7 +30,7 @@ class Setting:
     minimum: int | None = None
 
     def check(self, value: object) -> str | None:
-        """Return a description of valid values if *value* is wrong, else None."""
+        """Return a description of the accepted values if *value* is not accepted, else None."""
         values: list[Any] = value if self.is_list and isinstance(value, list) else [value]
         expected = KIND_NAMES.get(self.kind, "a text")
         if any(type(item) is not (self.kind if self.kind in KIND_NAMES else str) for item in values):
@@ -41,17 +42,18 @@ class Setting:
 
 
 KIND_NAMES: Mapping[type, str] = {bool: "true or false", int: "a whole number"}
+"""Descriptions of values by type; values of all other types are texts."""
 
 
 def list_settings(context: typer.Context) -> dict[str, Setting]:
-    """Return the settings of a command by key, in the order of its help."""
+    """Return the settings of a command by their keys in a run file, in the order of the command's parameters."""
     parameters = inspect.signature(context.command.callback or read_run_file).parameters.values()
     annotated = (parameter for parameter in parameters if get_origin(parameter.annotation) is Annotated)
     return {_find_key(parameter): _build_setting(parameter) for parameter in annotated}
 
 
 def _find_key(parameter: inspect.Parameter) -> str:
-    """Return the long name of an option without dashes, such as ``jobs`` or ``cache``."""
+    """Return the long name of a parameter's option without dashes, such as ``jobs`` or ``cache``."""
     option = get_args(parameter.annotation)[1]
     texts = [text for text in (option.default, *(option.param_decls or ())) if isinstance(text, str)]
     long_names = [text.partition("/")[0] for text in texts if text.startswith("--")]
@@ -67,7 +69,7 @@ def _build_setting(parameter: inspect.Parameter) -> Setting:
 
 
 def read_run_file(context: typer.Context, path: Path | None) -> Path | None:
-    """Use the run file's values as the defaults of the command; a callback of Typer."""
+    """Make the values in a run file the defaults of the command; Typer calls this for ``--config``."""
     if path is not None:
         text = _read_text(path)
         settings = {key: setting for key, setting in list_settings(context).items() if key != "config"}
@@ -98,7 +100,7 @@ def _read_text(path: Path) -> str:
 
 
 def _locate_key(path: Path, text: str, key: str) -> str:
-    """Return the file and, if found, the line of a key."""
+    """Return the file and, if the key is found, its line, for a message."""
     key_pattern = re.compile(rf"""\s*(?:\[\s*)?["']?{re.escape(key)}["']?\s*[=\].]""")
     numbered = enumerate(text.split("\n"), 1)
     line = next((place for place, line in numbered if key_pattern.match(line)), None)
@@ -106,7 +108,7 @@ def _locate_key(path: Path, text: str, key: str) -> str:
 
 
 def format_run_file(context: typer.Context, suites: Collection[str]) -> str:
-    """Return the settings of a command as a run file, without options unused by the suites."""
+    """Return the options of a command as the text of a run file, without options that none of *suites* uses."""
     lines = [HEAD]
     for key, setting in list_settings(context).items():
         value = context.params.get(setting.parameter)
@@ -116,7 +118,7 @@ def format_run_file(context: typer.Context, suites: Collection[str]) -> str:
 
 
 def _format_value(value: object) -> str:
-    """Return a value as TOML, which equals JSON except for the control character DEL.
+    """Return a value as TOML, which equals JSON here except for the control character DEL.
 
     >>> _format_value([Path("a"), "b"]), _format_value(True), _format_value(3)
     ('["a", "b"]', 'true', '3')

@@ -1,4 +1,4 @@
-"""The command ``probe train``: train the papers' encoders on the user's texts."""
+"""The command ``probe train``: train an encoder on the user's texts, and probe it during training."""
 
 import sys
 from collections.abc import Iterator, Sequence
@@ -14,7 +14,6 @@ import typer
 
 from sentprobe import names, progress
 from sentprobe.commands.runs import train_options
-from sentprobe.commands.shared import completion
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.given_options import map_given_options
 from sentprobe.commands.shared.help import HelpfulCommand
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
 
 class TrainCommand(HelpfulCommand):
-    """A command whose help folds rarely used options."""
+    """A command whose ``--help`` only names rarely used options."""
 
     folded: ClassVar = (train_options.DETAILS, opt.MACHINE)
 
@@ -63,22 +62,20 @@ def train(
         list[str],
         typer.Argument(
             metavar="ARCHITECTURE",
-            help=f"{names.enumerate_names(names.ARCHITECTURES)}; for probe lm: lstm-lm (lstm, next-word) or ngram.",
-            autocompletion=completion.complete_architecture,
+            help=f"{names.enumerate_names(names.ARCHITECTURES)}; for probe lm: lstm-lm or ngram.",
         ),
     ],
-    out: Annotated[Path, opt.build_out_option("Folder, to resume in. ngram: ARPA file."), OUTPUT_FOLDER],
+    out: Annotated[Path, opt.build_out_option("Folder, new or to resume; ngram: ARPA file."), OUTPUT_FOLDER],
     objective: Annotated[
         str | None,
         typer.Option(
             help=f"{names.enumerate_names(names.OBJECTIVES)}.".replace(
                 "meaning", "meaning (predict the event notation)"
-            ),
-            autocompletion=completion.complete_objective,
+            )
         ),
     ] = None,
-    seed: Annotated[int, opt.build_seed_option("weights, batches and probes")] = 0,
-    seeds: Annotated[int, typer.Option(help="Number of seeds, counted from --seed.")] = 1,
+    seed: Annotated[int, opt.build_seed_option("weights, batches, probes")] = 0,
+    seeds: Annotated[int, typer.Option(help="Encoders, each with another seed.")] = 1,
     *,
     texts: train_options.TextChoices,
     encoder: train_options.EncoderChoices,
@@ -124,7 +121,7 @@ def train(
 
 
 def _choose_objective(architectures: list[str], objective: str | None) -> tuple[list[str], str]:
-    """Return architectures and objective; ``lstm-lm`` stands for both."""
+    """Return the architectures and the objective; the architecture ``lstm-lm`` stands for lstm and next-word."""
     if architectures == [names.LSTM_LM] and objective in (None, "next-word"):
         return ["lstm"], "next-word"
     if names.LSTM_LM in architectures:
@@ -137,7 +134,7 @@ def _choose_objective(architectures: list[str], objective: str | None) -> tuple[
 
 
 def _describe_checkpoints(plans: "Sequence[TrainingPlan]", out: Path) -> str:
-    """Return the message for a stopped training: how to resume it, or that nothing is kept without a checkpoint."""
+    """Return the message for a stopped training: how to resume it or, without a checkpoint, that nothing is kept."""
     from sentprobe.probes.pretraining import checkpoint
 
     has_checkpoint = any((plan.out / checkpoint.CHECKPOINT_FOLDER / checkpoint.STATE_FILE).exists() for plan in plans)
@@ -186,7 +183,7 @@ def _build_plan(architecture: str, objective: str, seed: int, choices: TrainChoi
 
     encoder, texts = choices.encoder, choices.texts
     preset = find_training_preset(choices.length.preset)
-    is_average = (architecture, objective) == ("cbow", "none")  # of Adi et al. 2017, who use skip-gram vectors
+    is_average = (architecture, objective) == ("cbow", "none")  # Adi et al. 2017 average skip-gram vectors
     vectors = encoder.vectors or ("skip-gram" if is_average else "")
     inputs = _choose_inputs(vectors, encoder.inputs)
     options = _choose_objective_options(preset, choices, seed)
@@ -228,7 +225,7 @@ def _build_plan(architecture: str, objective: str, seed: int, choices: TrainChoi
 
 
 def _choose_objective_options(preset: "TrainingPreset", choices: TrainChoices, seed: int) -> ObjectiveOptions:
-    """Return the objective's options: the preset's values, overridden by the command's options of the same name."""
+    """Return the options of the objective: values of the preset, overridden by options of the same name."""
     options: dict[str, Any] = {
         "batch": preset.batch,
         "dropout": preset.dropout,
@@ -271,12 +268,15 @@ def _choose_settings(
 
 
 def _find_first_value(*values: int | None) -> int:
-    """Return the first value that is not None (0 is a value); the last value must not be None."""
+    """Return the first value that is not None; the last value must not be None."""
     return next(value for value in values if value is not None)
 
 
 def _choose_inputs(vectors: str, requested_width: int | None) -> int | None:
-    """Return the width of word vectors: the file's, else the requested one; None: the default. Raises UsageError."""
+    """Return the width of the word vectors, or None for the default.
+
+    Raises UsageError if the requested width differs from the width of the file *vectors*.
+    """
     from sentprobe.probes.encoders.files.word_files import read_width
     from sentprobe.probes.pretraining.vocabulary import SKIP_GRAM
 
@@ -287,7 +287,7 @@ def _choose_inputs(vectors: str, requested_width: int | None) -> int | None:
 
 
 def _choose_optimizer(default: "OptimizerSettings", details: train_options.DetailChoices) -> "OptimizerSettings":
-    """Return the chosen or default optimizer with the given learning rate and clipping."""
+    """Return the chosen or default optimizer, with the chosen or default learning rate and gradient clipping."""
     from sentprobe.probes.pretraining import optimizers as known
 
     if details.optimizer is not None:
@@ -322,11 +322,13 @@ def _train_all(plans: "Sequence[TrainingPlan]", *, jobs: int, threads: int | Non
         try:
             yield from pool.map(work, plans)
         except BrokenProcessPool:
-            raise SentprobeError("a worker process was killed (out of memory?); fewer --jobs need less") from None
+            raise SentprobeError(
+                "a worker process was killed (out of memory?); fewer --jobs need less memory"
+            ) from None
 
 
 def train_encoder(plan: "TrainingPlan", *, threads: int | None, is_parallel: bool = False) -> "TrainingReport":
-    """Train an encoder; if others train in parallel, progress is printed as lines."""
+    """Train one encoder as planned; with *is_parallel*, progress is lines, since other encoders train meanwhile."""
     from sentprobe.probes.pretraining.devices_and_precision import is_first_process
     from sentprobe.probes.runs.training.encoder_training import run_training
 

@@ -1,4 +1,4 @@
-"""``probe train ngram``: an n-gram model of the user's texts, as an ARPA file."""
+"""``probe train ngram``: train an n-gram model on the user's texts, and write it as an ARPA file."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,7 +12,7 @@ from sentprobe.progress import show_bars
 
 OPTIONS = ("architecture", "out", "corpus", "tokenised", "lower", "format", "column", "document", "encoding", "punkt",
            "longest", "words", "order")  # fmt: skip
-"""The parameters of ``probe train`` that n-grams use."""
+"""Parameters of ``probe train`` that apply to n-gram models."""
 
 
 def train_ngram_model(
@@ -23,7 +23,7 @@ def train_ngram_model(
     encoder: EncoderChoices,
     out: Path,
 ) -> None:
-    """Write the ARPA file of an n-gram model with Kneser-Ney smoothing. Raises UsageError."""
+    """Train an n-gram model with Kneser-Ney smoothing, and write it to the ARPA file *out*. Raises UsageError."""
     if len(architectures) > 1:
         raise UsageError(f"{names.NGRAM} is trained alone, not with {', '.join(architectures)}")
     if unused := [option for name, option in given_options.items() if name not in OPTIONS]:

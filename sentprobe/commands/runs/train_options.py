@@ -1,10 +1,10 @@
-"""The options of ``probe train``, in groups."""
+"""Groups of options of ``probe train``."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from sentprobe.commands.shared import completion
 from sentprobe.commands.shared import options as opt
 from sentprobe.commands.shared.options import declare_option
 from sentprobe.commands.shared.output_paths import INPUT
@@ -12,6 +12,12 @@ from sentprobe.probes.pretraining.objective_options import DEFAULTS, EVENTS
 
 TEXTS, ENCODER, TRAINING = "Training texts", "Encoder", "Training"
 PROBING, DETAILS = "Probing during training", "Details"
+"""The constants from TEXTS to DETAILS are titles of panels in ``--help``."""
+
+text_option, encoder_option, training_option, probing_option, detail_option = (
+    partial(declare_option, panel) for panel in (TEXTS, ENCODER, TRAINING, PROBING, DETAILS)
+)
+"""Functions that declare an option in the panel of ``--help`` that their name says."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -19,17 +25,13 @@ class TextChoices:
     """Options for the training texts."""
 
     corpus: Annotated[
-        list[Path] | None,
-        declare_option(TEXTS, metavar="FILE", help="Text file with a sentence on each line; repeatable."),
-        INPUT,
+        list[Path] | None, text_option(metavar="FILE", help="File with a sentence on each line; repeatable."), INPUT
     ] = None
     parallel: Annotated[
-        Path | None, declare_option(TEXTS, metavar="FILE", help="For nmt: the translation, line by line."), INPUT
+        Path | None, text_option(metavar="FILE", help="For nmt: translation of --corpus, by lines."), INPUT
     ] = None
-    tokenised: Annotated[
-        bool, declare_option(TEXTS, "--tokenised", help="The texts are tokenised, with spaces between tokens.")
-    ] = False
-    lower: Annotated[bool, declare_option(TEXTS, "--lower", help="Lower-case the texts.")] = False
+    tokenised: Annotated[bool, text_option("--tokenised", help="Tokens are separated by spaces already.")] = False
+    lower: Annotated[bool, text_option("--lower", help="Convert the texts to lower case.")] = False
     format: Annotated[
         str | None,
         opt.build_format_option(
@@ -40,23 +42,22 @@ class TextChoices:
     ] = None
     column: Annotated[
         list[str] | None,
-        declare_option(
-            DETAILS,
+        detail_option(
             metavar="NAME",
             help="Column of the sentences (default: text). For nmt, give it twice: two columns, or "
             "two languages of a TMX file.",
         ),
     ] = None
     document: Annotated[
-        str | None, declare_option(DETAILS, metavar="NAME", help="Column that names the document of a sentence.")
+        str | None, detail_option(metavar="NAME", help="Column that names the document of a sentence.")
     ] = None
-    encoding: Annotated[str, declare_option(DETAILS, help="Encoding of the texts.")] = "utf-8"
+    encoding: Annotated[str, detail_option(help="Character encoding of the texts.")] = "utf-8"
     punkt: Annotated[
         Path | None,
-        declare_option(DETAILS, metavar="DIR", help="Parameters of the sentence splitter Punkt. Default: NLTK's."),
+        detail_option(metavar="DIR", help="Folder of the parameters of Punkt, the sentence splitter. Default: NLTK's."),
         INPUT,
     ] = None
-    longest: Annotated[int, declare_option(DETAILS, metavar="N", help="Skip sentences with more than N tokens.")] = 50
+    longest: Annotated[int, detail_option(metavar="N", help="Skip sentences with more than N tokens.")] = 50
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,41 +65,32 @@ class EncoderChoices:
     """Options for the encoder's layers and word vectors."""
 
     vectors: Annotated[
-        str | None,
-        declare_option(ENCODER, metavar="FILE|skip-gram", help="Initial word vectors; skip-gram trains them."),
+        str | None, encoder_option(metavar="FILE|skip-gram", help="Word vectors of a file, or from skip-gram.")
     ] = None
     frozen: Annotated[
-        bool | None, declare_option(ENCODER, "--frozen/--learned", help="Freeze word vectors. Default: with --vectors.")
+        bool | None, encoder_option("--frozen/--learned", help="Freeze word vectors. Default: if --vectors.")
     ] = None
-    hidden: Annotated[
-        int, declare_option(ENCODER, help="Hidden units per direction (gated-conv: per convolution).")
-    ] = 512
-    layers: Annotated[
-        int, declare_option(ENCODER, help="Number of layers. Default: 1; gated-conv: 8.", show_default=False)
-    ] = 0
-    inputs: Annotated[int | None, declare_option(ENCODER, help="Width of word vectors. Default: 300 or file's.")] = None
-    words: Annotated[int, declare_option(DETAILS, help="Vocabulary size (most frequent words).")] = 50_000
-    order: Annotated[int, declare_option(DETAILS, help="For ngram: most words of an n-gram.")] = 5
+    hidden: Annotated[int, encoder_option(help="Hidden units per direction (gated-conv: per convolution).")] = 512
+    layers: Annotated[int, encoder_option(help="Number of layers. Default: 1; gated-conv: 8.", show_default=False)] = 0
+    inputs: Annotated[int | None, encoder_option(help="Width of word vectors. Default: 300 or file's.")] = None
+    words: Annotated[int, detail_option(help="Vocabulary: the N most frequent words.")] = 50_000
+    order: Annotated[int, detail_option(help="For ngram: maximum number of words in an n-gram.")] = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingChoices:
     """Options for the length of training, batches and presets."""
 
-    steps: Annotated[int | None, declare_option(TRAINING, help="Stop after N steps.")] = None
-    epochs: Annotated[int | None, declare_option(TRAINING, help="Stop after N passes over the texts.")] = None
-    minutes: Annotated[
-        float | None, declare_option(TRAINING, metavar="N", help="Stop after N minutes (machine-dependent).")
-    ] = None
-    patience: Annotated[int, declare_option(TRAINING, help="Stop after N validations without improvement.")] = 5
-    validate_every: Annotated[str, declare_option(DETAILS, metavar="N|epoch", help="Steps between validations.")] = (
-        "epoch"
-    )
-    batch: Annotated[int | None, declare_option(TRAINING, help="Batch size. Default: 256.")] = None
+    steps: Annotated[int | None, training_option(help="Stop after N batches (steps).")] = None
+    epochs: Annotated[int | None, training_option(help="Stop after N passes over the texts.")] = None
+    minutes: Annotated[float | None, training_option(metavar="N", help="Stop after N minutes.")] = None
+    patience: Annotated[int, training_option(help="Stop after N validations without improvement.")] = 5
+    validate_every: Annotated[str, detail_option(metavar="N|epoch", help="Steps between validations.")] = "epoch"
+    batch: Annotated[int | None, training_option(help="Number of items in a batch. Default: 256.")] = None
     preset: Annotated[
         str | None,
-        declare_option(
-            TRAINING, metavar="adi", help="As in Adi et al.: AdaGrad, batches of 32, one decoder layer, reversed input."
+        training_option(
+            metavar="adi", help="As in Adi et al.: AdaGrad, batches of 32, one decoder layer, reversed input."
         ),
     ] = None
 
@@ -108,31 +100,18 @@ class ProbingChoices:
     """Options for probing during training."""
 
     probe_every: Annotated[
-        str | None, declare_option(PROBING, metavar="N|epoch", help="Probe every N steps; results go to OUT/probes.")
+        str | None, probing_option(metavar="N|epoch", help="Probe every N steps; results are in OUT/probes.")
     ] = None
     task: Annotated[
-        list[str] | None,
-        declare_option(
-            PROBING,
-            metavar="NAME|PATH",
-            help="Task or dataset; repeatable. Default: compeval.",
-            autocompletion=completion.complete_task,
-        ),
+        list[str] | None, probing_option(metavar="NAME|PATH", help="Task or dataset; repeatable. Default: compeval.")
     ] = None
     contrast: Annotated[
-        list[str] | None,
-        declare_option(
-            PROBING,
-            "--contrast",
-            "-c",
-            help="Also measure this contrast by probe geometry.",
-            autocompletion=completion.complete_contrast,
-        ),
+        list[str] | None, probing_option("--contrast", "-c", help="Also measure this contrast by probe geometry.")
     ] = None
     items: Annotated[
         int | None,
-        declare_option(
-            DETAILS, help="Training items of a probe, twice its test items and five times its triplets. Default: 1000."
+        detail_option(
+            help="Training items of each probe; test items are half, triplets a fifth as many. Default: 1000."
         ),
     ] = None
 
@@ -141,50 +120,40 @@ class ProbingChoices:
 class DetailChoices:
     """Rarely used options for objectives and optimizers."""
 
-    codes: Annotated[
-        int, declare_option(DETAILS, help="Byte-pair codes of a decoder's vocabulary (Conneau et al.: 40000).")
-    ] = DEFAULTS.codes
-    classes_hidden: Annotated[int, declare_option(DETAILS, help="For nli: hidden units of the classifier.")] = (
+    codes: Annotated[int, detail_option(help="Byte-pair codes that a decoder knows (Conneau et al.: 40000).")] = (
+        DEFAULTS.codes
+    )
+    classes_hidden: Annotated[int, detail_option(help="For nli: hidden units of the classifier.")] = (
         DEFAULTS.classes_hidden
     )
     dropout: Annotated[
-        float | None, declare_option(DETAILS, help="Dropout of decoder and classifier. Default: 0; preset adi: 0.1.")
+        float | None, detail_option(help="Dropout of decoder and classifier. Default: 0; preset adi: 0.1.")
     ] = None
     neighbours: Annotated[
-        bool, declare_option(DETAILS, "--neighbours", help="For skipthought: also decode the previous sentence.")
+        bool, detail_option("--neighbours", help="For skipthought: also decode the previous sentence.")
     ] = DEFAULTS.neighbours
-    drop: Annotated[float, declare_option(DETAILS, help="For denoising: share of words dropped.")] = DEFAULTS.drop
-    swap: Annotated[float, declare_option(DETAILS, help="For denoising: share of word pairs swapped.")] = DEFAULTS.swap
-    events: Annotated[int, declare_option(DETAILS, help="For meaning: number of sampled events.")] = EVENTS
-    temperature: Annotated[float, declare_option(DETAILS, help="Softmax temperature of contrastive.")] = (
+    drop: Annotated[float, detail_option(help="For denoising: share of words dropped.")] = DEFAULTS.drop
+    swap: Annotated[float, detail_option(help="For denoising: share of word pairs swapped.")] = DEFAULTS.swap
+    events: Annotated[int, detail_option(help="For meaning: number of sampled events.")] = EVENTS
+    temperature: Annotated[float, detail_option(help="For contrastive: temperature of the softmax.")] = (
         DEFAULTS.temperature
     )
-    validation: Annotated[int, declare_option(DETAILS, help="Validation items, at most a tenth of all.")] = (
+    validation: Annotated[int, detail_option(help="Held-out items for validation, at most a tenth.")] = (
         DEFAULTS.validation
     )
-    optimizer: Annotated[
-        str | None, declare_option(DETAILS, help="adam, sgd or adagrad. Default: adam; gated-conv: sgd.")
-    ] = None
-    rate: Annotated[float | None, declare_option(DETAILS, help="Learning rate. Default: the optimizer's.")] = None
-    clip: Annotated[float | None, declare_option(DETAILS, help="Gradient clipping: largest norm.")] = None
+    optimizer: Annotated[str | None, detail_option(help="adam, sgd or adagrad. Default: adam; gated-conv: sgd.")] = None
+    rate: Annotated[float | None, detail_option(help="Learning rate. Default: the optimizer's.")] = None
+    clip: Annotated[float | None, detail_option(help="Greatest norm of a gradient. Default: the optimizer's.")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineChoices:
     """Options for processes, devices and precision."""
 
-    jobs: Annotated[int, declare_option(opt.MACHINE, help="Encoders trained in parallel, one thread each.")] = 1
-    threads: Annotated[int | None, declare_option(opt.MACHINE, help="PyTorch threads. Default: one per core.")] = None
-    device: Annotated[
-        str,
-        declare_option(
-            opt.MACHINE,
-            metavar="auto|cpu|cuda|mps",
-            help="Device for training.",
-            autocompletion=completion.complete_device,
-        ),
-    ] = "cpu"
-    devices: Annotated[int, declare_option(opt.MACHINE, help="Number of devices.")] = 1
+    jobs: Annotated[int, opt.machine_option(help="Encoders trained in parallel, one thread each.")] = 1
+    threads: Annotated[int | None, opt.machine_option(help="PyTorch threads. Default: one per core.")] = None
+    device: Annotated[str, opt.machine_option(metavar="auto|cpu|cuda|mps", help="Device for training.")] = "cpu"
+    devices: Annotated[int, opt.machine_option(help="Number of devices.")] = 1
     precision: Annotated[
-        str, declare_option(opt.MACHINE, help="auto, float32 or bfloat16. auto uses bfloat16 where it is fast.")
+        str, opt.machine_option(help="auto, float32 or bfloat16. auto uses bfloat16 where it is fast.")
     ] = "auto"

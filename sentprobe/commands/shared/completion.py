@@ -1,16 +1,16 @@
-"""Shell completion of names from a list; names of heavy modules are looked up when the shell asks."""
+"""Shell completion of option values; lists from slow modules are loaded only when the shell asks for them."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 
 from sentprobe import names
 from sentprobe.specs import DEVICES, SUITES
 
 Completer = Callable[[str], list[str]]
-"""A function from an incomplete word to the words that complete it."""
+"""Function that receives an incomplete word and returns the possible complete words."""
 
 
 def build_completer(list_names: Callable[[], Iterable[str]]) -> Completer:
-    """Return a completer of the names that *list_names* returns.
+    """Return a function that completes a word to the names that *list_names* returns.
 
     >>> build_completer(lambda: ["text", "json", "jsonl"])("js")
     ['json', 'jsonl']
@@ -41,20 +41,28 @@ def _list_probe_vectors() -> Iterable[str]:
     return (ONE_HOT, ENCODER_WORDS, *_list_encoder_specs())
 
 
-complete_architecture = build_completer(lambda: (*names.ARCHITECTURES, *names.LANGUAGE_MODELS))
-complete_objective = build_completer(lambda: names.OBJECTIVES)
-complete_contrast = build_completer(lambda: names.CONTRASTS)
-complete_encoder = build_completer(_list_encoder_specs)
-complete_task = build_completer(
-    lambda: (*names.COMPEVAL_TASKS, *names.STRUCTURE_TASKS, *names.NATURAL_TASKS, *names.TASK_GROUPS)
-)
-complete_template = build_completer(_list_templates)
 complete_preset = build_completer(lambda: names.PRESETS)
 complete_suite = build_completer(lambda: SUITES)
-complete_vocabulary = build_completer(lambda: names.VOCABULARIES)
-complete_sampling = build_completer(lambda: names.SAMPLINGS)
 complete_column = build_completer(lambda: names.ITEM_COLUMNS)
-complete_method = build_completer(lambda: names.METHODS)
-complete_structure = build_completer(lambda: names.STRUCTURES)
-complete_device = build_completer(lambda: DEVICES)
-complete_probe_vectors = build_completer(_list_probe_vectors)
+_complete_encoder = build_completer(_list_encoder_specs)
+_complete_template = build_completer(_list_templates)
+
+COMPLETERS: Mapping[str, Completer] = {
+    "architecture": build_completer(lambda: (*names.ARCHITECTURES, *names.LANGUAGE_MODELS)),
+    "contrast": build_completer(lambda: names.CONTRASTS),
+    "device": build_completer(lambda: DEVICES),
+    **dict.fromkeys(("encoder", "then"), _complete_encoder),
+    **dict.fromkeys(("template", "held_out", "hold_out"), _complete_template),
+    "hold_out_structure": build_completer(lambda: names.STRUCTURES),
+    "method": build_completer(lambda: names.METHODS),
+    "mood": build_completer(lambda: names.MOODS),
+    "objective": build_completer(lambda: names.OBJECTIVES),
+    "probe_vectors": build_completer(_list_probe_vectors),
+    "sampling": build_completer(lambda: names.SAMPLINGS),
+    **dict.fromkeys(("suite", "targets"), complete_suite),
+    "task": build_completer(
+        lambda: (*names.COMPEVAL_TASKS, *names.STRUCTURE_TASKS, *names.NATURAL_TASKS, *names.TASK_GROUPS)
+    ),
+    "vocabulary": build_completer(lambda: names.VOCABULARIES),
+}
+"""Completers of options and arguments that mean the same in every command, by the name of the parameter."""

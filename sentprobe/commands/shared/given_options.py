@@ -1,4 +1,4 @@
-"""Options that a command line or a run file gives, and whether a suite uses them."""
+"""Options that the user set on the command line or in a run file, and whether a suite uses them."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import fields
@@ -11,7 +11,7 @@ from sentprobe.names import enumerate_names
 
 
 def map_given_options(context: typer.Context) -> dict[str, str]:
-    """Map each parameter that the command line or a run file sets to its option, such as ``--format``."""
+    """Return the parameters that the user set, by command line or run file, each with its option (``--format``)."""
     option_names = {
         str(parameter.name): "/".join([*parameter.opts[:1], *parameter.secondary_opts[:1]])
         for parameter in context.command.params
@@ -29,16 +29,20 @@ SUITES_BY_PARAMETER: Mapping[str, tuple[str, ...]] = {
     for group in (CompevalOptions, ItemOptions, CardOptions, NaturalOptions)
     for field in fields(group)
 }
-"""The suites that use an option, by parameter name."""
+"""Suites that use an option, by the name of its parameter."""
 
 
 def is_unused(parameter: str, suites: Collection[str]) -> bool:
-    """Return whether an option is for suites, and for none of these."""
+    """Return whether an option belongs to certain suites only, and *suites* has none of them."""
     return parameter in SUITES_BY_PARAMETER and not set(SUITES_BY_PARAMETER[parameter]) & set(suites)
 
 
 def reject_unused_options(given_options: Mapping[str, str], suites: Collection[str], *, data_name: str) -> None:
-    """Raise UsageError, which names *data_name*, for a given option, by parameter, that none of the suites uses."""
+    """Raise UsageError for the first option that none of *suites* uses.
+
+    - given_options: options by parameter, from :func:`map_given_options`
+    - data_name: name of the suites or datasets for the message
+    """
     for parameter, option in given_options.items():
         if is_unused(parameter, suites):
             users = enumerate_names(SUITES_BY_PARAMETER[parameter])

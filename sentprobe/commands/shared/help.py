@@ -1,4 +1,4 @@
-"""Help of the commands: examples, usage and options; folded panels are explained by ``--help-all`` only."""
+"""Help of the commands: examples, usage and options. ``--help`` only names the options of folded panels."""
 
 import inspect
 import re
@@ -25,7 +25,10 @@ VALUE_PLACEHOLDERS: Mapping[str, str] = {
 
 
 def read_examples() -> dict[str, list[list[str]]]:
-    """Return the examples of each command, with meanings; ``sentprobe`` has those of ``gen`` and ``probe``."""
+    """Return the examples of each command, as pairs of a command line and its meaning.
+
+    The examples of ``gen`` and ``probe`` are also given as commands of ``sentprobe``.
+    """
     text = files(__package__).joinpath("examples.toml").read_text("utf-8")
     examples_by_command: dict[str, list[list[str]]] = tomllib.loads(text)
     package_examples = {
@@ -37,7 +40,7 @@ def read_examples() -> dict[str, list[list[str]]]:
 
 
 def _translate_to_sentprobe(line: str) -> str:
-    """Return a command line of ``gen`` or ``probe`` as one of ``sentprobe``.
+    """Return a command line of ``gen`` or ``probe`` as a command line of ``sentprobe``.
 
     >>> _translate_to_sentprobe("probe run compeval"), _translate_to_sentprobe("gen --n 5")
     ('sentprobe run compeval', 'sentprobe gen --n 5')
@@ -47,22 +50,22 @@ def _translate_to_sentprobe(line: str) -> str:
 
 
 class FoldedHelp:
-    """Base of commands and groups whose help can be folded."""
+    """Base class of commands and groups whose help begins with examples and may fold panels of options."""
 
     folded: ClassVar[tuple[str, ...]] = ()
-    """The panels whose options ``--help`` only names."""
+    """Titles of the panels whose options ``--help`` only names; ``--help-all`` explains them."""
 
     def get_help_option_names(self, ctx: Any) -> list[str]:
-        """Return the options that print help."""
+        """Return the options that print help: with ``--help-all`` if a panel of the command is folded."""
         names = sorted(super().get_help_option_names(ctx))  # type: ignore[misc]
         panels = {getattr(parameter, "rich_help_panel", None) for parameter in self.params}  # type: ignore[attr-defined]
         return [*names, HELP_ALL] if panels & {*self.folded} else names
 
     def get_help_option(self, ctx: Any) -> Any:
-        """Return the option that prints help, with a text that tells its names apart."""
+        """Return the option that prints help, with a text that explains ``--help-all``."""
         option = super().get_help_option(ctx)  # type: ignore[misc]
         if option is not None and HELP_ALL in option.opts:
-            option.help = "Show this message, or that of all options."
+            option.help = "Show this message, or with --help-all all options."
         return option
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -76,7 +79,7 @@ class FoldedHelp:
         return remaining_args
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help."""
+        """Write the help to *formatter*."""
         _write_help(self, ctx, formatter, folded=() if ctx.meta.get(HELP_ALL) else self.folded)
 
 
@@ -89,15 +92,12 @@ class HelpfulGroup(FoldedHelp, TyperGroup):
 
 
 def _write_help(command: Any, ctx: Any, formatter: Any, *, folded: Iterable[str]) -> None:
-    """Write examples, usage, description, panels, folded options and epilog."""
+    """Write examples, usage, description, panels of options, the names of folded options, and the epilog."""
     panels = _group_by_panel(command, ctx)
+    folded_panels = {title: panels.pop(title) for title in folded if title in panels}
     folded_lines = [
-        _wrap_text(
-            f"{folded_title}: {', '.join(map(find_longest_name, panels.pop(folded_title)))}",
-            formatter.width - COLUMN_GAP,
-        )
-        for folded_title in folded
-        if folded_title in panels
+        _wrap_text(f"{title}: {', '.join(map(find_longest_name, panel))}", formatter.width - COLUMN_GAP)
+        for title, panel in folded_panels.items()
     ]
     example_lines = [f"{line}\n    {meaning}" for line, meaning in read_examples().get(ctx.command_path, ())]
     _write_lines("Examples", example_lines, formatter)
@@ -105,14 +105,14 @@ def _write_help(command: Any, ctx: Any, formatter: Any, *, folded: Iterable[str]
     formatter.write("\n")
     _write_text(command.help, formatter)
     for title, panel in panels.items():
-        _write_panel(title, [_format_parameter(folded_title, ctx) for folded_title in panel], formatter)
+        _write_panel(title, [_format_parameter(parameter, ctx) for parameter in panel], formatter)
     _write_panel("Commands", _list_subcommands(command), formatter)
     _write_lines(f"More options, explained by {ctx.command_path} {HELP_ALL}", folded_lines, formatter)
     _write_text(command.epilog, formatter)
 
 
 def _group_by_panel(command: Any, ctx: Any) -> dict[str, list[Any]]:
-    """Return the visible arguments and options of a command by panel."""
+    """Return the visible arguments and options of a command by the title of their panel."""
     panels: dict[str, list[Any]] = {}
     for parameter in command.get_params(ctx):
         if not getattr(parameter, "hidden", False):
@@ -142,14 +142,14 @@ def _write_text(text: str | None, formatter: Any) -> None:
 
 
 def _write_panel(title: str, rows: list[tuple[str, str]], formatter: Any) -> None:
-    """Write rows, with the second column at the place that needs the fewest lines."""
+    """Write rows in two columns, with the width of the first column that takes the fewest lines."""
     columns = sorted({len(name) for name, _ in rows}, reverse=True)
     layouts = [[_format_row(*row, column, formatter.width) for row in rows] for column in columns]
     _write_lines(title, min(layouts, key=lambda lines: "\n".join(lines).count("\n"), default=[]), formatter)
 
 
 def _format_row(name: str, text: str, column: int, width: int) -> str:
-    """Return a row; the text goes below a name that is too long for the first column."""
+    """Return a row in two columns; if the name is too long for the first column, the text begins a new line."""
     indent = COLUMN_GAP + column
     description = textwrap.indent(_wrap_text(text, width - COLUMN_GAP - indent), " " * indent)
     if len(name) > column and description:
@@ -158,7 +158,7 @@ def _format_row(name: str, text: str, column: int, width: int) -> str:
 
 
 def _write_lines(title: str, lines: Sequence[str], formatter: Any) -> None:
-    """Write lines below a title, which is bold in a terminal."""
+    """Write lines below a bold title."""
     if lines:
         indented = textwrap.indent("\n".join(lines), " " * COLUMN_GAP)
         formatter.write(f"{typer.style(f'{title}:', bold=True)}\n{indented}\n\n")
@@ -183,6 +183,6 @@ class CommandWithTaskList(HelpfulCommand):
     folded: ClassVar = (METHODS, HELD_OUT, CLASSIFIER, MACHINE, NATURAL_TEXT)
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help."""
+        """Write the help, with the list of tasks at its end."""
         self.epilog = list_tasks_for_help()
         super().format_help(ctx, formatter)

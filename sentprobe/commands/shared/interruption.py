@@ -1,4 +1,4 @@
-"""Interruptions by Ctrl-C or a signal, and failures of the system: memory, file handles, streams."""
+"""Messages for interruptions (Ctrl-C, signals) and for failures of the system (memory, file handles, streams)."""
 
 import errno
 import os
@@ -19,11 +19,12 @@ class StoppedError(SentprobeError):
 
 
 SIGNAL_EXIT_CODES = (129, 143)
+"""Exit codes after SIGHUP and SIGTERM."""
 
 
 @contextmanager
 def report_interruption(resume_message: str | Callable[[], str]) -> Iterator[None]:
-    """Exit with *resume_message* (or the text that it returns) when Ctrl-C or a signal stops the work."""
+    """Raise StoppedError, with *resume_message* or the text that it returns, if Ctrl-C or a signal stops the block."""
     try:
         yield
     except KeyboardInterrupt:
@@ -41,7 +42,7 @@ def _build_stop_error(resume_message: str | Callable[[], str]) -> StoppedError:
 
 
 def describe_resumption(out: Path) -> str:
-    """Return the message of work that the same command resumes.
+    """Return the message for work that the same command can resume.
 
     >>> describe_resumption(Path("results"))
     'finished work is kept in results; the same command resumes from there'
@@ -50,12 +51,12 @@ def describe_resumption(out: Path) -> str:
 
 
 def describe_kept_work(out: Path) -> str:
-    """Return the message of :func:`describe_resumption`, or that *out* holds no finished work."""
+    """Return the message for stopped work: how to resume it, or that nothing was finished."""
     return describe_resumption(out) if has_finished_work(out) else "no part of the work is finished: nothing is kept"
 
 
 def has_finished_work(out: Path) -> bool:
-    """Return whether a folder has a result of a run, geometry or lm, or a part of a table."""
+    """Return whether a folder holds a result of ``probe run``, ``geometry`` or ``lm``, or part of a corpus table."""
     paths = chain.from_iterable(
         map(out.glob, ("[!.]*.json", "geometry/[!.]*.json", "lm/[!.]*.json", "work/[!.]*.arrow"))
     )
@@ -63,12 +64,13 @@ def has_finished_work(out: Path) -> bool:
 
 
 _OUTPUT_ERRORS = {errno.EPIPE, errno.ENOSPC, errno.EIO, errno.EBADF, errno.EFBIG, errno.EAGAIN, errno.EINVAL}
-"""Error numbers of an error without a path that come from standard output."""
+"""Error numbers that point to standard output if the error names no path."""
 _HANDLE_ERRORS = {errno.EMFILE, errno.ENFILE}
+"""Error numbers for too many open files."""
 
 
 def open_missing_streams() -> None:
-    """Open the null device for each stream that the caller closed, so that no file gets its number."""
+    """Open the null device for each standard stream that is closed, so that no other file gets its number."""
     while (handle := os.open(os.devnull, os.O_RDWR)) <= 2:
         pass
     os.close(handle)
@@ -78,7 +80,7 @@ def open_missing_streams() -> None:
 
 
 def describe_failure(error: BaseException) -> str | None:
-    """Return the message for a failure of the system, or None for any other error.
+    """Return a message for a failure of the system (memory, disk, file handles), or None for any other error.
 
     >>> describe_failure(OSError(errno.EMFILE, "Too many open files"))
     'too many open files; raise the limit (ulimit -n)'
@@ -96,7 +98,7 @@ def describe_failure(error: BaseException) -> str | None:
 
 
 def note_missing_folder() -> str:
-    """Return a remark if the working folder was deleted, which explains other errors."""
+    """Return a remark if the working folder was deleted, because that explains other errors; else an empty text."""
     try:
         os.getcwd()  # noqa: PTH109
     except OSError:

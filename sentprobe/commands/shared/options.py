@@ -1,31 +1,32 @@
-"""Options that several commands share, alone or in groups: dataclasses that :func:`expand_option_groups` reads."""
+"""Options that several commands share: single options, and groups as dataclasses (:func:`expand_option_groups`)."""
 
 import inspect
 import shlex
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, fields, is_dataclass
-from functools import wraps
+from functools import partial, wraps
 from inspect import Parameter
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_type_hints
 
 import typer
+from typer.models import ParameterInfo
 
 from sentprobe import __version__, names
 from sentprobe.commands.shared import completion
 from sentprobe.commands.shared.output_paths import INPUT, INPUT_SPEC, OUTPUT_FILE, OUTPUT_FOLDER
-from sentprobe.errors import UsageError, check_seed
+from sentprobe.errors import check_seed
 from sentprobe.specs import GENERATED, NATURAL, SUITES, choose_member
 
 if TYPE_CHECKING:
     from sentprobe.engines import EngineChoice
     from sentprobe.generator.events.event import Mood
 else:
-    Mood = str  # to Typer, which is told nothing of the class: its module would be imported for every --help
+    Mood = str  # Typer sees a text; to import the class would slow down every --help
 
 SETTINGS = {"help_option_names": ["-h", "--help"], "max_content_width": 120}
-"""Context settings of every command: its help options, and the greatest width of its help."""
+"""Typer's settings for every program: names of the help option, and the greatest width of the help."""
 WHAT = "Data"
 HELD_OUT = "Held-out data"
 NATURAL_TEXT = "Natural text"
@@ -34,31 +35,40 @@ MACHINE = "Machine"
 METHODS = "Methods"
 FIX = "Features to fix"
 VARY = "Words to allow (repeatable)"
-"""This constant and the constants above are titles of panels of ``--help``."""
+"""The constants from WHAT to VARY are titles of panels in ``--help``."""
 
 
 def declare_option(panel: str | None, *names: str, **details: Any) -> Any:
-    """Return a Typer option that the help shows in a panel."""
+    """Return a Typer option that ``--help`` shows in the named panel."""
     return typer.Option(*names, rich_help_panel=panel, **details)
 
 
+data_option, machine_option, natural_option = (
+    partial(declare_option, panel) for panel in (WHAT, MACHINE, NATURAL_TEXT)
+)
+"""Functions that declare an option in the panel Data, Machine or Natural text of ``--help``."""
+
+
 def format_command_line() -> str:
-    """Return the command line, for dataset cards and results."""
+    """Return the command line of this process, which dataset cards and results record."""
     return shlex.join(["probe", *sys.argv[1:]])
 
 
 def build_seed_option(purpose: str, panel: str | None = None) -> Any:
-    """Return the option ``--seed``; its help names the *purpose*."""
-    return declare_option(panel, "--seed", min=0, callback=check_seed, help=f"Seed of {purpose}.")
+    """Return the option ``--seed``; its help says that it is the random seed of *purpose*."""
+    return declare_option(panel, "--seed", min=0, callback=check_seed, help=f"Random seed of {purpose}.")
 
 
 def build_out_option(description: str, panel: str | None = None) -> Any:
-    """Return the option ``--out``."""
+    """Return the option ``--out`` with *description* as its help."""
     return declare_option(panel, "--out", "-o", help=description)
 
 
 def build_format_option(formats: Iterable[str], more: str = "", panel: str | None = None) -> Any:
-    """Return the option ``--format``; a format may end with a remark for its help: ``conllu (default)``."""
+    """Return the option ``--format``, whose help lists *formats* and adds *more*.
+
+    A format may end with a remark in brackets, such as ``conllu (default)``.
+    """
     format_names = [*formats]
     return declare_option(
         panel,
@@ -69,24 +79,30 @@ def build_format_option(formats: Iterable[str], more: str = "", panel: str | Non
     )
 
 
-OutFileOption = Annotated[Path | None, build_out_option("Write to this file."), OUTPUT_FILE]
-InsteadOfStdoutOption = Annotated[Path | None, build_out_option("Write to this file instead of stdout."), OUTPUT_FILE]
-RunsArgument = Annotated[list[Path], typer.Argument(metavar="RUN...", help="Folders of results."), INPUT]
+REPLACED = "replaced if it exists."
+"""End of the help of options whose file is replaced without a question."""
+
+OutFileOption = Annotated[Path | None, build_out_option(f"File to write; {REPLACED}"), OUTPUT_FILE]
+InsteadOfStdoutOption = Annotated[
+    Path | None, build_out_option(f"File to write instead of stdout; {REPLACED}"), OUTPUT_FILE
+]
+RunsArgument = Annotated[
+    list[Path], typer.Argument(metavar="RUN...", help="Folders with results, such as --out of probe run."), INPUT
+]
 TABLE_FORMATS = ("text", "markdown", "latex", "csv", "json")
 TableFormatOption = Annotated[str, build_format_option(TABLE_FORMATS)]
-DEFAULT_FORMAT_HELP = "Default: by the suffix of --out."
+DEFAULT_FORMAT_HELP = "Default: by the suffix of --out, else text."
 AllRowsOption = Annotated[bool, typer.Option("--all-rows", help="Also show the rows of controls.")]
 NotesOption = Annotated[bool, typer.Option("--notes", help="Print all notes below the table instead of a summary.")]
-IntervalsOption = Annotated[bool, typer.Option("--intervals", help="Show 95% intervals.")]
+IntervalsOption = Annotated[bool, typer.Option("--intervals", help="Show 95% confidence intervals.")]
 SourcesOption = Annotated[bool, typer.Option("--sources", help="Show standard deviations between and within draws.")]
-PublishedOption = Annotated[bool, typer.Option("--published", help="Add the published results of these tasks.")]
+PublishedOption = Annotated[bool, typer.Option("--published", help="Add rows with the results in the papers.")]
 
 ByLengthOption = Annotated[
     str | None,
     typer.Option(
-        "--by-length",
         metavar="bins|tokens",
-        help="Show accuracy and vector norm by length: in the bins of Adi et al., or by token count.",
+        help="Show accuracy and vector norm by sentence length: in the bins of Adi et al., or by number of tokens.",
     ),
 ]
 
@@ -96,100 +112,76 @@ AuditsOption = Annotated[
     INPUT,
 ]
 
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace existing results.")]
+ForceOption = Annotated[bool, typer.Option("--force", help="Compute existing results again, and replace them.")]
 
 
 def build_jobs_option(description: str) -> Any:
-    """Return the option ``--jobs``; *description* gives the default number of processes."""
-    return declare_option(MACHINE, "--jobs", help=f"Number of processes. {description}")
+    """Return the option ``--jobs``; *description* says how many processes are the default."""
+    return machine_option("--jobs", help=f"Number of processes. {description}")
 
 
 JobsOption = Annotated[int | None, build_jobs_option("Default: one per core.")]
 
 NearnessOption = Annotated[
-    str, typer.Option("--nearness", help="For results of probe geometry: nearness by cosine, dot, euclid or whitened.")
+    str, typer.Option(help="For results of probe geometry: nearness by cosine, dot, euclid or whitened.")
 ]
 
 TableOption = Annotated[
-    int | None, typer.Option("--table", metavar="N", help="Table to use, if probe show prints several.")
+    int | None, typer.Option(metavar="N", help="Number of the table to use, if probe show prints several.")
 ]
-
-
-def build_correction_option(tested: str) -> Any:
-    """Return the option ``--correction``; *tested* names the tests that are corrected."""
-    return typer.Option("--correction", help=f"Correction for multiple {tested}: holm, bh or none.")
-
-
-ThreadsOption = Annotated[
-    int | None, declare_option(MACHINE, "--threads", help="PyTorch threads. Default: one per core.")
+CorrectionOption = Annotated[
+    str, typer.Option(help="Correction for multiple comparisons: holm, bh (Benjamini-Hochberg) or none.")
 ]
-
-CacheOption = Annotated[bool, declare_option(MACHINE, "--cache/--no-cache", help="Cache sentence vectors on disk.")]
+ThreadsOption = Annotated[int | None, machine_option(help="PyTorch threads. Default: one per core.")]
+CacheOption = Annotated[bool, machine_option("--cache/--no-cache", help="Cache sentence vectors on disk.")]
 
 EncodersOption = Annotated[
     list[str] | None,
     typer.Option(
         "--encoder",
         "-e",
-        help="bow, bow:FILE, st:MODEL, ...; repeatable. Default: bow and bilstm-max?hidden=256.",
-        autocompletion=completion.complete_encoder,
+        help="Encoder, as listed by probe encoders; repeatable. Default: bow and bilstm-max?hidden=256.",
     ),
     INPUT_SPEC,
 ]
 
 ResultsOption = Annotated[Path | None, build_out_option("Results folder; existing results are reused."), OUTPUT_FOLDER]
 
-TaskOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--task", help="Only this task, or group of tasks (adi); repeatable.", autocompletion=completion.complete_task
-    ),
-]
+TaskOption = Annotated[list[str] | None, typer.Option(help="Only this task, or group such as adi; repeatable.")]
 
 LanguageOption = Annotated[
     str,
-    declare_option(
-        WHAT,
-        "--language",
-        help=f"Language of the grammar: {' or '.join(names.LANGUAGES)}.",
+    data_option(
+        help=f"Language of the grammar: {names.enumerate_names(names.LANGUAGES)}.",
         autocompletion=completion.build_completer(lambda: names.LANGUAGES),
     ),
 ]
 
-LexiconOption = Annotated[Path | None, declare_option(WHAT, "--lexicon", help="Your own lexicon file."), INPUT]
+LexiconOption = Annotated[Path | None, data_option(help="Your own lexicon (TOML file)."), INPUT]
 
 CONTRASTS = names.enumerate_names(names.CONTRASTS).replace(
     "negation, polarity", "negation (moved), polarity (added or removed)"
 )
 
 ContrastsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--contrast", "-c", help=f"{CONTRASTS}; repeatable. Default: all.", autocompletion=completion.complete_contrast
-    ),
+    list[str] | None, typer.Option("--contrast", "-c", help=f"{CONTRASTS}; repeatable. Default: all.")
 ]
 
 _REMARKS = {"published": "published (Ettinger et al. 2018)", "splits": "splits (a file per split)"}
 DATASET_FORMATS = [_REMARKS.get(name, name) for name in names.DATASET_FORMATS]
-"""The formats of datasets, with remarks for the help; the last can only be written."""
+"""Formats of datasets, some with a remark for the help."""
 
 
 def build_vocabulary_option(default: str) -> Any:
-    """Return the option ``--vocabulary``; its help names the *default*."""
-    return declare_option(
-        WHAT,
-        "--vocabulary",
-        "-v",
-        help=f"{', '.join(names.VOCABULARIES)}, or one of --lexicon. Default: {default}.",
-        autocompletion=completion.complete_vocabulary,
+    """Return the option ``--vocabulary``; its help says that *default* is the default."""
+    return data_option(
+        "--vocabulary", "-v", help=f"Words: {', '.join(names.VOCABULARIES)}, or one of --lexicon. Default: {default}."
     )
 
 
 VocabularyOption = Annotated[str | None, build_vocabulary_option("english")]
 
-ProfileOption = Annotated[
-    str | None, declare_option(WHAT, "--profile", help="Structure weights: uniform, published or a TOML file."), INPUT
-]
+ProfileOption = Annotated[str | None, data_option(help="Weigh structures: uniform (default), published, file."), INPUT]
 
 
 def _find_mood(name: str | None) -> "Mood | None":
@@ -200,12 +192,8 @@ def _find_mood(name: str | None) -> "Mood | None":
 
 MoodOption = Annotated[
     Mood | None,
-    declare_option(
-        WHAT,
-        "--mood",
-        callback=_find_mood,
-        help=f"Mood of all sentences: {names.enumerate_names(names.MOODS)}. [default: statement]",
-        autocompletion=completion.build_completer(lambda: names.MOODS),
+    data_option(
+        callback=_find_mood, help=f"Mood of all sentences: {names.enumerate_names(names.MOODS)}. [default: statement]"
     ),
 ]
 
@@ -213,29 +201,26 @@ HeldOutOption = Annotated[
     list[str] | None,
     declare_option(
         HELD_OUT,
-        "--held-out",
-        help="Use only what gen pairs --hold-out VALUE excludes.",
-        autocompletion=completion.complete_template,
+        metavar="SHARE|TEMPLATE",
+        help="Only words or structures that gen pairs leaves out by --hold-out VALUE; repeatable.",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EngineOptions:
-    """Options for local or cluster execution."""
+    """Options for the processes or the cluster that do the work."""
 
-    engine: Annotated[str, declare_option(MACHINE, help="local, or dask (needs --scheduler).")] = "local"
-    scheduler: Annotated[
-        str | None, declare_option(MACHINE, metavar="tcp://HOST:PORT", help="Address of a Dask scheduler.")
-    ] = None
+    engine: Annotated[str, machine_option(help="Workers: local, or dask (needs --scheduler).")] = "local"
+    scheduler: Annotated[str | None, machine_option(metavar="tcp://HOST:PORT", help="Address of the scheduler.")] = None
 
-    def find_machines(self, *, jobs: int, keeps_little_work_here: bool = False) -> "EngineChoice":
-        """Return the machines of the work: *jobs* local processes or a Dask cluster."""
+    def find_machines(self, *, jobs: int, runs_small_work_inline: bool = False) -> "EngineChoice":
+        """Return the engine that the options choose: *jobs* local processes, or a Dask cluster."""
         from sentprobe.engines import EngineChoice, EngineName
 
         engine = choose_member(EngineName, self.engine, what="engine")
         return EngineChoice(
-            engine=engine, jobs=jobs, scheduler=self.scheduler, keeps_little_work_here=keeps_little_work_here
+            engine=engine, jobs=jobs, scheduler=self.scheduler, runs_small_work_inline=runs_small_work_inline
         )
 
 
@@ -245,12 +230,8 @@ class TripletOptions:
 
     template: Annotated[
         list[str] | None,
-        declare_option(
-            WHAT,
-            "--template",
-            "-t",
-            help="Template, from gen templates; repeatable. Default: all that fit.",
-            autocompletion=completion.complete_template,
+        data_option(
+            "--template", "-t", help="Sentence structure, from gen templates; repeatable. Default: all that fit."
         ),
     ] = None
     vocabulary: Annotated[str | None, build_vocabulary_option("compeval")] = None
@@ -265,7 +246,7 @@ class CompevalOptions:
 
     SUITES: ClassVar = GENERATED
 
-    vocabulary: Annotated[str | None, build_vocabulary_option("the name of the suite")] = None
+    vocabulary: Annotated[str | None, build_vocabulary_option("the suite's")] = None
     lexicon: LexiconOption = None
     language: LanguageOption = "en"
     profile: ProfileOption = None
@@ -277,132 +258,73 @@ class CompevalOptions:
             metavar="NAME",
             help="Exclude a structure from training; half of the test items have it. One of: "
             f"{names.enumerate_names(names.STRUCTURES)}.",
-            autocompletion=completion.complete_structure,
         ),
     ] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ItemOptions:
-    """Options for the sampling and number of a task's items; None means the suite's default."""
+    """Options for the number of a task's items and how they are sampled; None means the suite's default."""
 
     SUITES: ClassVar = SUITES
 
     sampling: Annotated[
         str,
-        declare_option(
-            WHAT,
-            help="mirror (pairs of the same words) or paper (the papers' way; not Conneau et al.).",
-            autocompletion=completion.complete_sampling,
-        ),
+        data_option(help="Items: mirror (pairs of the same words), or paper (as published; not for Conneau et al.)."),
     ] = "mirror"
 
-    train: Annotated[int | None, declare_option(WHAT, help="Training items. Default: 4000; natural text: 100000.")] = (
-        None
-    )
-    test: Annotated[int | None, declare_option(WHAT, help="Test items. Default: 1000; natural text: 10000.")] = None
-    validation: Annotated[
-        int | None, declare_option(WHAT, help="Validation items. Default: 0; natural text: 10000.")
-    ] = None
+    train: Annotated[int | None, data_option(help="Training items. Default: 4000; natural text: 100000.")] = None
+    test: Annotated[int | None, data_option(help="Test items. Default: 1000; natural text: 10000.")] = None
+    validation: Annotated[int | None, data_option(help="Validation items. Default: 0; natural text: 10000.")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CardOptions:
-    """Options for the cards of natural-text tasks."""
+    """Options for the dataset cards of natural-text tasks."""
 
     SUITES: ClassVar = (NATURAL,)
 
-    audit: Annotated[
-        bool, declare_option(NATURAL_TEXT, "--audit/--no-audit", help="Add the paper's baselines to the cards.")
-    ] = True
+    audit: Annotated[bool, natural_option("--audit/--no-audit", help="Add the paper's baselines to the cards.")] = True
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NaturalOptions:
-    """Options for the languages and words of natural-text tasks; None means the default."""
+    """Options for the languages and classes of natural-text tasks; None means the default."""
 
     SUITES: ClassVar = (NATURAL,)
 
     train_on: Annotated[
         str | None,
-        declare_option(
-            NATURAL_TEXT, metavar="LANGUAGES", help="Languages to train on, such as de,fr. Default: of all tables."
-        ),
+        natural_option(metavar="LANGUAGES", help="Languages to train on, such as de,fr. Default: of all tables."),
     ] = None
     test_on: Annotated[
-        str | None,
-        declare_option(NATURAL_TEXT, metavar="LANGUAGES", help="Languages to test on. Default: of all tables."),
+        str | None, natural_option(metavar="LANGUAGES", help="Languages to test on. Default: of all tables.")
     ] = None
 
     band: Annotated[
         str | None,
-        declare_option(
-            NATURAL_TEXT,
+        natural_option(
             "--frequency-band",
-            help="Frequency range of the target words of Tense, SubjNum and ObjNum. "
-            "Default: 100-5000, lower in a small corpus.",
+            help="Least and greatest corpus count of the target words of Tense, SubjNum and ObjNum. Default: 100-5000, "
+            "lower in a small corpus.",
         ),
     ] = None
     odd_band: Annotated[
         str | None,
-        declare_option(
-            NATURAL_TEXT,
-            help="Frequency range of the exchanged words of SOMO. Default: 40-400, lower in a small corpus.",
+        natural_option(
+            help="Least and greatest corpus count of SOMO's exchanged words. Default: 40-400, lower in a small corpus."
         ),
     ] = None
     words: Annotated[
-        int | None,
-        declare_option(NATURAL_TEXT, help="Number of words (classes) of WC. Default: 1000, fewer in a small corpus."),
+        int | None, natural_option(help="Number of words (classes) of WC. Default: 1000, fewer in a small corpus.")
     ] = None
     first_rank: Annotated[
-        int | None,
-        declare_option(NATURAL_TEXT, help="Frequency rank of WC's first word. Default: 2001, lower in a small corpus."),
+        int | None, natural_option(help="Frequency rank of WC's first word. Default: 2001, lower in a small corpus.")
     ] = None
     sequences: Annotated[
-        int | None, declare_option(NATURAL_TEXT, help="Number of classes of TopConst, without OTHER. Default: 19.")
+        int | None, natural_option(help="Number of classes of TopConst, without OTHER. Default: 19.")
     ] = None
-    depths: Annotated[
-        str | None, declare_option(NATURAL_TEXT, help="Depths to tell apart. Default: TreeDepth 5-12, DepDepth 3-5.")
-    ] = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ItemViewOptions:
-    """Options that select and group test items."""
-
-    by: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN",
-            help="Show accuracy by an item column: voice, clause, distance, attractors, length, label, template, ...",
-            autocompletion=completion.complete_column,
-        ),
-    ] = None
-    wrong: Annotated[
-        int | None,
-        typer.Option(help="Show N wrongly answered test items of --encoder on --task; with --by, N for each value."),
-    ] = None
-    encoder: Annotated[str | None, typer.Option("--encoder", "-e", help="For --by and --wrong: this encoder only.")] = (
-        None
-    )
-    task: Annotated[str | None, typer.Option(help="For --by and --wrong: this task only.")] = None
-
-    @property
-    def view_option(self) -> str:
-        """The option that asks for items, ``--wrong`` or ``--by``; empty if neither is given."""
-        if self.wrong is not None:
-            return "--wrong"
-        return "" if self.by is None else "--by"
-
-    def check(self) -> None:
-        """Raise UsageError if options are missing, below 1, or have no effect."""
-        if self.wrong is not None and self.wrong < 1:
-            raise UsageError(f"the number of wrong items must be positive, not {self.wrong}")
-        if self.wrong is not None and None in (self.encoder, self.task):
-            raise UsageError("--wrong needs --encoder and --task")
-        for option, value in (("--encoder", self.encoder), ("--task", self.task)):
-            if value is not None and not self.view_option:
-                raise UsageError(f"{option} needs --by or --wrong")
+    depths: Annotated[str | None, natural_option(help="Depths to use. Default: TreeDepth 5-12, DepDepth 3-5.")] = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -414,7 +336,7 @@ class LatexOptions:
 
 
 def expand_option_groups(command: Callable[..., None]) -> Callable[..., None]:
-    """Replace each group among a command's parameters by the options of that group."""
+    """Decorate a command: replace each parameter whose type is a group by its options, and add shell completion."""
     signature = inspect.signature(command)
     parameters = signature.parameters.values()
     groups: dict[str, Any] = {p.name: p.annotation for p in parameters if is_dataclass(p.annotation)}
@@ -426,12 +348,16 @@ def expand_option_groups(command: Callable[..., None]) -> Callable[..., None]:
         command(**arguments)
 
     options = [option for parameter in parameters for option in _expand_parameter(parameter)]
+    for option in options:
+        for information in get_args(option.annotation):
+            if isinstance(information, ParameterInfo) and information.autocompletion is None:
+                information.autocompletion = completion.COMPLETERS.get(option.name)
     wrapped.__signature__ = signature.replace(parameters=options)  # type: ignore[attr-defined]
     return wrapped
 
 
 def _expand_parameter(parameter: Parameter) -> Iterator[Parameter]:
-    """Yield the options of a group parameter, or the parameter itself."""
+    """Yield the options of a parameter whose type is a group, or any other parameter itself."""
     group = parameter.annotation
     if not is_dataclass(group):
         yield parameter.replace(kind=Parameter.KEYWORD_ONLY)

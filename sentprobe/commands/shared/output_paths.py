@@ -1,4 +1,4 @@
-"""Check of every command line: a command never replaces its inputs, a file of results, or another of its outputs."""
+"""Checks of command lines: an output must not replace an input, a file of results, or another output."""
 
 import inspect
 import os
@@ -14,7 +14,7 @@ from sentprobe.specs import SUITES
 
 
 def reject_repeated_options(command: Any, context: Any, words: Sequence[str]) -> None:
-    """Raise UsageError if *words*, a command line, repeat an option that takes one value."""
+    """Raise UsageError if the command line *words* repeats an option that takes one value."""
     _, _, parsed_parameters = command.make_parser(context).parse_args(args=[*words])
     for parameter in list_single_valued_options(command, context):
         if parsed_parameters.count(parameter) > 1:
@@ -22,7 +22,7 @@ def reject_repeated_options(command: Any, context: Any, words: Sequence[str]) ->
 
 
 def list_single_valued_options(command: Any, context: Any) -> list[Any]:
-    """Return the options of a command that are neither switches nor repeatable."""
+    """Return the options of a command that take one value, and so are neither switches nor repeatable."""
     options = (option for option in command.get_params(context) if option.param_type_name == "option")
     return [option for option in options if not (option.is_flag or option.multiple or option.count)]
 
@@ -34,30 +34,32 @@ def find_longest_name(parameter: Any) -> str:
 
 
 class PathRole(Enum):
-    """Whether a command reads or writes the path that a parameter names."""
+    """Use of the path that a parameter names."""
 
     INPUT = auto()
-    """A path, an encoder in a run (``RUN#ENCODER``), or a suite."""
+    """The command reads the path; the value may also be ``RUN#ENCODER`` or the name of a suite."""
     INPUT_SPEC = auto()
-    """An encoder spec, such as ``bow:FILE``."""
+    """The command reads the file in an encoder spec, such as ``bow:FILE``."""
     OUTPUT_FILE = auto()
+    """The command writes a file."""
     OUTPUT_FOLDER = auto()
-    """A folder whose content the command checks before it writes there; it may lie inside an input."""
+    """The command writes a folder, whose content it checks itself; the folder may lie inside an input."""
 
 
 INPUT, INPUT_SPEC, OUTPUT_FILE, OUTPUT_FOLDER = PathRole
 INPUTS = (INPUT, INPUT_SPEC)
 ITEMS = "items"
+"""Folder for test items in a results folder."""
 
 
 def find_path_roles(command: Any) -> dict[str, PathRole]:
-    """Return the roles of a command's parameters that name paths, by parameter."""
+    """Return the role of each parameter of a command that names a path."""
     parameters = inspect.signature(command.callback).parameters.values() if command.callback else ()
     return {p.name: role for p in parameters for role in get_args(p.annotation) if isinstance(role, PathRole)}
 
 
 def check_output_paths(command: Any, values: Mapping[str, Any]) -> None:
-    """Raise UsageError if an output is or lies inside an input or a results folder, or is another output."""
+    """Raise UsageError if an output is an input or another output, or lies inside an input or a results folder."""
     roles = find_path_roles(command)
     inputs = [path for name, role in roles.items() if role in INPUTS for path in _list_input_paths(values[name], role)]
     option_names = {parameter.name: find_longest_name(parameter) for parameter in command.params}
@@ -76,14 +78,14 @@ def check_output_paths(command: Any, values: Mapping[str, Any]) -> None:
 
 
 def _list_input_paths(value: Any, role: PathRole) -> list[Path]:
-    """Return the existing paths that a value names; the value is None, a path, a text, or a list."""
+    """Return the existing paths that the value of a parameter (None, a path, a text or a list) names."""
     values = value if isinstance(value, list | tuple) else [value] if value else []
     texts = [text for entry in values for text in _split_text(str(entry), role)]
     return [Path(text) for text in texts if os.path.exists(text)]  # noqa: PTH110 - Path raises for some texts
 
 
 def _split_text(text: str, role: PathRole) -> tuple[str, ...]:
-    """Return the texts in a value that may be paths; the name of a suite is none."""
+    """Return the parts of a value that may be paths; the name of a suite is not a path."""
     if role is INPUT_SPEC:
         return (text.partition("?")[0].partition(":")[2],)
     return () if text in SUITES else (text, text.rpartition("#")[0])
@@ -100,7 +102,7 @@ def _check_inputs(out: Path, inputs: Iterable[Path], *, is_file: bool) -> None:
 
 
 def _check_folders(out: Path) -> None:
-    """Raise UsageError for a file in a results folder."""
+    """Raise UsageError if the file *out* lies in a results folder."""
     parent = _resolve(out).parent
     for folder in (parent, *([parent.parent] if parent.name == ITEMS else [])):
         if _is_results_folder(folder):
@@ -116,7 +118,7 @@ def _is_results_folder(folder: Path) -> bool:
 
 
 def _is_same_path(first: Path, second: Path) -> bool:
-    """Return whether two paths are the same after links are followed, or hard links of one file."""
+    """Return whether two paths lead to the same file or folder, by symbolic or hard links or directly."""
     if _resolve(first) == _resolve(second):
         return True
     return first.exists() and second.exists() and first.samefile(second)

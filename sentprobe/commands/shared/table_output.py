@@ -1,4 +1,4 @@
-"""Format, caption and output file of the tables that commands write."""
+"""Output of tables by commands: choice of the format, caption, and output file."""
 
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -23,12 +23,11 @@ SUFFIXES = {
 }
 
 MTEB = "mteb"
-"""The name of the format that writes a folder of results in MTEB's layout."""
+"""Name of the format that writes a folder of results in MTEB's layout."""
 FLAT = (TableFormat.CSV, TableFormat.JSON)
-"""The formats of flat records, which hold all fields of the results."""
-
-
+"""Formats that write records with all fields of the results, instead of a table."""
 NON_PAGE_FORMATS = tuple(table_format for table_format in TableFormat if table_format is not TableFormat.HTML)
+"""All formats but HTML, which few commands can write."""
 
 
 def find_table_format(
@@ -39,25 +38,28 @@ def find_table_format(
     allowed: Collection[TableFormat] = NON_PAGE_FORMATS,
     also: Sequence[str] = (),
 ) -> TableFormat:
-    """Return the format with this name or, without a name, for the suffix of *out*, which must be writable.
+    """Return the named format or, if *name* is None, the format for the suffix of the file *out*.
 
-    Errors name the *subject* and, beside the *allowed* formats, those in *also*. Raises UsageError.
+    Raises UsageError if the format is not allowed, or *out* cannot be written.
+
+    - subject: noun for messages, such as "a comparison"
+    - also: names of further formats that messages list
     """
     check_output_file(out)
     format_names = [*map(str, allowed), *also]
     suffix = "" if out is None else out.suffix.lower()
     if name is None and suffix not in SUFFIXES:
-        raise UsageError(f"{out}: the suffix {suffix!r} says no format; --format does: {', '.join(format_names)}")
+        raise UsageError(f"{out}: no format has the suffix {suffix!r}; choose by --format: {', '.join(format_names)}")
     if name is not None and name not in list(TableFormat):
         raise UsageError(f"there is no format {name!r}{suggest(name, format_names)}; known: {', '.join(format_names)}")
     style = SUFFIXES[suffix] if name is None else TableFormat(name)
     if style not in allowed:
-        raise UsageError(f"{subject} has no format {style.value!r}; {', '.join(allowed)}")
+        raise UsageError(f"{subject} has no format {style.value!r}; known: {', '.join(allowed)}")
     return style
 
 
 def check_output_file(out: Path | None) -> None:
-    """Raise UsageError, before any work is done, if the file *out* cannot be written."""
+    """Raise UsageError if *out* is a folder, or lies in a folder that does not exist."""
     if out is not None and out.is_dir():
         raise UsageError(f"{out}: is a directory, not a file to write")
     if out is not None and not out.parent.is_dir():
@@ -88,7 +90,7 @@ def write_tables(
     out: Path | None = None,
     caption: Caption = tw.NO_CAPTION,
 ) -> None:
-    """Print tables with titles and notes or, in the flat formats, records; with *out*, write them to a file."""
+    """Print tables with their titles and notes or, as CSV and JSON, records; with *out*, write them to that file."""
     from sentprobe.probes.report.tables.view import to_text
 
     if style in FLAT:
@@ -100,7 +102,7 @@ def write_tables(
 
 
 def print_or_write(text: str, out: Path | None, *, wrapped: bool = False) -> None:
-    """Print *text* (*wrapped*: with lines no wider than the terminal), or write it atomically to the file *out*."""
+    """Print *text*, or write it to the file *out*; *wrapped* says whether lines are wrapped in a terminal."""
     if out is not None:
         write_atomically(out, text)
     elif wrapped:
@@ -110,7 +112,7 @@ def print_or_write(text: str, out: Path | None, *, wrapped: bool = False) -> Non
 
 
 def print_reuse(reused: int, *, total: int) -> None:
-    """Print on stderr how many results existed already, and how many are new."""
+    """Print on stderr how many of *total* results were found in the folder, and how many are new."""
     if reused:
         suffix = f", {total - reused} made" if total > reused else ""
         print(f"{format_count(reused, 'result')} found{suffix}", file=sys.stderr)

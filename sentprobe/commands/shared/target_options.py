@@ -1,4 +1,4 @@
-"""Conversion of options to suites and run targets."""
+"""Conversion of options into suites, and into targets of a run: suites, corpus tables and datasets."""
 
 from collections.abc import Mapping, Sequence
 
@@ -18,7 +18,7 @@ from sentprobe.specs import choose_member
 def parse_compeval(
     suite: str, names: Sequence[str], options: opt.CompevalOptions, items: opt.ItemOptions, *, seed: int
 ) -> built.CompevalSuite:
-    """Return a suite of generated sentences; without *names*, all its tasks."""
+    """Return a suite of generated sentences with the tasks in *names*, by default all."""
     return built.make_compeval(
         names,
         suite=suite,
@@ -50,7 +50,11 @@ def parse_natural(
     seed: int,
     audit: bool,
 ) -> built.NaturalSuite:
-    """Return the tasks of tables, by default Conneau's ten; *audit* puts the paper's baselines into the cards."""
+    """Return a suite of natural-text tasks from corpus tables.
+
+    - names: tasks or groups of tasks; by default the ten tasks of Conneau et al. 2018
+    - audit: whether the baselines of the paper are measured, for the dataset cards
+    """
     settings = NaturalSettings(
         band=None if options.band is None else parse_band(options.band),
         odd_band=None if options.odd_band is None else parse_band(options.odd_band),
@@ -82,9 +86,10 @@ def parse_targets(
     seed: int = 0,
     given_options: Mapping[str, str] | None = None,
 ) -> Targets:
-    """Return the targets that *words* name: suites, tables (after ``natural``, if you like), or datasets.
+    """Return the suites, corpus tables and datasets that the arguments *words* name. Raises UsageError.
 
-    Only the tasks in *names*, if there are any; *given_options*, by parameter, that no target uses are rejected.
+    - names: tasks to select; by default all
+    - given_options: options by parameter, which are rejected if no target uses them
     """
     kinds = classify_targets(words)
     reject_unused_options(given_options or {}, [kind for _, kind in kinds if kind], data_name=", ".join(words))
@@ -96,6 +101,6 @@ def parse_targets(
         make_natural=lambda tables, tasks: parse_natural(tables, tasks, natural, items, seed=seed, audit=False),
     )
     match targets.built:
-        case [built.NaturalSuite() as suite]:  # compeval has both samplings
+        case [built.NaturalSuite() as suite]:  # suites of generated sentences have both kinds of sampling
             built.check_sampling(suite.tasks, _parse_sampling(items))
     return targets

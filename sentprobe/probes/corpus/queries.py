@@ -33,7 +33,7 @@ class SentencePool:
 
     - handles: (n,) uint64, digests of the sentences as numbers
     - labels: (n,) int64, class of each sentence
-    - forms: (n,) int64, rank of the word that the question is about; 0 if there is none
+    - forms: (n,) int64, frequency rank (from 1) of the word that the task asks about; 0 if it asks about no word
     """
 
     handles: Handles

@@ -1,5 +1,6 @@
 """The table of encoder kinds, and functions that build encoders from specs such as ``st:MODEL``."""
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -47,7 +48,7 @@ class EncoderKind:
     @property
     def name(self) -> str:
         """The part of a spec before the argument and the options."""
-        return parse_spec(self.example).kind
+        return re.split("[:?]", self.example)[0]
 
     @property
     def pattern(self) -> str:

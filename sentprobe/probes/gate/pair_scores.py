@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from sentprobe.errors import FormatError, SentprobeError, UsageError
+from sentprobe.errors import FormatError, UsageError
 from sentprobe.generator.pairs.drafts import hash_words
 from sentprobe.generator.pairs.triplets import SIDES, TripletSet, TripletSpace
 from sentprobe.probes.encoders.cache.embedding import embed
@@ -184,19 +184,17 @@ def count_lengths(path: Path) -> Counter[int]:
     """Return how many first texts of the pairs in a file have each number of tokens.
 
     Raises:
-        UsageError: the file cannot be read, or has no such pairs, an empty text, or one label only.
+        UsageError: the file cannot be read.
+        FormatError: it has no pairs, an empty text, or one label only.
     """
     lengths: Counter[int] = Counter()
     labels = set()
-    try:
-        for first, _, is_same in _read_pairs(path):
-            lengths[len(first.split())] += 1
-            labels.add(is_same)
-    except SentprobeError as error:
-        raise UsageError(str(error)) from error
+    for first, _, is_same in _read_pairs(path):
+        lengths[len(first.split())] += 1
+        labels.add(is_same)
     if len(labels) < 2:
         content = f"only pairs with same={int(*labels)}" if labels else "no pairs"
-        raise UsageError(f"{path}: {content}; pairs that mean the same (1) and others (0) are needed")
+        raise FormatError(f"{path}: {content}; pairs that mean the same (1) and others (0) are needed")
     return lengths
 
 

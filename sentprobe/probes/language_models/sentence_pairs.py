@@ -64,10 +64,12 @@ def split_at_spaces(text: str) -> list[TextSpan]:
 
 def read_pairs(paths: Iterable[Path]) -> list[SentencePair]:
     """Read minimal pairs from JSONL files, or from all in a folder. Raises UsageError or FormatError."""
-    files = chain.from_iterable(sorted(path.glob("*.jsonl")) if path.is_dir() else [path] for path in paths)
+    files = [*chain.from_iterable(sorted(path.glob("*.jsonl")) if path.is_dir() else [path] for path in paths)]
+    if not files:
+        raise UsageError(f"{', '.join(map(str, paths))}: there are no files *.jsonl in it")
     if pairs := [pair for file in files for pair in _read_file(file)]:
         return pairs
-    raise UsageError(f"{', '.join(map(str, paths))}: no minimal pairs; files *.jsonl with pairs are wanted")
+    raise FormatError(f"{', '.join(map(str, paths))}: there are no minimal pairs in it")
 
 
 def _read_file(path: Path) -> Iterator[SentencePair]:

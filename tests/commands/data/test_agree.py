@@ -151,7 +151,7 @@ def nothing() -> None:
             "gold, tokens: no shared sentence (of 1) has a label in both; a table of tokens",
         ),
         (nothing, ("gold", "parsed", "-f", "markdwn"), 2, "there is no format 'markdwn' (did you mean 'markdown'?)"),
-        (nothing, ("gold", "parsed", "-f", "html"), 2, "an agreement has no format 'html'; text,"),
+        (nothing, ("gold", "parsed", "-f", "html"), 2, "an agreement has no format 'html'; known: text,"),
         (
             nothing,
             ("gold", "parsed", "--disagreements", "gold/x.jsonl"),

@@ -29,7 +29,7 @@ def test_what_it_prints(corpus: Path, command: Command) -> None:
     assert code == 0
     assert printed.splitlines() == [
         "2 different sentences of 4 (1 repeated, 1 failed)",
-        "why they failed: table/failures.jsonl",
+        "failed sentences: table/failures.jsonl",
         "table: table",
     ]
     assert "4 sentences" in err
@@ -57,7 +57,7 @@ BAD: list[tuple[list[str], int, str]] = [
     (["a.txt", "-p", "none", "--punkt", "."], 2, "not a folder of Punkt's parameters"),
     (["a.mrg", "--encoding", "utf9"], 2, "there is no encoding 'utf9'"),
     (["latin.mrg"], 1, "latin.mrg, line 2: not utf-8; say with --encoding what it is"),
-    (["a.mrg", "--engine", "dask"], 2, "--engine dask and --scheduler tcp://HOST:PORT go together"),
+    (["a.mrg", "--engine", "dask"], 2, "--engine dask and --scheduler tcp://HOST:PORT need each other"),
     (["a.mrg", "--engine", "spark"], 2, "there is no engine 'spark'; known: local, dask"),
     (["a.mrg", "--holds", "txt"], 2, "there is no content 'txt' (did you mean 'text'?)"),
     (["a.mrg", "--jobs", "0"], 2, "the number of jobs must be positive, not 0"),

@@ -85,7 +85,7 @@ def test_formats_and_options(tmp_path: Path, name: str, files: list[str], comman
 BAD: list[tuple[list[str], str]] = [
     (["compevl"], "there is no suite 'compevl' (did you mean 'compeval'?)"),
     (["compeval", "--task", "Ordr"], "no compeval task 'Ordr' (did you mean 'Order'?)"),
-    (["compeval", "--task", "Order", "--task", "Order"], "task 'Order' is asked for twice"),
+    (["compeval", "--task", "Order", "--task", "Order"], "task 'Order' is given twice"),
     (["compeval", "--sampling", "papr"], "no sampling 'papr' (did you mean 'paper'?)"),
     (["compeval", "--format", "jsnol"], "no format 'jsnol' of datasets (did you mean 'jsonl'?)"),
     (["compeval", "--format", "senteval"], "which the format senteval cannot hold"),

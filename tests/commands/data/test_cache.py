@@ -41,7 +41,7 @@ def test_an_empty_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command
     directory = tmp_path / "none"
     monkeypatch.setenv("SENTPROBE_CACHE", str(directory))
     expected = {
-        ("cache",): f"cache: {directory}\nit is empty\n",
+        ("cache",): f"cache: {directory}\nthe cache is empty\n",
         ("cache", "clear"): f"removed from {directory}: 0 encoders, 0 bytes\n",
         ("cache", "check"): f"cache: {directory}: 0 files read, 0 damaged\n",
     }

@@ -141,7 +141,7 @@ def test_the_output_is_no_input(tmp_path: Path, command: Command) -> None:
 
 SOURCES = {
     "missing": (None, 2, "none.txt: there is no such file or directory"),
-    "empty": (b"\n \n", 2, "sentences.txt: there are no sentences in it"),
+    "empty": (b"\n \n", 1, "sentences.txt: there are no sentences in it"),
     "not UTF-8": (b"the man\n\xff\xfe\n", 1, "sentences.txt: line 2: not UTF-8"),
     "a tab": (b"the man\nthe\tman\n", 1, "sentences.txt, line 2: a tab; expected"),
 }

@@ -47,7 +47,7 @@ def test_a_missing_extra_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_unknown_format(command: Command) -> None:
     code, out, err = command("encoders", "--format", "jsn")
     assert (code, out) == (2, "")
-    assert err == "probe: unknown format 'jsn' (did you mean 'json'?); known: text, json\n"
+    assert err == "probe: there is no format 'jsn' (did you mean 'json'?); known: text, json\n"
 
 
 def test_nothing_heavy_is_imported_to_list_them() -> None:

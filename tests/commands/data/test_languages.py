@@ -81,7 +81,7 @@ def test_in_python(tables: list[Path]) -> None:
     ("options", "message"),
     [
         (("--train-on", "es"), "--train-on: there is no table of the language 'es'; the tables are of: de, fr"),
-        (("--test-on", "de,de"), "language 'de' is asked for twice"),
+        (("--test-on", "de,de"), "language 'de' is given twice"),
         (("--task", "WC"), "WC: cannot be tested in another language: it asks about words of one language"),
     ],
 )

@@ -65,7 +65,7 @@ def test_every_line_of_json_has_its_sentence(texts: list[str]) -> None:
 @given(st.lists(st.text(st.characters(exclude_categories=["Cs"]))))
 def test_a_sentence_is_one_line_of_text_or_refused(texts: list[str]) -> None:
     if any(not text or "\n" in text or "\r" in text for text in texts):
-        with pytest.raises(UsageError, match="is not one line; write --format jsonl"):
+        with pytest.raises(UsageError, match="does not fit a line; use --format jsonl"):
             list(WRITERS[SentenceFormat.TEXT](texts))
     else:
         assert "".join(WRITERS[SentenceFormat.TEXT](texts)).split("\n") == [*texts, ""]

@@ -61,6 +61,15 @@ def test_parse_into_a_file(gen: Gen, tmp_path: Path, fmt: str, suffix: str) -> N
     assert gen("parse", GOOD, "--out", tmp_path / "y", "--format", fmt).code == 0
 
 
+def test_without_a_sentence_nothing_is_written(gen: Gen, tmp_path: Path) -> None:
+    path, out = tmp_path / "empty.txt", tmp_path / "out.conllu"
+    path.write_text("\n \n")
+    done = gen("parse", "--file", path, "--out", out)
+    assert (done.code, done.out, done.err) == (1, "", f"gen: {path}: there are no sentences in it\n")
+    assert not out.exists()
+    assert gen("parse", stdin=b"").err == "gen: <stdin>: there are no sentences in it\n"
+
+
 def test_empty_lines_are_passed_over(gen: Gen) -> None:
     done = gen("parse", "--format", "text", stdin=b"\xef\xbb\xbfthe man slept\r\n\n  \nx\n")
     assert done.lines == [GOOD]
@@ -82,7 +91,7 @@ def test_capitals_and_a_final_stop_are_taken_off(gen: Gen) -> None:
 def test_a_question_mark_is_for_questions(gen: Gen) -> None:
     done = gen("parse", "the man slept ?", "did the man sleep?", "the man slept!", "--format", "text")
     assert (done.code, done.lines) == (1, ["did the man sleep", "the man slept"])
-    assert done.err.startswith("gen: sentence 1: the question mark ends a sentence that is no question\n")
+    assert done.err.startswith("gen: sentence 1: the question mark ends a sentence that is not a question\n")
 
 
 def test_strict_takes_them_for_mistakes(gen: Gen) -> None:
@@ -119,7 +128,7 @@ def test_show(gen: Gen, tmp_path: Path) -> None:
     assert (partial.code, partial.err) == (0, "")
     assert "help" in partial.out and "lawyer" in partial.out
     full = gen("show", FULL_EVENT, "--svg", tmp_path / "x.svg")
-    assert full.lines[-1] == "the man slept"
+    assert full.lines[-2:] == ["the man slept", f"picture: {tmp_path / 'x.svg'}"]
     picture = (tmp_path / "x.svg").read_text(encoding="utf-8")
     assert picture.startswith("<") and "</svg>" in picture
     assert len(list(tmp_path.iterdir())) == 1

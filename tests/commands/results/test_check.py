@@ -84,8 +84,8 @@ def test_several_runs_are_one(sound: Path, tmp_path: Path, command: Command) -> 
 @pytest.mark.parametrize(
     ("style", "said"),
     [
-        ("latex", "a review has no format 'latex'; text, markdown, json"),
-        ("csv", "a review has no format 'csv'; text, markdown, json"),
+        ("latex", "a review has no format 'latex'; known: text, markdown, json"),
+        ("csv", "a review has no format 'csv'; known: text, markdown, json"),
         ("markdwon", "there is no format 'markdwon' (did you mean 'markdown'?)"),
     ],
 )

@@ -216,7 +216,7 @@ def test_probes_of_one_run_alone_are_told(command: Command, tmp_path: Path) -> N
     write_result(make_sample_result("bow", "Order", 600), both)
     alone = write_geometry_folder(tmp_path / "alone", make_geometry_result("lstm", form="22222222"))
     code, _, stderr = command("compare", both, alone)
-    assert (code, stderr) == (0, f"left out: probes: {alone} has none\n")
+    assert (code, stderr) == (0, f"left out: probes: {alone} has no results of probes\n")
 
 
 def test_a_table_is_of_probes(command: Command, tmp_path: Path) -> None:

@@ -63,7 +63,7 @@ def test_names_mean_nothing_to_latex(tmp_path: Path, command: Command) -> None:
 
 @pytest.mark.parametrize("style", ["csv", "json", "html"])
 def test_other_formats_are_refused(sound: Path, command: Command, style: str) -> None:
-    message = f"probe: a paragraph has no format {style!r}; text, markdown, latex\n"
+    message = f"probe: a paragraph has no format {style!r}; known: text, markdown, latex\n"
     assert command("methods", sound, "-f", style) == (2, "", message)
 
 

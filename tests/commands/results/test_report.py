@@ -66,7 +66,7 @@ def test_an_audit_that_is_none(first: Path, tmp_path: Path, command: Command) ->
     message = "probe: --audit is for the page: add --format html\n"
     assert command("show", first, "--audit", audit) == (2, "", message)
     arguments = command("show", first, "--audit", audit, "--by", "label")
-    assert arguments == (2, "", "probe: --audit does not go with --by: omit one of them\n")
+    assert arguments == (2, "", "probe: --audit and --by cannot be combined: omit one of them\n")
 
 
 def test_a_failed_sanity_run_stands_at_the_top(tmp_path: Path, command: Command) -> None:

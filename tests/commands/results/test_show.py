@@ -102,7 +102,7 @@ def test_the_suffix_says_the_format(suffix: str, first: Path, command: Command, 
     named = {"md": "markdown", "tex": "latex", "txt": "text"}
     out, expected = tmp_path / f"table.{suffix}", tmp_path / "wanted"
     assert command("show", first, "-o", out)[0] == 0
-    assert "x.dat: the suffix '.dat' says no format" in command("show", first, "-o", tmp_path / "x.dat")[2]
+    assert "x.dat: no format has the suffix '.dat'" in command("show", first, "-o", tmp_path / "x.dat")[2]
     style = named.get(suffix.lower(), suffix)
     assert command("show", first, "-o", expected, "-f", style)[0] == 0
     assert out.read_text() == expected.read_text()

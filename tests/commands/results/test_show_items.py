@@ -119,9 +119,9 @@ REFUSED = {
     "--wrong 3 --encoder bow?dim=8 --task SemRle": "(did you mean 'SemRole'?)",
     "--wrong 0 --encoder bow --task SemRole": "the number of wrong items must be positive, not 0",
     "--task SemRole": "--task needs --by or --wrong",
-    "--by voice --by-length bins": "--by-length does not go with --by: omit one of them",
-    "--by voice --plot x.svg": "--plot does not go with --by",
-    "--by voice -f html": "probe show --by has no format 'html'; text, markdown, latex, csv, json",
+    "--by voice --by-length bins": "--by-length and --by cannot be combined: omit one of them",
+    "--by voice --plot x.svg": "--plot and --by cannot be combined",
+    "--by voice -f html": "probe show --by has no format 'html'; known: text, markdown, latex, csv, json",
 }
 
 

@@ -207,7 +207,7 @@ def test_contrasts_that_one_of_the_templates_lacks_are_named(command: Command) -
         (("-c", "role", "-t", "transitive", "-n", "9000"), "there are only 6720 different ones"),
         (("-c", "noun", "-n", "250000001"), "too many at once, at most 250,000,000"),
         (("-e", "majority"), "'majority' is a baseline without vectors, so it has no distances"),
-        (("-e", "bow", "-e", "bow"), "encoder 'bow' is asked for twice"),
+        (("-e", "bow", "-e", "bow"), "encoder 'bow' is given twice"),
         (("--nearness", "far"), "there is no nearness 'far'"),
         (("--by", "length"), "there is no group 'length'"),
         (("--by", "place", "--nearness", "dot"), "groups are measured by cosine only"),

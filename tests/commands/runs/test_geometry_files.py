@@ -1,4 +1,4 @@
-"""``probe geometry`` with files of ``gen pairs`` instead of drawn triplets."""
+"""``probe geometry`` with files of ``gen pairs`` instead of sampled triplets."""
 
 import json
 from pathlib import Path
@@ -60,10 +60,10 @@ def test_the_lines_below_say_what_they_are(files: Path, command: Command) -> Non
     ("options", "message"),
     [
         ("role.jsonl role.parquet", "role.parquet are both of the contrast role: use two"),
-        ("role.jsonl --by place", "--by is for drawn triplets, not for those of "),
-        ("role.jsonl --held-out 0.3", "--held-out is for drawn triplets, not for those"),
+        ("role.jsonl --by place", "--by is for sampled triplets, not for those of "),
+        ("role.jsonl --held-out 0.3", "--held-out is for sampled triplets, not for those"),
         ("role.jsonl --task Order", "--task is for compeval or datasets: name"),
-        ("role.jsonl -n 3", "--n is for drawn triplets, not for the sentences of "),
+        ("role.jsonl -n 3", "--n is for sampled triplets, not for the sentences of "),
     ],
 )
 def test_what_is_refused(options: str, message: str, files: Path, command: Command) -> None:

@@ -175,10 +175,10 @@ def test_refused(command: Command, sets: Path, tmp_path: Path) -> None:
     table = tmp_path / "table"
     write_table(sample_rows(30), table)
     cases: list[tuple[tuple[object, ...], str]] = [
-        ((sets, "-c", "role"), "--contrast is for drawn triplets, not for the sentences"),
-        ((sets, "-n", "9"), "--n is for drawn triplets"),
-        ((sets, "--distractors", "3"), "--distractors is for drawn triplets"),
-        (("compeval", "-t", "transitive"), "--template is for drawn triplets"),
+        ((sets, "-c", "role"), "--contrast is for sampled triplets, not for the sentences"),
+        ((sets, "-n", "9"), "--n is for sampled triplets"),
+        ((sets, "--distractors", "3"), "--distractors is for sampled triplets"),
+        (("compeval", "-t", "transitive"), "--template is for sampled triplets"),
         (("--task", "SemRole", "-c", "role"), "--task is for compeval or datasets"),
         (("compevl",), "there is no suite 'compevl' (did you mean 'compeval'?)"),
         ((tmp_path / "none",), "nor such a file or directory"),

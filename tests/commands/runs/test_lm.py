@@ -22,6 +22,7 @@ PAIRS = [
 def pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     path = tmp_path / "pairs.jsonl"
     path.write_text("".join(f"{json.dumps(pair)}\n" for pair in PAIRS), encoding="utf-8")
+    (tmp_path / "empty.jsonl").touch()
     (tmp_path / "lm_scores.py").write_text(
         "def score(texts):\n    return [[-float(len(word)) for word in text.split()] for text in texts]\n"
         "def flip(texts):\n    return [-sum(row) for row in score(texts)]\n"
@@ -73,7 +74,7 @@ def test_stored_scores_give_the_same_table(command: Command, pairs: Path) -> Non
         assert (code, shown, message in err) == (1, "", True), err
     assert command("lm", "scores:none.csv", *options)[0] == 2
     code, shown, err = command("lm", *models, stored[0], *options)
-    assert (code, shown, f"model '{models[0]}' is asked for twice" in err) == (2, "", True)
+    assert (code, shown, f"model '{models[0]}' is given twice" in err) == (2, "", True)
 
 
 def test_the_text_the_flat_formats_and_the_file(command: Command, pairs: Path) -> None:
@@ -169,7 +170,7 @@ def test_accuracy_by_attractors(command: Command, pairs: Path) -> None:
             2,
             "only paradigms of subject-verb agreement have dis",
         ),
-        ("ngram:x ngram:x --pairs pairs.jsonl", 2, "'ngram:x' is asked for twice"),
+        ("ngram:x ngram:x --pairs pairs.jsonl", 2, "'ngram:x' is given twice"),
         ("ngram:none.arpa --pairs pairs.jsonl", 2, "none.arpa: cannot read it: No such file or directory"),
         ("ngram:pairs.jsonl --pairs pairs.jsonl", 1, "pairs.jsonl: not an ARPA file"),
         ("hf:./none --pairs pairs.jsonl", 2, "no model at ./none: there is no such directory"),
@@ -181,11 +182,12 @@ def test_accuracy_by_attractors(command: Command, pairs: Path) -> None:
         ("python:lm_scores:number --pairs pairs.jsonl", 2, "name a function, as in python:module:function"),
         ("python:lm_scores:score?x=1 --pairs pairs.jsonl", 2, "python has no option 'x'"),
         ("python:lm_scores:score --pairs none.jsonl", 2, "none.jsonl: "),
+        ("python:lm_scores:score --pairs empty.jsonl", 1, "empty.jsonl: there are no minimal pairs in it"),
         ("python:lm_scores:score --pairs pairs.jsonl --by attractors", 2, "the pairs have no field 'attractors'; they"),
         ("python:lm_scores:score --pairs pairs.jsonl --score sum", 2, "there is no score 'sum'"),
         ("python:lm_scores:score --pairs pairs.jsonl -f html", 2, "lm has no format 'html'"),
         ("python:lm_scores:score --pairs pairs.jsonl -f foo", 2, "known: text, markdown, latex, csv, json"),
-        ("python:lm_scores:score --pairs pairs.jsonl -o x.foo", 2, "x.foo: the suffix '.foo' says no format"),
+        ("python:lm_scores:score --pairs pairs.jsonl -o x.foo", 2, "x.foo: no format has the suffix '.foo'"),
         ("python:lm_scores:score --pairs pairs.jsonl -o none/x.csv", 2, "there is no directory none"),
         ("python:lm_scores:score --pairs pairs.jsonl --scores none/x.csv", 2, "there is no directory none"),
         ("python:lm_scores:score --pairs pairs.jsonl -o pairs.jsonl", 2, "pairs.jsonl: is an input"),

@@ -130,9 +130,9 @@ def test_positions_are_rows_and_a_heat_map(tmp_path: Path, command: Command) -> 
 
 POSITIONS_REFUSED = [
     (("-e", "bow"), "agent", "--positions is for hf: encoders, and there is none"),
-    (("-e", "hf:m?pool=mean"), "agent", "hf:m?pool=mean: leave pool= out beside --positions"),
+    (("-e", "hf:m?pool=mean"), "agent", "hf:m?pool=mean: leave out pool=, or --positions"),
     (("-e", "hf:m"), "agnet", "hf: option pool=agnet: one of cls, mean"),
-    (("-e", "hf:m"), "agent,agent", "pooling 'agent' is asked for twice"),
+    (("-e", "hf:m"), "agent,agent", "pooling 'agent' is given twice"),
 ]
 
 

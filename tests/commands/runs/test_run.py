@@ -260,8 +260,8 @@ def test_little_work_starts_no_process(monkeypatch: pytest.MonkeyPatch, command:
 def test_a_gpu_has_one_training_process(
     arguments: tuple[str, ...], count: int, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(_: EngineOptions, *, jobs: int, keeps_little_work_here: bool) -> None:
-        assert keeps_little_work_here
+    def refuse(_: EngineOptions, *, jobs: int, runs_small_work_inline: bool) -> None:
+        assert runs_small_work_inline
         raise UsageError(f"{jobs} processes")
 
     monkeypatch.setattr(EngineOptions, "find_machines", refuse)

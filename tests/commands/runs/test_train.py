@@ -253,7 +253,7 @@ BAD = [
     ("lstm --objective autoencoder --corpus TEXT --optimizer adma", "(did you mean 'adam'?)"),
     ("lstm --objective autoencoder --corpus TEXT --rate 0", "rate=0.0: a number above 0 is wanted"),
     ("lstm --objective autoencoder --corpus TEXT --minutes 0", "minutes=0.0: a number above 0 is wanted"),
-    ("lstm lstm --objective none --corpus TEXT", "architecture 'lstm' is asked for twice"),
+    ("lstm lstm --objective none --corpus TEXT", "architecture 'lstm' is given twice"),
     ("lstm --objective none --corpus TEXT --jobs 0", "the number of jobs must be positive"),
     ("lstm --objective autoencoder --corpus TEXT --precision half", "there is no precision 'half'"),
     ("lstm --objective none --corpus TEXT --words 0", "words=0: at least 1 is wanted"),
@@ -375,7 +375,7 @@ def test_what_cannot_be_is_refused_in_a_sentence(
 ) -> None:
     words = [str(places.get(word, word)) for word in line.split()]
     code, out, err = train(*words, "-o", tmp_path / "encs" / "enc")
-    assert (code, out) == (2, "")
+    assert (code, out) == (1 if "to learn from" in message else 2, "")
     assert not (tmp_path / "encs").exists()
     for name, path in places.items():
         message = message.replace(name, str(path))

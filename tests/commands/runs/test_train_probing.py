@@ -173,14 +173,14 @@ BAD = [
     ("--task SemRolle", "there is no task 'SemRolle' of compeval (did you mean 'SemRole'?), nor"),
     ("--task none.jsonl", "nor such a file or directory of datasets; the tasks are Content1Probe"),
     ("--task NOTHING", "NOTHING: there is no dataset in it"),
-    ("--task DATASETS --task SemRole", "task 'SemRole' is asked for twice"),
-    ("--task Order --task Order", "task 'Order' is asked for twice"),
+    ("--task DATASETS --task SemRole", "task 'SemRole' is given twice"),
+    ("--task Order --task Order", "task 'Order' is given twice"),
     ("--task DATASETS --items 9", "--items is for tasks that are built: datasets are used"),
     ("--items 7 --task SemRole", "must be a positive multiple of 2, so that labels balance, not 7"),
     ("--items 0", "items=0: at least 2 are needed"),
     ("--items -5", "items=-5: at least 2 are needed"),
     ("-c rolle", "there is no contrast 'rolle' (did you mean 'role'?)"),
-    ("-c role -c role", "contrast 'role' is asked for twice"),
+    ("-c role -c role", "contrast 'role' is given twice"),
 ]
 
 

@@ -43,7 +43,7 @@ def test_help_is_no_wall(name: str, monkeypatch: pytest.MonkeyPatch, capsys: pyt
 
 
 FOLDED = {
-    "gen": ("--tense", "--adverbs", "Of relative clauses."),
+    "gen": ("--tense", "--adverbs", "Tense of relative clauses."),
     "probe run": ("--preset", "--device", "Device for training probes; auto: a GPU if there is one."),
     "probe build": ("--odd-band", "--no-audit", "Number of words (classes) of WC."),
     "probe sentences": ("--sequences", "--first-rank", "Number of words (classes) of WC."),

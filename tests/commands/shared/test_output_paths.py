@@ -62,7 +62,7 @@ def test_each_parameter_that_takes_a_path_says_whether_it_is_read_or_written(nam
 def test_each_option_that_writes_is_an_output(name: str) -> None:
     options = [parameter for parameter in EVERY[name].params if parameter.param_type_name == "option"]
     for option in options:
-        if re.match("Write (to|a|the|every) |File for|Folder|Results folder", option.help or ""):
+        if re.match(r"(\w+ )?file (to write|for)|(new or empty |results )?folder( for|[,;])", option.help or "", re.I):
             assert ROLES[name][option.name] in (OUTPUT_FILE, OUTPUT_FOLDER), option.name
 
 

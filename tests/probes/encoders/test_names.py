@@ -83,7 +83,7 @@ def test_two_of_one_name_are_refused() -> None:
         parse_encoders(specs)
     with pytest.raises(UsageError, match="two encoders have the name 'mine'"):
         run([make_learnable_dataset(name="one", size=40)], specs, preset=find_preset("ettinger"))
-    with pytest.raises(UsageError, match="encoder 'bow' is asked for twice"):
+    with pytest.raises(UsageError, match="encoder 'bow' is given twice"):
         check_names([parse_spec("bow"), parse_spec("bow")])
 
 

@@ -178,9 +178,9 @@ def test_numbers_of_a_wrong_type(name: str, value: Any) -> None:
     ("datasets", "encoders", "options", "message"),
     [
         ([], encode, {}, "a run needs at least one dataset"),
-        ([DATA, DATA], encode, {}, "dataset 'one' is asked for twice"),
+        ([DATA, DATA], encode, {}, "dataset 'one' is given twice"),
         (DATA, [], {}, "a run needs at least one encoder"),
-        (DATA, [encode, encode], {}, "encoder 'encode' is asked for twice"),
+        (DATA, [encode, encode], {}, "encoder 'encode' is given twice"),
         ("conneau", encode, {}, "the tasks of conneau are in the suite natural"),
         ("compevl", encode, {}, "there is no suite 'compevl' (did you mean 'compeval'?)"),
         (DATA, "bwo", {}, "unknown encoder 'bwo' (did you mean 'bow'?)"),

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from thoroughness import examples
 
 import sentprobe
-from sentprobe.errors import UsageError
+from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.lexicon import english
 from sentprobe.probes.gate import pair_scores
@@ -121,7 +121,7 @@ def test_a_file_that_cannot_be_measured_is_refused_before_a_model_is_loaded(
 ) -> None:
     path = tmp_path / "mine.csv"
     path.write_text(text, encoding="utf-8")
-    with pytest.raises(UsageError) as caught:
+    with pytest.raises(SentprobeError) as caught:
         sentprobe.gate("st:./none", pairs=path)
     assert message in str(caught.value)
 
@@ -141,5 +141,5 @@ def test_a_file_that_is_missing_or_not_text(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot read it"):
         sentprobe.gate("bow?dim=8", pairs=tmp_path / "none.csv")
     (tmp_path / "mine.csv").write_bytes(b"\xff\xfe")
-    with pytest.raises(UsageError, match="UTF-8"):
+    with pytest.raises(SentprobeError, match="UTF-8"):
         sentprobe.gate("bow?dim=8", pairs=tmp_path / "mine.csv")

@@ -114,7 +114,7 @@ def test_files_of_blimp_and_own_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "no minimal pairs"),
+        ("", "there are no minimal pairs in it"),
         ("[]\n", "line 1: not an object with the keys sentence_good, sentence_bad"),
         ('{"sentence_good": "a"}\n', "line 1: not a minimal pair"),
         ('{"sentence_good": "a", "sentence_bad": " "}', "line 1: not a minimal pair"),

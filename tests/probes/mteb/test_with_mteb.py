@@ -118,5 +118,6 @@ def test_a_retrieval_set_has_the_same_figures_in_mteb_and_sentence_transformers(
 
 def test_mistakes_are_one_line(session: Any, place: Path) -> None:
     twice, split = session["mistakes"]
-    assert twice == (f"{place / 'some'}: there are two tasks AdiOrder; the other is in {place / 'some' / 'AdiOrder'}")
+    folder = place / "some"
+    assert twice == f"{folder}: a second task is named AdiOrder; the first is in {folder / 'AdiOrder'}"
     assert split == "AdiOrder: probes answer the test items, not train"

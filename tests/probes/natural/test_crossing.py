@@ -191,7 +191,7 @@ def test_by_default_they_are_left_out(tables: list[Table]) -> None:
     [
         ("es", "--train-on: there is no table of the language 'es'; the tables are of: de, fr, it"),
         ("de,", "--train-on: there is no table of the language ''"),
-        ("de,de", "language 'de' is asked for twice"),
+        ("de,de", "language 'de' is given twice"),
     ],
 )
 def test_wrong_languages_are_refused(tables: list[Table], train_on: str, message: str) -> None:

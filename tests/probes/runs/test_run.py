@@ -238,9 +238,9 @@ def test_width_changes_between_batches(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_the_same_thing_twice_or_nothing() -> None:
     encoder = make_bow(4)
-    with pytest.raises(UsageError, match="encoder 'bow\\?dim=4' is asked for twice"):
+    with pytest.raises(UsageError, match="encoder 'bow\\?dim=4' is given twice"):
         run(DATASETS, [encoder, encoder], preset=FAST)
-    with pytest.raises(UsageError, match="dataset 'one' is asked for twice"):
+    with pytest.raises(UsageError, match="dataset 'one' is given twice"):
         run([DATASETS[0], DATASETS[0]], [encoder], preset=FAST)
     with pytest.raises(UsageError, match="needs at least one encoder"):
         run(DATASETS, [], preset=FAST)
@@ -270,6 +270,6 @@ def test_values_show_themselves_in_a_line() -> None:
 
 
 def test_two_encoders_of_one_name_are_refused_before_anything_is_made(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="encoder 'bow' is asked for twice"):
+    with pytest.raises(UsageError, match="encoder 'bow' is given twice"):
         run(DATASETS, ["bow", make_encoder("bow", seed=0)], preset=FAST, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()

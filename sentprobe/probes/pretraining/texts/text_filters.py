@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 
-from sentprobe.errors import UsageError
+from sentprobe.errors import FormatError
 from sentprobe.probes.corpus import sources
 from sentprobe.probes.corpus.analysis_settings import load_tokenizer
 from sentprobe.probes.pretraining.texts import text_files
@@ -84,12 +84,12 @@ class TextFilter:
 
 
 def check_enough(where: str, items: Sequence[object], noun: str, omitted: Omissions) -> None:
-    """Raise UsageError, which begins with *where*, if there are fewer than MIN_ITEMS items."""
+    """Raise FormatError, which begins with *where*, if there are fewer than MIN_ITEMS items."""
     if len(items) >= MIN_ITEMS:
         return
     number = "only one" if items else "no"
     reason = f" ({omitted})" if omitted.total else ""
-    raise UsageError(
+    raise FormatError(
         f"{where}: has {number} {noun} to learn from{reason}; at least {MIN_ITEMS} are needed, "
         "one of them for validation"
     )

@@ -165,7 +165,7 @@ class Runner:
     def _choose_engine(self, jobs: Iterable[missing_jobs.Job], *, dim: int) -> Engine:
         """Return the engine for the jobs: this process alone, as long as the work so far is below LITTLE_WORK."""
         self._weight_updates += sum(missing_jobs.count_weight_updates(job, dim=dim) for job in jobs)
-        is_little = self._run.machines.keeps_little_work_here and self._weight_updates < LITTLE_WORK
+        is_little = self._run.machines.runs_small_work_inline and self._weight_updates < LITTLE_WORK
         return INLINE_ENGINE if is_little else self._engine
 
     def _execute_work(self, work: "_ReadyWork", engine: Engine) -> Iterator[tuple[Hashable, Fits]]:

@@ -312,7 +312,7 @@ REFUSED: list[tuple[str, str]] = [
     ("max_length=65", "option max_length=65: the model has 64 positions"),
     ("device=gpu", "unknown device 'gpu'; wanted one such as cpu, cuda, cuda:1"),
     ("revision=main", "is a directory; revision= is for models of the hub"),
-    ("pool=agent,agent", "pooling 'agent' is asked for twice"),
+    ("pool=agent,agent", "pooling 'agent' is given twice"),
     ("pool=object", "option pool=object: one of cls, mean"),
     ("pool=patient&absent=agent", "option absent=agent: one of cls, mean, max, last is wanted"),
     ("pool=verb&table=no-such", "option table=no-such: not an analysed table, as probe analyze writes it"),

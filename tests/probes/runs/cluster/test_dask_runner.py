@@ -165,7 +165,7 @@ def test_one_killed_worker_is_not_noticed(
     complete = run(DATASETS[:1], SPECS, preset=FAST)
     patch_engine(RemoteExecutor({1, 4}), monkeypatch)
     assert drop_seconds(run(DATASETS[:1], SPECS, preset=FAST, **machines)) == drop_seconds(complete)
-    assert caplog.messages == ["a worker process was killed; its work is done again"] * 2
+    assert caplog.messages == ["a worker process was killed; its work is repeated"] * 2
 
 
 def test_without_a_folder_nothing_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:

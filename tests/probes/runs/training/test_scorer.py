@@ -267,9 +267,9 @@ def test_what_is_no_encoder_is_refused(value: object) -> None:
 BAD: list[tuple[dict[str, Any], str]] = [
     ({"contrasts": ()}, "there is nothing to score: name contrasts, tasks or both"),
     ({"contrasts": "rolle"}, "there is no contrast 'rolle' (did you mean 'role'?); known: role, recipient, modifier"),
-    ({"contrasts": ["role", "role"]}, "contrast 'role' is asked for twice"),
+    ({"contrasts": ["role", "role"]}, "contrast 'role' is given twice"),
     ({"tasks": "Semrole"}, "there is no compeval task 'Semrole' (did you mean 'SemRole'?); the tasks are"),
-    ({"tasks": ["Order", "Order"]}, "task 'Order' is asked for twice"),
+    ({"tasks": ["Order", "Order"]}, "task 'Order' is given twice"),
     ({"contrasts": "role", "triplets": 10**9}, "but there are only"),
     ({"contrasts": "role", "triplets": 0}, "the number of triplets must be positive, not 0"),
     ({"triplets": 1.5}, "triplets must be a whole number, not 1.5"),
