@@ -46,6 +46,7 @@ def build(
 
     Raises UsageError, NoStructureError, TooFewItemsError, TooManyItemsError or TooFewError.
     """
+    task = task.adapt(lexicon.language)
     size = size or Size()
     check_size(task, size, sampling=sampling, halves=structure is not None)
     vocabulary = vocabulary or task.vocabulary

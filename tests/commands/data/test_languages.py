@@ -118,10 +118,3 @@ def test_items_of_a_german_suite_are_annotated(tmp_path: Path, command: Command)
     (table,) = read_item_tables(read_results(tmp_path).records, tmp_path)
     assert {*table.columns["voice"]} <= {"active", "passive"}
     assert all(parse(*row) for row in zip(table.sentences, [german()] * len(table), strict=True))
-
-
-@pytest.mark.parametrize("name", ["build", "run"])
-def test_the_suite_structure_is_english(name: str, tmp_path: Path, command: Command) -> None:
-    encoder = ("-e", "bow?dim=4") if name == "run" else ()
-    code, _, err = command(name, "structure", "--language", "de", *encoder, "--out", tmp_path / "out")
-    assert (code, "the suite structure is English only" in err) == (2, True)
