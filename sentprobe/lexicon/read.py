@@ -112,8 +112,11 @@ def decode_text(data: bytes, path: str) -> str:
 
 
 def load_lexicon(path: Path | None, language: str = ENGLISH.code) -> Lexicon:
-    """Return the lexicon of a file (its forms are cached), or the built-in lexicon of a language. Raises UsageError."""
-    chosen = find_language(language)
+    """Return the lexicon of a file (its forms are cached), or the built-in one of a language ("": English).
+
+    Raises UsageError.
+    """
+    chosen = find_language(language or ENGLISH.code)
     if path is None:
         return read_built_in(chosen)
     return read_lexicon(path, cache=find_cache_directory(), language=chosen)

@@ -66,6 +66,7 @@ def build(
         command=command,
         sampling=sampling.value,
         source=task.source,
+        language=lexicon.language.code,
         versions=find_versions("sentprobe", "numpy"),
         counts=count_items(items, labels=task.labels),
         largest_share=compute_largest_shares(items),

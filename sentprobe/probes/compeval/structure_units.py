@@ -127,11 +127,11 @@ def make_number_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """Yield units that ask whether the verb's agent is plural. The mirror exchanges the agents of both clauses."""
     plural = ev.Event(predicate=probe[0], agent=ev.Participant(number=ev.Number.PLURAL))
     singular = ev.Event(agent=ev.Participant(number=ev.Number.SINGULAR))
-    features = ((plural, singular), (singular, plural))
+    features = [(plural, singular), (singular, plural)]
     if len(drawer.wording.lexicon.language.cases) > 1:
         # The agents have one case if the clauses have one voice. Auxiliaries agree and are exchanged too.
         drawer = drawer.exclude(WITHOUT_BE)
-        features = tuple((replace(a, voice=v), replace(b, voice=v)) for v in ev.Voice for a, b in features)
+        features = [(replace(a, voice=v), replace(b, voice=v)) for v in ev.Voice for a, b in features]
         events = sample_with_adverbs(drawer, features, choices=Choices(decided=True))
     else:
         events = sample_with_adverbs(drawer.exclude(ev.Event(tense=ev.Tense.PRESENT)), features)
