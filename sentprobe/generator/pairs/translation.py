@@ -5,24 +5,14 @@ lacks, becomes simple. A verb whose object is a dative there has no passive: its
 relative clause, the clause is active. Where the translation has two readings, its transitive clauses are passive.
 """
 
-import json
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import islice
 from typing import Any
-
-import numpy as np
 
 from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
-from sentprobe.generator.events.event_json import event_from_json
-from sentprobe.generator.pairs.training_files import COLUMNS, PORTION_SIZE, TrainingColumns
-from sentprobe.generator.pairs.triplet_files import TripletFormat, format_triplet_lines
-from sentprobe.generator.pairs.triplets import SIDES, TripletSet, TripletSide, TripletSpace
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence import Sentence
-from sentprobe.generator.sentences.sentence_records import write_json
 from sentprobe.lexicon import Flag, Kind, Lexicon, Word
 
 UNTRANSLATED = {
@@ -70,7 +60,7 @@ class Translator:
 
     def translate(self, event: ev.Event) -> ev.Event:
         """Return the translated event. Raises UsageError if a word or a form has no translation."""
-        verb = self._find_word(Kind(str(event.frame)), event.predicate or "")
+        verb = self.find_word(Kind(str(event.frame)), event.predicate or "")
         has_dative = verb.kind is Kind.DATIVE
         is_fronted = has_dative and event.voice is ev.Voice.PASSIVE and event.gap is None
         arguments = {role.value: self._translate_argument(event.argument(role)) for role in event.roles}
@@ -82,7 +72,7 @@ class Translator:
             fronting=ev.Fronting.OBJECT if is_fronted else None,
             aspect=ev.Aspect.SIMPLE,
             negator=event.negator and ev.Negator.NOT,
-            adverbs=tuple(self._find_word(Kind.ADVERB, adverb).lemma for adverb in event.adverbs or ()),
+            adverbs=tuple(self.find_word(Kind.ADVERB, adverb).lemma for adverb in event.adverbs or ()),
             **arguments,  # type: ignore[arg-type]
         )
 
@@ -95,13 +85,14 @@ class Translator:
             clause = ev.RelativeClause(event=inner, relativizer=self.target.language.relativizer)
         return replace(
             filler,
-            noun=self._find_word(Kind.NOUN, filler.noun or "").lemma,
-            determiner=self._find_word(Kind.DETERMINER, filler.determiner or "").lemma,
-            adjectives=tuple(self._find_word(Kind.ADJECTIVE, lemma).lemma for lemma in filler.adjectives),
+            noun=self.find_word(Kind.NOUN, filler.noun or "").lemma,
+            determiner=self.find_word(Kind.DETERMINER, filler.determiner or "").lemma,
+            adjectives=tuple(self.find_word(Kind.ADJECTIVE, lemma).lemma for lemma in filler.adjectives),
             clause=clause,
         )
 
-    def _find_word(self, kind: Kind, lemma: str) -> Word:
+    def find_word(self, kind: Kind, lemma: str) -> Word:
+        """Return the translation of a word of the source lexicon. Raises UsageError."""
         if (kind, lemma) not in self._words:
             raise UsageError(f"the {kind} {lemma!r} has no translation in {self.target.source}")
         return self._words[kind, lemma]
@@ -127,49 +118,3 @@ def _make_passive(event: ev.Event) -> ev.Event:
     if event.frame is ev.Frame.TRANSITIVE:
         arguments |= {"voice": ev.Voice.PASSIVE, "fronting": None}
     return replace(event, **arguments)
-
-
-def iterate_translated_rows(triplets: TripletSet, translator: Translator) -> Iterator[dict[str, Any]]:
-    """Yield each triplet with annotation, all sentences but the anchor translated."""
-    for line in format_triplet_lines(triplets, TripletFormat.JSONL):
-        row = json.loads(line)
-        del row["voices"]  # those of the translation differ
-        for side in SIDES[1:]:
-            record = row["annotation"][side]
-            sentence = translator.translate_sentence(event_from_json(record["event"]), record["id"])
-            row[side] = sentence.text
-            row["annotation"][side] = json.loads(write_json(sentence))
-        yield row
-
-
-_DRAWS = 4
-"""Triplets that are drawn for one, since up to half of the translations have one negative for both."""
-
-
-def format_translated_lines(space: TripletSpace, n: int, seed: int, translator: Translator) -> Iterator[str]:
-    """Yield *n* lines of JSON with two negatives (see :func:`iterate_translated_rows`). Raises UsageError."""
-    space.check_count(n)
-    rows = iterate_translated_rows(space.sample_unchecked(min(_DRAWS * n, space.count()), seed=seed), translator)
-    number = 0
-    for number, row in enumerate(islice(filter(_has_two_negatives, rows), n), 1):
-        row["id"] = f"{space.contrast.name}-{number}"
-        yield json.dumps(row, ensure_ascii=False, separators=(",", ":")) + "\n"
-
-    if number < n:
-        raise UsageError(
-            f"only {number} of the {n} triplets have two different negatives in {translator.target.language.name}"
-        )
-
-
-def _has_two_negatives(row: Mapping[str, Any]) -> bool:
-    return bool(row[TripletSide.NEGATIVE] != row[TripletSide.HARD])
-
-
-def iterate_translated_columns(triplets: TripletSet, translator: Translator) -> Iterator[TrainingColumns]:
-    """Yield anchor, positive and negative of each triplet as columns; half of the negatives have the anchor's form."""
-    is_hard = np.random.default_rng((triplets.seed, 2)).permutation(len(triplets)) % 2
-    rows = zip(iterate_translated_rows(triplets, translator), is_hard.tolist(), strict=True)
-    while portion := [*islice(rows, PORTION_SIZE)]:
-        negatives = [row[TripletSide.HARD if hard else TripletSide.NEGATIVE] for row, hard in portion]
-        texts = [[row[side] for row, _ in portion] for side in COLUMNS[:2]]
-        yield dict(zip(map(str, COLUMNS), (*texts, negatives), strict=True))

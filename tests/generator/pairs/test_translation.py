@@ -17,7 +17,7 @@ from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.event_json import event_from_json
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.generator.pairs.translation import UNTRANSLATED, Translator, iterate_translated_rows
+from sentprobe.generator.pairs.translation import UNTRANSLATED, Translator
 from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.lexicon import Kind
