@@ -1,6 +1,6 @@
 """Translations of many triplets at once, as columns of values; they equal those of :class:`Translator`."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
 from itertools import islice
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.pairs import triplet_files as files
-from sentprobe.generator.pairs.drafts import MAIN, EventDraft, ValueColumn, format_clause_path
+from sentprobe.generator.pairs.drafts import ADJECTIVE, MAIN, EventDraft, ValueColumn, format_clause_path
 from sentprobe.generator.pairs.row_renderer import RowRenderer, make_text_renderer
 from sentprobe.generator.pairs.training_files import COLUMNS, PORTION_SIZE, TrainingColumns
 from sentprobe.generator.pairs.translation import Translator
@@ -101,10 +101,16 @@ class RowTranslator:
             keys = 2 * keys + mask
         for key in np.unique(keys):
             places = np.flatnonzero(keys == key)
-            frames = {path: ev.Frame.DATIVE if mask[places[0]] else None for path, mask in has_dative.items()}
-            fronting = ev.Fronting.OBJECT if key % 2 else None
-            make_batches = partial(self._make_batches, draft, clauses, frames, fronting)
-            yield from make_batches(places, {name: column[places] for name, column in values.items()})
+            translated = [
+                clause._replace(frame=ev.Frame.DATIVE, voice=ev.Voice.ACTIVE) if mask[places[0]] else clause
+                for clause, mask in zip(clauses, has_dative.values(), strict=True)
+            ]
+            make_layout = partial(self._make_layout, draft, ev.Fronting.OBJECT if key % 2 else None)
+            selected = {name: column[places] for name, column in values.items()}
+            if translated[0].frame is ev.Frame.DATIVE:
+                selected.pop("voice", None)
+            for batch in self._make_batches(translated, make_layout, selected):
+                yield replace(batch, positions=places[batch.positions])
 
     def _translate_values(self, draft: EventDraft, clauses: list[_Clause]) -> dict[str, ValueColumn]:
         values = dict(draft.values)
@@ -117,35 +123,19 @@ class RowTranslator:
         return values
 
     def _make_batches(
-        self,
-        draft: EventDraft,
-        clauses: list[_Clause],
-        frames: Mapping[str, ev.Frame | None],
-        fronting: ev.Fronting | None,
-        places: NDArray[np.int64],
-        values: dict[str, ValueColumn],
+        self, clauses: list[_Clause], make_layout: Callable[[list[_Clause]], Layout], values: dict[str, ValueColumn]
     ) -> Iterator[EventBatch]:
-        """Yield the batch of rows with these frames, and that of rows with two readings, whose clauses are passive."""
-        if frames[MAIN]:
-            values.pop("voice", None)
-        translated = [
-            clause._replace(frame=ev.Frame.DATIVE, voice=ev.Voice.ACTIVE) if frames[clause.path] else clause
-            for clause in clauses
-        ]
-        layout = self._make_layout(draft, translated, fronting)
-        is_ambiguous = self._find_ambiguous(layout, translated, values, len(places))
-        for mask in (~is_ambiguous, is_ambiguous):
-            if mask.any():
-                selected = {name: column[mask] for name, column in values.items()}
-                yield EventBatch(layout, places[mask], selected)
-            translated = [
-                c._replace(voice=ev.Voice.PASSIVE) if c.frame is ev.Frame.TRANSITIVE else c for c in translated
-            ]
-            layout = self._make_layout(draft, translated, fronting)
-            if draft.frame is ev.Frame.TRANSITIVE and not frames[MAIN]:
-                values["voice"] = np.full(len(places), _PASSIVE)
+        """Yield the batch of rows with one reading, and that of the others, whose transitive clauses are passive."""
+        layout, count = make_layout(clauses), len(values["verb"])
+        is_ambiguous = self._find_ambiguous(layout, clauses, values, count)
+        passive = [c._replace(voice=ev.Voice.PASSIVE) if c.frame is ev.Frame.TRANSITIVE else c for c in clauses]
+        voice = {"voice": np.full(count, _PASSIVE)} if clauses[0].frame is ev.Frame.TRANSITIVE else {}
+        if not is_ambiguous.all():
+            yield _select_rows(layout, values, np.flatnonzero(~is_ambiguous))
+        if is_ambiguous.any():
+            yield _select_rows(make_layout(passive), values | voice, np.flatnonzero(is_ambiguous))
 
-    def _make_layout(self, draft: EventDraft, clauses: list[_Clause], fronting: ev.Fronting | None) -> Layout:
+    def _make_layout(self, draft: EventDraft, fronting: ev.Fronting | None, clauses: list[_Clause]) -> Layout:
         main, *inner = clauses
         patterns = {
             ev.Role(c.owner[:-1]): ClausePattern(c.frame, _find_kind(c), c.gap, c.voice)
@@ -155,11 +145,8 @@ class RowTranslator:
         where = tuple((role, patterns[role]) for role in ev.ROLES if role in patterns)
         paths = [MAIN, *(format_clause_path(role) for role, _ in where)]
         forms = (ClauseForm(fronting=fronting), *[ClauseForm()] * len(inner))
-        phrases = tuple(
-            PhraseForm(name.removesuffix("adjective0"), 1)
-            for name in sorted(draft.values)
-            if name.endswith("adjective0")
-        )
+        adjectives = [name.removesuffix(ADJECTIVE) for name in sorted(draft.values) if name.endswith(ADJECTIVE)]
+        phrases = tuple(PhraseForm(path, 1) for path in adjectives)
         pattern = Pattern("translation", main.frame, where)
         counts = tuple(draft.adverbs[path] for path in paths)
         return make_layout(pattern, counts, self.words, (ev.Negator.NOT,), forms, phrases=phrases)
@@ -186,6 +173,10 @@ class RowTranslator:
             event = DrawnEvent(layout, [int(values[variable.name][row]) for variable in layout.variables]).event
             is_ambiguous[row] = len(parse(realize(event, self.lexicon).text, self.lexicon)) > 1
         return is_ambiguous
+
+
+def _select_rows(layout: Layout, values: Mapping[str, ValueColumn], rows: NDArray[np.int64]) -> EventBatch:
+    return EventBatch(layout, rows, {name: column[rows] for name, column in values.items()})
 
 
 def _find_kind(clause: _Clause) -> ev.ClauseKind:
@@ -240,7 +231,8 @@ def format_translated_lines(space: TripletSpace, n: int, seed: int, translator: 
     space.check_count(n)
     triplets = space.sample_unchecked(min(_DRAWS * n, space.count()), seed=seed)
     number = 0
-    for number, line in enumerate(islice(format_translated_rows(triplets, translator), n), 1):
+    for line in islice(format_translated_rows(triplets, translator), n):
+        number += 1
         yield line
     if number < n:
         raise UsageError(
