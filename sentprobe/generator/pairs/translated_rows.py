@@ -32,7 +32,7 @@ Mask = NDArray[np.bool_]
 _PASSIVE = [*ev.Voice].index(ev.Voice.PASSIVE)
 
 
-class _Clause(NamedTuple):
+class _DraftClause(NamedTuple):
     """A clause of a draft; *owner* is the path of the noun that it modifies."""
 
     path: str
@@ -86,10 +86,10 @@ class RowTranslator:
 
     def translate(self, draft: EventDraft) -> Iterator[EventBatch]:
         """Yield the translated events of a draft, a batch for each layout."""
-        clauses = [_Clause(MAIN, "", draft.frame, None, None)]
+        clauses = [_DraftClause(MAIN, "", draft.frame, None, None)]
         for role, pattern in draft.clauses.items():
             path = format_clause_path(role)
-            clauses.append(_Clause(path, f"{role.value}.", pattern.frame, pattern.voice, pattern.gap))
+            clauses.append(_DraftClause(path, f"{role.value}.", pattern.frame, pattern.voice, pattern.gap))
         values = self._translate_values(draft, clauses)
         rows = np.zeros(len(draft.salts), np.int64)
         has_dative = {
@@ -112,7 +112,7 @@ class RowTranslator:
             for batch in self._make_batches(translated, make_layout, selected):
                 yield replace(batch, positions=places[batch.positions])
 
-    def _translate_values(self, draft: EventDraft, clauses: list[_Clause]) -> dict[str, ValueColumn]:
+    def _translate_values(self, draft: EventDraft, clauses: list[_DraftClause]) -> dict[str, ValueColumn]:
         values = dict(draft.values)
         for clause in clauses:
             path = clause.path
@@ -123,7 +123,10 @@ class RowTranslator:
         return values
 
     def _make_batches(
-        self, clauses: list[_Clause], make_layout: Callable[[list[_Clause]], Layout], values: dict[str, ValueColumn]
+        self,
+        clauses: list[_DraftClause],
+        make_layout: Callable[[list[_DraftClause]], Layout],
+        values: dict[str, ValueColumn],
     ) -> Iterator[EventBatch]:
         """Yield the batch of rows with one reading, and that of the others, whose transitive clauses are passive."""
         layout, count = make_layout(clauses), len(values["verb"])
@@ -135,7 +138,7 @@ class RowTranslator:
         if is_ambiguous.any():
             yield _select_rows(make_layout(passive), values | voice, np.flatnonzero(is_ambiguous))
 
-    def _make_layout(self, draft: EventDraft, fronting: ev.Fronting | None, clauses: list[_Clause]) -> Layout:
+    def _make_layout(self, draft: EventDraft, fronting: ev.Fronting | None, clauses: list[_DraftClause]) -> Layout:
         main, *inner = clauses
         patterns = {
             ev.Role(c.owner[:-1]): ClausePattern(c.frame, _find_kind(c), c.gap, c.voice)
@@ -152,7 +155,7 @@ class RowTranslator:
         return make_layout(pattern, counts, self.words, (ev.Negator.NOT,), forms, phrases=phrases)
 
     def _find_ambiguous(
-        self, layout: Layout, clauses: list[_Clause], values: Mapping[str, ValueColumn], count: int
+        self, layout: Layout, clauses: list[_DraftClause], values: Mapping[str, ValueColumn], count: int
     ) -> Mask:
         """Return the rows with an active transitive clause whose translation has two readings."""
         is_ambiguous, is_active, is_special = (np.zeros(count, bool) for _ in range(3))
@@ -179,7 +182,7 @@ def _select_rows(layout: Layout, values: Mapping[str, ValueColumn], rows: NDArra
     return EventBatch(layout, rows, {name: column[rows] for name, column in values.items()})
 
 
-def _find_kind(clause: _Clause) -> ev.ClauseKind:
+def _find_kind(clause: _DraftClause) -> ev.ClauseKind:
     is_subject = (clause.gap is ev.Role.AGENT) is (clause.voice is ev.Voice.ACTIVE)
     return ev.ClauseKind.SUBJECT if is_subject else ev.ClauseKind.OBJECT
 

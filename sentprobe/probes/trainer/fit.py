@@ -81,7 +81,7 @@ def fit(
     threads: int | None = 1,
     pass_limits: Mapping[int, int] | None = None,
     method: "Callable[[TrainingProblem, Sequence[int]], list[Fit]] | None" = None,
-    other_tests: Sequence[tuple[Vectors, Items]] = (),
+    further_tests: Sequence[tuple[Vectors, Items]] = (),
     **arguments: Any,
 ) -> tuple[Fit, ...]:
     """Train a probe for each seed and predict the test items; return a Fit per seed, in order.
@@ -89,7 +89,7 @@ def fit(
     - threads: PyTorch's threads during training; None leaves the number unchanged
     - pass_limits: the maximum number of passes by seed, if it is below the preset's; L-BFGS ignores it
     - method: trains several probes for each seed; None: one probe
-    - other_tests: further vectors, with the same training rows, and their test items; a Fit per seed follows for each
+    - further_tests: further vectors, with the same training rows, and their test items; a Fit per seed follows for each
     - arguments: those of :func:`prepare_problem`
 
     All seeds and grid points are trained side by side, in the same batches. A seed decides initial weights and dropout.
@@ -104,8 +104,8 @@ def fit(
         if method is None:
             probes = problem.train_probes(seeds, pass_limits or {})
             fits = [probe.predict_test(problem) for probe in probes]
-            for other_vectors, test in other_tests:
-                tested = prepare_problem(other_vectors, preset=preset, **{**arguments, "test": test})
+            for test_vectors, test in further_tests:
+                tested = prepare_problem(test_vectors, preset=preset, **{**arguments, "test": test})
                 fits += [probe.predict_test(tested) for probe in probes]
         else:
             fits = method(problem, seeds)

@@ -10,7 +10,7 @@ from natural_tables import sample_rows, write_table
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.lexicon import german
 from sentprobe.probes.formats.registry import read_dataset
-from sentprobe.probes.results.item_table import read_item_tables
+from sentprobe.probes.results.item_table import ItemTable, read_item_tables
 from sentprobe.probes.results.store import read_results
 from sentprobe.probes.runs.run import run
 
@@ -117,7 +117,7 @@ def test_items_of_a_german_suite_are_annotated(tmp_path: Path, command: Command)
     code, _, err = command("build", "compeval", *options, "-o", tmp_path / "sets")
     assert code == 0, err
     assert "- de" in (tmp_path / "sets" / "SemRole" / "README.md").read_text("utf-8").splitlines()
-    tables = []
+    tables: list[ItemTable] = []
     for name, target in (("built", ("compeval", *options)), ("stored", (tmp_path / "sets",))):
         code, _, err = command("run", *target, "-e", "majority", "--no-controls", "-o", tmp_path / name)
         assert code == 0, err

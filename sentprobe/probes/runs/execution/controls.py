@@ -193,10 +193,10 @@ def train_under_condition(
     """
     # By name, since PyTorch is slow to import.
     fit: Callable[..., tuple[Fit, ...]] = resolve_name(TRAINING_FUNCTIONS.get(condition, USUAL_TRAINING_FUNCTION))
-    material, *others = materials
+    material, *further_materials = materials
     digest = hashlib.sha256(f"{seed} {condition} {material.name}".encode()).digest()
     generator = np.random.default_rng(int.from_bytes(digest[:8]))
-    inputs, *other_inputs = map(_load_vectors, vectors)
+    inputs, *further_inputs = map(_load_vectors, vectors)
     if condition in CHANGES:
         inputs, material = CHANGES[condition](inputs, material, generator)
     return fit(
@@ -212,7 +212,11 @@ def train_under_condition(
         threads=threads,
         word_vectors=None if word_vectors is None else _load_vectors(word_vectors),
         **({"pass_limits": pass_limits} if pass_limits else {}),
-        **({"other_tests": [*zip(other_inputs, (other.test for other in others), strict=True)]} if others else {}),
+        **(
+            {"further_tests": [*zip(further_inputs, (m.test for m in further_materials), strict=True)]}
+            if further_inputs
+            else {}
+        ),
     )
 
 

@@ -144,7 +144,7 @@ def make_trainer(jobs: Sequence[Job], run: Run) -> Callable[..., Fits]:
     return partial(
         train_under_condition,
         job.condition,
-        [other.task.get_items(job.condition) for other in jobs],
+        [tested_job.task.get_items(job.condition) for tested_job in jobs],
         preset=job.task.preset,
         seed=run.seed,
         seeds=job.seeds,

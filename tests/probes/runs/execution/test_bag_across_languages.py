@@ -112,7 +112,7 @@ def test_a_probe_is_trained_once_for_all_test_languages(monkeypatch: pytest.Monk
     german = make_dataset(training, [f"hunde sehen{n}" for n in range(40)])
     french = make_dataset(training, [f"chiens dogs{n}" for n in range(30)])
     french = replace(french, name="Tense.en-fr", card=replace(french.card, test_language="fr"))
-    other = replace(make_dataset(training[:50], ["eine katze", "katze"]), name="Tense.it-de")
+    smaller = replace(make_dataset(training[:50], ["eine katze", "katze"]), name="Tense.it-de")
     trainings: list[int] = []
 
     def count(self: TrainingProblem, *args: Any) -> Any:
@@ -122,9 +122,9 @@ def test_a_probe_is_trained_once_for_all_test_languages(monkeypatch: pytest.Monk
     train_probes = TrainingProblem.train_probes
     monkeypatch.setattr(TrainingProblem, "train_probes", count)
     options: dict[str, Any] = {"preset": "logreg", "seeds": 2}
-    together = run([german, french, other], "bow?dim=8", **options).records
+    together = run([german, french, smaller], "bow?dim=8", **options).records
     assert sorted(trainings) == [46] * 3 + [54] * 4  # without validation items
-    for result, data in zip(together, (german, french, other), strict=True):
+    for result, data in zip(together, (german, french, smaller), strict=True):
         (alone,) = run(data, "bow?dim=8", **options).records
         for condition, scores in alone.scores.items():
             for first, second in zip(result.scores[condition].seeds, scores.seeds, strict=True):
