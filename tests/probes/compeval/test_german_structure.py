@@ -16,11 +16,11 @@ from sentprobe.generator.events.event import Event, Fronting, Number, Participan
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.space import Space
-from sentprobe.lexicon import german
+from sentprobe.lexicon import Kind, german
 from sentprobe.probes.compeval.assemble import build, build_task
 from sentprobe.probes.compeval.questions import ProbedSentence
-from sentprobe.probes.compeval.tasks import STRUCTURE_TASKS
-from sentprobe.probes.dataset import ProbeDataset, Size
+from sentprobe.probes.compeval.tasks import STRUCTURE_TASKS, HeldOutKind
+from sentprobe.probes.dataset import ProbeDataset, Size, Split
 from sentprobe.probes.formats.registry import read_dataset
 
 POSSIBLE = ("Attachment", "TenseOf", "NumberOf", "Binding")
@@ -112,6 +112,9 @@ def test_labels_hold_in_every_reading_and_mirrors_have_the_same_words(name: str,
             assert len({clause for event in events for clause, head in iterate_clauses(event) if head}) <= 1
             readings.setdefault(item.mirror_key, set()).add(len(events))
     assert all(len(numbers) == 1 for numbers in readings.values())
+    if STRUCTURE_TASKS[name].held_out is HeldOutKind.ADVERBS:
+        words = {split: {word for item in items(data, split) for word in item.text.split()} for split in data.splits}
+        assert not words[Split.TRAIN] & words[Split.TEST] & {*german().vocabulary(vocabulary).words[Kind.ADVERB]}
 
 
 def test_auxiliaries_of_both_voices_are_exchanged() -> None:
