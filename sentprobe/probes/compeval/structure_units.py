@@ -111,7 +111,7 @@ def _rename_moved(role: ev.Role, name: str) -> str:
 def make_tense_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """Yield units that ask whether the verb is past. The mirror exchanges the tenses of both clauses."""
     past, present = ev.Event(predicate=probe[0], tense=ev.Tense.PAST), ev.Event(tense=ev.Tense.PRESENT)
-    has_cases = len(drawer.wording.lexicon.language.cases) > 1  # nor has a German negation an auxiliary
+    has_cases = len(drawer.wording.lexicon.language.cases) > 1  # such a language negates without an auxiliary
     drawer = drawer.exclude(WITHOUT_BE if has_cases else WITHOUT_AUXILIARY)
     events = sample_with_adverbs(drawer, ((past, present), (present, past)))
     return make_mirror_pairs(drawer, probe, is_past, events, keep_words(_swap_tenses))
