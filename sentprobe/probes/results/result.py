@@ -206,7 +206,7 @@ class Result:
     """The width of its vectors; 0 for a baseline."""
     dataset_fingerprint: str
     recipe: str = ""
-    """A digest of everything that decides the result (:mod:`.finished_runs`); empty: unknown."""
+    """A digest of everything that decides the result (:mod:`.result_recipes`); empty: unknown."""
     notes: tuple[str, ...] = ()
     data: DataFacts | None = None
     majority: float
