@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from event_translator import EventTranslator
 from gen_command import Gen
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,14 +20,14 @@ from sentprobe.generator.events.event_json import event_from_json
 from sentprobe.generator.pairs.contrasts import CONTRASTS
 from sentprobe.generator.pairs.row_renderer import make_text_renderer
 from sentprobe.generator.pairs.translated_rows import RowTranslator, TranslatedRows, format_translated_rows
-from sentprobe.generator.pairs.translation import UNTRANSLATED, Translator
+from sentprobe.generator.pairs.translation import UNTRANSLATED
 from sentprobe.generator.pairs.triplets import SIDES, TripletSide, TripletSpace
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.lexicon import Kind
 from sentprobe.lexicon.read import load_lexicon
 
 ENGLISH, GERMAN = load_lexicon(None), load_lexicon(None, "de")
-TRANSLATOR = Translator(ENGLISH, GERMAN)
+TRANSLATOR = EventTranslator(ENGLISH, GERMAN)
 VOCABULARIES = {"binding": ("structure", "everyday")}
 CASES = [
     (contrast, vocabulary)
