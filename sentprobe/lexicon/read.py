@@ -79,6 +79,11 @@ def read_built_in(language: Language) -> Lexicon:
     return make_lexicon(read_built_in_draft(language), f"{language.stem}.toml")
 
 
+def find_built_in(language: str) -> Lexicon:
+    """Return the built-in lexicon of a language by its code; that of English for "". Raises UsageError."""
+    return read_built_in(find_language(language or ENGLISH.code))
+
+
 @cache
 def read_built_in_draft(language: Language = ENGLISH) -> Draft:
     """Return the words of a built-in lexicon file, which are checked by a test instead of here."""
@@ -111,11 +116,8 @@ def _decode_text(data: bytes, path: str) -> str:
 
 
 def load_lexicon(path: Path | None, language: str = ENGLISH.code) -> Lexicon:
-    """Return the lexicon in a file or, if *path* is None, the built-in one of a language ("": English).
-
-    Raises UsageError.
-    """
-    chosen = find_language(language or ENGLISH.code)
+    """Return the lexicon in a file or, if *path* is None, the built-in lexicon of a language. Raises UsageError."""
+    chosen = find_language(language)
     if path is None:
         return read_built_in(chosen)
     return read_lexicon(path, cache=find_cache_directory(), language=chosen)

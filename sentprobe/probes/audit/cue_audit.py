@@ -15,7 +15,7 @@ from sentprobe import engines
 from sentprobe.errors import ArgumentTypeError
 from sentprobe.extras import require_libraries
 from sentprobe.lexicon import Lexicon
-from sentprobe.lexicon.read import load_lexicon
+from sentprobe.lexicon.read import find_built_in
 from sentprobe.probes.audit.cue_classifiers import ModelScore, Trial, TrialItems, score_answers, try_classifiers
 from sentprobe.probes.audit.cue_features import CUES, Features, Structures, build_cue_items, list_cues
 from sentprobe.probes.dataset import Indices, ProbeDataset, Split
@@ -212,7 +212,7 @@ def audit_all(
     expected_cues = {choose_member(Cue, name, what="cue") for name in expect}
     require_libraries("sklearn", "lightgbm")
     reporter = reporter or SilentReporter()
-    lexicons = {data.card.language: lexicon or load_lexicon(None, data.card.language) for data in datasets}
+    lexicons = {data.card.language: lexicon or find_built_in(data.card.language) for data in datasets}
     cues_by_dataset = [tuple(cue for cue in list_cues(data) if cue in cues) for data in datasets]
     work = {
         (data.fingerprint(), cue): partial(

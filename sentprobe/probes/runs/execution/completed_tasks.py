@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 from sentprobe.generator.sentences.parse import ParseError, parse
 from sentprobe.lengths import count_tokens
 from sentprobe.lexicon.lexicon import Lexicon
-from sentprobe.lexicon.read import load_lexicon
+from sentprobe.lexicon.read import find_built_in
 from sentprobe.probes.compeval.annotation import EVENT_COLUMNS, ProbedEvent, build_event_columns
 from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.encoders.protocol import Baseline, Encoder
@@ -26,7 +26,7 @@ def make_item_table(data: ProbeDataset, *, lexicon: Lexicon | None = None) -> It
     items = data.splits[Split.TEST]
     sentences = tuple(data.sentences[row] for row in items.rows)
     probes = tuple(tuple(data.probe_words[word] for word in words) for words in items.probes)
-    events = _parse_events(sentences, probes, lexicon or load_lexicon(None, data.card.language))
+    events = _parse_events(sentences, probes, lexicon or find_built_in(data.card.language))
     labels = tuple(data.labels[target] for target in items.targets)
     columns = {LABEL: labels, LENGTH: tuple(map(str, count_tokens(sentences)))}
     return ItemTable(
