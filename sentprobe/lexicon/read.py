@@ -79,6 +79,11 @@ def read_built_in(language: Language) -> Lexicon:
     return make_lexicon(read_built_in_draft(language), f"{language.stem}.toml")
 
 
+def find_built_in(language: str) -> Lexicon:
+    """Return the built-in lexicon of a language by its code; that of English for "". Raises UsageError."""
+    return read_built_in(find_language(language or ENGLISH.code))
+
+
 @cache
 def read_built_in_draft(language: Language = ENGLISH) -> Draft:
     """Return the words of a built-in lexicon file, which are checked by a test instead of here."""

@@ -39,6 +39,8 @@ class Card:
     command: str = ""
     sampling: str = ""
     source: str = ""
+    language: str = ""
+    """The language of the grammar that generated the sentences; empty: not generated."""
     train_language: str = ""
     """The language of the training items; empty unless the user chose languages for training and test."""
     test_language: str = ""
@@ -58,13 +60,12 @@ class Card:
         """Return the card as a value that :mod:`json` can write.
 
         >>> Card.from_json(Card("Order", seed=7).to_json())
-        Card(task='Order', seed=7, vocabulary='', command='', sampling='', source='', \
+        Card(task='Order', seed=7, vocabulary='', command='', sampling='', source='', language='', \
 train_language='', test_language='', versions={}, counts={}, largest_share={}, composition={}, notes=(), audit={})
         """
-        languages = () if self.test_language else ("train_language", "test_language")
-        return {name: value for name, value in asdict(self).items() if name not in languages} | {
-            "notes": list(self.notes)
-        }
+        languages = ("language", "train_language", "test_language")
+        values = {name: value for name, value in asdict(self).items() if value or name not in languages}
+        return values | {"notes": list(self.notes)}
 
     @classmethod
     def from_json(cls, value: object) -> "Card":

@@ -92,7 +92,7 @@ def audit(
         _check_cards(located)
     # Opened before the work, so that a wrong path fails at once.
     with nullcontext() if out is None else atomic_path(out) as file:
-        words = load_lexicon(lexicon)
+        words = None if lexicon is None else load_lexicon(lexicon)
         datasets = [data for _, data in located]
         processes = jobs or count_processes(datasets)
         with show_bars() as reporter:

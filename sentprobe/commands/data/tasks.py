@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from sentprobe import names
 from sentprobe.display.screen import print_table, print_text
 from sentprobe.display.table_writers import build_empty_table
 from sentprobe.specs import COMPEVAL, STRUCTURE
@@ -41,11 +42,14 @@ class ListedTask:
     """Preset of the classifier that is the task's default."""
     probe_words: str
     """Vectors of probe words: "one-hot", or "encoder" for the encoder's own word vectors."""
+    languages: tuple[str, ...] = ()
+    """Codes of the languages that a generated task has; empty: any language of a corpus."""
 
 
 def list_tasks() -> tuple[ListedTask, ...]:
     """Return the tasks of all suites, in the order of the papers' tables."""
-    from sentprobe.probes.compeval.tasks import SUITE_TASKS
+    from sentprobe.lexicon.languages.table import LANGUAGES
+    from sentprobe.probes.compeval.tasks import SUITE_TASKS, CompevalTask
     from sentprobe.probes.dataset import Size, Split
     from sentprobe.probes.natural.datasets import PUBLISHED_SIZE
     from sentprobe.probes.natural.datasets import TASKS as DRAWN
@@ -64,6 +68,9 @@ def list_tasks() -> tuple[ListedTask, ...]:
             published=task.published,
             classifier=task.preset,
             probe_words=task.words,
+            languages=tuple(code for code, language in LANGUAGES.items() if not task.list_missing(language))
+            if isinstance(task, CompevalTask)
+            else (),
         )
         for task, suite, size in rows
     )
@@ -87,4 +94,7 @@ def tasks(as_json: Annotated[bool, typer.Option("--json", help="Print JSON with 
         for task in chosen:
             table.add_row(Text(task.name), Text(task.question), Text(task.classes))
         print_table(table)
+        for code in names.LANGUAGES:
+            if missing := [task.name for task in chosen if task.languages and code not in task.languages]:
+                print_text(f"--language {code} lacks {', '.join(missing)}.")
     print_text("s is the sentence; n, v and w are probe words: a noun, a verb, any word.")

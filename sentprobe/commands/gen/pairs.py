@@ -131,16 +131,16 @@ def _build_rows(
     translator: "Translator | None",
 ) -> Iterator[Any]:
     """Return the rows of the output: lines of text, or Arrow tables for Parquet."""
-    from sentprobe.generator.pairs import training_files, translation, triplet_files
+    from sentprobe.generator.pairs import training_files, translated_rows, triplet_files
     from sentprobe.generator.pairs.inference_pairs import NliSpace
 
     if isinstance(space, NliSpace):
         return training_files.build_rows(space.iterate_pairs(n, seed=seed), style)
     if translator is not None and not is_training:
-        return translation.format_translated_lines(space, n, seed, translator)
+        return translated_rows.format_translated_lines(space, n, seed, translator)
     drawn = space.sample(n, seed=seed)
     if translator is not None:
-        return training_files.build_rows(translation.iterate_translated_columns(drawn, translator), style)
+        return training_files.build_rows(translated_rows.iterate_translated_columns(drawn, translator), style)
     if is_training:
         return training_files.build_rows(training_files.iterate_training_columns(drawn), style)
     return triplet_files.build_rows(drawn, style)

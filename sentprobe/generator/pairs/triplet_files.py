@@ -1,7 +1,7 @@
 """Writers of triplet files: JSONL and Parquet with annotation, or minimal pairs with BLiMP's fields."""
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from itertools import chain
@@ -91,19 +91,29 @@ def format_triplet_lines(triplets: TripletSet, triplet_format: TripletFormat) ->
     """Yield a line of JSON for each triplet."""
     space = triplets.space
     # Escaped words contain no line breaks or tabs.
-    renderer = RowRenderer(space.lexicon, space.words, _format_record, json_escape)
+    renderer = RowRenderer(space.lexicon, space.words, format_record, json_escape)
     for first, portion in triplets.iterate_portions(LINES_SIZE):
         columns = renderer.render_columns(TripletRows(portion), len(SIDES))
-        facts = _describe_triplets(portion, first)
-        for place, (fact, *records) in enumerate(zip(facts, *columns, strict=True), first + 1):
-            sentences = {
-                side: _SentenceJson(place + number * len(triplets), *record.split("\t"))
-                for number, (side, record) in enumerate(zip(SIDES, records, strict=True))
-            }
+        for fact, sentences in pair_records(portion, columns, first=first, total=len(triplets)):
             yield _LINE_WRITERS[triplet_format](fact, sentences)
 
 
-class _SentenceJson(NamedTuple):
+def pair_records(
+    portion: TripletSet, columns: Iterable[Sequence[str]], *, first: int, total: int
+) -> Iterator[tuple[dict[str, str], dict[TripletSide, "SentenceJson"]]]:
+    """Yield the fields of each triplet with its sentences, from columns of :func:`format_record`, one for each side."""
+    facts = _describe_triplets(portion, first)
+    for place, (fact, *records) in enumerate(zip(facts, *columns, strict=True), first + 1):
+        yield (
+            fact,
+            {
+                side: SentenceJson(place + number * total, *record.split("\t"))
+                for number, (side, record) in enumerate(zip(SIDES, records, strict=True))
+            },
+        )
+
+
+class SentenceJson(NamedTuple):
     """A sentence in JSON: its number, its text as a JSON string, and its record without braces and id."""
 
     number: int
@@ -111,7 +121,8 @@ class _SentenceJson(NamedTuple):
     fields: str
 
 
-def _format_record(sentence: Sentence) -> str:
+def format_record(sentence: Sentence) -> str:
+    """Return the text of a sentence as JSON, a tab, and its record without the id."""
     text = json.dumps(sentence.text, ensure_ascii=False)
     record = write_json(replace(sentence, id="", index=None))
     return f"{text}\t{record.removeprefix(_NO_ID).rstrip()}"
@@ -135,12 +146,13 @@ def _describe_triplets(portion: TripletSet, first: int) -> list[dict[str, str]]:
     ]
 
 
-def _format_full_line(facts: Mapping[str, str], sentences: Mapping[TripletSide, _SentenceJson]) -> str:
+def format_full_line(facts: Mapping[str, str], sentences: Mapping[TripletSide, SentenceJson]) -> str:
+    """Return a triplet as a line of JSON."""
     texts = (f'"{side}":{sentence.text}' for side, sentence in sentences.items())
     return _format_line([_format_members(facts), *texts], sentences)
 
 
-def _format_blimp_line(facts: Mapping[str, str], sentences: Mapping[TripletSide, _SentenceJson]) -> str:
+def _format_blimp_line(facts: Mapping[str, str], sentences: Mapping[TripletSide, SentenceJson]) -> str:
     """Return a line with a minimal pair: the positive is the good sentence, and the negative is the bad one."""
     good, bad = sentences[TripletSide.POSITIVE], sentences[TripletSide.NEGATIVE]
     fields = {
@@ -162,13 +174,13 @@ def _format_members(fields: Mapping[str, object]) -> str:
     return json.dumps(fields, ensure_ascii=False, separators=(",", ":"))[1:-1]
 
 
-def _format_line(members: Iterable[str], sentences: Mapping[Any, _SentenceJson]) -> str:
+def _format_line(members: Iterable[str], sentences: Mapping[Any, SentenceJson]) -> str:
     """Return a line of JSON with *members*, and the records of *sentences* as the annotation."""
     annotation = ",".join(f'"{name}":{{"id":"s{s.number}",{s.fields}' for name, s in sentences.items())
     return f'{{{",".join(members)},"annotation":{{{annotation}}}}}\n'
 
 
-_LINE_WRITERS = {TripletFormat.JSONL: _format_full_line, TripletFormat.BLIMP: _format_blimp_line}
+_LINE_WRITERS = {TripletFormat.JSONL: format_full_line, TripletFormat.BLIMP: _format_blimp_line}
 
 
 def _build_parquet_tables(triplets: TripletSet) -> Iterator[Any]:

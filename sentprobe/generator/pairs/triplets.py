@@ -443,6 +443,11 @@ class TripletRows:
                 if is_requested.any():
                     draft = column(part)
                     values = {name: row_values[is_requested] for name, row_values in draft.values.items()}
-                    batch = EventBatch(draft.build_layout(), output_rows[is_requested], values)
-                    batches_by_layout.setdefault(id(batch.layout), []).append(batch)
+                    draft = replace(draft, values=values, salts=draft.salts[is_requested])
+                    for batch in self.make_batches(draft, output_rows[is_requested]):
+                        batches_by_layout.setdefault(id(batch.layout), []).append(batch)
         yield from map(join_batches, batches_by_layout.values())
+
+    def make_batches(self, draft: drafts.EventDraft, rows: NDArray[np.int64]) -> Iterator[EventBatch]:
+        """Yield the events of a draft, at the positions *rows*."""
+        yield EventBatch(draft.build_layout(), rows, draft.values)

@@ -38,14 +38,14 @@ def _find_undecided_boxes(words: Words, lexicon: Lexicon, choices: Choices, layo
             paths = (
                 site.owner if site.gap is role else f"{site.path}{role.value}." for role in (Role.AGENT, Role.PATIENT)
             )
-            pairs = product(*(_list_undecided(words, lexicon, path) for path in paths))
+            pairs = product(*(list_undecided(words, lexicon, path) for path in paths))
             voice = {} if site.voice else {f"{site.path}voice": frozenset([0])}
             boxes += [{**first, **second, **voice} for first, second in pairs]
     return boxes
 
 
 @lru_cache(maxsize=1024)
-def _list_undecided(words: Words, lexicon: Lexicon, path: str) -> tuple[dict[str, Allowed], ...]:
+def list_undecided(words: Words, lexicon: Lexicon, path: str) -> tuple[dict[str, Allowed], ...]:
     """Return, for each determiner, the box of nouns at *path* whose nominative equals their accusative."""
     boxes = []
     for i, (number, lemma) in enumerate(words.determiners):

@@ -14,7 +14,8 @@ import numpy as np
 from sentprobe import engines
 from sentprobe.errors import ArgumentTypeError
 from sentprobe.extras import require_libraries
-from sentprobe.lexicon import Lexicon, english
+from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon.read import find_built_in
 from sentprobe.probes.audit.cue_classifiers import ModelScore, Trial, TrialItems, score_answers, try_classifiers
 from sentprobe.probes.audit.cue_features import CUES, Features, Structures, build_cue_items, list_cues
 from sentprobe.probes.dataset import Indices, ProbeDataset, Split
@@ -211,11 +212,17 @@ def audit_all(
     expected_cues = {choose_member(Cue, name, what="cue") for name in expect}
     require_libraries("sklearn", "lightgbm")
     reporter = reporter or SilentReporter()
-    lexicon = lexicon or english()
+    lexicons = {data.card.language: lexicon or find_built_in(data.card.language) for data in datasets}
     cues_by_dataset = [tuple(cue for cue in list_cues(data) if cue in cues) for data in datasets]
     work = {
         (data.fingerprint(), cue): partial(
-            _try_cue, data, cue, units=units, seed=seed, lexicon=lexicon, strict=_correct_confidence(tried_cues)
+            _try_cue,
+            data,
+            cue,
+            units=units,
+            seed=seed,
+            lexicon=lexicons[data.card.language],
+            strict=_correct_confidence(tried_cues),
         )
         for data, tried_cues in zip(datasets, cues_by_dataset, strict=True)
         for units in [{split: data.units(split) for split in data.splits}]
@@ -233,7 +240,7 @@ def audit_all(
         _build_audit(
             data,
             {cue: trials[data.fingerprint(), cue] for cue in tried_cues},
-            overlap=find_overlap(data, lexicon),
+            overlap=find_overlap(data, lexicons[data.card.language]),
             seed=seed,
             expect=tuple(cue for cue in Cue if cue in expected_cues),
         )

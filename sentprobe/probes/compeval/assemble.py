@@ -46,6 +46,7 @@ def build(
 
     Raises UsageError, NoStructureError, TooFewItemsError, TooManyItemsError or TooFewError.
     """
+    task = task.adapt(lexicon.language)
     size = size or Size()
     check_size(task, size, sampling=sampling, halves=structure is not None)
     vocabulary = vocabulary or task.vocabulary
@@ -65,6 +66,7 @@ def build(
         command=command,
         sampling=sampling.value,
         source=task.source,
+        language=lexicon.language.code,
         versions=find_versions("sentprobe", "numpy"),
         counts=count_items(items, labels=task.labels),
         largest_share=compute_largest_shares(items),

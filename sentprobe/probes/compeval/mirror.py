@@ -21,7 +21,7 @@ from sentprobe.lexicon.languages.language import Language
 from sentprobe.probes.compeval.items import MAX_MISSES, Drawer, Probe, Unit, filter_bounded
 from sentprobe.probes.compeval.questions import ProbedSentence, Question, does_noun_precede, is_agent
 
-_WITHOUT_BE = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE)
+WITHOUT_BE = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE)
 UnitMaker: TypeAlias = Callable[[Drawer, Probe], Iterator[Unit]]
 """A function from a drawer and probe words to units of the drawer's sub-template, in random order."""
 
@@ -64,7 +64,7 @@ def make_semrole_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 def make_order_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """Yield units that ask whether the noun precedes the verb; the mirror swaps it with a noun across the verb."""
     has_last_verb = drawer.wording.lexicon.language.closes_clauses
-    choices = Choices(main=_WITHOUT_BE) if has_last_verb else None  # no noun follows a participle
+    choices = Choices(main=WITHOUT_BE) if has_last_verb else None  # no noun follows a participle
     events = drawer.sample_events(words=probe, choices=choices)
     return make_mirror_pairs(drawer, probe, does_noun_precede, events, swap_noun)
 
@@ -138,7 +138,7 @@ def make_negation_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
         yield from skip_misses(map(partial(_move_negation, drawer), sample_negations(drawer, verb=verb)))
         return
     if drawer.part.name or drawer.profile:  # few events may be left, which rejection finds slowly
-        drawer = drawer.exclude(_WITHOUT_BE)
+        drawer = drawer.exclude(WITHOUT_BE)
     for event in sample_negations(drawer, verb=verb, accept=_has_be):
         main, inner = find_layout_parts(event.layout).clauses
         mirror = event.swap_values(main.negation, inner.negation)

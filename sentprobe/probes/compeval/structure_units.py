@@ -15,6 +15,7 @@ from sentprobe.generator.spaces.templates import Pattern, find_pattern, find_pat
 from sentprobe.lexicon import Kind
 from sentprobe.probes.compeval.items import Drawer, Probe, Unit
 from sentprobe.probes.compeval.mirror import (
+    WITHOUT_BE,
     MirrorFinder,
     interleave,
     make_mirror_pairs,
@@ -110,7 +111,9 @@ def _rename_moved(role: ev.Role, name: str) -> str:
 def make_tense_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """Yield units that ask whether the verb is past. The mirror exchanges the tenses of both clauses."""
     past, present = ev.Event(predicate=probe[0], tense=ev.Tense.PAST), ev.Event(tense=ev.Tense.PRESENT)
-    events = sample_with_adverbs(drawer.exclude(WITHOUT_AUXILIARY), ((past, present), (present, past)))
+    has_cases = len(drawer.wording.lexicon.language.cases) > 1  # such a language negates without an auxiliary
+    drawer = drawer.exclude(WITHOUT_BE if has_cases else WITHOUT_AUXILIARY)
+    events = sample_with_adverbs(drawer, ((past, present), (present, past)))
     return make_mirror_pairs(drawer, probe, is_past, events, keep_words(_swap_tenses))
 
 
@@ -124,8 +127,14 @@ def make_number_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """Yield units that ask whether the verb's agent is plural. The mirror exchanges the agents of both clauses."""
     plural = ev.Event(predicate=probe[0], agent=ev.Participant(number=ev.Number.PLURAL))
     singular = ev.Event(agent=ev.Participant(number=ev.Number.SINGULAR))
-    past = drawer.exclude(ev.Event(tense=ev.Tense.PRESENT))
-    events = sample_with_adverbs(past, ((plural, singular), (singular, plural)))
+    features = [(plural, singular), (singular, plural)]
+    if len(drawer.wording.lexicon.language.cases) > 1:
+        # The agents have one case if the clauses have one voice. Auxiliaries agree and are exchanged too.
+        drawer = drawer.exclude(WITHOUT_BE)
+        features = [(replace(a, voice=v), replace(b, voice=v)) for v in ev.Voice for a, b in features]
+        events = sample_with_adverbs(drawer, features, choices=Choices(decided=True))
+    else:
+        events = sample_with_adverbs(drawer.exclude(ev.Event(tense=ev.Tense.PRESENT)), features)
     return make_mirror_pairs(drawer, probe, is_agent_plural, events, keep_words(_swap_agents))
 
 

@@ -1,12 +1,14 @@
 """The tasks of the suites compeval and structure, and their sizes."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from sentprobe.errors import UsageError, suggest
+from sentprobe.generator.events.event import Mood
 from sentprobe.generator.spaces.drawn_event import DrawnEvent
 from sentprobe.lexicon import Kind
+from sentprobe.lexicon.languages.language import Language
 from sentprobe.probes.compeval import mirror, questions, structure_units
 from sentprobe.probes.compeval.held_out_pairs import VERB_KINDS
 from sentprobe.probes.compeval.items import Drawer
@@ -38,6 +40,10 @@ class CompevalTask(KnownTask):
     preset: str = "ettinger"
     probed_kinds: tuple[Kind, ...] = VERB_KINDS
     """The kinds of the probed word, or of that beside the noun; empty: no word is probed."""
+    probed_kinds_with_cases: tuple[Kind, ...] = ()
+    """The probed kinds in a language with cases; empty: the same."""
+    needs: tuple[Kind | Mood, ...] = ()
+    """The constructions without which a language lacks the task."""
     vocabulary: str = COMPEVAL
     has_one_sort: bool = True
     """Whether all nouns are of one sort, so that any two nouns can be exchanged."""
@@ -60,6 +66,17 @@ class CompevalTask(KnownTask):
     def labels(self) -> tuple[str, ...]:
         """The names of the labels."""
         return tuple(self.classes.split(", "))
+
+    def list_missing(self, language: Language) -> list[str]:
+        """Return the constructions of the task that a language lacks."""
+        return [f"{need}s" for need in self.needs if need not in (*language.forms, *language.moods)]
+
+    def adapt(self, language: Language) -> "CompevalTask":
+        """Return the task as a language has it. Raises UsageError."""
+        if missing := self.list_missing(language):
+            raise UsageError(f"{self.name}: {language.name} has no {' and no '.join(missing)} here")
+        has_cases = len(language.cases) > 1
+        return replace(self, probed_kinds=(has_cases and self.probed_kinds_with_cases) or self.probed_kinds)
 
     def get_unit_size(self, sampling: Sampling) -> int:
         """Return the number that must divide a split's size, so that two labels balance; 1 if there are more labels."""
@@ -146,12 +163,14 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
         _StructureTask(
             name="NumberOf",
             question_text="v and another verb occur in s, one of their agents is plural; is that of v?",
+            probed_kinds_with_cases=(Kind.TRANSITIVE,),
             make_units=structure_units.make_number_units,
             question=structure_units.is_agent_plural,
             may_answer=give_reason("word order is what marks the agent; beat this figure", *_ORDER_CUES),
         ),
         _StructureTask(
             name="Modality",
+            needs=(Kind.MODAL,),
             question_text="v and another verb occur in s, one of them under a modal; is v?",
             make_units=structure_units.make_modality_units,
             question=structure_units.is_under_modal,
@@ -169,6 +188,7 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
         ),
         _StructureTask(
             name="Recipient",
+            needs=(Kind.DITRANSITIVE,),
             question_text="n and v occur in s; is n the recipient of v?",
             probed_kinds=(Kind.DITRANSITIVE,),
             has_one_sort=False,
@@ -180,6 +200,7 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
         ),
         _StructureTask(
             name="Question",
+            needs=(Mood.QUESTION,),
             question_text="does s ask for the agent or the patient?",
             classes="agent, patient",
             probed_kinds=(),
@@ -190,6 +211,7 @@ STRUCTURE_TASKS: dict[str, CompevalTask] = {
         ),
         _StructureTask(
             name="Mood",
+            needs=(Mood.QUESTION, Mood.ORDER),
             question_text="is s a statement, a question or an order?",
             classes=", ".join(structure_units.MOODS),
             probed_kinds=(),

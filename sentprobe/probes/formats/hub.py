@@ -10,6 +10,7 @@ from typing import Any
 from sentprobe.disk.files import atomic_folder, atomic_path, to_local_path
 from sentprobe.display.table_writers import escape_markdown
 from sentprobe.errors import UsageError, escape_control_characters
+from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats.entries import iterate_entries, write_lines
 from sentprobe.specs import NATURAL
@@ -93,9 +94,10 @@ def write_readme(data: ProbeDataset, directory: Path) -> None:
 
 
 def format_language(facts: Iterable[HubFacts]) -> Iterator[str]:
-    """Yield the language of generated datasets; the language of a corpus is unknown."""
-    if not any(dataset_facts.card.sampling.startswith(NATURAL) for dataset_facts in facts):
-        yield from ("language:", "- en")
+    """Yield the languages of generated datasets; the language of a corpus is unknown."""
+    cards = [dataset_facts.card for dataset_facts in facts]
+    if not any(card.sampling.startswith(NATURAL) for card in cards):
+        yield from ("language:", *sorted({f"- {card.language or ENGLISH.code}" for card in cards}))
 
 
 def format_configs(configs: Mapping[str, SplitFiles], all_name: str = "") -> Iterator[str]:

@@ -6,7 +6,8 @@ from hashlib import sha256
 from operator import attrgetter
 from typing import Any
 
-from sentprobe.lexicon import Lexicon, english
+from sentprobe.lexicon import Lexicon
+from sentprobe.lexicon.read import find_built_in
 from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.specs import NATURAL
 
@@ -57,7 +58,7 @@ class SplitOverlap:
 
 def find_overlap(data: ProbeDataset, lexicon: Lexicon | None = None) -> SplitOverlap:
     """Count the test items whose sentence training has; unknown lemmas count by their Snowball stem."""
-    lexicon = lexicon or english()
+    lexicon = lexicon or find_built_in(data.card.language)
     lemmas = {token: find_lemma(token, lexicon) for sentence in data.sentences for token in sentence.split()}
     lemmatised = [tuple(lemmas[token] for token in sentence.split() if lemmas[token]) for sentence in data.sentences]
     training_rows = {*data.splits[Split.TRAIN].rows.tolist()}

@@ -83,6 +83,7 @@ def fit(
     threads: int | None = 1,
     pass_limits: Mapping[int, int] | None = None,
     method: "Callable[[TrainingProblem, Sequence[int]], list[Fit]] | None" = None,
+    further_tests: Sequence[tuple[Vectors, Items]] = (),
     **arguments: Any,
 ) -> tuple[Fit, ...]:
     """Train a probe for each seed and predict the test items; return a Fit for each seed, in order.
@@ -90,6 +91,7 @@ def fit(
     - threads: number of PyTorch's threads during training; None: unchanged
     - pass_limits: maximum number of passes by seed, if it is below that of the preset; L-BFGS ignores it
     - method: a function that trains several probes for each seed; None: one probe is trained
+    - further_tests: vectors with the same training rows, and their test items; a Fit for each seed follows for each
     - arguments: further arguments of :func:`prepare_problem`
 
     The probes of all seeds and grid points are trained together, on the same batches. A seed decides initial weights
@@ -102,7 +104,11 @@ def fit(
     with limit_threads(threads), torch.inference_mode():
         problem = prepare_problem(vectors, preset=preset, **arguments)
         if method is None:
-            fits = [probe.predict_test(problem) for probe in problem.train_probes(seeds, pass_limits or {})]
+            probes = problem.train_probes(seeds, pass_limits or {})
+            fits = [probe.predict_test(problem) for probe in probes]
+            for test_vectors, test in further_tests:
+                tested = prepare_problem(test_vectors, preset=preset, **{**arguments, "test": test})
+                fits += [probe.predict_test(tested) for probe in probes]
         else:
             fits = method(problem, seeds)
     seconds = time.perf_counter() - start

@@ -10,7 +10,7 @@ from natural_tables import sample_rows, write_table
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.lexicon import german
 from sentprobe.probes.formats.registry import read_dataset
-from sentprobe.probes.results.item_table import read_item_tables
+from sentprobe.probes.results.item_table import ItemTable, read_item_tables
 from sentprobe.probes.results.store import read_results
 from sentprobe.probes.runs.run import run
 
@@ -112,16 +112,17 @@ def test_the_language_of_a_table(tmp_path: Path, command: Command) -> None:
 
 
 def test_items_of_a_german_suite_are_annotated(tmp_path: Path, command: Command) -> None:
-    options = ("--language", "de", "--task", "SemRole", "-e", "bow?dim=4", "--no-controls", "--no-cache")
-    code, _, err = command("run", "compeval", *options, "--train", 40, "--test", 20, *SMALL[6:8], "-o", tmp_path)
+    """The items of a stored dataset have the same columns: its card names the language."""
+    options = ("--language", "de", "--task", "SemRole", "--train", 40, "--test", 20)
+    code, _, err = command("build", "compeval", *options, "-o", tmp_path / "sets")
     assert code == 0, err
-    (table,) = read_item_tables(read_results(tmp_path).records, tmp_path)
-    assert {*table.columns["voice"]} <= {"active", "passive"}
-    assert all(parse(*row) for row in zip(table.sentences, [german()] * len(table), strict=True))
-
-
-@pytest.mark.parametrize("name", ["build", "run"])
-def test_the_suite_structure_is_english(name: str, tmp_path: Path, command: Command) -> None:
-    encoder = ("-e", "bow?dim=4") if name == "run" else ()
-    code, _, err = command(name, "structure", "--language", "de", *encoder, "--out", tmp_path / "out")
-    assert (code, "the suite structure is English only" in err) == (2, True)
+    assert "- de" in (tmp_path / "sets" / "SemRole" / "README.md").read_text("utf-8").splitlines()
+    tables: list[ItemTable] = []
+    for name, target in (("built", ("compeval", *options)), ("stored", (tmp_path / "sets",))):
+        code, _, err = command("run", *target, "-e", "majority", "--no-controls", "-o", tmp_path / name)
+        assert code == 0, err
+        tables += read_item_tables(read_results(tmp_path / name).records, tmp_path / name)
+    built, stored = tables
+    assert built.columns == stored.columns
+    assert {*built.columns["voice"]} <= {"active", "passive"}
+    assert all(parse(*row) for row in zip(built.sentences, [german()] * len(built), strict=True))

@@ -40,7 +40,9 @@ def test_json(command: Command) -> None:
         "published": "sr",
         "classifier": "ettinger",
         "probe_words": "one-hot",
+        "languages": ["en", "de"],
     }
+    assert (entries["Mood"]["languages"], entries["Tense"]["languages"]) == (["en"], [])
     assert entries["AdiOrder"]["items"] == {"train": 100000, "validation": 10000, "test": 10000}
     assert entries["AdiOrder"]["probe_words"] == "encoder"
 
@@ -59,6 +61,7 @@ def test_it_is_readable(command: Command, width: int, monkeypatch: pytest.Monkey
         assert longest in out, longest
     for paper in PAPERS.values():
         assert paper in out
+    assert "--language de lacks Modality, Recipient, Question, Mood." in lines
 
 
 def test_the_classes_of_compeval_are_those_of_the_datasets() -> None:

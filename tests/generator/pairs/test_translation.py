@@ -8,6 +8,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
+from event_translator import EventTranslator
 from gen_command import Gen
 from hypothesis import given
 from hypothesis import strategies as st
@@ -17,14 +18,16 @@ from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.event_json import event_from_json
 from sentprobe.generator.pairs.contrasts import CONTRASTS
-from sentprobe.generator.pairs.translation import UNTRANSLATED, Translator, iterate_translated_rows
-from sentprobe.generator.pairs.triplets import SIDES, TripletSpace
+from sentprobe.generator.pairs.row_renderer import make_text_renderer
+from sentprobe.generator.pairs.translated_rows import RowTranslator, TranslatedRows, format_translated_rows
+from sentprobe.generator.pairs.translation import UNTRANSLATED
+from sentprobe.generator.pairs.triplets import SIDES, TripletSide, TripletSpace
 from sentprobe.generator.sentences.parse import parse
 from sentprobe.lexicon import Kind
 from sentprobe.lexicon.read import load_lexicon
 
 ENGLISH, GERMAN = load_lexicon(None), load_lexicon(None, "de")
-TRANSLATOR = Translator(ENGLISH, GERMAN)
+TRANSLATOR = EventTranslator(ENGLISH, GERMAN)
 VOCABULARIES = {"binding": ("structure", "everyday")}
 CASES = [
     (contrast, vocabulary)
@@ -79,22 +82,30 @@ def strip_form(event: ev.Event) -> ev.Event:
 @given(st.sampled_from(CASES), st.integers(0, 10**6))
 @examples(40)
 def test_a_translation_has_one_reading_and_it_is_the_event(case: tuple[str, str], seed: int) -> None:
-    triplets = build_space(*case).sample(2, seed=seed)
+    """All rows of a set equal the translations one by one."""
+    triplets = build_space(*case).sample(6, seed=seed)
     texts = [triplets.render_texts(side) for side in SIDES]
-    for number, row in enumerate(iterate_translated_rows(triplets, TRANSLATOR)):
-        assert row["anchor"] == texts[0][number]
-        for side, column in zip(SIDES[1:], texts[1:], strict=True):
-            (event,) = parse(row[side], GERMAN)
-            assert event == event_from_json(row["annotation"][side]["event"])
-            (meaning,) = parse(column[number], ENGLISH)
+    rows = RowTranslator(triplets.space.words, TRANSLATOR)
+    columns = make_text_renderer(rows.lexicon, rows.words).render_columns(TranslatedRows(triplets, rows), 3)
+    for translations, column in zip(columns, texts[1:], strict=True):
+        for translation, text in zip(translations, column, strict=True):
+            (meaning,) = parse(text, ENGLISH)
+            assert translation == TRANSLATOR.translate_sentence(meaning).text
+            (event,) = parse(translation, GERMAN)
             assert translate_back(event) == strip_form(meaning)
 
 
 @given(st.sampled_from(CASES), st.integers(0, 10**6))
 @examples(20)
-def test_a_negative_differs_from_the_positive(case: tuple[str, str], seed: int) -> None:
-    for row in iterate_translated_rows(build_space(*case).sample(5, seed=seed), TRANSLATOR):
+def test_rows_are_annotated_and_a_negative_differs_from_the_positive(case: tuple[str, str], seed: int) -> None:
+    triplets = build_space(*case).sample(5, seed=seed)
+    anchors = triplets.render_texts(TripletSide.ANCHOR)
+    for row in map(json.loads, format_translated_rows(triplets, TRANSLATOR)):
+        assert row["anchor"] in anchors
         assert row["positive"] not in (row["negative"], row["hard_negative"])
+        for side in SIDES[1:]:
+            (event,) = parse(row[side], GERMAN)
+            assert event == event_from_json(row["annotation"][side]["event"])
 
 
 @pytest.mark.parametrize(

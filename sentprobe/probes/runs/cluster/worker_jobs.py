@@ -14,7 +14,7 @@ from sentprobe.probes.encoders.resolve import bind_to_sentence_order, build_enco
 from sentprobe.probes.results.result import Condition, Result, SeedScore
 from sentprobe.probes.runs.execution import missing_jobs
 from sentprobe.probes.runs.execution.completed_tasks import ResultStore
-from sentprobe.probes.runs.execution.controls import make_control_bow
+from sentprobe.probes.runs.execution.controls import encode_bag_of_words, make_control_bow
 from sentprobe.probes.runs.execution.job_vectors import make_trainer
 from sentprobe.probes.runs.execution.runner import Runner
 from sentprobe.probes.runs.execution.task import Task
@@ -92,10 +92,10 @@ class SharedProbeJob:
         job = _make_job(self.condition, bow, shared_state)
         texts = job.task.data.sentences
         if self.condition.condition is Condition.BAG_OF_WORDS:
-            vectors = bow.encode(texts)
+            vectors = encode_bag_of_words(bow, job.task.data)
         else:
             vectors = np.zeros((len(texts), self.dim), dtype=np.float32)
-        fits = make_trainer(job, shared_state.run)(vectors, word_vectors=None, pass_limits=self.pass_limits)
+        fits = make_trainer([job], shared_state.run)([vectors], word_vectors=None, pass_limits=self.pass_limits)
         provenance = missing_jobs.make_provenance(bow, run=shared_state.run)
         scores = missing_jobs.make_trained_scores(job, fits, provenance=provenance)
         return JobResult(scores=tuple(scores), seconds=sum(fit.seconds for fit in fits))

@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 from sentprobe.generator.sentences.parse import ParseError, parse
 from sentprobe.lengths import count_tokens
 from sentprobe.lexicon.lexicon import Lexicon
-from sentprobe.lexicon.read import english
+from sentprobe.lexicon.read import find_built_in
 from sentprobe.probes.compeval.annotation import EVENT_COLUMNS, ProbedEvent, build_event_columns
 from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.probes.encoders.protocol import Baseline, Encoder
@@ -29,7 +29,7 @@ def make_item_table(data: ProbeDataset, *, lexicon: Lexicon | None = None) -> It
     items = data.splits[Split.TEST]
     sentences = tuple(data.sentences[row] for row in items.rows)
     probes = tuple(tuple(data.probe_words[word] for word in words) for words in items.probes)
-    events = _parse_events(sentences, probes, lexicon)
+    events = _parse_events(sentences, probes, lexicon or find_built_in(data.card.language))
     labels = tuple(data.labels[target] for target in items.targets)
     columns = {LABEL: labels, LENGTH: tuple(map(str, count_tokens(sentences)))}
     return ItemTable(
@@ -46,15 +46,14 @@ def make_item_table(data: ProbeDataset, *, lexicon: Lexicon | None = None) -> It
 
 
 def _parse_events(
-    sentences: Sequence[str], probes: Sequence[Sequence[str]], lexicon: Lexicon | None
+    sentences: Sequence[str], probes: Sequence[Sequence[str]], lexicon: Lexicon
 ) -> list[ProbedEvent | None]:
     """Return the event of each sentence with its probe words, or None; after some failures, the others are skipped."""
-    used_lexicon = lexicon or english()
     pairs = zip(sentences, probes, strict=True)
-    first_events = [_parse_event(*pair, used_lexicon) for pair in islice(pairs, _TRIAL_SENTENCES)]
+    first_events = [_parse_event(*pair, lexicon) for pair in islice(pairs, _TRIAL_SENTENCES)]
     if not any(first_events):
         return [None] * len(sentences)
-    return [*first_events, *(_parse_event(*pair, used_lexicon) for pair in pairs)]
+    return [*first_events, *(_parse_event(*pair, lexicon) for pair in pairs)]
 
 
 _TRIAL_SENTENCES = 8

@@ -175,8 +175,8 @@ encoders also share the bag of words of that width, which sets the limit.
 
 def train_under_condition(
     condition: Condition,
-    material: ProbeItems,
-    vectors: Vectors | Path,
+    materials: Sequence[ProbeItems],
+    vectors: Sequence[Vectors | Path],
     *,
     preset: Preset,
     seed: int,
@@ -186,16 +186,18 @@ def train_under_condition(
     word_vectors: Vectors | Path | None = None,
     pass_limits: Mapping[int, int] | None = None,
 ) -> "tuple[Fit, ...]":
-    """Train a probe for each of *seeds* under *condition*, which is randomized by *seed*.
+    """Train a probe for each of *seeds* under *condition*, which is randomized by *seed*; return its fits to each test.
 
-    *vectors* and *word_vectors* (None: one-hot) are arrays or ``numpy.save`` files. RANDOM_SENTENCES and NO_SENTENCE
-    use only the shape of *vectors*; *pass_limits* bound the passes by seed.
+    *materials* have the same training items; the name of the first decides the random numbers. Their *vectors*, and
+    *word_vectors* (None: one-hot), are arrays or ``numpy.save`` files. RANDOM_SENTENCES and NO_SENTENCE use only the
+    shape of *vectors*; *pass_limits* bound the passes by seed.
     """
     # By name, since PyTorch is slow to import.
     fit: Callable[..., tuple[Fit, ...]] = resolve_name(TRAINING_FUNCTIONS.get(condition, USUAL_TRAINING_FUNCTION))
+    material, *further_materials = materials
     digest = hashlib.sha256(f"{seed} {condition} {material.name}".encode()).digest()
     generator = np.random.default_rng(int.from_bytes(digest[:8]))
-    inputs = _load_vectors(vectors)
+    inputs, *further_inputs = map(_load_vectors, vectors)
     if condition in CHANGES:
         inputs, material = CHANGES[condition](inputs, material, generator)
     return fit(
@@ -211,6 +213,11 @@ def train_under_condition(
         threads=threads,
         word_vectors=None if word_vectors is None else _load_vectors(word_vectors),
         **({"pass_limits": pass_limits} if pass_limits else {}),
+        **(
+            {"further_tests": [*zip(further_inputs, (m.test for m in further_materials), strict=True)]}
+            if further_inputs
+            else {}
+        ),
     )
 
 

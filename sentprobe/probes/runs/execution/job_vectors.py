@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -19,7 +19,7 @@ from sentprobe.probes.encoders.protocol import Encoder, Vectors
 from sentprobe.probes.encoders.variants.cut_and_rounded import ReducedEncoder, round_vectors
 from sentprobe.probes.results.result import Condition, Norm, Result, summarize_norms
 from sentprobe.probes.runs.execution.controls import encode_bag_of_words, train_under_condition
-from sentprobe.probes.runs.execution.missing_jobs import SHARED, Job, make_shared_key
+from sentprobe.probes.runs.execution.missing_jobs import SHARED, TRANSFERABLE, Job, make_shared_key
 from sentprobe.probes.runs.execution.task import Task
 from sentprobe.probes.runs.request.settings import Run
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 Fits: TypeAlias = "tuple[Fit, ...]"
 TrainingWork = dict[Hashable, Callable[..., Fits]]
-"""Training functions by key, which take pass limits; jobs of one key give the same fits."""
+"""Training functions by training key, which take pass limits and return the fits of all jobs, one after another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +73,12 @@ class EncodedTexts:
             condition, encoder_name = Condition.BAG_OF_WORDS, ""  # equal to the control's encoder
         return (encoder_name, *make_shared_key(condition, result, dim=self.sentences.dim), job.seeds)
 
+    def make_training_key(self, job: Job, result: Result) -> Hashable:
+        """Return the key of a job's training: jobs of one key train the same probe, for several test languages."""
+        if job.condition in TRANSFERABLE and job.task.training:
+            result = replace(result, dataset_fingerprint=job.task.training)
+        return self.make_key(job, result)
+
     def get_sentence_vectors(self, job: Job) -> Vectors:
         """Return the sentence vectors that a job trains on, (sentences, dim) float32."""
         texts = job.task.data.sentences
@@ -103,34 +109,42 @@ def has_word_vectors(task: Task, encoder: Encoder) -> bool:
 
 @contextmanager
 def arrange_vectors(
-    jobs: Mapping[Hashable, Job], vectors: EncodedTexts, *, run: Run, other_processes: bool
+    jobs: Mapping[Hashable, Sequence[Job]], vectors: EncodedTexts, *, run: Run, other_processes: bool
 ) -> Iterator[TrainingWork]:
-    """Yield the training functions of the jobs, by key; for other processes the vectors are memory-mapped files."""
+    """Yield the training functions of *jobs* by training key; other processes read memory-mapped vectors."""
     if not other_processes:
-        yield {key: partial(_train_job, job, vectors, run) for key, job in jobs.items()}
+        yield {key: partial(_train_jobs, key_jobs, vectors, run) for key, key_jobs in jobs.items()}
         return
     with make_scratch_folder() as folder:
         files = _VectorFiles(folder)
         trainers: TrainingWork = {}
-        for key, job in jobs.items():
-            data, is_bow = job.task.fingerprint, job.condition is Condition.BAG_OF_WORDS
-            sentences = files.write((data, is_bow), partial(vectors.get_sentence_vectors, job))
-            words = files.write((data, "words"), partial(vectors.get_word_vectors, job))
-            trainers[key] = partial(make_trainer(job, run), sentences, word_vectors=words)
+        for key, key_jobs in jobs.items():
+            sentences = [
+                files.write(
+                    (job.task.fingerprint, job.condition is Condition.BAG_OF_WORDS),
+                    partial(vectors.get_sentence_vectors, job),
+                )
+                for job in key_jobs
+            ]
+            job = key_jobs[0]
+            words = files.write((job.task.fingerprint, "words"), partial(vectors.get_word_vectors, job))
+            trainers[key] = partial(make_trainer(key_jobs, run), sentences, word_vectors=words)
         yield trainers
 
 
-def _train_job(job: Job, vectors: EncodedTexts, run: Run, *, pass_limits: Mapping[int, int]) -> Fits:
-    train, words = make_trainer(job, run), vectors.get_word_vectors(job)
-    return train(vectors.get_sentence_vectors(job), word_vectors=words, pass_limits=pass_limits)
+def _train_jobs(jobs: Sequence[Job], vectors: EncodedTexts, run: Run, *, pass_limits: Mapping[int, int]) -> Fits:
+    words = vectors.get_word_vectors(jobs[0])
+    sentences = [vectors.get_sentence_vectors(job) for job in jobs]
+    return make_trainer(jobs, run)(sentences, word_vectors=words, pass_limits=pass_limits)
 
 
-def make_trainer(job: Job, run: Run) -> Callable[..., Fits]:
-    """Return the training function of a job, which takes vectors or files of vectors."""
+def make_trainer(jobs: Sequence[Job], run: Run) -> Callable[..., Fits]:
+    """Return the training function of jobs of one training key, which takes the vectors, or their file, of each."""
+    job = jobs[0]
     return partial(
         train_under_condition,
         job.condition,
-        job.task.get_items(job.condition),
+        [tested_job.task.get_items(job.condition) for tested_job in jobs],
         preset=job.task.preset,
         seed=run.seed,
         seeds=job.seeds,

@@ -98,6 +98,8 @@ def add_methods(encoder: Encoder | Baseline | Spec, usual: Sequence[Condition], 
 
 SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_SENTENCE)
 """The conditions that depend at most on the width of an encoder."""
+TRANSFERABLE = (Condition.PROBE, Condition.BAG_OF_WORDS)
+"""The conditions whose probes depend on the training items only, so that they can be tested in several languages."""
 SharedKey = tuple[Condition, int, str, str, Preset]
 """The key of shared scores: condition, width, fingerprints of dataset and probe word vectors, and classifier."""
 SharedScores = Mapping[SharedKey, Mapping[int, SeedScore]]

@@ -33,6 +33,7 @@ from sentprobe.probes.runs.execution.word_source import encode_words
 from sentprobe.probes.runs.request.settings import Run
 from sentprobe.processes import limit_threads
 from sentprobe.progress import Reporter, shorten
+from sentprobe.values import group_by
 
 log = logging.getLogger(__name__)
 ENCODING = "encoding"
@@ -127,8 +128,10 @@ class Runner:
         keyed_jobs = [(vectors.make_key(job, results[job.task.name]), job) for job in jobs]
         finished_fits = {key: self._shared_fits[key] for key, _ in keyed_jobs if key in self._shared_fits}
         new_jobs = {key: job for key, job in keyed_jobs if key not in finished_fits}
-        engine = self._choose_engine(new_jobs.values(), dim=vectors.sentences.dim)
-        with arrange_vectors(new_jobs, vectors, run=self._run, other_processes=not engine.is_inline) as work:
+        groups = group_by(new_jobs.items(), lambda item: vectors.make_training_key(item[1], results[item[1].task.name]))
+        jobs_by_training = {training: [job for _, job in members] for training, members in groups.items()}
+        engine = self._choose_engine((first for first, *_ in jobs_by_training.values()), dim=vectors.sentences.dim)
+        with arrange_vectors(jobs_by_training, vectors, run=self._run, other_processes=not engine.is_inline) as work:
             self._reporter.begin(f"train probes on {shorten(encoder.name)}", len(work))
 
             def make_result(task: Task) -> Result:
@@ -136,12 +139,14 @@ class Runner:
                 job_fits = [(job, finished_fits[key]) for key, job in task_jobs if key in finished_fits]
                 return self._make_result(results[task.name], task, job_fits, vectors, seconds)
 
-            ready_work = _ReadyWork(work, finished_fits, keyed_jobs, results)
+            ready_work = _ReadyWork(work, jobs_by_training, finished_fits, keyed_jobs, results)
             try:
-                for key, fits in chain([_NO_WORK], self._execute_work(ready_work, engine)):
-                    if key is not None:  # tasks may be complete before any training
+                for training, fits in chain([_NO_WORK], self._execute_work(ready_work, engine)):
+                    if training is not None:  # tasks may be complete before any training
                         self._reporter.advance()
-                        finished_fits[key] = fits
+                        seeds = len(fits) // len(groups[training])
+                        for place, (key, _) in enumerate(groups[training]):
+                            finished_fits[key] = fits[place * seeds : (place + 1) * seeds]
                     unfinished_tasks = {job.task for key, job in keyed_jobs if key not in finished_fits}
                     for task in [task for task in tasks if task not in unfinished_tasks]:
                         yield make_result(task)
@@ -256,6 +261,7 @@ class _ReadyWork:
     def __init__(
         self,
         work: TrainingWork,
+        jobs_by_training: Mapping[Hashable, Sequence[missing_jobs.Job]],
         finished_fits: Mapping[Hashable, Fits],
         keyed_jobs: Sequence[tuple[Hashable, missing_jobs.Job]],
         results: Mapping[str, Result],
@@ -264,7 +270,7 @@ class _ReadyWork:
         self._finished_fits = finished_fits
         self._keyed_jobs = keyed_jobs
         self._results = results
-        self._waiting_jobs = {key: job for key, job in keyed_jobs if key in work}
+        self._waiting_jobs = {training: jobs[0] for training, jobs in jobs_by_training.items()}
 
     def __iter__(self) -> "_ReadyWork":
         return self

@@ -9,6 +9,7 @@ from sentprobe.errors import UsageError
 from sentprobe.lengths import count_tokens
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.probes.dataset import ONE_HOT, ProbeDataset, Split
+from sentprobe.probes.encoders.protocol import digest
 from sentprobe.probes.results.data_facts import DataFacts, collect_data_facts
 from sentprobe.probes.results.result import Condition, renumber_units
 from sentprobe.probes.runs.execution.controls import ProbeItems, find_word_types, make_probe_items
@@ -35,6 +36,8 @@ class Task:
     units: tuple[int, ...]
     lengths: tuple[int, ...]
     balanced_probes: bool
+    training: str = ""
+    """A digest of the training and validation items across languages, which several test languages share; else ""."""
     lexicon: Lexicon | None = None
     """The lexicon of the sentences; None means the built-in English lexicon, if the sentences are generated."""
     portion_items: ProbeItems | None = None
@@ -106,9 +109,16 @@ def make_task(
         units=renumber_units(data.units(Split.TEST)),
         lengths=count_tokens([data.sentences[row] for row in test.rows]),
         balanced_probes=data.balanced_probes,
+        training=_digest_training(data, items) if data.card.test_language and not data.slots else "",
         lexicon=lexicon,
         portion_items=portion_items,
     )
+
+
+def _digest_training(data: ProbeDataset, items: ProbeItems) -> str:
+    splits = [items.train, *([items.validation] if items.validation else [])]
+    texts = [[data.sentences[row] for row in split.rows] for split in splits]
+    return digest(data.labels, *((split.rows.tolist(), split.targets.tolist()) for split in splits), texts)
 
 
 def list_task_names(tasks: Sequence[str | ProbeDataset]) -> tuple[str, ...]:

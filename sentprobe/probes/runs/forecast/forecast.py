@@ -185,7 +185,8 @@ def list_missing_fits(
         items = plan.items[Split.TRAIN]
         for number, missing in enumerate(plan.draws):
             for condition, seeds in missing.items():
-                key = (number, plan.task, *_make_shared_key(condition, task, encoder))
+                training = task.training if condition in missing_jobs.TRANSFERABLE else ""
+                key = (number, training or plan.task, *_make_shared_key(condition, task, encoder))
                 new_fits = list(planned_work.list_fits(condition, task, encoder, items=items, seeds=len(seeds)))
                 fits[key] = max(fits.get(key, []), new_fits, key=len)
     return [fit for group in fits.values() for fit in group]

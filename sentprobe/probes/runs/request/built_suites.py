@@ -12,7 +12,7 @@ from sentprobe.errors import ArgumentTypeError, SentprobeError, UsageError, chec
 from sentprobe.extras import require_libraries
 from sentprobe.generator.spaces.held_out_words import SplitSide
 from sentprobe.generator.spaces.profile import Profile
-from sentprobe.lexicon.languages.english import ENGLISH
+from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.lexicon import Lexicon
 from sentprobe.lexicon.read import choose_vocabulary, english
 from sentprobe.probes.compeval.assemble import build
@@ -25,7 +25,7 @@ from sentprobe.probes.natural.datasets import NaturalRecipe, build_datasets, che
 from sentprobe.probes.natural.natural_task import NaturalTask, TableNeed, TaskGroup
 from sentprobe.probes.natural.selection import DEPTHS, NaturalSettings, parse_band, parse_depths
 from sentprobe.progress import Reporter, show_bars
-from sentprobe.specs import COMPEVAL, NATURAL, STRUCTURE, check_distinct, choose_member
+from sentprobe.specs import COMPEVAL, NATURAL, check_distinct, choose_member
 
 log = logging.getLogger(__name__)
 Names: TypeAlias = Sequence[str]
@@ -164,8 +164,7 @@ def make_compeval(
     for task in tasks:
         check_size(task, size, sampling=sampling, halves=held_out is not None)
     built_lexicon = lexicon()
-    if suite == STRUCTURE and built_lexicon.language is not ENGLISH:
-        raise UsageError("the suite structure is English only")
+    tasks = _select_possible_tasks(tasks, built_lexicon.language, chosen=bool(names))
     vocabulary = vocabulary or choose_vocabulary(built_lexicon, suite)
     built_lexicon.vocabulary(vocabulary)
     if side:
@@ -182,6 +181,20 @@ def make_compeval(
         structure=held_out,
         profile=profile,
     )
+
+
+def _select_possible_tasks(
+    tasks: tuple[CompevalTask, ...], language: Language, *, chosen: bool
+) -> tuple[CompevalTask, ...]:
+    """Return the tasks that a language has, with a note on the others. Raises UsageError if the user chose them."""
+    if chosen:
+        return tuple(task.adapt(language) for task in tasks)
+    missing = {
+        task.name: f"{task.name} (no {', no '.join(needs)})" for task in tasks if (needs := task.list_missing(language))
+    }
+    if missing:
+        log.warning("left out in %s: %s", language.name, ", ".join(missing.values()))
+    return tuple(task.adapt(language) for task in tasks if task.name not in missing)
 
 
 def make_natural(

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,7 @@ from sentprobe.probes.results.data_facts import DataFacts, collect_data_facts
 from sentprobe.probes.results.result import Condition
 from sentprobe.probes.runs.execution.controls import encode_bag_of_words, make_control_bow
 from sentprobe.probes.runs.run import run
+from sentprobe.probes.trainer.fit import TrainingProblem
 
 ENGLISH, GERMAN = ("dogs", "sleep", "see", "a", "cat"), ("hunde", "sehen", "eine", "katze", "nicht")
 SHARED = (".", "Anna")
@@ -102,3 +104,28 @@ def test_draws_may_differ_in_their_few_validation_items() -> None:
     assert first.is_other_draw(second)
     assert not first.is_other_draw(replace(second, train=400))
     assert not first.is_other_draw(replace(second, test_language="fr"))
+
+
+def test_a_probe_is_trained_once_for_all_test_languages(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scores are those of a run of each dataset alone; only the random vectors depend on the test language."""
+    training = [f"dogs see{n}" for n in range(60)]
+    german = make_dataset(training, [f"hunde sehen{n}" for n in range(40)])
+    french = make_dataset(training, [f"chiens dogs{n}" for n in range(30)])
+    french = replace(french, name="Tense.en-fr", card=replace(french.card, test_language="fr"))
+    smaller = replace(make_dataset(training[:50], ["eine katze", "katze"]), name="Tense.it-de")
+    trainings: list[int] = []
+
+    def count(self: TrainingProblem, *args: Any) -> Any:
+        trainings.append(len(self.train))
+        return train_probes(self, *args)
+
+    train_probes = TrainingProblem.train_probes
+    monkeypatch.setattr(TrainingProblem, "train_probes", count)
+    options: dict[str, Any] = {"preset": "logreg", "seeds": 2}
+    together = run([german, french, smaller], "bow?dim=8", **options).records
+    assert sorted(trainings) == [46] * 3 + [54] * 4  # without validation items
+    for result, data in zip(together, (german, french, smaller), strict=True):
+        (alone,) = run(data, "bow?dim=8", **options).records
+        for condition, scores in alone.scores.items():
+            for first, second in zip(result.scores[condition].seeds, scores.seeds, strict=True):
+                assert first == second, condition

@@ -1,0 +1,256 @@
+"""Translations of many triplets at once, as columns of values; they equal those of :class:`Translator`."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from functools import partial
+from itertools import islice
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sentprobe.errors import UsageError
+from sentprobe.generator.events import event as ev
+from sentprobe.generator.pairs import triplet_files as files
+from sentprobe.generator.pairs.drafts import ADJECTIVE, MAIN, EventDraft, ValueColumn, format_clause_path
+from sentprobe.generator.pairs.row_renderer import RowRenderer, make_text_renderer
+from sentprobe.generator.pairs.training_files import COLUMNS, PORTION_SIZE, TrainingColumns
+from sentprobe.generator.pairs.translation import Translator
+from sentprobe.generator.pairs.triplets import SIDES, SentenceMaker, TripletRows, TripletSet, TripletSide, TripletSpace
+from sentprobe.generator.sentences.parse import parse
+from sentprobe.generator.sentences.realize import realize
+from sentprobe.generator.sentences.sentence_records import json_escape
+from sentprobe.generator.spaces.constraints import Words
+from sentprobe.generator.spaces.drawn_event import DrawnEvent
+from sentprobe.generator.spaces.layout import NEGATIONS, ClauseForm, Layout, PhraseForm, make_layout
+from sentprobe.generator.spaces.object_order import list_undecided
+from sentprobe.generator.spaces.space import EventBatch
+from sentprobe.generator.spaces.templates import ClausePattern, Pattern
+from sentprobe.lexicon import Kind
+
+Mask = NDArray[np.bool_]
+_PASSIVE = [*ev.Voice].index(ev.Voice.PASSIVE)
+
+
+class _DraftClause(NamedTuple):
+    """A clause of a draft; *owner* is the path of the noun that it modifies."""
+
+    path: str
+    owner: str
+    frame: ev.Frame
+    voice: ev.Voice | None
+    gap: ev.Role | None
+
+    def get_noun_path(self, role: ev.Role) -> str:
+        return self.owner if role is self.gap else f"{self.path}{role.value}."
+
+
+class RowTranslator:
+    """Translates drafts over the English *words*; its own words have the same order, except verbs."""
+
+    def __init__(self, words: Words, translator: Translator) -> None:
+        self.lexicon = translator.target
+        find = translator.find_word
+        pairs = [(frame, i) for frame, verbs in words.verbs_by_frame.items() for i in sorted(verbs)]
+        verbs = {pair: find(Kind(pair[0].value), words.verbs[pair[1]]) for pair in pairs}
+        lemmas = tuple(dict.fromkeys(word.lemma for word in verbs.values()))
+        kinds: dict[ev.Frame, set[int]] = {frame: set() for frame in ev.Frame}
+        self._verbs = {frame: np.zeros(len(words.verbs), np.int64) for frame in ev.Frame}
+        self._has_dative = np.zeros(len(words.verbs), bool)
+        for (frame, i), word in verbs.items():
+            self._verbs[frame][i] = number = lemmas.index(word.lemma)
+            kinds[ev.Frame(word.kind.value)].add(number)
+            self._has_dative[i] |= word.kind is Kind.DATIVE
+        self.words = Words(
+            nouns=tuple(find(Kind.NOUN, lemma).lemma for lemma in words.nouns),
+            verbs=lemmas,
+            verbs_by_frame={frame: frozenset(numbers) for frame, numbers in kinds.items()},
+            adverbs=tuple(find(Kind.ADVERB, lemma).lemma for lemma in words.adverbs),
+            adjectives=tuple(find(Kind.ADJECTIVE, lemma).lemma for lemma in words.adjectives),
+            determiners=tuple((number, find(Kind.DETERMINER, lemma).lemma) for number, lemma in words.determiners),
+            relativizers=(self.lexicon.language.relativizer,) * len(words.relativizers),
+            language=self.lexicon.language,
+        )
+        self._is_plural = np.array([number == ev.Number.PLURAL for number, _ in self.words.determiners])
+        self._is_undecided = np.zeros((len(self.words.determiners), len(self.words.nouns)), bool)
+        for box in list_undecided(self.words, self.lexicon, ""):
+            self._is_undecided[np.ix_([*box["det"]], [*box["noun"]])] = True
+        self._is_ambiguous = np.array([self._has_two_readings(lemma) for lemma in lemmas], bool)
+
+    def _has_two_readings(self, lemma: str) -> bool:
+        """Say whether a finite form of a verb is also another one, so that only the parser knows the readings."""
+        words = [self.lexicon.get(lemma, kind) for kind in self.lexicon.kinds_of(lemma)]
+        texts = {text for word in words for form, text in word.forms.items() if str(form).startswith("VVFIN")}
+        readings = ([form for _, form in self.lexicon.find(text) if form != "VVPP"] for text in texts)
+        return any(len(forms) > 1 for forms in readings)
+
+    def translate(self, draft: EventDraft) -> Iterator[EventBatch]:
+        """Yield the translated events of a draft, a batch for each layout."""
+        clauses = [_DraftClause(MAIN, "", draft.frame, None, None)]
+        for role, pattern in draft.clauses.items():
+            path = format_clause_path(role)
+            clauses.append(_DraftClause(path, f"{role.value}.", pattern.frame, pattern.voice, pattern.gap))
+        values = self._translate_values(draft, clauses)
+        rows = np.zeros(len(draft.salts), np.int64)
+        has_dative = {
+            c.path: self._has_dative[draft.values[f"{c.path}verb"]] & (c.frame is ev.Frame.TRANSITIVE) for c in clauses
+        }
+        is_passive = draft.values.get("voice", rows) == _PASSIVE
+        keys = rows
+        for mask in (*has_dative.values(), has_dative[MAIN] & is_passive):
+            keys = 2 * keys + mask
+        for key in np.unique(keys):
+            places = np.flatnonzero(keys == key)
+            translated = [
+                clause._replace(frame=ev.Frame.DATIVE, voice=ev.Voice.ACTIVE) if mask[places[0]] else clause
+                for clause, mask in zip(clauses, has_dative.values(), strict=True)
+            ]
+            make_layout = partial(self._make_layout, draft, ev.Fronting.OBJECT if key % 2 else None)
+            selected = {name: column[places] for name, column in values.items()}
+            if translated[0].frame is ev.Frame.DATIVE:
+                selected.pop("voice", None)
+            for batch in self._make_batches(translated, make_layout, selected):
+                yield replace(batch, positions=places[batch.positions])
+
+    def _translate_values(self, draft: EventDraft, clauses: list[_DraftClause]) -> dict[str, ValueColumn]:
+        values = dict(draft.values)
+        for clause in clauses:
+            path = clause.path
+            values[f"{path}verb"] = self._verbs[clause.frame][values[f"{path}verb"]]
+            values[f"{path}aspect"] = np.zeros_like(values[f"{path}aspect"])  # simple
+            negation = NEGATIONS.index(ev.Negator.NOT.value)
+            values[f"{path}negation"] = np.where(values[f"{path}negation"] > 0, negation, 0)
+        return values
+
+    def _make_batches(
+        self,
+        clauses: list[_DraftClause],
+        make_layout: Callable[[list[_DraftClause]], Layout],
+        values: dict[str, ValueColumn],
+    ) -> Iterator[EventBatch]:
+        """Yield the batch of rows with one reading, and that of the others, whose transitive clauses are passive."""
+        layout, count = make_layout(clauses), len(values["verb"])
+        is_ambiguous = self._find_ambiguous(layout, clauses, values, count)
+        passive = [c._replace(voice=ev.Voice.PASSIVE) if c.frame is ev.Frame.TRANSITIVE else c for c in clauses]
+        voice = {"voice": np.full(count, _PASSIVE)} if clauses[0].frame is ev.Frame.TRANSITIVE else {}
+        if not is_ambiguous.all():
+            yield _select_rows(layout, values, np.flatnonzero(~is_ambiguous))
+        if is_ambiguous.any():
+            yield _select_rows(make_layout(passive), values | voice, np.flatnonzero(is_ambiguous))
+
+    def _make_layout(self, draft: EventDraft, fronting: ev.Fronting | None, clauses: list[_DraftClause]) -> Layout:
+        main, *inner = clauses
+        patterns = {
+            ev.Role(c.owner[:-1]): ClausePattern(c.frame, _find_kind(c), c.gap, c.voice)
+            for c in inner
+            if c.gap and c.voice
+        }
+        where = tuple((role, patterns[role]) for role in ev.ROLES if role in patterns)
+        paths = [MAIN, *(format_clause_path(role) for role, _ in where)]
+        forms = (ClauseForm(fronting=fronting), *[ClauseForm()] * len(inner))
+        adjectives = [name.removesuffix(ADJECTIVE) for name in sorted(draft.values) if name.endswith(ADJECTIVE)]
+        phrases = tuple(PhraseForm(path, 1) for path in adjectives)
+        pattern = Pattern("translation", main.frame, where)
+        counts = tuple(draft.adverbs[path] for path in paths)
+        return make_layout(pattern, counts, self.words, (ev.Negator.NOT,), forms, phrases=phrases)
+
+    def _find_ambiguous(
+        self, layout: Layout, clauses: list[_DraftClause], values: Mapping[str, ValueColumn], count: int
+    ) -> Mask:
+        """Return the rows with an active transitive clause whose translation has two readings."""
+        is_ambiguous, is_active, is_special = (np.zeros(count, bool) for _ in range(3))
+        for clause in clauses:
+            is_special |= self._is_ambiguous[values[f"{clause.path}verb"]]
+            if clause.frame is not ev.Frame.TRANSITIVE:
+                continue
+            voice = values.get(f"{clause.path}voice")
+            active = np.full(count, clause.voice is not ev.Voice.PASSIVE) if voice is None else voice != _PASSIVE
+            agent, patient = (clause.get_noun_path(role) for role in (ev.Role.AGENT, ev.Role.PATIENT))
+            dets = [values[f"{path}det"] for path in (agent, patient)]
+            nouns = [values[f"{path}noun"] for path in (agent, patient)]
+            undecided = [self._is_undecided[det, noun] for det, noun in zip(dets, nouns, strict=True)]
+            same_number = self._is_plural[dets[0]] == self._is_plural[dets[1]]
+            is_ambiguous |= active & undecided[0] & undecided[1] & same_number
+            is_active |= active
+        for row in np.flatnonzero(is_special & is_active & ~is_ambiguous):
+            event = DrawnEvent(layout, [int(values[variable.name][row]) for variable in layout.variables]).event
+            is_ambiguous[row] = len(parse(realize(event, self.lexicon).text, self.lexicon)) > 1
+        return is_ambiguous
+
+
+def _select_rows(layout: Layout, values: Mapping[str, ValueColumn], rows: NDArray[np.int64]) -> EventBatch:
+    return EventBatch(layout, rows, {name: column[rows] for name, column in values.items()})
+
+
+def _find_kind(clause: _DraftClause) -> ev.ClauseKind:
+    is_subject = (clause.gap is ev.Role.AGENT) is (clause.voice is ev.Voice.ACTIVE)
+    return ev.ClauseKind.SUBJECT if is_subject else ev.ClauseKind.OBJECT
+
+
+def _list_columns(triplets: TripletSet, sides: Iterable[TripletSide]) -> list[SentenceMaker]:
+    return [partial(triplets.build_draft, side=side) for side in sides]
+
+
+class TranslatedRows(TripletRows):
+    """The translated sentences of a set of triplets as rows: positives, negatives and hard negatives."""
+
+    def __init__(self, triplets: TripletSet, translator: RowTranslator) -> None:
+        super().__init__(triplets, _list_columns(triplets, SIDES[1:]))
+        self.lexicon, self.words = translator.lexicon, translator.words
+        self._translator = translator
+
+    def make_batches(self, draft: EventDraft, rows: NDArray[np.int64]) -> Iterator[EventBatch]:
+        """Yield the translations of the events of a draft, at the positions *rows*."""
+        for batch in self._translator.translate(draft):
+            yield replace(batch, positions=rows[batch.positions])
+
+
+def format_translated_rows(triplets: TripletSet, translator: Translator) -> Iterator[str]:
+    """Yield each triplet with two different negatives as a line of JSON, all sentences but the anchor translated.
+
+    The contrast and a number from 1 are its id.
+    """
+    space = triplets.space
+    rows = RowTranslator(space.words, translator)
+    anchors = RowRenderer(space.lexicon, space.words, files.format_record, json_escape)
+    translations = RowRenderer(rows.lexicon, rows.words, files.format_record, json_escape)
+    number = 0
+    for first, portion in triplets.iterate_portions(files.LINES_SIZE):
+        columns = anchors.render_columns(TripletRows(portion, _list_columns(portion, SIDES[:1])), 1)
+        columns += translations.render_columns(TranslatedRows(portion, rows), len(SIDES) - 1)
+        for fact, sentences in files.pair_records(portion, columns, first=first, total=len(triplets)):
+            del fact["voices"]  # those of the translation differ
+            if sentences[TripletSide.NEGATIVE].text != sentences[TripletSide.HARD].text:
+                number += 1
+                yield files.format_full_line({**fact, "id": f"{space.contrast.name}-{number}"}, sentences)
+
+
+_DRAWS = 4
+"""Triplets that are drawn for one, since up to half of the translations have one negative for both."""
+
+
+def format_translated_lines(space: TripletSpace, n: int, seed: int, translator: Translator) -> Iterator[str]:
+    """Yield *n* lines of :func:`format_translated_rows`. Raises UsageError."""
+    space.check_count(n)
+    triplets = space.sample_unchecked(min(_DRAWS * n, space.count()), seed=seed)
+    number = 0
+    for line in islice(format_translated_rows(triplets, translator), n):
+        number += 1
+        yield line
+    if number < n:
+        raise UsageError(
+            f"only {number} of the {n} triplets have two different negatives in {translator.target.language.name}"
+        )
+
+
+def iterate_translated_columns(triplets: TripletSet, translator: Translator) -> Iterator[TrainingColumns]:
+    """Yield anchor, positive and negative of each triplet as columns; half of the negatives have the anchor's form."""
+    is_hard = np.random.default_rng((triplets.seed, 2)).permutation(len(triplets)) % 2
+    rows = RowTranslator(triplets.space.words, translator)
+    renderer = make_text_renderer(rows.lexicon, rows.words)
+    for first, portion in triplets.iterate_portions(PORTION_SIZE):
+        (anchors,) = TripletRows(portion, _list_columns(portion, SIDES[:1])).render_texts()
+        positives, *negatives = renderer.render_columns(TranslatedRows(portion, rows), len(SIDES) - 1)
+        kinds = is_hard[first : first + len(portion)].tolist()
+        chosen = [pair[kind] for pair, kind in zip(zip(*negatives, strict=True), kinds, strict=True)]
+        yield dict(zip(map(str, COLUMNS), (anchors, positives, chosen), strict=True))
