@@ -1,4 +1,4 @@
-"""Facts about a dataset that a result stores, so that figures can be traced to their data."""
+"""Facts about a dataset (sizes, origin, repeated sentences) that are stored in each result."""
 
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -11,17 +11,22 @@ from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.specs import NATURAL
 
 MAX_OVERLAP = 0.01
-"""Share of test items whose sentence may occur in training; in the tasks of compeval at most 0.8% do, inflected."""
+"""The largest acceptable share of test items whose sentence occurs in training, verbatim or inflected.
+
+In the tasks of compeval, at most 0.8% of the test items have an inflected form of a training sentence.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class SplitOverlap:
-    """Numbers of test items whose sentence occurs in training."""
+    """The number of test items whose sentence also occurs in training, verbatim or inflected."""
 
     items: int
+    """The number of all test items."""
     repeated: int
+    """The number of test items whose sentence is a training sentence."""
     inflected: int
-    """Further test items whose sentence has the lemmas of a training sentence, in the same order."""
+    """The number of other test items whose sentence has the lemmas of a training sentence, in the same order."""
 
     def __post_init__(self) -> None:
         if self.items < 1 or min(self.repeated, self.inflected) < 0 or self.repeated + self.inflected > self.items:
@@ -29,12 +34,12 @@ class SplitOverlap:
 
     @property
     def is_leaky(self) -> bool:
-        """Whether training has the sentences of more than 1% of the test items verbatim."""
+        """Whether more than 1% of the test items have a training sentence verbatim."""
         return self.repeated > MAX_OVERLAP * self.items
 
     @property
     def has_near_copies(self) -> bool:
-        """Whether training has the sentences of more than 1% of the test items, verbatim or with the same lemmas."""
+        """Whether more than 1% of the test items have a training sentence, verbatim or inflected."""
         return self.repeated + self.inflected > MAX_OVERLAP * self.items
 
     def format_repeated(self) -> str:
@@ -56,7 +61,10 @@ class SplitOverlap:
 
 
 def find_overlap(data: ProbeDataset, lexicon: Lexicon | None = None) -> SplitOverlap:
-    """Count the test items whose sentence training has; unknown lemmas count by their Snowball stem."""
+    """Count the test items whose sentence occurs in training, verbatim or with the same lemmas.
+
+    A word that the lexicon (default: English) does not contain is compared by its Snowball stem.
+    """
     lexicon = lexicon or english()
     lemmas = {token: find_lemma(token, lexicon) for sentence in data.sentences for token in sentence.split()}
     lemmatised = [tuple(lemmas[token] for token in sentence.split() if lemmas[token]) for sentence in data.sentences]
@@ -69,7 +77,7 @@ def find_overlap(data: ProbeDataset, lexicon: Lexicon | None = None) -> SplitOve
 
 
 def find_training_words(data: ProbeDataset) -> frozenset[str]:
-    """Return the tokens of the training sentences."""
+    """Return the distinct tokens of the training sentences."""
     return frozenset(word for row in data.splits[Split.TRAIN].rows for word in data.sentences[row].split())
 
 
@@ -82,7 +90,7 @@ def _digest_test_items(data: ProbeDataset) -> str:
 
 
 def find_lemma(token: str, lexicon: Lexicon) -> str:
-    """Return a lemma of a token, or the stem of a word that the lexicon lacks; empty for punctuation."""
+    """Return the lemma of a token, or its stem if the lexicon does not contain it, or "" for punctuation."""
     word = token.lower()
     if not any(map(str.isalnum, word)):
         return ""
@@ -94,7 +102,7 @@ FUNCTION_STEMS = {word: word for word in ("are", "by", "did", "do", "is", "not",
     "being": "be",
     "does": "doe",
 }
-"""Snowball stems of the function words of compeval, whose tasks then need no NLTK: its import takes two seconds."""
+"""Snowball stems of the function words in compeval's tasks, which thus need no import of NLTK (two seconds)."""
 
 
 @cache
@@ -106,32 +114,36 @@ def _stem(word: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataFacts:
-    """The sizes and the origin of a dataset."""
+    """The sizes and the origin of a dataset, as stored in a result."""
 
     train: int
     test: int
     validation: int = 0
-    """The dataset's own validation items; a classifier may take others from training."""
+    """The number of validation items in the dataset. Without them, a classifier may use a part of the training items
+    for validation."""
     word_types: int
     vocabulary: str = ""
     sampling: str = ""
-    """The sampling method of its items; empty: unknown, as in published datasets."""
+    """The sampling method of the items; empty if unknown, as in published datasets."""
     seed: int | None = None
     source: str = ""
     origin: str = ""
-    """A digest of everything the dataset was built from except the seed: lexicon or table rows, and settings. Empty:
-    unknown, as the dataset was read from files."""
+    """A digest of the sources of the dataset (lexicon or table rows) and the settings, without the seed. Empty if the
+    dataset was read from files."""
     held_out: str = ""
-    """The structure that half of the test items and no training items have; empty: none."""
+    """The structure that half of the test items and no training items have; empty if no structure was held out."""
     repeated: int = 0
+    """The number of test items whose sentence is a training sentence."""
     inflected: int = 0
+    """The number of test items whose sentence differs from a training sentence only by inflection."""
     train_language: str = ""
+    """The language of the training items; empty for a task that does not compare languages."""
     test_language: str = ""
-    """The language of the test items; empty: unknown, as is that of training."""
+    """The language of the test items; empty for a task that does not compare languages."""
     test_digest: str = ""
-    """A digest of the test items, which several training languages share; empty without languages."""
+    """A digest of the test items, which are the same for all training languages; empty without languages."""
     known_words: int = 0
-    """Test items with a word of training, the only words that a bag of words knows across languages."""
+    """The number of test items with at least one word that occurs in training; 0 without languages."""
 
     def __post_init__(self) -> None:
         counts = (self.train, self.test, self.validation, self.word_types, self.repeated, self.inflected)
@@ -140,13 +152,13 @@ class DataFacts:
 
     @property
     def overlap(self) -> SplitOverlap:
-        """The test items whose sentences also occur in training."""
+        """The number of test items whose sentence also occurs in training."""
         return SplitOverlap(self.test, self.repeated, self.inflected)
 
     def is_other_draw(self, facts: "DataFacts") -> bool:
-        """Say whether two datasets differ only in their seed.
+        """Return whether two datasets were built in the same way and differ only in the seed.
 
-        The numbers of items of natural-text datasets may differ by up to a quarter: the number of balanced items in a
+        Datasets from natural text may differ in size by up to a quarter, because the number of balanced items in a
         corpus depends on the draw. Datasets of unknown origin never match, since two vocabularies may share a name.
         """
         if None in (self.seed, facts.seed) or "" in (self.origin, facts.origin) or self.seed == facts.seed:
@@ -156,13 +168,13 @@ class DataFacts:
         )
         allowed_ratio = 1.25 if self.sampling.startswith(NATURAL) else 1.0
         sizes = [(self.train, facts.train), (self.validation, facts.validation), (self.test, facts.test)]
-        if self.test_language:  # where chance decides which few validation items are translations of test items
+        if self.test_language:  # translations of test items are removed from validation: their number is random
             del sizes[1]
         has_same_sizes = all(max(pair) <= allowed_ratio * min(pair) for pair in sizes)
         return has_same_sizes and bool(get_source(self) == get_source(facts))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the facts as a JSON value."""
+        """Return the facts as a dictionary for JSON, without unused facts about held-out structures and languages."""
         value = asdict(self)
         optional = () if self.held_out else ("held_out",)
         if not self.test_language:
@@ -171,7 +183,7 @@ class DataFacts:
 
 
 def collect_data_facts(data: ProbeDataset, *, origin: str = "") -> DataFacts:
-    """Return the facts of a dataset, from its items and its card."""
+    """Return the facts about a dataset, from its items and its data card."""
     sizes = {split: len(items) for split, items in data.splits.items()}
     overlap = find_overlap(data)
     languages: dict[str, Any] = {}
