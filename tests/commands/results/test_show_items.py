@@ -83,7 +83,7 @@ def test_formats(finished: Path, command: Command) -> None:
         assert (code, err) == (0, "")
     assert "| SemRole, voice | test items | bow?dim=8 | random sentences, dim 8 |" in shown["markdown"]
     assert "  SemRole, voice & test items & bow?dim=8 & " in shown["latex"]
-    assert "% By voice: of the clause that is asked about." in shown["latex"]
+    assert "% By voice: the voice of the clause that the item asks about." in shown["latex"]
     assert {record["part"] for record in json.loads(shown["json"])} == {"active", "passive"}
 
 

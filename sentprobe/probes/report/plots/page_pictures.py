@@ -356,7 +356,7 @@ def _draw_objective(curve: TrainingCurve, axis: str) -> pn.LinePanel:
     values = [curve.to_display_value(point) for point in curve.points]
     points = (pn.LinePoint(getattr(p, axis), y, y, y) for p, y in zip(curve.points, values, strict=True))
     return pn.LinePanel(
-        title=training_curves.OBJECTIVE_TITLE,
+        title="training objective",
         x_label=axis,
         y_label=curve.label,
         lines=(pn.Line(name=curve.metric, mark=0, points=tuple(points)),),
