@@ -179,4 +179,4 @@ def test_without_the_extra_a_plot_is_svg(tmp_path: Path, command: Command, monke
     for name in ("plot.png", "plot.pdf"):
         code, _, stderr = command("show", run, "--plot", tmp_path / name)
         assert (code, (tmp_path / name).exists()) == (2, False)
-        assert stderr == (f"probe: a plot as PNG or PDF needs the extra (SVG needs none): {format_install('plots')}\n")
+        assert stderr == (f"probe: a plot as PNG or PDF needs the extra (SVG does not): {format_install('plots')}\n")

@@ -315,7 +315,7 @@ def test_refused(distances: Path, command: Command, tmp_path: Path) -> None:
         (("show", distances, "--by-length", "bins"), "--by-length is for probes"),
         (("show", distances, "--published"), "--published is for probes"),
         (("show", two, "--plot", tmp_path / "p.svg"), "there are 2 tables of geometry"),
-        (("show", distances, "--plot", tmp_path / "p.gif"), "a plot is written to .svg"),
+        (("show", distances, "--plot", tmp_path / "p.gif"), "the suffix of a plot must be one of .svg"),
         (("show", empty), "empty: no results yet"),
     ]
     for arguments, message in cases:

@@ -16,7 +16,7 @@ from sentprobe.specs import choose_member
 
 @dataclass(frozen=True, slots=True)
 class EncoderResults:
-    """The results of one encoder, and the folder they were read from."""
+    """The results of one encoder in one results folder, by task."""
 
     encoder: str
     source: str
@@ -25,12 +25,16 @@ class EncoderResults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestedDifference:
-    """A difference of two encoders, with p-values corrected over all comparisons of the request."""
+    """The difference between two encoders, with p-values corrected for the number of comparisons."""
 
     matched: tuple[tuple[Any, Any], ...]
+    """The results of both encoders in each draw."""
     paired: PairedComparison
+    """The difference and its uncorrected tests."""
     sign_p: float
+    """The corrected p-value of the sign test."""
     t_p: float
+    """The corrected p-value of the t-test."""
 
     @property
     def draws(self) -> int:
@@ -39,22 +43,22 @@ class TestedDifference:
 
     @property
     def p(self) -> float:
-        """The corrected p-value that decides: of the t-test over draws, else of the sign test."""
+        """The corrected p-value that decides: that of the t-test for several draws, that of the sign test for one."""
         return self.t_p if self.draws > 1 else self.sign_p
 
     @property
     def is_significant(self) -> bool:
-        """Whether the difference is significant."""
+        """Whether the difference is significant at the level 0.05."""
         return self.p < paired_tests.LEVEL
 
     @property
     def is_better(self) -> bool:
-        """Whether the first is significantly better."""
+        """Whether the first encoder is significantly better."""
         return self.is_significant and self.paired.difference > 0
 
     @property
     def is_worse(self) -> bool:
-        """Whether the first is significantly worse."""
+        """Whether the first encoder is significantly worse."""
         return self.is_significant and self.paired.difference < 0
 
     @property
@@ -65,16 +69,18 @@ class TestedDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison(TestedDifference):
-    """Two encoders on one task."""
+    """The difference between two encoders, or between an encoder and a control, on one task."""
 
     first: Result
+    """The result of the first encoder in the first draw."""
     second: Result
     matched: paired_tests.MatchedResults
     conditions: paired_tests.ConditionPair = paired_tests.PROBES
+    """The conditions (probe or control) whose scores are compared."""
 
     @property
     def accuracies(self) -> tuple[float, float]:
-        """The mean accuracy of each side over the draws."""
+        """The mean accuracies of the first and the second over the draws."""
         first, second = (
             mean(result.scores[condition].accuracy for result in side)
             for side, condition in zip(zip(*self.matched, strict=True), self.conditions, strict=True)
@@ -83,24 +89,32 @@ class Comparison(TestedDifference):
 
 
 def group_by_encoder(
-    results: Results, source: str, *, hint: str = "compare results with one of each"
+    results: Results, source: str, *, hint: str = "compare results with only one of them"
 ) -> list[EncoderResults]:
-    """Return the encoders with results by task; raise UsageError (ends with *hint*) for two that are not draws."""
+    """Group results by encoder and task.
+
+    Raises:
+        UsageError: an encoder has two results on a task that are not draws of one run. The message ends with *hint*.
+    """
     encoders: dict[str, dict[str, tuple[Result, ...]]] = {}
     for record in results.records:
         by_task = encoders.setdefault(record.encoder, {})
         results_so_far = by_task.get(record.task, ())
         if not all(differ_in_draw(result, record) for result in results_so_far):
             raise UsageError(
-                f"{source}: there are two results of {record.encoder} on {record.task}, whose "
-                f"classifiers, data or seeds differ; {hint}"
+                f"{source}: there are two results of {record.encoder} on {record.task} that differ in "
+                f"classifier, data or seed; {hint}"
             )
         by_task[record.task] = (*results_so_far, record)
     return [EncoderResults(name, source, by_task) for name, by_task in encoders.items()]
 
 
 def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, source: str) -> EncoderResults:
-    """Return the encoder with this name, or the only encoder; raise UsageError if there is none, or a choice."""
+    """Return the results of the encoder with this name or, if *encoder* is None, of the only encoder.
+
+    Raises:
+        UsageError: there is no such encoder, or *encoder* is None and there are several.
+    """
     if not encoders:
         raise UsageError(f"{source} has no results")
     by_name = {side.encoder: side for side in encoders}
@@ -108,7 +122,11 @@ def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, s
 
 
 def choose_encoder(names: Sequence[str], encoder: str | None, *, source: str) -> str:
-    """Return the encoder, or the only name; raise UsageError if there is no such name, or a choice."""
+    """Return *encoder* if it is one of the names or, if it is None, the only name.
+
+    Raises:
+        UsageError: *encoder* is not one of the names, or it is None and there are several names.
+    """
     if encoder is None and len(names) > 1:
         raise UsageError(f"{source} has {len(names)} encoders; name one, as in '{source}#{names[0]}'")
     if encoder is not None and encoder not in names:
@@ -119,7 +137,11 @@ def choose_encoder(names: Sequence[str], encoder: str | None, *, source: str) ->
 def compare_pairs(
     pairs: Sequence[tuple[EncoderResults, EncoderResults]], *, correction: Correction = Correction.HOLM
 ) -> tuple[Comparison, ...]:
-    """Compare pairs of encoders on their common tasks; raise ResultsError if there is none, or the data differ."""
+    """Compare pairs of encoders on all tasks that both have.
+
+    Raises:
+        ResultsError: a pair has no task or no draw in common, or the encoders were tested on different data.
+    """
     return compare_results([matched for pair in pairs for matched in _match_tasks(*pair)], correction=correction)
 
 
@@ -129,7 +151,10 @@ def compare_results(
     correction: Correction = Correction.HOLM,
     conditions: Sequence[paired_tests.ConditionPair] | None = None,
 ) -> tuple[Comparison, ...]:
-    """Compare matched results under pairs of conditions (default: the probes), with corrected p-values."""
+    """Compare pairs of matched results, with p-values corrected for the number of pairs.
+
+    - conditions: for each pair, the two conditions whose scores are compared; by default the main probes of both
+    """
     condition_pairs = conditions or [paired_tests.PROBES] * len(results)
     paired = paired_tests.compare_matched_results(results, condition_pairs)
     corrected = correct_tests(paired, [len(matched) for matched in results], correction)
@@ -152,7 +177,12 @@ def compare_results(
 def correct_tests(
     tests: Sequence[PairedComparison], draws: Sequence[int], correction: Correction
 ) -> Iterator[tuple[float, float]]:
-    """Yield both corrected p-values of each test, over *draws*; those that decide are corrected together."""
+    """Yield the corrected p-values of the sign test and the t-test for each comparison.
+
+    The p-values that decide (sign test for one draw, t-test for several) are corrected together.
+
+    - draws: the number of draws of each comparison
+    """
     by_kind = [[test.sign_p for test in tests], [test.t_p for test in tests]]
     deciding = [values[count > 1] for *values, count in zip(*by_kind, draws, strict=True)]
     corrected = [correct_p_values(values, correction) for values in (*by_kind, deciding)]
@@ -163,7 +193,13 @@ def correct_tests(
 def list_pairs(
     encoders: Sequence[EncoderResults], *, baseline: str | None = None, source: str
 ) -> list[tuple[EncoderResults, EncoderResults]]:
-    """Return every pair of models (of one model: of its variants) or, with *baseline*, its pair with each other."""
+    """Return the pairs of encoders to compare: each pair or, with *baseline*, each other encoder with the baseline.
+
+    Without *baseline*, variants of one model are paired only if there is no other model.
+
+    Raises:
+        UsageError: there are fewer than two encoders, or *baseline* is not one of them.
+    """
     if len(encoders) < 2:
         raise UsageError(f"{source} has {format_count(len(encoders), 'encoder')}; a comparison needs two")
     if baseline is None:
@@ -197,14 +233,14 @@ def _match_tasks(first: EncoderResults, second: EncoderResults) -> Iterator[pair
 
 
 def match_draws(first: Sequence[Result], second: Sequence[Result]) -> paired_tests.MatchedResults:
-    """Return the pairs of results with equal seeds; two single draws match whatever their seeds."""
+    """Return the pairs of results with equal seeds. If both encoders have one draw, the seeds may differ."""
     if len(first) == len(second) == 1:
         return ((first[0], second[0]),)
     return tuple((a, b) for a in first for b in second if a.seed == b.seed)
 
 
 def build_comparison_grid(comparisons: Sequence[Comparison]) -> Grid:
-    """Build the table of comparisons, a row each; a significant difference is bold."""
+    """Build a table with a row for each comparison, in which significant differences are bold."""
     names = [f"{comparison.first.encoder} - {comparison.second.encoder}" for comparison in comparisons]
     rows = (
         GridRow(name, name, (GridCell(comparison.first.task), *build_figure_cells(comparison)))
@@ -214,7 +250,7 @@ def build_comparison_grid(comparisons: Sequence[Comparison]) -> Grid:
 
 
 def list_figure_columns(comparisons: Sequence[TestedDifference]) -> tuple[str, ...]:
-    """Return the names of the columns of :func:`build_figure_cells`."""
+    """Return the headings of the cells that :func:`build_figure_cells` returns."""
     draws = {comparison.draws > 1 for comparison in comparisons}
     observations = "units or draws" if len(draws) > 1 else "draws" if True in draws else "units"
     return "A", "B", "A - B [95%]", f"A better / B better ({observations})", "p (sign)", "p (t-test)"
@@ -233,7 +269,7 @@ def build_figure_cells(comparison: TestedDifference) -> tuple[GridCell, ...]:
 
 
 def format_points(share: float) -> str:
-    """Format a difference in points, with its sign unless it is zero as printed.
+    """Format a difference of accuracies in percentage points, with a sign; a difference that rounds to 0 has none.
 
     >>> format_points(0.0123), format_points(-0.0001)
     ('+1.2', '0.0')
@@ -261,7 +297,7 @@ def to_comparison_records(comparisons: Sequence[Comparison]) -> list[dict[str, A
 
 
 def to_figure_record(comparison: TestedDifference) -> dict[str, Any]:
-    """Return the figures of a comparison by name."""
+    """Return the figures of a comparison as a flat dictionary."""
     paired = comparison.paired
     return {
         **dict(zip(("first_accuracy", "second_accuracy"), comparison.accuracies, strict=True)),
@@ -279,11 +315,11 @@ def to_figure_record(comparison: TestedDifference) -> dict[str, Any]:
 
 
 def describe_comparisons(comparisons: Sequence[Comparison], *, correction: Correction) -> str:
-    """Describe how to read the table, and how many differences are significant."""
+    """Return the notes below a table of comparisons: the tests, and the number of significant differences."""
     has_units = any(comparison.first.units for comparison in comparisons)
     units = "units (items that belong together count as one)" if has_units else "items"
     presets = {result.preset for pair in comparisons for result in (pair.first, pair.second)}
-    warning = "The classifiers differ: differences may come from them, not the encoders."
+    warning = "The classifiers differ: differences may come from the classifiers instead of the encoders."
     pairs = [(comparison.first.encoder, comparison.second.encoder) for comparison in comparisons]
     notes = (
         warning if len(presets) > 1 else "",
@@ -321,7 +357,10 @@ def describe_tests(
     correction: Correction,
     note: str = "",
 ) -> str:
-    """Describe the pairing, the tests and their outcome; *note* stands before the outcome."""
+    """Return the notes on the tests: the paired observations, the tests, *note*, and the number of significant ones.
+
+    - observations: the description of the paired observations (:func:`describe_pairing`)
+    """
     count = len(comparisons)
     lines = [
         f"Differences in points, with 95% intervals, paired over {observations}.",
@@ -345,7 +384,7 @@ def describe_tests(
 
 
 def describe_pairing(comparisons: Sequence[TestedDifference], units: str, *, draws_note: str = "") -> str:
-    """Describe the observations that are paired: units, draws or both."""
+    """Return the paired observations as text: *units*, a number of draws, or both."""
     numbers = sorted({comparison.draws for comparison in comparisons} - {1})
     draws = f"{' or '.join(map(str, numbers))} draws{draws_note}"
     if all(comparison.draws > 1 for comparison in comparisons):
@@ -365,12 +404,14 @@ def compare_encoders(
 ) -> tuple[Comparison, ...]:
     """Compare each pair of encoders of a run on each task, as ``probe compare`` does.
 
-    With *against*, each encoder is compared with the encoder of that name only. Without it, variants of one model (cut,
-    rounded or erased vectors) are not compared with each other. The p-values are corrected for all comparisons made
-    (``holm``, ``bh`` or ``none``).
+    - against: compare each encoder only with the encoder of this name. By default, all pairs are compared, except
+      variants (cut, rounded or erased vectors) of the same model.
+    - correction: the correction of the p-values for the number of comparisons: ``holm``, ``bh`` (Benjamini-Hochberg)
+      or ``none``
 
     Raises:
-        UsageError: there are fewer than two encoders; none is named *against*; one has two results on a task.
+        UsageError: there are fewer than two encoders, no encoder is named *against*, or an encoder has two results on
+            a task that are not draws of one run.
     """
     encoders = group_by_encoder(results, "results")
     pairs = list_pairs(encoders, baseline=against, source="results")

@@ -1,4 +1,4 @@
-"""The page of a gate: its table, false hits against misses as curves, and the worst false hits."""
+"""The HTML page of ``probe gate``: a table, curves of false hits against misses, and the worst false hits."""
 
 from heapq import nlargest
 from itertools import starmap
@@ -15,7 +15,7 @@ from sentprobe.values import group_by
 
 
 def build_gate_page(results: GateResults, *, command: str, intervals: bool) -> str:
-    """Return the page; all texts are escaped, and it loads nothing from elsewhere."""
+    """Return the HTML text of the page, which is self-contained. All inserted texts are escaped."""
     return load_template("gate.html.j2").render(
         sentence=str(results),
         rates=build_gate_grid(results, intervals=intervals),
@@ -27,7 +27,7 @@ def build_gate_page(results: GateResults, *, command: str, intervals: bool) -> s
 
 
 def _draw_curves(results: GateResults) -> pn.ResultPicture:
-    """Return false hits against misses in the first draw: a panel for each form of negatives, a line by contrast."""
+    """Draw false hits against misses in the first draw, with a panel for each form of negative, a line per contrast."""
     rates = (*results.draws[0].rates, *results.draws[0].generated)
     marks = pn.number_marks(case.subject for case in rates)
     panels = []
@@ -48,7 +48,7 @@ def _draw_curves(results: GateResults) -> pn.ResultPicture:
         )
     return pn.ResultPicture(
         title="False hits against misses",
-        caption="Each point is a threshold. In the lower left corner there are few misses and few false hits.",
+        caption="Each point is a threshold. Curves near the lower left corner have few misses and few false hits.",
         panels=tuple(panels),
         legend=pn.build_legend(marks),
         of_encoders=False,
@@ -60,7 +60,7 @@ def _build_point(misses: float, false_hits: float) -> pn.LinePoint:
 
 
 def _build_worst_grid(results: GateResults) -> Grid:
-    """Return the false hits with the highest scores in the first draw."""
+    """Return a table of the false hits with the most similar scores in the first draw."""
     draw = results.draws[0]
     names: dict[ScoredPair, str] = {}
     for rates in draw.rates:

@@ -136,7 +136,7 @@ def test_an_unknown_column_and_one_without_parts() -> None:
     )
     sample = make_sample_result("bow", "Order", 500)
     names = tuple(f"item {n}" for n in range(1000))
-    with pytest.raises(UsageError, match="the column 'id' of Order is different for each item"):
+    with pytest.raises(UsageError, match="the column 'id' of Order has a different value for each item"):
         check_column([make_items(sample, id=names)], "id")
     ranks = tuple(map(str, range(1000)))
     assert len(accuracy_by(sample, "id", items=make_items(sample, id=ranks))) == BIN_COUNT
