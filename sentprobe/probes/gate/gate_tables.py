@@ -1,4 +1,4 @@
-"""The output of a gate: one sentence, a table, records and JUnit XML."""
+"""The output of ``probe gate``: a sentence, a table with notes, records, and JUnit XML."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -24,16 +24,16 @@ KEPT = "The threshold was chosen to keep {}% of paraphrases"
 
 
 class FalseHitsError(SentprobeError):
-    """More pairs with different meanings pass than the user accepts."""
+    """More pairs with different meanings pass the threshold than the user accepts."""
 
 
 @dataclass(frozen=True, slots=True)
 class GateResults:
-    """The figures of one scorer in one or several draws; ``str`` is the sentence about its worst contrast."""
+    """The figures of one scorer in one or several draws; ``str`` is a sentence about the worst contrast."""
 
     draws: tuple[GateDraw, ...]
     left_out: tuple[str, ...] = ()
-    """Sentences about contrasts that the templates cannot have."""
+    """For each contrast that is impossible with the templates, a sentence that says so."""
 
     def __str__(self) -> str:
         worst = max(self.list_cells(), key=lambda draws: _average(draws, "false_hits"))
@@ -52,15 +52,18 @@ class GateResults:
         )
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return a flat record for each draw, contrast and form."""
+        """Return a flat dictionary for each draw, contrast and form."""
         return [_build_record(draw, rates) for draw in self.draws for rates in (*draw.rates, *draw.generated)]
 
     def list_cells(self) -> list[tuple[GateRates, ...]]:
-        """Return the rates of each contrast and form, one for each draw."""
+        """Return the rates of each contrast and form, in all draws."""
         return [*zip(*(draw.rates for draw in self.draws), strict=True)]
 
     def list_generated_cells(self) -> list[tuple[GateRates, ...]]:
-        """Return the rates of generated pairs beside a user's, of each contrast and form that all draws have."""
+        """Return the rates of the generated pairs that accompany a user's pairs, like :meth:`list_cells`.
+
+        Contrasts and forms that a draw lacks are left out.
+        """
         cells = group_by((rates for draw in self.draws for rates in draw.generated), lambda rates: rates.name)
         return [tuple(rates) for rates in cells.values() if len(rates) == len(self.draws)]
 
@@ -82,7 +85,7 @@ def _average(draws: Sequence[GateRates], field: str) -> float:
 
 
 def build_gate_grid(results: GateResults, *, intervals: bool) -> Grid:
-    """Return the table: two rows for each contrast."""
+    """Build the table of rates, with a row for each contrast and form of negatives."""
     rows = []
     for draws in (*results.list_cells(), *results.list_generated_cells()):
         rates = draws[0]
@@ -103,7 +106,7 @@ def _format_rate(draws: Sequence[GateRates], field: str, *, intervals: bool) -> 
 
 
 def format_gate_notes(results: GateResults) -> str:
-    """Return the notes below the table, one a line."""
+    """Return the notes below the table, one per line."""
     keep, notes = results.draws[0].keep, []
     if keep is not None:
         is_cascade = bool(results.draws[0].stages)
@@ -114,7 +117,7 @@ def format_gate_notes(results: GateResults) -> str:
             f"{kept.format(f'{100 * keep:g}')}, in one half of the units; the figures are measured on the other half."
         ]
     for stage in results.draws[0].stages:
-        notes += [f"{stage.scorer} scored {stage.pairs:,} pairs, {stage.pairs_per_second:,.0f} a second."]
+        notes += [f"{stage.scorer} scored {stage.pairs:,} pairs, {stage.pairs_per_second:,.0f} per second."]
     if not results.draws[0].rates[0].contrast:
         notes += [*_describe_own_pairs(results.draws[0]), *_describe_generated(results)]
     if len(results.draws) > 1:
@@ -130,14 +133,14 @@ def format_gate_notes(results: GateResults) -> str:
 
 
 def _describe_own_pairs(draw: GateDraw) -> list[str]:
-    """Return a note on the number of a user's pairs, and one if it is too small for the threshold."""
+    """Return notes on the number of a user's pairs, and on whether it is too small to choose the threshold."""
     rates = draw.rates[0]
     false_hits, misses = (
         f"{100 * interval.low:.1f}% to {100 * interval.high:.1f}%"
         for interval in (rates.false_hits_interval, rates.misses_interval)
     )
     notes = [
-        f"Own pairs: {rates.same_pairs:,} paraphrases and {rates.pairs:,} others are measured; 95% intervals: "
+        f"Own pairs: {rates.same_pairs:,} paraphrases and {rates.pairs:,} other pairs are measured; 95% intervals: "
         f"false hits {false_hits}, misses {misses}."
     ]
     if draw.keep is not None and rates.same_pairs * (1 - draw.keep) < 1 - 1e-9 and draw.keep < 1:
@@ -147,11 +150,11 @@ def _describe_own_pairs(draw: GateDraw) -> list[str]:
 
 
 def _describe_generated(results: GateResults) -> list[str]:
-    """Return notes that compare a user's pairs with generated ones, in the first draw."""
+    """Return notes that compare the rates of a user's pairs with those of generated pairs, in the first draw."""
     own_rates, generated = results.draws[0].rates[0], results.draws[0].generated
     if not generated:
         return ["No generated sentence has the length of a text in column a."]
-    notes = ["Contrasts: generated pairs, whose first texts have as many tokens as those in column a."]
+    notes = ["The contrasts are generated pairs whose first texts have as many tokens as those in column a."]
     for field, title in (("false_hits", "False hits"), ("misses", "Misses")):
         interval = getattr(own_rates, f"{field}_interval")
         compared = [rates for rates in generated if field == "false_hits" or rates.form == NegativeKind.ANCHOR]
@@ -170,20 +173,20 @@ def _describe_generated(results: GateResults) -> list[str]:
 
 
 def find_exceeding(results: GateResults, max_false_hits: float) -> list[tuple[str, float]]:
-    """Return the name and the false-hit rate of each contrast and form above the maximum."""
+    """Return the name and the rate of each contrast and form whose rate of false hits is above the maximum."""
     rates = ((draws[0].name, _average(draws, "false_hits")) for draws in results.list_cells())
     return [(name, share) for name, share in rates if share > max_false_hits]
 
 
 def check_false_hits(results: GateResults, max_false_hits: float) -> None:
-    """Raise FalseHitsError, which names the contrasts, if there are more false hits than the maximum."""
+    """Raise FalseHitsError, which names the contrasts, if any rate of false hits is above the maximum."""
     if exceeding := find_exceeding(results, max_false_hits):
         listed = ", ".join(f"{name} {100 * share:.1f}%" for name, share in exceeding)
         raise FalseHitsError(f"more false hits than {100 * max_false_hits:g}%: {listed}")
 
 
 def format_junit(results: GateResults, max_false_hits: float | None) -> str:
-    """Return JUnit XML: a test case for each contrast and form, which fails above the maximum of false hits."""
+    """Return JUnit XML with a test case for each contrast and form, which fails if false hits exceed the maximum."""
     exceeding = {} if max_false_hits is None else dict(find_exceeding(results, max_false_hits))
     cells = results.list_cells()
     counts = {"tests": str(len(cells)), "failures": str(len(exceeding)), "errors": "0"}

@@ -39,7 +39,7 @@ def change_first(name: str, value: object) -> AuditChange:
         (lambda data: data[0].pop("seed"), "'seed'"),
         (change_first("task", 3), "task must be a text"),
         (change_first("chance", float("nan")), "chance must be a number"),
-        (change_first("chance", 2), "an accuracy is outside 0 to 1"),
+        (change_first("chance", 2), "an accuracy is not between 0 and 1"),
         (change_first("items", {"train": 4}), "the number of test items is"),
         (change_first("items", {"exam": 4}), "'exam' is not a valid Split"),
         (change_first("structures", {"parsed": 4}), "the number of structures is"),

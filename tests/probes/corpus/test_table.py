@@ -271,7 +271,7 @@ def test_progress(tmp_path: Path) -> None:
             seen.append(("advance", amount))
 
         def note(self, text: str) -> None:
-            seen.append(("note", re.sub(r"[\d,]+ a second", "N a second", text)))
+            seen.append(("note", re.sub(r"[\d,]+ per second", "N a second", text)))
 
     plan = Analysis(sources=find_sources([str(corpus)]), recipe=AnalysisRecipe(), out=tmp_path / "out", size=SMALL)
     pace = AnalysisProgress()
