@@ -61,7 +61,7 @@ def test_an_audit_is_on_the_page(first: Path, tmp_path: Path, command: Command) 
 def test_an_audit_that_is_none(first: Path, tmp_path: Path, command: Command) -> None:
     audit = tmp_path / "audit.json"
     audit.write_text("[{}]")
-    message = f"probe: {audit}: not what probe audit --format json writes ('format')\n"
+    message = f"probe: {audit}: not the output of probe audit --format json ('format')\n"
     assert command("report", first, "--audit", audit) == (1, "", message)
     message = "probe: --audit is for the page: add --format html\n"
     assert command("show", first, "--audit", audit) == (2, "", message)
