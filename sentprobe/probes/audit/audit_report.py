@@ -266,11 +266,7 @@ def parse_audits(text: str | bytes, *, source: str) -> tuple[Audit, ...]:
 
 
 def audit_from_json(value: Mapping[str, Any]) -> Audit:
-    """Return the inverse of :func:`to_json`.
-
-    Raises:
-        FormatError, ValueError, TypeError, KeyError, AttributeError: the value is malformed.
-    """
+    """Return the inverse of :func:`to_json`; a malformed value raises one of several errors."""
     if value["format"] != FORMAT:
         raise FormatError(f"the format is {value['format']!r}, not {FORMAT!r}")
     items = {Split(split): count for split, count in value["items"].items()}

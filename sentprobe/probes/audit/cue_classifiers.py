@@ -114,10 +114,7 @@ class Trial:
 def try_classifiers(
     train: TrialItems, test: TrialItems, *, validation: TrialItems | None, seed: int, strict: float
 ) -> Trial:
-    """Train all classifiers, choose one without the test items, and score all on the test items.
-
-    - strict: the confidence level of ``ModelScore.strict``
-    """
+    """Train all classifiers, choose one without the test items, and score all on the test items."""
     from threadpoolctl import threadpool_limits
 
     import_module_of_extra("sklearn.linear_model")  # threadpool_limits affects only loaded libraries
@@ -141,10 +138,7 @@ def sample_units(part: TrialItems, *, limit: int, seed: int) -> TrialItems:
 
 
 def score_answers(answers: Indices, test: TrialItems, *, strict: float) -> ModelScore:
-    """Return the score of predicted labels on the test items, (n,).
-
-    The intervals take into account that items of one unit are not independent.
-    """
+    """Score predicted labels, (n,); the intervals allow for dependent items of one unit."""
     right = answers == test.targets
     low, high = (_compute_interval(right, test, confidence=level) for level in (0.95, strict))
     return ModelScore(int(right.sum()), len(right), low, high)
@@ -201,10 +195,7 @@ def _predict(
 
 
 def _build_matrices(parts: Sequence[TrialItems]) -> list[Any]:
-    """Return a sparse float32 matrix, (n, features), for each part.
-
-    The columns are the features of the first part, sorted by the number of items that have them.
-    """
+    """Return a sparse matrix, (n, features), for each part, with the features of the first part."""
     names = sorted(set(chain.from_iterable(parts[0].features)))
     columns = {name: i for i, name in enumerate(names)}
     first, *rest_matrices = (_build_matrix(part, columns) for part in parts)
@@ -261,10 +252,7 @@ def _merge_equal_columns(matrix: Any) -> Any:
 
 
 def predict_with_boosting(train: Any, matrices: Sequence[Any], targets: Indices, _: int = 0) -> list[Indices]:
-    """Train boosted trees on *train* and return their predictions for each other matrix.
-
-    If there is only one label or no feature, the most common training label is predicted.
-    """
+    """Train boosted trees on *train* and return their predictions for each other matrix."""
     train_columns, *other_columns = (matrix[:, :BOOSTED_COLUMNS] for matrix in (train, *matrices))
     labels, label_numbers = np.unique(targets, return_inverse=True)
     if len(labels) == 1 or not train_columns.shape[1]:  # LightGBM rejects a matrix without columns

@@ -16,10 +16,7 @@ BLANK = "_"
 
 
 class Structures:
-    """The structures of sentences as features: events without lemmas or, for other sentences, function words.
-
-    The structures are cached.
-    """
+    """Cached structures of sentences: events without lemmas or, without a parse, function words."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon

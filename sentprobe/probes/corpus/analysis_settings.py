@@ -22,11 +22,7 @@ Splitter = Callable[[str], list[str]]
 
 
 def find_punkt(folder: Path | None) -> Path:
-    """Return the folder of Punkt parameters: *folder* or, by default, NLTK's folder for English.
-
-    Raises:
-        UsageError: the folder lacks a file, or NLTK's folder is not installed.
-    """
+    """Return *folder* or, by default, NLTK's folder of English Punkt parameters; raise UsageError if incomplete."""
     if folder is None:
         return _find_nltk_punkt()
     missing = [name for name in PUNKT_FILES if not (folder / name).is_file()]
@@ -156,14 +152,7 @@ def make_recipe(
     has_text: bool,
     universal: bool = False,
 ) -> AnalysisRecipe:
-    """Return the recipe of an analysis.
-
-    - has_text: whether any source may have running text, which must be split into sentences
-
-    Raises:
-        UsageError: there are no Punkt parameters.
-        ParserError: the parser cannot be loaded.
-    """
+    """Return the recipe; *has_text*: whether any source may have running text, which Punkt must split."""
     splits = parser not in {None, NO_PARSER} and load_parser(str(parser)).splits
     folder = None
     if has_text and (punkt is not None or not splits):

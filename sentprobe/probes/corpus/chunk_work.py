@@ -57,12 +57,7 @@ class ChunkHead:
 
 
 def compute_chunk_rows(chunk: Chunk, recipe: AnalysisRecipe, key: str) -> bytes:
-    """Analyse a chunk and return its rows as the bytes of an Arrow file, with a ``ChunkHead`` in its metadata.
-
-    Raises:
-        ParserError: the parser cannot be loaded.
-        UsageError: a sentence is not parsed, and the recipe has no parser.
-    """
+    """Analyse a chunk and return its rows as the bytes of an Arrow file, with a ``ChunkHead`` in its metadata."""
     import pyarrow as pa
 
     from sentprobe.probes.syntax.row_columns import make_record_batch
@@ -216,10 +211,7 @@ def _parse_batch(parser: Parser, sentences: Sequence[Sequence[str]]) -> Sequence
 
 
 def _parse_guarded(parse: Callable[[], Sequence[ParserOutcome]], *, count: int) -> Sequence[ParserOutcome]:
-    """Return the results of a parser call for *count* sentences.
-
-    If the parser raises an exception, return its message for a single sentence, and an empty list for several.
-    """
+    """Call a parser for *count* sentences; if it fails, return its error for one sentence, else an empty list."""
     try:
         with _parser_lock:
             return parse()

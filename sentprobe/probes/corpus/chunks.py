@@ -39,11 +39,7 @@ def parse_digests(digests: Iterable[str]) -> Digests:
 def mark_first_rows(
     read_parts: Callable[[], Iterable[Digests]], total: int, path: Path, *, limit: int = MAX_DIGESTS
 ) -> NDArray[np.bool_]:
-    """Return whether each row is the first with its digest, (total,) bool, as a memory map of the file *path*.
-
-    - read_parts: a function whose every call yields the digests of all rows, part by part
-    - limit: the approximate number of digests to compare at a time
-    """
+    """Return whether each row is the first with its digest, (total,) bool, as a memory map of the file *path*."""
     if not total:
         return np.zeros(0, np.bool_)
     is_first = np.lib.format.open_memmap(path, mode="w+", dtype=np.bool_, shape=(total,))

@@ -93,11 +93,7 @@ class Corpus:
         return dict(rows)
 
     def select_pool(self, sql: str, *, key: str, limit: int | None = None) -> SentencePool:
-        """Return the sentences that a query selects, in random order.
-
-        - sql: a query with the columns digest, label and form
-        - key: the text that determines the order
-        """
+        """Return the sentences (digest, label, form) that *sql* selects, in the random order of *key*."""
         limit_clause = "" if limit is None else f"LIMIT {limit}"
         arrays = self._execute(
             f"SELECT {HANDLE_SQL} AS handle, label::BIGINT AS label, form::BIGINT AS form "
@@ -169,11 +165,7 @@ def _translate_errors() -> Iterator[None]:
 
 @contextmanager
 def open_corpus(table: Table, *, threads: int = THREADS, memory: str = MEMORY) -> Iterator[Corpus]:
-    """Open the table of a corpus for queries, with limits on DuckDB's threads and memory.
-
-    Raises:
-        SentprobeError: the table cannot be read.
-    """
+    """Open a table for queries, with limits on DuckDB; raise SentprobeError if it cannot be read."""
     with _translate_errors():
         connection_context = table.connect()
     with make_scratch_folder() as spill, connection_context as connection:

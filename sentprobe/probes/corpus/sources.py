@@ -51,13 +51,7 @@ class Source:
 
 
 def find_sources(patterns: Sequence[str], *, format: str | None = None) -> tuple[Source, ...]:
-    """Return the distinct files that match names or glob patterns; the files of a pattern are sorted.
-
-    - format: the format of all files; by default, it is determined by their suffixes
-
-    Raises:
-        UsageError: there is no matching file, or the format is unknown.
-    """
+    """Return the distinct files that match names or glob patterns; raise UsageError if there are none."""
     if format is not None and format not in FORMATS:
         near = suggest(format, FORMATS)
         raise UsageError(f"there is no format {format!r}{near}; known: {', '.join(FORMATS)}")
@@ -106,11 +100,7 @@ class OpenSource:
 
 @contextmanager
 def open_source(source: Source) -> Iterator[OpenSource]:
-    """Open a source, and decompress gzip, xz, zstd and bzip2, which are recognised by their first bytes.
-
-    Raises:
-        SourceError: the file is unreadable.
-    """
+    """Open and, if necessary, decompress a source; raise SourceError if it is unreadable."""
     try:
         with _open_raw(source) as raw:
             start = raw.peek(6)[:6]
@@ -231,12 +221,7 @@ class Chunk:
 
 
 def make_chunks(sources: Sequence[Source], *, reading: RecordFields, encoding: str, size: ChunkSize) -> Iterator[Chunk]:
-    """Divide sources into chunks of at most *size*, in order.
-
-    Raises:
-        SourceError: a file is unreadable.
-        UsageError: a Parquet file lacks the column with the text.
-    """
+    """Divide sources into chunks of at most *size*, in order; raise SourceError if a file is unreadable."""
     number = 0
     for source in sources:
         with open_source(source) as opened:

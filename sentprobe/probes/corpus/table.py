@@ -88,10 +88,7 @@ class Table:
         return bool(self.recipe["constituents"])
 
     def has_trees(self) -> bool:
-        """Return whether any row has a constituency tree, by the statistics of the shards.
-
-        True if a shard cannot be read.
-        """
+        """Return whether any row has a tree, by the statistics of the shards; true if a shard is unreadable."""
         import pyarrow.parquet as pq
 
         try:
@@ -239,13 +236,7 @@ WORK_MARKER = "work.json"
 
 @contextmanager
 def lock_table_folder(out: Path, *, force: bool) -> Iterator[None]:
-    """Prepare the folder *out* for a new table, and lock it while the context is open.
-
-    - force: allow an existing table, which :func:`replace_table` replaces
-
-    Raises:
-        UsageError: the folder has a table (without *force*) or other files, or another process has locked it.
-    """
+    """Prepare a folder for a new table and lock it; raise UsageError if it is not free (*force*: of a table)."""
     with ExitStack() as stack:
         try:
             out.mkdir(parents=True, exist_ok=True)

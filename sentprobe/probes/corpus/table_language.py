@@ -19,9 +19,7 @@ def check_language(text: str) -> str:
 
 
 def choose_language(files: Iterable[str], folder: Path, *, chosen: str | None = None) -> str:
-    """Return the language of a table: *chosen*, or that in the names of all *files* or of the table's *folder*.
-
-    "" if the language is unknown.
+    """Return *chosen*, or the language in the names of all *files* or of the table's *folder*, or "" if unknown.
 
     >>> choose_language(["ud/de_gsd-ud-dev.conllu", "ud/de_pud-ud-test.conllu.xz"], Path("table"))
     'de'

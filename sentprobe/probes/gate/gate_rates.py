@@ -206,9 +206,7 @@ CURVE_SHARES = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
 
 
 def compute_auc(same: Floats, different: Floats) -> float:
-    """Return the area under the ROC curve: the share of combinations in which ``same`` is higher than ``different``.
-
-    A tie counts half.
+    """Return the area under the ROC curve of scores for the same meaning and for different meanings.
 
     >>> compute_auc(np.array([0.9, 0.5]), np.array([0.5, 0.1]))
     0.875

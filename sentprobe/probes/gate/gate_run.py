@@ -151,11 +151,7 @@ def prepare_pairs(
     mood: str | None = None,
     held_out: Sequence[str] = (),
 ) -> PairSource:
-    """Check the arguments of :func:`gate` that determine the pairs, and return the source of the pairs.
-
-    Raises:
-        UsageError: an argument is wrong, or the file of pairs cannot be read.
-    """
+    """Check the arguments that determine the pairs, and return their source; raise UsageError for wrong ones."""
     if not 0 < keep <= 1:
         raise UsageError(f"the share of paraphrases to keep must be above 0 and at most 1, not {keep:g}")
     words = lexicon or english()

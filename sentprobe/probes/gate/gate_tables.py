@@ -60,10 +60,7 @@ class GateResults:
         return [*zip(*(draw.rates for draw in self.draws), strict=True)]
 
     def list_generated_cells(self) -> list[tuple[GateRates, ...]]:
-        """Return the rates of the generated pairs that accompany a user's pairs, like :meth:`list_cells`.
-
-        Contrasts and forms that a draw lacks are left out.
-        """
+        """Return the rates of generated pairs (beside a user's), as :meth:`list_cells` does."""
         cells = group_by((rates for draw in self.draws for rates in draw.generated), lambda rates: rates.name)
         return [tuple(rates) for rates in cells.values() if len(rates) == len(self.draws)]
 

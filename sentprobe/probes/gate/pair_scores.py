@@ -52,10 +52,7 @@ class VectorScorer:
         self._encoder, self._nearness, self._cache = encoder, nearness, cache
 
     def score_columns(self, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
-        """Return, for each other column, the scores of the first texts with the texts of this column.
-
-        If two texts in a row of the other columns have equal vectors, their scores are made equal.
-        """
+        """Return the scores of each other column; equal vectors in a row get equal scores."""
         columns = (firsts, *others)
         texts = list(dict.fromkeys(chain.from_iterable(columns)))
         rows = {text: row for row, text in enumerate(texts)}

@@ -141,10 +141,7 @@ class TripletEstimate:
 def estimate_accuracy(
     draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness, *, paired: bool = False
 ) -> TripletEstimate | None:
-    """Estimate the accuracy of an encoder on a contrast over draws; None if it was not measured in a draw.
-
-    - paired: require correct answers to both a triplet and its mirror
-    """
+    """Estimate an accuracy over draws (*paired*: of triplets with their mirrors); None if a draw lacks it."""
     all_scores = [measures.find_overall(kind, nearness) for measures in draws]
     scores = [score for score in all_scores if score is not None]
     if not scores or len(scores) < len(all_scores):

@@ -207,12 +207,7 @@ def find_geometry(out: Path, identity: tuple[str, str, str, str]) -> GeometryRes
 
 
 def read_geometry(directory: Path) -> tuple[GeometryResult, ...]:
-    """Return all geometry results in a results folder, sorted by file name.
-
-    Raises:
-        UsageError: a file is not readable.
-        ResultsError: a file is damaged.
-    """
+    """Read all geometry results in a results folder, by file name; raise an error if a file is damaged."""
     try:
         paths = sorted((directory / FOLDER).glob("[!.]*.json"))
         results = [parse_geometry(path.read_bytes(), source=str(path)) for path in paths]

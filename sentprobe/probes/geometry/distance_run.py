@@ -85,10 +85,7 @@ def _complete_results(
 
 
 def _find_result(encoder: Encoder, material: TripletSentences, settings: GeometrySettings) -> rs.GeometryResult | None:
-    """Return the existing result of an encoder on a contrast if it can be reused, else None.
-
-    An encoder without a fingerprint is always measured, and so is a result that lacks groups of triplets.
-    """
+    """Return the existing result if it has all groups; encoders without a fingerprint have none."""
     if settings.out is None or settings.force or not encoder.fingerprint:
         return None
     identity = (encoder.name, encoder.fingerprint, material.contrast, material.fingerprint)

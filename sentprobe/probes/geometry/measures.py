@@ -34,10 +34,7 @@ ROUNDING_TOLERANCE = 1e-5
 
 
 class Sides:
-    """The vectors of n triplets: anchors, positives, negatives, hard negatives and distractors, each (n, dim).
-
-    Dot products are cached.
-    """
+    """Vectors of anchors, positives, negatives, hard negatives and distractors, (n, dim), with cached dot products."""
 
     def __init__(self, *sides: Vectors) -> None:
         self._vectors = [side.astype(np.float64) for side in sides]

@@ -47,11 +47,7 @@ class NoMirrorError(UsageError):
 def build_mirror_material(
     data: ProbeDataset, lexicon: Lexicon, drawing: triplet_sentences.TripletSampling
 ) -> triplet_sentences.TripletSentences:
-    """Build triplets from all mirror pairs of a dataset in which a clause can change its voice.
-
-    Raises:
-        NoMirrorError: there are no such pairs.
-    """
+    """Build triplets from mirror pairs in which a clause can change its voice; NoMirrorError without any."""
     triplets = find_mirror_triplets(data, lexicon)
     if not triplets:
         raise NoMirrorError(

@@ -67,11 +67,7 @@ def _read_fields(path: Path) -> set[str]:
 
 
 def read_triplets(path: Path, *, seed: int = 0) -> TripletSentences:
-    """Read the triplets of one contrast from a JSONL or Parquet file.
-
-    Raises:
-        FormatError: the file is damaged or has triplets of several contrasts.
-    """
+    """Read the triplets of one contrast from a JSONL or Parquet file; raise FormatError if it is malformed."""
     triplets = list(_read_rows(path))
     contrasts = sorted({triplet.contrast for triplet in triplets})
     if len(contrasts) != 1:

@@ -149,10 +149,7 @@ BACKGROUND_SIZE = 2000
 
 
 def sample_background(lexicon: Lexicon, drawing: TripletSampling) -> list[str]:
-    """Sample the sentences from which whitening is estimated, with all structures and forms of the templates.
-
-    The sentences do not depend on the contrasts that are measured.
-    """
+    """Sample sentences with all structures of the templates, from which whitening is estimated."""
     space = tr.TripletSpace(
         lexicon, "tense", vocabulary=drawing.vocabulary, templates=drawing.templates, side=drawing.side
     )
@@ -193,10 +190,7 @@ def name_voice_group(place: str, voices: Collection[str], clause_count: int) -> 
 
 
 def _compute_distances(part: tr.TripletPart) -> NDArray[np.int64]:
-    """Return the distance (see :func:`compute_distance`) in the changed clause of each anchor, (n,) int64.
-
-    The distance depends only on structural variables, so it is computed once for each combination of their values.
-    """
+    """Return the distance in the changed clause of each anchor, computed once for each structure, (n,) int64."""
     structural = {
         name: np.minimum(column, int(name.rpartition(".")[2] in STRUCTURAL))
         for name, column in part.anchors.values.items()
@@ -223,10 +217,7 @@ def _compute_layout_distance(layout: Layout, values: tuple[tuple[str, int], ...]
 
 
 def compute_distance(event: Event, place: str, language: Language = ENGLISH) -> int:
-    """Return the number of tokens from the verb of a clause to its farthest participant.
-
-    - place: the path of the clause, or of a noun in the clause
-    """
+    """Return the tokens from a clause's verb to its farthest participant; *place* is the path of clause or noun."""
     tokens = plan_sentence(event, language).tokens
     positions = {token.slot: position for position, token in enumerate(tokens) if token.slot}
     clause = place if f"{place}verb" in positions else find_noun_clause(place)

@@ -107,10 +107,7 @@ SOFTWARE = "sentprobe"
 
 
 def write_bibliography(keys: Iterable[str], *, version: str) -> str:
-    """Return the BibTeX entries with these keys in order, without duplicates.
-
-    - version: the version of sentprobe for its own entry
-    """
+    """Return the BibTeX entries with these keys; *version* is that of sentprobe, for its own entry."""
     software = {"title": "sentprobe", "author": "{The sentprobe developers}"}
     note = f"Version {escape_latex(version)}" if version else ""
     software_entry = format_bibtex_entry("misc", SOFTWARE, {**software, "note": note})

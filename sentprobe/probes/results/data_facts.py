@@ -61,10 +61,7 @@ class SplitOverlap:
 
 
 def find_overlap(data: ProbeDataset, lexicon: Lexicon | None = None) -> SplitOverlap:
-    """Count the test items whose sentence occurs in training, verbatim or with the same lemmas.
-
-    A word that the lexicon (default: English) does not contain is compared by its Snowball stem.
-    """
+    """Count test items whose sentence is in training, verbatim or with the same lemmas (or Snowball stems)."""
     lexicon = lexicon or english()
     lemmas = {token: find_lemma(token, lexicon) for sentence in data.sentences for token in sentence.split()}
     lemmatised = [tuple(lemmas[token] for token in sentence.split() if lemmas[token]) for sentence in data.sentences]

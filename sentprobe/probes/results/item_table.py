@@ -1,7 +1,4 @@
-"""Item tables: the test items of each dataset, stored as ``items/TASK.DIGEST.parquet`` in a results folder.
-
-The items are in the order of the answers in the results.
-"""
+"""Item tables: the test items of each dataset, stored as ``items/TASK.DIGEST.parquet`` in a results folder."""
 
 import json
 import re
@@ -55,12 +52,7 @@ def find_item_table(directory: Path, *, task: str, fingerprint: str) -> Path:
 
 
 def write_item_table(table: ItemTable, directory: Path) -> Path:
-    """Write an item table into a results folder and return its path.
-
-    Raises:
-        UsageError: the folder is not writable.
-        ResultsError: the file cannot be written for another reason.
-    """
+    """Write an item table into a results folder; raise UsageError or ResultsError if that fails."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -103,11 +95,7 @@ _HEADER_KEY, _COLUMN_PREFIX = "sentprobe", "column"
 
 
 def read_item_table(directory: Path, *, task: str, fingerprint: str) -> ItemTable | None:
-    """Return the item table of a dataset from a results folder, or None if it is absent.
-
-    Raises:
-        ResultsError: the file is damaged.
-    """
+    """Read the item table of a dataset, or return None if it is absent; raise ResultsError if it is damaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -169,14 +157,7 @@ def has_held_out(result: Result) -> bool:
 
 
 def read_item_tables(results: Iterable[Result], directory: Path | None = None) -> tuple[ItemTable, ...]:
-    """Return the item tables of all datasets in the results, one table per dataset.
-
-    They are read from ``directory`` or, by default, from the folder of each result.
-
-    Raises:
-        UsageError: a folder lacks the item table of a dataset.
-        ResultsError: an item table is damaged.
-    """
+    """Read the item table of each dataset in the results, by default from their folders; raise if one is absent."""
     tables: dict[tuple[str, str], ItemTable] = {}
     folders_without: dict[tuple[str, str], Path] = {}
     for result in results:

@@ -71,11 +71,7 @@ def _seed_to_json(score: rs.SeedScore) -> dict[str, Any]:
 
 
 def parse_result(text: str, *, source: str = "result") -> rs.Result:
-    """Parse the JSON text of a result; *source* names the text in errors.
-
-    Raises:
-        ResultsError: the text is not a result, or is in the format of another version.
-    """
+    """Parse the JSON text of a result; raise ResultsError, which names *source*, if it is malformed."""
     try:
         value = parse_json(text)
         if (result_format := value.pop("format")) != RESULT_FORMAT:
@@ -276,11 +272,7 @@ WAIT_SECONDS = 60.0 * WAIT_MINUTES
 
 @contextmanager
 def lock_directory(directory: Path, *, wait: float = WAIT_SECONDS, command: str = "") -> Iterator[None]:
-    """Lock a results folder; other processes that wait for the lock report *command* to their users.
-
-    Raises:
-        ResultsError: another process holds the lock for more than *wait* seconds.
-    """
+    """Lock a results folder; raise ResultsError if another process holds the lock for *wait* seconds."""
     duration = format_count(round(wait), "second") if 1 <= wait < 60 else format_count(round(wait / 60), "minute")
     limit = f"{duration} (--wait) for its lock, held by"
 
@@ -304,10 +296,7 @@ def write_result(result: rs.Result, directory: Path) -> Path:
 
 
 def find_result(result: rs.Result, directory: Path) -> rs.Result | None:
-    """Return the stored result with the identity of *result*, or None.
-
-    A damaged file, or a file with another result, is reported as a warning.
-    """
+    """Return the stored result with the identity of *result*, or None; report a damaged or other file."""
     path = directory / make_file_name(result)
     if not path.exists():
         return None
@@ -336,11 +325,7 @@ def read_sound_result(path: Path) -> rs.Result | None:
 
 
 def read_results_by_recipe(directory: Path) -> dict[str, rs.Result]:
-    """Return the readable results in a results folder by ``Result.recipe``; {} if it is not a results folder.
-
-    Raises:
-        UsageError: the folder is not readable.
-    """
+    """Return all readable results in a results folder, by ``Result.recipe``."""
     with _convert_read_errors(directory, "cannot read results"):
         results = read_sound_results(directory) if (directory / MARKER).is_file() else ()
         return {result.recipe: result for result in results}
@@ -438,10 +423,7 @@ def add_scores(result: rs.Result, new_scores: Mapping[rs.Condition, Iterable[rs.
 
 
 def _drop_shared_provenance(result: rs.Result, score: rs.SeedScore) -> rs.SeedScore:
-    """Remove the provenance of a score if it equals that of the result.
-
-    Only the versions of packages that both list are compared.
-    """
+    """Remove the provenance of a score if it equals that of the result (in packages that both list)."""
     provenance = score.provenance
     if provenance is None or (provenance.command, provenance.device) != (result.command, result.device):
         return score

@@ -58,10 +58,7 @@ class ClaimReview:
 
 
 def review_results(results: Results, *, checks: Iterable[ClaimCheck] = CHECKS) -> ClaimReview:
-    """Run the checks on the results and return their findings.
-
-    A problem that occurs in several tables of ``probe show`` is one finding.
-    """
+    """Run the checks on results; a problem that occurs in several tables is one finding."""
     arranged = sort_results(results)
     tables = split_settings(arranged)
     titled = tuple(zip(describe_differences(tables), tables, strict=True))

@@ -14,10 +14,7 @@ from sentprobe.probes.trainer.presets import format_preset_name
 
 
 def find_version_differences(results: Results) -> Iterator[ClaimFinding]:
-    """Find tasks whose results differ in data or classifier, names with two encoders, and unequal draws.
-
-    ``probe show`` puts results with different data or classifiers into different tables.
-    """
+    """Find tasks whose results differ in data or classifier, names with two encoders, and unequal draws."""
     tables = split_settings(results)
     for task in results.tasks:
         by_table = [[record for record in table.records if record.task == task] for table in tables]

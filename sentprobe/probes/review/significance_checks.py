@@ -62,10 +62,7 @@ def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
 
 
 def _find_not_better(table: Results, control: Condition) -> Iterator[tuple[str, list[Comparison]]]:
-    """For each task, yield comparisons of encoders that lose to the control, then those without significant difference.
-
-    A pair holds the task and the comparisons. Tasks on which all encoders beat the control are left out.
-    """
+    """Yield each task with its encoders that are worse than the control, then with those that are tied."""
     comparisons = find_table(table).compare_with_control(control)
     for task in dict.fromkeys(comparison.first.task for comparison in comparisons):
         on_task = [comparison for comparison in comparisons if comparison.first.task == task]
@@ -202,10 +199,7 @@ def _describe_needed_items(result: Result, *, level: float) -> str:
 
 
 def find_ties_with_best(table: Results) -> Iterator[ClaimFinding]:
-    """Find the encoders that are not significantly worse than the best encoder of a task.
-
-    Variants of the best encoder (cut, rounded or erased vectors) are left out.
-    """
+    """Find encoders (not variants of the best one) that are not significantly worse than the best of a task."""
     comparisons = find_table(table).comparisons
     for task in table.tasks:
         ties = [

@@ -91,11 +91,7 @@ class Comparison(TestedDifference):
 def group_by_encoder(
     results: Results, source: str, *, hint: str = "compare results with only one of them"
 ) -> list[EncoderResults]:
-    """Group results by encoder and task.
-
-    Raises:
-        UsageError: an encoder has two results on a task that are not draws of one run. The message ends with *hint*.
-    """
+    """Group results by encoder and task; raise UsageError, ending with *hint*, for two that are not draws."""
     encoders: dict[str, dict[str, tuple[Result, ...]]] = {}
     for record in results.records:
         by_task = encoders.setdefault(record.encoder, {})
@@ -110,11 +106,7 @@ def group_by_encoder(
 
 
 def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, source: str) -> EncoderResults:
-    """Return the results of the encoder with this name or, if *encoder* is None, of the only encoder.
-
-    Raises:
-        UsageError: there is no such encoder, or *encoder* is None and there are several.
-    """
+    """Return the encoder with this name or, for None, the only encoder; raise UsageError if there is none."""
     if not encoders:
         raise UsageError(f"{source} has no results")
     by_name = {side.encoder: side for side in encoders}
@@ -122,11 +114,7 @@ def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, s
 
 
 def choose_encoder(names: Sequence[str], encoder: str | None, *, source: str) -> str:
-    """Return *encoder* if it is one of the names or, if it is None, the only name.
-
-    Raises:
-        UsageError: *encoder* is not one of the names, or it is None and there are several names.
-    """
+    """Return *encoder* if it is in *names* or, for None, the only name; raise UsageError if there is none."""
     if encoder is None and len(names) > 1:
         raise UsageError(f"{source} has {len(names)} encoders; name one, as in '{source}#{names[0]}'")
     if encoder is not None and encoder not in names:
@@ -137,11 +125,7 @@ def choose_encoder(names: Sequence[str], encoder: str | None, *, source: str) ->
 def compare_pairs(
     pairs: Sequence[tuple[EncoderResults, EncoderResults]], *, correction: Correction = Correction.HOLM
 ) -> tuple[Comparison, ...]:
-    """Compare pairs of encoders on all tasks that both have.
-
-    Raises:
-        ResultsError: a pair has no task or no draw in common, or the encoders were tested on different data.
-    """
+    """Compare pairs of encoders on their common tasks; raise ResultsError without a common task, draw or data."""
     return compare_results([matched for pair in pairs for matched in _match_tasks(*pair)], correction=correction)
 
 
@@ -151,10 +135,7 @@ def compare_results(
     correction: Correction = Correction.HOLM,
     conditions: Sequence[paired_tests.ConditionPair] | None = None,
 ) -> tuple[Comparison, ...]:
-    """Compare pairs of matched results, with p-values corrected for the number of pairs.
-
-    - conditions: for each pair, the two conditions whose scores are compared; by default the main probes of both
-    """
+    """Compare matched results under pairs of conditions (by default, the main probes), with corrected p-values."""
     condition_pairs = conditions or [paired_tests.PROBES] * len(results)
     paired = paired_tests.compare_matched_results(results, condition_pairs)
     corrected = correct_tests(paired, [len(matched) for matched in results], correction)
@@ -177,12 +158,7 @@ def compare_results(
 def correct_tests(
     tests: Sequence[PairedComparison], draws: Sequence[int], correction: Correction
 ) -> Iterator[tuple[float, float]]:
-    """Yield the corrected p-values of the sign test and the t-test for each comparison.
-
-    The p-values that decide (sign test for one draw, t-test for several) are corrected together.
-
-    - draws: the number of draws of each comparison
-    """
+    """Yield the corrected p-values of sign test and t-test; those that decide are corrected together."""
     by_kind = [[test.sign_p for test in tests], [test.t_p for test in tests]]
     deciding = [values[count > 1] for *values, count in zip(*by_kind, draws, strict=True)]
     corrected = [correct_p_values(values, correction) for values in (*by_kind, deciding)]

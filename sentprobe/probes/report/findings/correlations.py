@@ -63,10 +63,7 @@ def compute_rank_correlation(first: ArrayLike, second: ArrayLike, *, seed: int) 
 
 
 def bootstrap_interval(first: Floats, second: Floats, *, seed: int) -> Interval:
-    """Return the 95% percentile interval of the correlation over bootstrap resamples.
-
-    Resamples in which all values of a sequence are equal are left out. If none remains, the interval is -1 to 1.
-    """
+    """Return the 95% percentile interval over resamples in which both sequences vary, or -1 to 1 without any."""
     n = len(first)
     drawn = np.random.default_rng([seed, n]).integers(0, n, (RESAMPLE_COUNT, n))
     correlations = np.einsum("ij,ij->i", _standardize_ranks(first[drawn]), _standardize_ranks(second[drawn]))
@@ -157,13 +154,7 @@ def correlate_tasks(
     correction: Correction = Correction.HOLM,
     seed: int = 0,
 ) -> Correlations:
-    """Correlate the accuracies on each probing task with each other score.
-
-    - source, scores_source: the names of the results and of the scores in an error
-
-    Raises:
-        UsageError: fewer than three encoders have scores.
-    """
+    """Correlate accuracies on each task with each other score; raise UsageError for fewer than three encoders."""
     probed: dict[str, dict[str, float]] = {}
     for side in encoders:
         figures = {task: compute_figure(draws, Condition.PROBE) for task, draws in side.by_task.items()}

@@ -16,12 +16,7 @@ MODEL_META = "model_meta.json"
 
 
 def read_scores(path: Path) -> Scores:
-    """Read a table of scores (a row for each encoder, a column for each task), or a folder of MTEB results.
-
-    Raises:
-        UsageError: the path does not exist, or the folder has no MTEB results.
-        FormatError: a file is malformed.
-    """
+    """Read scores from a CSV table (a row per encoder, a column per task) or from a folder of MTEB results."""
     if not path.exists():
         raise UsageError(f"{path}: there is no such file or folder of scores")
     return _read_mteb(path) if path.is_dir() else _read_table(path)

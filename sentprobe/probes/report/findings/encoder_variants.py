@@ -75,10 +75,7 @@ KINDS = frozenset(encoder_kind.name for encoder_kind in ENCODERS)
 
 
 def find_requested_spec(record: Result) -> Spec | None:
-    """Return the encoder spec of a result: its name or, if the name is not a spec, the matching spec in the command.
-
-    None if the encoder was not requested by a spec.
-    """
+    """Return the spec by which an encoder was requested (its name, or in the command), or None."""
     for text in (record.encoder, *_split_command(record.command)):
         spec = parse_known_spec(text)
         is_layer = spec and spec.label is not None and record.encoder.startswith(f"{spec.label}, ")

@@ -82,10 +82,7 @@ def _parse_numbers(values: Iterable[str]) -> dict[str, float]:
 
 
 def _bin_numbers(values: Sequence[str], numbers: Mapping[str, float]) -> dict[str, str]:
-    """Return the name of the bin of each value. Equal numbers share a bin, and bins have about equal numbers of items.
-
-    The bin of a number depends on the share of items with a smaller number.
-    """
+    """Return the name of the bin of each number; bins have about equal numbers of items."""
     sorted_numbers = np.sort([numbers[value] for value in values])
     ordered = sorted(numbers, key=lambda value: (numbers[value], value))
     below = np.searchsorted(sorted_numbers, [numbers[value] for value in ordered])
@@ -96,11 +93,7 @@ def _bin_numbers(values: Sequence[str], numbers: Mapping[str, float]) -> dict[st
 
 
 def check_column(items: Iterable[ItemTable], column: str) -> None:
-    """Check that a column divides items into parts.
-
-    Raises:
-        UsageError: no items have the column, or every item has a different text in it.
-    """
+    """Raise UsageError if no items have the column, or if every item has a different text in it."""
     tables = [*items]
     known_columns = [*dict.fromkeys(name for table in tables for name in table.columns)]
     if column not in known_columns:
@@ -117,11 +110,7 @@ def check_column(items: Iterable[ItemTable], column: str) -> None:
 
 
 def select_items(result: Result, chosen: NDArray[np.bool_], *, majority: float) -> Result:
-    """Return a result restricted to some of its test items.
-
-    - chosen: whether each item is selected, (n,) bool
-    - majority: the share of the most frequent label in the selected items
-    """
+    """Restrict a result to *chosen* items, (n,) bool; *majority* is the share of their most frequent label."""
     units = renumber_units(np.array(result.units)[chosen]) if result.units else ()
     scores = {
         condition: make_score((_select_seed_items(seed, chosen) for seed in score.seeds), units)
@@ -148,10 +137,7 @@ def _select_seed_items(score: SeedScore, chosen: NDArray[np.bool_]) -> SeedScore
 
 
 def split_by_part(draws: Sequence[Result], items: ItemTables, column: str) -> dict[str, list[Result]]:
-    """Return the results of one encoder on one task, restricted to each part: part to results of all draws.
-
-    A draw without items in a part has no result for this part.
-    """
+    """Return the results of an encoder on a task, restricted to the items of each part, by part."""
     tables = [items[result.dataset_fingerprint] for result in draws]
     values = [table.columns[column] for table in tables]
     parts = partition_values(column, (v for draw_values in values for v in draw_values), labels=tables[0].labels)

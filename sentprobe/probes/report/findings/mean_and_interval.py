@@ -47,12 +47,7 @@ ConditionCell: TypeAlias = tuple[Sequence[Result], Condition]
 
 
 def compute_figure(draws: Sequence[Result], condition: Condition) -> Figure | None:
-    """Return the figure of an encoder or control on a task, without reference to other cells of a table.
-
-    - draws: its result in each draw
-
-    None if no result has a score under the condition.
-    """
+    """Return the figure of an encoder or control on a task, given its results in all draws; None without scores."""
     scored = [result for result in draws if condition in result.scores]
     return compute_figures([(scored, condition)])[0] if scored else None
 
@@ -118,10 +113,7 @@ def _describe_one_draw(cell: ConditionCell) -> Figure:
 
 
 def _pool_items(draws: Sequence[Result], condition: Condition) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the share of correct answers to each distinct test item of all draws, and the unit of each item.
-
-    Both arrays are (n,).
-    """
+    """Return the share of correct answers to each distinct test item, (n,), and the unit of each item, (n,)."""
     pooled, pooled_units, start = [], [], 0
     for dataset in dict.fromkeys(result.dataset_fingerprint for result in draws):
         same = [result for result in draws if result.dataset_fingerprint == dataset]

@@ -70,10 +70,7 @@ class WrongItems:
 
 
 def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str | None = None) -> tuple[WrongItems, ...]:
-    """Return at most *count* incorrectly answered items of a result or, with *column*, of each part of its items.
-
-    Items that most probes answer incorrectly come first.
-    """
+    """Return at most *count* incorrectly answered items of a result or, with *column*, of each part."""
     seeds = result.scores[Condition.PROBE].seeds
     wrong = np.sum([~seed.items() for seed in seeds], axis=0)  # (items,)
     order = np.argsort(-wrong, kind="stable").tolist()
@@ -86,10 +83,7 @@ def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str |
 
 
 def _split_items(table: ItemTable, column: str | None) -> Iterator[tuple[str, Any]]:
-    """Yield the name of each part and whether each item is in the part, (n,) bool.
-
-    Without a column, all items form one part with an empty name.
-    """
+    """Yield the name of each part and whether each item is in it, (n,) bool; without a column, all items."""
     if column is None:
         yield "", np.ones(len(table), np.bool_)
         return
@@ -125,13 +119,7 @@ def _find_prediction(result: Result, table: ItemTable, index: int) -> str | None
 
 
 def select_results(results: Results, *, encoder: str | None, task: str | None) -> Results:
-    """Select the results of one encoder on one task, in all languages of the task.
-
-    - encoder, task: None selects all encoders or all tasks
-
-    Raises:
-        UsageError: there are no such results.
-    """
+    """Return the results of one encoder on one task (None: all); raise UsageError if there are none."""
     find_name = str if task in results.tasks else to_own_name
     task_name = None if task is None else find_name(task)
     _check_name("encoder", encoder, results.encoders)
@@ -157,11 +145,7 @@ def _check_name(kind: str, name: str | None, known_names: Sequence[str]) -> None
 def find_all_mistakes(
     results: Results, items: ItemTables, count: int, *, column: str | None = None
 ) -> list[WrongItems]:
-    """Return at most *count* incorrectly answered items of each result or, with *column*, of each part of its items.
-
-    Raises:
-        UsageError: no items have the column, or it does not form parts.
-    """
+    """Return at most *count* incorrectly answered items of each result or, with *column*, of each part."""
     if column is not None:
         check_column(items.values(), column)
     return [

@@ -71,9 +71,6 @@ class GainTest:
 def compute_item_variance(gains: ArrayLike, units: Sequence[int]) -> float:
     """Return the variance of the mean of *gains*, which are clustered by unit (Kish 1965, section 8.2).
 
-    - gains: the gain on each item, (n,)
-    - units: the number of each item's unit; [] if every item is its own unit
-
     >>> compute_item_variance([1, 0, 1, 0], []), compute_item_variance([1, 0, 1, 0], [0, 0, 1, 1])
     (0.08333333333333333, 0.0)
     """
@@ -90,13 +87,7 @@ def compute_unit_variance(sums: st.Floats, sizes: st.Floats) -> float:
 
 
 def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
-    """Test all gains of one table over draws, with shared variance estimates.
-
-    Variances are at least 1 / items^2, as if one more item were answered correctly.
-
-    Raises:
-        UsageError: a gain has fewer than two draws.
-    """
+    """Test all gains of a table over two or more draws, with shared variances of at least 1 / items^2."""
     if not gains:
         return ()
     draws = np.array([len(gain.by_draw) for gain in gains])
@@ -139,8 +130,6 @@ def _find_groups(gains: Sequence[DrawGains]) -> NDArray[np.bool_]:
 
 def count_independent_gains(sides: Iterable[tuple[Hashable, ...]]) -> int:
     """Return the number of linearly independent gains, given the two encoders of each gain.
-
-    The gain of a over c follows from those of a over b and of b over c.
 
     >>> count_independent_gains([("a", "b"), ("b", "c"), ("a", "c"), ("d", "e")])
     3

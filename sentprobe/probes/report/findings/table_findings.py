@@ -35,10 +35,7 @@ class TableComparisons:
     """
 
     def __init__(self, matches: Sequence[MatchedResults]) -> None:
-        """Compute the p-values of all pairs.
-
-        In each match, the better encoder comes first. The matches of a task begin with those of its best encoder.
-        """
+        """Test *matches*, in which the better encoder is first; a task's best encoder is matched first."""
         self._matches = matches
         self._places = group_by(range(len(matches)), lambda place: matches[place][0][0].task)
         over_draws = [place for place, matched in enumerate(matches) if len(matched) > 1]
@@ -95,10 +92,7 @@ def run_sign_tests(pairs: Sequence[tuple[Result, Result]]) -> Floats:
 
 
 def _sum_right_answers(results: Sequence[Result]) -> NDArray[np.unsignedinteger[Any]]:
-    """Return the number of correct answers in each unit, (results, units).
-
-    Numbers are multiplied as if all results had the same number of seeds, so that they stay integers.
-    """
+    """Return the correct answers in each unit, (results, units), scaled to the same number of seeds."""
     scores = [result.scores[Condition.PROBE] for result in results]
     totals = sorted({score.total for score in scores})
     if len(totals) > 1:
@@ -174,10 +168,7 @@ class TableFindings:
         )
 
     def find_figure(self, draws: Sequence[Result], condition: Condition) -> Figure | None:
-        """Return the figure of an encoder or control on a task, with an interval that is shared with the table.
-
-        The figure of a control that must be at chance is computed without reference to the table.
-        """
+        """Return the figure of an encoder or control on a task."""
         if condition is Condition.PROBE:
             return self.cells[draws[0].cell].figure
         key = identify_control(draws[0], condition)
@@ -237,10 +228,7 @@ def identify_control(result: Result, condition: Condition) -> ControlKey:
 
 
 def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:
-    """Yield the matched draws of each pair of encoders on each task, with the better encoder first.
-
-    Pairs without common draws, or with different test items, are left out.
-    """
+    """Yield pairs of encoders with the same test items, the better first, matched by draw."""
     ordered = sorted(cells, key=lambda draws: fmean(result.accuracy for result in draws), reverse=True)
     by_task = group_by(ordered, lambda draws: draws[0].task)
     for first, second in chain.from_iterable(combinations(ranked, 2) for ranked in by_task.values()):
@@ -280,10 +268,7 @@ def _have_equal_answers(result: Result, control: Result, condition: Condition) -
 
 
 def find_bag_of_words(result: Result, results: Results) -> Iterator[Result]:
-    """Yield the result whose bag of words is the control of a result, if there is one.
-
-    This is the result itself or, for a baseline, the result with the best bag of words on the same task.
-    """
+    """Yield the result whose bag of words is the control: *result* or, for a baseline, the best one."""
     if Condition.BAG_OF_WORDS in result.scores:
         yield result
     else:
@@ -297,10 +282,7 @@ def find_bag_of_words(result: Result, results: Results) -> Iterator[Result]:
 
 
 def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
-    """Return the cells that a table marks.
-
-    On each task, the best figure is marked if it is above its control and significantly better than other models.
-    """
+    """Return the best cell of each task if it is above its control and significantly better than other models."""
     findings = find_table(results)
     significant = findings.significant_pairs
     marked: set[EncoderOnTask] = set()
@@ -314,10 +296,7 @@ def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
 
 
 def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Results) -> bool:
-    """Return whether a figure is significantly above its control: the bag of words or, if that is at chance, chance.
-
-    In the latter case, the figure must also be above the bag of words when both are rounded as in a table.
-    """
+    """Return whether a figure is significantly above chance or, on a solvable task, its bag of words."""
     if cell[1] in findings.find_solvable_tasks():
         comparisons = findings.compare_with_control(Condition.BAG_OF_WORDS)
         return any(comparison.is_better for comparison in comparisons if comparison.first.cell == cell)
@@ -329,10 +308,7 @@ def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Res
 
 
 def judge_controls(results: Results) -> tuple[control_verdicts.ControlRun, ...]:
-    """Return all controls of a table with their verdicts.
-
-    The verdict on a control that may know the answer is that of the table's test against chance.
-    """
+    """Return all controls of a table, with the verdicts of its tests against chance."""
     verdicts = {
         identify_control(test.draws[0], test.condition): test.verdict for test in find_table(results).free_controls
     }

@@ -224,10 +224,7 @@ class PageMistakes:
 
 
 def build_page_mistakes(results: Results, items: ItemTables) -> Iterator[PageMistakes]:
-    """Yield the incorrectly answered items of the first encoders in the first draw, for each task with stored items.
-
-    Encoders that are layers of a model are left out.
-    """
+    """Yield the incorrectly answered items of the first encoders (not layers) on each task, in the first draw."""
     records = [record for record in results.records if record.layer is None]
     encoders = [*dict.fromkeys(record.encoder for record in records)][:MAX_ENCODERS]
     first = {record.cell: record for record in reversed(records) if record.encoder in encoders}

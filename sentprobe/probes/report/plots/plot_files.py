@@ -61,11 +61,7 @@ def check_suffix(path: Path) -> None:
 
 
 def write_plot(picture: ResultPicture, path: Path) -> None:
-    """Write a plot into a file, in the format of the file's suffix.
-
-    Raises:
-        UsageError: the suffix is unknown, the plot cannot be drawn, or the extra for PNG and PDF is not installed.
-    """
+    """Write a plot in the format of the file's suffix; raise UsageError if it cannot be drawn or written."""
     check_suffix(path)
     if picture.missing:
         raise UsageError(picture.missing)

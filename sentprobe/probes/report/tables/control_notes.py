@@ -138,10 +138,7 @@ def join_names(names: Iterable[str]) -> str:
 
 
 def _judge_free_controls(results: Results) -> Iterator[tuple[str, Condition, bool, str]]:
-    """Yield the verdict on each control that may know the answer, such as the bag of words, on each task.
-
-    A verdict is a tuple of task, control, whether the control is above chance, and its accuracies in % as text.
-    """
+    """Yield task, control, whether it is above chance, and figures, for controls that may know the answer."""
     by_task = group_by(find_table(results).free_controls, lambda test: (test.draws[0].task, test.condition))
     for (task, condition), tests in by_task.items():
         above = [test for test in tests if test.is_above]

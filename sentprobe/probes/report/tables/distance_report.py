@@ -34,10 +34,7 @@ def sort_by_task(results: Iterable[GeometryResult]) -> tuple[GeometryResult, ...
 def describe_probe_accuracies(
     results: Sequence[GeometryResult], probed: Sequence[Result], *, intervals: bool
 ) -> distance_tables.ProbeCells:
-    """Return the mean accuracy of probes on the anchor sentences, as text, by encoder and task.
-
-    Probe results and geometry results are matched by the fingerprints of encoder and dataset.
-    """
+    """Return the mean accuracy of probes on the same sentences (by fingerprint), by encoder and task."""
     by_cell: dict[tuple[str, str], dict[tuple[str, ...], Result]] = {}
     for result in results:
         key = (result.encoder_fingerprint, result.dataset)

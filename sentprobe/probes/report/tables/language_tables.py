@@ -30,10 +30,7 @@ def split_by_language(results: Results) -> tuple[Results, Results]:
 
 
 def build_language_tables(results: Results, style: CellStyle) -> Iterator[TableWithNotes]:
-    """Yield a matrix of training and test languages for each task, then a table of the losses across languages.
-
-    The matrices have intervals and controls. Without tasks that compare languages, nothing is yielded.
-    """
+    """Yield a matrix of training and test languages for each task, then a table of losses across languages."""
     _, across = split_by_language(results)
     if not across.records:
         return
@@ -48,10 +45,7 @@ def build_language_tables(results: Results, style: CellStyle) -> Iterator[TableW
 
 
 def _build_matrix(task: str, places: dict[tuple[str, str], int], grid: Grid) -> Grid:
-    """Build the matrix of one task from a grid with a column for each pair of languages.
-
-    Each encoder and control gets a row for each training language, and a column for each test language.
-    """
+    """Rearrange the columns of a task: a row for each encoder and training language, a column per test language."""
     train_on, test_on = (tuple(dict.fromkeys(pair[side] for pair in places)) for side in (0, 1))
     rows = []
     for row in grid.rows:
@@ -78,10 +72,7 @@ def _describe_bags(records: Iterable[Result]) -> Iterator[str]:
 
 
 def compare_with_own_language(results: Results) -> tuple[cmp.Comparison, ...]:
-    """Compare probes trained on the language of the test items with probes trained on each other language.
-
-    Both probes of a comparison are tested on the same items.
-    """
+    """Compare probes trained on the language of the test items with those trained on other languages."""
     by_test = group_by(
         results.records_by_cell.values(),
         lambda draws: (draws[0].encoder, remove_languages(draws[0].task), get_languages(draws[0])[1]),

@@ -27,10 +27,7 @@ class _DrawTable:
     shared: dict[tuple[str, str], object] = field(default_factory=dict)
 
     def add(self, record: Result) -> bool:
-        """Add a result, unless its shared values differ from those of the table; return whether it fits the table.
-
-        If the table already has a result of the same encoder and task, the result with more seeds is kept.
-        """
+        """Add a result (of duplicates, keep that with more seeds); return False if it does not fit the table."""
         own_values = _list_shared_values(record)
         if any(self.shared.get(name, value) != value for name, value in own_values.items()):
             return False

@@ -44,10 +44,7 @@ def index_by_fingerprint(items: Iterable[ItemTable]) -> division.ItemTables:
 def build_part_tables(
     results: Results, items: division.ItemTables, column: str, style: CellStyle
 ) -> Iterator[ShownTable]:
-    """Yield a table of accuracy by the values of an item column for each task, with title and notes.
-
-    A note names the tasks whose items lack the column.
-    """
+    """Yield a table of accuracy by the values of an item column, with title and notes, for each task."""
     division.check_column(items.values(), column)
     tables = split_settings(results)
     for title, setting in zip(describe_differences(tables), tables, strict=True):

@@ -201,10 +201,7 @@ def describe_chance(results: Results) -> str:
 
 
 def group_by_task(results: Results, describe: Callable[[Result], str]) -> dict[str, str]:
-    """Describe the results of each task, and of each test language of a task.
-
-    If the descriptions differ between results, they are joined by "or".
-    """
+    """Describe the results of each task and test language; different descriptions are joined by "or"."""
     texts: dict[str, dict[str, None]] = {}
     for result in results.records:
         language = result.data.test_language if result.data else ""

@@ -98,11 +98,7 @@ def _find_curve_keys(results: Iterable[Result | GeometryResult]) -> frozenset[Cu
 def separate_training_curves(
     results: Results, distances: Sequence[GeometryResult] = (), learned: Sequence[TrainingCurve] = ()
 ) -> tuple[Results, tuple[GeometryResult, ...], tuple[Curve, ...]]:
-    """Split results into those of finished encoders and the training curves of encoders with several checkpoints.
-
-    Returns:
-        The probe results and the geometry results of finished encoders, and the training curves.
-    """
+    """Return the probe and geometry results of finished encoders, and the curves of other encoders."""
     keys = _find_curve_keys([*results.records, *distances])
     divided: tuple[list[Result], list[Result]] = ([], [])
     for record in results.records:
@@ -115,10 +111,7 @@ def separate_training_curves(
 def build_curves(
     probed: Iterable[Result], distances: Iterable[GeometryResult] = (), learned: Iterable[TrainingCurve] = ()
 ) -> tuple[Curve, ...]:
-    """Build training curves from the probe and geometry results of training checkpoints, sorted by name.
-
-    - learned: the scores on the training objectives
-    """
+    """Build training curves from results of training checkpoints and scores on the training objectives."""
     curves: dict[CurveKey, dict[CurveSeries, list[StepAccuracy]]] = {}
     versions: dict[CurveKey, list[Mapping[str, str]]] = {}
     ranks = {contrast: rank for rank, contrast in enumerate(CONTRASTS)}
@@ -181,10 +174,7 @@ def build_curve_tables(curves: Sequence[Curve], *, intervals: bool) -> Iterator[
 
 
 def build_curve_grid(curve: Curve, *, intervals: bool = False) -> Grid:
-    """Build the table of a curve, with a row for each training step and a column for each task and contrast.
-
-    The rows of each kind of line (probes, or a kind of negative) follow a heading.
-    """
+    """Build the table of a curve: a row for each training step, a column for each task and contrast."""
     names = group_columns(curve)
     steps = any(step is not None for step, _ in curve.moments)
     epochs = any(epoch is not None for _, epoch in curve.moments)
@@ -194,10 +184,7 @@ def build_curve_grid(curve: Curve, *, intervals: bool = False) -> Grid:
 
 
 def group_columns(curve: Curve) -> dict[str, list[CurveSeries]]:
-    """Group the lines of a curve into named columns of its table.
-
-    A column has at most one line of each kind. Further lines of a name (other data or classifier) get a number.
-    """
+    """Group the lines of a curve into columns by name; further lines of one name and kind are numbered."""
     columns: dict[str, list[CurveSeries]] = {}
     for line in curve.lines:
         names = chain([line.name], (f"{line.name} ({number})" for number in count(2)))
@@ -207,11 +194,7 @@ def group_columns(curve: Curve) -> dict[str, list[CurveSeries]]:
 
 
 def find_axis(curve: Curve) -> str:
-    """Return the x-axis of a curve's plot: "step" or, if some steps are unknown, "epoch".
-
-    Raises:
-        UsageError: some steps and some epochs are unknown.
-    """
+    """Return "step" or, if some steps are unknown, "epoch"; raise UsageError if both have unknown values."""
     for axis, values in zip(("step", "epoch"), zip(*curve.moments, strict=True), strict=True):
         if None not in values:
             return axis

@@ -62,12 +62,7 @@ def show_results(
     notes: bool = False,
     caption: tw.Caption = tw.NO_CAPTION,
 ) -> str:
-    """Return the tables of results as plain text, Markdown, LaTeX, or HTML for a notebook.
-
-    - intervals: also show 95% intervals
-    - all_rows: also show the rows of controls
-    - notes: show all notes instead of a summary (Markdown only; LaTeX always has all notes)
-    """
+    """Return the tables of results as plain text, Markdown, LaTeX, or HTML for a notebook."""
     style = main_table.CellStyle(intervals=intervals, all_rows=all_rows)
     if fmt is tw.TableFormat.HTML:
         shown = [(title, grid, notes.splitlines()) for title, grid, notes in _build_all_tables(results, style)]
