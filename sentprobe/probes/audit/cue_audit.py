@@ -35,7 +35,6 @@ class Bound:
     best: int
     """The number of items that the best function answers correctly."""
     total: int
-    """The number of all items."""
     groups: int
     """The number of distinct values of the cue. Items with the same value necessarily get the same answer."""
 
@@ -124,9 +123,7 @@ class Audit:
     majority: ModelScore
     """The score of always answering the most common training label."""
     items: Mapping[Split, int] = field(hash=False)
-    """The number of items in each split."""
     probed: bool = True
-    """Whether items have probe words."""
     units: int
     """The number of units that the test items form. Items of one unit are not independent."""
     findings: tuple[Finding, ...]

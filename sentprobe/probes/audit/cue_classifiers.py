@@ -60,7 +60,6 @@ class ModelScore:
     correct: int
     total: int
     interval: Interval
-    """The 95% interval of the accuracy."""
     strict: Interval
     """The interval that decides the verdict: 99%, corrected for the number of cues in the audit."""
 
@@ -76,9 +75,7 @@ class TrialItems:
 
     features: Sequence[Features]
     targets: Indices
-    """The index of each item's label."""
     units: Indices
-    """The number of each item's unit."""
     mirrored: bool = False
 
     @property

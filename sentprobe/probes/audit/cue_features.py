@@ -90,9 +90,7 @@ class CueItem:
 
     tokens: tuple[str, ...]
     probes: tuple[str, ...]
-    """The probe words."""
     forms: tuple[frozenset[str], ...]
-    """The inflected forms of each probe word."""
 
     def find_positions(self, slot: int) -> list[int]:
         """Return the positions, from 0, of tokens that are forms of the probe word with this index."""
@@ -115,7 +113,6 @@ class CueKind:
     plain_title: str = ""
     """The title in tasks without probe words, if it differs."""
     plain_description: str = ""
-    """The description in tasks without probe words, if it differs."""
 
     def get_title(self, *, probed: bool) -> str:
         """Return the title for a task with or without probe words."""

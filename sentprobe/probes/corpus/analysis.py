@@ -33,7 +33,6 @@ class AnalysisProgress:
     """The numbers of analysed sentences and the speed of an analysis."""
 
     sentences: int = 0
-    """The number of all analysed sentences."""
     new_sentences: int = 0
     """The number of sentences that were analysed in this run, without those of a resumed run."""
     start: float = field(default_factory=time.monotonic)

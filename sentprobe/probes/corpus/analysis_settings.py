@@ -112,7 +112,6 @@ class AnalysisRecipe:
     punkt: str | None = None
     """The folder of Punkt parameters; None if the parser splits text into sentences, or there is no running text."""
     max_tokens: int = MAX_TOKENS
-    """The number of tokens above which a sentence is not parsed."""
     universal: bool = False
     """Whether rows are built from Universal Dependencies even if a sentence also has Penn Treebank tags or a tree."""
 

@@ -32,9 +32,7 @@ class Failure:
     source: str
     line: int
     message: str
-    """The reason of the failure."""
     text: str
-    """The beginning of the sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -42,7 +42,6 @@ class RecordFields:
     column: str = "text"
     """The column or key of the text."""
     holds: TextUnit = TextUnit.TEXT
-    """The unit of the text in each record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +51,7 @@ class CorpusFormat:
     name: str
     suffixes: tuple[str, ...]
     split: Callable[[Iterable[str]], Iterator[FilePiece | Mistake]]
-    """The function that splits the lines of a file into pieces."""
     read: Callable[[FilePiece, RecordFields], Iterable[ReadPiece]]
-    """The function that reads the sentences or texts of a piece."""
     parsed: bool = False
     """Whether files of this format are parsed, so that no parser is needed."""
 

@@ -32,7 +32,6 @@ class GateRates:
     pairs: int
     """The number of pairs with different meanings."""
     same_pairs: int
-    """The number of pairs with the same meaning."""
     ties: int
     """The number of negatives whose score equals that of their positive, in all units."""
     at_threshold: int

@@ -28,7 +28,6 @@ class Ranking:
     """The rank of the positive among distractors, by nearness to the anchor."""
 
     distractors: int
-    """The number of distractors."""
     mean: float
     """The mean rank, from 1."""
     first: float
@@ -84,7 +83,6 @@ class GeometryResult:
     """The indices of the test items that are anchors of the triplets, then of those that are anchors of the mirrors."""
     drawing: TripletSampling
     units: tuple[int, ...]
-    """The number of each triplet's unit."""
     scores: tuple[GeometryScore, ...]
     ranking: Ranking | None
     command: str

@@ -25,9 +25,7 @@ class GeometrySettings:
     background: Sequence[str]
     """The sentences from which whitening is estimated."""
     out: Path | None = None
-    """The results folder."""
     force: bool = False
-    """Whether existing results are measured again."""
     cache: Cache | None = None
     command: str = ""
 

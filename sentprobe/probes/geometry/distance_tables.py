@@ -32,7 +32,6 @@ NO_VALUE = "-"
 NEGATIVE_FORMS = {NegativeKind.FORM: "positive's form", NegativeKind.ANCHOR: "anchor's form"}
 KIND_TITLES = {kind: f"negative in the {form}" for kind, form in NEGATIVE_FORMS.items()}
 CellDraws: TypeAlias = Sequence[GeometryResult]
-"""The results in one table cell, one for each draw."""
 CellFormatter: TypeAlias = Callable[[CellDraws], str]
 ProbeCells: TypeAlias = Mapping[tuple[str, str], str]
 """The accuracies of probes on the same sentences as texts, by encoder and task."""

@@ -30,14 +30,12 @@ class MirrorTriplet:
     """A mirror pair of test items as a triplet."""
 
     items: tuple[int, int]
-    """The indices of the two test items."""
     events: tuple[ev.Event, ev.Event]
     changed_events: tuple[ev.Event, ev.Event]
     """The events with a clause in the other voice."""
     probed_path: str
     """The path of the clause whose verb is a probe word, or of the main clause."""
     voice_group: str
-    """The name of the triplet's group by voice."""
 
 
 class NoMirrorError(UsageError):

@@ -33,9 +33,7 @@ class TripletSampling:
     templates: tuple[str, ...] = ("all",)
     """The names of templates or, for triplets from a dataset, of the dataset's suite."""
     n: int = 400
-    """The number of triplets."""
     distractors: int = 5
-    """The number of distractors for each triplet."""
     seed: int = 0
     words: str = ""
     """A digest of the words in the vocabulary; empty if unknown."""

@@ -125,7 +125,6 @@ class Citation:
 
 
 Piece: TypeAlias = str | Citation
-"""A part of a text with citations."""
 
 ESCAPES: Mapping[TableFormat, Callable[[str], str]] = {
     TableFormat.TEXT: escape_control_characters,

@@ -22,9 +22,7 @@ class SplitOverlap:
     """The number of test items whose sentence also occurs in training, verbatim or inflected."""
 
     items: int
-    """The number of all test items."""
     repeated: int
-    """The number of test items whose sentence is a training sentence."""
     inflected: int
     """The number of other test items whose sentence has the lemmas of a training sentence, in the same order."""
 
@@ -130,11 +128,8 @@ class DataFacts:
     held_out: str = ""
     """The structure that half of the test items and no training items have; empty if no structure was held out."""
     repeated: int = 0
-    """The number of test items whose sentence is a training sentence."""
     inflected: int = 0
-    """The number of test items whose sentence differs from a training sentence only by inflection."""
     train_language: str = ""
-    """The language of the training items; empty for a task that does not compare languages."""
     test_language: str = ""
     """The language of the test items; empty for a task that does not compare languages."""
     test_digest: str = ""

@@ -33,7 +33,6 @@ class ItemTable:
     """The correct answers as indices into the labels, (n,) int64."""
     sentences: tuple[str, ...]
     probes: tuple[tuple[str, ...], ...]
-    """The probe words of each item."""
     marks: tuple[tuple[int, ...], ...]
     """The position of each probe word among the tokens of the sentence, counted from 0."""
     events: tuple[str, ...]

@@ -30,7 +30,6 @@ class Condition(StrEnum):
     """The data that a probe is trained on: the task itself, or data of a control or method."""
 
     PROBE = "probe"
-    """The task itself."""
     RANDOM_SENTENCES = "random-sentences"
     """A random Gaussian vector instead of each sentence vector: accuracy should be at chance."""
     RANDOM_PROBES = "random-probes"
@@ -119,7 +118,6 @@ class Score:
 
     seeds: tuple[SeedScore, ...]
     interval: Interval
-    """The 95% interval of the mean accuracy."""
 
     @property
     def accuracy(self) -> float:
@@ -192,7 +190,6 @@ class Norm:
     """The mean and standard deviation of the Euclidean norms of the vectors of all sentences with one length."""
 
     tokens: int
-    """The length of the sentences."""
     sentences: int
     """The number of distinct sentences of this length in all splits."""
     mean: float
@@ -200,7 +197,6 @@ class Norm:
 
 
 EncoderOnTask: TypeAlias = tuple[str, str]
-"""The name of an encoder and the name of a task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -218,13 +214,10 @@ class Result:
     recipe: str = ""
     """A digest of all inputs and settings that determine the result (:mod:`.finished_runs`); empty if unknown."""
     notes: tuple[str, ...] = ()
-    """Remarks from the data card."""
     data: DataFacts | None = None
-    """Facts about the dataset; None if they were not recorded."""
     majority: float
     """Chance: the share of the most frequent label in the test items."""
     labels: int | None = None
-    """The number of labels; None if it was not recorded."""
     mirrored: bool
     """Whether the test items are mirror pairs (see :attr:`ProbeDataset.mirrored`)."""
     units: tuple[int, ...] = ()
@@ -260,7 +253,6 @@ class Result:
     step: int | None = None
     """The training step of the encoder; None if unknown, or if the encoder is no training checkpoint."""
     epoch: float | None = None
-    """The training epoch of the encoder; None as for ``step``."""
     seconds: Mapping[str, float] = field(default_factory=dict)
     """The wall-clock time of each stage. A stage that several encoders share counts in full for every encoder."""
     source: str = field(default="", compare=False)

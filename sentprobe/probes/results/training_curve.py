@@ -24,7 +24,6 @@ class LearningPoint:
     step: int
     epoch: float
     value: float
-    """The value of the curve's metric."""
     loss: float
 
 
@@ -36,7 +35,6 @@ class TrainingCurve:
     """The common name of the encoders that are steps of this training."""
     seed: int
     metric: str
-    """The name of the metric, such as ``accuracy``."""
     points: tuple[LearningPoint, ...] = ()
     command: str = field(default="", compare=False)
     source: str = field(default="", compare=False)

@@ -33,7 +33,6 @@ class ClaimFinding:
     table: str = ""
     """The title of the table of ``probe show``; empty if there is one table, or for all tables."""
     check: str = ""
-    """The name of the check."""
 
     @property
     def where(self) -> str:

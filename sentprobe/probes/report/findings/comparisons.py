@@ -28,13 +28,10 @@ class TestedDifference:
     """The difference between two encoders, with p-values corrected for the number of comparisons."""
 
     matched: tuple[tuple[Any, Any], ...]
-    """The results of both encoders in each draw."""
     paired: PairedComparison
     """The difference and its uncorrected tests."""
     sign_p: float
-    """The corrected p-value of the sign test."""
     t_p: float
-    """The corrected p-value of the t-test."""
 
     @property
     def draws(self) -> int:

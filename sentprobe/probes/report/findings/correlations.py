@@ -40,11 +40,9 @@ class RankCorrelation:
     rho: float
     """The correlation, from -1 to 1. Equal values have the mean of their ranks."""
     interval: Interval
-    """The 95% bootstrap interval."""
     p: float
     """The share of permutations whose correlation is at least as far from 0."""
     n: int
-    """The length of the sequences."""
 
 
 def compute_rank_correlation(first: ArrayLike, second: ArrayLike, *, seed: int) -> RankCorrelation | None:
@@ -130,9 +128,7 @@ class Correlations:
     encoders: Mapping[str, str]
     """The encoders that have other scores, with their names in the table of scores."""
     left_out: tuple[str, ...]
-    """The encoders without other scores."""
     seed: int
-    """The seed of the bootstrap and the permutations."""
 
     @property
     def tasks(self) -> tuple[str, ...]:

@@ -65,7 +65,6 @@ def _get_overall_score(result: GeometryResult, kind: NegativeKind, nearness: Nea
 
 
 EncoderPair: TypeAlias = tuple[GeometryTable, GeometryTable]
-"""The geometry results of two encoders."""
 
 
 def list_table_pairs(table: GeometryTable, *, against: str | None = None) -> list[EncoderPair]:

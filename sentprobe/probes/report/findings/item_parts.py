@@ -22,11 +22,9 @@ from sentprobe.probes.statistics import Interval, compare_draws, difference_inte
 from sentprobe.values import group_by
 
 UNKNOWN_PART = "not known"
-"""The name of the part of items whose value is unknown."""
 MAX_PARTS = 12
 """The maximum number of parts by distinct numbers. More numbers are put into bins."""
 BIN_COUNT = 6
-"""The number of bins."""
 ItemTables: TypeAlias = Mapping[str, ItemTable]
 """Item tables by the fingerprint of their dataset."""
 
@@ -158,14 +156,10 @@ class PartAccuracy:
 
     name: str
     items: int
-    """The number of items in the part."""
     accuracy: float
     spread: float | None
-    """The standard deviation of the accuracy over seeds; None for one seed."""
     interval: Interval
-    """The 95% interval of the accuracy."""
     majority: float
-    """The share of the most frequent label in the part."""
 
 
 def accuracy_by(

@@ -23,13 +23,10 @@ class Figure:
     """The accuracy of an encoder or control on a task, over all draws, as shown in a table cell."""
 
     accuracy: float
-    """The mean accuracy over draws and seeds."""
     interval: Interval
-    """The 95% interval of the mean accuracy."""
     half_width: float | None
     """Half the width of the interval before it is limited to 0 and 1; None for a single probe."""
     items: int
-    """The number of test items; if it differs between draws, the smallest."""
     chance: float
     """The share of the most frequent label, as the mean over draws."""
     chance_p: float

@@ -21,15 +21,12 @@ class WrongItem:
     """A test item that at least one probe of an encoder answers incorrectly."""
 
     place: int
-    """The index of the item among the test items."""
     sentence: str
     marks: tuple[int, ...]
     """The positions of the probe words among the tokens of the sentence."""
     probes: tuple[str, ...]
-    """The probe words."""
     event: str
     answer: str
-    """The correct label."""
     prediction: str | None
     """The most frequent incorrect prediction of the probes; None if predictions are not stored."""
     wrong: int
@@ -37,7 +34,6 @@ class WrongItem:
     seeds: int
     """The number of all probes."""
     columns: Mapping[str, str]
-    """Further properties of the item."""
 
     def mark_probe_words(self) -> str:
         """Return the sentence with its probe words in brackets."""
@@ -52,11 +48,8 @@ class WrongItems:
     part: str
     """The column and value of the part; empty for all items."""
     items: int
-    """The number of all items in the part."""
     wrong: int
-    """The number of items that at least one probe answers incorrectly."""
     shown: tuple[WrongItem, ...]
-    """The items to show, at most the requested number."""
 
     @property
     def title(self) -> str:

@@ -29,11 +29,9 @@ class DrawGains:
     """The gain of one encoder over another encoder, its control or chance, in each of several draws."""
 
     by_draw: tuple[float, ...]
-    """The gain in each draw."""
     item_variance: float
     """The variance of the gain in one draw that is due to the choice of test items, as the mean over draws."""
     items: int
-    """The smallest number of test items in a draw."""
     task: Hashable
     sides: tuple[Hashable, Hashable]
     """The names of the two encoders, or of the encoder and its control or chance. None for a control whose answers are
@@ -45,7 +43,6 @@ class GainTest:
     """The t-test of one gain over draws, with a variance estimate that is shared with the other gains."""
 
     mean: float
-    """The mean gain over draws."""
     draws: int
     deviation: float
     """The standard deviation of the gain over draws."""
@@ -237,7 +234,6 @@ ROUNDING = 1e-9
 MatchedResults = tuple[tuple[Result, Result], ...]
 """The results of two encoders on one task, in each draw that both have."""
 ConditionPair = tuple[Condition, Condition]
-"""The conditions of the two results in a comparison."""
 PROBES: ConditionPair = (Condition.PROBE, Condition.PROBE)
 
 

@@ -140,7 +140,6 @@ class TableFindings:
     """The figures of a table and all tests between them."""
 
     cells: Mapping[EncoderOnTask, ChanceTest]
-    """The figure and test of each encoder on each task."""
     free_controls: tuple[ChanceTest, ...]
     """The tests of controls that may know the answer, one for each task and width."""
     comparisons: TableComparisons
@@ -326,11 +325,9 @@ class Standing:
     control: float
     """The accuracy of the control: the bag of words if it is above chance, else chance."""
     is_bag_of_words: bool
-    """Whether the control is the bag of words."""
     group: int
     """The number of the group, from 1. The figures of a group are not significantly worse than its best one."""
     groups: int
-    """The number of groups on this task."""
 
     @property
     def margin(self) -> float:
@@ -349,7 +346,6 @@ class Standing:
 
 
 Standings: TypeAlias = Mapping[EncoderOnTask, Standing]
-"""The standing of each encoder on each task."""
 
 
 def compute_standings(results: Results) -> Standings:

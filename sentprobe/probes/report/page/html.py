@@ -70,7 +70,6 @@ class PageRow:
     of: str = ""
     """The name of the model, for a row that is a layer. It is shown before the label when rows are sorted."""
     name: str
-    """The name by which rows are filtered."""
     heading: bool = False
     cells: tuple[PageCell, ...]
 
@@ -205,7 +204,6 @@ TEMPLATE = "template"
 ITEMS_WITHOUT_STRUCTURES = 3
 """The number of incorrectly answered items to show if the items have no such column."""
 MAX_ENCODERS = 6
-"""The number of encoders whose incorrect answers are shown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -241,7 +239,6 @@ class ReportSection:
 
     title: str
     lead: str
-    """The numbers of encoders and tasks."""
     sentence: str
     """The first note: the measure and chance."""
     table: PageTable | None

@@ -107,7 +107,6 @@ SERIES_NOTES = (
     "deviation (of accuracies over seeds, of norms over sentences).",
     "Accuracies are on the test items; norms are those of all distinct sentences of the dataset.",
 )
-"""The notes below the tables by sentence length."""
 
 
 def check_lengths(results: Results) -> None:

@@ -25,7 +25,6 @@ from sentprobe.probes.statistics import Interval, decompose_spread
 from sentprobe.values import group_by
 
 MAX_LINES = 12
-"""The maximum number of encoders in a line plot."""
 WIDE_RANGE = 20
 """The ratio between the largest and the smallest norm above which norms have a logarithmic scale."""
 

@@ -24,9 +24,7 @@ PANEL_GAP = 26
 TITLE_HEIGHT = 24
 LEGEND_HEIGHT = 18
 NAME_LIMIT = 60
-"""The maximum length of a name in characters."""
 PIXELS = 2
-"""The number of pixels of a PNG file per SVG unit."""
 
 
 @dataclass(frozen=True, slots=True)

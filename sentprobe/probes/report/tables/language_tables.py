@@ -13,7 +13,6 @@ from sentprobe.probes.statistics import Correction
 from sentprobe.values import group_by
 
 TableWithNotes = tuple[Grid, tuple[str, ...]]
-"""A table, and the lines of the notes below it."""
 
 
 def get_languages(result: Result) -> tuple[str, str]:

@@ -85,13 +85,10 @@ class CellStyle:
     """The optional contents of a table."""
 
     intervals: bool = False
-    """Whether cells show 95% intervals."""
     sources: bool = False
     """Whether cells show standard deviations between and within draws."""
     published: bool = False
-    """Whether there are rows from papers."""
     all_rows: bool = False
-    """Whether there are rows of controls."""
 
 
 def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:

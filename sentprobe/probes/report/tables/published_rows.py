@@ -30,7 +30,6 @@ class PublishedRow:
 
     name: str
     source: str
-    """The label of the paper, such as its authors and year."""
     accuracies: Mapping[str, float] = field(hash=False)
     """The accuracy on each task in percent, as printed."""
     kind: PublishedKind = PublishedKind.ENCODER
@@ -48,7 +47,6 @@ class PublishedTable:
 
     reference: Reference
     where: str
-    """The number of the table in the paper."""
     classifier: str
     """The preset of sentprobe with the paper's classifier."""
     items: Mapping[str, int] = field(hash=False)

@@ -23,7 +23,6 @@ class CurveSeries:
     """The identity of one line of a training curve: a task, or a contrast with a kind of negative."""
 
     name: str
-    """The name of the task or contrast."""
     kind: NegativeKind | None
     """The kind of negative in triplets; None for the accuracy of probes."""
     identity: tuple[object, ...]
@@ -63,7 +62,6 @@ class Curve:
     learned: TrainingCurve | None = None
     """The scores on the training objective."""
     versions: tuple[Mapping[str, str], ...] = ()
-    """The distinct package versions with which the results were computed."""
 
     @property
     def moments(self) -> list[TrainingMoment]:
