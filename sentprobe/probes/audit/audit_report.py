@@ -300,16 +300,14 @@ def audit_from_json(value: Mapping[str, Any]) -> Audit:
 
 
 def _parse_score(value: Mapping[str, Any]) -> ModelScore:
-    return ModelScore(
-        value["correct"], value["total"], Interval(*value["interval"]), Interval(*value["strict_interval"])
-    )
+    interval, strict = Interval(*value["interval"]), Interval(*value["strict_interval"])
+    return ModelScore(value["correct"], value["total"], interval, strict)
 
 
 def _parse_finding(value: Mapping[str, Any]) -> Finding:
     scores = {Classifier(kind): _parse_score(score) for kind, score in value["scores"].items()}
-    return Finding(
-        Cue(value["cue"]), Trial(Classifier(value["chosen"]), scores), Verdict(value["verdict"]), value["reason"]
-    )
+    trial = Trial(Classifier(value["chosen"]), scores)
+    return Finding(Cue(value["cue"]), trial, Verdict(value["verdict"]), value["reason"])
 
 
 def _check_audit(audit: Audit) -> None:

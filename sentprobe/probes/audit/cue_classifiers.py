@@ -220,9 +220,8 @@ def predict_with_linear_model(train: Any, matrices: Sequence[Any], targets: Indi
     scaler = import_module_of_extra("sklearn.preprocessing").MaxAbsScaler().fit(train[:, :column_limit])
     scaled_train, *scaled_matrices = (scaler.transform(matrix[:, :column_limit]) for matrix in (train, *matrices))
     merge = _merge_equal_columns(scaled_train)
-    model = import_module_of_extra("sklearn.linear_model").LogisticRegression(
-        max_iter=300, tol=_TOLERANCE, random_state=seed
-    )
+    linear_model = import_module_of_extra("sklearn.linear_model")
+    model = linear_model.LogisticRegression(max_iter=300, tol=_TOLERANCE, random_state=seed)
     with warnings.catch_warnings():
         # A model that has nearly converged still measures a cue fairly.
         warnings.simplefilter("ignore", import_module_of_extra("sklearn.exceptions").ConvergenceWarning)

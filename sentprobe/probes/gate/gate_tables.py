@@ -20,7 +20,8 @@ from sentprobe.values import group_by
 HEADER = ("contrast and example", "negative in the", "false hits", "misses", "AUC", "EER")
 
 
-KEPT = "The threshold was chosen to keep {}% of paraphrases"
+KEPT = "The threshold was chosen to keep {:g}% of paraphrases"
+KEPT_OF_PASSING = "The second threshold was chosen to keep {:g}% of the paraphrases that pass the first"
 
 
 class FalseHitsError(SentprobeError):
@@ -106,13 +107,8 @@ def format_gate_notes(results: GateResults) -> str:
     """Return the notes below the table, one per line."""
     keep, notes = results.draws[0].keep, []
     if keep is not None:
-        is_cascade = bool(results.draws[0].stages)
-        kept = (
-            "The second threshold was chosen to keep {}% of the paraphrases that pass the first" if is_cascade else KEPT
-        )
-        notes += [
-            f"{kept.format(f'{100 * keep:g}')}, in one half of the units; the figures are measured on the other half."
-        ]
+        kept = KEPT_OF_PASSING if results.draws[0].stages else KEPT
+        notes += [f"{kept.format(100 * keep)}, in one half of the units; the figures are measured on the other half."]
     for stage in results.draws[0].stages:
         notes += [f"{stage.scorer} scored {stage.pairs:,} pairs, {stage.pairs_per_second:,.0f} per second."]
     if not results.draws[0].rates[0].contrast:
@@ -123,9 +119,8 @@ def format_gate_notes(results: GateResults) -> str:
         if ties := sum(rates.ties for rates in draws):
             notes += [f"{draws[0].name}: {format_count(ties, 'negative')} have exactly the positive's score."]
         if at_threshold := sum(rates.at_threshold for rates in draws):
-            notes += [
-                f"{draws[0].name}: {format_count(at_threshold, 'pair')} exactly at the threshold, counted as passing."
-            ]
+            pairs = format_count(at_threshold, "pair")
+            notes += [f"{draws[0].name}: {pairs} exactly at the threshold, counted as passing."]
     return "".join(f"{note}\n" for note in (*notes, *(f"Left out: {reason}." for reason in results.left_out)))
 
 
@@ -192,9 +187,8 @@ def format_junit(results: GateResults, max_false_hits: float | None) -> str:
     for draws in cells:
         name = draws[0].name
         case = ET.SubElement(suite, "testcase", classname="sentprobe.gate", name=name, time="0")
-        figures = (
-            f"false hits {100 * _average(draws, 'false_hits'):.1f}%, misses {100 * _average(draws, 'misses'):.1f}%"
-        )
+        false_hits, misses = (100 * _average(draws, field) for field in ("false_hits", "misses"))
+        figures = f"false hits {false_hits:.1f}%, misses {misses:.1f}%"
         if name in exceeding:
             message = f"{figures}; at most {100 * (max_false_hits or 0):g}% false hits are accepted"
             example = escape_control_characters(" / ".join(draws[0].example))

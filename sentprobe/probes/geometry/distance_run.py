@@ -51,9 +51,7 @@ def measure_encoders(
         for encoder, encoder_results in zip(encoders, reused, strict=True)
         for result in _complete_results(encoder, materials, encoder_results, settings, reporter or SilentReporter())
     ]
-    return GeometryOutcome(
-        tuple(results), sum(result is not None for reused_results in reused for result in reused_results)
-    )
+    return GeometryOutcome(tuple(results), sum(result is not None for row in reused for result in row))
 
 
 def _complete_results(

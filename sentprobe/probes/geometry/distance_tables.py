@@ -52,10 +52,7 @@ def build_geometry_grid(
 def list_contrasts(results: Sequence[GeometryResult]) -> list[str]:
     """Return the distinct contrasts in the order of the table, then the distinct tasks in order of appearance."""
     contrasts = dict.fromkeys(result.contrast for result in results)
-    return [
-        *(name for name in CONTRASTS if name in contrasts),
-        *(name_ for name_ in contrasts if name_ not in CONTRASTS),
-    ]
+    return [*(name for name in CONTRASTS if name in contrasts), *(name for name in contrasts if name not in CONTRASTS)]
 
 
 def list_encoders(results: Sequence[GeometryResult]) -> list[str]:
@@ -141,9 +138,8 @@ def _format_margin(draws: CellDraws, kind: NegativeKind, nearness: Nearness) -> 
 
 def _format_gap_left(draws: CellDraws, kind: NegativeKind) -> str:
     """Return the share of the gap between accuracy and 100% that remains after whitening, as text."""
-    before, after = (
-        drawn.estimate_accuracy(draws, kind, nearness) for nearness in (Nearness.COSINE, Nearness.WHITENED)
-    )
+    before = drawn.estimate_accuracy(draws, kind, Nearness.COSINE)
+    after = drawn.estimate_accuracy(draws, kind, Nearness.WHITENED)
     if before is None or after is None or before.mean == 1:
         return NO_VALUE
     return f"{(1 - after.mean) / (1 - before.mean):.2f}"
@@ -219,10 +215,8 @@ def format_notes(results: Sequence[GeometryResult], nearness: Nearness, *, by: G
         # In a language with cases, fronting the object does not change the words of anchor and positive.
         is_drawn = all(name in CONTRASTS for name in same_words)
         has_same_forms = is_drawn and all(find_language(r.drawing.language).has_fronting for r in results)
-        accuracies = (
-            "50.0 in both forms" if has_same_forms else "50.0 in the positive's form and at 0.0 in the anchor's"
-        )
-        lines.append(f"A bag of words is at {accuracies}: {', '.join(same_words)}.")
+        forms = "both forms" if has_same_forms else "the positive's form and at 0.0 in the anchor's"
+        lines.append(f"A bag of words is at 50.0 in {forms}: {', '.join(same_words)}.")
     if nearness is Nearness.COSINE and by is None:
         if _has_ranges(results):
             lines.append(

@@ -193,9 +193,8 @@ def _compute_distances(part: tr.TripletPart) -> NDArray[np.int64]:
         name: np.minimum(column, int(name.rpartition(".")[2] in STRUCTURAL))
         for name, column in part.anchors.values.items()
     }
-    _, first, inverse = np.unique(
-        np.stack([*structural.values()], axis=1), axis=0, return_index=True, return_inverse=True
-    )
+    rows = np.stack([*structural.values()], axis=1)
+    _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     layout, names = part.anchors.build_layout(), [*structural]
     columns = [structural[name][first].tolist() for name in names]
     distances = np.array(

@@ -78,9 +78,8 @@ def find_training_words(data: ProbeDataset) -> frozenset[str]:
 
 def _digest_test_items(data: ProbeDataset) -> str:
     test = data.splits[Split.TEST]
-    items = [
-        f"{data.labels[label]}\t{data.sentences[row]}\n" for row, label in zip(test.rows, test.targets, strict=True)
-    ]
+    pairs = zip(test.rows, test.targets, strict=True)
+    items = (f"{data.labels[label]}\t{data.sentences[row]}\n" for row, label in pairs)
     return sha256("".join(items).encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -93,10 +92,8 @@ def find_lemma(token: str, lexicon: Lexicon) -> str:
     return readings[0][0].lemma if readings else FUNCTION_STEMS.get(word) or _stem(word)
 
 
-FUNCTION_STEMS = {word: word for word in ("are", "by", "did", "do", "is", "not", "was", "were")} | {
-    "being": "be",
-    "does": "doe",
-}
+UNCHANGED_WORDS = ("are", "by", "did", "do", "is", "not", "was", "were")
+FUNCTION_STEMS = {word: word for word in UNCHANGED_WORDS} | {"being": "be", "does": "doe"}
 """Snowball stems of the function words in compeval's tasks, which thus need no import of NLTK (two seconds)."""
 
 

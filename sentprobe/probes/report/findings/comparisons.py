@@ -315,10 +315,8 @@ PAIRED_T_TEST = "paired t-test (Adi et al. 2017)"
 
 def _describe_unequal_draws(comparisons: Sequence[Comparison]) -> str:
     most = max((comparison.draws for comparison in comparisons), default=0)
-    names = (
-        f"{c.first.encoder} - {c.second.encoder} on {c.first.task} ({c.draws})" for c in comparisons if c.draws < most
-    )
-    text = ", ".join(names)
+    fewer = [c for c in comparisons if c.draws < most]
+    text = ", ".join(f"{c.first.encoder} - {c.second.encoder} on {c.first.task} ({c.draws})" for c in fewer)
     return f"Fewer than {most} draws: {text}." if text else ""
 
 

@@ -85,7 +85,7 @@ def _read_task(path: Path) -> tuple[str, float]:
         raise FormatError(f"{path}: {error}") from None
     except (KeyError, TypeError, AttributeError, StopIteration, IndexError):
         raise FormatError(
-            f"{path}: not a result of MTEB; 'task_name' and 'scores' with 'main_score' are wanted"
+            f"{path}: not a result of MTEB: it needs 'task_name' and 'scores' with 'main_score'"
         ) from None
 
 

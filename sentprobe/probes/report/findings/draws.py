@@ -16,14 +16,8 @@ def join_draws(tables: Sequence[Results]) -> tuple[Results, ...]:
     way with another seed. Tables whose seed or origin is unknown are not joined. If the name of an encoder contains the
     seed of the draw (``bow?seed=10`` in draw 10), the joined table leaves this seed out of the name.
     """
-    joined = tuple(tables)
-    namings: tuple[Naming, ...] = (
-        lambda record: record.encoder,
-        lambda record: remove_run_seed(record.encoder, record.seed),
-    )
-    for naming in namings:
-        joined = _join_by_name(joined, naming)
-    return joined
+    joined = _join_by_name(tables, lambda record: record.encoder)
+    return _join_by_name(joined, lambda record: remove_run_seed(record.encoder, record.seed))
 
 
 Naming = Callable[[Result], str]

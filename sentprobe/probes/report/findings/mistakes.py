@@ -135,9 +135,7 @@ def _check_name(kind: str, name: str | None, known_names: Sequence[str]) -> None
         )
 
 
-def find_all_mistakes(
-    results: Results, items: ItemTables, count: int, *, column: str | None = None
-) -> list[WrongItems]:
+def find_all_mistakes(results: Results, items: ItemTables, count: int, *, column: str | None) -> list[WrongItems]:
     """Return at most *count* incorrectly answered items of each result or, with *column*, of each part."""
     if column is not None:
         check_column(items.values(), column)

@@ -318,9 +318,8 @@ def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
     """Return the name of an encoder or control; None if its answers are constant, as for words on mirror pairs."""
     if are_constant(draws, condition):
         return None
-    return (
-        draws[0].encoder if condition is Condition.PROBE else (condition, *list_shared_properties(draws[0], condition))
-    )
+    first = draws[0]
+    return first.encoder if condition is Condition.PROBE else (condition, *list_shared_properties(first, condition))
 
 
 def _subtract_answers(pair: tuple[Result, Result], conditions: ConditionPair) -> tuple[st.Floats, st.Floats]:

@@ -162,9 +162,8 @@ class TableFindings:
 
     def find_solvable_tasks(self, condition: Condition = Condition.BAG_OF_WORDS) -> frozenset[str]:
         """Return the tasks on which a control (by default the bag of words) may know the answer and is above chance."""
-        return frozenset(
-            test.draws[0].task for test in self.free_controls if test.condition is condition and test.is_above
-        )
+        tests = (test for test in self.free_controls if test.condition is condition)
+        return frozenset(test.draws[0].task for test in tests if test.is_above)
 
     def find_figure(self, draws: Sequence[Result], condition: Condition) -> Figure | None:
         """Return the figure of an encoder or control on a task."""
@@ -308,9 +307,8 @@ def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Res
 
 def judge_controls(results: Results) -> tuple[control_verdicts.ControlRun, ...]:
     """Return all controls of a table, with the verdicts of its tests against chance."""
-    verdicts = {
-        identify_control(test.draws[0], test.condition): test.verdict for test in find_table(results).free_controls
-    }
+    tests = find_table(results).free_controls
+    verdicts = {identify_control(test.draws[0], test.condition): test.verdict for test in tests}
     return tuple(
         run if run.must_be_at_chance else replace(run, decision=verdicts[identify_control(run.result, run.condition)])
         for run in control_verdicts.find_controls(results)

@@ -4,7 +4,7 @@ import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
@@ -170,10 +170,7 @@ def describe_reproduction(
         *distances,
         *provenances,
     ]
-    versions = (
-        *(making.versions for making in sources),
-        *(packages for curve in curves for packages in curve.versions),
-    )
+    versions = (*(source.versions for source in sources), *chain.from_iterable(curve.versions for curve in curves))
     commands = (*(making.command for making in sources), *(curve.learned.command for curve in curves if curve.learned))
     records = sorted(results.records, key=lambda record: (results.tasks.index(record.task), record.seed))
     encoded: list[Result | GeometryResult] = [*records, *distances]

@@ -149,9 +149,7 @@ def _build_best_row(results: Results, audit: Audit) -> Iterator[pn.DotRow]:
 
 
 def _build_page_audit(audit: Audit, name: str) -> PageAudit:
-    rows = (
-        GridRow(first, "", tuple(map(GridCell, cells))) for (first, *cells), _ in audit_report.build_cue_rows(audit)
-    )
+    rows = (GridRow(cue, "", tuple(map(GridCell, cells))) for (cue, *cells), _ in audit_report.build_cue_rows(audit))
     return PageAudit(
         verdict=audit_report.format_verdict_lines(replace(audit, task=name))[0],
         is_leaky=audit.is_leaky,

@@ -1,7 +1,6 @@
 """The HTML page of ``probe gate``: a table, curves of false hits against misses, and the worst false hits."""
 
 from heapq import nlargest
-from itertools import starmap
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.probes.gate.gate_rates import find_sign
@@ -33,7 +32,11 @@ def _draw_curves(results: GateResults) -> pn.ResultPicture:
     panels = []
     for form, cases in group_by(rates, lambda case: case.form).items():
         lines = tuple(
-            pn.Line(name=case.subject, mark=marks[case.subject], points=tuple(starmap(_build_point, case.curve)))
+            pn.Line(
+                name=case.subject,
+                mark=marks[case.subject],
+                points=tuple(pn.LinePoint(100 * misses, *[100 * hits] * 3) for misses, hits in case.curve),
+            )
             for case in cases
         )
         panels.append(
@@ -53,10 +56,6 @@ def _draw_curves(results: GateResults) -> pn.ResultPicture:
         legend=pn.build_legend(marks),
         of_encoders=False,
     )
-
-
-def _build_point(misses: float, false_hits: float) -> pn.LinePoint:
-    return pn.LinePoint(100 * misses, *[100 * false_hits] * 3)
 
 
 def _build_worst_grid(results: GateResults) -> Grid:

@@ -82,9 +82,9 @@ def build_geometry_sections(
     """Yield the title, grid and notes of each geometry table."""
     tables = build_geometry_tables(results)
     for title, table in zip(describe_geometry_titles(tables), tables, strict=True):
-        probe_accuracies = describe_probe_accuracies(table, probed.records, intervals=intervals)
+        probe_cells = describe_probe_accuracies(table, probed.records, intervals=intervals)
         grid = distance_tables.build_geometry_grid(
-            table, nearness=nearness, intervals=intervals, probe_cells=probe_accuracies
+            table, nearness=nearness, intervals=intervals, probe_cells=probe_cells
         )
         origins, semrole = _describe_origins(table, results), describe_semrole_accuracies(table, probed.records)
         yield title, grid, "".join((*origins, distance_tables.format_notes(table, nearness), *semrole))

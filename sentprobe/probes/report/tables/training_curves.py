@@ -153,12 +153,11 @@ def _measure_probe(record: Result) -> Measurement:
 
 
 def _measure_distances(result: GeometryResult) -> Iterator[Measurement]:
+    name, identity = result.contrast, (result.material,)
     measured = f"the positive is nearer by cosine, in {result.drawing.n} triplets"
     for kind in NegativeKind:
         score = result.find_by_group(kind)[ALL_TRIPLETS]
-        series = CurveSeries(
-            name=result.contrast, kind=kind, identity=(result.material,), chance=0.5, measured=measured
-        )
+        series = CurveSeries(name=name, kind=kind, identity=identity, chance=0.5, measured=measured)
         yield series, (score.accuracy, score.accuracy_interval)
 
 
