@@ -63,22 +63,19 @@ def compute_chunk_rows(chunk: Chunk, recipe: AnalysisRecipe, key: str) -> bytes:
     failures: list[Failure] = []
     rows: list[Row] = []
     batches: list[pa.RecordBatch] = []
-    sentences = 0
+    source, sentences = chunk.source.name, 0
     for sentences, (line, outcome) in enumerate(_iterate_outcomes(chunk, recipe), 1):
-        row = _build_row(outcome, chunk.source.name, sentences - 1, recipe)
+        row = _build_row(outcome, source, sentences - 1, recipe)
         if isinstance(row, Row):
             rows.append(row)
         else:
-            failures.append(
-                Failure(source=chunk.source.name, line=row.line or line, message=row.message, text=row.text)
-            )
+            failures.append(Failure(source=source, line=row.line or line, message=row.message, text=row.text))
         if len(rows) == BATCH_SIZE:
             batches.append(make_record_batch(rows))
             rows = []
     batches.append(make_record_batch(rows))
-    head = ChunkHead(
-        key=key, source=chunk.source.name, sentences=sentences, rows=sentences - len(failures), failures=tuple(failures)
-    )
+    row_count = sentences - len(failures)
+    head = ChunkHead(key=key, source=source, sentences=sentences, rows=row_count, failures=tuple(failures))
     sink = pa.BufferOutputStream()
     options = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
     table = pa.Table.from_batches(batches).combine_chunks()

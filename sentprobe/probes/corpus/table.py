@@ -117,10 +117,7 @@ class Table:
         return connection
 
     def create_view(self, connection: "duckdb.DuckDBPyConnection", *, view: str) -> None:
-        """Create the view *view* with the rows of the table.
-
-        Paths that DuckDB would interpret as patterns are read by Arrow.
-        """
+        """Create a view of the rows. Arrow reads paths that DuckDB would interpret as patterns."""
         paths = [to_local_path(Path(file)) for file in self.files]
         if not any(map(_PATTERN_CHARACTERS.search, paths)):
             # With Hive partitioning, a folder named depth=3 would set the column depth of all rows.
@@ -145,9 +142,7 @@ def compute_checksum(path: Path) -> str:
 
 
 def open_table(path: Path | str, *, check: bool = True) -> Table:
-    """Open the table in a folder.
-
-    - check: whether to compare the shards with their checksums (about 500 MB per second)
+    """Open the table in a folder; *check* compares the shards with their checksums (about 500 MB per second).
 
     Raises:
         UsageError: the folder is not a table.

@@ -93,11 +93,7 @@ def _find_result(encoder: Encoder, material: TripletSentences, settings: Geometr
 def measure_encoder(
     encoder: Encoder, material: TripletSentences, vectors: Vectors, whitening: ms.Whitening | None, *, command: str = ""
 ) -> rs.GeometryResult:
-    """Measure the vectors of a contrast's sentences.
-
-    - vectors: the vector of each sentence in ``material.sentences``, (sentences, dim)
-    - whitening: None leaves out the measures of whitened vectors
-    """
+    """Measure the vectors, (sentences, dim), of a contrast, also after *whitening* if this is not None."""
     raw = ms.Sides(*(vectors[rows] for rows in material.rows))
     return rs.GeometryResult(
         encoder=encoder.name,

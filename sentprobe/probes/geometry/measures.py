@@ -160,12 +160,7 @@ def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearn
 
 
 def rank_positives(sides: Sides) -> tuple[Floats, Floats]:
-    """Rank each positive among the distractors by the cosine with the anchor.
-
-    Returns:
-        The rank of each positive from 1, where a tie counts half, (n,), and its probability of rank 1 if ties are
-        broken at random, (n,).
-    """
+    """Return each positive's rank by cosine among distractors (a tie counts half), and its chance of rank 1."""
     positive_nearness = sides.compute_nearness(ANCHOR, POSITIVE, Nearness.COSINE)
     distractors = range(HARD + 1, len(sides))
     margins = (positive_nearness - sides.compute_nearness(ANCHOR, side, Nearness.COSINE) for side in distractors)

@@ -104,10 +104,9 @@ def _build_triplet(data: ProbeDataset, pair: tuple[int, int], lexicon: Lexicon) 
         (first_event,), (second_event,) = (parse(text, lexicon) for text in texts)
     except (ParseError, ValueError):  # a ValueError means that a sentence is ambiguous
         return None
-    paths = sorted(
-        _list_clause_paths(first_event), key=lambda path: _get_clause(first_event, path).predicate not in words
-    )
-    is_parallel = [*_list_clause_paths(second_event)] == [*_list_clause_paths(first_event)]
+    all_paths = [*_list_clause_paths(first_event)]
+    paths = sorted(all_paths, key=lambda path: _get_clause(first_event, path).predicate not in words)
+    is_parallel = [*_list_clause_paths(second_event)] == all_paths
     if has_same_meaning(first_event, second_event) or not is_parallel:
         return None
     for path in paths:

@@ -99,11 +99,7 @@ class SeedScore:
         return unpack_bits(self.right, self.total)
 
     def answers(self, targets: Indices, labels: int) -> Indices | None:
-        """Return the predicted label of each test item, (total,) int64; None if the predictions are not stored.
-
-        - targets: the correct labels, (total,) int64
-        - labels: the number of labels
-        """
+        """Return the predicted label of each item, (total,) int64, given the correct ones; None if not stored."""
         is_wrong = ~self.items()
         if labels != 2 and len(self.wrong_answers) != is_wrong.sum():
             return None
@@ -382,10 +378,7 @@ class Results:
 
 
 def summarize_norms(lengths: Sequence[int], norms: NDArray[np.float64]) -> tuple[Norm, ...]:
-    """Return the mean and standard deviation of the vector norms for each sentence length.
-
-    - lengths: the number of tokens of each sentence, (n,)
-    - norms: the norm of each sentence's vector, (n,) float64
+    """Return the mean and standard deviation of vector norms, (n,), for each sentence length in *lengths*, (n,).
 
     >>> summarize_norms([3, 2, 3], np.array([1.0, 5.0, 3.0]))[1]
     Norm(tokens=3, sentences=2, mean=2.0, deviation=1.0)

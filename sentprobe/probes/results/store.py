@@ -181,12 +181,7 @@ def find_identity(result: rs.Result) -> tuple[str, ...]:
 
 
 def prepare_directory(path: Path, run_file: str = "") -> None:
-    """Make *path* a results folder: create it and write its marker file and its run file.
-
-    Raises:
-        UsageError: the folder has other files, or is not writable.
-        ResultsError: the marker file is damaged.
-    """
+    """Create a results folder with its marker and run file; raise an error if it has other files."""
     with _convert_read_errors(path, "cannot write results here"):
         path.mkdir(parents=True, exist_ok=True)
         _check_ownership(path)
@@ -196,12 +191,7 @@ def prepare_directory(path: Path, run_file: str = "") -> None:
 
 
 def check_directory(path: Path) -> None:
-    """Check that *path* is a results folder or can become one, without writing.
-
-    Raises:
-        UsageError: the folder has other files, or is not writable.
-        ResultsError: the marker file is damaged.
-    """
+    """Raise UsageError or ResultsError if *path* cannot be a results folder, without writing."""
     with _convert_read_errors(path, "cannot write results here"):
         if path.exists():
             _check_ownership(path)
@@ -238,9 +228,7 @@ def _reject_links(directory: Path) -> None:
     files = (file for folder in subfolders for file in (folder, *folder.glob("*")))
     for path in (*directory.glob("*.json"), directory / RUN_FILE, *files):
         if path.is_symlink():
-            raise UsageError(
-                f"{path}: is a link, and results are not written through links; replace it by the file itself"
-            )
+            raise UsageError(f"{path}: is a link, and results are not written through links; replace it by the file")
 
 
 def _check_marker(marker: Path) -> None:

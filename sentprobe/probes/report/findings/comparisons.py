@@ -136,19 +136,12 @@ def compare_results(
     condition_pairs = conditions or [paired_tests.PROBES] * len(results)
     paired = paired_tests.compare_matched_results(results, condition_pairs)
     corrected = correct_tests(paired, [len(matched) for matched in results], correction)
+    rows = zip(results, condition_pairs, paired, corrected, strict=True)
     return tuple(
         Comparison(
-            first=matched[0][0],
-            second=matched[0][1],
-            matched=matched,
-            conditions=condition_pair,
-            paired=paired_test,
-            sign_p=sign_p,
-            t_p=t_p,
+            first=matched[0][0], second=matched[0][1], matched=matched, conditions=pair, paired=test, sign_p=sign, t_p=t
         )
-        for matched, condition_pair, paired_test, (sign_p, t_p) in zip(
-            results, condition_pairs, paired, corrected, strict=True
-        )
+        for matched, pair, test, (sign, t) in rows
     )
 
 
@@ -328,10 +321,7 @@ def describe_tests(
     correction: Correction,
     note: str = "",
 ) -> str:
-    """Return the notes on the tests: the paired observations, the tests, *note*, and the number of significant ones.
-
-    - observations: the description of the paired observations (:func:`describe_pairing`)
-    """
+    """Return the notes on paired *observations*, the tests, *note*, and the number of significant differences."""
     count = len(comparisons)
     lines = [
         f"Differences in points, with 95% intervals, paired over {observations}.",

@@ -1,7 +1,4 @@
-"""Paired tests between the geometry results of encoders on the same triplets.
-
-The tests are over units (triplets of the same nouns and verbs) for one draw, and over draws for several.
-"""
+"""Paired tests between the geometry results of encoders on the same triplets, over units or over draws."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -68,10 +65,7 @@ EncoderPair: TypeAlias = tuple[GeometryTable, GeometryTable]
 
 
 def list_table_pairs(table: GeometryTable, *, against: str | None = None) -> list[EncoderPair]:
-    """Return the pairs of encoders to compare: each pair or, with *against*, each other encoder with that encoder.
-
-    Without *against*, variants of one model are paired only if there is no other model.
-    """
+    """Return the pairs of encoders to compare (see :func:`.comparisons.list_pairs`), with their results."""
     names = list_encoders(table)
     pairs = encoder_variants.list_pairs_to_compare(names)
     if against is not None:

@@ -156,20 +156,13 @@ def share_variances(
     Three draws alone have two degrees of freedom and hardly any power; docs/decisions/0013 has the reasons.
 
     Let phi be the ratio of a gain's variance over draws to its variance over items, and nu the degrees of freedom
-    (draws - 1). The shared phi is (d phi0 + nu phi) / (d + nu), and at least 1, where
-
-    - d is the degrees of freedom of the prior (:func:`estimate_prior_freedom`), 0 for a single gain
-    - phi0 is the mean phi of all gains or, if larger, that of a group of the gain, so that the variance of a noisy task
-      or encoder is not underestimated
-
-    The arguments:
+    (draws - 1). The shared phi is (d phi0 + nu phi) / (d + nu), and at least 1. Here, d is the degrees of freedom of
+    the prior (:func:`estimate_prior_freedom`). phi0 is the mean phi of all gains or, if larger, of a group of the gain,
+    so that the variance of a noisy task or encoder is not underestimated.
 
     - variances, item_variances: the variance of each gain over draws and over items, (..., gains)
-    - freedom: the degrees of freedom of each gain
     - groups: which gains belong to each task and encoder, (groups, gains)
-    - independent: the number of independent gains
-    - varying: whether the answers of each gain vary, (gains,). Other gains are left out of the prior. By default, all
-      vary.
+    - varying: whether the answers of each gain vary, (gains,); by default, all vary. Other gains are left out of phi0.
 
     Returns:
         The shared variance of each gain, (..., gains), and the degrees of freedom of the prior, (...).

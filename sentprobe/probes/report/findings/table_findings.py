@@ -250,14 +250,13 @@ def _compare_with_controls(results: Results, cells: Sequence[Sequence[Result]]) 
 def _pair_with_control(
     draws: Sequence[Result], condition: Condition, results: Results
 ) -> Iterator[tuple[Result, Result]]:
+    must_be_at_chance = control_verdicts.MUST_BE_AT_CHANCE[condition]
     for result in draws:
         if condition is Condition.BAG_OF_WORDS:
             controls = [*find_bag_of_words(result, results)]
         else:
             controls = [result] if condition in result.scores else []
-        yield from (
-            (result, control) for control in controls if not control_verdicts.MUST_BE_AT_CHANCE[condition](control)
-        )
+        yield from ((result, control) for control in controls if not must_be_at_chance(control))
 
 
 def _have_equal_answers(result: Result, control: Result, condition: Condition) -> bool:

@@ -162,11 +162,7 @@ def draw_lines(
     places: Mapping[int, float] = MappingProxyType({}),
     tick_names: Mapping[int, str] = MappingProxyType({}),
 ) -> pn.ResultPicture:
-    """Return a line plot with a panel for each task.
-
-    - points: the points of each line, by task and name
-    - places, tick_names: the positions and labels of numbers on the x-axis, if they differ from the numbers
-    """
+    """Return a line plot with a panel for each task. Numbers on the x-axis may have other *places* and labels."""
     chance_levels = {task: compute_chance_levels(r for r in records if r.task == task) for task, _ in points}
     values = [share for line in points.values() for share, _, _ in line.values()]
     low = pn.compute_floor((*values, *(level for levels in chance_levels.values() for level in levels)))
