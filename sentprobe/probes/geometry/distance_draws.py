@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import TypeAlias
 
 import numpy as np
@@ -22,10 +21,8 @@ GeometryTable: TypeAlias = tuple[GeometryResult, ...]
 
 def build_geometry_tables(results: Iterable[GeometryResult]) -> tuple[GeometryTable, ...]:
     """Divide results into tables of comparable results; results that differ only in their draw share a table."""
-    tables = _split_draws(results)
-    for naming in (attrgetter("encoder"), lambda result: remove_run_seed(result.encoder, result.drawing.seed)):
-        tables = _join_draws(tables, naming)
-    return tuple(tables)
+    tables = _join_draws(_split_draws(results), lambda result: result.encoder)
+    return tuple(_join_draws(tables, lambda result: remove_run_seed(result.encoder, result.drawing.seed)))
 
 
 EncoderNaming: TypeAlias = Callable[[GeometryResult], str]

@@ -90,11 +90,8 @@ def format_bibtex_entry(kind: str, key: str, values: Mapping[str, str]) -> str:
 @cache
 def read_references() -> Mapping[str, Reference]:
     """Read the references in the package, by key."""
-    text = files("sentprobe.probes.report").joinpath("references.toml").read_text("utf-8")
-    return {
-        key: Reference(**{**value, "key": key, "authors": tuple(value["authors"])})
-        for key, value in tomllib.loads(text).items()
-    }
+    entries = tomllib.loads(files("sentprobe.probes.report").joinpath("references.toml").read_text("utf-8")).items()
+    return {key: Reference(**{**value, "key": key, "authors": tuple(value["authors"])}) for key, value in entries}
 
 
 def find_reference(key: str) -> Reference:

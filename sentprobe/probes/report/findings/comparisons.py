@@ -323,16 +323,11 @@ def describe_tests(
 ) -> str:
     """Return the notes on paired *observations*, the tests, *note*, and the number of significant differences."""
     count = len(comparisons)
+    sign_test = "McNemar's for one seed" if observations == "items" else f"over {observations.partition(' (')[0]}"
+    corrected = f" Corrected for {count} comparisons: {CORRECTION_NAMES[correction]}; the intervals are not corrected."
     lines = [
         f"Differences in points, with 95% intervals, paired over {observations}.",
-        "p (sign): exact sign test, "
-        + ("McNemar's for one seed" if observations == "items" else f"over {observations.partition(' (')[0]}")
-        + f"; p (t-test): {t_test}."
-        + (
-            f" Corrected for {count} comparisons: {CORRECTION_NAMES[correction]}; the intervals are not corrected."
-            if count > 1
-            else ""
-        ),
+        f"p (sign): exact sign test, {sign_test}; p (t-test): {t_test}.{corrected if count > 1 else ''}",
         *([note] if note else []),
     ]
     significant_count = sum(comparison.is_significant for comparison in comparisons)

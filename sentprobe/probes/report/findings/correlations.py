@@ -183,11 +183,9 @@ def correlate_tasks(
 def build_correlation_grid(correlations: Correlations) -> Grid:
     """Build the table of correlations, with a row for each probing task and a column for each other score."""
     cells = {(pair.task, pair.score): pair for pair in correlations.pairs}
-    rows = (
-        GridRow(task, "", tuple(_build_cell(cells[task, score]) for score in correlations.scores))
-        for task in correlations.tasks
-    )
-    return Grid(("task", *correlations.scores), tuple(rows))
+    scores = correlations.scores
+    rows = [GridRow(t, "", tuple(_build_cell(cells[t, score]) for score in scores)) for t in correlations.tasks]
+    return Grid(("task", *scores), tuple(rows))
 
 
 def _build_cell(pair: Correlation) -> GridCell:

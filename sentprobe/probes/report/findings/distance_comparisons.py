@@ -49,10 +49,8 @@ class GeometryComparison(probe_comparisons.TestedDifference):
 
 
 def _list_accuracies(matched: GeometryPairs, kind: NegativeKind, nearness: Nearness) -> list[list[float]]:
-    return [
-        [_get_overall_score(result, kind, nearness).measured.accuracy for result in side]
-        for side in zip(*matched, strict=True)
-    ]
+    sides = zip(*matched, strict=True)
+    return [[_get_overall_score(result, kind, nearness).measured.accuracy for result in side] for side in sides]
 
 
 def _get_overall_score(result: GeometryResult, kind: NegativeKind, nearness: Nearness) -> GeometryScore:

@@ -65,11 +65,8 @@ def differ_in_draw(first: Result, second: Result) -> bool:
     same_vectors = first.encoder_fingerprint == second.encoder_fingerprint
     seeds = (first.encoder_seed, second.encoder_seed)
     drawn = None not in seeds and seeds[0] != seeds[1]
-    return (
-        bool(_SETTINGS(first) == _SETTINGS(second))
-        and (same_data or are_drawn_alike(first, second))
-        and (same_vectors or drawn)
-    )
+    same_settings = bool(_SETTINGS(first) == _SETTINGS(second))
+    return same_settings and (same_data or are_drawn_alike(first, second)) and (same_vectors or drawn)
 
 
 def are_drawn_alike(first: Result, second: Result) -> bool:

@@ -20,7 +20,6 @@ VERDICT_NAMES = {
 """The names of the verdicts in the legend, in the order of their shapes and colours."""
 MARKS = [*VERDICT_NAMES]
 BEST_NAME, BEST_MARK = "best encoder", 6
-TITLE = "What surface cues achieve"
 
 CAPTION = (
     "A dot is the accuracy in percent of a classifier that sees only one cue of each item, without any "
@@ -44,7 +43,6 @@ class PageAudit:
 class PageAudits:
     """The audits of all datasets on the page."""
 
-    title: str = TITLE
     lead: str
     missing: tuple[str, ...]
     picture: pn.ResultPicture

@@ -205,13 +205,9 @@ def draw_length_pictures(results: Results, by: Lengths) -> Iterator[pn.ResultPic
     if not tasks:
         return
     marks = pn.number_marks(select_best((r.encoder, r.accuracy) for r in results.records))
-    panels = [
-        panel
-        for norms in (False, True)
-        for task in tasks
-        for panel in _draw_lengths(results, task, marks, by, norms=norms)
-    ]
-    yield replace(LENGTHS, panels=tuple(panels), legend=pn.build_legend(marks))
+    accuracies = [panel for task in tasks for panel in _draw_lengths(results, task, marks, by, norms=False)]
+    norms = [panel for task in tasks for panel in _draw_lengths(results, task, marks, by, norms=True)]
+    yield replace(LENGTHS, panels=(*accuracies, *norms), legend=pn.build_legend(marks))
 
 
 def select_best(accuracies: Iterable[tuple[str, float]]) -> list[str]:

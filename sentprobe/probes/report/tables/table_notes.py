@@ -60,12 +60,9 @@ def _quote_name(name: str) -> str:
 
 def describe_all(results: Results, *, style: CellStyle | None = None) -> str:
     """Return all notes below a table, one per line."""
+    counts = control_notes.count_controls(results) if style and not style.all_rows else ()
     notes = (
-        *(
-            f"{note} (--all-rows shows their rows)"
-            for note in control_notes.count_controls(results)
-            if style and not style.all_rows
-        ),
+        *(f"{note} (--all-rows shows their rows)" for note in counts),
         *describe_classifiers(results),
         *describe_figures(results),
         *control_notes.describe_controls(results),
@@ -245,13 +242,8 @@ def write_table_notes(
 def summarize(table: Results, style: CellStyle, missing: Sequence[EncoderOnTask] = ()) -> Iterator[str]:
     """Yield a summary of the notes in at most three lines: figures, uncertainty, and controls."""
     yield " ".join(_summarize_figures(table, style))
-    yield " ".join(
-        [
-            spread_notes.summarize_spread(table),
-            *spread_notes.describe_missing_cells(table, missing),
-            *_list_cautions(table),
-        ]
-    )
+    missing_notes = spread_notes.describe_missing_cells(table, missing)
+    yield " ".join([spread_notes.summarize_spread(table), *missing_notes, *_list_cautions(table)])
     if controls := " ".join(control_notes.summarize_controls(table)):
         yield controls
 
