@@ -11,7 +11,7 @@ from strategies import full_events, maybe
 from thoroughness import examples
 
 from sentprobe.errors import UsageError
-from sentprobe.generator.events.event import Event
+from sentprobe.generator.events.event import GAP, Dative, Event, iterate_clauses
 from sentprobe.generator.events.event_json import event_from_json, event_to_json
 from sentprobe.generator.events.licenses import select_licensed
 from sentprobe.generator.events.matching import contains
@@ -35,8 +35,16 @@ noun_phrase_events = full_events(LEXICON, vocabulary="odd")
 @given(noun_phrase_events)
 @examples(200)
 def test_parsing_undoes_realizing(event: Event) -> None:
-    assert [*parse(realize(event, LEXICON).text, LEXICON)] == select_licensed(list_readings(event), LEXICON)
+    parsed = parse(realize(event, LEXICON).text, LEXICON)
+    readings = [reading for reading in parsed if list_objects(reading) == list_objects(event)]
+    assert readings == select_licensed(list_readings(event), LEXICON)
     assert list_readings(event)[0] == event
+
+
+def list_objects(event: Event) -> list[tuple[Dative | None, bool, bool]]:
+    """Return the form of the objects of each clause; "lent the man that saw the doctor the pen" has two."""
+    clauses = [clause for clause, _ in iterate_clauses(event)]
+    return [(clause.dative, clause.patient is None, clause.recipient is GAP) for clause in clauses]
 
 
 @given(noun_phrase_events)

@@ -25,6 +25,7 @@ from sentprobe.generator.events.event import (
     Mood,
     Number,
     Participant,
+    Reflexive,
     Tense,
     iterate_clauses,
     iterate_participants,
@@ -70,7 +71,7 @@ def test_generated_sentences_get_the_labels_of_their_events(event: Event) -> Non
     assert row.subject is not None
     assert row.subject.number is subject.number
     assert row.tags[row.subject.index] == ("NN" if subject.number is Number.SINGULAR else "NNS")
-    if event.voice == "active" and isinstance(event.patient, Participant):
+    if event.voice == "active" and isinstance(event.patient, Participant | Reflexive):
         assert row.object is not None
         assert row.object.number is event.patient.number
     else:
