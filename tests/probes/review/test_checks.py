@@ -282,7 +282,7 @@ def test_a_draw_that_is_not_finished_is_no_other_version() -> None:
     """It is unfinished, and so are draws that only some encoders have."""
     (finding,) = find_by("data", Results(SOUND.records[:-1]))
     assert finding.severity is WARNING
-    assert finding.figures == ("Unequal draws: seed 20 without poor on Order, so other draws stand in another table.",)
+    assert finding.figures == ("Unequal draws: seed 20 lacks poor on Order, so other draws are in another table.",)
     other_seeds = Results((*SOUND.records[:2], *SOUND.records[-1:]))
     (finding,) = find_by("data", other_seeds)
     assert [figure.partition(",")[0] for figure in finding.figures] == [

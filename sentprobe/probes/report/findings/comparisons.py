@@ -164,7 +164,7 @@ def list_pairs(
     Without *baseline*, variants of one model are paired only if there is no other model.
 
     Raises:
-        UsageError: there are fewer than two encoders, or *baseline* is not one of them.
+        UsageError: there are fewer than two encoders, or no encoder has the name *baseline*.
     """
     if len(encoders) < 2:
         raise UsageError(f"{source} has {format_count(len(encoders), 'encoder')}; a comparison needs two")

@@ -166,7 +166,7 @@ def _describe_unconverged(results: Results) -> Iterator[str]:
 
 
 def find_truncated(results: Results) -> list[Result]:
-    """Return, for each encoder and task with truncated sentences, the result of the draw that has most of them."""
+    """Return, for each encoder and task with truncated sentences, the draw in which most sentences are truncated."""
     worst = [max(draws, key=lambda result: result.truncated or 0) for draws in results.records_by_cell.values()]
     return [result for result in worst if result.truncated]
 
@@ -213,7 +213,7 @@ LONGEST_COMMAND = 100
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteStyle:
-    """Whether all notes or a summary of them are shown below a table."""
+    """Whether all notes or only a summary is shown below a table."""
 
     complete: bool = False
     command: str = ""
