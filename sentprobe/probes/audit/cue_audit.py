@@ -54,7 +54,7 @@ BoundKey = Callable[[tuple[str, ...], tuple[int, ...]], Hashable]
 
 
 def compute_bound(data: ProbeDataset, split: Split, key: BoundKey) -> Bound:
-    """Return the bound for functions of *key*: of all items with one value, those with the most common label count."""
+    """Return the bound for functions of *key*, which give the same answer to all items with the same key."""
     counts: dict[Hashable, Counter[int]] = {}
     items = data.splits[split]
     tokens = [tuple(sentence.split()) for sentence in data.sentences]

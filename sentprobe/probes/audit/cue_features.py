@@ -182,7 +182,7 @@ def _list_ngrams(tokens: Sequence[str], sizes: Sequence[int]) -> Iterator[str]:
 
 
 def _extract_ngrams(item: CueItem) -> Features:
-    """Return the n-grams of the sentence, with probe words and with <0> and <1> in place of probe words."""
+    """Return the n-grams of the sentence, also with the probe words replaced by <0> and <1>."""
     return (
         _extract_presence(item)
         | _count_names(_list_ngrams(item.tokens, (3,)))

@@ -130,7 +130,7 @@ def find_sign(measure: str) -> int:
 
 
 def _select_units(pairs: ScoredPairs, remainder: int) -> ScoredPairs:
-    """Return the pairs of even (0) or odd (1) units."""
+    """Return the pairs in units whose number is even (*remainder* 0) or odd (*remainder* 1)."""
     is_same, is_different = pairs.same_units % 2 == remainder, pairs.different_units % 2 == remainder
     return replace(
         pairs,

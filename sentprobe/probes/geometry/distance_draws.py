@@ -29,7 +29,7 @@ EncoderNaming: TypeAlias = Callable[[GeometryResult], str]
 
 
 def _join_draws(tables: Sequence[GeometryTable], naming: EncoderNaming) -> list[GeometryTable]:
-    """Join tables that differ only in their draw if encoders are named by *naming*."""
+    """Rename encoders by *naming*, and join the tables that then differ only in their draw."""
     joined: list[GeometryTable] = []
     for draw in tables:
         renamed = _rename_encoders(draw, naming)

@@ -148,7 +148,7 @@ class TripletScores:
 
 
 def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearness) -> TripletScores:
-    """Return the answers and margins of all triplets and mirrors; ties are equal vectors in *raw*, before whitening."""
+    """Return the answers and margins of all triplets and mirrors; *raw* vectors, before whitening, decide on ties."""
     margins = np.array(
         [
             sides.compute_nearness(anchor, nearer, nearness) - sides.compute_nearness(anchor, farther, nearness)

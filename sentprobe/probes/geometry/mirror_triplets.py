@@ -45,7 +45,7 @@ class NoMirrorError(UsageError):
 def build_mirror_material(
     data: ProbeDataset, lexicon: Lexicon, drawing: triplet_sentences.TripletSampling
 ) -> triplet_sentences.TripletSentences:
-    """Build triplets from mirror pairs in which a clause can change its voice; NoMirrorError without any."""
+    """Build triplets from mirror pairs with a clause that can change its voice; raise NoMirrorError without any."""
     triplets = find_mirror_triplets(data, lexicon)
     if not triplets:
         raise NoMirrorError(

@@ -214,7 +214,7 @@ def _compute_layout_distance(layout: Layout, values: tuple[tuple[str, int], ...]
 
 
 def compute_distance(event: Event, place: str, language: Language = ENGLISH) -> int:
-    """Return the tokens from a clause's verb to its farthest participant; *place* is the path of clause or noun."""
+    """Return the number of tokens from the verb of a clause (*place*: its path) to its farthest participant."""
     tokens = plan_sentence(event, language).tokens
     positions = {token.slot: position for position, token in enumerate(tokens) if token.slot}
     clause = place if f"{place}verb" in positions else find_noun_clause(place)
@@ -229,5 +229,5 @@ _BINS: Sequence[tuple[int, str]] = ((3, "1 to 3 tokens"), (6, "4 to 6 tokens"))
 
 
 def name_distance_bin(distance: int) -> str:
-    """Return the name of the group by distance that a distance belongs to."""
+    """Return the name of the bin of a distance, such as "1 to 3 tokens"."""
     return next((name for limit, name in _BINS if distance <= limit), "7 tokens or more")

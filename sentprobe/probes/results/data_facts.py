@@ -32,16 +32,16 @@ class SplitOverlap:
 
     @property
     def is_leaky(self) -> bool:
-        """Whether more than 1% of the test items have a training sentence verbatim."""
+        """Whether the sentences of more than 1% of the test items occur verbatim in training."""
         return self.repeated > MAX_OVERLAP * self.items
 
     @property
     def has_near_copies(self) -> bool:
-        """Whether more than 1% of the test items have a training sentence, verbatim or inflected."""
+        """Whether the sentences of more than 1% of the test items occur in training, verbatim or inflected."""
         return self.repeated + self.inflected > MAX_OVERLAP * self.items
 
     def format_repeated(self) -> str:
-        """Return the share of repeated sentences as text.
+        """Return the share of test items with a training sentence as text.
 
         >>> SplitOverlap(1000, 100, 8).format_repeated()
         'the sentences of 10.0% of the test items are training sentences'
@@ -49,7 +49,7 @@ class SplitOverlap:
         return f"the sentences of {self.repeated / self.items:.1%} of the test items are training sentences"
 
     def format_inflected(self) -> str:
-        """Return the share of inflected sentences as text.
+        """Return the share of test items with an inflected training sentence as text.
 
         >>> SplitOverlap(1000, 100, 8).format_inflected()
         '0.8% differ from a training sentence by inflection, case or punctuation only'

@@ -103,7 +103,7 @@ def group_by_encoder(
 
 
 def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, source: str) -> EncoderResults:
-    """Return the encoder with this name or, for None, the only encoder; raise UsageError if there is none."""
+    """Return the encoder with this name (None: the only encoder); raise UsageError if it does not exist."""
     if not encoders:
         raise UsageError(f"{source} has no results")
     by_name = {side.encoder: side for side in encoders}
@@ -111,7 +111,7 @@ def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, s
 
 
 def choose_encoder(names: Sequence[str], encoder: str | None, *, source: str) -> str:
-    """Return *encoder* if it is in *names* or, for None, the only name; raise UsageError if there is none."""
+    """Return *encoder* (None: the only name); raise UsageError if it is not in *names*."""
     if encoder is None and len(names) > 1:
         raise UsageError(f"{source} has {len(names)} encoders; name one, as in '{source}#{names[0]}'")
     if encoder is not None and encoder not in names:

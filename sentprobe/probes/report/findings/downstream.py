@@ -90,10 +90,10 @@ def _read_task(path: Path) -> tuple[str, float]:
 
 
 def match_names(encoders: Sequence[str], scored: Sequence[str]) -> dict[str, str]:
-    """Match the names of probed encoders with names in the scores; return a mapping from the former to the latter.
+    """Return, for each probed encoder that has scores, its name in the table of scores.
 
-    Two names match if they are equal, or if only these two names refer to the same model. Prefixes such as ``st:``,
-    folders, organisations and options are ignored in the latter comparison.
+    Two names match if they are equal, or if they are the only two names of a model. Names of a model differ in prefixes
+    such as ``st:``, folders, organisations and options.
 
     >>> match_names(["bow", "st:./all-MiniLM-L6-v2"], ["sentence-transformers/all-MiniLM-L6-v2"])
     {'st:./all-MiniLM-L6-v2': 'sentence-transformers/all-MiniLM-L6-v2'}

@@ -135,7 +135,7 @@ def _select_seed_items(score: SeedScore, chosen: NDArray[np.bool_]) -> SeedScore
 
 
 def split_by_part(draws: Sequence[Result], items: ItemTables, column: str) -> dict[str, list[Result]]:
-    """Return the results of an encoder on a task, restricted to the items of each part, by part."""
+    """Return, for each part of the items, the results of an encoder on a task, restricted to this part."""
     tables = [items[result.dataset_fingerprint] for result in draws]
     values = [table.columns[column] for table in tables]
     parts = partition_values(column, (v for draw_values in values for v in draw_values), labels=tables[0].labels)

@@ -293,7 +293,7 @@ def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
 
 
 def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Results) -> bool:
-    """Return whether a figure is significantly above chance or, on a solvable task, its bag of words."""
+    """Return whether a figure is significantly above its control, which is a bag of words or chance."""
     if cell[1] in findings.find_solvable_tasks():
         comparisons = findings.compare_with_control(Condition.BAG_OF_WORDS)
         return any(comparison.is_better for comparison in comparisons if comparison.first.cell == cell)
@@ -346,7 +346,7 @@ Standings: TypeAlias = Mapping[EncoderOnTask, Standing]
 
 
 def compute_standings(results: Results) -> Standings:
-    """Return the standing of each cell in a table of comparable results."""
+    """Return the figure, the control and the group of each encoder on each task."""
     findings = find_table(results)
     solvable = findings.find_solvable_tasks()
     groups = rank_groups(results)
@@ -396,7 +396,7 @@ def _split_into_groups(
 
 
 def describe_groups(standings: Standings) -> Iterator[str]:
-    """Yield the notes on the group numbers, and on tasks with a single group."""
+    """Yield the notes on the groups of encoders that do not differ significantly."""
     sizes = Counter(task for _, task in standings)
     tasks_with_groups = {task for (_, task), standing in standings.items() if standing.groups > 1}
     if tasks_with_groups:

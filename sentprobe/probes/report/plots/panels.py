@@ -328,7 +328,7 @@ def build_legend(marks: dict[str, int]) -> tuple[tuple[str, int], ...]:
 
 
 def compute_floor(values: Iterable[float]) -> float:
-    """Return the start of an axis in percent: the largest multiple of 10, up to 90, that is at most every value.
+    """Return the start of a percent axis: the largest multiple of 10, at most 90, that is not above any value.
 
     >>> compute_floor([58.3, 47.1]), compute_floor([99.5])
     (40, 90)

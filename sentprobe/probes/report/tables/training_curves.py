@@ -96,7 +96,7 @@ def _find_curve_keys(results: Iterable[Result | GeometryResult]) -> frozenset[Cu
 def separate_training_curves(
     results: Results, distances: Sequence[GeometryResult] = (), learned: Sequence[TrainingCurve] = ()
 ) -> tuple[Results, tuple[GeometryResult, ...], tuple[Curve, ...]]:
-    """Return the probe and geometry results of finished encoders, and the curves of other encoders."""
+    """Return probe and geometry results without training checkpoints, and the curves of the checkpoints."""
     keys = _find_curve_keys([*results.records, *distances])
     divided: tuple[list[Result], list[Result]] = ([], [])
     for record in results.records:
