@@ -111,7 +111,6 @@ class CueKind:
     needs_probe: bool = False
     """Whether the cue exists only in tasks with probe words."""
     plain_title: str = ""
-    """The title in tasks without probe words, if it differs."""
     plain_description: str = ""
 
     def get_title(self, *, probed: bool) -> str:

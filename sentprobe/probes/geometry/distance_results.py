@@ -29,7 +29,6 @@ class Ranking:
 
     distractors: int
     mean: float
-    """The mean rank, from 1."""
     first: float
     """The share of triplets in which the positive has rank 1."""
     first_interval: Interval
@@ -44,7 +43,6 @@ class GeometryScore:
     by: str
     """The property by which triplets are grouped."""
     group: str
-    """The value of this property in the group."""
     measured: TripletMeasures
     right: str = ""
     """The answers for all triplets, then for all mirrors, as digits: 0 incorrect, 1 tie, 2 correct. Empty for a

@@ -85,7 +85,6 @@ class SeedScore:
     grid_values: Mapping[str, float] = field(default_factory=dict, hash=False)
     """The settings that were chosen by validation accuracy, such as the width; empty if none was chosen."""
     validation: float | None = None
-    """The accuracy on validation, if it was measured."""
     precision: str = "float32"
     provenance: Provenance | None = None
     """The provenance of the probe if it differs from that of the result, such as another run; else None."""

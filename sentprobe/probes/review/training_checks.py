@@ -64,7 +64,6 @@ class UnconvergedProbes:
     """The number of unconverged probes of one encoder on one task under one condition, over all draws."""
 
     first: Result
-    """The result of the first draw."""
     condition: Condition
     unconverged: int
     trained: int

@@ -112,7 +112,6 @@ class Correlation:
     estimate: RankCorrelation | None
     """None if fewer than three encoders have both scores, or all values of one score are equal."""
     p: float | None = None
-    """The corrected p-value."""
 
     @property
     def is_significant(self) -> bool:

@@ -35,7 +35,6 @@ class Partition:
 
     names: tuple[str, ...]
     part_of: Mapping[str, str]
-    """The name of the part of each value."""
 
     def select(self, name: str, values: Sequence[str]) -> NDArray[np.bool_]:
         """Return whether each value is in the part with this name, (n,) bool."""

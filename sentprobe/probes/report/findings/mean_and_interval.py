@@ -32,7 +32,6 @@ class Figure:
     chance_p: float
     """The uncorrected p-value of the test against chance."""
     between_draws: float | None = None
-    """The standard deviation between draws; None if it cannot be estimated."""
     between_probes: float | None = None
     """The standard deviation between the probes of one draw; None if it cannot be estimated."""
     test: paired_tests.GainTest | None = None

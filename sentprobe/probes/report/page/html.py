@@ -237,7 +237,6 @@ class ReportSection:
     title: str
     lead: str
     sentence: str
-    """The first note: the measure and chance."""
     table: PageTable | None
     """The main table; None if all tasks compare languages."""
     languages: tuple[TableWithNotes, ...]

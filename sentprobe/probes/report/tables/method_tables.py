@@ -21,7 +21,6 @@ class MethodColumn:
 
     name: str
     figure: Callable[[Result, SeedScore], float]
-    """The function that computes the figure of one probe."""
     decimals: int = 1
 
     def show(self, probes: Sequence[tuple[Result, SeedScore]]) -> str:

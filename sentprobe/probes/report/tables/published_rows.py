@@ -31,7 +31,6 @@ class PublishedRow:
     name: str
     source: str
     accuracies: Mapping[str, float] = field(hash=False)
-    """The accuracy on each task in percent, as printed."""
     kind: PublishedKind = PublishedKind.ENCODER
 
     @property

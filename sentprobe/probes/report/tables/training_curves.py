@@ -60,7 +60,6 @@ class Curve:
     source: str
     lines: dict[CurveSeries, list[StepAccuracy]]
     learned: TrainingCurve | None = None
-    """The scores on the training objective."""
     versions: tuple[Mapping[str, str], ...] = ()
 
     @property
