@@ -1,76 +1,66 @@
-"""Speed of generation with each construction, compared with transitive-rc by turns in one process.
+"""CPU time of ``gen`` with each construction, as a percentage of the speed of ``gen --template transitive-rc``.
 
 ``python benchmarks/constructions.py`` prints a table of ``generation.md``.
 """
 
 import argparse
+import os
+import resource
+import subprocess
+import sys
 import tempfile
-import time
+from itertools import product
 from pathlib import Path
 
-import pyarrow as pa
 from measure import format_table
 
-from sentprobe.generator.bulk.sentence_files import write_file
-from sentprobe.generator.events.event import Mood, Role
-from sentprobe.generator.spaces.constraints import Choices
-from sentprobe.generator.spaces.space import Space
-from sentprobe.lexicon import Kind, english
-
-FORMATS = ("text", "parquet", "conllu", "jsonl")
-BASELINE = ("transitive-rc", "transitive-rc", "english", Choices())
-MODALS = (None, *(word.lemma for word in english().words(Kind.MODAL)))
-SETTINGS = (
-    ("ditransitive", "ditransitive", "everyday", Choices()),
-    ("ditransitive-rc", "ditransitive-rc", "everyday", Choices()),
-    ("transitive-rc-ditransitive", "transitive-rc-ditransitive", "everyday", Choices()),
-    ("adjectives 0-1", "transitive-rc", "everyday", Choices(adjectives=(0, 1))),
-    ("modals or none", "transitive-rc", "english", Choices(modals=MODALS)),
-    ("coordinations 0-1", "transitive-rc", "english", Choices(coordinations=(0, 1))),
-    ("yes/no questions", "transitive-rc", "english", Choices(moods=(Mood.QUESTION,))),
-    (
-        "questions for agent or patient",
-        "transitive-rc",
-        "english",
-        Choices(moods=(Mood.QUESTION,), asked=(Role.AGENT, Role.PATIENT)),
-    ),
-    ("orders", "transitive-rc", "english", Choices(moods=(Mood.ORDER,))),
-)
-"""Name, template, vocabulary and choices of each row."""
+FORMATS = {"text": "txt", "parquet": "parquet", "conllu": "conllu", "jsonl": "jsonl"}
+"""The file ending by which ``gen`` chooses each format."""
+BASELINE = "transitive-rc"
+MODALS = "--modal none --modal can --modal could --modal may --modal might --modal must --modal should --modal would"
+SETTINGS = {
+    BASELINE: "--template transitive-rc",
+    "ditransitive": "--template ditransitive --vocabulary everyday",
+    "ditransitive-rc": "--template ditransitive-rc --vocabulary everyday",
+    "transitive-rc-ditransitive": "--template transitive-rc-ditransitive --vocabulary everyday",
+    "adjectives 0-1": "--template transitive-rc --vocabulary everyday --adjectives 0-1",
+    "modals or none": f"--template transitive-rc {MODALS}",
+    "coordinations 0-1": "--template transitive-rc --coordinations 0-1",
+    "yes/no questions": "--template transitive-rc --mood question",
+    "questions for the patient": "--template transitive-rc --mood question --ask patient",
+    "orders": "--template transitive-rc --mood order",
+}
+"""The options of ``gen`` for each row."""
 
 
-def measure_setting(setting: tuple[str, str, str, Choices], fmt: str, n: int, path: Path) -> tuple[float, float]:
-    """Return the CPU seconds and the bytes for each of *n* sentences, from building the space to the closed file."""
-    _, template, vocabulary, choices = setting
-    start = time.process_time()
-    space = Space(english(), templates=[template], vocabulary=vocabulary, choices=choices)
-    count = min(n, space.count())
-    write_file(space, space.sample(count, seed=1), path, fmt)
-    return (time.process_time() - start) / count, path.stat().st_size / count
+def measure_command(options: str, n: int, path: Path) -> float:
+    """Return the CPU seconds of a ``gen`` process that writes *n* sentences to *path*, from start to exit."""
+    command = f"-m sentprobe gen {options} -n {n} --seed 1 --out".split()
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    subprocess.run(
+        [sys.executable, *command, path], check=True, capture_output=True, env=os.environ | {"OMP_NUM_THREADS": "1"}
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    path.unlink()
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def main() -> None:
-    """Measure all settings and print the table."""
+    """Measure all settings by turns and print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--n", type=int, default=200_000, help="number of sentences")
-    parser.add_argument("--repeat", type=int, default=5, help="report the fastest of N runs")
+    parser.add_argument("--repeat", type=int, default=3, help="report the fastest of N runs")
     arguments = parser.parse_args()
-    pa.set_cpu_count(1)
     seconds: dict[tuple[str, str], float] = {}
-    sizes: dict[tuple[str, str], float] = {}
     with tempfile.TemporaryDirectory() as folder:
-        for fmt in FORMATS * arguments.repeat:
-            for setting in (BASELINE, *SETTINGS):
-                key = fmt, setting[0]
-                cost, sizes[key] = measure_setting(setting, fmt, arguments.n, Path(folder) / "sentences")
-                seconds[key] = min(seconds.get(key, cost), cost)
-    rows = []
-    for name, *_ in SETTINGS:
-        speeds = [seconds[fmt, BASELINE[0]] / seconds[fmt, name] for fmt in FORMATS]
-        ratios = [sizes[fmt, name] / sizes[fmt, BASELINE[0]] for fmt in FORMATS]
-        rows.append([name, *(f"{100 * speed:.0f} ({ratio:.2f})" for speed, ratio in zip(speeds, ratios, strict=True))])
+        for _, fmt, name in product(range(arguments.repeat), FORMATS, SETTINGS):
+            cost = measure_command(SETTINGS[name], arguments.n, Path(folder) / f"sentences.{FORMATS[fmt]}")
+            seconds[fmt, name] = min(seconds.get((fmt, name), cost), cost)
+    rows = [
+        [name, *(f"{100 * seconds[fmt, BASELINE] / seconds[fmt, name]:.0f}" for fmt in FORMATS)] for name in SETTINGS
+    ]
     print(format_table(("construction", *FORMATS), rows))
-    print({fmt: round(1 / seconds[fmt, BASELINE[0]]) for fmt in FORMATS})
+    print({fmt: round(seconds[fmt, BASELINE], 2) for fmt in FORMATS})
 
 
 if __name__ == "__main__":

@@ -30,7 +30,7 @@ from sentprobe.probes.pretraining import devices_and_precision, loop
 from sentprobe.probes.pretraining.objective import Validation
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 from sentprobe.probes.pretraining.objectives import OBJECTIVES, TextKind
-from sentprobe.probes.pretraining.optimizers import DEFAULT_PRESET
+from sentprobe.probes.pretraining.optimizers import TrainingPreset
 from sentprobe.probes.pretraining.schedule import Limits, StepInterval
 from sentprobe.probes.pretraining.texts.corpora import Sentences
 from sentprobe.probes.pretraining.texts.text_filters import TextOptions
@@ -48,7 +48,7 @@ UNTOLD = "no translations were given (--parallel)"
 def make_plan(name: str, arguments: argparse.Namespace, folder: Path) -> TrainingPlan:
     """Return the plan of an objective's training."""
     limits = Limits(steps=arguments.steps) if arguments.steps else Limits()
-    optimizer = DEFAULT_PRESET.choose_optimizer(arguments.architecture)
+    optimizer = TrainingPreset().choose_optimizer(arguments.architecture)
     return TrainingPlan(
         name=name,
         objective=name,

@@ -34,12 +34,12 @@ from sentprobe.probes.encoders.cache.vector_cache import Cache
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.encoders.protocol import Vectors
 from sentprobe.probes.runs.execution.controls import split_validation
-from sentprobe.probes.trainer.bank import Bank, BankDesign, compute_gradients, compute_logits, make_bank
 from sentprobe.probes.trainer.batches import Dropout, PreparedItems, generate_passes, prepare_items
 from sentprobe.probes.trainer.classifier import Preset
 from sentprobe.probes.trainer.devices import choose_precision
 from sentprobe.probes.trainer.fit import MAX_WEIGHTS
 from sentprobe.probes.trainer.presets import BankShape, GridPoint, find_preset, list_grid_points, override
+from sentprobe.probes.trainer.probe_bank import Bank, BankDesign, compute_gradients, compute_logits, make_bank
 from sentprobe.probes.trainer.scaling import scale_to_tensor
 from sentprobe.probes.trainer.training import (
     ITEM_ORDER_SEED,

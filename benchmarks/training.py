@@ -71,14 +71,14 @@ def measure_loop(prepared: PreparedObjective, steps: int, folder: Path) -> float
         optimizer=ADAM,
         limits=Limits(steps=WARM_UP_STEPS + steps),
         validate_every=StepInterval(10**9),
-        point_every=StepInterval(1),
+        probe_every=StepInterval(1),
     )
     store = loop.TrainingStore(folder, {}, lambda *_: None)
 
     def record_time(point: loop.ProbingPoint) -> None:
         times[point.step] = time.process_time()
 
-    loop.train(prepared, settings, store, at_point=record_time)
+    loop.train(prepared, settings, store, probe_model=record_time)
     return times[WARM_UP_STEPS + steps] - times[WARM_UP_STEPS]
 
 

@@ -1,4 +1,4 @@
-"""The grammars of the languages, and their derivations."""
+"""The grammars of the languages, and the sentence structures that they derive."""
 
 from functools import cache
 from importlib.resources import files

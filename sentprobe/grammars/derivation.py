@@ -1,14 +1,14 @@
-"""Derivations of a grammar: trees of words, and their flat form with brackets and dependencies."""
+"""Derivations of a grammar: trees of words, and the same words as a flat list with brackets and dependencies."""
 
 from dataclasses import dataclass
 
 PARENT = -1
-"""Value of ``head`` for items that depend on the head of the whole constituent."""
+"""The value of ``head`` for the items whose head is outside the constituent, and for the head of the constituent."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Leaf:
-    """A word of a derivation."""
+    """A word of a derivation, with its annotation: Penn or STTS tag, universal part of speech, features, relation."""
 
     form: str
     lemma: str
@@ -21,9 +21,9 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Hole:
-    """An unexpanded constituent; ``name`` is the role of a participant, or the name of a list of adverbs.
+    """A constituent that is not expanded into words, such as a noun phrase; ``name`` is the role of a participant.
 
-    ``case`` is its case, in a language with cases, and ``last`` says whether it ends the sentence.
+    ``case`` is the case in a language with cases, and ``last`` says whether the constituent ends the sentence.
     """
 
     category: str
@@ -35,7 +35,7 @@ class Hole:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Node:
-    """A constituent; without a label, its children take its place."""
+    """A constituent; in the constituency tree, its children replace a constituent without a label."""
 
     label: str | None
     rel: str
@@ -45,7 +45,7 @@ class Node:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlatItem:
-    """A word or hole with the index of its head item (or PARENT); the brackets of the items spell the tree."""
+    """A word or hole, with the index of its head (or PARENT), and the brackets of the tree before and after it."""
 
     content: Leaf | Hole
     head: int
@@ -56,7 +56,7 @@ class FlatItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Loose:
-    """An item whose head is not yet known."""
+    """An item of a flat derivation whose head is not yet known."""
 
     index: int
     rel: str
@@ -65,7 +65,7 @@ class _Loose:
 
 @dataclass(slots=True)
 class _Builder:
-    """Builder of one flat derivation: contents, heads with relations, and brackets, by position."""
+    """Builder of a flat derivation: contents, heads with relations, and brackets, by the position of the item."""
 
     contents: list[Leaf | Hole]
     heads: dict[int, tuple[int, str]]
@@ -73,7 +73,7 @@ class _Builder:
     after: dict[int, str]
 
     def add_node(self, node: Node | Leaf | Hole) -> tuple[int | None, list[_Loose]]:
-        """Add *node*; return the position of its head item, and the items that a higher constituent must attach."""
+        """Add *node*; return the position of its head item (None if unknown), and the items that still lack a head."""
         if not isinstance(node, Node):
             self.contents.append(node)
             index = len(self.contents) - 1
@@ -91,7 +91,7 @@ class _Builder:
     def attach_children(
         self, visited: list[tuple[Node | Leaf | Hole, int | None, list[_Loose]]]
     ) -> tuple[int | None, list[_Loose]]:
-        """Attach the children to the head child; return its position and the items that still lack a head."""
+        """Attach children to the head child; return the position of the head, and the items that still lack a head."""
         head = next((at for child, at, _ in visited if child.rel == "head"), None)
         filler = next((at for child, at, _ in visited if isinstance(child, Node) and child.is_filler), None)
         loose = [
@@ -111,7 +111,7 @@ class _Builder:
 
 
 def flatten(node: Node) -> tuple[FlatItem, ...]:
-    """Return the words and holes (constituents) of *node* in order, with heads, relations and brackets."""
+    """Return the words and holes (unexpanded constituents) of *node*, in order, with heads, relations and brackets."""
     builder = _Builder([], {}, {}, {})
     head, loose = builder.add_node(node)
     if head is not None:

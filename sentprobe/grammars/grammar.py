@@ -1,4 +1,4 @@
-"""The feature grammar, which derives trees from meanings by unification with NLTK (slow but exact)."""
+"""Feature grammars, which derive trees from meanings by unification with NLTK (slow but exact)."""
 
 from collections.abc import Iterable, Iterator
 from functools import cache
@@ -15,7 +15,7 @@ from sentprobe.lexicon.words import VERBS, VOWEL_KINDS
 
 
 class _Rule:
-    """A production as one feature structure, so that a single unification instantiates it."""
+    """A production of the grammar as one feature structure, so that one unification can apply it."""
 
     __slots__ = ("order", "structure", "terminal", "width")
 
@@ -46,7 +46,7 @@ class Grammar:
         self._rules = _index_rules(syntax)
 
     def lexicalize(self, words: Iterable[Word]) -> list[Production]:
-        """Return a production for each form of each word."""
+        """Return a production of the grammar for each inflected form of each word."""
         return [
             Production(_fill_category(schema.lhs(), word, str(form), self._language), [text])
             for word in words
@@ -57,7 +57,7 @@ class Grammar:
     def derive(
         self, goal: FeatStructNonterminal, words: Iterable[Word], *, holes: Iterable[str] = ()
     ) -> Iterator[Node]:
-        """Yield every derivation of *goal*, head first; other categories in *holes* are kept as :class:`Hole`."""
+        """Yield every derivation of *goal*; constituents below it whose category is in *holes* are not expanded."""
         lexical_rules = _index_rules(self.lexicalize(words))
         search = _Search(self._rules, lexical_rules, frozenset(holes), self._language)
         for _, node in search.expand(goal, is_root=True):
@@ -75,7 +75,7 @@ class _Search:
         self._holes = holes
 
     def expand(self, goal: FeatStruct, *, is_root: bool = False) -> Iterator[tuple[FeatStruct, Node | Leaf | Hole]]:
-        """Yield the expansions of *goal*: the unified goal, and the derivation."""
+        """Yield each derivation of *goal*, after the category with the features that the derivation implies."""
         category = goal[TYPE]
         if category in self._holes and not is_root:
             yield from self._keep_hole(goal)
@@ -91,22 +91,14 @@ class _Search:
                     yield structure["lhs"], _build_node(structure["lhs"], children)
 
     def _keep_hole(self, goal: FeatStruct) -> Iterator[tuple[FeatStruct, Hole]]:
-        """Yield *goal* unexpanded, as a hole, with the agreement features of the first rule that unifies."""
+        """Yield *goal* as a hole, after the category with the agreement features of the first rule that unifies."""
         for rule in self._rules[goal[TYPE]]:
             unified = unify(rule.structure, FeatStruct({"lhs": goal}))
             if unified is not None:
                 meaning = goal.get("SEM")
                 name = str(meaning.get("LEM", "")) if isinstance(meaning, FeatStruct) else ""
-                yield (
-                    unified["lhs"],
-                    Hole(
-                        category=goal[TYPE],
-                        name=name,
-                        rel=_get_text(goal, "REL"),
-                        case=_get_text(goal, "CASE"),
-                        last=_get_text(goal, "LAST") == "+",
-                    ),
-                )
+                rel, case, last = (_get_text(goal, feature) for feature in ("REL", "CASE", "LAST"))
+                yield unified["lhs"], Hole(category=goal[TYPE], name=name, rel=rel, case=case, last=last == "+")
                 return
 
     def _expand_children(
@@ -130,7 +122,7 @@ def _index_rules(productions: Iterable[Production]) -> dict[str, list[_Rule]]:
 
 
 def _fill_category(category: FeatStructNonterminal, word: Word, form: str, language: Language) -> FeatStructNonterminal:
-    """Return the category with the features of a word, and those in the name of its form."""
+    """Return a category with the features of a word, and the features that the name of its form states."""
     features = {"LEM": word.lemma}
     if word.kind in VERBS:
         features["FRAME"] = word.kind.value
@@ -179,5 +171,5 @@ def _build_node(category: FeatStruct, children: tuple[Node | Leaf | Hole, ...]) 
 
 @cache
 def load_grammar(language: Language) -> Grammar:
-    """Return the packaged grammar of a language."""
+    """Return the grammar of a language."""
     return Grammar(read_grammar_source(language), language)

@@ -1,6 +1,7 @@
-"""Shapes of constituents: flat derivations with holes for inner constituents and names of forms for words, cached.
+"""Shapes of constituents: flat lists with placeholders for words, and holes for inner constituents.
 
-``python -m sentprobe.grammars`` writes some hundred into ``english.shapes.json``, so that generation seldom loads NLTK.
+The grammar derives a shape from its features. ``python -m sentprobe.grammars`` stores all usual shapes in
+``english.shapes.json``, so that generation seldom loads NLTK.
 """
 
 import hashlib
@@ -22,24 +23,24 @@ from sentprobe.lexicon.words import ROLES
 
 VERB, NOUN, DETERMINER, RELATIVIZER = "@verb", "@noun", "@det", "@rel"
 ADVERB, ADJECTIVE, MODAL = "@adverb", "@adjective", "@modal"
-"""Placeholder lemmas of the items that are filled with words of the lexicon."""
+"""The lemmas of placeholders, which stand for words of the lexicon."""
 FIRST, SECOND = "first", "second"
-"""The names of the holes of a coordination."""
+"""The names of the two holes in the shape of a coordination."""
 POSITIVE = "pos"
 UNTENSED = "modal"
-"""The tense of a clause with a modal, whose verb does not agree in number."""
+"""The tense of a clause with a modal; no verb of the clause agrees in number."""
 IMPERATIVE = "imp"
 """The tense of an order."""
 TENSES = ("past", "pres")
 STATEMENT, QUESTION, ORDER = "statement", "question", "order"
 OBJECT = "object-first"
 ASKED = "who"
-"""The lemma of the question word in shapes; other question words have the same shapes."""
+"""The lemma of the question word in shapes; it also stands for other question words."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseShape:
-    """The features that determine the shape of a clause, as the grammar writes them, or "" where they do not apply."""
+    """The features that determine the shape of a clause, with the values of the grammar; "" if a feature is absent."""
 
     frame: str
     voice: str
@@ -52,9 +53,9 @@ class ClauseShape:
     mood: str = STATEMENT
     dative: str = ""
     head: str = ""
-    """The number of the noun that a relative clause modifies, if the relativizer agrees with it."""
+    """The number of the noun that a relative clause modifies, if relativizers agree with their noun."""
     front: str = ""
-    """OBJECT if the object stands first in a main clause."""
+    """OBJECT if the object stands first in a main clause, else ""."""
 
     @property
     def subject(self) -> str:
@@ -77,24 +78,24 @@ class NounShape:
     adjectives: int = 0
     case: str = ""
     last: bool = False
-    """Whether the noun phrase ends the sentence: no comma closes its relative clause."""
+    """Whether the noun phrase ends the sentence, so that no comma closes its relative clause."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairShape:
-    """The shape of two coordinated noun phrases: its holes are named FIRST and SECOND."""
+    """The shape of two coordinated noun phrases, with the holes FIRST and SECOND."""
 
 
 @dataclass(frozen=True, slots=True)
 class AdverbShape:
-    """The shape of a list of adverbs: its length."""
+    """The shape of a list of *count* adverbs."""
 
     count: int
 
 
 @dataclass(frozen=True, slots=True)
 class ReflexiveShape:
-    """The shape of a reflexive: its word."""
+    """The shape of a reflexive pronoun."""
 
     word: str
 
@@ -104,12 +105,12 @@ FlatItems: TypeAlias = tuple[FlatItem, ...]
 
 
 def find_subject_role(voice: str, dative: str = "") -> str:
-    """Return the role that is the subject under *voice*; *dative* is the form of a recipient."""
+    """Return the role of the subject by voice and, in a ditransitive passive, the form of the recipient (*dative*)."""
     return "agent" if voice == "active" else "recipient" if dative == "double" else "patient"
 
 
 def derive_shape(shape: Shape, language: Language) -> FlatItems:
-    """Derive the items of *shape* by unification. Raises SentprobeError unless there is one derivation."""
+    """Return the items of *shape*, derived with the grammar. Raises SentprobeError unless there is one derivation."""
     from sentprobe.grammars.grammar import load_grammar
 
     goal, holes = _build_goal(shape, language)
@@ -189,7 +190,7 @@ def _build_clause_goal(shape: ClauseShape, language: Language) -> Any:
 
 
 def _make_placeholder_words(shape: Shape, language: Language) -> tuple[Word, ...]:
-    """Return a placeholder word of each kind; the spelling of each of its forms is the form's name."""
+    """Return a placeholder word of each kind, whose inflected forms are spelled as the names of the forms."""
     is_vowel = isinstance(shape, NounShape) and shape.word_class == "vowel"
     verb = Kind(shape.frame) if isinstance(shape, ClauseShape) else Kind.TRANSITIVE
     kinds = (
@@ -209,13 +210,13 @@ def _make_placeholder_words(shape: Shape, language: Language) -> tuple[Word, ...
 
 
 def _list_placeholder_forms(kind: Kind, language: Language) -> tuple[str, ...]:
-    """Return the forms of a placeholder; a relativizer that does not agree has one, the first."""
+    """Return the forms of the placeholder of a kind; relativizers that do not agree have one form."""
     forms = language.forms.get(kind, ())
     return forms[:1] if kind is Kind.RELATIVIZER and "rel" not in language.agreeing_slots else forms
 
 
 def list_clause_shapes(language: Language) -> Iterator[ClauseShape]:
-    """Yield all shapes of clauses."""
+    """Yield all shapes of clauses in a language."""
     cues = (POSITIVE, *language.cues)
     features = list(product(language.aspects, cues, (False, True)))
     untensed = [UNTENSED] if Kind.MODAL in language.forms else []
@@ -231,7 +232,7 @@ def list_clause_shapes(language: Language) -> Iterator[ClauseShape]:
 
 
 def _list_variants(shape: ClauseShape, heads: Sequence[str], language: Language) -> Iterator[ClauseShape]:
-    """Yield a shape with each order, or with each number of the noun that it modifies."""
+    """Yield the shapes of a main clause by word order, or of a relative clause by the number of the modified noun."""
     if not shape.gap:
         yield shape
     for head in heads if shape.gap else ():
@@ -245,7 +246,7 @@ def _list_variants(shape: ClauseShape, heads: Sequence[str], language: Language)
 def _list_sentence_shapes(
     structures: Iterable[tuple[str, str, str, tuple[str, ...]]], features: Sequence[tuple[str, str, bool]]
 ) -> Iterator[ClauseShape]:
-    """Yield the shapes of questions and orders."""
+    """Yield the shapes of questions, and of orders ("help the man")."""
     for frame, voice, dative, gaps in structures:
         for gap, feature in product(gaps, features):
             numbers = ("sg",) if gap == find_subject_role(voice, dative) else ("sg", "pl")
@@ -257,7 +258,7 @@ def _list_sentence_shapes(
 
 
 def list_all_shapes(language: Language) -> Iterator[Shape]:
-    """Yield all shapes that the package carries."""
+    """Yield all shapes of a language that the package stores."""
     yield from list_clause_shapes(language)
     classes = language.classes if language.class_of_next_word else language.classes[:1]
     for number, word_class, clause, adjectives in product(("sg", "pl"), classes, (False, True), (0, 1)):
@@ -271,7 +272,7 @@ def list_all_shapes(language: Language) -> Iterator[Shape]:
 
 
 class ShapeTable:
-    """The items of each shape: derived on demand, or packaged as JSON *lines* by :func:`_build_key`."""
+    """The items of each shape of a language, from stored JSON *lines* by key, or derived when needed."""
 
     def __init__(
         self, language: Language, lines: Mapping[str, str] | None = None, contents: Sequence[Leaf | Hole] = ()
@@ -282,7 +283,7 @@ class ShapeTable:
         self._items: dict[Shape, FlatItems] = {}
 
     def find_items(self, shape: Shape) -> FlatItems:
-        """Return the items of *shape*; derive them if they are unknown."""
+        """Return the items of *shape*; a shape that is not stored is derived with the grammar."""
         if shape not in self._items:
             line = self._lines.get(_build_key(shape))
             self._items[shape] = derive_shape(shape, self._language) if line is None else self._read_line(line)[1]
@@ -301,12 +302,12 @@ class ShapeTable:
 
 
 def _build_key(shape: Shape) -> str:
-    """Return the begin of the line of *shape*, up to the first bracket that closes."""
+    """Return the key of *shape*: the start of its JSON line, up to the first closing bracket."""
     return json.dumps([type(shape).__name__, list(astuple(shape))]).partition("]")[0]
 
 
 def dump_shapes(table: Iterable[tuple[Shape, FlatItems]], *, source: str) -> str:
-    """Return *table* as JSON, each distinct content once, with the digest of *source* (see :func:`load_shapes`)."""
+    """Return shapes and their items as JSON for :func:`load_shapes`, with a digest of the grammar's text *source*."""
     contents: dict[tuple[str, ...], int] = {}
     shapes = []
     for shape, items in table:
@@ -323,7 +324,7 @@ def dump_shapes(table: Iterable[tuple[Shape, FlatItems]], *, source: str) -> str
 
 
 def load_shapes(text: str, language: Language) -> ShapeTable:
-    """Read the JSON of :func:`dump_shapes`; return an empty table if the JSON was made from another grammar."""
+    """Return the table in the JSON of :func:`dump_shapes`, or an empty table if the grammar has changed since."""
     *head, shapes = text.split("\n", 3)
     data = json.loads("".join([*head, "]}"]))
     if data["grammar"] != _compute_digest(read_grammar_source(language)):
@@ -346,13 +347,13 @@ def _compute_digest(source: str) -> str:
 
 
 def find_packaged_file(language: Language) -> Traversable:
-    """Return the packaged file of the shapes of a language."""
+    """Return the path of the stored shapes of a language."""
     return files("sentprobe.grammars") / f"{language.stem}.shapes.json"
 
 
 @cache
 def load_language_shapes(language: Language) -> ShapeTable:
-    """Return the shapes of a packaged grammar."""
+    """Return the table of the shapes of a language."""
     packaged = find_packaged_file(language)
     if not packaged.is_file():
         return ShapeTable(language)

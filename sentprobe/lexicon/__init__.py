@@ -1,4 +1,4 @@
-"""Words: lemmas, kinds, inflected forms; the lexicon file and its checks."""
+"""The lexicon: words with their kinds and inflected forms, lexicon files and their checks."""
 
 from sentprobe.lexicon.lexicon import Lexicon, UnknownVocabularyError, UnknownWordError
 from sentprobe.lexicon.read import english, german, read_lexicon, read_lexicon_text

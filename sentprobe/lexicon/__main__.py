@@ -1,4 +1,4 @@
-"""Make a lexicon from the XTAG database, or rewrite `inflections.tsv`.
+"""Make a lexicon file from the XTAG database, or rewrite ``inflections.tsv``.
 
     python -m sentprobe.lexicon xtag FILE --noun dog cat --transitive help --out my.toml
     python -m sentprobe.lexicon
@@ -22,7 +22,7 @@ NAME = "sentprobe.lexicon"
 
 
 def main() -> None:
-    """Run the command line; an error prints one sentence and sets the exit code."""
+    """Run the command; an error prints one sentence and sets the exit code."""
     arguments = make_parser().parse_args()
     try:
         if arguments.command == "xtag":
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of the command line, with an option for each kind of open class."""
+    """Return the parser of the command line, which has an option for each open kind of words."""
     parser = argparse.ArgumentParser(prog=NAME, description="Without a command: rewrite inflections.tsv.")
     what = "make a lexicon of lemmas, with their forms from the XTAG database"
     xtag = parser.add_subparsers(dest="command").add_parser(
@@ -51,7 +51,7 @@ def make_parser() -> argparse.ArgumentParser:
 
 
 def make_lexicon(arguments: argparse.Namespace) -> None:
-    """Write the lexicon, and name the omitted lemmas on stderr. Raises UsageError or SentprobeError."""
+    """Write the lexicon file, and name the omitted lemmas on stderr. Raises UsageError or SentprobeError."""
     lemmas = {kind: tuple(dict.fromkeys(getattr(arguments, kind) or ())) for kind in OPEN_KINDS}
     xtag_lexicon = lexicon_from_lemmas(read_xtag(arguments.database), lemmas)
     for lemma in xtag_lexicon.omitted:

@@ -1,4 +1,4 @@
-"""Words and vocabularies from the sections of a lexicon file; the checks report the mistakes skipped here."""
+"""Words and vocabularies from a lexicon file; mistakes in the file are skipped here, and reported by the checks."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -29,13 +29,13 @@ class DraftWord:
 
     @property
     def stated(self) -> Mapping[str, object]:
-        """Values of the entry, by key."""
+        """The values that the entry states, by key."""
         return self.entry.value if isinstance(self.entry.value, dict) else {}
 
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """A file's words and vocabularies; ``inherited`` holds words taken from another lexicon."""
+    """The words of a lexicon file before its checks; ``inherited`` holds words from the built-in lexicon."""
 
     document: Document
     items: tuple[DraftWord, ...]
@@ -44,17 +44,17 @@ class Draft:
 
     @property
     def words(self) -> tuple[Word, ...]:
-        """The file's own words, then the inherited ones."""
+        """The words of the file, followed by the inherited words."""
         return (*(item.word for item in self.items), *self.inherited)
 
     @property
     def vocabularies(self) -> tuple[Section, ...]:
-        """The sections that are vocabularies."""
+        """The sections of the file that define vocabularies."""
         return tuple(s for s in self.document.sections if is_vocabulary(s) and s.is_table)
 
     @property
     def synonyms(self) -> tuple[LexiconEntry, ...]:
-        """The lists of synonym sets, by kind."""
+        """The entries of the file that list synonym sets, one for each kind."""
         sections = (s for s in self.document.sections if s.name == SYNONYMS)
         return tuple(entry for section in sections for entry in section.entries)
 
@@ -62,10 +62,10 @@ class Draft:
 def make_draft(
     document: Document, lent_words: tuple[Word, ...] = (), *, ask: FormSource = look_up, language: Language = ENGLISH
 ) -> Draft:
-    """Build a document's words; *ask* infers forms, and *lent_words* gives the kinds without a section."""
+    """Return the words of a lexicon file; *ask* returns inflected forms, and *lent_words* replace absent sections."""
     sections = [s for s in document.sections if s.name in language.forms]
     items = tuple(
-        DraftWord(make_word(Kind(section.name), entry, ask, language), entry)
+        DraftWord(_make_word(Kind(section.name), entry, ask, language), entry)
         for section in sections
         for entry in section.entries
     )
@@ -77,8 +77,8 @@ def make_draft(
     return Draft(document, items, inherited, language)
 
 
-def make_word(kind: Kind, entry: LexiconEntry, ask: FormSource, language: Language) -> Word:
-    """Build a word from its stated forms and by inflecting the lemma."""
+def _make_word(kind: Kind, entry: LexiconEntry, ask: FormSource, language: Language) -> Word:
+    """Return the word of an entry, with the forms that the entry states, and otherwise the forms from *ask*."""
     table = entry.value if isinstance(entry.value, dict) else {}
     article = table.get(ARTICLE)
     return Word(
@@ -88,45 +88,45 @@ def make_word(kind: Kind, entry: LexiconEntry, ask: FormSource, language: Langua
         flags=frozenset(Flag(flag) for flag in list_strings(table.get(FLAGS)) if flag in frozenset(Flag)),
         vowel=language is ENGLISH and kind in VOWEL_KINDS and (article == "an" if article else takes_an(entry.key)),
         sort=sort if isinstance(sort := table.get(SORT), str) else PERSON,
-        takes=dict(read_takes(table.get(TAKES))),
-        gender=read_text(table, GENDER),
-        auxiliary=read_text(table, AUXILIARY),
-        english=read_text(table, ENGLISH_LEMMA),
+        takes=dict(_read_takes(table.get(TAKES))),
+        gender=_read_text(table, GENDER),
+        auxiliary=_read_text(table, AUXILIARY),
+        english=_read_text(table, ENGLISH_LEMMA),
     )
 
 
-def read_text(table: Mapping[str, object], key: str) -> str:
-    """Return the string of a key, "" without one."""
+def _read_text(table: Mapping[str, object], key: str) -> str:
+    """Return the string that a table has for *key*, or "" if there is no string."""
     return value if isinstance(value := table.get(key), str) else ""
 
 
-def read_takes(value: object) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield the sorts that a word takes, by role; a list states those of an adjective or a relativizer."""
+def _read_takes(value: object) -> Iterator[tuple[str, tuple[str, ...]]]:
+    """Yield the sorts of nouns that a word takes, by role; *value* is a table or, unless the word is a verb, a list."""
     for role, sorts in (value if isinstance(value, dict) else {MODIFIED: value}).items():
         if names := tuple(list_strings(sorts)):
             yield role, names
 
 
 def make_vocabularies(draft: Draft) -> dict[str, Vocabulary]:
-    """Resolve the vocabularies; a file without a vocabulary gets the vocabulary `all` of all its words."""
+    """Return the vocabularies by name; a file without vocabularies gets the vocabulary ``all`` with all its words."""
     names = {s.name.removeprefix(f"{VOCABULARY}."): resolve_vocabulary(s, draft) for s in draft.vocabularies}
     chosen = names or {"all": resolve_vocabulary(choose_everything(draft), draft)}
     return {name: Vocabulary(name, words) for name, words in chosen.items()}
 
 
 def make_synonyms(draft: Draft) -> dict[Kind, tuple[tuple[str, ...], ...]]:
-    """Return the synonym sets by kind."""
+    """Return the sets of synonyms by kind."""
     return {Kind(entry.key): tuple(map(tuple, list_lists(entry.value))) for entry in draft.synonyms}
 
 
 def choose_everything(draft: Draft) -> Section:
-    """Return the section of a vocabulary of all words."""
+    """Return the section that defines the vocabulary ``all``, with all words of the file."""
     kinds = {word.kind for word in draft.words}.intersection(draft.language.open_kinds)
     return Section(f"{VOCABULARY}.all", 1, tuple(LexiconEntry(kind.value, ALL, 1) for kind in kinds))
 
 
 def resolve_vocabulary(section: Section, draft: Draft) -> dict[Kind, tuple[str, ...]]:
-    """Return the lemmas that a vocabulary's section chooses, by kind."""
+    """Return the lemmas of the vocabulary that a section defines, by kind."""
     lists = {entry.key: entry.value for entry in section.entries}
     left_out = frozenset(list_strings(lists.get(EXCEPT)))
     chosen: dict[Kind, tuple[str, ...]] = dict.fromkeys(OPEN_KINDS, ())  # a language may lack some of these
@@ -139,17 +139,17 @@ def resolve_vocabulary(section: Section, draft: Draft) -> dict[Kind, tuple[str, 
 
 
 def list_strings(value: object) -> list[str]:
-    """Return the strings in a value if it is a list, else none."""
+    """Return the strings in *value* if it is a list, else an empty list."""
     members = value if isinstance(value, list) else []
     return [member for member in members if isinstance(member, str)]
 
 
 def list_lists(value: object) -> list[list[str]]:
-    """Return the lists in a value if it is a list, else none; each holds its strings."""
+    """Return the strings of each list in *value* if it is a list, else an empty list."""
     members = value if isinstance(value, list) else []
     return [list_strings(member) for member in members if isinstance(member, list)]
 
 
 def is_vocabulary(section: Section) -> bool:
-    """Return whether a section is a vocabulary and not the words of a kind."""
+    """Say whether a section defines a vocabulary."""
     return section.name.startswith(f"{VOCABULARY}.")

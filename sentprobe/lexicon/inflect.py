@@ -1,4 +1,4 @@
-"""Inflected forms from lemminflect; those of the built-in words are stored in `inflections.tsv`, as it loads slowly."""
+"""Inflected forms from lemminflect, which loads slowly; ``inflections.tsv`` stores the forms of built-in words."""
 
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -14,22 +14,22 @@ LEMMA_FORMS = frozenset({Form.NN, Form.VB, Form.VBP, Form.RB, Form.JJ})
 VOWEL_SOUND = re.compile(
     r"(?!eu|ewe|one(?!ir)|once|uni(?!n|m)|u[st][aeiu]|usu|ura|uro)[aeiou]|heir|hon(?:est|ou?r)|hour"
 )
-"""Beginning of a word that takes "an": a guess by spelling, which `article` corrects."""
+"""The start of a word that takes "an": a guess by spelling, which the key ``article`` of a lexicon file corrects."""
 
 
 def look_up(lemma: str, form: Form) -> str | None:
-    """Ask lemminflect itself for its first spelling of a form; its tables load at the first call."""
+    """Return lemminflect's first spelling of a form, or None if it has none; the first call loads its tables."""
     from lemminflect import getInflection
 
     return next(iter(getInflection(lemma, form.value)), None)
 
 
 FormSource = Callable[[str, Form], str | None]
-"""Function that returns the spelling of a form of a lemma, or None: :func:`look_up`, or a cache."""
+"""Function that returns the spelling of a form of a lemma, or None: :func:`look_up`, or a cache of its answers."""
 
 
 def inflect(lemma: str, form: Form, ask: FormSource = look_up) -> str | None:
-    """Return lemminflect's first spelling of a noun, verb, adverb or adjective form, or None if it has none.
+    """Return lemminflect's first spelling of an inflected form, or None if it has none.
 
     >>> inflect("child", Form.NNS), inflect("overtake", Form.VBN), inflect("call", Form.VBP)
     ('children', 'overtaken', 'call')
@@ -41,21 +41,21 @@ def inflect(lemma: str, form: Form, ask: FormSource = look_up) -> str | None:
 
 @cache
 def read_kept_forms() -> Mapping[tuple[str, Form], str]:
-    """Return lemminflect's answers for the built-in words."""
+    """Return the stored forms of the built-in words, by lemma and form."""
     lines = files(__package__).joinpath(KEPT_FORMS).read_text(encoding="utf-8").splitlines()
     rows = (line.split("\t") for line in lines)
     return {(lemma, Form(form)): text for lemma, form, text in rows}
 
 
 def format_kept_forms(words: Iterable[Word]) -> str:
-    """Return the text of `inflections.tsv` for these words; each line has lemma, form and spelling."""
+    """Return the text of ``inflections.tsv`` for *words*: lines of lemma, form and spelling."""
     pairs = {(w.lemma, f): None for w in words for f in w.forms if w.kind is Kind.NOUN or w.kind in VERBS}
     questions = ((lemma, form) for lemma, form in pairs if form not in LEMMA_FORMS)
     return "".join(f"{lemma}\t{form}\t{look_up(lemma, form) or ''}\n" for lemma, form in questions)
 
 
 def guess_form(lemma: str, kind: Kind, form: Form, ask: FormSource = look_up) -> str | None:
-    """Return a form that the lexicon file leaves out; None if the file must state it.
+    """Return the spelling of a form that a lexicon file does not state, or None if the file must state it.
 
     >>> guess_form("the", Kind.DETERMINER, Form.DT_PL), guess_form("who", Kind.RELATIVIZER, Form.WP)
     ('the', None)
@@ -66,7 +66,7 @@ def guess_form(lemma: str, kind: Kind, form: Form, ask: FormSource = look_up) ->
 
 
 def takes_an(lemma: str) -> bool:
-    """Return whether a noun or an adjective seems to begin with a vowel sound.
+    """Say whether a noun or an adjective seems to begin with a vowel sound.
 
     >>> [takes_an(noun) for noun in ("actor", "heir", "user", "unionist", "uncle", "lawyer")]
     [True, True, False, False, True, False]

@@ -9,6 +9,7 @@ from sentprobe.lexicon.languages.language import Language
 from sentprobe.lexicon.words import Kind, Vocabulary, Word
 
 WordReading = tuple[Word, str]
+"""A word, and the name of one of its inflected forms."""
 SynonymSets = Mapping[Kind, tuple[tuple[str, ...], ...]]
 
 
@@ -22,13 +23,13 @@ class UnknownVocabularyError(UsageError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Lexicon:
-    """A set of words, and vocabularies that select some of the words; compared by identity."""
+    """A list of words, and vocabularies that select some of the words; compared by identity."""
 
     source: str
     entries: tuple[Word, ...] = field(repr=False)
     vocabularies: Mapping[str, Vocabulary] = field(repr=False)
     synonyms: SynonymSets = field(default_factory=dict, repr=False)
-    """Sets of near-synonyms by kind; a word may be in several."""
+    """The sets of near-synonyms by kind; a word may be in several sets."""
     language: Language = field(default=ENGLISH, repr=False)
     _by_kind: Mapping[Kind, tuple[Word, ...]] = field(init=False, repr=False)
     _by_lemma: Mapping[tuple[Kind, str], Word] = field(init=False, repr=False)
@@ -38,7 +39,7 @@ class Lexicon:
         by_kind = {kind: tuple(w for w in self.entries if w.kind is kind) for kind in Kind}
         object.__setattr__(self, "_by_kind", by_kind)
         object.__setattr__(self, "_by_lemma", {(w.kind, w.lemma): w for w in self.entries})
-        object.__setattr__(self, "_by_form", group_readings(self.entries))
+        object.__setattr__(self, "_by_form", _group_readings(self.entries))
 
     def words(self, kind: Kind) -> tuple[Word, ...]:
         """Return the words of one kind, in the order of the file."""
@@ -48,8 +49,7 @@ class Lexicon:
         """Return the word with this lemma and kind.
 
         Raises:
-            UnknownWordError: there is no such word; the message names the nearest lemma of the kind, or the kinds that
-                the lemma has.
+            UnknownWordError: there is no such word; the message names the nearest lemma, or other kinds of the lemma.
 
         >>> from sentprobe.lexicon import Form, Kind, english
         >>> english().get("student", Kind.NOUN).forms[Form.NNS]
@@ -77,7 +77,7 @@ class Lexicon:
         return tuple(kind for kind in Kind if (kind, lemma) in self._by_lemma)
 
     def vocabulary(self, name: str) -> Vocabulary:
-        """Return the vocabulary of that name.
+        """Return the vocabulary with this name.
 
         Raises:
             UnknownVocabularyError: there is no such vocabulary; the message lists the existing vocabularies.
@@ -93,14 +93,14 @@ class Lexicon:
         return self.vocabularies[name]
 
     def replace_words(self, name: str, words: Mapping[Kind, Iterable[str]]) -> "Lexicon":
-        """Return the lexicon, with these words of each of these kinds in the vocabulary *name*."""
+        """Return a lexicon in which the vocabulary *name* has the lemmas in *words*, by kind; other kinds stay."""
         old = self.vocabulary(name)
         fresh = {kind: tuple(lemmas) for kind, lemmas in words.items()}
         new = replace(old, words={**old.words, **fresh})
         return Lexicon(self.source, self.entries, {**self.vocabularies, name: new}, self.synonyms, self.language)
 
     def find(self, form_text: str) -> tuple[WordReading, ...]:
-        """Return every reading of an inflected form as (word, form); empty if no word has the form.
+        """Return each word that has this inflected form, with the name of the form; empty if there are none.
 
         >>> from sentprobe.lexicon import english
         >>> [(word.lemma, form.name) for word, form in english().find("slept")]
@@ -109,8 +109,8 @@ class Lexicon:
         return self._by_form.get(form_text, ())
 
 
-def group_readings(words: Iterable[Word]) -> dict[str, tuple[WordReading, ...]]:
-    """Return every inflected form of *words* with all of its readings, in order."""
+def _group_readings(words: Iterable[Word]) -> dict[str, tuple[WordReading, ...]]:
+    """Return, for each inflected form of *words*, its readings: pairs of a word and the name of the form."""
     by_text: dict[str, list[WordReading]] = {}
     for word in words:
         for form, text in word.forms.items():

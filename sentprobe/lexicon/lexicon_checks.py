@@ -1,7 +1,7 @@
-"""The checks of a lexicon file: a table from code to function.
+"""The checks of a lexicon file, as a table from the code of a check to its function.
 
-A check takes a draft and yields the line and the details of each problem. The first line of its docstring tells the
-author of the file what to do, and stands in the message.
+A check yields the line and the details of each problem. The first line of its docstring is part of the message, and
+tells the author of the file what to do.
 """
 
 from collections import Counter
@@ -27,9 +27,9 @@ from sentprobe.lexicon.words import (
 LexiconFinding = tuple[int, str]
 ARTICLES = ("a", "an")
 TAKING_KINDS = frozenset({Kind.ADJECTIVE, Kind.RELATIVIZER})
-"""The kinds beside verbs that state the sorts of the nouns that they go with."""
+"""The kinds, in addition to verbs, that can state with which sorts of nouns they combine."""
 POLAR_KINDS = frozenset({Kind.ADVERB, Kind.DETERMINER})
-"""The kinds of negative polarity items."""
+"""The kinds of words that can be negative polarity items."""
 
 
 def check_unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
@@ -37,8 +37,8 @@ def check_unknown_kind(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     for section in draft.document.sections:
         if section.name not in {*draft.language.forms, SYNONYMS} and not drafts.is_vocabulary(section):
             kinds = draft.language.forms
-            hint = suggest_nearest(section.name, [*kinds, SYNONYMS, VOCABULARY])
-            expected = f"{format_names(kinds)}, {SYNONYMS} or {VOCABULARY}.NAME"
+            hint = _suggest_nearest(section.name, [*kinds, SYNONYMS, VOCABULARY])
+            expected = f"{_format_names(kinds)}, {SYNONYMS} or {VOCABULARY}.NAME"
             yield section.line, f"[{section.name}], expected {expected}{hint}"
 
 
@@ -46,118 +46,118 @@ def check_duplicate_lemma(draft: drafts.Draft) -> Iterator[LexiconFinding]:
     """Write a lemma once in its section, and once in a list of a vocabulary or a set of synonyms."""
     for place, first in draft.document.repeated:
         yield place.first, f"{place.key!r} in [{place.section}] is on line {first.first} already"
-    yield from find_shared_translations(draft)
-    for entry in (*list_vocabulary_entries(draft), *list_synonym_sets(draft)):
+    yield from _find_shared_translations(draft)
+    for entry in (*_list_vocabulary_entries(draft), *_list_synonym_sets(draft)):
         counts = Counter(drafts.list_strings(entry.value))
         for lemma in sorted(lemma for lemma, count in counts.items() if count > 1):
             line = draft.document.find_line(lemma, after=entry.line)
-            yield line, f"{lemma!r} stands more than once in the list of {entry.key!r}"
+            yield line, f"{lemma!r} occurs more than once in the list of {entry.key!r}"
 
 
-def find_shared_translations(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Yield the words whose English lemma translates another word; verbs with a dative translate transitive ones."""
+def _find_shared_translations(draft: drafts.Draft) -> Iterator[LexiconFinding]:
+    """Yield a problem for each word whose English translation another word of its kind has (dative: transitive)."""
     owners: dict[tuple[Kind, str], Word] = {}
     for item in draft.items:
         word, kind = item.word, Kind.TRANSITIVE if item.word.kind is Kind.DATIVE else item.word.kind
         owner = owners.setdefault((kind, word.english), word) if word.english else word
         if owner is not word:
-            yield item.entry.line, f"the English {word.english!r} of {word.lemma!r} is that of {owner.lemma!r} already"
+            yield item.entry.line, f"the English {word.english!r} of {word.lemma!r} already translates {owner.lemma!r}"
 
 
 def check_missing_form(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """State the inflected forms that are not found by inflecting the lemma."""
+    """State the inflected forms that do not follow from the lemma."""
     for item in draft.items:
         kind, forms, stated = item.word.kind, item.word.forms, item.stated
         missing = [f for f in draft.language.forms[kind] if f not in forms and isinstance(stated.get(f, ""), str)]
         if missing and (kind in draft.language.open_kinds or not forms):
             word = f"{kind} {item.word.lemma!r}"
             keys = draft.language.keys[kind]
-            expected = f'"{missing[0]}" = ...' if missing[0] in keys else f"keys of {format_names(keys)}"
-            yield (item.entry.line, f"{word} lacks {format_names(missing)}, expected {expected}")
+            expected = f'"{missing[0]}" = ...' if missing[0] in keys else f"keys of {_format_names(keys)}"
+            yield (item.entry.line, f"{word} lacks {_format_names(missing)}, expected {expected}")
         if drafts.GENDER in draft.language.keys[kind] and drafts.GENDER not in stated and not draft.language.reflexives:
             yield item.entry.line, f"{kind} {item.word.lemma!r} lacks its gender, expected {drafts.GENDER} = ..."
 
 
 def check_form_clash(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Choose words whose inflected forms tell the word, its number and its tense."""
-    yield from find_reserved_words(draft)
-    yield from find_shared_forms(draft)
+    """Choose words whose inflected forms show the word, its number and its tense."""
+    yield from _find_reserved_words(draft)
+    yield from _find_shared_forms(draft)
     for item in draft.items if draft.language.has_distinct_forms else ():
         forms, line, lemma = item.word.forms, item.entry.line, item.word.lemma
         if item.word.kind is Kind.NOUN and forms.get(Form.NN) == forms.get(Form.NNS):
             yield line, f"the plural of {lemma!r} equals its singular"
-        if is_syncretic(item.word) and Flag.SYNCRETIC not in item.word.flags:
+        if _is_syncretic(item.word) and Flag.SYNCRETIC not in item.word.flags:
             yield line, f'the past of {lemma!r} equals its plain form: flags = ["{Flag.SYNCRETIC}"]'
 
 
-def find_reserved_words(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Yield the words with a form that the grammar itself puts into sentences."""
+def _find_reserved_words(draft: drafts.Draft) -> Iterator[LexiconFinding]:
+    """Yield a problem for each word with a form that is a function word of the grammar."""
     for item in draft.items:
         reserved = draft.language.reserved - ({"who", "what"} if item.word.kind is Kind.RELATIVIZER else frozenset())
         for text in sorted(reserved & frozenset(item.word.forms.values())):
             yield item.entry.line, f"{text!r} of {item.word.lemma!r} is a word of the grammar"
 
 
-def find_shared_forms(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Yield the forms that two words share, except the transitive and the intransitive use of one verb."""
+def _find_shared_forms(draft: drafts.Draft) -> Iterator[LexiconFinding]:
+    """Yield a problem for each form that two words share, unless both are the same verb with different frames."""
     owners = {text: word for word in draft.inherited for text in word.forms.values()}
     for item in draft.items:
         for text in dict.fromkeys(item.word.forms.values()):
             owner = owners.setdefault(text, item.word)
-            if find_identity(owner, draft) != find_identity(item.word, draft):
+            if _find_identity(owner, draft) != _find_identity(item.word, draft):
                 ours = f"{text!r} of {item.word.kind} {item.word.lemma!r}"
                 yield item.entry.line, f"{ours} is also a form of {owner.kind} {owner.lemma!r}"
 
 
 def check_unknown_key(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Use the keys that entries of the kind have."""
+    """Use only keys that entries of this kind can have."""
     for item in draft.items:
         kind = item.word.kind
-        known_keys = dict.fromkeys((*draft.language.keys[kind], *list_other_keys(kind)))
-        yield from find_unexpected(item.stated, (*known_keys,), item.entry.line)
+        known_keys = dict.fromkeys((*draft.language.keys[kind], *_list_other_keys(kind)))
+        yield from _find_unexpected(item.stated, (*known_keys,), item.entry.line)
         if kind in VERBS and isinstance(sorts_by_role := item.stated.get(drafts.TAKES), dict):
-            yield from find_unexpected(sorts_by_role, ROLES[kind], item.entry.line)
+            yield from _find_unexpected(sorts_by_role, ROLES[kind], item.entry.line)
     for section in draft.vocabularies:
         for entry in section.entries:
-            yield from find_unexpected([entry.key], (*draft.language.open_kinds, drafts.EXCEPT), entry.line)
+            yield from _find_unexpected([entry.key], (*draft.language.open_kinds, drafts.EXCEPT), entry.line)
     for entry in draft.synonyms:
-        yield from find_unexpected([entry.key], draft.language.open_kinds, entry.line)
+        yield from _find_unexpected([entry.key], draft.language.open_kinds, entry.line)
 
 
-def list_other_keys(kind: Kind) -> tuple[str, ...]:
-    """Return the keys that entries of a kind have in every language."""
+def _list_other_keys(kind: Kind) -> tuple[str, ...]:
+    """Return the keys that entries of a kind can have in every language."""
     flags = (drafts.FLAGS,) if kind in VERBS or kind in POLAR_KINDS else ()
     takes = (drafts.TAKES,) if kind in VERBS or kind in TAKING_KINDS else ()
     return (*flags, *((drafts.SORT,) if kind is Kind.NOUN else ()), *takes)
 
 
 def check_flags(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Give a word only flags of its kind that are true."""
+    """Give a word only flags that its kind can have and that are true."""
     for item in draft.items:
         flags = [flag for flag in Flag if (flag in VERB_FLAGS) is (item.word.kind in VERBS)]
         for flag in drafts.list_strings(item.stated.get(drafts.FLAGS)):
             if flag not in flags:
-                yield (item.entry.line, f"{flag!r}, expected {format_names(flags)}{suggest_nearest(flag, flags)}")
+                yield (item.entry.line, f"{flag!r}, expected {_format_names(flags)}{_suggest_nearest(flag, flags)}")
         classes = sorted(item.word.flags & NO_PROGRESSIVE)
         if len(classes) > 1:
             yield item.entry.line, f"{item.word.lemma!r} is either {' or '.join(classes)}"
         if Flag.PSYCH in classes and item.word.kind is Kind.INTRANSITIVE:
-            yield item.entry.line, f"{item.word.lemma!r} is psych and has no object that feels"
-        if Flag.SYNCRETIC in item.word.flags and not is_syncretic(item.word):
+            yield item.entry.line, f"{item.word.lemma!r} has the flag psych, but no object that could have a feeling"
+        if Flag.SYNCRETIC in item.word.flags and not _is_syncretic(item.word):
             yield item.entry.line, f"the past of {item.word.lemma!r} differs from its plain form"
 
 
 def check_unknown_word(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Choose the words of a vocabulary, and synonyms, from those of the lexicon."""
+    """Choose the words of vocabularies and synonym sets from the words of the lexicon."""
     kinds_and_lemmas = [(word.kind, word.lemma) for word in draft.words]
-    for entry in (*list_vocabulary_entries(draft), *list_synonym_sets(draft)):
+    for entry in (*_list_vocabulary_entries(draft), *_list_synonym_sets(draft)):
         kinds = {*draft.language.forms} if entry.key == drafts.EXCEPT else {entry.key}
         lemmas = dict.fromkeys(lemma for kind, lemma in kinds_and_lemmas if kind in kinds)
         for lemma in dict.fromkeys(drafts.list_strings(entry.value)):
             if lemma not in lemmas:
                 line = draft.document.find_line(lemma, after=entry.line)
                 kind = "word" if entry.key == drafts.EXCEPT else entry.key
-                yield line, f"there is no {kind} {lemma!r}{suggest_nearest(lemma, lemmas)}"
+                yield line, f"there is no {kind} {lemma!r}{_suggest_nearest(lemma, lemmas)}"
 
 
 def check_tokens(draft: drafts.Draft) -> Iterator[LexiconFinding]:
@@ -175,7 +175,7 @@ def check_tokens(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_empty_vocabulary(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Give a vocabulary nouns and verbs, and a word of each kind it lists."""
+    """Give a vocabulary nouns, verbs, and a word of each kind that it lists."""
     for section in draft.vocabularies or (drafts.choose_everything(draft),):
         chosen = drafts.resolve_vocabulary(section, draft)
         if not chosen[Kind.NOUN] or not any(chosen.get(kind) for kind in VERBS):
@@ -191,42 +191,41 @@ def check_empty_vocabulary(draft: drafts.Draft) -> Iterator[LexiconFinding]:
 
 
 def check_types(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Write each value in the type that its key asks for."""
+    """Write each value in the type that its key needs."""
     for section in draft.document.sections:
         if not section.is_table:
             yield section.line, f"{section.name!r}, expected a section [{section.name}]"
     for item in draft.items:
-        yield from find_wrong_values(item)
-        yield from find_wrong_choice(item, drafts.GENDER, GENDERS)
-        yield from find_wrong_choice(item, drafts.AUXILIARY, tuple(draft.language.perfect_auxiliaries))
-    for entry in list_vocabulary_entries(draft):
-        if not is_strings(entry.value) and entry.value != drafts.ALL:
+        yield from _find_wrong_values(item)
+        yield from _find_wrong_choice(item, drafts.GENDER, GENDERS)
+        yield from _find_wrong_choice(item, drafts.AUXILIARY, tuple(draft.language.perfect_auxiliaries))
+    for entry in _list_vocabulary_entries(draft):
+        if not _is_strings(entry.value) and entry.value != drafts.ALL:
             yield entry.line, f'{entry.key!r}, expected a list of lemmas or "{drafts.ALL}"'
     for entry in draft.synonyms:
         sets = entry.value if isinstance(entry.value, list) else [None]
-        if not all(is_strings(synonyms) and len(drafts.list_strings(synonyms)) > 1 for synonyms in sets):
+        if not all(_is_strings(synonyms) and len(drafts.list_strings(synonyms)) > 1 for synonyms in sets):
             yield entry.line, f"{entry.key!r} of [{SYNONYMS}], expected a list of lists of two lemmas or more"
 
 
-def find_wrong_choice(item: drafts.DraftWord, key: str, values: tuple[str, ...]) -> Iterator[LexiconFinding]:
-    """Yield the value of a key, such as the gender of a noun, if it is none of *values*."""
+def _find_wrong_choice(item: drafts.DraftWord, key: str, values: tuple[str, ...]) -> Iterator[LexiconFinding]:
+    """Yield a problem if an entry's value for a key, such as the gender of a noun, is not among *values*."""
     if values and item.stated.get(key, values[0]) not in values:
-        yield item.entry.line, f"{key!r} of {item.word.lemma!r}, expected {format_names(values)}"
+        yield item.entry.line, f"{key!r} of {item.word.lemma!r}, expected {_format_names(values)}"
 
 
-def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
-    """Yield the values of the wrong type in a word's entry."""
+def _find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
     line, lemma = item.entry.line, item.word.lemma
     if not isinstance(item.entry.value, dict):
         yield line, f"{lemma!r}, expected a table such as {{}}"
     for key, value in item.stated.items():
-        if key == drafts.FLAGS and not is_strings(value):
+        if key == drafts.FLAGS and not _is_strings(value):
             yield line, f"{key!r} of {lemma!r}, expected a list of strings"
         elif key == drafts.ARTICLE and value not in ARTICLES:
-            yield line, f"{key!r} of {lemma!r}, expected {format_names(ARTICLES)}"
+            yield line, f"{key!r} of {lemma!r}, expected {_format_names(ARTICLES)}"
         elif key == drafts.SORT and not (isinstance(value, str) and len(value.split()) == 1):
             yield line, f"{key!r} of {lemma!r}, expected the name of a sort, in one word"
-        elif key == drafts.TAKES and not all(s and is_strings(s) for s in list_taken(item.word.kind, value)):
+        elif key == drafts.TAKES and not all(s and _is_strings(s) for s in _list_taken(item.word.kind, value)):
             form = '{ patient = ["thing"] }' if item.word.kind in VERBS else '["thing"]'
             yield line, f"{key!r} of {lemma!r}, expected sorts such as {form}"
         elif key in {*Form, drafts.ENGLISH_LEMMA} and not isinstance(value, str):
@@ -234,7 +233,7 @@ def find_wrong_values(item: drafts.DraftWord) -> Iterator[LexiconFinding]:
 
 
 def check_sorts(draft: drafts.Draft) -> Iterator[LexiconFinding]:
-    """Take sorts that nouns of the lexicon have."""
+    """Use only sorts that nouns of the lexicon have."""
     noun_sorts = {word.sort: None for word in draft.words if word.kind is Kind.NOUN}
     known_sorts = {PERSON: None, **noun_sorts}
     for item in draft.items:
@@ -242,7 +241,7 @@ def check_sorts(draft: drafts.Draft) -> Iterator[LexiconFinding]:
         stated = [sort.removeprefix(NOT) for sorts in word.takes.values() for sort in sorts]
         unknown = [sort for sort in dict.fromkeys(stated) if sort not in known_sorts]
         for sort in unknown:
-            expected = f"expected {format_names(known_sorts)}{suggest_nearest(sort, known_sorts)}"
+            expected = f"expected {_format_names(known_sorts)}{_suggest_nearest(sort, known_sorts)}"
             yield line, f"{sort!r} of {word.lemma!r}, {expected}"
         for role in () if unknown or not noun_sorts else ROLES.get(word.kind, ()):
             if not any(word.accepts(sort, role) for sort in noun_sorts):
@@ -262,11 +261,11 @@ CHECKS: Mapping[str, Callable[[drafts.Draft], Iterator[LexiconFinding]]] = {
     "L011": check_types,
     "L012": check_sorts,
 }
-"""The checks by code; L010, not TOML or not UTF-8, is found before there is a draft."""
+"""The checks by code; a file that is not TOML in UTF-8 (L010) is rejected before the checks run."""
 
 
 def find_problems(draft: drafts.Draft) -> tuple[Problem, ...]:
-    """Return all problems of a draft, in the order of the lines."""
+    """Return all problems of a lexicon file, in the order of its lines."""
     all_problems = []
     for code, check in CHECKS.items():
         rule = (check.__doc__ or "").partition("\n")[0].rstrip(".")
@@ -274,44 +273,43 @@ def find_problems(draft: drafts.Draft) -> tuple[Problem, ...]:
     return tuple(sorted(all_problems))
 
 
-def find_identity(word: Word, draft: drafts.Draft) -> tuple[str, str]:
-    """Return a key of a word; two words with the same key may share a form."""
+def _find_identity(word: Word, draft: drafts.Draft) -> tuple[str, str]:
+    """Return a key that is equal for two words if the words may share a form."""
     if word.kind in VERBS:
         return word.lemma, "verb"
     return (word.lemma, word.kind) if word.kind in draft.language.open_kinds else ("", "closed")
 
 
-def is_syncretic(word: Word) -> bool:
-    """Return whether a verb's past equals its plain form."""
+def _is_syncretic(word: Word) -> bool:
+    """Say whether a word is a verb whose past equals its plain form."""
     past = word.forms.get(Form.VBD)
     return word.kind in VERBS and past is not None and past == word.forms.get(Form.VB)
 
 
-def list_taken(kind: Kind, value: object) -> list[object]:
-    """Return the values of `takes` that should be lists of sorts; the value itself if it has the wrong type."""
+def _list_taken(kind: Kind, value: object) -> list[object]:
+    """Return the parts of the value of ``takes`` that should be lists of sorts; [None] for a verb without a table."""
     return list(value.values()) if kind in VERBS and isinstance(value, dict) else [value if kind not in VERBS else None]
 
 
-def is_strings(value: object) -> bool:
-    """Return whether a value is a list of strings only."""
+def _is_strings(value: object) -> bool:
+    """Say whether *value* is a list that has only strings."""
     return isinstance(value, list) and len(drafts.list_strings(value)) == len(value)
 
 
-def find_unexpected(keys: Iterable[str], known_keys: tuple[str, ...], line: int) -> Iterator[LexiconFinding]:
-    """Yield a finding for each unknown key."""
+def _find_unexpected(keys: Iterable[str], known_keys: tuple[str, ...], line: int) -> Iterator[LexiconFinding]:
+    """Yield a problem for each key that is not in *known_keys*."""
     for key in keys:
         if key not in known_keys:
-            yield (line, f"{key!r}, expected {format_names(known_keys)}{suggest_nearest(key, known_keys)}")
+            yield (line, f"{key!r}, expected {_format_names(known_keys)}{_suggest_nearest(key, known_keys)}")
 
 
-def list_vocabulary_entries(draft: drafts.Draft) -> list[LexiconEntry]:
-    """Return the entries with a known key of all vocabularies."""
+def _list_vocabulary_entries(draft: drafts.Draft) -> list[LexiconEntry]:
     entries = [entry for section in draft.vocabularies for entry in section.entries]
     return [entry for entry in entries if entry.key in (*draft.language.open_kinds, drafts.EXCEPT)]
 
 
-def list_synonym_sets(draft: drafts.Draft) -> list[LexiconEntry]:
-    """Return each synonym set of a known kind as an entry with the line of its first lemma."""
+def _list_synonym_sets(draft: drafts.Draft) -> list[LexiconEntry]:
+    """Return an entry for each set of synonyms of a valid kind, with the line of its first lemma."""
     sets, line = [], 1
     for entry in draft.synonyms:
         line = entry.line
@@ -321,11 +319,9 @@ def list_synonym_sets(draft: drafts.Draft) -> list[LexiconEntry]:
     return [entry for entry in sets if entry.key in draft.language.open_kinds]
 
 
-def suggest_nearest(name: str, known_names: Iterable[str]) -> str:
-    """Return a message part that suggests the nearest known name; an enum member is named by its value."""
+def _suggest_nearest(name: str, known_names: Iterable[str]) -> str:
     return suggest(name, map(str, known_names))
 
 
-def format_names(names: Iterable[str]) -> str:
-    """Return names as `a, b`."""
+def _format_names(names: Iterable[str]) -> str:
     return ", ".join(names)

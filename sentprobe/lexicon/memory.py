@@ -1,4 +1,4 @@
-"""Cached answers of lemminflect for a user's lexicon, by a digest of the file and lemminflect's version."""
+"""A cache of lemminflect's forms for a user's lexicon, by a digest of the lexicon file and lemminflect's version."""
 
 import json
 import re
@@ -16,21 +16,21 @@ from sentprobe.values import parse_json
 from sentprobe.versions import describe_package
 
 FORMAT = "sentprobe-forms 1"
-"""Name of the format, with which the first line of a file of answers begins."""
+"""The name of the file format, with which the first line of a cache file begins."""
 FOLDER = "lexicons"
-"""Folder of the files in the cache."""
+"""The name of the folder for these files in sentprobe's cache."""
 _FILE = re.compile(r"[0-9a-f]{32}\.json|\.[0-9a-f]{32}\.json\.\w+\.part")
 Answers = dict[tuple[str, Form], str | None]
-"""The spelling by lemma and form; None means that lemminflect has no such form."""
+"""Spellings by lemma and form; None means that lemminflect has no such form."""
 
 
 class DamagedAnswersError(SentprobeError):
-    """The content of a file of answers does not match its digest or format."""
+    """The content of a cache file does not match its digest, or has the wrong format."""
 
 
 @dataclass(frozen=True, slots=True)
 class Memory:
-    """Stored answers of lemminflect; it is asked once for each missing answer."""
+    """A source of inflected forms that asks lemminflect only once for each form, and stores the answers."""
 
     answers: Answers
 
@@ -43,7 +43,7 @@ class Memory:
 
 @contextmanager
 def remember_forms(cache: Path, text: str) -> Iterator[FormSource]:
-    """Give a source of forms for the lexicon *text*; store new answers below the folder *cache* if no error occurs."""
+    """Context manager: a source of inflected forms, cached below the folder *cache* for the lexicon file *text*."""
     path = find_answers_path(cache, text)
     memory = Memory({})
     with suppress(OSError, DamagedAnswersError):
@@ -58,13 +58,13 @@ def remember_forms(cache: Path, text: str) -> Iterator[FormSource]:
 
 
 def find_answers_path(cache: Path, text: str) -> Path:
-    """Return the path of the answers for a lexicon's text."""
+    """Return the path of the cache file for the text of a lexicon file."""
     key = f"{describe_package('lemminflect')}\n{text}".encode()
     return cache / FOLDER / f"{sha256(key).hexdigest()[:32]}.json"
 
 
 def find_kept_files(cache: Path) -> list[Path]:
-    """Return the files of answers below the folder *cache*, including half-written files."""
+    """Return the paths of all cache files of inflected forms below the folder *cache*, also of half-written files."""
     try:
         return sorted(path for path in (cache / FOLDER).iterdir() if _FILE.fullmatch(path.name))
     except (FileNotFoundError, NotADirectoryError):
@@ -72,7 +72,7 @@ def find_kept_files(cache: Path) -> list[Path]:
 
 
 def write_answers(answers: Answers) -> bytes:
-    """Return answers as the bytes of their file.
+    """Return the content of a cache file, as bytes.
 
     >>> write_answers({("wolf", Form.NNS): "wolves"}).splitlines()[1]
     b'[["wolf", "NNS", "wolves"]]'
@@ -83,7 +83,7 @@ def write_answers(answers: Answers) -> bytes:
 
 
 def read_answers(data: bytes) -> Answers:
-    """Return the answers of a file; the inverse of :func:`write_answers`. Raises DamagedAnswersError.
+    """Return the answers in the content of a cache file; inverse of :func:`write_answers`. Raises DamagedAnswersError.
 
     >>> read_answers(write_answers({("wolf", Form.NNS): "wolves"}))
     {('wolf', <Form.NNS: 'NNS'>): 'wolves'}

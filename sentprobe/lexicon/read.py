@@ -1,4 +1,4 @@
-"""Read a lexicon from its file."""
+"""Readers of lexicons: a lexicon file of the user, or the built-in lexicon of a language."""
 
 from functools import cache
 from importlib.resources import files
@@ -21,13 +21,13 @@ from sentprobe.lexicon.words import Word
 
 
 def read_lexicon(path: Path | Traversable, *, cache: Path | None = None, language: Language = ENGLISH) -> Lexicon:
-    """Read a lexicon file; if *cache* is a folder, store the words' inflected forms in it.
+    """Return the lexicon in a file; if *cache* is a folder, inflected forms are stored there.
 
     Raises:
-        LexiconError: the file is wrong; all of its problems are reported.
+        LexiconError: the file has mistakes; the message lists all problems.
         UsageError: the file cannot be read.
     """
-    text = decode_text(read_bytes(path), str(path))
+    text = _decode_text(_read_bytes(path), str(path))
     if cache is None:
         return read_lexicon_text(text, str(path), language=language)
     with remember_forms(cache, text) as ask:
@@ -35,11 +35,11 @@ def read_lexicon(path: Path | Traversable, *, cache: Path | None = None, languag
 
 
 def read_lexicon_text(text: str, source: str, *, ask: FormSource = look_up, language: Language = ENGLISH) -> Lexicon:
-    r"""Read a lexicon from the text of its file; error messages call the file *source*.
+    r"""Return the lexicon in the text of a lexicon file; *source* is the name of the file in error messages.
 
-    A file without a section of determiners, relativizers or modals gets these words from the built-in lexicon. A file
-    without a vocabulary gets the vocabulary `all` of all its words. *ask* returns the inflected forms that the text
-    does not state. Raises LexiconError with all problems.
+    A file without a section for determiners, relativizers or modals gets these words from the built-in lexicon. A file
+    without a vocabulary gets the vocabulary ``all`` with all its words. *ask* returns the inflected forms that the text
+    does not state. Raises LexiconError, whose message lists all problems.
 
     >>> lexicon = read_lexicon_text("[noun]\nwolf = {}\n[intransitive]\nhowl = {}", "my.toml")
     >>> lexicon.find("wolves")[0][1].name
@@ -53,18 +53,18 @@ def read_lexicon_text(text: str, source: str, *, ask: FormSource = look_up, lang
 
 
 def make_lexicon(draft: Draft, source: str) -> Lexicon:
-    """Return the lexicon of a draft."""
+    """Return the lexicon with the words and vocabularies of a lexicon file."""
     return Lexicon(source, draft.words, make_vocabularies(draft), make_synonyms(draft), draft.language)
 
 
 @cache
 def english() -> Lexicon:
-    """Return the built-in lexicon of English, the same object each time."""
+    """Return the built-in lexicon of English, always as the same object."""
     return read_built_in(ENGLISH)
 
 
 def german() -> Lexicon:
-    """Return the built-in lexicon of German, the same object each time.
+    """Return the built-in lexicon of German, always as the same object.
 
     >>> from sentprobe.lexicon import Kind
     >>> german().get("Student", Kind.NOUN).forms["NN.sg.acc"]
@@ -75,13 +75,13 @@ def german() -> Lexicon:
 
 @cache
 def read_built_in(language: Language) -> Lexicon:
-    """Return the built-in lexicon of a language, the same object each time."""
+    """Return the built-in lexicon of a language, always as the same object."""
     return make_lexicon(read_built_in_draft(language), f"{language.stem}.toml")
 
 
 @cache
 def read_built_in_draft(language: Language = ENGLISH) -> Draft:
-    """Return the words of a built-in lexicon; a test checks them."""
+    """Return the words of a built-in lexicon file, which are checked by a test instead of here."""
     name = f"{language.stem}.toml"
     text = files(__package__).joinpath(name).read_text(encoding="utf-8")
     return make_draft(read_document(text, name), language=language)
@@ -93,16 +93,15 @@ def read_closed_words(language: Language = ENGLISH) -> tuple[Word, ...]:
     return tuple(word for word in read_built_in_draft(language).words if word.kind in language.closed_kinds)
 
 
-def read_bytes(path: Path | Traversable) -> bytes:
-    """Return a file's bytes. Raises UsageError."""
+def _read_bytes(path: Path | Traversable) -> bytes:
     try:
         return path.read_bytes()
     except OSError as error:
         raise UsageError(f"{path}: cannot read the lexicon: {error.strerror}") from None
 
 
-def decode_text(data: bytes, path: str) -> str:
-    """Return UTF-8 bytes as text. Raises LexiconError (problem L010) with the line."""
+def _decode_text(data: bytes, path: str) -> str:
+    """Return UTF-8 bytes as text. Raises LexiconError (problem L010) with the line of the first invalid byte."""
     try:
         return data.decode("utf-8")
     except UnicodeDecodeError as error:
@@ -112,7 +111,7 @@ def decode_text(data: bytes, path: str) -> str:
 
 
 def load_lexicon(path: Path | None, language: str = ENGLISH.code) -> Lexicon:
-    """Return the lexicon of a file (its forms are cached), or the built-in lexicon of a language. Raises UsageError."""
+    """Return the lexicon in a file or, if *path* is None, the built-in lexicon of a language. Raises UsageError."""
     chosen = find_language(language)
     if path is None:
         return read_built_in(chosen)
@@ -120,9 +119,9 @@ def load_lexicon(path: Path | None, language: str = ENGLISH.code) -> Lexicon:
 
 
 def choose_vocabulary(lexicon: Lexicon, usual: str = "") -> str:
-    """Return the name *usual* (by default that of the language) if the lexicon has it, else that of its only one.
+    """Return the name of the vocabulary to use without an option: *usual*, or the only vocabulary of the lexicon.
 
-    Raises UsageError.
+    By default, *usual* is the name of the language. Raises UsageError if there are several other vocabularies.
     """
     usual = usual or lexicon.language.stem
     names = tuple(lexicon.vocabularies)

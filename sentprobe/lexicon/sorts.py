@@ -1,4 +1,4 @@
-"""Restriction of a vocabulary to nouns that can exchange their roles."""
+"""Restriction of a vocabulary to nouns of one sort, which can exchange their roles."""
 
 from functools import lru_cache
 
@@ -8,7 +8,7 @@ from sentprobe.lexicon.words import MODIFIED, ROLES, Kind
 
 @lru_cache(maxsize=16)  # renderers are cached by lexicon, which is compared by identity
 def restrict_to_one_sort(lexicon: Lexicon, vocabulary: str) -> Lexicon:
-    """Return the lexicon with only a vocabulary's largest sort of nouns and the words that take it in every role."""
+    """Return a lexicon whose vocabulary has nouns of one sort, and only words that accept this sort in every role."""
     words = lexicon.vocabulary(vocabulary).words
     kinds = [kind for kind in (Kind.NOUN, *ROLES, Kind.ADJECTIVE) if kind in words]
 

@@ -1,4 +1,4 @@
-"""The text of a lexicon file (TOML) as sections and entries; a second, linear scan finds the line of each key."""
+"""Parser of the text of a lexicon file (TOML) into sections and entries, with the line of each key."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
@@ -10,7 +10,7 @@ from sentprobe.values import parse_toml
 
 @dataclass(frozen=True, slots=True, order=True)
 class Problem:
-    """One mistake in a lexicon file; *code* is a key of ``CHECKS`` in ``lexicon_checks``."""
+    """A mistake in a lexicon file; ``code`` is the code of the check that found it, such as L003."""
 
     line: int
     code: str
@@ -18,7 +18,7 @@ class Problem:
 
 
 class LexiconError(SentprobeError):
-    """A lexicon file is wrong; the message has a line ``FILE:LINE: CODE: ...`` for each problem."""
+    """A lexicon file has mistakes; the message has a line ``FILE:LINE: CODE: ...`` for each problem."""
 
     exit_code = 2
 
@@ -53,7 +53,7 @@ TOML_LINE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)")
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """First and last line of a key or, if *key* is None, of a section's header."""
+    """The first and last line of a key in a lexicon file or, if ``key`` is None, of the header of a section."""
 
     section: str
     key: str | None
@@ -67,7 +67,7 @@ KeyPlaces = dict[tuple[str, str | None], Place]
 
 @dataclass(frozen=True, slots=True)
 class LexiconEntry:
-    """A key of a section with its value."""
+    """A key in a section of a lexicon file, with its value and its line."""
 
     key: str
     value: object
@@ -76,7 +76,7 @@ class LexiconEntry:
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A table of the file: the words of a kind, the vocabulary ``vocabulary.NAME``, or the sets of synonyms."""
+    """A table in a lexicon file: the words of a kind, a vocabulary (``vocabulary.NAME``), or the sets of synonyms."""
 
     name: str
     line: int
@@ -86,7 +86,7 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A lexicon file; ``repeated`` pairs each repetition of a key with the key's first place."""
+    """A parsed lexicon file; ``repeated`` pairs each repetition of a key with the first place of the key."""
 
     path: str
     lines: tuple[str, ...]
@@ -94,7 +94,7 @@ class Document:
     repeated: tuple[tuple[Place, Place], ...]
 
     def find_line(self, member: str, *, after: int) -> int:
-        """Return the number of the first line from line *after* on that has the string *member*, else *after*."""
+        """Return the number of the first line from *after* on with *member* in quotes, or *after* if none has it."""
         quoted = (f'"{member}"', f"'{member}'")
         for number, line in enumerate(self.lines[after - 1 :], start=after):
             if any(string in line for string in quoted):
@@ -112,16 +112,16 @@ def read_document(text: str, path: str) -> Document:
         if place.key is not None and first is not place:
             repeated.append((place, first))
     lines = tuple(text.split("\n"))
-    # Repeated entries are blanked, so that the rest can be read.
+    # Repeated entries are replaced by empty lines, because TOML forbids repeated keys.
     blank = {n for place, _ in repeated for n in range(place.first, place.last + 1)}
     unrepeated = "\n".join("" if number in blank else line for number, line in enumerate(lines, start=1))
-    tables = parse_tables(unrepeated, path, last=text.rstrip("\n").count("\n") + 1)
-    sections = tuple(make_sections(tables, firsts))
+    tables = _parse_tables(unrepeated, path, last=text.rstrip("\n").count("\n") + 1)
+    sections = tuple(_make_sections(tables, firsts))
     return Document(path, lines, sections, tuple(repeated))
 
 
 def scan_places(text: str) -> Iterator[Place]:
-    r"""Yield the place of each header and key, in order.
+    r"""Yield the place of each section header and key in the text of a lexicon file, in order.
 
     >>> text = '[noun]\nman = { NNS = "men" }\n\n[vocabulary.v]\nnoun = [\n"man",\n]'
     >>> for place in scan_places(text):
@@ -137,20 +137,19 @@ def scan_places(text: str) -> Iterator[Place]:
             section = re.sub(r"""["'\s]""", "", header[1])
             yield Place(section, None, number, number)
         elif key := KEY.match(line):
-            last, depth = number, count_open_brackets(line)
+            last, depth = number, _count_open_brackets(line)
             while depth > 0 and (following := next(lines, None)):
-                last, depth = following[0], depth + count_open_brackets(following[1])
+                last, depth = following[0], depth + _count_open_brackets(following[1])
             yield Place(section, next(k for k in key.groups() if k is not None), number, last)
 
 
-def count_open_brackets(line: str) -> int:
-    """Return the number of brackets that a line leaves open (negative: closes)."""
+def _count_open_brackets(line: str) -> int:
     bare = STRING_OR_COMMENT.sub("", line)
     return sum((char in "[{") - (char in "]}") for char in bare)
 
 
-def parse_tables(text: str, path: str, *, last: int) -> Mapping[str, object]:
-    """Return the TOML tables of *text*; a syntax error becomes the problem L010 with its line."""
+def _parse_tables(text: str, path: str, *, last: int) -> Mapping[str, object]:
+    """Return the TOML tables of *text*. Raises LexiconError (problem L010) with the line of a syntax error."""
     try:
         return parse_toml(text)
     except FormatError as error:
@@ -160,18 +159,18 @@ def parse_tables(text: str, path: str, *, last: int) -> Mapping[str, object]:
         raise LexiconError(path, [Problem(line, NOT_TOML, text)]) from None
 
 
-def make_sections(tables: Mapping[str, object], places: KeyPlaces) -> Iterator[Section]:
-    """Yield the tables as sections; any other value becomes a section without entries."""
+def _make_sections(tables: Mapping[str, object], places: KeyPlaces) -> Iterator[Section]:
+    """Yield a section for each TOML table; any other value becomes a section without entries."""
     for name, value in tables.items():
         if name == VOCABULARY and isinstance(value, dict):
             for inner, table in value.items():
-                yield make_section(f"{VOCABULARY}.{inner}", table, places)
+                yield _make_section(f"{VOCABULARY}.{inner}", table, places)
         else:
-            yield make_section(name, value, places)
+            yield _make_section(name, value, places)
 
 
-def make_section(name: str, table: object, places: KeyPlaces) -> Section:
-    """Return one section, with the line of each entry or, if unknown, of its section."""
+def _make_section(name: str, table: object, places: KeyPlaces) -> Section:
+    """Return the section of a TOML table; an entry whose line is unknown gets the line of the section."""
     parent, _, inner = name.rpartition(".")
     headers = (p for p in places.values() if p.section == name or p.section.startswith(f"{name}."))
     header = next(headers, None) or places.get((parent, inner))

@@ -1,4 +1,4 @@
-"""Words with their kinds, inflected forms and flags; and vocabularies, which select words."""
+"""Words with their kinds, inflected forms and flags, and vocabularies, which select words."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Any
 
 
 class Kind(StrEnum):
-    """The part that a word plays in a sentence; the value names its section in a lexicon file."""
+    """The kind of a word: its part of speech or, for a verb, its frame. Sections of a lexicon file have these names."""
 
     NOUN = "noun"
     TRANSITIVE = "transitive"
@@ -22,7 +22,7 @@ class Kind(StrEnum):
 
 
 class Form(StrEnum):
-    """An inflected form of English: a Penn tag, with number and next sound for determiners, and n't for modals."""
+    """An inflected form of English: a Penn tag, for determiners with number and the sound of the next word."""
 
     NN = "NN"
     NNS = "NNS"
@@ -45,16 +45,16 @@ class Form(StrEnum):
 
 
 class Flag(StrEnum):
-    """A property of a word that excludes some of its uses from generated sentences, unless an option allows them."""
+    """A property of a word that excludes some uses of the word from generated sentences."""
 
     STATIVE = "stative"
     """The verb is stative, so the progressive is unacceptable: "is believing"."""
     PUNCTUAL = "punctual"
     """The verb names a change without duration, so the progressive is unacceptable: "is recognizing"."""
     PSYCH = "psych"
-    """The verb's object has a feeling that the subject causes, by no act of a duration: "is astonishing"."""
+    """The subject causes a feeling of the object, so the progressive is unacceptable: "is astonishing"."""
     SENTENCE = "sentence"
-    """The adverb modifies the sentence, so that it stands before a negation: "tatsächlich nicht"."""
+    """The adverb modifies the sentence, so that it precedes a negation: "tatsächlich nicht"."""
     SYNCRETIC = "syncretic"
     """The past form of the verb equals the plain form: "hit"."""
     NPI = "npi"
@@ -62,7 +62,7 @@ class Flag(StrEnum):
 
 
 VERB_FLAGS = tuple(flag for flag in Flag if flag not in (Flag.SENTENCE, Flag.NPI))
-"""The flags of verbs; the others are those of adverbs and determiners."""
+"""The flags that verbs can have; only adverbs and determiners can have the other flags."""
 NO_PROGRESSIVE = frozenset({Flag.STATIVE, Flag.PUNCTUAL, Flag.PSYCH})
 """The flags of verbs without a progressive; a verb has at most one of them."""
 VERB_FORMS = (Form.VB, Form.VBP, Form.VBZ, Form.VBD, Form.VBG, Form.VBN)
@@ -83,7 +83,7 @@ FORMS: Mapping[Kind, tuple[Form, ...]] = {
 VERBS = frozenset({Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIVE, Kind.DATIVE})
 """The kinds that are verbs."""
 OPEN_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIVE, Kind.ADJECTIVE, Kind.ADVERB)
-"""The kinds that a vocabulary of English chooses from; words of the other kinds are always available."""
+"""The kinds from which a vocabulary of English selects words; words of other kinds are always available."""
 
 ROLES: Mapping[Kind, tuple[str, ...]] = {
     Kind.TRANSITIVE: ("agent", "patient"),
@@ -94,23 +94,23 @@ ROLES: Mapping[Kind, tuple[str, ...]] = {
 """The roles of the verbs of each kind."""
 
 AUXILIARIES = frozenset({"is", "are", "was", "were", "do", "does", "did"})
-"""The finite auxiliaries of the grammar of English."""
+"""The finite auxiliaries in the English grammar."""
 REFLEXIVES = frozenset({"himself", "herself", "themselves"})
-"""The reflexive pronouns of the grammar of English."""
+"""The reflexive pronouns in the English grammar."""
 FUNCTION_WORDS = AUXILIARIES | REFLEXIVES | {"be", "being", "not", "n't", "by", "to", "and", "who", "what"}
-"""The words that the grammar itself puts into a sentence."""
+"""The words in English sentences that come from the grammar, not from a lexicon."""
 RESERVED = FUNCTION_WORDS | {"am", "been"}
-"""The forms that a word of the lexicon cannot have; only a relativizer is also a question word."""
+"""The spellings that forms of English words in a lexicon must not have; relativizers may be question words."""
 PERSON = "person"
-"""The sort of a noun that states none, and the sort that a verb takes in a role for which it states none."""
+"""The default sort: of a noun, and of the nouns that a verb takes in a role."""
 MODIFIED = "noun"
-"""The key of the sorts that an adjective or a relativizer takes, in place of a role."""
+"""The key, in place of a role, for the sorts of nouns that an adjective or a relativizer takes."""
 GENDERS = ("masc", "fem", "neut")
 """The genders of nouns."""
 NOT = "not "
-"""Before the name of a sort: all sorts but this one."""
+"""The prefix of the name of a sort that stands for all other sorts: "not thing"."""
 VOWEL_KINDS = frozenset({Kind.NOUN, Kind.ADJECTIVE})
-"""The kinds of words that a determiner may precede."""
+"""The kinds of words that can directly follow a determiner."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,29 +120,29 @@ class Word:
     lemma: str
     kind: Kind
     forms: Mapping[Any, str] = field(hash=False)
-    """Spellings by the names of the language's forms."""
+    """The spelling of each form, by the name of the form in the language."""
     flags: frozenset[Flag] = frozenset()
     vowel: bool = False
     """Whether a noun or an adjective begins with a vowel sound, and so takes "an"; False for other kinds."""
     sort: str = PERSON
     """The sort of a noun."""
     gender: str = ""
-    """The gender of a noun, one of :data:`GENDERS`; "" in English means that it may have any."""
+    """The gender of a noun, one of :data:`GENDERS`; in English, "" stands for any gender."""
     takes: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
-    """The sorts of the nouns that the word goes with: by role, or by :data:`MODIFIED`."""
+    """The sorts of nouns that the word takes, by role or, for an adjective or relativizer, by :data:`MODIFIED`."""
     auxiliary: str = ""
-    """The auxiliary of a verb's perfect, in a language in which it depends on the verb."""
+    """The perfect auxiliary that a verb takes, in a language whose verbs differ in it; else ""."""
     english: str = ""
     """The English lemma of the same kind that translates a word of another language."""
 
     def list_properties(self) -> list[object]:
-        """Return everything about the word that decides in which sentences it stands."""
+        """Return all properties of the word that determine the sentences in which it can occur."""
         forms, takes = (sorted(table.items()) for table in (self.forms, self.takes))
         features = (sorted(self.flags), self.vowel, self.sort, self.gender, self.auxiliary)
         return [self.kind, self.lemma, forms, takes, *features]
 
     def accepts(self, sort: str, role: str = MODIFIED) -> bool:
-        """Return whether a noun of *sort* may have *role* under a verb, or go with an adjective or relativizer.
+        """Say whether the word takes a noun of *sort*: a verb in *role*, or an adjective or relativizer.
 
         >>> verb = Word("disable", Kind.TRANSITIVE, {}, takes={"patient": ("thing",)})
         >>> verb.accepts("thing", "patient"), verb.accepts("thing", "agent")

@@ -1,4 +1,4 @@
-"""Write a lexicon as the text of its file: the inverse of reading it."""
+"""Writer of lexicon files: the inverse of the reader."""
 
 import json
 import re
@@ -17,76 +17,72 @@ BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 def write_lexicon_text(lexicon: Lexicon) -> str:
-    """Return a lexicon as TOML; an entry states only what the reader would not infer from the lemma."""
+    """Return a lexicon as TOML text; an entry states only the values that do not follow from the lemma."""
     kinds = [kind for kind in Kind if lexicon.words(kind)]
     sections = [[f"[{kind}]", *map(write_word, lexicon.words(kind))] for kind in kinds]
     if lexicon.synonyms:
         sections.append([f"[{SYNONYMS}]", *(f"{kind} = {json.dumps(sets)}" for kind, sets in lexicon.synonyms.items())])
-    sections += [list(format_vocabulary(v, lexicon)) for v in lexicon.vocabularies.values()]
+    sections += [list(_format_vocabulary(v, lexicon)) for v in lexicon.vocabularies.values()]
     return "\n\n".join("\n".join(lines) for lines in sections) + "\n"
 
 
 def write_word(word: Word) -> str:
-    """Return the line of a word.
+    """Return the line of a word in a lexicon file.
 
     >>> from sentprobe.lexicon import Form
     >>> write_word(Word("heir", Kind.NOUN, {Form.NN: "heir", Form.NNS: "heirs"}))
     'heir = { article = "a" }'
     """
-    pairs = ", ".join(f"{key} = {value}" for key, value in list_required_values(word))
-    return f"{format_key(word.lemma)} = " + (f"{{ {pairs} }}" if pairs else "{}")
+    pairs = ", ".join(f"{key} = {value}" for key, value in _list_required_values(word))
+    return f"{_format_key(word.lemma)} = " + (f"{{ {pairs} }}" if pairs else "{}")
 
 
-def list_required_values(word: Word) -> Iterator[tuple[str, str]]:
-    """Yield the keys and values that differ from the defaults, so that the word's lexicon entry must state them."""
+def _list_required_values(word: Word) -> Iterator[tuple[str, str]]:
+    """Yield each key with its value that the entry of a word must state, because it differs from the default."""
     guesses = [guess_form(word.lemma, word.kind, form) or "" for form in FORMS[word.kind]]
     if word.kind in OPEN_KINDS or [word.forms.get(form) for form in FORMS[word.kind]] != guesses:
         for form, text in word.forms.items():
             if word.kind in CLOSED_KINDS or text != guess_form(word.lemma, word.kind, form):
-                yield format_key(form), quote(text)
+                yield _format_key(form), _quote(text)
     if word.kind in VOWEL_KINDS and word.vowel != takes_an(word.lemma):
-        yield ARTICLE, quote("an" if word.vowel else "a")
+        yield ARTICLE, _quote("an" if word.vowel else "a")
     for key, value, default in ((SORT, word.sort, PERSON), (GENDER, word.gender, "")):
         if value != default:
-            yield key, quote(value)
+            yield key, _quote(value)
     yield from _list_uses(word)
 
 
 def _list_uses(word: Word) -> Iterator[tuple[str, str]]:
-    """Yield the sorts that a word takes, and its flags."""
     if word.takes:
-        sorts = {role: f"[{', '.join(map(quote, names))}]" for role, names in word.takes.items()}
+        sorts = {role: f"[{', '.join(map(_quote, names))}]" for role, names in word.takes.items()}
         table = ", ".join(f"{role} = {names}" for role, names in sorts.items())
         yield TAKES, f"{{ {table} }}" if word.kind in VERBS else sorts[MODIFIED]
     if word.flags:
-        yield FLAGS, format_list(sorted(word.flags))
+        yield FLAGS, _format_list(sorted(word.flags))
 
 
-def format_vocabulary(vocabulary: Vocabulary, lexicon: Lexicon) -> Iterator[str]:
-    """Yield the lines of a vocabulary's section."""
-    yield f"[{VOCABULARY}.{format_key(vocabulary.name)}]"
+def _format_vocabulary(vocabulary: Vocabulary, lexicon: Lexicon) -> Iterator[str]:
+    yield f"[{VOCABULARY}.{_format_key(vocabulary.name)}]"
     for kind in OPEN_KINDS:
         chosen = vocabulary.words[kind]
         if chosen and chosen == tuple(word.lemma for word in lexicon.words(kind)):
-            yield f"{kind} = {quote(ALL)}"
+            yield f"{kind} = {_quote(ALL)}"
         elif chosen:
-            yield f"{kind} = {format_list(chosen)}"
+            yield f"{kind} = {_format_list(chosen)}"
 
 
-def format_list(names: tuple[str, ...] | list[str]) -> str:
-    """Return strings as a TOML list, over several lines if it is long."""
-    line = f"[{', '.join(map(quote, names))}]"
+def _format_list(names: tuple[str, ...] | list[str]) -> str:
+    line = f"[{', '.join(map(_quote, names))}]"
     if len(line) <= WIDTH:
         return line
     rows = textwrap.wrap(f"{line[1:-1]},", WIDTH, break_long_words=False, break_on_hyphens=False)
     return "\n".join(["[", *(f"  {row}" for row in rows), "]"])
 
 
-def format_key(name: str) -> str:
+def _format_key(name: str) -> str:
     """Return a TOML key, in quotes if TOML requires quotes."""
-    return name if BARE_KEY.fullmatch(name) else quote(name)
+    return name if BARE_KEY.fullmatch(name) else _quote(name)
 
 
-def quote(text: str) -> str:
-    """Return a TOML string."""
+def _quote(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)

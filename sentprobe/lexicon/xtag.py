@@ -1,4 +1,4 @@
-r"""Read the XTAG morphological database of English, and make a lexicon from it.
+r"""Reader of the XTAG morphological database of English, and maker of lexicons from its forms.
 
 The database's flat format has a line for each inflected form::
 
@@ -28,12 +28,12 @@ VOCABULARY_NAME = "xtag"
 
 
 class XtagError(UsageError):
-    """The database cannot be read; the message has the file and, if known, the line."""
+    """The database cannot be read; the message names the file and, if known, the line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """A part of speech with the features that stand for an inflected form."""
+    """A part of speech and features in the database, and the inflected forms that they mean."""
 
     pos: str
     features: frozenset[str]
@@ -52,18 +52,18 @@ MEANINGS = (
     Meaning("Adv", frozenset(), (Form.RB,)),
 )
 OTHER_FORMS = frozenset({"GEN", "NEG", "CONTR", "INDAUX", "wh", "COMP", "SUPER"})
-"""Features of forms that a lexicon does not have: genitives, contractions, comparatives, superlatives."""
+"""The features of forms that lexicons do not have: genitives, contractions, comparatives, superlatives."""
 
 
 @dataclass(frozen=True, slots=True)
 class Xtag:
-    """The nouns, verbs, adjectives and adverbs of the database."""
+    """The database: spellings of nouns, verbs, adjectives and adverbs by lemma and form."""
 
     path: str
     table: Mapping[tuple[str, Form], tuple[str, ...]] = field(repr=False, hash=False)
 
     def forms(self, lemma: str, form: Form) -> tuple[str, ...]:
-        """Return the spellings of a form; empty if the database lacks the form."""
+        """Return the spellings of a form of a lemma; empty if the database lacks the form."""
         return self.table.get((lemma, form), ())
 
 
@@ -81,20 +81,20 @@ class OmittedLemma:
 
 @dataclass(frozen=True, slots=True)
 class XtagLexicon:
-    """A lexicon's text, and the lemmas that it lacks."""
+    """The text of a lexicon file, and the requested lemmas that were left out."""
 
     text: str
     omitted: tuple[OmittedLemma, ...]
 
     def read(self, source: str = "xtag.toml") -> Lexicon:
-        """Read the text as a lexicon; raise LexiconError if two words share a form."""
+        """Return the lexicon. Raises LexiconError if two words share a form."""
         return read_lexicon_text(self.text, source)
 
 
 def read_xtag(path: Path) -> Xtag:
-    """Read the database, compressed by gzip or not, in UTF-8 or else Latin-1. Raises XtagError."""
+    """Return the database in a file, which may be compressed with gzip. Raises XtagError."""
     table: dict[tuple[str, Form], list[str]] = {}
-    for number, line in enumerate(read_text(path).split("\n"), start=1):
+    for number, line in enumerate(_read_text(path).split("\n"), start=1):
         for lemma, form, text in parse_analyses(line, f"{path}:{number}"):
             spellings = table.setdefault((lemma, form), [])
             if text not in spellings:
@@ -102,8 +102,8 @@ def read_xtag(path: Path) -> Xtag:
     return Xtag(str(path), {key: tuple(spellings) for key, spellings in table.items()})
 
 
-def read_text(path: Path) -> str:
-    """Return the database's text."""
+def _read_text(path: Path) -> str:
+    """Return the text of the database file, which is in UTF-8 or Latin-1. Raises XtagError."""
     try:
         data = path.read_bytes()
         data = gzip.decompress(data) if data.startswith(GZIP_MAGIC) else data
@@ -117,7 +117,7 @@ def read_text(path: Path) -> str:
 
 
 def parse_analyses(line: str, where: str) -> Iterator[tuple[str, Form, str]]:
-    r"""Yield (lemma, form, spelling) for each analysis in a line with a form of the lexicon. Raises XtagError.
+    r"""Yield lemma, form and spelling for each analysis in a line of the database. Raises XtagError.
 
     >>> line = "bridges \t\tbridge\tN 3pl"
     >>> [(lemma, form.name) for lemma, form, _ in parse_analyses(line, "x:1")]
@@ -138,7 +138,7 @@ def parse_analyses(line: str, where: str) -> Iterator[tuple[str, Form, str]]:
 
 
 def lexicon_from_lemmas(xtag: Xtag, lemmas: Mapping[Kind, Iterable[str]]) -> XtagLexicon:
-    """Make a lexicon of lemmas with the database's forms, and the vocabulary `xtag`; incomplete lemmas are reported."""
+    """Return a lexicon of the lemmas, with forms from the database; lemmas that lack a form are left out."""
     words: list[Word] = []
     omitted: list[OmittedLemma] = []
     for kind in OPEN_KINDS:
@@ -147,22 +147,21 @@ def lexicon_from_lemmas(xtag: Xtag, lemmas: Mapping[Kind, Iterable[str]]) -> Xta
             if missing:
                 omitted.append(OmittedLemma(lemma, kind, missing))
             else:
-                words.append(make_word(xtag, lemma, kind))
+                words.append(_make_word(xtag, lemma, kind))
     chosen = {kind: tuple(w.lemma for w in words if w.kind is kind) for kind in OPEN_KINDS}
     vocabularies = {VOCABULARY_NAME: Vocabulary(VOCABULARY_NAME, chosen)}
     lexicon = Lexicon("xtag", tuple(words), vocabularies)
     return XtagLexicon(write_lexicon_text(lexicon), tuple(omitted))
 
 
-def make_word(xtag: Xtag, lemma: str, kind: Kind) -> Word:
-    """Return a word with its forms from the database."""
-    forms = {form: choose_spelling(xtag, lemma, kind, form) for form in FORMS[kind]}
+def _make_word(xtag: Xtag, lemma: str, kind: Kind) -> Word:
+    forms = {form: _choose_spelling(xtag, lemma, kind, form) for form in FORMS[kind]}
     syncretic = kind in VERBS and forms[Form.VBD] == forms[Form.VB]
     flags = frozenset({Flag.SYNCRETIC}) if syncretic else frozenset[Flag]()
     return Word(lemma, kind, forms, flags, vowel=kind in VOWEL_KINDS and takes_an(lemma))
 
 
-def choose_spelling(xtag: Xtag, lemma: str, kind: Kind, form: Form) -> str:
-    """Return sentprobe's own spelling of a form if the database has it, else the first in the database."""
+def _choose_spelling(xtag: Xtag, lemma: str, kind: Kind, form: Form) -> str:
+    """Return the spelling that sentprobe would guess if the database has it, else the first spelling there."""
     xtag_spellings, own_spelling = xtag.forms(lemma, form), guess_form(lemma, kind, form)
     return own_spelling if own_spelling in xtag_spellings else xtag_spellings[0]

@@ -10,7 +10,7 @@ from sentprobe.commands.shared.options import LanguageOption, LexiconOption
 from sentprobe.commands.shared.output_paths import OUTPUT_FILE
 from sentprobe.disk.files import write_atomically
 from sentprobe.generator.events.drawing import draw_svg, draw_text
-from sentprobe.generator.events.event import find_open_fields
+from sentprobe.generator.events.matching import find_open_fields
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.lexicon.read import load_lexicon
 

@@ -251,9 +251,9 @@ def _choose_settings(
     from sentprobe.probes.trainer.classifier import Precision
 
     length, probing, where = choices.length, choices.probing, choices.where
-    point_every = None
+    probe_every = None
     if probing.probe_every is not None:
-        point_every = schedule.parse_step_interval(probing.probe_every, "--probe-every")
+        probe_every = schedule.parse_step_interval(probing.probe_every, "--probe-every")
     return loop.TrainingSettings(
         seed=seed,
         optimizer=_choose_optimizer(preset.choose_optimizer(architecture), choices.details),
@@ -261,7 +261,7 @@ def _choose_settings(
             steps=length.steps, epochs=length.epochs, minutes=length.minutes, patience=length.patience
         ),
         validate_every=schedule.parse_step_interval(length.validate_every, "--validate-every"),
-        point_every=point_every,
+        probe_every=probe_every,
         machine=devices_and_precision.TrainingMachine(
             device=where.device,
             devices=where.devices,
@@ -276,7 +276,7 @@ def _find_first_value(*values: int | None) -> int:
 
 
 def _choose_inputs(vectors: str, requested_width: int | None) -> int | None:
-    """Return the width of the word vectors, or None for the default; raise UsageError if it contradicts the file."""
+    """Return the width of word vectors: the file's, else the requested one; None: the default. Raises UsageError."""
     from sentprobe.probes.encoders.files.word_files import read_width
     from sentprobe.probes.pretraining.vocabulary import SKIP_GRAM
 

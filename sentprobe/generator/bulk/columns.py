@@ -1,4 +1,4 @@
-"""Columns: indices of the words and forms that vary in the records of a layout, and the shapes of those records."""
+"""Columns of a layout: index arrays of the words and forms that vary between sentences of the same structure."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -10,7 +10,8 @@ import numpy as np
 
 from sentprobe.generator.bulk.word_tables import NUMBERS, NumberArray, StringPool, WordTables, list_verb_forms
 from sentprobe.generator.events import event as ev
-from sentprobe.generator.sentences.realize import list_negations, list_predicates, render_tree, split_form
+from sentprobe.generator.sentences.agreement import split_form
+from sentprobe.generator.sentences.realize import list_negations, list_predicates, render_tree
 from sentprobe.generator.sentences.sentence import Sentence, Token
 from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, plan_new_sentence
 from sentprobe.generator.spaces.drawn_event import STRUCTURAL
@@ -31,16 +32,17 @@ _PLURAL = NUMBERS.index(ev.Number.PLURAL)
 
 
 TENSE_NUMBER_PAIRS = list(product(ev.Tense, ev.Number))
-"""The pairs of tense and number, in the order of a clause's variants."""
+"""All pairs of a tense and a grammatical number, in the order in which the variants of a clause are numbered."""
 Origin: TypeAlias = tuple[Shape, int]
-"""The origin of a token: a shape, and the position of the token's item among the items of that shape."""
+"""The origin of a token: the shape of its constituent, and the position of the token's item in that shape."""
 
 
 @dataclass(frozen=True, slots=True)
 class FiniteForms:
-    """The forms of a clause that tense and number change, for each of :data:`TENSE_NUMBER_PAIRS`.
+    """The finite forms of a clause for each pair in :data:`TENSE_NUMBER_PAIRS`.
 
-    ``verb`` holds positions in :func:`list_verb_forms`; the other fields hold indices of words in a pool.
+    ``verb`` holds positions in :func:`list_verb_forms`, and ``auxiliary`` indices of words in a pool. ``tag`` and
+    ``feats`` are those of the finite verb, as indices in the pool.
     """
 
     verb: NumberArray
@@ -51,7 +53,7 @@ class FiniteForms:
 
 @cache
 def find_variant_leaves(shape: Shape, at: int, language: Language) -> tuple[Leaf, ...]:
-    """Return the leaf of item *at* for each tense of the clause and grammatical number of its subject."""
+    """Return the leaf at item *at* of a shape, for each pair in :data:`TENSE_NUMBER_PAIRS` (number of the subject)."""
     leaves = []
     for tense, number in TENSE_NUMBER_PAIRS:
         variant = shape
@@ -67,7 +69,7 @@ def find_variant_leaves(shape: Shape, at: int, language: Language) -> tuple[Leaf
 
 
 def is_finite(shape: Shape, at: int, language: Language) -> bool:
-    """Say whether tense or grammatical number changes the word of item *at*."""
+    """Say whether item *at* of a shape is a verb form that varies with tense or grammatical number."""
     return isinstance(shape, ClauseShape) and shape.tense in TENSES and _is_variable(shape, at, language)
 
 
@@ -77,7 +79,7 @@ def _is_variable(shape: ClauseShape, at: int, language: Language) -> bool:
 
 
 class FiniteTable:
-    """A cache of the finite forms of the clauses of sentence plans, as indices into a pool."""
+    """A cache of the finite forms of clauses, as indices into a pool of strings."""
 
     def __init__(self, pool: StringPool, language: Language) -> None:
         self._pool = pool
@@ -85,7 +87,7 @@ class FiniteTable:
         self._cache: dict[tuple[Origin, Origin], FiniteForms] = {}
 
     def look_up(self, plan: SentencePlan, path: str) -> FiniteForms:
-        """Return the finite forms of the clause at *path*."""
+        """Return the finite forms of the clause at *path* in a sentence plan."""
         tokens = [t for t in plan.tokens if t.path == path and isinstance(t.origin[0], ClauseShape)]
         (verb,) = (t.origin for t in tokens if t.slot.endswith("verb"))
         finite = next((t.origin for t in tokens if is_finite(*t.origin, self._language)), verb)
@@ -102,20 +104,20 @@ class FiniteTable:
 
 
 NOTHING, EMPTY, ID, INDEX, FIRST = range(5)
-"""The columns that all layouts have; FIRST is the first column that belongs to one layout.
+"""The numbers of the columns that all layouts have; FIRST is the first column that belongs to one layout.
 
-NOTHING is all zeros. EMPTY, ID and INDEX refer to strings that follow the words of the pool: the empty string, the
-sentence ids and the sentence indices of a chunk.
+The column NOTHING is all zeros. EMPTY, ID and INDEX refer to strings that follow the words of the pool: the empty
+string, the sentence ids and the sentence indices of a chunk.
 """
 MARK_START, MARK_END = "\ue000", "\ue001"
-"""The characters around a column's number in a marked sentence (its words are columns)."""
+"""The characters around a column's number in a marked sentence, which has such marks in place of words."""
 INDEX_MARKER = 7_777_777_777_777_777_777
-"""A placeholder for a sentence's index in a marked sentence; the index cannot be text."""
+"""The placeholder for the index in a marked sentence; it is a number because an index cannot be text."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayoutRows:
-    """Rows of a layout: values by variable, shape by row, and finite forms by shape."""
+    """Events of one layout, a row for each: value indices by variable, numbers of shapes, finite forms of clauses."""
 
     values: Mapping[str, NumberArray]
     tables: WordTables
@@ -128,7 +130,7 @@ class LayoutRows:
         return entries
 
     def find_numbers(self, path: str) -> NumberArray:
-        """Return the grammatical number of the noun phrase at *path*; a question word and a listener are singular."""
+        """Return the grammatical number of the noun phrase at *path*; singular if there is none (a question word)."""
         determiners = self.values.get(f"{path}det")
         if determiners is None:
             return np.zeros(len(self.shapes), dtype=np.int64)
@@ -140,32 +142,32 @@ class LayoutRows:
         return np.full_like(numbers, _PLURAL) if f"{path}conjunct.noun" in self.values else numbers
 
     def look_up_nouns(self, path: str, case: str) -> NumberArray:
-        """Return the forms of the noun at *path*."""
+        """Return the form of the noun at *path* in a case."""
         return self.tables.noun_forms[case][self.find_numbers(path), self.values[f"{path}noun"]]
 
     def find_classes(self, path: str) -> NumberArray:
-        """Return the class of the word that the determiner at *path* agrees with, as a position."""
+        """Return the class (as a position) of the word with which the determiner at *path* agrees."""
         if self.tables.language.class_of_next_word and f"{path}adjective0" in self.values:
             return self.look_up("adjective_classes", f"{path}adjective0")
         return self.look_up("noun_classes", f"{path}noun")
 
     def look_up_determiners(self, path: str, table: NumberArray) -> NumberArray:
-        """Return the entries of a table for the determiner at *path*."""
+        """Return each row's entry of a table of forms or features for the determiner at *path*."""
         entries: NumberArray = table[self.values[f"{path}det"], 0, self.find_classes(path)]
         return entries
 
     def look_up_agreeing(self, path: str, slot: str, table: NumberArray) -> NumberArray:
-        """Return the entries of a table for a word that agrees with the noun at *path*; *slot* "" is the noun."""
+        """Return each row's entry of a table for the noun at *path* (*slot* ""), or for a word that agrees with it."""
         word: Any = self.values[f"{path}{slot}"] if slot else 0
         entries: NumberArray = table[word, self.find_numbers(path), self.find_classes(path)]
         return entries
 
     def choose_by_number(self, path: str, choices: NumberArray) -> NumberArray:
-        """Return the word of *choices* for the grammatical number of the noun at *path*."""
+        """Return the entry of *choices* (singular, plural) for the grammatical number of the noun at *path*."""
         return choices[self.find_numbers(path)]
 
     def find_variants(self, site: ClauseSite) -> NumberArray:
-        """Return each row's position in TENSE_NUMBER_PAIRS: tense (any if it has none), and number of the subject."""
+        """Return each row's position in TENSE_NUMBER_PAIRS, by its tense (if any) and the number of its subject."""
         voices = tuple(ev.Voice) if site.voice is None else (site.voice,)
         datives = tuple(ev.Dative) if site.varies_dative else (site.dative or "",)
         choices = [self.find_agreement(find_subject_path(site, *pair)) for pair in product(voices, datives)]
@@ -176,39 +178,39 @@ class LayoutRows:
         return numbers if tenses is None else 2 * tenses + numbers
 
     def look_up_modals(self, path: str) -> NumberArray:
-        """Return the forms of the modal of the clause at *path*."""
+        """Return the form of the modal in the clause at *path*."""
         is_contracted = self.values[f"{path}negation"] == NEGATIONS.index(ev.Negator.CONTRACTED.value)
         forms: NumberArray = self.tables.modal_forms[is_contracted.astype(np.int64), self.values[f"{path}modal"]]
         return forms
 
     def look_up_verbs(self, site: ClauseSite) -> NumberArray:
-        """Return the forms of the main verb of a clause."""
+        """Return the form of the main verb of a clause."""
         forms = self.look_up_finite(site, "verb")
         verb_forms: NumberArray = self.tables.verb_forms[site.frame.value][forms, self.values[f"{site.path}verb"]]
         return verb_forms
 
     def look_up_auxiliaries(self, site: ClauseSite, part: str) -> NumberArray:
-        """Return the form or the lemma, as *part* says, of the auxiliary of the perfect."""
+        """Return the perfect auxiliary of a clause: its form or its lemma, as *part* says."""
         auxiliaries = self.tables.verb_auxiliaries[site.frame.value][self.values[f"{site.path}verb"]]
         table = getattr(self.tables, f"auxiliary_{part}")
         entries: NumberArray = table[self.find_variants(site), auxiliaries]
         return entries
 
     def look_up_finite(self, site: ClauseSite, part: str) -> NumberArray:
-        """Return the auxiliary, the main verb's form, or the finite verb's tag or features, as *part* says."""
+        """Return a part of the finite forms of a clause; *part* is the name of a field of :class:`FiniteForms`."""
         table = np.array([getattr(finite, part) for finite in self.finite[site.path]])
         entries: NumberArray = table[self.shapes, self.find_variants(site)]
         return entries
 
 
 def find_subject_path(site: ClauseSite, voice: str, dative: str) -> str:
-    """Return the path of the noun phrase that the finite verb agrees with."""
+    """Return the path of the subject, the noun phrase with which the finite verb of a clause agrees."""
     role = find_subject_role(voice, dative)
     return site.owner if site.gap is not None and site.gap == role else f"{site.path}{role}."
 
 
 class LayoutColumns:
-    """The columns of a layout by name, and the marked sentence of each of its shapes."""
+    """The columns of a layout by name, and a marked sentence (with column marks as words) for each shape."""
 
     def __init__(self, layout: Layout, tables: WordTables, finite: FiniteTable) -> None:
         self._layout = layout
@@ -314,7 +316,7 @@ class LayoutColumns:
             self._constants[name] = self._pool.strings[numbers.pop()]
 
     def compute_shape_keys(self, values: Mapping[str, NumberArray]) -> NumberArray:
-        """Return the key of each row's shape."""
+        """Return a number that identifies the shape of each row, by the *values* of structural variables."""
         key = np.zeros(len(values["verb"]), dtype=np.int64)
         for variable in self._structural:
             value, size = values[variable.name], self._count_values(variable)
@@ -322,14 +324,14 @@ class LayoutColumns:
         return key
 
     def _count_values(self, variable: Variable) -> int:
-        """Return how many values of a structural variable have own shapes; a cue outside a question is a column."""
+        """Return how many different shapes a variable causes; the negation cue matters only in questions."""
         if variable.name.endswith(".self"):
             return len(variable.values)
         is_question = self._layout.clauses[0].form.mood is ev.Mood.QUESTION
         return len(NEGATIONS) if is_question and variable.name == "negation" else 2
 
     def _build_event(self, shape: int) -> ev.Event:
-        """Return an event of the shape with arbitrary words; inverse of :meth:`compute_shape_keys`."""
+        """Return an event with the shape that this key identifies, and arbitrary words."""
         values: dict[str, LayoutValue] = {v.name: v.values[0] for v in self._layout.variables}
         for variable in reversed(self._structural):
             shape, at = divmod(shape, self._count_values(variable))
@@ -337,7 +339,7 @@ class LayoutColumns:
         return build_layout_event(values, self._layout)
 
     def build_marked_sentence(self, shape: int) -> tuple[Sentence, dict[str, FiniteForms]]:
-        """Return a sentence of this shape whose words are column marks, and its finite verb forms by clause path."""
+        """Return the marked sentence of a shape, and the finite forms of its clauses by path."""
         event = self._build_event(shape)
         plan = plan_new_sentence(event, self._tables.language)
         finite = {site.path: self._finite.look_up(plan, site.path) for site in self._layout.clauses}
@@ -409,7 +411,7 @@ class LayoutColumns:
 
 
 class _Mark(str):
-    """A mark that stands for an enum member."""
+    """A column mark in place of an enum member."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Rendering of drawn events as text by table look-up: the fast path for one event at a time."""
+"""Rendering of drawn events as text by table look-up, which is the fast way for one event at a time."""
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -6,7 +6,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sentprobe.generator.bulk import columns
 from sentprobe.generator.events.event import Number, Tense
-from sentprobe.generator.sentences.realize import SLOT_KINDS, choose_auxiliary, split_form
+from sentprobe.generator.sentences.agreement import split_form
+from sentprobe.generator.sentences.realize import SLOT_KINDS, choose_auxiliary
 from sentprobe.generator.sentences.sentence_plan import PlanToken, plan_sentence
 from sentprobe.generator.spaces import drawn_event
 from sentprobe.generator.spaces.constraints import Allowed
@@ -14,18 +15,18 @@ from sentprobe.grammars.derivation import Leaf
 from sentprobe.lexicon import Kind, Lexicon
 
 WordLookup: TypeAlias = Callable[[Sequence[int]], str]
-"""Function that returns the text of one or more tokens for the values of an event's variables."""
+"""Function that returns the text of one token for the value indices of an event's variables."""
 
 
 class Phrase(NamedTuple):
-    """The tokens of events of one shape, and the positions of the variables' words among them."""
+    """The tokens of all events with one shape: a look-up for each token, and the position of each variable's word."""
 
     lookups: tuple[WordLookup, ...]
     positions: Mapping[int, int]
 
 
 class DrawnTextRenderer:
-    """Renders events of any layouts with the words of one lexicon.
+    """Renderer of drawn events with the words of one lexicon.
 
     >>> from sentprobe.generator.spaces.space import Space
     >>> from sentprobe.lexicon import english
@@ -39,12 +40,12 @@ class DrawnTextRenderer:
         self._phrases: dict[object, Phrase] = {}  # by shape: some hundreds
 
     def render(self, event: drawn_event.DrawnEvent) -> str:
-        """Return the text of an event, as :func:`.realize` gives it."""
+        """Return the text of an event, the same as the text of :func:`.realize`."""
         values = event.values
         return " ".join([find(values) for find in self._get_phrase(event).lookups])
 
     def find_word_positions(self, event: drawn_event.DrawnEvent) -> Mapping[int, int]:
-        """Return the positions of the variables' words in the text."""
+        """Return the position of each variable's word in the text of an event, by the position of the variable."""
         return self._get_phrase(event).positions
 
     def _get_phrase(self, event: drawn_event.DrawnEvent) -> Phrase:
@@ -62,7 +63,7 @@ def get_text_renderer(lexicon: Lexicon) -> DrawnTextRenderer:
 
 
 class _PhraseBuilder:
-    """Computes the look-up of each token for the events of one shape."""
+    """Builder of the look-ups of all tokens, for the events with one shape."""
 
     def __init__(self, lexicon: Lexicon, event: drawn_event.DrawnEvent) -> None:
         self._lexicon = lexicon
@@ -146,7 +147,7 @@ class _PhraseBuilder:
         return lambda values: tables[values[at]][values[determiner]][values[following]]
 
     def _find_agreement(self, token: PlanToken) -> tuple[int, int, list[list[Leaf]]]:
-        """Return the variables of a finite verb's tense and of its subject's determiner, and the leaf for each pair."""
+        """Return the variables of a verb's tense and its subject's determiner, and the leaf for each pair of values."""
         clause = self._clauses[token.path]
         path = columns.find_subject_path(clause.site, clause.find_voice(self._event), clause.find_dative(self._event))
         assert clause.tense is not None
@@ -179,7 +180,7 @@ def _make_pair_lookup(table: Sequence[Sequence[str]], first: int, second: int) -
 def _build_form_table(
     lexicon: Lexicon, kind: Kind, lemmas: tuple[str, ...], used: Allowed, form: str | None
 ) -> Sequence[str]:
-    """Return a form of each used lemma; *form* None means the only form of the word."""
+    """Return a form of each lemma whose position is in *used*; *form* None means the only form of the word."""
     words = [lexicon.get(lemma, kind) if i in used else None for i, lemma in enumerate(lemmas)]
     return [word.forms.get(form or next(iter(word.forms)), "") if word else "" for word in words]
 
@@ -188,7 +189,7 @@ def _build_form_table(
 def _build_noun_table(
     lexicon: Lexicon, pairs: tuple[tuple[str, str], ...], nouns: tuple[str, ...], case: str
 ) -> Sequence[Sequence[str]]:
-    """Return the form of each noun after each determiner, which determines the number."""
+    """Return, for each pair of a number and a determiner, the form of each noun."""
     words = [lexicon.get(noun, Kind.NOUN) for noun in nouns]
     forms = [lexicon.language.find_noun_form(number, case) for number, _ in pairs]
     return [[word.forms[form] for word in words] for form in forms]
@@ -198,9 +199,9 @@ def _build_noun_table(
 def _build_agreement_table(
     lexicon: Lexicon, pairs: tuple[tuple[str, str], ...], following: tuple[str, ...], kind: Kind, place: tuple[str, str]
 ) -> Sequence[Sequence[str]]:
-    """Return the form of each word of *pairs*, which has a number, with each word that it agrees with.
+    """Return, for each pair of a number and a word, the form of the word with each of the *following* words.
 
-    *place*: slot and case.
+    The word agrees with a following word of *kind*. *place* is the slot and the case of the word.
     """
     language, (slot, case) = lexicon.language, place
     classes = [language.find_class(lexicon.get(lemma, kind)) for lemma in following]

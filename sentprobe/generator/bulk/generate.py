@@ -1,4 +1,4 @@
-"""``generate``: sentences of a space, described by a few words, written to a file in one call."""
+"""The public function ``generate``, which writes sentences to a file in one call."""
 
 from collections.abc import Sequence
 from pathlib import Path
@@ -35,9 +35,9 @@ def generate(
     format: str | None = None,
     progress: bool = False,
 ) -> Space:
-    """Write *n* annotated sentences to a file, as ``gen --out`` does; return their space.
+    """Write *n* annotated sentences to a file, as ``gen --out`` does; return the space from which they were drawn.
 
-    - out: its suffix is the format (.txt, .jsonl, .parquet, .conllu, .trees) without *format*
+    - out: without *format*, the suffix (.txt, .jsonl, .parquet, .conllu, .trees) determines the format
     - template: one or several names that ``gen templates`` lists
     - require, forbid: events in text notation, such as ``"help[past](agent: lawyer[pl])"``
     - require_word, forbid_word: lemmas
@@ -79,7 +79,7 @@ def _to_tuple(value: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def read_known_event(text: str, lexicon: Lexicon) -> Event:
-    """Parse an event whose words are in the lexicon; raise a UsageError otherwise."""
+    """Return the event of a text in notation. Raises UsageError if the lexicon lacks a word."""
     event = read_event(text)
     check_lemmas(event, lexicon)
     event = infer_frames(event, lexicon)

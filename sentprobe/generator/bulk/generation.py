@@ -1,4 +1,4 @@
-"""Bulk generation: the record of each shape as literal strings and columns, filled for many sentences at once."""
+"""Bulk generation: sentences of the same shape share a record with columns, which are filled for many sentences."""
 
 import re
 from collections.abc import Callable, Iterator, Sequence
@@ -15,15 +15,15 @@ from sentprobe.generator.spaces.counting import IndexArray
 from sentprobe.generator.spaces.space import EventBatch, NumberedEvents
 
 CHUNK_SIZE = 262_144
-"""Number of sentences that are decoded at a time."""
+"""How many sentences are decoded at a time."""
 PART_SIZE = 4_096
-"""Number of sentences that are rendered at a time."""
+"""How many sentences are rendered at a time."""
 _MARK = re.compile(f"{columns.MARK_START}(\\d+){columns.MARK_END}")
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceChunk:
-    """Consecutive sentences of a request from number *start*: the shape of each, and its word indices by column."""
+    """Consecutive requested sentences, from number ``start``: indices, numbers of shapes, word indices by column."""
 
     start: int
     indices: IndexArray
@@ -35,14 +35,14 @@ class SentenceChunk:
 
 
 class ShapeStore(Protocol):
-    """Stores data of each shape; shapes are added in the order of their numbers."""
+    """A store of data for each shape; shapes are added in the order of their numbers."""
 
     def add(self, marked: Sentence) -> frozenset[int]:
-        """Add a shape by its marked sentence, and return the columns that it uses."""
+        """Add a shape by its marked sentence; return the numbers of the columns that the store needs for the shape."""
 
 
 class Decoder:
-    """Computes the shapes and words of sentences of a space; adds each new shape to all *stores*."""
+    """Decoder of the indices of sentences into their shapes and words; it adds each new shape to all *stores*."""
 
     def __init__(self, space: NumberedEvents, tables: word_tables.WordTables, stores: Sequence[ShapeStore]) -> None:
         self._space = space
@@ -55,7 +55,7 @@ class Decoder:
         self._used: dict[int, set[int]] = {}
 
     def decode_chunks(self, indices: IndexArray, start: int = 0) -> Iterator[SentenceChunk]:
-        """Yield the sentences at *indices*, PART_SIZE at a time; the first is number *start*."""
+        """Yield the sentences at *indices*, PART_SIZE at a time; the first sentence has number *start*."""
         for first in range(0, len(indices), CHUNK_SIZE):
             yield from self.decode_parts(indices[first : first + CHUNK_SIZE], start + first)
 
@@ -91,7 +91,7 @@ class Decoder:
                 chunk.words[:, number][batch.positions] = column(rows)
 
     def _cut_part(self, chunk: SentenceChunk, first: int) -> SentenceChunk:
-        """Return PART_SIZE sentences of a chunk, and fill in the columns common to all layouts."""
+        """Return PART_SIZE sentences of a chunk, from position *first*; fill in the columns that all layouts have."""
         rows = slice(first, first + PART_SIZE)
         words = np.ascontiguousarray(chunk.words[rows])
         part = SentenceChunk(chunk.start + first, chunk.indices[rows], chunk.shapes[rows], words)
@@ -120,7 +120,7 @@ def _find_unique(keys: NumberArray) -> tuple[NumberArray, NumberArray]:
 
 
 class RaggedRows:
-    """Rows of different lengths, one for each shape; an element is a tuple of *width* numbers."""
+    """A table with a row for each shape; rows differ in length, and their elements are tuples of *width* numbers."""
 
     def __init__(self, width: int) -> None:
         self._new: list[NDArray[np.int32]] = []
@@ -128,14 +128,15 @@ class RaggedRows:
         self._ends = np.zeros(1, dtype=np.int64)
 
     def add(self, elements: Sequence[tuple[int, ...]]) -> None:
-        """Add a row."""
+        """Add the row of the next shape."""
         self._new.append(np.array(elements, dtype=np.int32).T)
 
     def gather(self, chunk: SentenceChunk) -> tuple[NumberArray, NumberArray, NDArray[np.int32]]:
-        """Concatenate the row of each sentence's shape, for all sentences of a chunk.
+        """Return the concatenated rows of the shapes of all sentences in a chunk, as three arrays.
 
-        Returns three arrays: the position where each sentence begins and ends, the offset of each element's sentence in
-        the flattened ``chunk.words``, and the elements (last axis).
+        - the positions at which sentences begin, and the end of the last, (sentences + 1,)
+        - for each element, the offset of its sentence in the flattened ``chunk.words``, (elements,)
+        - the elements, (width, elements)
         """
         if self._new:
             ends = np.cumsum([row.shape[1] for row in self._new])
@@ -153,7 +154,7 @@ class RaggedRows:
 
 
 class RecordStore:
-    """Records of shapes, split into pieces: *write* formats a sentence as a record, *escape* a word in it."""
+    """A store of the record of each shape; *write* formats a sentence as a record, and *escape* a word in a record."""
 
     def __init__(
         self, words: word_tables.StringPool, write: Callable[[Sentence], str], escape: Callable[[str], str] = str
@@ -167,7 +168,7 @@ class RecordStore:
         self._numbered = False
 
     def add(self, marked: Sentence) -> frozenset[int]:
-        """Add the record of a shape; it ends with an empty column."""
+        """Add the record of a shape; return the numbers of its columns. An empty column ends the record."""
         text = self._write(marked).replace(str(columns.INDEX_MARKER), columns.format_mark(columns.INDEX))
         parts = [*_MARK.split(text), str(columns.EMPTY)]
         places = [int(part) for part in parts[1::2]]
@@ -177,7 +178,7 @@ class RecordStore:
         return frozenset(places)
 
     def build_strings(self, chunk: SentenceChunk) -> list[str]:
-        """Return the strings that the pieces of a chunk refer to."""
+        """Return the strings to which the pieces of a chunk's records refer by index."""
         if len(self._escaped) != len(self._words.strings):
             self._escaped = list(map(self._escape, self._words.strings))
         strings = [*self._literals.strings, *self._escaped, ""]
@@ -188,7 +189,7 @@ class RecordStore:
         return strings
 
     def build_pieces(self, chunk: SentenceChunk) -> tuple[NumberArray, NDArray[np.int32]]:
-        """Return the bounds of a chunk's sentences, and their pieces as indices into :meth:`build_strings`."""
+        """Return the bounds of records among a chunk's pieces, and the pieces as indices into :meth:`build_strings`."""
         bounds, rows, (literals, places) = self._pieces.gather(chunk)
         numbers = np.empty((len(rows), 2), dtype=np.int32)
         numbers[:, 0] = literals
@@ -197,7 +198,7 @@ class RecordStore:
 
 
 class Renderer:
-    """Renders sentences of a space in bulk as text; *write* formats a sentence as a record, *escape* a word in it."""
+    """Renderer of sentences as text; *write* formats a sentence as a record, and *escape* a word in a record."""
 
     def __init__(
         self, space: NumberedEvents, write: Callable[[Sentence], str], *, escape: Callable[[str], str] = str
@@ -207,7 +208,7 @@ class Renderer:
         self._decoder = Decoder(space, tables, [self._records])
 
     def render_chunks(self, indices: IndexArray) -> Iterator[tuple[int, str]]:
-        """Yield the records at *indices* in order, many at a time: how many records, and their text."""
+        """Yield how many records are in each part of the text, and that part, for the sentences at *indices*."""
         for chunk in self._decoder.decode_chunks(indices):
             table = np.array(self._records.build_strings(chunk), dtype=object)
             _, pieces = self._records.build_pieces(chunk)
@@ -215,6 +216,6 @@ class Renderer:
 
 
 def parse_column(text: str) -> int:
-    """Return the column whose mark is *text*, or NOTHING."""
+    """Return the number of the column whose mark is *text*, or NOTHING if *text* is no mark."""
     match = _MARK.fullmatch(text)
     return int(match[1]) if match else columns.NOTHING

@@ -1,4 +1,4 @@
-"""Sentences as columns in Parquet; Arrow looks up words by index, so that no Python string is created."""
+"""Parquet files of sentences; Arrow looks words up by index, so that writing creates no Python strings."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator
@@ -38,9 +38,9 @@ _NEGATION = pa.struct([("cue", pa.int32()), ("verb", pa.int32())])
 
 
 def build_schema(size: int, *, has_recipients: bool = False) -> Any:
-    """Return the schema for indices below *size*; *has_recipients* adds recipients to the predicates.
+    """Return the Arrow schema of sentences with indices below *size*; *has_recipients* adds recipients to predicates.
 
-    Indices of more than 38 digits, the limit of Parquet's decimals, are stored as strings.
+    Indices with more than 38 digits, the limit of Parquet's decimals, are stored as strings.
     """
     small, large = pa.int64(), pa.decimal128(38, 0)
     index = small if size <= 2**63 else large if size <= 10**38 else pa.string()
@@ -59,7 +59,7 @@ def build_schema(size: int, *, has_recipients: bool = False) -> Any:
 
 
 class _TokenStore:
-    """The list elements of each shape: each is a constant string or a column."""
+    """A store of the list columns of tokens (form, lemma, ...); an element is a constant string or a column."""
 
     def __init__(self, words: StringPool) -> None:
         self._words = words
@@ -67,7 +67,7 @@ class _TokenStore:
         self._dictionary = pa.array([], pa.string())
 
     def add(self, marked: Sentence) -> frozenset[int]:
-        """Add a shape; for each list element, store a word index or a column, and 0 for the other."""
+        """Add a shape: for each list element, the index of a word and 0, or 0 and the number of a column."""
         used: set[int] = set()
         elements = []
         for token in marked.tokens:
@@ -80,7 +80,7 @@ class _TokenStore:
         return frozenset(used)
 
     def build_lists(self, chunk: generation.SentenceChunk) -> dict[str, Any]:
-        """Return the list columns, with words as indices into the word pool."""
+        """Return the list columns of a chunk by name, with words as indices into the word pool."""
         bounds, rows, elements = self._elements.gather(chunk)
         width = len(_VARYING)
         if len(self._dictionary) != len(self._words.strings):
@@ -95,7 +95,7 @@ class _TokenStore:
 
 
 class _SharedStore:
-    """The fields that all sentences of a shape share, as rows of a table."""
+    """A store of the fields that all sentences with a shape share: a table with a row for each shape."""
 
     _names = ("template", "upos", "head", "deprel", "predicates", "negations")
 
@@ -120,7 +120,7 @@ class _SharedStore:
 
 
 class _StringStore(generation.RecordStore):
-    """Records as an Arrow string column, made by joining the bytes of all pieces."""
+    """A store of records that builds an Arrow string column by joining the bytes of all pieces."""
 
     _table = pa.array([], pa.string())
 
@@ -135,18 +135,18 @@ class _StringStore(generation.RecordStore):
 
 
 def format_event_json(sentence: Sentence) -> str:
-    """Return the event of *sentence* as JSON."""
+    """Return the event of *sentence* as JSON text."""
     return json.dumps(event_to_json(sentence.event), ensure_ascii=False, separators=(",", ":"))
 
 
 def has_recipients(space: NumberedEvents) -> bool:
-    """Say whether sentences of a space have recipients."""
+    """Say whether a space has sentences with recipients."""
     layouts = space.layouts if isinstance(space, Space) else ()
     return any(site.frame is Frame.DITRANSITIVE for layout in layouts for site in layout.clauses)
 
 
 class TableMaker:
-    """Builds Arrow tables of sentences of a space in bulk."""
+    """Builder of Arrow tables with many sentences of a space."""
 
     def __init__(self, space: NumberedEvents) -> None:
         tables = WordTables(space)
@@ -162,13 +162,13 @@ class TableMaker:
         self._decoder = generation.Decoder(space, tables, stores)
 
     def build_row_group(self, indices: IndexArray, start: int) -> Any:
-        """Return the sentences at *indices* as a row group, whatever the earlier calls; the first is number *start*."""
+        """Return the sentences at *indices*, the first with number *start*, as a row group with sorted dictionaries."""
         table = pa.concat_tables(self.build_tables(indices, start))
         columns = [_sort_dictionaries(column.combine_chunks()) for column in table.columns]
         return pa.table(columns, schema=self.schema)
 
     def build_tables(self, indices: IndexArray, start: int = 0) -> Iterator[Any]:
-        """Yield the sentences at *indices*, in order; words are dictionary-encoded."""
+        """Yield tables of the sentences at *indices*, in order; words are dictionary-encoded."""
         for chunk in self._decoder.decode_chunks(indices, start):
             numbers = pa.array(np.arange(chunk.start + 1, chunk.start + 1 + len(chunk)))
             ids = pc.binary_join_element_wise("s", numbers.cast(pa.string()), "")
@@ -183,7 +183,7 @@ class TableMaker:
 
 
 def _sort_dictionaries(array: Any) -> Any:
-    """Return an array whose dictionary holds only its words, in alphabetical order."""
+    """Return an array in which the dictionary holds only words that occur, in alphabetical order."""
     if pa.types.is_list(array.type):
         values = _sort_dictionaries(array.values)
         return pa.ListArray.from_arrays(array.offsets, values, type=array.type)
@@ -199,7 +199,7 @@ def _sort_dictionaries(array: Any) -> Any:
 
 
 def write_parquet(sentences: Iterable[Sentence], path: Path) -> None:
-    """Write sentences of any origin, group by group; indices are as long as those of the first group need."""
+    """Write sentences from any source to a Parquet file, group by group; the first group fixes the type of indices."""
     iterator = iter(sentences)
     groups = iter(lambda: [*islice(iterator, generation.PART_SIZE)], [])
     first = next(groups, [])
@@ -219,7 +219,7 @@ def _sentence_to_row(sentence: Sentence, convert_index: Callable[[int], int | st
 
 
 def open_parquet(path: Path, kind: Any) -> Any:
-    """Return a Parquet writer whose file has plain types, whatever their Arrow encoding."""
+    """Return a writer of a Parquet file with plain types: the Arrow encoding of the data is not stored."""
     return pq.ParquetWriter(
         path,
         kind,
@@ -232,7 +232,7 @@ def open_parquet(path: Path, kind: Any) -> Any:
 
 
 def read_parquet(path: Path) -> Iterator[Sentence]:
-    """Yield the sentences of a Parquet file. Raises FormatError if it is not Parquet, or lacks a column."""
+    """Yield the sentences of a Parquet file. Raises FormatError if the file is not Parquet, or lacks a column."""
     try:
         for batch in pq.ParquetFile(to_local_path(path)).iter_batches():
             for number, row in enumerate(batch.to_pylist(), 1):

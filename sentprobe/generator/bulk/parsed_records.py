@@ -1,4 +1,4 @@
-"""Records of parsed sentences in bulk: derivations become batches of events of few layouts."""
+"""Fast formatting of parsed sentences: parses become batches of events with the same structure."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -29,19 +29,19 @@ ValueT = TypeVar("ValueT")
 
 
 class ParsedText(NamedTuple):
-    """A sentence with its number in the input, its text, and its derivations."""
+    """A parsed sentence: its number in the input, its text, and its parses."""
 
     number: int
     text: str
     clauses: Sequence[ParsedClause]
 
     def annotate(self, lexicon: Lexicon) -> list[Sentence]:
-        """Return the annotation of each reading."""
+        """Return an annotated sentence for each reading."""
         return annotate_readings(self.clauses, lexicon, id=f"s{self.number}")
 
 
 def write_parsed(sentences: Iterable[ParsedText], lexicon: Lexicon, path: Path, fmt: str) -> None:
-    """Write parsed sentences to a file. Raises UsageError."""
+    """Write parsed sentences to a file in a format. Raises UsageError if the file cannot be written."""
     if fmt == PARQUET:
         write_annotated(chain.from_iterable(sentence.annotate(lexicon) for sentence in sentences), path, fmt)
         return
@@ -52,8 +52,8 @@ def write_parsed(sentences: Iterable[ParsedText], lexicon: Lexicon, path: Path, 
 def format_parsed(
     sentences: Iterable[ParsedText], lexicon: Lexicon, fmt: str, *, is_interactive: bool = False
 ) -> Iterator[str]:
-    """Yield the records of each reading, or each text once; if *is_interactive*, each before the next is read."""
-    if fmt == TEXT:  # an event has one sentence, so no other text has this reading
+    """Yield the records of each sentence; if *is_interactive*, before the next sentence is read."""
+    if fmt == TEXT:  # all readings of a sentence have the same text
         yield from (f"{' '.join(sentence.text.split())}\n" for sentence in sentences)
         return
     renderer = _ParsedRenderer(lexicon, fmt)
@@ -72,11 +72,11 @@ class _ParsedRenderer:
         self._renderer = Renderer(self._events, self._write_marked, escape=form.escape)
 
     def _write_marked(self, sentence: Sentence) -> str:
-        """Return the record of a marked sentence; the number of the sentence stands in the column of indices."""
+        """Return the record of a marked sentence; its id takes the number of the sentence from the index column."""
         return self._write(replace(sentence, id=f"s{INDEX_MARKER}", index=None, template="")) + _RECORD_END
 
     def render_records(self, sentences: Sequence[ParsedText]) -> Iterator[str]:
-        """Yield the records; a structure that no layout has, and an ambiguous sentence, is realized."""
+        """Yield the records in order; ambiguous sentences, and structures without a layout, are realized one by one."""
         has_layout = self._events.load_clauses([find_only_reading(sentence.clauses) for sentence in sentences])
         numbers = [sentence.number for sentence, is_covered in zip(sentences, has_layout, strict=True) if is_covered]
         text = "".join(text for _, text in self._renderer.render_chunks(np.array(numbers, dtype=np.int64)))
@@ -90,11 +90,11 @@ class _ParsedRenderer:
 
 _TENSES = {tense.value: number for number, tense in enumerate(ev.Tense)}
 _RECORD_END = "\ue002"
-"""A character, beside the marks of columns, that no word has."""
+"""A character that ends a record; it occurs neither in words nor in column marks."""
 
 
 class _ParsedEvents:
-    """Parsed clauses as numbered events over all words of a lexicon."""
+    """Parsed main clauses as numbered events, whose words are all words of a lexicon."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self.lexicon = lexicon
@@ -110,7 +110,7 @@ class _ParsedEvents:
         self._layouts: dict[object, Layout] = {}
 
     def load_clauses(self, clauses: Iterable[ParsedClause | None]) -> list[bool]:
-        """Load the events of main clauses; return for each, False for None, whether a layout has its structure."""
+        """Load main clauses as events; return for each clause whether a layout has its structure (False for None)."""
         self._rows = {}
         has_layout = []
         count = 0
@@ -132,11 +132,11 @@ class _ParsedEvents:
         return has_layout
 
     def count(self) -> int:
-        """Return the number of events."""
+        """Return the number of loaded events."""
         return sum(len(places) for places, _ in self._rows.values())
 
     def batches(self, indices: IndexArray) -> Iterator[EventBatch]:  # noqa: ARG002 - all events are read at once
-        """Yield the values of all events."""
+        """Yield all loaded events, in a batch for each layout."""
         for layout, (places, rows) in self._rows.items():
             columns = np.array(rows, dtype=np.int64).T
             names = [variable.name for variable in layout.variables]
@@ -159,7 +159,7 @@ class _ParsedEvents:
         return self._layouts[key]
 
     def _list_values(self, clause: ParsedClause) -> list[int]:
-        """Return the value of each variable of the layout. Raises LookupError for clauses in relative clauses."""
+        """Return each variable's value index. Raises LookupError for a relative clause inside a relative clause."""
         finite = self._modals[clause.modal] if clause.modal else _TENSES.get(clause.shape.tense)
         values = [*_number_features(clause.shape, finite, self.lexicon.language.aspects), self._verbs[clause.verb]]
         values += [self._adverbs[adverb] for adverb in clause.adverbs]
@@ -181,7 +181,7 @@ class _ParsedEvents:
 
 
 def _list_phrase_forms(clause: ParsedClause, path: str = "") -> tuple[PhraseForm, ...]:
-    """Return the forms of the participants that have adjectives or a conjunct."""
+    """Return the forms of the noun phrases in a clause that have adjectives or a conjunct."""
     return tuple(
         PhraseForm(
             f"{path}{role}.", len(phrase.adjectives), len(phrase.conjunct.adjectives) if phrase.conjunct else None
@@ -209,7 +209,7 @@ def _list_words(lexicon: Lexicon) -> Words:
 
 @cache
 def _number_features(shape: ClauseShape, finite: int | None, aspects: tuple[str, ...]) -> tuple[int, ...]:
-    """Return the values of voice and dative, if the layout varies them, tense or modal (*finite*), aspect, negation."""
+    """Return the value indices of the variables for voice, dative, tense or modal (*finite*), aspect and negation."""
     values = [aspects.index(shape.aspect), NEGATIONS.index(shape.negation)]
     if finite is not None:  # not an order
         values = [finite, *values]

@@ -1,4 +1,4 @@
-"""Writing and reading of sentence files; a complete file is renamed from a temporary name."""
+"""Writers and readers of sentence files; a file gets its final name when it is complete."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -17,13 +17,13 @@ from sentprobe.lexicon import Lexicon
 from sentprobe.progress import Reporter, SilentReporter
 
 ROW_GROUP_SIZE = 32_768
-"""Number of rows of a Parquet row group."""
+"""The number of sentences in a row group of a Parquet file."""
 
 
 def write_sentences(
     space: Space, indices: IndexArray, out: IO[str], fmt: str, reporter: Reporter | None = None
 ) -> None:
-    """Write the sentences of *space* at *indices* to a text stream in a record format."""
+    """Write the sentences of *space* at *indices* to a text stream, in the format *fmt*."""
     reporter = reporter or SilentReporter()
     reporter.begin("generate sentences", len(indices))
     form = RECORD_FORMATS[fmt]
@@ -35,7 +35,7 @@ def write_sentences(
 def write_file(
     space: Space, indices: IndexArray, path: Path | str, fmt: str | None = None, reporter: Reporter | None = None
 ) -> None:
-    """Write sentences of *space* to a file; the default format follows from its suffix.
+    """Write the sentences of *space* at *indices* to a file; the default format follows from the file's suffix.
 
     Raises:
         UsageError: the format is unknown, or the path cannot be written.
@@ -63,7 +63,7 @@ def _write_row_groups(space: Space, indices: IndexArray, path: Path, reporter: R
 
 
 def write_annotated(sentences: Iterable[Sentence], path: Path | str, fmt: str | None = None) -> None:
-    """Write sentences to a file one by one; the default format follows from its suffix.
+    """Write annotated sentences to a file; the default format follows from the file's suffix.
 
     Raises:
         UsageError: the format is unknown, or the path cannot be written.
@@ -85,11 +85,11 @@ def _open_text(path: Path) -> IO[str]:
 
 
 def read_file(path: Path | str, lexicon: Lexicon, fmt: str | None = None) -> Iterator[Sentence]:
-    """Yield the sentences of a file in any format; text and trees are parsed.
+    """Yield the sentences of a file; plain text and trees are parsed, and other formats hold the annotation.
 
     Raises:
         UsageError: the file cannot be read, or its format is unknown.
-        FormatError: the content is invalid; the message gives the line or row.
+        FormatError: the content is invalid; the message names the line or row.
     """
     path = Path(path)
     name = find_record_format(path.suffix, fmt)
@@ -110,7 +110,7 @@ def read_file(path: Path | str, lexicon: Lexicon, fmt: str | None = None) -> Ite
 
 
 def find_excluded_indices(paths: Iterable[Path], space: Space) -> list[int]:
-    """Return the sorted indices of the sentences of files that are in a space. Raises UsageError or FormatError."""
+    """Return the sorted indices of those sentences in files that are in *space*. Raises UsageError or FormatError."""
     indices = {space.find(event) for path in paths for event in _read_events(path, space.lexicon)}
     return sorted(index for index in indices if index is not None)
 
@@ -130,7 +130,7 @@ def _find_format(path: Path) -> str:
 
 
 def _parse_text_events(path: Path, lexicon: Lexicon) -> Iterator[Event]:
-    """Yield the events of a file's lines; skip lines that the grammar does not cover."""
+    """Yield the events of the sentences in a text file; skip lines that the grammar does not cover."""
     try:
         with path.open("rb") as lines:
             for line in decode_lines(lines):

@@ -1,4 +1,4 @@
-"""Tables of the words of a space: their forms, lemmas and features as indices into a pool of strings."""
+"""Word tables: forms, lemmas and features of all words of a space, as indices into a pool of strings."""
 
 from collections.abc import Iterable, Sequence
 from typing import TypeAlias
@@ -13,12 +13,12 @@ from sentprobe.lexicon import Form, Kind, Lexicon, Word
 from sentprobe.lexicon.languages.language import Language
 
 NumberArray: TypeAlias = NDArray[np.int64]
-"""Indices of strings in a :class:`StringPool`, or other positions."""
+"""An array of indices, mostly of strings in a :class:`StringPool`."""
 NUMBERS = list(ev.Number)
 
 
 class StringPool:
-    """Distinct strings, numbered in order of first use."""
+    """A list of distinct strings, which are numbered in order of first use."""
 
     def __init__(self) -> None:
         self.strings: list[str] = []
@@ -37,9 +37,10 @@ class StringPool:
 
 
 class WordTables:
-    """The forms, lemmas and features of the words of a space, as indices into ``pool``.
+    """The forms, lemmas and features of all words of a space, as indices into ``pool``.
 
-    Tables are indexed by number and noun, frame, form and verb, determiner or modal and what follows.
+    The axes of a table of agreeing words are word, grammatical number and class; those of nouns, number and noun; those
+    of the verbs of a frame, form and verb; those of modals, form (with and without n't) and modal.
     """
 
     def __init__(self, space: NumberedEvents) -> None:
@@ -77,7 +78,7 @@ class WordTables:
         self.negators = self.pool.numbers(["", *NEGATIONS[1:]])
 
     def _add_auxiliaries(self, space: NumberedEvents) -> None:
-        """Add the auxiliaries of the perfect, by tense and number, and the number of that of each verb."""
+        """Add the forms and lemmas of the perfect auxiliaries, and the number of the auxiliary that each verb takes."""
         auxiliaries = self.language.perfect_auxiliaries
         if not auxiliaries:
             return
@@ -111,7 +112,7 @@ class WordTables:
             self.agreeing_rel_feats = self._build_agreeing_feats("PRON", [(ns, w.lemma) for ns, w in rows])
 
     def _build_agreeing_forms(self, slot: str, rows: Sequence[tuple[list[str], Word]]) -> dict[str, NumberArray]:
-        """Return, by case, the forms of words: word, number, class."""
+        """Return the table of forms of agreeing words (axes: word, number, class) for each case."""
         find, classes = self.language.find_form, self.language.classes
         return {
             case: self._number_table(
@@ -121,7 +122,6 @@ class WordTables:
         }
 
     def _build_agreeing_feats(self, pos: str, rows: Sequence[tuple[list[str], str]]) -> dict[str, NumberArray]:
-        """Return, by case, the features of words: word, number, class."""
         find, classes = self.language.find_features, self.language.classes
         return {
             case: self._number_table([[[find(pos, w, n, case, c) for c in classes] for n in ns] for ns, w in rows])
@@ -143,7 +143,7 @@ class WordTables:
 
 
 def list_verb_forms(language: Language) -> tuple[str, ...]:
-    """Return the names of the forms of verbs."""
+    """Return the names of the inflected forms of verbs in a language."""
     return language.forms[Kind.TRANSITIVE]
 
 

@@ -1,4 +1,4 @@
-"""Drawings of events: a tree for the terminal and a layered tree (SVG); ``*`` marks an open value."""
+"""Drawings of events: a text tree for the terminal, and a layered tree as SVG; ``*`` marks an open field."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,8 +19,8 @@ _NUMBERS = {ev.Number.SINGULAR: "singular", ev.Number.PLURAL: "plural"}
 _KINDS = {ev.ClauseKind.SUBJECT: "subject relative", ev.ClauseKind.OBJECT: "object relative"}
 
 
-def list_event_features(event: ev.Event) -> tuple[str, ...]:
-    """Return the features of an event; an open feature is its name and a star, as in "tense *"."""
+def _list_event_features(event: ev.Event) -> tuple[str, ...]:
+    """Return the features of an event as texts; an open feature is shown as its name and a star: "tense *"."""
     features = [_format_feature("frame", event.frame), _format_feature("voice", event.voice)]
     features += [_format_finite(event), _format_feature("aspect", event.aspect)]
     if event.polarity is ev.Polarity.NEGATIVE:
@@ -41,7 +41,7 @@ def list_event_features(event: ev.Event) -> tuple[str, ...]:
 
 
 def _format_finite(event: ev.Event) -> str:
-    """Return the tense, or the modal in its place; an order has neither."""
+    """Return the modal or the tense of an event; an order, which has neither, has "no tense"."""
     if event.modal is not None:
         return event.modal
     return "no tense" if event.mood is ev.Mood.ORDER else _format_feature("tense", event.tense)
@@ -51,41 +51,36 @@ def _format_feature(name: str, value: StrEnum | None) -> str:
     return f"{name} {OPEN}" if value is None else str(value.value)
 
 
-def format_argument(filler: ev.Argument | None) -> str:
-    """Return determiner, adjectives and noun, also of a conjunct; a gap is ``_``, an asked one "who?"."""
+def _format_argument(filler: ev.Argument | None) -> str:
+    """Return the words of a participant, ``_`` for a gap, or "who?" for a participant that a question asks for."""
     if filler is None:
         return OPEN
     if not isinstance(filler, ev.Participant):
         return f"{filler.value}?" if isinstance(filler, ev.Asked) else filler.value
-    words = " ".join((format_lemma(filler.determiner), *filler.adjectives, format_lemma(filler.noun)))
-    return words if filler.conjunct is None else f"{words} and {format_argument(filler.conjunct)}"
+    words = " ".join((_format_lemma(filler.determiner), *filler.adjectives, _format_lemma(filler.noun)))
+    return words if filler.conjunct is None else f"{words} and {_format_argument(filler.conjunct)}"
 
 
-def format_lemma(lemma: str | None) -> str:
-    """Return a lemma, or a star if the lemma is open."""
+def _format_lemma(lemma: str | None) -> str:
     return OPEN if lemma is None else lemma
 
 
-def list_participant_features(person: ev.Participant) -> tuple[str, ...]:
-    """Return the grammatical number, and "clause *" if the relative clause is open."""
-    number = " and ".join(_format_number(conjunct) for conjunct in (person, person.conjunct) if conjunct)
+def _list_participant_features(person: ev.Participant) -> tuple[str, ...]:
+    """Return the number of a participant ("singular"), and "clause *" if its relative clause is open."""
+    number = " and ".join(f"number {OPEN}" if p.number is None else _NUMBERS[p.number] for p in person.conjuncts)
     return (number, f"clause {OPEN}") if person.clause is None else (number,)
 
 
-def _format_number(person: ev.Participant) -> str:
-    return f"number {OPEN}" if person.number is None else _NUMBERS[person.number]
-
-
 def get_clause(filler: ev.Argument | None) -> ev.RelativeClause | None:
-    """Return the relative clause of a participant, or None."""
+    """Return the relative clause of an argument, or None if it has no such clause."""
     clause = filler.clause if isinstance(filler, ev.Participant) else None
     return clause if isinstance(clause, ev.RelativeClause) else None
 
 
 def format_clause(clause: ev.RelativeClause) -> str:
-    """Return the relativizer and the kind of a relative clause."""
+    """Return the relativizer and the kind of a relative clause, as in "that · subject relative"."""
     kind = f"relative clause {OPEN}" if clause.kind is None else _KINDS[clause.kind]
-    return f"{format_lemma(clause.relativizer)} · {kind}"
+    return f"{_format_lemma(clause.relativizer)} · {kind}"
 
 
 TITLE_SIZE, TEXT_SIZE = 16, 12
@@ -99,7 +94,7 @@ NARROW_CHARS, WIDE_CHARS = frozenset("fijlrt.,:;'’|()[]! *_-"), frozenset("mwM
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawnBox:
-    """A box with a title and lines of smaller text; ``kind`` is event, participant or open."""
+    """A box with a title above lines of smaller text; ``kind`` is event, participant or open."""
 
     kind: str
     title: str
@@ -111,19 +106,19 @@ class DrawnBox:
 
     @property
     def middle(self) -> float:
-        """The x of the centre."""
+        """The x coordinate of the centre."""
         return self.x + self.width / 2
 
     @property
     def text(self) -> tuple[tuple[float, str], ...]:
-        """The lines below the title, each with the y of its base line."""
+        """The lines of text below the title, each after the y coordinate of its baseline."""
         top = self.y + PADDING + TITLE_HEIGHT
         return tuple((top + at * LINE_HEIGHT + TEXT_SIZE, s) for at, s in enumerate(self.lines))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edge:
-    """A line (an SVG path) with its label, which is centred at (x, y)."""
+    """A line between two boxes, as an SVG path, and its label, which is centred at (x, y)."""
 
     path: str
     label: str
@@ -135,7 +130,7 @@ class Edge:
 
 @dataclass(slots=True)
 class Picture:
-    """Boxes and edges, and the size of the picture."""
+    """A drawing of an event: its size, boxes and edges."""
 
     width: float = 0
     height: float = 0
@@ -145,7 +140,7 @@ class Picture:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Node:
-    """A box without a position; ``gap`` is the role of a clause's gap, which the noun of the box above fills."""
+    """A box without a position. ``gap`` is the role that the noun above a relative clause fills in it, or ""."""
 
     kind: str
     title: str
@@ -155,8 +150,8 @@ class _Node:
 
     @property
     def box_width(self) -> float:
-        texts = [estimate_text_width(line, TEXT_SIZE) for line in self.lines]
-        return max(estimate_text_width(self.title, TITLE_SIZE) * BOLD_FACTOR, *texts, 40) + 2 * PADDING
+        texts = [_estimate_text_width(line, TEXT_SIZE) for line in self.lines]
+        return max(_estimate_text_width(self.title, TITLE_SIZE) * BOLD_FACTOR, *texts, 40) + 2 * PADDING
 
 
 def lay_out(event: ev.Event, clean: Callable[[str], str]) -> Picture:
@@ -169,7 +164,7 @@ def lay_out(event: ev.Event, clean: Callable[[str], str]) -> Picture:
 
 
 def _build_event_node(event: ev.Event, clean: Callable[[str], str], *, inside: bool) -> _Node:
-    frame, voice, tense, aspect, polarity, *adverbs = list_event_features(event)
+    frame, voice, tense, aspect, polarity, *adverbs = _list_event_features(event)
     lines = (f"{frame}, {voice}", f"{tense}, {aspect}", polarity, *adverbs)
     children = tuple(
         (role.value, _build_argument_node(event.argument(role), clean))
@@ -178,7 +173,7 @@ def _build_event_node(event: ev.Event, clean: Callable[[str], str], *, inside: b
     )
     return _Node(
         kind="event",
-        title=clean(format_lemma(event.predicate)),
+        title=clean(_format_lemma(event.predicate)),
         lines=tuple(map(clean, lines)),
         gap=event.gap.value if inside and event.gap else "",
         children=children,
@@ -186,12 +181,12 @@ def _build_event_node(event: ev.Event, clean: Callable[[str], str], *, inside: b
 
 
 def _build_argument_node(filler: ev.Argument | None, clean: Callable[[str], str]) -> _Node:
-    name = clean(format_argument(filler))
+    name = clean(_format_argument(filler))
     if not isinstance(filler, ev.Participant):
         return _Node(kind="open", title=name)
     clause = get_clause(filler)
     inner = [(clean(format_clause(clause)), _build_event_node(clause.event, clean, inside=True))] if clause else []
-    return _Node(kind="participant", title=name, lines=list_participant_features(filler), children=tuple(inner))
+    return _Node(kind="participant", title=name, lines=_list_participant_features(filler), children=tuple(inner))
 
 
 def _place_node(node: _Node, left: float, top: float, picture: Picture) -> float:
@@ -234,12 +229,12 @@ def _compute_slot_width(label: str, child: _Node) -> float:
 
 
 def _compute_side_width(node: _Node) -> float:
-    """Return the width of the dashed edge to the right of a node."""
+    """Return the width of the dashed edge to the right of a node, or 0 if there is no such edge."""
     return _compute_label_width(node.gap) + 8 if node.gap else 0
 
 
 def _compute_label_width(label: str) -> float:
-    return estimate_text_width(label, TEXT_SIZE) + 10
+    return _estimate_text_width(label, TEXT_SIZE) + 10
 
 
 def _build_edge(above: DrawnBox, below: DrawnBox, label: str) -> Edge:
@@ -254,7 +249,7 @@ def _build_edge(above: DrawnBox, below: DrawnBox, label: str) -> Edge:
 
 
 def _build_gap_edge(above: DrawnBox, below: DrawnBox, solid_label: str, label: str) -> Edge:
-    """Return the dashed edge from a clause to its noun, to the right of its solid edge."""
+    """Return the dashed edge from a relative clause back to its noun, to the right of the solid edge."""
     start, end = below.y + TITLE_HEIGHT, above.y + above.height / 2
     right = max(below.x + below.width, above.x + above.width, above.middle + _compute_label_width(solid_label) / 2)
     middle = right + 4 + _compute_label_width(label) / 2
@@ -264,8 +259,7 @@ def _build_gap_edge(above: DrawnBox, below: DrawnBox, solid_label: str, label: s
     return Edge(path=path, label=label, x=middle, y=(start + end) / 2, width=_compute_label_width(label), dashed=True)
 
 
-def estimate_text_width(text: str, size: int) -> float:
-    """Return the approximate width of *text* in a sans-serif font."""
+def _estimate_text_width(text: str, size: int) -> float:
     return size * sum(
         0.36 if char in NARROW_CHARS else 0.95 if char in WIDE_CHARS or not char.isascii() else 0.6 for char in text
     )
@@ -301,7 +295,7 @@ def draw_text(event: ev.Event, *, width: int = 80, color: bool = False) -> str:
 def _build_event_tree(event: ev.Event, modified: str) -> "Tree":
     from rich.tree import Tree
 
-    label = _build_label("", format_lemma(event.predicate), list_event_features(event), style="bold cyan")
+    label = _build_label("", _format_lemma(event.predicate), _list_event_features(event), style="bold cyan")
     tree = Tree(label, guide_style="dim")
     for role in event.roles:
         _add_argument(tree, role, event.argument(role), modified)
@@ -309,8 +303,8 @@ def _build_event_tree(event: ev.Event, modified: str) -> "Tree":
 
 
 def _add_argument(tree: "Tree", role: ev.Role, filler: ev.Argument | None, modified: str) -> None:
-    name = format_argument(filler)
-    features = list_participant_features(filler) if isinstance(filler, ev.Participant) else ()
+    name = _format_argument(filler)
+    features = _list_participant_features(filler) if isinstance(filler, ev.Participant) else ()
     if filler is ev.GAP and modified:
         features = (f"gap: {modified}",)
     branch = tree.add(_build_label(f"{role.value}: ", name, features, style="bold"))
@@ -333,7 +327,7 @@ def _build_label(before: str, name: str, features: tuple[str, ...], *, style: st
 def draw_svg(event: ev.Event) -> str:
     """Return *event* as SVG: a box for each event and participant, and an edge for each role.
 
-    A gap is a dashed edge from its clause back to the noun that the clause modifies.
+    A dashed edge leads from a relative clause back to the noun that fills its gap.
     """
     from jinja2 import Environment
 

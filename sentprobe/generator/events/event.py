@@ -1,6 +1,6 @@
-"""Events: predicates with participants (lexicalised case frames, Ettinger et al. 2018, section 4.1).
+"""Events: predicates with their participants (lexicalised case frames, Ettinger et al. 2018, section 4.1).
 
-A *partial* event has open fields (``None``), and stands for all events that it subsumes.
+A *partial* event has open fields (``None``). It stands for all events that agree with its other fields.
 """
 
 from collections.abc import Iterator, Set
@@ -12,13 +12,13 @@ from sentprobe.errors import UsageError
 
 
 class Frame(StrEnum):
-    """The roles of a predicate; as a pattern, transitive includes ditransitive and dative."""
+    """The set of roles that a verb has; as a pattern, transitive also matches ditransitive and dative."""
 
     INTRANSITIVE = "intransitive"
     TRANSITIVE = "transitive"
     DITRANSITIVE = "ditransitive"
     DATIVE = "dative"
-    """An agent, and a patient in the dative."""
+    """A verb with an agent, and with a patient in the dative case."""
 
     def includes(self, other: "Frame | None") -> bool:
         """Say whether a pattern of this frame matches an event of the other frame."""
@@ -55,7 +55,7 @@ class Polarity(StrEnum):
 
 
 class Negator(StrEnum):
-    """The cue of a negation."""
+    """The word that negates a clause."""
 
     NOT = "not"
     CONTRACTED = "n't"
@@ -77,7 +77,7 @@ class Dative(StrEnum):
 
 
 class Fronting(StrEnum):
-    """The order of a main clause whose object stands first: "den Mann sieht der Arzt"."""
+    """A word order in which the object opens the main clause: "den Mann sieht der Arzt"."""
 
     OBJECT = "object-first"
 
@@ -98,27 +98,27 @@ class Role(StrEnum):
 
 
 class ClauseKind(StrEnum):
-    """Subject or object relative clause, by the role of the modified noun (Ettinger's src, orc)."""
+    """A relative clause whose modified noun is its subject, or its object (Ettinger's src, orc)."""
 
     SUBJECT = "src"
     OBJECT = "orc"
 
 
 class Gap(StrEnum):
-    """The argument of a relative clause that the modified noun fills."""
+    """The argument of a relative clause for which the modified noun stands."""
 
     GAP = "_"
 
 
 class Asked(StrEnum):
-    """The open participant of a question: a person or a thing."""
+    """The participant that a wh-question asks for: a person or a thing."""
 
     WHO = "who"
     WHAT = "what"
 
 
 class Reflexive(StrEnum):
-    """A patient or recipient that is the agent of its clause: "the man helped himself"."""
+    """A patient or recipient that is also the agent of its clause: "the man helped himself"."""
 
     HIMSELF = "himself"
     HERSELF = "herself"
@@ -126,7 +126,7 @@ class Reflexive(StrEnum):
 
     @property
     def number(self) -> "Number":
-        """The grammatical number of its antecedent."""
+        """The grammatical number of the noun to which the reflexive refers."""
         return Number.PLURAL if self is Reflexive.THEMSELVES else Number.SINGULAR
 
 
@@ -137,7 +137,7 @@ class Bare(StrEnum):
 
 
 ROLES = tuple(Role)
-"""The roles as a tuple, because iterating over an enum takes ten times as long."""
+"""All roles, as a tuple because iterating over an enum takes ten times as long."""
 
 FRAME_ROLES = {
     Frame.INTRANSITIVE: (Role.AGENT,),
@@ -162,11 +162,11 @@ class Participant:
     """A participant: noun lemma, number, determiner lemma, adjectives and at most one relative clause.
 
     ``clause`` is ``None`` if it is left open, and :data:`BARE` if the noun has no relative clause. ``conjunct`` is the
-    second noun of "the man and the woman"; both are then bare. As a pattern, a participant without adjectives or
-    conjunct matches any.
+    second noun of "the man and the woman"; neither noun then has a relative clause. As a pattern, a participant without
+    adjectives matches any adjectives, and a participant without a conjunct matches any conjunct.
 
     Raises:
-        Contradiction: a coordinated noun has a relative clause or a second conjunct.
+        Contradiction: a coordinated noun has a relative clause, or three nouns are coordinated.
     """
 
     noun: str | None = None
@@ -183,19 +183,19 @@ class Participant:
         if isinstance(self.clause, RelativeClause) or isinstance(self.conjunct.clause, RelativeClause):
             raise Contradiction(f"{name}: a coordinated noun has no relative clause")
         if self.conjunct.conjunct is not None:
-            raise Contradiction(f"{name}: at most two nouns are coordinated")
+            raise Contradiction(f"{name}: at most two nouns can be coordinated")
         object.__setattr__(self, "clause", BARE)
         if self.conjunct.clause is None:
             object.__setattr__(self, "conjunct", replace(self.conjunct, clause=BARE))
 
     @property
     def conjuncts(self) -> "tuple[Participant, ...]":
-        """The participant, and the second noun of a coordination."""
+        """The participant itself and, if it is coordinated, its second noun."""
         return (self,) if self.conjunct is None else (self, self.conjunct)
 
     @property
     def agreement(self) -> Number | None:
-        """The number of a verb whose subject this is: plural for a coordination."""
+        """The number of a verb that has this participant as its subject: plural for a coordination."""
         return self.number if self.conjunct is None else Number.PLURAL
 
 
@@ -206,10 +206,11 @@ Argument: TypeAlias = Participant | Gap | Asked | Reflexive
 class Event:
     """A predicate with its frame, voice, tense or modal, aspect, polarity, adverbs, mood and participants.
 
-    Implied fields are filled in: a passive or a patient makes an event transitive unless its frame is stated, a
-    recipient makes it ditransitive, an intransitive frame or a reflexive makes it active, a negator makes the polarity
-    negative, an asked participant makes it a question. Mood, modal, fronting and asked participants are stated or
-    absent: as a pattern, an event without them matches every value. A modal or an order takes the place of the tense.
+    Implied fields are filled in. Unless a frame is stated, a passive or a patient makes the event transitive, and a
+    recipient makes it ditransitive. An intransitive frame or a reflexive makes the event active. A negator makes the
+    polarity negative, and an asked participant makes the event a question. An order, or an event with a modal, has no
+    tense. Mood, modal, fronting and asked participants are never open: as a pattern, an event with their default values
+    matches every value.
 
     Raises:
         Contradiction: two fields exclude each other, such as an intransitive frame and a patient.
@@ -271,16 +272,16 @@ class Event:
         role = Role.RECIPIENT if self.frame is Frame.DITRANSITIVE else Role.PATIENT
         if roles != {role} or self.mood is Mood.ORDER:
             raise Contradiction(
-                f"{name}: only a recipient, or the patient of a transitive verb with an agent, is reflexive"
+                f"{name}: only a recipient, or the patient of a transitive verb with an agent, can be reflexive"
             )
         self._imply("voice", Voice.ACTIVE, f"{name}: a clause with a reflexive is active")
 
     def _check_fronting(self, name: str) -> None:
-        self._imply("voice", Voice.ACTIVE, f"{name}: only an active object stands first")
+        self._imply("voice", Voice.ACTIVE, f"{name}: an object can stand first only in an active clause")
         if self.frame is Frame.INTRANSITIVE:
             raise Contradiction(f"{name}: an intransitive event has no object to stand first")
         if self.gap is not None or self.mood is not Mood.STATEMENT:
-            raise Contradiction(f"{name}: an object stands first in main clauses that are statements")
+            raise Contradiction(f"{name}: an object can stand first only in a main clause that is a statement")
 
     def _check_mood(self, name: str, *, is_asking: bool) -> None:
         if self.mood is not Mood.STATEMENT and self.gap is not None:
@@ -306,7 +307,7 @@ class Event:
         object.__setattr__(self, field, value)
 
     def argument(self, role: Role) -> Argument | None:
-        """Return the participant, gap or asked participant in *role*, or None if it is open."""
+        """Return the argument in *role*, or None if it is open."""
         if role is Role.AGENT:
             return self.agent
         return self.patient if role is Role.PATIENT else self.recipient
@@ -317,43 +318,43 @@ class Event:
 
     @property
     def gap(self) -> Role | None:
-        """The role of the gap, or None."""
+        """The role of the gap; None in a main clause."""
         return next((role for role in ROLES if self.argument(role) is GAP), None)
 
     @property
     def asked(self) -> Role | None:
-        """The role that a wh-question asks for, or None."""
+        """The role that a wh-question asks for; None in other sentences."""
         return next((role for role in ROLES if isinstance(self.argument(role), Asked)), None)
 
     @property
     def reflexive(self) -> Role | None:
-        """The role of the reflexive, or None."""
+        """The role of the reflexive; None if the event has no reflexive."""
         return next((role for role in ROLES if isinstance(self.argument(role), Reflexive)), None)
 
     @property
     def roles(self) -> tuple[Role, ...]:
-        """The roles that are expressed (by default those of a transitive frame); the agent of an order is not."""
+        """The roles that a sentence expresses, by default those of a transitive frame; an order lacks its agent."""
         roles = FRAME_ROLES[self.frame or Frame.TRANSITIVE]
         return roles[1:] if self.mood is Mood.ORDER else roles
 
     @property
     def has_known_subject(self) -> bool:
-        """Whether voice and, in a ditransitive passive, the form of the recipient tell the subject."""
+        """Whether the fields determine the subject: the voice and, in a ditransitive passive, the recipient's form."""
         if self.voice is Voice.PASSIVE and self.frame is Frame.DITRANSITIVE:
             return self.dative is not None
         return self.voice is not None
 
     @property
     def subject(self) -> Role:
-        """The role of the grammatical subject, for an event with a known subject."""
+        """The role of the grammatical subject; only valid if :attr:`has_known_subject`."""
         if self.voice is not Voice.PASSIVE:
             return Role.AGENT
         return Role.RECIPIENT if self.dative is Dative.DOUBLE else Role.PATIENT
 
     def can_extract(self, role: Role) -> bool:
-        """Say whether a role can be the gap or asked for.
+        """Say whether *role* can be the gap of a relative clause, or the participant that a question asks for.
 
-        A passive or double-object clause with a recipient cannot leave out every role.
+        A ditransitive clause allows its subject and, in the active, any object but the recipient of a double object.
         """
         is_double = self.dative is Dative.DOUBLE and role is Role.RECIPIENT
         is_possible = self.voice is Voice.ACTIVE and not is_double
@@ -362,13 +363,13 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelativeClause:
-    """An event whose gap is filled by the participant that it modifies.
+    """An event that modifies a participant, which fills the gap of the event.
 
     Implied values are filled in. The gap follows from an intransitive frame, or from kind (subject or object relative)
     and voice. The kind follows from gap and voice.
 
     Raises:
-        Contradiction: the stated gap or kind differs from the implied one.
+        Contradiction: the stated gap or kind differs from the implied value.
     """
 
     event: Event
@@ -412,7 +413,7 @@ class RelativeClause:
 
 
 def iterate_clauses(event: Event) -> Iterator[tuple[Event, Participant | None]]:
-    """Yield the event and each relative clause in it, with the noun that the clause modifies."""
+    """Yield the event with None, then each relative clause in it with the participant that the clause modifies."""
     yield event, None
     for filler in (event.agent, event.patient, event.recipient):
         if isinstance(filler, Participant) and isinstance(filler.clause, RelativeClause):
@@ -422,7 +423,7 @@ def iterate_clauses(event: Event) -> Iterator[tuple[Event, Participant | None]]:
 
 
 def iterate_participants(event: Event) -> Iterator[tuple[Role, Participant]]:
-    """Yield the overt participants of one clause with their roles, agent first."""
+    """Yield role and participant for each noun phrase of a clause, agent first; gaps and reflexives are left out."""
     for role in ROLES:
         filler = event.argument(role)
         if isinstance(filler, Participant):
@@ -430,39 +431,7 @@ def iterate_participants(event: Event) -> Iterator[tuple[Role, Participant]]:
 
 
 def format_value(value: object) -> str:
-    """Return a value as messages show it."""
+    """Return the text that stands for the value of a field in messages."""
     if isinstance(value, RelativeClause):
         return "a relative clause"
     return str(value.value) if isinstance(value, StrEnum) else repr(value)
-
-
-def find_open_fields(event: Event, path: str = "") -> Iterator[str]:
-    """Yield the paths of the open fields of *event*."""
-    untensed = event.modal is not None or event.mood is Mood.ORDER
-    for name in ("predicate", "frame", "voice", "tense", "aspect", "polarity", "adverbs"):
-        if getattr(event, name) is None and not (name == "tense" and untensed):
-            yield path + name
-    if event.frame is Frame.DITRANSITIVE and event.dative is None:
-        yield path + "dative"
-    if event.polarity is Polarity.NEGATIVE and event.negator is None:
-        yield path + "negator"
-    for role in event.roles:
-        filler = event.argument(role)
-        if filler is None:
-            yield path + role.value
-        elif isinstance(filler, Participant):
-            yield from _find_open_participant_fields(filler, f"{path}{role.value}.")
-
-
-def _find_open_participant_fields(person: Participant, path: str) -> Iterator[str]:
-    for name in ("noun", "number", "determiner", "clause"):
-        if getattr(person, name) is None:
-            yield path + name
-    if person.conjunct is not None:
-        yield from _find_open_participant_fields(person.conjunct, f"{path}conjunct.")
-    if isinstance(person.clause, RelativeClause):
-        if person.clause.relativizer is None:
-            yield path + "clause.relativizer"
-        if person.clause.event.gap is None:
-            yield path + "clause.gap"
-        yield from find_open_fields(person.clause.event, path + "clause.")

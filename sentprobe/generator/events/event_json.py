@@ -14,25 +14,25 @@ Member = TypeVar("Member", bound=StrEnum)
 
 
 class JsonError(UsageError):
-    """An error in a JSON document; the message starts with its path."""
+    """An error in a JSON document; the message starts with the path of the wrong value."""
 
 
 @dataclass(frozen=True, slots=True)
 class JsonNode:
-    """A JSON value with its path (``$.agent.noun``) and its file, for messages."""
+    """A JSON value, with its path (``$.agent.noun``) and the name of its file for error messages."""
 
     value: object
     path: str = "$"
     where: str = ""
 
     def fail(self, message: str) -> NoReturn:
-        """Raise a JsonError at this path."""
+        """Raise a JsonError whose message names the file and the path of this value."""
         prefix = f"{self.where}: " if self.where else ""
         raise JsonError(f"{prefix}{self.path}: {message}") from None
 
     @contextmanager
     def locate_errors(self) -> Iterator[None]:
-        """Add this node's path to usage errors that have no path."""
+        """Turn a UsageError without a path, raised in the ``with`` block, into a JsonError with this node's path."""
         try:
             yield
         except JsonError:
@@ -41,13 +41,13 @@ class JsonNode:
             self.fail(str(error))
 
     def make_child(self, step: str, value: object) -> "JsonNode":
-        """Return the node of a child value; *step* is appended to the path."""
+        """Return the node of a value inside this one; *step*, such as ``.noun`` or ``[0]``, extends the path."""
         return JsonNode(value, self.path + step, self.where)
 
     def read_object(
         self, known_keys: Iterable[str], *, aliases: Mapping[str, str] | None = None
     ) -> dict[str, "JsonNode"]:
-        """Return the members of an object by name; *aliases* gives the names of other keys."""
+        """Return the members of a JSON object by key; *aliases* maps other spellings of a key to the key."""
         if not isinstance(self.value, dict):
             self.fail(f"expected an object, found {describe_json(self.value)}")
         names, canonical_names = [str(name) for name in known_keys], aliases or {}
@@ -62,26 +62,26 @@ class JsonNode:
         return members
 
     def read_list(self) -> list["JsonNode"]:
-        """Return the items of a list."""
+        """Return the items of a JSON list. Raises JsonError for other values."""
         if not isinstance(self.value, list):
             self.fail(f"expected a list, found {describe_json(self.value)}")
         return [self.make_child(f"[{at}]", item) for at, item in enumerate(self.value)]
 
     def read_text(self) -> str:
-        """Return a string."""
+        """Return the value, which must be a string. Raises JsonError."""
         if not isinstance(self.value, str):
             self.fail(f"expected a string, found {describe_json(self.value)}")
         return self.value
 
     def read_choice(self, names: Mapping[str, Named]) -> Named:
-        """Return the value that *names* has for this string."""
+        """Return the entry of *names* whose key is this string. Raises JsonError for other strings."""
         text = self.read_text()
         if text not in names:
             self.fail(f"unknown value {text!r}{_suggest_name(text, names)}")
         return names[text]
 
     def read_member(self, values: type[Member]) -> Member:
-        """Return the enum member whose value is this string."""
+        """Return the member of an enum whose value is this string. Raises JsonError for other strings."""
         return self.read_choice({member.value: member for member in values})
 
 
@@ -110,11 +110,11 @@ _SPECIAL: Mapping[str, ev.Argument] = {
     **{f"{asked.value}?": asked for asked in ev.Asked},
     **{reflexive.value: reflexive for reflexive in ev.Reflexive},
 }
-"""The arguments that are not participants, by their strings."""
+"""The gap, asked participants and reflexives, by the strings that stand for them in JSON."""
 
 
 def event_to_json(event: ev.Event) -> Json:
-    """Return *event* as a value that :mod:`json` can write.
+    """Return *event* as a dictionary that :mod:`json` can write.
 
     >>> event_to_json(ev.Event(predicate="sleep", agent=ev.GAP))
     {'predicate': 'sleep', 'agent': '_'}
@@ -165,11 +165,11 @@ def _clause_to_json(clause: ev.RelativeClause | ev.Bare) -> Json | None:
 
 
 def event_from_json(value: object, *, where: str = "") -> ev.Event:
-    """Return the event of a JSON value; *where* names its file or line in messages.
+    """Return the event of a JSON value; *where* is its file or line, for messages.
 
     Raises:
-        JsonError: an unknown key or value, a wrong type, or a contradiction; the message has the path and the nearest
-            valid name.
+        JsonError: an unknown key or value, a wrong type, or a contradiction. The message names the path and, for an
+            unknown name, the nearest valid name.
 
     >>> event_from_json({"predicate": "sleep", "agent": {"nuon": "man"}})  # doctest: +ELLIPSIS
     Traceback (most recent call last):

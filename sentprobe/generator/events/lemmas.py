@@ -1,4 +1,4 @@
-"""Checks of the words of a partial event against a lexicon."""
+"""Checks that the words of a partial event are in a lexicon and fit their positions."""
 
 from dataclasses import replace
 
@@ -13,7 +13,7 @@ _FRAMES = (ev.Frame.TRANSITIVE, ev.Frame.INTRANSITIVE, ev.Frame.DITRANSITIVE, ev
 
 
 def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
-    """Check that every lemma of a partial event is in *lexicon* and fits its position. Raises UsageError.
+    """Raise UsageError if a lemma of a partial event is not in *lexicon*, or does not fit its position.
 
     >>> from sentprobe.lexicon import english
     >>> check_lemmas(ev.Event(predicate="sleep", voice=ev.Voice.PASSIVE), english())
@@ -33,7 +33,7 @@ def check_lemmas(event: ev.Event, lexicon: Lexicon) -> None:
 
 
 def check_language(event: ev.Event, language: Language) -> None:
-    """Raise UsageError if the grammar of a language has no clause with the features of a partial event."""
+    """Raise UsageError if the grammar of a language lacks clauses with the features of a partial event."""
     name = event.predicate or "an event"
     features = {
         "frame": (event.frame, language.frames),
@@ -54,13 +54,13 @@ def check_language(event: ev.Event, language: Language) -> None:
         "coordination": not language.has_coordination and any(person.conjunct for person in people),
     }
     for use in filter(uses.get, uses):
-        raise UsageError(f"{name}: {language.name} has no {use} here")
+        raise UsageError(f"{name}: sentprobe's {language.name} has no {use}")
     if len(event.adverbs or ()) > language.max_adverbs and language.closes_clauses:
-        raise UsageError(f"{name}: a {language.name} clause has at most {language.max_adverbs} adverb here")
+        raise UsageError(f"{name}: a clause in sentprobe's {language.name} has at most {language.max_adverbs} adverb")
 
 
 def check_sorts(event: ev.Event, lexicon: Lexicon, *, is_pattern: bool = False) -> None:
-    """Raise Contradiction unless the nouns of an event, or of one match of a pattern, have fitting sorts."""
+    """Raise Contradiction if a noun has a sort that its verb (in every frame), adjective or relativizer excludes."""
     for clause, head in ev.iterate_clauses(event):
         contradictions = [
             _find_contradiction(clause, head, lexicon.get(str(clause.predicate), Kind(frame.value)), lexicon)
@@ -88,12 +88,12 @@ def _find_contradiction(
         except ev.Contradiction as contradiction:
             return contradiction
         if isinstance(filler, ev.Asked) and not accepts_asked(filler, verb, role, lexicon):
-            return ev.Contradiction(f"no {role.value} of {verb.lemma!r} is asked for by {filler.value!r}")
+            return ev.Contradiction(f"{filler.value!r} cannot ask for the {role.value} of {verb.lemma!r}")
     return None
 
 
 def accepts_asked(asked: ev.Asked, verb: Word, role: ev.Role, lexicon: Lexicon) -> bool:
-    """Say whether *asked* can stand for a noun in a role of *verb*: "who" for persons, "what" for other sorts."""
+    """Say whether "who" (for persons) or "what" (for other sorts) can ask for the noun in *role* of a verb."""
     sorts = {PERSON, *(noun.sort for noun in lexicon.words(Kind.NOUN))}
     return any(verb.accepts(sort, role.value) for sort in sorts if (sort == PERSON) is (asked is ev.Asked.WHO))
 
@@ -116,7 +116,7 @@ def _add_article(sort: str) -> str:
 
 
 def check_predicate(event: ev.Event, lexicon: Lexicon) -> None:
-    """Check the predicate of an event alone; see :func:`check_lemmas`."""
+    """Raise UsageError if the verb of an event is not in *lexicon*, or has no frame that the event allows."""
     if event.predicate is None:
         return
     frames = find_frames(event.predicate, lexicon)
@@ -127,7 +127,7 @@ def check_predicate(event: ev.Event, lexicon: Lexicon) -> None:
 
 
 def find_frames(lemma: str, lexicon: Lexicon) -> tuple[ev.Frame, ...]:
-    """Return the frames of a verb in *lexicon*."""
+    """Return the frames that *lexicon* has for a verb, transitive first."""
     kinds = lexicon.kinds_of(lemma)
     return tuple(frame for frame in _FRAMES if Kind(frame.value) in kinds)
 
@@ -166,7 +166,7 @@ def _check_participant(person: ev.Participant, lexicon: Lexicon) -> None:
 
 
 def check_clause(clause: ev.RelativeClause, lexicon: Lexicon) -> None:
-    """Check a relative clause; see :func:`check_lemmas`."""
+    """Raise UsageError if a lemma of a relative clause is not in *lexicon*, or does not fit its position."""
     if clause.relativizer is not None:
         lexicon.get(clause.relativizer, Kind.RELATIVIZER)
     clause_with_frames = replace(clause, event=infer_frames(clause.event, lexicon))
@@ -174,7 +174,7 @@ def check_clause(clause: ev.RelativeClause, lexicon: Lexicon) -> None:
 
 
 def infer_frames(event: ev.Event, lexicon: Lexicon) -> ev.Event:
-    """Return *event* with the frame of its verb, if *lexicon* has only one that fits. Raises Contradiction.
+    """Return *event* with the frame of each verb that has only one possible frame in *lexicon*. Raises Contradiction.
 
     >>> from sentprobe.lexicon import english
     >>> infer_frames(ev.Event(predicate="sleep"), english()).frame

@@ -1,4 +1,4 @@
-"""Licenses: the antecedents of reflexives, and the clauses of negative polarity items (*ever*, *any*)."""
+"""Licensing: reflexives need an agent that agrees; *ever* and *any* (polarity items) need a question or negation."""
 
 from collections.abc import Iterable, Iterator
 
@@ -6,7 +6,7 @@ from sentprobe.generator.events import event as ev
 from sentprobe.lexicon import Flag, Kind, Lexicon
 
 GENDERS = {ev.Reflexive.HIMSELF: "masc", ev.Reflexive.HERSELF: "fem", ev.Reflexive.THEMSELVES: ""}
-"""The gender of each reflexive; "" goes with both."""
+"""The gender of the nouns to which each reflexive refers; "" stands for either gender."""
 
 
 def check_licenses(event: ev.Event, lexicon: Lexicon) -> None:
@@ -47,9 +47,9 @@ def _check_sentence_adverbs(clause: ev.Event, lexicon: Lexicon) -> None:
 
 
 def select_licensed(events: Iterable[ev.Event], lexicon: Lexicon) -> list[ev.Event]:
-    """Return the licensed readings of a sentence that has at least one (see :func:`check_licenses`).
+    """Return the readings of a sentence that are licensed (see :func:`check_licenses`); a single reading is unchecked.
 
-    An adverb after a relative clause can modify the verb of that clause: "did the man that slept ever dance".
+    In "did the man that slept ever dance", *ever* could modify *slept*, but only the reading with *dance* is licensed.
     """
     events = [*dict.fromkeys(events)]
     return events if len(events) == 1 else [event for event in events if _is_licensed(event, lexicon)]
@@ -64,7 +64,7 @@ def _is_licensed(event: ev.Event, lexicon: Lexicon) -> bool:
 
 
 def agrees_with_reflexive(word: ev.Reflexive, agent: ev.Argument | None, lexicon: Lexicon) -> bool:
-    """Say whether a reflexive agrees with a complete participant or a question word in number and gender."""
+    """Say whether a reflexive agrees in number and gender with *agent*, a complete participant or a question word."""
     if not isinstance(agent, ev.Participant):
         return word.number is ev.Number.SINGULAR
     gender = lexicon.get(agent.noun or "", Kind.NOUN).gender
@@ -73,7 +73,7 @@ def agrees_with_reflexive(word: ev.Reflexive, agent: ev.Argument | None, lexicon
 
 
 def _list_polarity_items(clause: ev.Event, lexicon: Lexicon) -> Iterator[tuple[str, bool]]:
-    """Yield the polarity items of a clause, and whether they follow its negation, if there is one."""
+    """Yield each polarity item of a clause, and whether it would follow a negation of the clause."""
     for adverb in clause.adverbs or ():
         if Flag.NPI in lexicon.get(adverb, Kind.ADVERB).flags:
             yield adverb, True

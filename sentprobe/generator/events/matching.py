@@ -1,5 +1,6 @@
-"""Partial events as patterns: which events they subsume, unification, and the clauses that contain them."""
+"""Partial events as patterns: the events that a pattern subsumes, unification of two patterns, and open fields."""
 
+from collections.abc import Iterator
 from dataclasses import Field, fields, replace
 from typing import Any, TypeVar
 
@@ -9,10 +10,10 @@ Value = TypeVar("Value", ev.Event, ev.Participant, ev.RelativeClause)
 
 
 def unify(left: Value, right: Value) -> Value:
-    """Return the most general value that both *left* and *right* subsume.
+    """Return a value with the stated fields of both *left* and *right*.
 
     Raises:
-        Contradiction: there is no such value; the message names the first field that differs.
+        Contradiction: the two state different values of a field; the message names the first such field.
 
     >>> from sentprobe.generator.events.event import Tense
     >>> unify(ev.Event(predicate="help"), ev.Event(tense=Tense.PAST)).tense
@@ -61,16 +62,16 @@ def _subsumes_field(of: "Field[Any]", general: object, special: object) -> bool:
 
 
 def contains(event: ev.Event, partial: ev.Event) -> bool:
-    """Say whether *partial* subsumes *event* or one of its relative clauses, with gaps resolved.
+    """Say whether *partial* subsumes *event* or one of its relative clauses.
 
-    The gap of a relative clause counts as the modified noun, so ``shout(agent: lawyer)`` is contained in "the lawyer
+    The modified noun stands for the gap of a relative clause, so ``shout(agent: lawyer)`` is contained in "the lawyer
     that shouts dances". A gap in *partial* matches only a gap. The order of coordinated nouns does not matter.
     """
     return any(_matches_clause(partial, clause, head) for clause, head in ev.iterate_clauses(event))
 
 
 def _matches_clause(partial: ev.Event, clause: ev.Event, head: ev.Participant | None) -> bool:
-    """Say whether *partial* subsumes a clause that modifies *head*."""
+    """Say whether *partial* subsumes *clause*, whose gap stands for *head*, the noun that the clause modifies."""
     features = (f for f in fields(ev.Event) if f.name not in frozenset(ev.Role))
     return all(_subsumes_field(f, getattr(partial, f.name), getattr(clause, f.name)) for f in features) and all(
         _matches_argument(partial.argument(role), clause.argument(role), head) for role in ev.ROLES
@@ -95,3 +96,35 @@ def _matches_argument(partial: ev.Argument | None, filler: ev.Argument | None, h
         and partial_clause.relativizer in (None, clause.relativizer)
         and _matches_clause(partial_clause.event, clause.event, person)
     )
+
+
+def find_open_fields(event: ev.Event, path: str = "") -> Iterator[str]:
+    """Yield the path of each open field of *event*, such as ``agent.clause.tense``."""
+    untensed = event.modal is not None or event.mood is ev.Mood.ORDER
+    for name in ("predicate", "frame", "voice", "tense", "aspect", "polarity", "adverbs"):
+        if getattr(event, name) is None and not (name == "tense" and untensed):
+            yield path + name
+    if event.frame is ev.Frame.DITRANSITIVE and event.dative is None:
+        yield path + "dative"
+    if event.polarity is ev.Polarity.NEGATIVE and event.negator is None:
+        yield path + "negator"
+    for role in event.roles:
+        filler = event.argument(role)
+        if filler is None:
+            yield path + role.value
+        elif isinstance(filler, ev.Participant):
+            yield from _find_open_participant_fields(filler, f"{path}{role.value}.")
+
+
+def _find_open_participant_fields(person: ev.Participant, path: str) -> Iterator[str]:
+    for name in ("noun", "number", "determiner", "clause"):
+        if getattr(person, name) is None:
+            yield path + name
+    if person.conjunct is not None:
+        yield from _find_open_participant_fields(person.conjunct, f"{path}conjunct.")
+    if isinstance(person.clause, ev.RelativeClause):
+        if person.clause.relativizer is None:
+            yield path + "clause.relativizer"
+        if person.clause.event.gap is None:
+            yield path + "clause.gap"
+        yield from find_open_fields(person.clause.event, path + "clause.")

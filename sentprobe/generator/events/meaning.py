@@ -1,4 +1,4 @@
-"""The meaning of events and differences between two meanings; all nouns of a sentence differ, and all verbs."""
+"""The meaning of events, and the differences between two meanings; no noun or verb occurs twice in a sentence."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -13,6 +13,7 @@ class Property(StrEnum):
     """A property in which the meanings of two sentences can differ."""
 
     ROLE = "role"
+    """The agent and the patient are exchanged."""
     RECIPIENT = "recipient"
     """The recipient is exchanged with the agent or the patient."""
     MODIFIER = "modifier"
@@ -23,7 +24,7 @@ class Property(StrEnum):
     TENSE = "tense"
     ASPECT = "aspect"
     MODALITY = "modality"
-    """A clause has another modal, or a modal in place of a tense; no modal implies another."""
+    """A clause has another modal, or a modal in place of a tense."""
     NUMBER = "number"
     NOUN = "noun"
     VERB = "verb"
@@ -33,14 +34,14 @@ class Property(StrEnum):
     """The same adjectives belong to other nouns."""
     MOOD = "mood"
     SCOPE = "scope"
-    """Voice or the recipient's form reorders a quantified noun ("no man") and another one, or a negation, ..."""
+    """Voice or recipient's form reorders a quantified noun ("no man") and another operator, such as a negation."""
     STRUCTURE = "structure"
     """The number of clauses or nouns differs, or a different clause is the main clause."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClauseMeaning:
-    """The meaning of a clause: nouns or a pronoun by role; *head* is the noun that it modifies, or ""."""
+    """The meaning of a clause: its features, its nouns or pronoun by role, and the noun that it modifies (*head*)."""
 
     head: str
     agent: tuple[str, ...]
@@ -53,33 +54,33 @@ class ClauseMeaning:
     negated: bool
     adverbs: tuple[str, ...]
     scope: str
-    """Voice and form of the recipient, where they order a quantified noun and another operator; else ""."""
+    """Voice and recipient's form, if they order a quantified noun and another operator, such as a negation; else ""."""
 
     @property
     def gap(self) -> str:
-        """The role of the modified noun in the clause, "" for the main clause."""
+        """The role that the modified noun has in a relative clause; "" for the main clause."""
         return next((role for role in ev.ROLES if self.head and getattr(self, role) == (self.head,)), "")
 
     @property
     def participants(self) -> tuple[tuple[str, ...], ...]:
-        """Agent, patient and recipient."""
+        """The nouns of the agent, the patient and the recipient."""
         return self.agent, self.patient, self.recipient
 
 
 NounMeaning: TypeAlias = tuple[ev.Number | None, str | None, tuple[str, ...]]
-"""Number, determiner and adjectives of a noun."""
+"""The number, determiner and adjectives of a noun."""
 
 
 @dataclass(frozen=True, slots=True)
 class EventMeaning:
-    """The meaning of an event: its clauses by verb, the main one first, and its nouns."""
+    """The meaning of an event: its clauses by verb, main clause first, and the meaning of each noun by lemma."""
 
     clauses: Mapping[str, ClauseMeaning]
     nouns: Mapping[str, NounMeaning]
 
 
 def compute_meaning(event: ev.Event) -> EventMeaning:
-    """Return the meaning of a fully specified event, without voice, form of the recipient, relativizer and cue."""
+    """Return the meaning of a fully specified event, without voice, recipient's form, relativizer and negation cue."""
     clauses, nouns = {}, {}
     for clause, head in ev.iterate_clauses(event):
         clauses[clause.predicate or ""] = _compute_clause_meaning(clause, head)
@@ -129,7 +130,7 @@ def _list_nouns(filler: ev.Argument | None) -> tuple[str, ...]:
 
 
 def has_same_meaning(first: ev.Event, second: ev.Event) -> bool:
-    """Say whether two fully specified events have the same meaning, whatever their form.
+    """Say whether two fully specified events have the same meaning.
 
     >>> from sentprobe.generator.sentences.parse import parse
     >>> from sentprobe.lexicon import english
@@ -174,7 +175,7 @@ def _find_differences(left: EventMeaning, right: EventMeaning) -> Iterator[Prope
 
 
 def _find_replaced_words(left: EventMeaning, right: EventMeaning) -> Iterator[tuple[Property, str, str]]:
-    """Yield property, old word and new word for each kind of word of which exactly one word differs."""
+    """Yield NOUN or VERB, the old word and the new word, if exactly one noun or one verb is replaced."""
     words = ((Property.NOUN, left.nouns, right.nouns), (Property.VERB, left.clauses, right.clauses))
     for difference, left_words, right_words in words:
         removed, added = set(left_words) - set(right_words), set(right_words) - set(left_words)
@@ -232,7 +233,7 @@ def _compare_clauses(left: ClauseMeaning, right: ClauseMeaning) -> Iterator[Prop
 
 
 def _compare_roles(left: ClauseMeaning, right: ClauseMeaning) -> Property:
-    """Return the property of two clauses whose participants differ: two roles may be exchanged."""
+    """Return ROLE or RECIPIENT if two participants of a clause are exchanged, and STRUCTURE otherwise."""
     changed = [pair for pair in zip(left.participants, right.participants, strict=True) if pair[0] != pair[1]]
     if len(changed) != 2 or changed[0] != changed[1][::-1]:
         return Property.STRUCTURE

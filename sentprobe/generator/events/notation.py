@@ -1,8 +1,7 @@
-"""The text notation of events: :func:`read_event` and its inverse :func:`write_event`, without implied features.
+"""The text notation of events: :func:`read_event` and its inverse :func:`write_event`.
 
-``event.lark`` has the grammar, and ``docs/events.md`` the features. A word is letters and digits, with hyphens and
-apostrophes between; other lemmas, and ``that``, ``who``, ``rc`` and ``and``, stand in double quotes with the escapes of
-JSON.
+``event.lark`` has the grammar, and ``docs/events.md`` the features. A plain lemma has letters and digits, with hyphens
+and apostrophes between them. Other lemmas, and ``that``, ``who``, ``rc`` and ``and``, are written as JSON strings.
 """
 
 import json
@@ -16,10 +15,10 @@ RESERVED = frozenset({"that", "who", "rc", "and"})
 
 
 def read_event(text: str, *, source: str = "") -> ev.Event:
-    r"""Parse an event; *source* is a file name for messages.
+    r"""Return the event that *text* describes; *source* is a file name for messages.
 
     Raises:
-        NotationError: the text is not an event, or contradicts itself.
+        NotationError: the text is not an event, or two of its parts contradict each other.
 
     >>> event = read_event("help[past, neg](agent: the professor[pl])")
     >>> event.agent.determiner, event.agent.noun, event.agent.number.name
@@ -37,7 +36,7 @@ def read_event(text: str, *, source: str = "") -> ev.Event:
 
 
 def write_event(event: ev.Event) -> str:
-    """Return the canonical text of *event*.
+    """Return the shortest text of *event*: without features that other features imply.
 
     >>> write_event(ev.Event(predicate="help", voice=ev.Voice.PASSIVE, agent=ev.Participant(noun="man")))
     'help[passive](agent: man)'
@@ -50,7 +49,7 @@ def write_event(event: ev.Event) -> str:
 
 
 def _list_event_features(event: ev.Event) -> list[str]:
-    """Return the features of an event that are not implied, in order."""
+    """Return the features of an event that other features do not imply, in the order of the notation."""
     is_order = event.mood is ev.Mood.ORDER
     features = _list_values(
         None if _has_implied_frame(event) else event.frame,

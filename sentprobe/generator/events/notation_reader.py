@@ -18,7 +18,7 @@ ParsedValue = TypeVar("ParsedValue")
 
 
 class ExpectedToken(NamedTuple):
-    """An expected continuation: its message, terminals that must all be possible next, and texts that lack it."""
+    """A continuation that the grammar expects: error message, terminals that are all possible, texts that lack it."""
 
     message: str
     terminals: frozenset[str]
@@ -40,146 +40,138 @@ EXPECTED_TOKENS = (
     _make_expected("expected a feature", "WORD RSQB", "x[", "x[,", "x[past,]", "x[*]", "x[that]"),
     _make_expected("expected agent:, patient: or recipient:", "WORD RPAR", "x(", "x(*", "x(agent: y,)", "x(that y)"),
 )
-"""The expected continuations; an error message names the first continuation that fits."""
+"""The expected continuations; an error message names the first row whose terminals are all possible."""
 
 
 class NotationReader:
-    """Parses one text; errors carry their position in the text."""
+    """Parser of one text in the notation; errors name their position in the text."""
 
     def __init__(self, text: str, source: str) -> None:
         self.text = text
         self.source = source
 
     def read(self) -> ev.Event:
-        """Return the event of the text."""
+        """Return the event that the text describes. Raises NotationError."""
         try:
             tree = build_parser().parse(self.text)
         except UnexpectedInput as error:
-            self.fail(*explain_error(error, self.text))
-        (event,) = list_subtrees(tree)
-        return self.read_event(event, 0)
+            self._fail(*_explain_error(error, self.text))
+        (event,) = _list_subtrees(tree)
+        return self._read_event(event, 0)
 
-    def fail(self, message: str, offset: int) -> NoReturn:
-        """Raise an error at *offset*."""
+    def _fail(self, message: str, offset: int) -> NoReturn:
         raise NotationError(message, self.text, offset, self.source) from None
 
-    def read_event(self, node: ParseNode, depth: int) -> ev.Event:
-        """Return the event of a tree, *depth* relative clauses down."""
-        start = find_first_token(node).start_pos or 0
+    def _read_event(self, node: ParseNode, depth: int) -> ev.Event:
+        """Return the event of a parse tree that is nested in *depth* relative clauses."""
+        start = _find_first_token(node).start_pos or 0
         if depth > ev.MAX_DEPTH:
-            self.fail(f"relative clauses nest deeper than {ev.MAX_DEPTH}", start)
-        parts = index_subtrees(node)
-        fields = self.read_features(parts.get("features"), "a predicate")
+            self._fail(f"relative clauses nest deeper than {ev.MAX_DEPTH}", start)
+        parts = _index_subtrees(node)
+        fields = self._read_features(parts.get("features"), "a predicate")
         if "roles" in parts:
-            fields |= self.read_roles(parts["roles"], depth)
-        return self.build_value(ev.Event, start, predicate=self.read_lemma(parts["predicate"]), **fields)
+            fields |= self._read_roles(parts["roles"], depth)
+        return self._build_value(ev.Event, start, predicate=self._read_lemma(parts["predicate"]), **fields)
 
-    def build_value(self, kind: Callable[..., ParsedValue], offset: int, /, **fields: Any) -> ParsedValue:
+    def _build_value(self, kind: Callable[..., ParsedValue], offset: int, /, **fields: Any) -> ParsedValue:
         """Build a value; report a contradiction between its parts at *offset*."""
         try:
             return kind(**fields)
         except ev.Contradiction as error:
-            self.fail(str(error), offset)
+            self._fail(str(error), offset)
 
-    def read_roles(self, node: ParseNode, depth: int) -> dict[str, ev.Argument]:
-        """Return the arguments by role."""
+    def _read_roles(self, node: ParseNode, depth: int) -> dict[str, ev.Argument]:
         fillers: dict[str, ev.Argument] = {}
-        for tree in list_subtrees(node):
+        for tree in _list_subtrees(node):
             name, filler = tree.children
             assert isinstance(name, Token)
             at = name.start_pos or 0
             if name not in ROLES:
                 hint = suggest(name, ROLES) or ", expected agent, patient or recipient"
-                self.fail(f"unknown role '{name}'{hint}", at)
+                self._fail(f"unknown role '{name}'{hint}", at)
             if name in fillers:
-                self.fail(f"the {name} is stated twice", at)
-            fillers[str(name)] = self.read_argument(filler, depth)
+                self._fail(f"the {name} is stated twice", at)
+            fillers[str(name)] = self._read_argument(filler, depth)
         return fillers
 
-    def read_argument(self, filler: ParseNode | Token, depth: int) -> ev.Argument:
-        """Return the participant of a tree, or the gap, reflexive or asked participant of a token."""
+    def _read_argument(self, filler: ParseNode | Token, depth: int) -> ev.Argument:
         if isinstance(filler, Token):
             return _read_special_argument(filler)
-        first, *others = (self.read_phrase(phrase, depth) for phrase in list_subtrees(filler))
+        first, *others = (self._read_phrase(phrase, depth) for phrase in _list_subtrees(filler))
         if not others:
             return first
-        start = find_first_token(filler).start_pos or 0
-        return self.build_value(partial(replace, first), start, conjunct=others[0])
+        start = _find_first_token(filler).start_pos or 0
+        return self._build_value(partial(replace, first), start, conjunct=others[0])
 
-    def read_phrase(self, node: ParseNode, depth: int) -> ev.Participant:
-        """Return the participant of one noun phrase."""
-        parts = index_subtrees(node)
-        fields = self.read_features(parts.get("features"), "a noun")
+    def _read_phrase(self, node: ParseNode, depth: int) -> ev.Participant:
+        parts = _index_subtrees(node)
+        fields = self._read_features(parts.get("features"), "a noun")
         if "clause" in parts:
             if "clause" in fields:
-                at = find_first_token(parts["clause"]).start_pos or 0
-                self.fail("a bare noun has no relative clause", at)
-            fields["clause"] = self.read_clause(parts["clause"], depth)
+                at = _find_first_token(parts["clause"]).start_pos or 0
+                self._fail("a bare noun has no relative clause", at)
+            fields["clause"] = self._read_clause(parts["clause"], depth)
         if "determiner" in parts:
-            fields["determiner"] = self.read_lemma(parts["determiner"])
-        return ev.Participant(noun=self.read_lemma(parts["noun"]), **fields)
+            fields["determiner"] = self._read_lemma(parts["determiner"])
+        return ev.Participant(noun=self._read_lemma(parts["noun"]), **fields)
 
-    def read_clause(self, node: ParseNode, depth: int) -> ev.RelativeClause:
-        """Return the relative clause of a tree."""
-        introduction, event = list_subtrees(node)
-        word, parts = find_first_token(introduction), index_subtrees(introduction)
-        fields = self.read_features(parts.get("features"), "a relative clause")
+    def _read_clause(self, node: ParseNode, depth: int) -> ev.RelativeClause:
+        introduction, event = _list_subtrees(node)
+        word, parts = _find_first_token(introduction), _index_subtrees(introduction)
+        fields = self._read_features(parts.get("features"), "a relative clause")
         fields["relativizer"] = None if word.type == "RC" else str(word)
         if "words" in parts:
-            words = self.read_words(parts["words"])
+            words = self._read_words(parts["words"])
             if len(words) != 1:
-                self.fail("expected one relativizer in rc(...)", word.start_pos or 0)
+                self._fail("expected one relativizer in rc(...)", word.start_pos or 0)
             (fields["relativizer"],) = words
-        fields["event"] = self.read_event(event, depth + 1)
-        return self.build_value(ev.RelativeClause, word.start_pos or 0, **fields)
+        fields["event"] = self._read_event(event, depth + 1)
+        return self._build_value(ev.RelativeClause, word.start_pos or 0, **fields)
 
-    def read_features(self, node: ParseNode | None, owner: str) -> dict[str, Any]:
-        """Return the fields that the features of *owner* state."""
+    def _read_features(self, node: ParseNode | None, owner: str) -> dict[str, Any]:
+        """Return the fields that a list of features sets; *owner* is "a predicate", "a noun" or "a relative clause"."""
         fields: dict[str, Any] = {}
-        for feature in [] if node is None else list_subtrees(node):
-            name = find_first_token(feature)
-            field, value = self.read_feature(feature, name, owner)
+        for feature in [] if node is None else _list_subtrees(node):
+            name = _find_first_token(feature)
+            field, value = self._read_feature(feature, name, owner)
             if field in fields:
-                self.fail(f"'{name}' states the {field} a second time", name.start_pos or 0)
+                self._fail(f"'{name}' states the {field} a second time", name.start_pos or 0)
             fields[field] = value
         return fields
 
-    def read_feature(self, node: ParseNode, name: Token, owner: str) -> tuple[str, Any]:
-        """Return the field and the value of a feature."""
-        at, parts = name.start_pos or 0, index_subtrees(node)
+    def _read_feature(self, node: ParseNode, name: Token, owner: str) -> tuple[str, Any]:
+        at, parts = name.start_pos or 0, _index_subtrees(node)
         if (owner, str(name)) in WORD_LISTS:
-            return self.read_word_list(WORD_LISTS[owner, str(name)], parts.get("words"), at)
+            return self._read_word_list(WORD_LISTS[owner, str(name)], parts.get("words"), at)
         if "words" in parts:
-            self.fail(f"the feature '{name}' takes no words in parentheses", at)
+            self._fail(f"the feature '{name}' takes no words in parentheses", at)
         feature_table = FEATURES[owner]
         if name not in feature_table:
-            self.fail(describe_unknown_feature(str(name), owner), at)
+            self._fail(_describe_unknown_feature(str(name), owner), at)
         return feature_table[str(name)]
 
-    def read_word_list(self, row: "WordList", node: ParseNode | None, at: int) -> tuple[str, Any]:
-        """Return the field and the value of a feature that lists words."""
+    def _read_word_list(self, row: "WordList", node: ParseNode | None, at: int) -> tuple[str, Any]:
         if node is None:
-            self.fail(f"expected {row.description} in parentheses, as {row.example}", at)
-        words = self.read_words(node)
+            self._fail(f"expected {row.description} in parentheses, as {row.example}", at)
+        words = self._read_words(node)
         if not row.is_single:
             return row.field, words
         if len(words) != 1:
-            self.fail(f"expected {row.description}, as {row.example}", at)
+            self._fail(f"expected {row.description}, as {row.example}", at)
         return row.field, words[0]
 
-    def read_words(self, node: ParseNode) -> tuple[str, ...]:
-        """Return the lemmas of a list."""
-        return tuple(lemma for tree in list_subtrees(node) if (lemma := self.read_lemma(tree)) is not None)
+    def _read_words(self, node: ParseNode) -> tuple[str, ...]:
+        return tuple(lemma for tree in _list_subtrees(node) if (lemma := self._read_lemma(tree)) is not None)
 
-    def read_lemma(self, node: ParseNode) -> str | None:
-        """Return the lemma of a tree, None for ``*``."""
-        token = find_first_token(node)
+    def _read_lemma(self, node: ParseNode) -> str | None:
+        """Return the lemma of a parse tree, or None for ``*``."""
+        token = _find_first_token(node)
         if token.type != "QUOTED":
             return None if token.type == "STAR" else str(token)
         try:
             return str(json.loads(token, strict=False))
         except json.JSONDecodeError as error:
-            self.fail("bad escape in a quoted lemma", (token.start_pos or 0) + error.pos)
+            self._fail("bad escape in a quoted lemma", (token.start_pos or 0) + error.pos)
 
 
 def _read_special_argument(token: Token) -> ev.Argument:
@@ -206,7 +198,7 @@ WORD_LISTS = {
     ("a predicate", "modal"): WordList("modal", "one modal", "modal(must)", is_single=True),
     ("a noun", "adj"): WordList("adjectives", "the adjectives", "adj(young)"),
 }
-"""The features that list words, by owner and name."""
+"""The features that list words, by the part of the event that has the feature, and its name."""
 
 _FIELDS: Mapping[str, Mapping[str, Any]] = {
     "a predicate": {
@@ -236,11 +228,10 @@ FEATURES: Mapping[str, Mapping[str, tuple[str, Any]]] = {
     owner: {name: (field, value) for field, values in fields.items() for value in values for name in _list_names(value)}
     for owner, fields in _FIELDS.items()
 }
-"""Field and value of each feature, by owner and name."""
+"""The field that each feature sets and its value, by the part of the event that has the feature, and its name."""
 
 
-def describe_unknown_feature(name: str, owner: str) -> str:
-    """Return the message for a feature that *owner* does not have."""
+def _describe_unknown_feature(name: str, owner: str) -> str:
     if (name, owner) == (ev.Mood.STATEMENT, "a predicate"):
         return "an event has no feature 'statement': it is a statement, or as a pattern has any mood; see gen --mood"
     owners = [candidate for candidate, feature_names in FEATURES.items() if name in feature_names]
@@ -253,24 +244,24 @@ def describe_unknown_feature(name: str, owner: str) -> str:
 
 @cache
 def build_parser() -> Lark:
-    """Return the parser of the notation."""
+    """Return the Lark parser of the notation."""
     text = files(__package__).joinpath("event.lark").read_text(encoding="utf-8")
     return Lark(text, parser="lalr", lexer="basic", maybe_placeholders=False)
 
 
-def explain_error(error: UnexpectedInput, text: str) -> tuple[str, int]:
-    """Return the message and the offset of a syntax error."""
+def _explain_error(error: UnexpectedInput, text: str) -> tuple[str, int]:
+    """Return the message of a syntax error, and its offset in characters."""
     offset = error.pos_in_stream or 0
     if isinstance(error, UnexpectedToken):
         at_end = error.token.type == "$END"
-        return find_message(error), len(text.rstrip()) if at_end else offset
+        return _find_message(error), len(text.rstrip()) if at_end else offset
     if text[offset] == '"':
         return "a quotation mark without its end", offset
     return f"unexpected character {text[offset]!r}", offset
 
 
-def find_message(error: UnexpectedToken) -> str:
-    """Return the message of the first of :data:`EXPECTED_TOKENS` that fits."""
+def _find_message(error: UnexpectedToken) -> str:
+    """Return the message of the first row of :data:`EXPECTED_TOKENS` whose terminals are all possible."""
     stack = error.state.value_stack
     possible = set(error.accepts)
     brackets = [part.type for part in stack if isinstance(part, Token) and part.type in CLOSING_BRACKETS]
@@ -278,16 +269,15 @@ def find_message(error: UnexpectedToken) -> str:
     return next(row.message for row in EXPECTED_TOKENS if row.terminals <= possible)
 
 
-def list_subtrees(node: ParseNode) -> list[ParseNode]:
-    """Return the children of a parse tree that are themselves trees, not tokens."""
+def _list_subtrees(node: ParseNode) -> list[ParseNode]:
+    """Return the children of a parse tree that are trees, without its tokens."""
     return [child for child in node.children if isinstance(child, Tree)]
 
 
-def index_subtrees(node: ParseNode) -> dict[str, ParseNode]:
-    """Return the subtrees of a tree by name."""
-    return {str(child.data): child for child in list_subtrees(node)}
+def _index_subtrees(node: ParseNode) -> dict[str, ParseNode]:
+    """Return the subtrees of a parse tree by the name of their grammar rule."""
+    return {str(child.data): child for child in _list_subtrees(node)}
 
 
-def find_first_token(node: ParseNode) -> Token:
-    """Return the first token in a tree."""
+def _find_first_token(node: ParseNode) -> Token:
     return next(node.scan_values(lambda value: isinstance(value, Token)))

@@ -1,4 +1,4 @@
-"""Tables of the words that an error puts in place of a word: another form, or another verb."""
+"""Tables of wrong words: for a word of a good sentence, the words that can replace it in the bad sentence."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
@@ -28,9 +28,9 @@ _NUMBER_FORMS = (
 def build_alternatives(
     name: str, lexicon: Lexicon, vocabulary: Vocabulary, substitutes: Sequence[str] = ()
 ) -> Alternatives:
-    """Return the table *name* for the words of a vocabulary; new verbs come from *substitutes*, if there are any.
+    """Return the table *name* of wrong words for the words of a vocabulary.
 
-    Words have the escapes of JSON.
+    If *substitutes* is not empty, wrong verbs are among these lemmas. Words are escaped as in JSON strings.
     """
     tables = _TABLES[lexicon.language.code]
     if name in tables:
@@ -41,7 +41,7 @@ def build_alternatives(
 
 
 _Rows = Iterator[tuple[str, Sequence[str]]]
-"""Each key of a table with its words."""
+"""Pairs of a key (tag and form of a good word) and the words that can replace it."""
 
 
 def _list_words(kinds: frozenset[Kind], lexicon: Lexicon, vocabulary: Vocabulary) -> list[Word]:
@@ -49,14 +49,14 @@ def _list_words(kinds: frozenset[Kind], lexicon: Lexicon, vocabulary: Vocabulary
 
 
 def _list_forms(target: Form, verbs: Sequence[Word]) -> _Rows:
-    """Yield another form of each form of each verb."""
+    """Yield the wrong word for each form of each verb: its form *target*."""
     for verb in verbs:
         for form in VERB_FORMS:
             yield name_form(verb.forms[form], form), [verb.forms[target]]
 
 
 def _list_numbers(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _Rows:
-    """Yield the form of the other grammatical number of each verb, noun, determiner and reflexive."""
+    """Yield the wrong word for each verb, noun, determiner and reflexive: the form in the other number."""
     for pair in _AUXILIARIES:
         for key, counterpart in (pair, pair[::-1]):
             yield key, [counterpart.partition(" ")[2]]
@@ -74,7 +74,7 @@ def _exchange_forms(words: Iterator[Word] | Sequence[Word], pairs: Sequence[tupl
 
 
 def _list_verbs(kind: Kind, lexicon: Lexicon, vocabulary: Vocabulary, substitutes: Sequence[str]) -> _Rows:
-    """Yield the same form of the verbs of *kind*, for each form of each verb."""
+    """Yield the wrong words for each form of each verb: the same form of the verbs of *kind*."""
     verbs = [verb for verb in _list_words(frozenset({kind}), lexicon, vocabulary) if has_clear_forms(verb, lexicon)]
     verbs = [verb for verb in verbs if takes_persons(verb) and (not substitutes or verb.lemma in substitutes)]
     for verb in _list_words(VERBS, lexicon, vocabulary):
@@ -88,7 +88,7 @@ def _list_nouns(lexicon: Lexicon, vocabulary: Vocabulary, _: Sequence[str]) -> _
 
 
 def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
-    """Yield the relativizers that do not go with persons, for each relativizer."""
+    """Yield the wrong words for each relativizer: the relativizers that persons cannot have."""
     words = lexicon.words(Kind.RELATIVIZER)
     impersonal_forms = [form for word in words if not word.accepts(PERSON) for form in word.forms.values()]
     for word in words:
@@ -97,7 +97,7 @@ def _list_relativizers(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _R
 
 
 def _list_polarity_items(lexicon: Lexicon, _: Vocabulary, __: Sequence[str]) -> _Rows:
-    """Yield the polarity items of the same form for each other adverb and determiner."""
+    """Yield the wrong words for other adverbs and determiners: the polarity items *ever* and *any*."""
     for kind in (Kind.ADVERB, Kind.DETERMINER):
         items = [word for word in lexicon.words(kind) if Flag.NPI in word.flags]
         for word in lexicon.words(kind):
@@ -126,7 +126,7 @@ _ENGLISH: Mapping[str, _Table] = {
 
 
 def _adapt_table(build: Callable[[Sequence[Word]], _Rows]) -> _Table:
-    """Return a table of the verbs and nouns of a vocabulary as one of a lexicon and a vocabulary."""
+    """Return a builder that takes a lexicon and a vocabulary, from a builder that takes a list of verbs and nouns."""
     return lambda lexicon, vocabulary, _: build(_list_words(VERBS | {Kind.NOUN}, lexicon, vocabulary))
 
 
@@ -134,4 +134,4 @@ _TABLES: Mapping[str, Mapping[str, _Table]] = {
     "en": _ENGLISH,
     "de": {name: _adapt_table(build) for name, build in german_tables.TABLES.items()},
 }
-"""The tables of each language by name."""
+"""The builders of the tables of each language, by the name of the table."""

@@ -1,8 +1,8 @@
-"""Changes: the error of a bad sentence, as an edit of the tokens of the good one.
+"""Changes: edits of the tokens of a good sentence that make a bad sentence with one error.
 
-A change is compiled once for each shape of sentences, from the dependency tree. A place in a change is a path from the
-main verb: ``subject.det`` is the determiner of its subject, ``clause.verb`` the verb of the relative clause, and
-``subject.phrase`` all tokens below the subject.
+A change is text such as "replace finite number". It is compiled once for each shape of sentences. A place in a change
+is a path through the dependency tree from the main verb: ``subject.det`` is the determiner of its subject,
+``clause.verb`` the verb of the relative clause, and ``subject.phrase`` the subject with all tokens below it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ from sentprobe.generator.sentences.sentence import Sentence, Token
 from sentprobe.grammars.derivation import PARENT
 
 Alternatives: TypeAlias = Mapping[str, Sequence[str]]
-"""The words that may be put in place of a word, by :func:`name_form`."""
+"""The words that can replace a word, by the key that :func:`name_form` gives the word."""
 
 _RELATIONS = {
     "subject": ("nsubj", "nsubj:pass"),
@@ -26,16 +26,17 @@ _RELATIONS = {
     "case": ("case",),
     "aux": ("aux", "aux:pass"),
 }
-"""The dependency relations of each step of a path; other steps are in :func:`_take_step`."""
+"""The dependency relations that each step of a path follows; :func:`_take_step` has the other steps."""
 
 SAME_WORDS, SAME_LENGTH, LONGER, SHORTER = "same words", "same length", "longer", "shorter"
 _EFFECTS = {"swap": SAME_WORDS, "move": SAME_WORDS, "replace": SAME_LENGTH, "insert": LONGER, "delete": SHORTER}
 
 
 class EditToken(NamedTuple):
-    """A token of the bad sentence: a token of the good one by position from 0, or a fixed *word* at PARENT.
+    """A token of the bad sentence.
 
-    With a *table*, a word of that table stands in its place.
+    The token is the token at ``position``, from 0, in the good sentence. If ``position`` is PARENT, the token is
+    ``word``. If ``table`` is not "", a word of that table replaces the token.
     """
 
     position: int
@@ -47,17 +48,17 @@ SentenceEdit: TypeAlias = tuple[EditToken, ...]
 
 
 def name_form(form: str, tag: str) -> str:
-    """Return the key of an inflected form in :data:`Alternatives`."""
+    """Return the key of an inflected form in a table of wrong words, such as "VBZ helps"."""
     return f"{tag} {form}"
 
 
 def describe_word_overlap(change: str) -> str:
-    """Return what a change keeps or alters: the words, the length."""
+    """Return whether a change keeps the words, keeps the length, or makes the sentence longer or shorter."""
     return _EFFECTS[change.partition(" ")[0]]
 
 
 def find_tables(change: str) -> list[str]:
-    """Return the names of the tables from which a change takes words.
+    """Return the names of the tables of words that a change uses.
 
     >>> find_tables("replace finite number"), find_tables("insert after verb the NOUN"), find_tables("delete by.case")
     (['number'], ['NOUN'], [])
@@ -67,7 +68,7 @@ def find_tables(change: str) -> list[str]:
 
 
 def find_places(sentence: Sentence, path: str) -> range:
-    """Return the positions, from 0, of the tokens at *path*.
+    """Return the positions, from 0, of the tokens at *path*, a path through the dependency tree.
 
     >>> from sentprobe.generator.sentences.sentence_records import annotate_text
     >>> from sentprobe.lexicon import english
@@ -88,7 +89,7 @@ def find_places(sentence: Sentence, path: str) -> range:
 
 
 def _is_below(tokens: Sequence[Token], place: int, top: int) -> bool:
-    """Check whether a token is *top* or depends on it, directly or not."""
+    """Say whether the token at *place* is the token at *top*, or depends on it directly or indirectly."""
     while place not in (PARENT, top):
         place = tokens[place].head - 1
     return place == top
@@ -109,7 +110,7 @@ def _take_step(tokens: Sequence[Token], place: int, step: str) -> int:
 
 
 def compile_change(change: str, sentence: Sentence) -> SentenceEdit:
-    """Return the edit that makes the bad sentence from a sentence of this shape."""
+    """Return the edit that makes the bad sentence from a good sentence with the same shape as *sentence*."""
     name, *arguments = change.split()
     edit = [EditToken(i) for i in range(len(sentence.tokens))]
     if name == "insert":
@@ -137,7 +138,7 @@ def compile_change(change: str, sentence: Sentence) -> SentenceEdit:
 def apply_edit(
     edit: SentenceEdit, words: Sequence[str], tags: Sequence[str], tables: Mapping[str, Alternatives], number: int
 ) -> list[str]:
-    """Return the words of the bad sentence; *number* picks an alternative, preferably one that the good one lacks."""
+    """Return the words of the bad sentence; *number* selects words from *tables*, preferably words that are new."""
     bad = []
     for position, word, table in edit:
         if not table:
@@ -146,7 +147,7 @@ def apply_edit(
         key = "" if position == PARENT else name_form(words[position], tags[position])
         alternatives = tables[table].get(key, ())
         if not alternatives:
-            raise UsageError(f"the lexicon has no word to put in place of {words[position]!r} ({table})")
+            raise UsageError(f"the lexicon has no word that can replace {words[position]!r} (table {table})")
         start = number * 2_654_435_761 % 4_294_967_296 % len(alternatives)  # Knuth's multiplicative hash
         choices = (alternatives[start - i] for i in range(len(alternatives)))
         bad.append(next((choice for choice in choices if choice not in words), alternatives[start]))
@@ -154,7 +155,7 @@ def apply_edit(
 
 
 def find_first_change(good: Sequence[str], bad: Sequence[str]) -> int:
-    """Return the number, from 1, of the first token that differs.
+    """Return the number, from 1, of the first token in which two sentences differ.
 
     >>> find_first_change(["who", "slept"], ["who", "slept", "the", "man"])
     3

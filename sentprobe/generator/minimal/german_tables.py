@@ -1,4 +1,4 @@
-"""Tables of the words that an error puts in place of a word, for German: another number, case, gender or auxiliary."""
+"""Tables of wrong words for German: forms in another number, case or gender, and the other auxiliary."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import permutations
@@ -11,20 +11,20 @@ from sentprobe.lexicon.languages.german import GERMAN
 _Rows: TypeAlias = Iterator[tuple[str, Sequence[str]]]
 _NUMBERS = ("hat haben", "hatte hatten", "ist sind", "war waren", "wird werden", "wurde wurden")
 _CASES = {"nominative": "der", "accusative": "den", "dative": "dem"}
-"""The article and the relative pronoun of a masculine singular noun."""
+"""The article of a masculine singular noun in each case; the relative pronoun has the same form."""
 _FINITE_FORMS = (("VVFIN.sg.pres", "VVFIN.pl.pres"), ("VVFIN.sg.past", "VVFIN.pl.past"))
 _NOUN_FORMS = ("NN.sg.nom", "NN.pl.nom")
 
 
 def _exchange(tag: str, groups: Sequence[Sequence[str]]) -> _Rows:
-    """Yield each word of a group with the other words of the group."""
+    """Yield the wrong words for each word: the other words of its group."""
     for group in groups:
         for word in group:
             yield name_form(word, tag), [counterpart for counterpart in group if counterpart != word]
 
 
 def _list_numbers(words: Sequence[Word]) -> _Rows:
-    """Yield the form of the other grammatical number of each auxiliary, verb and noun."""
+    """Yield the wrong word for each auxiliary, verb and noun: the form in the other number."""
     verbs = [word for word in words if word.kind is not Kind.NOUN]
     nouns = [word for word in words if word.kind is Kind.NOUN]
     finite_pairs = [[verb.forms[form] for form in pair] for verb in verbs for pair in _FINITE_FORMS]
@@ -34,7 +34,7 @@ def _list_numbers(words: Sequence[Word]) -> _Rows:
 
 
 def _put_case(case: str) -> Callable[[Sequence[Word]], _Rows]:
-    """Return the table of the article and the relative pronoun of a masculine noun in another case."""
+    """Return the builder of the table that puts articles and relative pronouns of masculine nouns into *case*."""
 
     def list_articles(_: Sequence[Word]) -> _Rows:
         for article, target in permutations(_CASES.values(), 2):
@@ -45,7 +45,7 @@ def _put_case(case: str) -> Callable[[Sequence[Word]], _Rows]:
 
 
 def _list_bare_nouns(words: Sequence[Word]) -> _Rows:
-    """Yield the nominative singular of each other singular form of a noun."""
+    """Yield the wrong word for each accusative singular that has an ending: the nominative singular."""
     for noun in words:
         if noun.kind is Kind.NOUN and noun.forms["NN.sg.acc"] != noun.lemma:
             yield name_form(noun.forms["NN.sg.acc"], "NN"), [noun.lemma]
@@ -58,4 +58,4 @@ TABLES: Mapping[str, Callable[[Sequence[Word]], _Rows]] = {
     "lemma": _list_bare_nouns,
     **{case: _put_case(case) for case in _CASES},
 }
-"""The tables by name, of the verbs and nouns of a vocabulary."""
+"""The builders of tables by name; each takes the verbs and nouns of a vocabulary."""

@@ -1,4 +1,4 @@
-"""Files of minimal pairs: BLiMP's JSONL, Parquet, and a folder for lm-evaluation-harness and the Hugging Face hub."""
+"""Writers of minimal pairs: JSONL with BLiMP's fields, Parquet, and a folder for lm-evaluation-harness."""
 
 import json
 import tomllib
@@ -18,7 +18,7 @@ from sentprobe.generator.pairs.triplet_files import write_rows
 
 
 class PairFormat(StrEnum):
-    """The format of minimal pairs."""
+    """The format of a file, or a folder, of minimal pairs."""
 
     JSONL = "jsonl"
     PARQUET = "parquet"
@@ -26,11 +26,11 @@ class PairFormat(StrEnum):
 
 
 ROW_GROUP_SIZE = 32_768
-"""Number of rows of a Parquet row group."""
+"""The number of pairs in a row group of a Parquet file."""
 
 
 def sample_pairs(spaces: Sequence[MinimalPairSpace], n: int, *, seed: int) -> Iterator[tuple[str, str]]:
-    """Yield *n* pairs of each space: BLiMP's fields as a JSON object, and the annotation of the good sentence."""
+    """Yield *n* pairs of each space as BLiMP's fields and the annotation of the good sentence, both in JSON."""
     for space in spaces:
         format_fields = make_field_writer(space)
         for number, pair in enumerate(space.iterate_pairs(space.sample(n, seed=seed))):
@@ -38,7 +38,7 @@ def sample_pairs(spaces: Sequence[MinimalPairSpace], n: int, *, seed: int) -> It
 
 
 def make_field_writer(space: MinimalPairSpace) -> Callable[[MinimalPair, int], str]:
-    """Return a function that writes the fields of a pair with its number as a JSON object."""
+    """Return a function that formats a pair and its number as a JSON object with BLiMP's fields."""
     row = space.paradigm
     names = {"field": row.field, "linguistics_term": row.term, "UID": row.uid, "simple_LM_method": True}
     has_same_words = describe_word_overlap(row.change) == SAME_WORDS
@@ -56,7 +56,7 @@ def make_field_writer(space: MinimalPairSpace) -> Callable[[MinimalPair, int], s
 
 
 def format_pair_lines(rows: Iterable[tuple[str, str]]) -> Iterator[str]:
-    """Yield a line of JSON for each pair, with its annotation."""
+    """Yield a line of JSON for each pair: BLiMP's fields and the annotation."""
     for pair_fields, annotation in rows:
         yield f'{pair_fields[:-1]}, "annotation": {annotation}}}\n'
 
@@ -76,7 +76,7 @@ def _write_lines(lines: Iterable[str], path: Path) -> None:
 
 
 def _build_tables(rows: Iterator[tuple[str, str]]) -> Iterator[Any]:
-    """Yield Arrow tables with the fields as columns, the annotation as a column of JSON."""
+    """Yield Arrow tables with a column for each of BLiMP's fields, and the annotation as a column of JSON text."""
     import pyarrow as pa
 
     while portion := [json.loads(first) | {"annotation": second} for first, second in islice(rows, ROW_GROUP_SIZE)]:

@@ -1,4 +1,4 @@
-"""The space of the minimal pairs of a paradigm; an index of a good sentence is the index of its pair."""
+"""The space of the minimal pairs of a paradigm; a pair has the index of its good sentence."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -17,9 +17,10 @@ from sentprobe.lexicon import Lexicon
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MinimalPair:
-    """A minimal pair: its sentences, the number of the first token that differs, and the annotation of the good one.
+    """A minimal pair: a good sentence, and a bad sentence with one error.
 
-    The texts have the escapes of JSON; *annotation* is a JSON object.
+    The sentences are escaped as in JSON strings. ``critical`` is the number, from 1, of the first token that differs.
+    ``annotation`` is the record of the good sentence as a JSON object.
     """
 
     good: str
@@ -29,7 +30,7 @@ class MinimalPair:
 
 
 class MinimalPairSpace:
-    """The minimal pairs of a paradigm over a vocabulary.
+    """The minimal pairs of a paradigm, with the words of a vocabulary.
 
     Raises:
         UsageError: an unknown paradigm or vocabulary; a vocabulary without the words that the paradigm needs.
@@ -67,7 +68,7 @@ class MinimalPairSpace:
         return self._space.sample(count, seed=seed)
 
     def iterate_pairs(self, indices: IndexArray) -> Iterator[MinimalPair]:
-        """Yield the pairs at *indices*, in their order."""
+        """Yield the pairs at *indices*, in the order of *indices*."""
         renderer = Renderer(self._space, self._format_record, escape=json_escape)
         start = 0
         for size, chunk in renderer.render_chunks(indices):
@@ -76,7 +77,7 @@ class MinimalPairSpace:
             start += size
 
     def _format_record(self, sentence: Sentence) -> str:
-        """Return a marked sentence as a record: words, tags, the number of its edit, and its annotation."""
+        """Compile the edit of a sentence's shape; return a record: words, tags, number of the edit, annotation."""
         self._edits.append(compile_change(self.paradigm.change, sentence))
         tags = " ".join(token.xpos for token in sentence.tokens)
         return f"{sentence.text}\t{tags}\t{len(self._edits) - 1}\t{write_json(sentence)}"
@@ -89,10 +90,10 @@ class MinimalPairSpace:
 
 
 def build_pair_spaces(lexicon: Lexicon, uids: Sequence[str], *, vocabulary: str) -> list[MinimalPairSpace]:
-    """Return the pairs of each named paradigm or, for ``all``, of those that the vocabulary has words for.
+    """Return the pairs of each named paradigm; ``all`` stands for each paradigm for which the vocabulary has words.
 
     Raises:
-        UsageError: an unknown paradigm or vocabulary; a named paradigm that the vocabulary lacks words for.
+        UsageError: a paradigm or the vocabulary is unknown; the vocabulary lacks the words of a named paradigm.
     """
     if [*uids] != [ALL_PARADIGMS]:
         return [MinimalPairSpace(lexicon, uid, vocabulary=vocabulary) for uid in dict.fromkeys(uids)]

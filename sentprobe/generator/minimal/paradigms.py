@@ -1,4 +1,4 @@
-"""Paradigms: the rows of files such as ``english_paradigms.toml``, and the spaces of their good sentences."""
+"""Paradigms of minimal pairs: an error, and the good sentences that get it, from ``english_paradigms.toml``."""
 
 import dataclasses
 import tomllib
@@ -20,18 +20,18 @@ from sentprobe.lexicon.words import PERSON, ROLES, VERBS, Word
 
 
 class PrefixMethod(StrEnum):
-    """The word whose probability after its prefix tells the sentences apart, as in BLiMP."""
+    """The word whose probability, given the words before it, tells the good sentence from the bad one, as in BLiMP."""
 
     ONE = "one"
-    """The only word that differs."""
+    """The only word in which the two sentences differ."""
     TWO = "two"
-    """A later word, the same in both."""
+    """A later word, which is the same in both sentences."""
     NONE = "none"
 
 
 @dataclasses.dataclass(frozen=True, slots=True, kw_only=True)
 class Paradigm:
-    """A row of the table of paradigms; its comments describe the fields."""
+    """A paradigm; the comments in ``english_paradigms.toml`` describe its fields."""
 
     uid: str
     field: str
@@ -50,7 +50,7 @@ class Paradigm:
     choices: Mapping[str, Any] = dataclasses.field(default_factory=dict)
 
     def build_space(self, lexicon: Lexicon, vocabulary: str) -> Space:
-        """Return the space of the good sentences. Raises UsageError if it is empty."""
+        """Return the space of the good sentences. Raises UsageError if there are none."""
         words = lexicon.vocabulary(vocabulary).words
         chosen = {
             kind: tuple(lemma for lemma in words[kind] if self._accepts_word(lexicon.get(lemma, kind), lexicon))
@@ -92,17 +92,17 @@ def _read_features(text: str) -> Event:
 
 
 def takes_persons(verb: Word) -> bool:
-    """Check whether persons may have every role of a verb."""
+    """Say whether persons can have every role of a verb."""
     return all(verb.accepts(PERSON, role) for role in ROLES[verb.kind])
 
 
 def takes_things(verb: Word) -> bool:
-    """Check whether only persons are agents of a verb, and no persons its patients."""
+    """Say whether a verb takes only persons as agents, and no persons as patients."""
     return verb.takes.get("agent", (PERSON,)) == (PERSON,) and not verb.accepts(PERSON, "patient")
 
 
 def has_clear_forms(verb: Word, lexicon: Lexicon) -> bool:
-    """Check whether the plain form differs from the past and the participle, and no other verb shares a form."""
+    """Say whether a verb's plain form differs from its past and participle, and no other verb shares a form with it."""
     forms = verb.forms
     readings = [word for form in forms.values() for word, _ in lexicon.find(form)]
     is_shared = any(word.kind in VERBS and word is not verb for word in readings)
@@ -115,7 +115,7 @@ def _has_regular_plural(noun: Word) -> bool:
 
 
 def _is_strong_masculine(noun: Word) -> bool:
-    """Check whether a German noun has one form in the singular, so that its article alone shows the case."""
+    """Say whether a German noun is masculine and has one form in the singular, so that only its article shows case."""
     return noun.gender == "masc" and noun.forms["NN.sg.nom"] == noun.forms["NN.sg.acc"]
 
 
@@ -136,12 +136,12 @@ _VERB_TESTS: Mapping[str, Callable[[Word], bool]] = {
 
 
 ALL_PARADIGMS = "all"
-"""Stands for all paradigms that a vocabulary has words for."""
+"""The name that stands for all paradigms for which a vocabulary has words."""
 
 
 @cache
 def load_paradigms(language: Language = ENGLISH) -> Mapping[str, Paradigm]:
-    """Return the paradigms of a language by uid."""
+    """Return the paradigms of a language by identifier (BLiMP's UID)."""
     text = (files(__package__) / f"{language.stem}_paradigms.toml").read_text(encoding="utf-8")
     return {uid: _read_row(uid, row) for uid, row in tomllib.loads(text).items()}
 
@@ -160,7 +160,7 @@ def _read_row(uid: str, row: Mapping[str, Any]) -> Paradigm:
 
 
 def find_paradigm(uid: str, language: Language = ENGLISH) -> Paradigm:
-    """Return the paradigm of that name. Raises UsageError.
+    """Return the paradigm with this identifier. Raises UsageError.
 
     >>> find_paradigm("transitive").change
     'replace verb intransitive'

@@ -1,7 +1,7 @@
-"""The contrasts: the property in which a negative differs from its anchor.
+"""Contrasts: the properties in which a negative can differ from its anchor.
 
-Each contrast lists its places in a structure, its conditions on the event, and its edit.
-:func:`sentprobe.generator.events.meaning.find_differences` compares any two events independently.
+Each contrast states its places in a structure, its conditions on the anchor, and the edit that makes the negative.
+:func:`sentprobe.generator.events.meaning.find_differences` compares any two events without this table.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -24,20 +24,17 @@ def find_clause_paths(pattern: Pattern) -> tuple[str, ...]:
 
 
 def find_transitive_paths(pattern: Pattern, frame: ev.Frame = ev.Frame.TRANSITIVE) -> tuple[str, ...]:
-    """Return the paths of the transitive clauses, or of those with another frame."""
+    """Return the paths of the clauses of a pattern that have *frame*, by default the transitive clauses."""
     return tuple(path for path in find_clause_paths(pattern) if (_find_clause(pattern, path) or pattern).frame is frame)
 
 
 def _find_clause(pattern: Pattern, path: str) -> ClausePattern | None:
-    """Return the relative clause at a path, or None for the main clause."""
+    """Return the relative clause at *path* in a pattern, or None for the main clause."""
     return None if path == MAIN else dict(pattern.clauses)[parse_owner_role(path)]
 
 
 def find_voice_paths(pattern: Pattern) -> tuple[str, ...]:
-    """Return the paths of the clauses that can be active or passive.
-
-    The agent of a ditransitive passive is never a gap.
-    """
+    """Return the paths of a pattern's clauses that have a passive; a ditransitive whose gap is the agent has none."""
     return tuple(p for p in find_clause_paths(pattern) if _has_passive(_find_clause(pattern, p) or pattern))
 
 
@@ -48,7 +45,7 @@ def _has_passive(clause: ClausePattern | Pattern) -> bool:
 
 
 def find_dative_paths(pattern: Pattern) -> Iterator[str]:
-    """Yield the paths of the variables `dative`, where the recipient of a clause can have either form."""
+    """Yield the name of the variable ``dative`` of each clause of a pattern whose recipient can have two forms."""
     for path in find_transitive_paths(pattern, ev.Frame.DITRANSITIVE):
         clause = _find_clause(pattern, path)
         if clause is None or (clause.voice is ev.Voice.ACTIVE and clause.gap is not ev.Role.RECIPIENT):
@@ -56,7 +53,7 @@ def find_dative_paths(pattern: Pattern) -> Iterator[str]:
 
 
 def build_structure_event(pattern: Pattern) -> ev.Event:
-    """Return the partial event that subsumes exactly the events of a pattern."""
+    """Return the partial event that subsumes the events of *pattern*, and no others."""
     event = ev.Event(frame=pattern.frame)
     for role, clause in pattern.clauses:
         inner = ev.Event(frame=clause.frame, voice=clause.voice).with_argument(clause.gap, ev.GAP)
@@ -65,7 +62,7 @@ def build_structure_event(pattern: Pattern) -> ev.Event:
 
 
 def _constrain_clause(pattern: Pattern, path: str, clause_event: ev.Event) -> ev.Event:
-    """Return the structure of a pattern, unified with *clause_event* at the clause *path*."""
+    """Return the partial event of a pattern whose clause at *path* also has the features of *clause_event*."""
     structure = build_structure_event(pattern)
     if path == MAIN:
         return unify(structure, clause_event)
@@ -78,7 +75,7 @@ def _build_structure_condition(pattern: Pattern, path: str) -> Iterator[ev.Event
 
 
 def _build_equal_number_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield two constraints, as partial events: both nouns of the clause are singular; both are plural."""
+    """Yield two partial events: one in which both nouns of the clause at *path* are singular, one with plurals."""
     for number in ev.Number:
         person = ev.Participant(number=number)
         if path == MAIN:
@@ -91,7 +88,7 @@ def _build_equal_number_conditions(pattern: Pattern, path: str) -> Iterator[ev.E
 
 
 def _find_recipient_places(pattern: Pattern) -> Iterator[str]:
-    """Yield the paths of the nouns that can be exchanged with the recipient of their clause."""
+    """Yield the paths of the nouns of a pattern that can be exchanged with the recipient of their clause."""
     for path in find_transitive_paths(pattern, ev.Frame.DITRANSITIVE):
         clause = _find_clause(pattern, path)
         gap = clause and clause.gap
@@ -100,7 +97,7 @@ def _find_recipient_places(pattern: Pattern) -> Iterator[str]:
 
 
 def _build_equal_recipient_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield events in which the noun at *path* and the recipient of its clause are singular, or both plural."""
+    """Yield two partial events: the noun at *path* and the recipient of its clause are singular, or both are plural."""
     clause_path = drafts.find_noun_clause(path)
     for number in ev.Number:
         person = ev.Participant(number=number)
@@ -109,7 +106,7 @@ def _build_equal_recipient_conditions(pattern: Pattern, path: str) -> Iterator[e
 
 
 def _build_opposite_polarity_conditions(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield progressive events in which either the main or the inner clause is negated."""
+    """Yield two partial events in the progressive: only the main clause is negated, or only the relative clause."""
     for main, inner in (ev.Polarity, [*ev.Polarity][::-1]):
         outer = ev.Event(polarity=main, aspect=ev.Aspect.PROGRESSIVE)
         inner_event = ev.Event(polarity=inner, aspect=ev.Aspect.PROGRESSIVE)
@@ -117,24 +114,18 @@ def _build_opposite_polarity_conditions(pattern: Pattern, path: str) -> Iterator
 
 
 def _build_progressive_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield the progressive, which excludes verbs without one from the anchor."""
+    """Yield the partial event whose clause at *path* is progressive, to exclude verbs without a progressive."""
     yield _constrain_clause(pattern, path, ev.Event(aspect=ev.Aspect.PROGRESSIVE))
 
 
 def _build_modal_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield positive events, since a modal's own sense can decide what a negation denies ("must not", "can not").
-
-    Their aspect is simple: "must be being helped" is unusual.
-    """
+    """Yield a positive, simple clause, because the sense of a modal can decide what a negation denies ("must not")."""
     clause_event = ev.Event(polarity=ev.Polarity.POSITIVE, aspect=ev.Aspect.SIMPLE)
     yield _constrain_clause(pattern, path, clause_event)
 
 
 def _build_auxiliary_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield events whose auxiliary shows which verb takes the adverb, whatever voice, role or polarity changes.
-
-    Between a relative clause and the main verb ("the man that slept quietly danced"), it could belong to either verb.
-    """
+    """Yield the partial event in which an auxiliary, if needed, shows which of two verbs takes an adverb."""
     has_two_verbs = path == MAIN and pattern.clauses
     conditions = _build_progressive_condition if has_two_verbs else _build_structure_condition
     yield from conditions(pattern, path)
@@ -142,33 +133,33 @@ def _build_auxiliary_condition(pattern: Pattern, path: str) -> Iterator[ev.Event
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Contrast:
-    """A row of the table of contrasts.
+    """A property in which a negative differs from its anchor: a row of the table of contrasts.
 
-    *find_places* yields the places in a pattern where the contrast is possible. *build_conditions* yields partial
-    events, one of which must subsume the anchor.
+    ``find_places`` returns the places in a pattern (paths of clauses or nouns) where the contrast is possible.
+    ``build_conditions`` yields partial events, one of which must subsume the anchor. ``edit`` makes the negative.
     """
 
     name: str
     summary: str
     requirement: str = "a clause"
-    """The part that a structure needs for the contrast, as messages name it."""
+    """The part of a sentence that the contrast needs, as messages name it."""
     find_places: Callable[[Pattern], Iterable[str]] = find_clause_paths
     edit: Edit
     build_conditions: Callable[[Pattern, str], Iterator[ev.Event]] = _build_structure_condition
     same_words: bool = False
     """Whether a positive and a negative of the same form have the same words."""
     replaced_slot: str = ""
-    """The slot whose word the edit replaces by another of the vocabulary, such as `noun`; empty if it replaces none."""
+    """The slot (such as ``noun``) whose word the edit replaces by another word of the vocabulary, or ""."""
     moves_nouns: bool = False
-    """Whether nouns or adjectives change their places, so that all nouns must have one sort."""
+    """Whether nouns or adjectives change their places, so that all nouns must have the same sort."""
     needed_kind: Kind | None = None
-    """Words of anchors: an adverb or a modal of the changed clause, an adjective of each noun, a ditransitive verb."""
+    """The kind of words that anchors need: an adverb or modal in the changed clause, or an adjective for each noun."""
     moods: tuple[ev.Mood, ...] = (ev.Mood.STATEMENT,)
-    """The moods of anchors."""
+    """The moods that anchors can have."""
     in_orders: bool = False
-    """Whether the main clause of an order, which has no agent, tense or aspect, can have the contrast."""
+    """Whether the contrast is possible in the main clause of an order, which has no agent, tense or aspect."""
     common_moods: tuple[ev.Mood, ...] = (*ev.Mood,)
-    """The moods that all sentences of a triplet can have."""
+    """The moods that all sentences of a triplet can have in common."""
     templates: tuple[str, ...] = ("all",)
     """The templates that `all` stands for."""
 
@@ -293,13 +284,13 @@ CONTRASTS: Mapping[str, Contrast] = {row.name: row for row in _ROWS}
 
 
 def find_contrast(name: str) -> Contrast:
-    """Return the contrast called *name*.
+    """Return the contrast with this name.
 
     >>> find_contrast("role").summary
     'agent and patient of one clause are exchanged'
 
     Raises:
-        UsageError: the contrast is unknown; the message suggests the nearest.
+        UsageError: the contrast is unknown; the message suggests the nearest name.
     """
     if name not in CONTRASTS:
         raise UsageError(f"there is no contrast {name!r}{suggest(name, CONTRASTS)}; known: {', '.join(CONTRASTS)}")

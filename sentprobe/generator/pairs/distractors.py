@@ -1,4 +1,4 @@
-"""Distractors: events that differ from the anchor in exactly one property."""
+"""Distractors: sentences that differ from the anchor of a triplet in exactly one property."""
 
 from collections.abc import Iterator
 from functools import partial
@@ -16,19 +16,19 @@ from sentprobe.lexicon import Kind
 from sentprobe.lexicon.sorts import restrict_to_one_sort
 
 MAX_DISTRACTORS = 8
-"""Largest number of distractors of a triplet."""
+"""Maximum number of distractors of a triplet."""
 
 _USUAL_CONTRASTS = ("role", "modifier", "polarity", "tense", "aspect", "number", "noun", "verb")
-"""Contrasts that are possible for most events of a structure."""
+"""Names of contrasts that are possible for most events."""
 
 
 def render_distractors(triplets: TripletSet, count: int) -> list[list[str]]:
-    """Return *count* columns of distractors in the positive's form; the first column holds the negatives.
+    """Return *count* lists of distractors in the positive's form, each with a distractor for every triplet.
 
-    The others are sampled from all edits that the structure allows.
+    The first list holds the negatives. Further distractors are sampled from all edits that the structure allows.
 
     Raises:
-        UsageError: some triplet has fewer distractors.
+        UsageError: a triplet has fewer than *count* distractors.
     """
     check_distractors(count)
     if not count:
@@ -40,13 +40,13 @@ def render_distractors(triplets: TripletSet, count: int) -> list[list[str]]:
 
 
 def check_distractors(count: int) -> None:
-    """Raise a UsageError if *count* is negative or above MAX_DISTRACTORS."""
+    """Raise UsageError if *count* is negative or above MAX_DISTRACTORS."""
     if not 0 <= count <= MAX_DISTRACTORS:
         raise UsageError(f"a triplet has from 0 to {MAX_DISTRACTORS} distractors, not {count}")
 
 
 _Edit: TypeAlias = tuple[Contrast, str]
-"""A contrast and its place."""
+"""A contrast, and the path of the clause or noun that it changes."""
 
 
 def _draft_distractor(
@@ -59,9 +59,9 @@ def _draft_distractor(
 def _choose_edits(
     triplets: TripletSet, part: TripletPart, count: int, possible_edits: dict[tuple[str, str, str], bool]
 ) -> list[_Edit]:
-    """Return the edit that makes the negative, and other edits, which are sampled with the seed.
+    """Return the edit that makes the negative, and *count* - 1 other edits, sampled with the seed of the triplets.
 
-    *possible_edits* caches which contrasts are possible at which place of a pattern.
+    *possible_edits* caches whether a contrast is possible at a place in a pattern.
     """
     stratum, own_contrast = part.stratum, triplets.space.contrast
     other_edits = [
@@ -91,11 +91,10 @@ def _is_possible(
 
 
 def _find_applicable_contrasts(triplets: TripletSet) -> Iterator[Contrast]:
-    """Yield the contrasts that are possible for every event.
+    """Yield the contrasts that are possible for every event of a space.
 
-    The contrast of aspect is not, if there are verbs without progressive, or if an auxiliary shows which verb takes an
-    adverb.
-    Contrasts that move nouns are not, if the nouns have several sorts.
+    A contrast of aspect is excluded if some verbs have no progressive, or if an auxiliary must show which verb takes an
+    adverb. Contrasts that move nouns are excluded if the nouns have several sorts.
     """
     space = triplets.space
     needs_aspect = space.contrast.needed_kind is Kind.ADVERB

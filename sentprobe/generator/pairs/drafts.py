@@ -1,7 +1,7 @@
-"""Drafts: many events of one structure as columns of values, and the edits that change them.
+"""Drafts: many events with the same structure as columns of values, and the edits that change all events at once.
 
-A draft is an event batch without a layout. An edit may change the structure (a relative clause moves to the other
-noun), and the layout follows from the structure.
+An edit can change the structure, for example move a relative clause to the other noun. So a draft has no layout (list
+of variables) of its own; the layout is built from the structure after the last edit.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -23,15 +23,17 @@ MAIN = ""
 """The path of the main clause."""
 DATIVE = "dative"
 FRONTING = "fronting"
-"""The change of form that puts the object of the main clause first."""
+"""The name of the change of form that puts the object of the main clause first."""
 ADJECTIVE = "adjective0"
 
 
 @dataclass(frozen=True, slots=True)
 class EventDraft:
-    """Events of one structure and mood: relative clauses by role, adverbs by clause, values by variable.
+    """Events with the same structure and mood.
 
-    *salts* holds a pseudo-random number for each event (uint64), which selects its replacement words.
+    ``clauses`` holds the relative clauses by the role of their noun, ``adverbs`` how many adverbs a clause has, by the
+    path of the clause, and ``values`` the value index in each event, by variable. ``salts`` holds a pseudo-random
+    number for each event (uint64), which selects replacement words.
     """
 
     frame: ev.Frame
@@ -82,18 +84,19 @@ def find_noun_clause(noun_path: str) -> str:
 
 
 def parse_noun_role(path: str) -> ev.Role:
-    """Return the role of the noun at a path in its clause."""
+    """Return the role that the noun at *path* has in its clause."""
     return ev.Role(path.removeprefix(find_noun_clause(path)).removesuffix("."))
 
 
 def swap_role(role: ev.Role) -> ev.Role:
-    """Return the other role: patient for agent, agent for patient."""
+    """Return patient for agent, and agent for patient."""
     return ev.Role.PATIENT if role is ev.Role.AGENT else ev.Role.AGENT
 
 
 def exchange_form(draft: EventDraft, path: str) -> EventDraft:
-    """Put a clause into the other voice, or, if *path* is that of its `dative`, its recipient into the other form.
+    """Return the events in another form with the same meaning.
 
+    If *path* is a clause, its voice changes. If *path* names a variable ``dative``, the form of a recipient changes.
     FRONTING puts the object of an active main clause first.
     """
     if path == FRONTING:
@@ -111,7 +114,7 @@ def exchange_form(draft: EventDraft, path: str) -> EventDraft:
 
 
 def exchange_roles(draft: EventDraft, path: str) -> EventDraft:
-    """Exchange agent and patient of a transitive clause, each with its relative clause."""
+    """Exchange the agent and the patient of a transitive clause; relative clauses move with their noun."""
     if path == MAIN:
         return _rename_prefixes(draft, {"agent.": "patient.", "patient.": "agent."})
     clause = draft.clauses[parse_owner_role(path)]
@@ -121,13 +124,13 @@ def exchange_roles(draft: EventDraft, path: str) -> EventDraft:
 
 
 def exchange_recipient(draft: EventDraft, path: str) -> EventDraft:
-    """Exchange the noun at *path* with the recipient of its clause, each with its relative clause."""
+    """Exchange the noun at *path* with the recipient of its clause; relative clauses move with their noun."""
     recipient = f"{find_noun_clause(path)}{ev.Role.RECIPIENT.value}."
     return _rename_prefixes(draft, {path: recipient, recipient: path})
 
 
 def exchange_adjectives(draft: EventDraft, path: str) -> EventDraft:
-    """Exchange the adjectives of agent and patient of a transitive clause."""
+    """Exchange the adjectives of the agent and the patient of a transitive clause."""
     names = [f"{path}{role.value}.{ADJECTIVE}" for role in (ev.Role.AGENT, ev.Role.PATIENT)]
     if path != MAIN:  # the gap stands for the modified noun
         owner = parse_owner_role(path)
@@ -138,7 +141,7 @@ def exchange_adjectives(draft: EventDraft, path: str) -> EventDraft:
 
 
 def exchange_modifiers(draft: EventDraft, path: str) -> EventDraft:  # noqa: ARG001 - there is one place
-    """Exchange the relative clauses of agent and patient; agent or patient may lack a relative clause."""
+    """Exchange the relative clauses of the agent and the patient; a single relative clause moves to the other noun."""
     parts = ("rel", "clause.")
     agent, patient = (
         {f"{role.value}.{name}": f"{swap_role(role).value}.{name}" for name in parts}
@@ -165,7 +168,7 @@ def toggle_feature(draft: EventDraft, path: str, *, name: str) -> EventDraft:
 
 
 def toggle_mood(draft: EventDraft, path: str) -> EventDraft:  # noqa: ARG001 - there is one place
-    """Make a question of a statement, or a statement of a question."""
+    """Turn a statement into a question, or a question into a statement."""
     is_question = draft.mood is ev.Mood.QUESTION
     return replace(draft, mood=ev.Mood.STATEMENT if is_question else ev.Mood.QUESTION)
 
@@ -192,7 +195,7 @@ def _replace_clause(draft: EventDraft, path: str, clause: ClausePattern) -> Even
 
 
 def _rename_prefixes(draft: EventDraft, prefixes: Mapping[str, str]) -> EventDraft:
-    """Rename prefixes of paths; relative clauses move with their noun."""
+    """Rename variables and paths by their prefix (old to new), so that nouns move with their relative clauses."""
 
     def rename(text: str) -> str:
         prefix = next((old for old in prefixes if text.startswith(old)), "")
@@ -205,7 +208,7 @@ def _rename_prefixes(draft: EventDraft, prefixes: Mapping[str, str]) -> EventDra
 
 
 def replace_word(draft: EventDraft, path: str, *, slot: str) -> EventDraft:
-    """Replace the words of a slot, such as the noun at *path*, by allowed words that the sentence does not have."""
+    """Replace the word in a slot, such as the noun at *path*, by an allowed word that the sentence does not contain."""
     name, rows = f"{path}{slot}", np.arange(len(draft.salts))
     free = draft.replacements[find_replaced_kind(draft.build_layout(), name)][draft.values[name]]
     for variable, column in draft.values.items():
@@ -217,7 +220,7 @@ def replace_word(draft: EventDraft, path: str, *, slot: str) -> EventDraft:
 
 
 def find_content_words(draft: EventDraft) -> Iterator[tuple[str, ...]]:
-    """Yield the nouns and verbs of each event, sorted."""
+    """Yield the sorted nouns and verbs of each event."""
     columns = [
         np.array(words)[column]
         for name, column in draft.values.items()
@@ -228,5 +231,5 @@ def find_content_words(draft: EventDraft) -> Iterator[tuple[str, ...]]:
 
 
 def hash_words(words: Iterable[str]) -> int:
-    """Return a number for words: the first seven bytes, little-endian, of the SHA-256 of the words with spaces."""
+    """Return a hash of words: the first seven bytes (little-endian) of the SHA-256 of the words joined by spaces."""
     return int.from_bytes(sha256(" ".join(words).encode()).digest()[:7], "little")

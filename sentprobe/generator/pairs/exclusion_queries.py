@@ -1,7 +1,7 @@
-"""Exclusion queries: "who helped the doctor but did not help the lawyer".
+"""Exclusion queries for retrieval: "who helped the doctor but did not help the lawyer".
 
-Each document of a query is two statements about one agent. The relevant document and the exchanged one have the same
-words.
+A document consists of two statements about one agent. The relevant document has the same words as a document in which
+the two patients are exchanged.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,7 +24,7 @@ DOCUMENTS = {"positive": (False, True), "both": (False, False), "exchanged": (Tr
 
 
 class ExclusionSpace(TripletSpace):
-    """Transitive events whose patient can be replaced by a second one; all nouns have one sort."""
+    """The exclusion queries of a vocabulary: transitive events, and a second patient for each event."""
 
     ITEM_NAME: ClassVar[str] = "queries"
     SENTENCES_PER_ITEM: ClassVar[int] = 2 + 2 * len(DOCUMENTS)
@@ -36,7 +36,7 @@ class ExclusionSpace(TripletSpace):
         self.strata = tuple(stratum for stratum in self.strata if stratum.place == _PATIENT)
 
     def list_makers(self) -> Mapping[str, tuple[SentenceMaker, ...]]:
-        """Return the makers of the questions of a query, and of the statements of each document."""
+        """Return functions that make the two questions of a query, and the two statements of each kind of document."""
         makers: dict[str, tuple[SentenceMaker, ...]] = {
             "query": (self.make_question(0), self.make_question(1, negated=True))
         }
@@ -45,13 +45,13 @@ class ExclusionSpace(TripletSpace):
         return makers
 
     def make_question(self, number: int, *, negated: bool = False) -> SentenceMaker:
-        """Return the maker of the questions for the agent with the first (0) or the second (1) patient."""
+        """Return a function that makes questions for the agent with the first (*number* 0) or second (1) patient."""
         sort = self.lexicon.get(self.words.nouns[0], Kind.NOUN).sort
         return partial(_draft_question, ev.Asked.WHO if sort == PERSON else ev.Asked.WHAT, number, negated)
 
 
 def join_questions(texts: Sequence[str]) -> str:
-    """Return two questions as one, or a single text as it is.
+    """Return two questions joined into one; a single text is returned unchanged.
 
     >>> join_questions(["who helped the man", "who did not help the lawyer"])
     'who helped the man but did not help the lawyer'
@@ -61,7 +61,7 @@ def join_questions(texts: Sequence[str]) -> str:
 
 
 def join_statements(texts: Sequence[str]) -> str:
-    """Return two statements as two sentences with full stops, or a single text as it is."""
+    """Return two statements as sentences with full stops; a single text is returned unchanged."""
     return texts[0] if len(texts) == 1 else " ".join(f"{text}." for text in texts)
 
 

@@ -1,4 +1,4 @@
-"""The changes of form between anchor and positive: other voices, another form of a recipient, another order."""
+"""Changes of form between anchor and positive: another voice, another form of a recipient, or another word order."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +12,7 @@ from sentprobe.lexicon.languages.language import Language
 
 
 def is_decided_by_article(noun: Word) -> bool:
-    """Say whether the article of a noun shows the accusative, and the noun itself has one form: *der Arzt*.
+    """Say whether only the article of a noun shows the accusative, because the noun has one singular form: *der Arzt*.
 
     >>> from sentprobe.lexicon import Kind, german
     >>> [is_decided_by_article(german().get(noun, Kind.NOUN)) for noun in ("Arzt", "Student", "Frau")]
@@ -23,7 +23,7 @@ def is_decided_by_article(noun: Word) -> bool:
 
 _PLURAL = ev.Participant(number=ev.Number.PLURAL)
 PLURALS = ev.Event(agent=_PLURAL), ev.Event(patient=_PLURAL)
-"""Events with a plural noun, whose article tells no case."""
+"""Partial events with a plural noun, because a plural article does not tell nominative and accusative apart."""
 
 
 def has_contrast(language: Language, contrast: contrasts.Contrast) -> bool:
@@ -33,9 +33,9 @@ def has_contrast(language: Language, contrast: contrasts.Contrast) -> bool:
 
 
 def restrict_to_decided_nouns(lexicon: Lexicon, vocabulary: str) -> Lexicon:
-    """Return a lexicon with only those nouns in a vocabulary whose article alone shows the case.
+    """Return a lexicon whose vocabulary has only nouns with one singular form, whose article shows the case.
 
-    So all forms of an event with singular nouns have one bag of words.
+    So an event with singular nouns keeps its words when its object moves to the front, or its nouns are exchanged.
     """
     nouns = lexicon.vocabulary(vocabulary).words[Kind.NOUN]
     decided = [noun for noun in nouns if is_decided_by_article(lexicon.get(noun, Kind.NOUN))]
@@ -43,7 +43,7 @@ def restrict_to_decided_nouns(lexicon: Lexicon, vocabulary: str) -> Lexicon:
 
 
 def adapt_aspects(event: ev.Event, language: Language) -> ev.Event:
-    """Return a condition with the perfect in place of the progressive, in a language that has no progressive."""
+    """Return *event* with the perfect in place of the progressive if the language has no progressive."""
     if ev.Aspect.PROGRESSIVE in language.aspects:
         return event
     if event.aspect is ev.Aspect.PROGRESSIVE:
@@ -56,7 +56,7 @@ def adapt_aspects(event: ev.Event, language: Language) -> ev.Event:
 
 
 def find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
-    """Yield the changes of form of :func:`_find_voice_changes`, or the order of the object where that can change."""
+    """Yield the paths whose form changes between anchor and positive, and the required voice of the anchor, or None."""
     if not language.has_fronting:
         yield from _find_voice_changes(pattern)
     elif pattern.frame is not ev.Frame.INTRANSITIVE:
@@ -64,11 +64,10 @@ def find_form_changes(pattern: Pattern, language: Language) -> Iterator[tuple[tu
 
 
 def _find_voice_changes(pattern: Pattern) -> Iterator[tuple[tuple[str, ...], ev.Voice | None]]:
-    """Yield sets of clauses whose voice may change, with the required voice of the anchor's main clause, or None.
+    """Yield sets of clauses whose voice changes, with the required voice of the anchor's main clause, or None.
 
-    The number of passive clauses must change. If an active and a passive clause exchanged their voices, the positive
-    might have the same words as the anchor, and no negative could be nearer to the anchor. Where no voice changes, a
-    recipient changes its form.
+    The number of passive clauses must change. Otherwise the positive might have the same words as the anchor, and no
+    negative could be nearer to the anchor. Recipients that can change their form are yielded last.
     """
     paths = contrasts.find_voice_paths(pattern)
     for size in range(1, len(paths) + 1):

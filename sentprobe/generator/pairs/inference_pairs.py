@@ -1,7 +1,7 @@
-"""Entailment pairs: entailment, contradiction and neutral, in groups of eight with the same words.
+"""Natural language inference (NLI): premise and hypothesis, labelled as entailment, contradiction or neutral.
 
-A group has four premises with two hypotheses each. Half of the pairs with the same premise are neutral. The same holds
-for pairs with the same hypothesis, and for pairs with the same two bags of words. A classifier that sees only the
+Eight pairs with the same words form a group: each of four premises with each of two hypotheses. Half of the pairs with
+the same premise, the same hypothesis or the same two bags of words are neutral. So a classifier that sees only the
 premise, only the hypothesis or only the two bags of words gets at most half of a group right.
 """
 
@@ -35,13 +35,13 @@ _ENTAILED, _NEUTRAL, _CONTRADICTED = NliLabel
 _HYPOTHESES = (tr.TripletSide.ANCHOR, tr.TripletSide.HARD)
 _PREMISES = (tr.TripletSide.POSITIVE, tr.TripletSide.NEGATIVE)
 _LABELS = ((_ENTAILED, _NEUTRAL), (_NEUTRAL, _ENTAILED), (_CONTRADICTED, _NEUTRAL), (_NEUTRAL, _CONTRADICTED))
-"""Labels by premise and hypothesis; the last two premises are the first two with their negation toggled."""
+"""The label of each premise with each hypothesis; the last two premises negate the first two."""
 
 PAIRS_PER_GROUP = len(_LABELS) * len(_HYPOTHESES)
-"""Number of pairs with the same words."""
+"""The number of pairs in a group."""
 
 NEUTRAL_CONTRASTS = ("role", "negation")
-"""The contrasts whose negatives have the same words and are neutral in both polarities.
+"""The contrasts whose negatives have the same words as the anchor, and are neutral to the anchor and its negation.
 
 ``modifier`` is not among them: "the man that slept helped the lawyer" presupposes one lawyer, so "the man did not help
 the lawyer that slept" contradicts it.
@@ -49,9 +49,9 @@ the lawyer that slept" contradicts it.
 
 
 class NliSpace(tr.TripletSpace):
-    """The groups of entailment pairs of a contrast over a vocabulary.
+    """The groups of NLI pairs that a contrast gives, with the words of a vocabulary.
 
-    Two triplets give the same group if the anchor of the second is the hard negative of the first.
+    Two triplets give the same group if the anchor of one triplet is the hard negative of the other.
 
     Raises:
         UsageError: the contrast is not in NEUTRAL_CONTRASTS; see also :class:`~.TripletSpace`.
@@ -89,10 +89,10 @@ class NliSpace(tr.TripletSpace):
         return super().count() // 2
 
     def iterate_pairs(self, count: int, *, seed: int) -> Iterator[dict[str, list[str] | list[int]]]:
-        """Yield premises, hypotheses and labels of *count* different groups, for some groups at a time.
+        """Yield the columns ``premise``, ``hypothesis`` and ``label`` of *count* different groups, part by part.
 
         Raises:
-            UsageError: *count* is not positive, larger than the space, or too large.
+            UsageError: *count* is not positive, or larger than the number of groups or than the limit.
         """
         self.check_count(count)
         triplet_count = count
@@ -105,7 +105,7 @@ class NliSpace(tr.TripletSpace):
             yield _build_pairs(zip(*_render_sentences(portion), strict=True))
 
     def _find_strata(self, pattern: Pattern) -> Iterator[tr.Stratum]:
-        """Yield one stratum for each form of the positive, at one of the places of the contrast.
+        """Yield one stratum for each form of the positive, at only one of the places that the contrast can have.
 
         Strata at other places would repeat the entailments and contradictions of the same anchors.
         """
@@ -116,7 +116,7 @@ class NliSpace(tr.TripletSpace):
 
 
 def _render_sentences(triplets: tr.TripletSet) -> list[list[str]]:
-    """Return six lists, which hold the two hypotheses and the four premises of each triplet."""
+    """Return six lists: the two hypotheses and the four premises of each triplet."""
 
     def negate(part: tr.TripletPart, side: tr.TripletSide) -> drafts.EventDraft:
         return drafts.toggle_negation(triplets.build_draft(part, side=side), drafts.MAIN)
@@ -130,7 +130,7 @@ def _list_side_makers(triplets: tr.TripletSet) -> list[tr.SentenceMaker]:
 
 
 def _find_distinct_groups(triplets: tr.TripletSet) -> list[int]:
-    """Return the position of the first triplet of each group; the order of the hypotheses does not matter."""
+    """Return the position of one triplet for each different group; the order of the hypotheses does not matter."""
     positions: list[int] = []
     digests: set[bytes] = set()
     for start, portion in triplets.iterate_portions(PART_SIZE):

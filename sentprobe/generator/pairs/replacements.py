@@ -1,6 +1,6 @@
 """The words that may replace a word in a negative.
 
-A replacement has another meaning: it is not in one of the lexicon's synonym sets with the word that it replaces.
+A replacement must have another meaning: the lexicon has no set of synonyms with both words.
 """
 
 from collections.abc import Mapping
@@ -18,10 +18,10 @@ from sentprobe.generator.spaces.sort_bans import find_sort_bans
 from sentprobe.lexicon import Flag, Kind, Lexicon
 
 ReplacementTables: TypeAlias = Mapping[Kind, NDArray[np.bool_]]
-"""For each kind, a square table: the row of a word marks the words that may replace it."""
+"""A square table for each kind of words: the row of a word marks the words that may replace it."""
 
 NEAR_MODALS = (("can", "could", "may", "might"), ("must", "should"), ("will", "would"))
-"""Modals that differ too little to stand for a change of meaning, unless the lexicon has synonyms of modals."""
+"""Sets of modals with similar meanings, which do not replace each other unless the lexicon has synonyms of modals."""
 
 VOLITIONAL_ADVERBS = frozenset(
     (
@@ -33,15 +33,15 @@ VOLITIONAL_ADVERBS = frozenset(
 
 
 def is_exchangeable_adverb(lemma: str, lexicon: Lexicon) -> bool:
-    """Say whether an adverb may stand in any clause of an anchor and of its negative."""
+    """Say whether an adverb keeps its meaning, and is allowed, in all clauses of an anchor and a negative."""
     return lemma not in VOLITIONAL_ADVERBS and Flag.NPI not in lexicon.get(lemma, Kind.ADVERB).flags
 
 
 def build_replacements(lexicon: Lexicon, words: Words) -> ReplacementTables:
-    """Return the replacements of all words.
+    """Return the table of the words that may replace each word.
 
-    No word is replaced by a synonym, a verb without progressive, an adverb of the will or a polarity item. A noun
-    is replaced by a noun of its sort, a verb by a verb that takes the same sorts at least.
+    Synonyms, verbs without a progressive, volitional adverbs and polarity items are no replacements. A noun is replaced
+    by a noun of the same sort, and a verb by a verb that takes at least the same sorts of nouns.
     """
     without_progressive = find_verbs_without_progressive(words, lexicon)
     lemmas_by_kind = {Kind.NOUN: words.nouns, Kind.ADJECTIVE: words.adjectives, Kind.MODAL: words.modals}
@@ -82,7 +82,7 @@ def _build_table(
 
 
 def find_replaced_kind(layout: Layout, name: str) -> Kind:
-    """Return the kind of the words of a variable, such as `verb`, `agent.noun` or `adverb0`."""
+    """Return the kind of the words of the variable *name*, such as ``verb``, ``agent.noun`` or ``adverb0``."""
     path, _, slot = name.rpartition(".")
     if slot == "verb":
         frames = {site.path: site.frame for site in layout.clauses}
@@ -91,7 +91,7 @@ def find_replaced_kind(layout: Layout, name: str) -> Kind:
 
 
 def find_irreplaceable_words(replacements: ReplacementTables, layout: Layout, name: str) -> list[int]:
-    """Return the words of a variable that may lack a replacement, because the sentence may have every candidate."""
+    """Return the words (value indices) of the variable *name* whose replacements may all occur in the sentence."""
     table = replacements[find_replaced_kind(layout, name)]
     (variable,) = (variable for variable in layout.variables if variable.name == name)
     rivals = np.zeros(len(table), np.int64)
@@ -103,7 +103,7 @@ def find_irreplaceable_words(replacements: ReplacementTables, layout: Layout, na
 
 
 def find_near_adjectives(replacements: ReplacementTables, words: Words) -> set[str]:
-    """Return the adjectives that are near-synonyms of others, of which one in each set is left."""
+    """Return the adjectives to leave out so that no two remaining adjectives are near-synonyms."""
     left: list[int] = []
     for number in range(len(words.adjectives)):
         if replacements[Kind.ADJECTIVE][number, left].all():
@@ -112,20 +112,20 @@ def find_near_adjectives(replacements: ReplacementTables, words: Words) -> set[s
 
 
 def find_unexchangeable_verbs(words: Words, lexicon: Lexicon, role: ev.Role) -> set[str]:
-    """Return the ditransitive verbs that take other sorts of nouns in *role* than as the recipient."""
+    """Return the ditransitive verbs that accept different sorts of nouns in *role* and as the recipient."""
     sorts = {lexicon.get(noun, Kind.NOUN).sort for noun in words.nouns}
     verbs = (lexicon.get(words.verbs[i], Kind.DITRANSITIVE) for i in words.verbs_by_frame[ev.Frame.DITRANSITIVE])
     return {v.lemma for v in verbs if any(v.accepts(s, role) != v.accepts(s, ev.Role.RECIPIENT) for s in sorts)}
 
 
 def find_verbs_of_frames(words: Words, lexicon: Lexicon) -> set[str]:
-    """Return the verbs that the lexicon has in several frames."""
+    """Return the verbs that have several frames in the lexicon."""
     kinds = {Kind(frame.value) for frame in ev.Frame}
     return {lemma for lemma in words.verbs if len(kinds & {*lexicon.kinds_of(lemma)}) > 1}
 
 
 def compute_salts(numbers: IndexArray, seed: int) -> NDArray[np.uint64]:
-    """Return a pseudo-random number for each index, given the seed (SplitMix64)."""
+    """Return a pseudo-random number for each index in *numbers*, from the seed and the index (SplitMix64)."""
     low = np.array([int(number) & (2**64 - 1) for number in numbers.tolist()], dtype=np.uint64)
     with np.errstate(over="ignore"):
         x = low + np.uint64((seed * 0x9E3779B97F4A7C15 + 0x632BE59BD9B4E019) & (2**64 - 1))

@@ -1,7 +1,7 @@
-"""Retrieval sets in BEIR's layout: queries, documents and judgements.
+"""Retrieval sets in BEIR's layout: queries, documents and relevance judgements.
 
-A query is the anchor of a triplet. Its positive is relevant; its negatives, and the documents of the other queries,
-have other meanings.
+A query is the anchor of a triplet. The positive is the relevant document. The negatives, and the documents of other
+queries, are not relevant.
 """
 
 import json
@@ -25,9 +25,9 @@ from sentprobe.generator.spaces.layout import build_layout_event
 
 
 def sample_distinct_meanings(spaces: Sequence[TripletSpace], count: int, *, seed: int) -> list[TripletSet]:
-    """Return *count* triplets of each space; no meaning of an anchor or negative occurs in two triplets.
+    """Return *count* triplets of each space; no two triplets share the meaning of an anchor or negative.
 
-    No two exclusion queries contain the same question.
+    No two exclusion queries share a question.
 
     Raises:
         UsageError: a space has too few triplets.
@@ -37,7 +37,7 @@ def sample_distinct_meanings(spaces: Sequence[TripletSpace], count: int, *, seed
 
 
 def _select_distinct(space: TripletSpace, count: int, seed: int, meanings: set[Hashable]) -> TripletSet:
-    """Return triplets whose meanings are not in *meanings*, and add theirs."""
+    """Return *count* triplets whose meanings are not in *meanings*, and add their meanings to *meanings*."""
     space.check_count(count)
     triplets = space.sample_unchecked(min(2 * count, space.count()), seed=seed)
     positions: list[int] = []
@@ -55,7 +55,7 @@ def _select_distinct(space: TripletSpace, count: int, seed: int, meanings: set[H
 
 
 def _list_meanings(triplets: TripletSet) -> Iterable[Iterable[Hashable]]:
-    """Return the meanings of each triplet that no other may have."""
+    """Return, for each triplet, the meanings that no other triplet may share."""
     space = triplets.space
     if isinstance(space, ExclusionSpace):
         questions = (_compute_meanings(triplets, space.make_question(number)) for number in range(2))
@@ -70,7 +70,7 @@ def _compute_meanings(triplets: TripletSet, maker: SentenceMaker) -> list[Hashab
 
 
 def _build_events(triplets: TripletSet, maker: SentenceMaker) -> list[Event]:
-    """Return the event of one sentence of each triplet."""
+    """Return, for each triplet, the event of the sentence that *maker* makes."""
     events: dict[int, Event] = {}
     for part in triplets.parts:
         draft = maker(part)
@@ -93,7 +93,7 @@ A retrieval set of sentprobe, in the layout of BEIR. The configurations above ar
 
 
 def write_retrieval(triplet_sets: Sequence[TripletSet], folder: Path) -> None:
-    """Write ``corpus.jsonl``, ``queries.jsonl``, ``qrels/`` and a card. Raises UsageError for a folder with files."""
+    """Write ``corpus.jsonl``, ``queries.jsonl``, ``qrels/`` and a card. Raises UsageError if *folder* has files."""
     with atomic_folder(folder, check=partial(check_new_folder, folder)) as temporary:
         queries = [*chain.from_iterable(map(_iterate_queries, triplet_sets))]
         _write_lines(temporary / "queries.jsonl", (record for record, _ in queries))
@@ -108,13 +108,13 @@ def write_retrieval(triplet_sets: Sequence[TripletSet], folder: Path) -> None:
 
 
 QRELS = ("query-id", "corpus-id", "score")
-"""The columns of judgements."""
+"""The columns of a file of relevance judgements."""
 
 Record: TypeAlias = dict[str, object]
 
 
 def _iterate_queries(triplets: TripletSet) -> Iterator[tuple[Record, list[Record]]]:
-    """Yield each query and its documents; the two statements of a document stand in random order."""
+    """Yield the record of each query, and the records of its documents; a document's statements are in random order."""
     space = triplets.space
     makers: Mapping[str, tuple[SentenceMaker, ...]] = (
         space.list_makers()
@@ -134,13 +134,13 @@ def _iterate_queries(triplets: TripletSet) -> Iterator[tuple[Record, list[Record
 
 
 _DescribedSentence: TypeAlias = tuple[str, str]
-"""A sentence, and its event in the notation of events."""
+"""A sentence, and its event in text notation."""
 
 
 def _describe_sentences(
     triplets: TripletSet, makers: Sequence[SentenceMaker]
 ) -> Iterator[tuple[_DescribedSentence, ...]]:
-    """Yield the sentences of each triplet that these makers make."""
+    """Yield, for each triplet, the sentences that *makers* make."""
     texts = TripletRows(triplets, makers).render_texts()
     events = (map(write_event, _build_events(triplets, maker)) for maker in makers)
     return zip(*(zip(*column, strict=True) for column in zip(texts, events, strict=True)), strict=True)

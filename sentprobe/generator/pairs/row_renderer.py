@@ -1,4 +1,4 @@
-"""Renderer of rows of triplets, portion by portion."""
+"""Renderer of the sentences of triplets."""
 
 from collections.abc import Callable, Iterator
 from functools import lru_cache
@@ -16,7 +16,7 @@ from sentprobe.lexicon import Lexicon
 
 
 class RowSource:
-    """Rows of triplets that are read at present; other rows over the same words may replace them."""
+    """The rows of sentences that a renderer reads at present; ``rows`` can be replaced by rows with the same words."""
 
     def __init__(self, lexicon: Lexicon, words: Words) -> None:
         self.lexicon = lexicon
@@ -24,19 +24,16 @@ class RowSource:
         self.rows: NumberedEvents | None = None
 
     def count(self) -> int:
-        """Return the number of sentences."""
+        """Return the number of sentences in the current rows."""
         return self.rows.count() if self.rows else 0
 
     def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
-        """Yield the values of the sentences of these rows."""
+        """Yield the events of the sentences in the current rows, in a batch for each layout."""
         yield from self.rows.batches(indices) if self.rows else ()
 
 
 class RowRenderer:
-    """Renders rows of triplets as records without line breaks; caches sentence shapes for later rows.
-
-    *write* formats a sentence as a record, *escape* a word in it.
-    """
+    """Renderer of rows of sentences as records without line breaks; *write* formats a sentence, *escape* a word."""
 
     def __init__(
         self, lexicon: Lexicon, words: Words, write: Callable[[Sentence], str], escape: Callable[[str], str] = str
@@ -46,7 +43,7 @@ class RowRenderer:
         self._renderer = Renderer(self._source, lambda sentence: f"{write(sentence)}\n", escape=escape)
 
     def render_columns(self, rows: NumberedEvents, count: int) -> list[list[str]]:
-        """Return the records in *count* columns of equal length."""
+        """Return the records of *rows* as *count* lists of equal length."""
         with self._lock:  # threads share a renderer
             self._source.rows = rows
             try:
@@ -60,5 +57,5 @@ class RowRenderer:
 
 @lru_cache(maxsize=4)
 def make_text_renderer(lexicon: Lexicon, words: Words) -> RowRenderer:
-    """Return the cached renderer of plain sentences with these words."""
+    """Return the cached renderer of sentences with these words as plain text."""
     return RowRenderer(lexicon, words, attrgetter("text"))

@@ -1,4 +1,4 @@
-"""Training data: Parquet and JSONL with exactly the columns that a training loss expects."""
+"""Training data for sentence encoders: Parquet and JSONL with exactly the columns that a training loss expects."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,16 +15,16 @@ COLUMNS = (TripletSide.ANCHOR, TripletSide.POSITIVE, TripletSide.NEGATIVE)
 """The columns of training data, in the order that a training loss expects."""
 
 PORTION_SIZE = 32_768
-"""Number of triplets that are rendered at a time, and number of rows of a Parquet row group."""
+"""How many triplets are rendered at a time, and how many rows a Parquet row group has."""
 
 TrainingColumns: TypeAlias = Mapping[str, Sequence[str | int]]
-"""The values of each column by its name, in the order that a training loss expects."""
+"""The values of each column by name; the columns are in the order that a training loss expects."""
 
 
 def iterate_training_columns(triplets: TripletSet) -> Iterator[dict[str, list[str]]]:
-    """Yield anchor, positive and negative of each triplet as columns, for some triplets at a time.
+    """Yield the columns ``anchor``, ``positive`` and ``negative`` of the triplets, part by part.
 
-    A random half of the negatives is in the positive's form, the other half in the anchor's.
+    A random half of the negatives has the form of the positive, and the other half the form of the anchor.
 
     >>> from sentprobe.generator.pairs.triplets import TripletSpace
     >>> from sentprobe.lexicon import english
@@ -45,7 +45,7 @@ def iterate_training_columns(triplets: TripletSet) -> Iterator[dict[str, list[st
 
 
 def format_training_lines(portions: Iterable[TrainingColumns]) -> Iterator[str]:
-    """Yield a line of JSON for each row."""
+    """Yield a line of JSON for each row of training data."""
     for columns in portions:
         for row in zip(*columns.values(), strict=True):
             fields = dict(zip(columns, row, strict=True))
@@ -53,12 +53,12 @@ def format_training_lines(portions: Iterable[TrainingColumns]) -> Iterator[str]:
 
 
 def write_training_data(portions: Iterable[TrainingColumns], path: Path, triplet_format: TripletFormat) -> None:
-    """Write training data to a file; in Parquet, each portion is a row group. Raises UsageError."""
+    """Write training data to a file; in Parquet, each part is a row group. Raises UsageError."""
     write_rows(path, build_rows(portions, triplet_format))
 
 
 def build_rows(portions: Iterable[TrainingColumns], triplet_format: TripletFormat) -> Iterator[Any]:
-    """Return the lines of training data, or their Parquet tables."""
+    """Return training data as lines of JSON or, for Parquet, as Arrow tables."""
     is_parquet = triplet_format is TripletFormat.PARQUET
     return map(_build_table, portions) if is_parquet else format_training_lines(portions)
 
@@ -72,7 +72,7 @@ def _build_table(columns: TrainingColumns) -> Any:
 
 
 def _describe_features(columns: TrainingColumns) -> dict[str, object]:
-    """Return the Hugging Face feature types of the columns, with the names of the labels."""
+    """Return the types of the columns for Hugging Face *datasets*, with the names of NLI labels."""
     text = {"dtype": "string", "_type": "Value"}
     label = {"names": [nli_label.name.lower() for nli_label in NliLabel], "_type": "ClassLabel"}
     return {name: label if name == "label" else text for name in columns}

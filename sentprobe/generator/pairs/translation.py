@@ -1,8 +1,8 @@
-"""Translation of triplets: the anchor in English, the positive and the negatives in another language.
+"""Translation of triplets: the anchor stays English, and the positive and the negatives are in another language.
 
-Lemmas are translated one by one, by the key `english` of the other lexicon. The progressive, which the other language
-lacks, becomes simple. A verb whose object is a dative there has no passive: its object stands first instead or, in a
-relative clause, the clause is active. Where the translation has two readings, its transitive clauses are passive.
+The key ``english`` in the other lexicon translates each lemma. The progressive, which the other language lacks, becomes
+simple. A verb that takes a dative object there has no passive: in the main clause, the object stands first instead; a
+relative clause is active. If a translation has two readings, its transitive clauses become passive.
 """
 
 import json
@@ -31,11 +31,11 @@ UNTRANSLATED = {
     "mood": "questions and orders are not translated",
     "recipient": "verbs with a recipient are not translated",
 }
-"""The contrasts that get lost, with the reason."""
+"""The contrasts that a translation does not preserve, with the reason."""
 
 
 class Translator:
-    """Translates events of an English lexicon into events of the lexicon of another language.
+    """Translator of events from English into another language, by the lexicons of the two languages.
 
     >>> from sentprobe.lexicon.read import load_lexicon
     >>> english, german = load_lexicon(None), load_lexicon(None, "de")
@@ -57,12 +57,12 @@ class Translator:
         return self.source.replace_words(vocabulary, usable)
 
     def _is_usable(self, kind: Kind, lemma: str) -> bool:
-        """Check whether a word has a translation that every negated clause can have."""
+        """Say whether a word has a translation, and can stand in a negated clause."""
         word = self._words.get((kind, lemma))
         return word is not None and Flag.SENTENCE not in word.flags
 
     def translate_sentence(self, event: ev.Event, id: str = "") -> Sentence:
-        """Return the translation of an event, which has one reading. Raises UsageError as :meth:`translate` does."""
+        """Return an unambiguous sentence that translates an event. Raises UsageError if a word has no translation."""
         sentence = realize(self.translate(event), self.target, id=id)
         if _has_active_object(sentence.event) and len(parse(sentence.text, self.target)) > 1:
             return realize(_make_passive(sentence.event), self.target, id=id)
@@ -112,7 +112,7 @@ def _find_source_kind(word: Word) -> Kind:
 
 
 def _has_active_object(event: ev.Event) -> bool:
-    """Check whether a clause has an accusative, which may look like a nominative."""
+    """Say whether a clause has an accusative object, which may look like a nominative."""
     clauses = (clause for clause, _ in ev.iterate_clauses(event))
     return any(c.frame is ev.Frame.TRANSITIVE and c.voice is ev.Voice.ACTIVE for c in clauses)
 
@@ -130,10 +130,10 @@ def _make_passive(event: ev.Event) -> ev.Event:
 
 
 def iterate_translated_rows(triplets: TripletSet, translator: Translator) -> Iterator[dict[str, Any]]:
-    """Yield each triplet with annotation, all sentences but the anchor translated."""
+    """Yield the annotated record of each triplet, in which all sentences except the anchor are translated."""
     for line in format_triplet_lines(triplets, TripletFormat.JSONL):
         row = json.loads(line)
-        del row["voices"]  # those of the translation differ
+        del row["voices"]  # the translation has other voices
         for side in SIDES[1:]:
             record = row["annotation"][side]
             sentence = translator.translate_sentence(event_from_json(record["event"]), record["id"])
@@ -143,11 +143,11 @@ def iterate_translated_rows(triplets: TripletSet, translator: Translator) -> Ite
 
 
 _DRAWS = 4
-"""Triplets that are drawn for one, since up to half of the translations have one negative for both."""
+"""How many triplets are drawn for one in the output, because the two negatives of a triplet may translate alike."""
 
 
 def format_translated_lines(space: TripletSpace, n: int, seed: int, translator: Translator) -> Iterator[str]:
-    """Yield *n* lines of JSON with two negatives (see :func:`iterate_translated_rows`). Raises UsageError."""
+    """Yield *n* translated triplets as lines of JSON; the two negatives of a triplet differ. Raises UsageError."""
     space.check_count(n)
     rows = iterate_translated_rows(space.sample_unchecked(min(_DRAWS * n, space.count()), seed=seed), translator)
     number = 0
@@ -166,7 +166,7 @@ def _has_two_negatives(row: Mapping[str, Any]) -> bool:
 
 
 def iterate_translated_columns(triplets: TripletSet, translator: Translator) -> Iterator[TrainingColumns]:
-    """Yield anchor, positive and negative of each triplet as columns; half of the negatives have the anchor's form."""
+    """Yield translated triplets as columns (anchor, positive, negative); half of the negatives are hard."""
     is_hard = np.random.default_rng((triplets.seed, 2)).permutation(len(triplets)) % 2
     rows = zip(iterate_translated_rows(triplets, translator), is_hard.tolist(), strict=True)
     while portion := [*islice(rows, PORTION_SIZE)]:

@@ -1,4 +1,4 @@
-"""Files of triplets: JSONL and Parquet with annotation, or minimal pairs with BLiMP's fields."""
+"""Writers of triplet files: JSONL and Parquet with annotation, or minimal pairs with BLiMP's fields."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
@@ -30,13 +30,13 @@ class TripletFormat(StrEnum):
 
 
 LINES_SIZE = 2_048
-"""Number of triplets whose lines are rendered at a time."""
+"""How many triplets are formatted as lines at a time."""
 
 Format = TypeVar("Format", bound=StrEnum)
 
 
 def find_pair_format(formats: type[Format], name: str | None, out: Path | None) -> Format:
-    """Return the format called *name*, or else that of the suffix of *out*: the names of JSONL and Parquet.
+    """Return the format with this name; without a name, the format (JSONL or Parquet) of the suffix of *out*.
 
     Raises:
         UsageError: the format is unknown, or cannot be written to standard output.
@@ -53,7 +53,7 @@ def find_pair_format(formats: type[Format], name: str | None, out: Path | None) 
 
 
 def format_place(path: str) -> str:
-    """Return the name of a clause or noun by its path.
+    """Return the name of the clause or noun at *path*, as files show it.
 
     >>> format_place(""), format_place("agent.clause.patient.")
     ('main', 'agent.clause.patient')
@@ -67,7 +67,7 @@ def write_triplets(triplets: TripletSet, path: Path, triplet_format: TripletForm
 
 
 def build_rows(triplets: TripletSet, triplet_format: TripletFormat) -> Iterator[Any]:
-    """Return the lines of triplets, or their Parquet tables."""
+    """Return triplets as lines of JSON or, for Parquet, as Arrow tables."""
     is_parquet = triplet_format is TripletFormat.PARQUET
     return _build_parquet_tables(triplets) if is_parquet else format_triplet_lines(triplets, triplet_format)
 
@@ -104,7 +104,7 @@ def format_triplet_lines(triplets: TripletSet, triplet_format: TripletFormat) ->
 
 
 class _SentenceJson(NamedTuple):
-    """The number of a sentence, its text as a JSON string, and its JSON record without the id."""
+    """A sentence in JSON: its number, its text as a JSON string, and its record without braces and id."""
 
     number: int
     text: str
@@ -121,7 +121,7 @@ _NO_ID = '{"id":"",'
 
 
 def _describe_triplets(portion: TripletSet, first: int) -> list[dict[str, str]]:
-    """Return the fields of each triplet in addition to its sentences, among them the clause or noun that changes."""
+    """Return the fields that describe each triplet beside its sentences, such as the contrast and its place."""
     name = portion.space.contrast.name
     return [
         {
@@ -141,7 +141,7 @@ def _format_full_line(facts: Mapping[str, str], sentences: Mapping[TripletSide, 
 
 
 def _format_blimp_line(facts: Mapping[str, str], sentences: Mapping[TripletSide, _SentenceJson]) -> str:
-    """Format a minimal pair: the positive is good; the negative in the positive's form is bad."""
+    """Return a line with a minimal pair: the positive is the good sentence, and the negative is the bad one."""
     good, bad = sentences[TripletSide.POSITIVE], sentences[TripletSide.NEGATIVE]
     fields = {
         "field": "semantics",
@@ -163,7 +163,7 @@ def _format_members(fields: Mapping[str, object]) -> str:
 
 
 def _format_line(members: Iterable[str], sentences: Mapping[Any, _SentenceJson]) -> str:
-    """Return a line of JSON with *members* and, as the annotation, the records of *sentences*."""
+    """Return a line of JSON with *members*, and the records of *sentences* as the annotation."""
     annotation = ",".join(f'"{name}":{{"id":"s{s.number}",{s.fields}' for name, s in sentences.items())
     return f'{{{",".join(members)},"annotation":{{{annotation}}}}}\n'
 
@@ -199,7 +199,7 @@ def _build_side_array(maker: Any, rows: Any) -> Any:
 
 
 def _decode_dictionaries(array: Any) -> Any:
-    """Decode dictionary-encoded arrays, because the dictionaries of two row groups would differ."""
+    """Return *array* without dictionary encoding, because the dictionaries of two row groups would differ."""
     import pyarrow as pa
 
     if pa.types.is_dictionary(array.type):

@@ -1,10 +1,10 @@
-"""Triplets: an anchor, a positive with the same meaning in another form, and negatives.
+"""Triplets: an anchor, a positive with the same meaning in another form, and two negatives.
 
-A space of triplets is divided into strata: a structure, the place of the contrast, and the clauses whose voice differs
-in the positive. Samples are spread evenly over the strata.
+The triplets of a stratum have the same structure, the same place of the contrast, and the same changes of voice in the
+positive. Samples are spread evenly over the strata.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from functools import cached_property, partial
@@ -41,7 +41,7 @@ from sentprobe.lexicon.sorts import restrict_to_one_sort
 
 
 class TripletSide(StrEnum):
-    """The sentences of a triplet; the hard negative is in the anchor's form."""
+    """A sentence of a triplet. The negative has the form of the positive, the hard negative that of the anchor."""
 
     ANCHOR = "anchor"
     POSITIVE = "positive"
@@ -54,9 +54,10 @@ SIDES = tuple(TripletSide)
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Stratum:
-    """Triplets with one structure, one place of the contrast, and one set of changes of form.
+    """The triplets with the same structure, the same place of the contrast, and the same changes of form.
 
-    *voices* holds the clauses whose voice differs, or the variable `dative` of a recipient whose form does.
+    ``voices`` holds the paths of the clauses whose voice changes, or the name of the variable ``dative`` of a recipient
+    whose form changes. ``spaces`` are the spaces of the anchors.
     """
 
     pattern: Pattern
@@ -66,13 +67,13 @@ class Stratum:
 
     @property
     def count(self) -> int:
-        """Number of triplets."""
+        """The number of triplets."""
         return sum(space.count() for space in self.spaces)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class TripletPart:
-    """The sampled triplets of one space: their positions in the set, and the anchors."""
+    """The sampled triplets whose anchors are in one space: their positions in the sample, and their anchors."""
 
     stratum: Stratum
     positions: NDArray[np.int64]
@@ -80,7 +81,7 @@ class TripletPart:
 
 
 SentenceMaker: TypeAlias = Callable[[TripletPart], drafts.EventDraft]
-"""Function that builds one sentence (such as the positive) of each triplet of a part."""
+"""Function that makes one sentence, such as the positive, for each triplet of a part."""
 
 
 class ImpossibleContrastError(UsageError):
@@ -88,9 +89,10 @@ class ImpossibleContrastError(UsageError):
 
 
 class TripletSpace:
-    r"""The triplets of a contrast over a vocabulary, in the named templates.
+    r"""The triplets of a contrast, with the words of a vocabulary and the structures of the named templates.
 
-    With a *side* of a split, only its words and structures are used; with a *mood*, all sentences have it.
+    *side* restricts words and structures to one side of a split between training and test. *mood* is the mood of all
+    sentences.
 
     Raises:
         UsageError: an unknown contrast, template or vocabulary; a template in which the contrast is impossible; a
@@ -105,9 +107,9 @@ class TripletSpace:
     """
 
     ITEM_NAME: ClassVar[str] = "triplets"
-    """The counted items, for messages."""
+    """The name of the counted items in messages."""
     SENTENCES_PER_ITEM: ClassVar[int] = len(SIDES)
-    """Number of sentences of each item."""
+    """The number of sentences in an item."""
 
     def __init__(
         self,
@@ -123,7 +125,7 @@ class TripletSpace:
         self.lexicon = side.restrict_lexicon(lexicon, vocabulary) if side else lexicon
         self.contrast = contrasts.find_contrast(contrast)
         if not form_changes.has_contrast(lexicon.language, self.contrast):
-            raise ImpossibleContrastError(f"{lexicon.language.name} cannot have the contrast {contrast!r} here")
+            raise ImpossibleContrastError(f"sentprobe's {lexicon.language.name} cannot have the contrast {contrast!r}")
         self._forbidden_events: tuple[ev.Event, ...] = ()
         if lexicon.language.has_fronting:
             self.lexicon = form_changes.restrict_to_decided_nouns(self.lexicon, vocabulary)
@@ -148,7 +150,7 @@ class TripletSpace:
         """Return *count* different triplets, spread evenly over the strata, in random order.
 
         Raises:
-            UsageError: *count* is not positive, larger than the space, or too large.
+            UsageError: *count* is not positive, or larger than the number of triplets or than the limit.
         """
         self.check_count(count)
         return self.sample_unchecked(count, seed=seed)
@@ -167,7 +169,7 @@ class TripletSpace:
         return TripletSet(self, tuple(parts), count, seed)
 
     def check_count(self, count: int) -> None:
-        """Raise a UsageError if *count* is not positive, larger than the space, or too large."""
+        """Raise UsageError if *count* is not positive, or larger than the number of items or than the limit."""
         most = MAX_SENTENCES // self.SENTENCES_PER_ITEM
         if count <= 0:
             raise UsageError(f"the number of {self.ITEM_NAME} must be positive, not {count}")
@@ -214,11 +216,11 @@ class TripletSpace:
 
     @cached_property
     def replacements(self) -> ReplacementTables:
-        """The words that may replace each word."""
+        """The table of the words that may replace each word."""
         return build_replacements(self.lexicon, self.words)
 
     def _choose_words(self) -> Words:
-        """Return the words of the vocabulary, which must have transitive verbs and those that the contrast needs."""
+        """Return the vocabulary's words. Raises UsageError if it lacks transitive verbs or words for the contrast."""
         lexicon, name, kind = self.lexicon, self.vocabulary, self.contrast.needed_kind
         if kind not in (None, Kind.MODAL) and not lexicon.vocabulary(name).words[kind]:
             what = "ditransitive verbs" if kind is Kind.DITRANSITIVE else f"{kind.value}s"
@@ -234,7 +236,7 @@ class TripletSpace:
         return words
 
     def _find_template_strata(self, template: str) -> list[Stratum]:
-        """Return the strata of a template; raise an error that says why if it has none."""
+        """Return the strata of a template. Raises ImpossibleContrastError, with the reason, if there are none."""
         patterns = [p for p in find_patterns([template]) if self.side is None or self.side.has_structure(p)]
         strata = list(chain.from_iterable(map(self._find_strata, patterns)))
         if strata:
@@ -277,13 +279,21 @@ class TripletSpace:
             try:
                 anchors = unify(form_changes.adapt_aspects(condition, language), form)
                 choices = self._make_choices(place, mood, anchors)
-                space = self._build_space(pattern, choices, self._find_unusable_words(pattern, place, choices))
+                unusable = tuple(sorted(self._find_unusable_words(pattern, place, choices)))
+                space = Space(
+                    self.lexicon,
+                    vocabulary=self.vocabulary,
+                    templates=[pattern.name],
+                    choices=choices,
+                    constraints=Constraints(forbidden=self._forbidden_events, forbidden_words=unusable),
+                    explained=False,
+                )
             except ev.Contradiction:
                 continue
             yield space
 
     def _make_choices(self, place: str, mood: ev.Mood, main: ev.Event) -> Choices:
-        """Return the choices of anchors; *main* fixes features of their main clause."""
+        """Return the features that anchors can have; *main* fixes features of the main clause."""
         kind = self.contrast.needed_kind
         adverbs, adjectives = ((int(kind is needed),) for needed in (Kind.ADVERB, Kind.ADJECTIVE))
         lemmas = (word.lemma for word in self.lexicon.words(Kind.MODAL))
@@ -300,9 +310,9 @@ class TripletSpace:
         )
 
     def _find_unusable_words(self, pattern: Pattern, place: str, choices: Choices) -> set[str]:
-        """Return the words that anchors cannot have, such as adverbs of the will, or that may lack a replacement.
+        """Return the words that anchors must not have, for example because they may lack a replacement.
 
-        A sentence with a relative clause has one reading if no verb has two frames.
+        With a relative clause, verbs with two frames are among them, because their sentences could be ambiguous.
         """
         kind, words = self.contrast.needed_kind, self.words
         unusable = find_verbs_of_frames(words, self.lexicon) if pattern.clauses else set[str]()
@@ -322,19 +332,9 @@ class TripletSpace:
             unusable |= {lemmas[i] for i in find_irreplaceable_words(self.replacements, layout, f"{place}{slot}")}
         return unusable
 
-    def _build_space(self, pattern: Pattern, choices: Choices, unusable_words: Collection[str]) -> Space:
-        return Space(
-            self.lexicon,
-            vocabulary=self.vocabulary,
-            templates=[pattern.name],
-            choices=choices,
-            constraints=Constraints(forbidden=self._forbidden_events, forbidden_words=tuple(sorted(unusable_words))),
-            explained=False,
-        )
-
 
 class TripletSet:
-    """A sample of triplets, numbered from 0."""
+    """A sample of triplets, which are numbered from 0."""
 
     def __init__(self, space: TripletSpace, parts: tuple[TripletPart, ...], count: int, seed: int) -> None:
         self.space = space
@@ -350,7 +350,7 @@ class TripletSet:
         return TripletRows(self).render_texts()
 
     def iterate_portions(self, size: int) -> Iterator[tuple[int, "TripletSet"]]:
-        """Yield *size* consecutive triplets at a time, after the position of the first."""
+        """Yield the sample in sets of *size* consecutive triplets, each after the position of its first triplet."""
         orders = [np.argsort(part.positions) for part in self.parts]
         for start in range(0, len(self), size):
             positions = np.arange(start, min(start + size, len(self)))
@@ -361,7 +361,7 @@ class TripletSet:
             yield start, self._take_rows(rows, positions)
 
     def select(self, positions: NDArray[np.int64]) -> "TripletSet":
-        """Return the triplets at ascending positions, numbered from 0."""
+        """Return the triplets at *positions*, which are in ascending order, renumbered from 0."""
         rows = [np.flatnonzero(np.isin(part.positions, positions)) for part in self.parts]
         return self._take_rows(rows, positions)
 
@@ -382,7 +382,7 @@ class TripletSet:
         return TripletSet(self.space, parts, len(positions), self.seed)
 
     def render_texts(self, side: TripletSide) -> list[str]:
-        """Return the sentences of one side, in the order of the triplets."""
+        """Return one sentence of each triplet, such as the anchor, in the order of the triplets."""
         return self._texts[SIDES.index(side)]
 
     def list_strata(self) -> list[Stratum]:
@@ -393,14 +393,14 @@ class TripletSet:
         return [stratum_by_position[place] for place in range(len(self))]
 
     def hash_units(self) -> NDArray[np.int64]:
-        """Return the unit of each triplet: a hash of its nouns and verbs, the same in every set."""
+        """Return the unit of each triplet: a hash of its nouns and verbs, which does not depend on the sample."""
         units = np.empty(len(self), np.int64)
         for part in self.parts:
             units[part.positions] = [*map(drafts.hash_words, drafts.find_content_words(part.anchors))]
         return units
 
     def build_draft(self, part: TripletPart, *, side: TripletSide) -> drafts.EventDraft:
-        """Return the events of one side (such as the positives) of a part."""
+        """Return the events of one sentence, such as the positive, of each triplet in a part."""
         draft = part.anchors
         if side in (TripletSide.POSITIVE, TripletSide.NEGATIVE):
             for path in part.stratum.voices:
@@ -411,9 +411,9 @@ class TripletSet:
 
 
 class TripletRows:
-    """The sentences of a set of triplets as rows: all sentences of the first column, then of the second, and so on.
+    """The sentences of a set of triplets as numbered events: first the first sentence of every triplet, and so on.
 
-    A column is a function that builds one sentence of each triplet; the default columns are the sides.
+    *columns* are functions that make one sentence of each triplet; by default anchor, positive and two negatives.
     """
 
     def __init__(self, triplets: TripletSet, columns: Sequence[SentenceMaker] = ()) -> None:
@@ -427,11 +427,11 @@ class TripletRows:
         return len(self._triplets) * len(self._columns)
 
     def render_texts(self) -> list[list[str]]:
-        """Return the sentences of each column, in the order of the triplets."""
+        """Return a list for each column: the sentences of that column, in the order of the triplets."""
         return make_text_renderer(self.lexicon, self.words).render_columns(self, len(self._columns))
 
     def batches(self, indices: IndexArray) -> Iterator[EventBatch]:
-        """Yield the values of the sentences of these rows."""
+        """Yield the events of the sentences at *indices*, in a batch for each layout."""
         rows = np.asarray(indices, dtype=np.int64)
         output_row_of = np.full(self.count(), -1)
         output_row_of[rows] = np.arange(len(rows))

@@ -1,1 +1,1 @@
-"""Sentences: realization, parsing and annotation of events."""
+"""Sentences: events realized as annotated sentences, and sentences parsed into events."""

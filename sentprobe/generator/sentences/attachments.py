@@ -1,4 +1,4 @@
-"""Readings of a sentence in which an adverb ends a relative clause: "the man that slept quietly danced"."""
+"""Ambiguous attachment of adverbs: in "the man that slept quietly danced", both verbs can take *quietly*."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -15,13 +15,13 @@ from sentprobe.lexicon import Lexicon
 from sentprobe.lexicon.languages.language import Language
 
 MAX_READINGS = 64
-"""Largest number of readings of a derivation; it doubles with each such adverb."""
+"""Maximum number of readings of a parse; the number doubles with each ambiguous adverb."""
 WITHOUT_AUXILIARY = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE, polarity=ev.Polarity.POSITIVE)
-"""Subsumes the clauses whose adverbs directly follow the subject."""
+"""Pattern of the clauses without an auxiliary, in which adverbs directly follow the subject."""
 
 
 class AdverbSite(NamedTuple):
-    """Adverbs that the verb of the clause at ``path``, or the relative clauses closed before it, can take."""
+    """Adverbs that several clauses can take: the clause at ``path``, and relative clauses that end before them."""
 
     path: str
     adverbs: tuple[str, ...]
@@ -29,11 +29,11 @@ class AdverbSite(NamedTuple):
 
 
 Attachment: TypeAlias = tuple[tuple[AdverbSite, str], ...]
-"""The path of the clause that takes the adverbs of each site."""
+"""Pairs of adverbs that several clauses can take, and the path of the clause that takes them in a reading."""
 
 
 def find_adverb_sites(event: ev.Event, path: str = "") -> Iterator[AdverbSite]:
-    """Yield the adverbs of a fully specified event that several clauses can take."""
+    """Yield the adverbs of a fully specified event that several of its clauses can take."""
     for role, person in ev.iterate_participants(event):
         if isinstance(person.clause, ev.RelativeClause):
             inner_path = f"{path}{role.value}.clause."
@@ -43,14 +43,14 @@ def find_adverb_sites(event: ev.Event, path: str = "") -> Iterator[AdverbSite]:
 
 
 def has_adverb_place_after_subject(event: ev.Event) -> bool:
-    """Say whether the adverbs of a clause with these features directly follow its subject."""
+    """Say whether the adverbs of a clause directly follow its subject, by the features of the clause."""
     if event.mood is ev.Mood.QUESTION:
         return event.negator is not ev.Negator.NOT
     return event.tense is not None and subsumes(WITHOUT_AUXILIARY, event)  # a modal has no tense
 
 
 def _find_final_clauses(event: ev.Event, path: str) -> Iterator[str]:
-    """Yield the paths of a relative clause, and of the clauses in it that end where it ends."""
+    """Yield the path of a relative clause, and the paths of nested clauses that end at the same token."""
     yield path
     last = find_last_role(event)
     person = None if last is event.subject else event.argument(last)
@@ -59,7 +59,7 @@ def _find_final_clauses(event: ev.Event, path: str) -> Iterator[str]:
 
 
 def find_last_role(event: ev.Event) -> ev.Role:
-    """Return the role of the last participant of a clause; a gap leaves its preposition there."""
+    """Return the role of the last participant in a clause; a gap counts, since its preposition stays in place."""
     if event.voice is ev.Voice.PASSIVE or event.frame is ev.Frame.INTRANSITIVE:
         return ev.Role.AGENT
     is_recipient_last = event.dative is ev.Dative.TO or (event.dative and event.patient is ev.GAP)
@@ -67,18 +67,18 @@ def find_last_role(event: ev.Event) -> ev.Role:
 
 
 def count_readings(event: ev.Event) -> int:
-    """Return the number of readings of the sentence of *event* that differ in the attachment of adverbs."""
+    """Return the number of ways in which adverbs can attach in the sentence of *event*."""
     return prod(1 + len(site.closed_clause_paths) for site in find_adverb_sites(event))
 
 
 def list_attachments(event: ev.Event) -> list[Attachment]:
-    """Return the readings of the sentence of *event*: itself, then those in which a clause ends before the adverbs."""
+    """Return the ways in which adverbs can attach in the sentence of *event*; the first keeps all adverbs in place."""
     sites = find_adverb_sites(event)
     return [*product(*([(site, path) for path in (site.path, *site.closed_clause_paths)] for site in sites))]
 
 
 def list_readings(event: ev.Event) -> list[ev.Event]:
-    """Return the events of the sentence of *event*, in the order of :func:`list_attachments`."""
+    """Return an event for each way in which adverbs can attach in the sentence of *event*; the first is *event*."""
     return [_move_adverbs(event, attachment) for attachment in list_attachments(event)]
 
 
@@ -95,7 +95,7 @@ def _move_adverbs(event: ev.Event, attachment: Attachment, path: str = "") -> ev
 
 
 def realize_readings(event: ev.Event, lexicon: Lexicon, *, id: str = "") -> list[Sentence]:
-    """Return the sentence of a parsed event with the annotation of each reading, as in :func:`list_attachments`."""
+    """Return the sentence of a parsed event once for each attachment of its adverbs, with the fitting annotation."""
     sentence = realize(event, lexicon, id=id, checked=True)
     language = lexicon.language
     _, *others = [()] if language.closes_clauses else list_attachments(event)
@@ -103,7 +103,7 @@ def realize_readings(event: ev.Event, lexicon: Lexicon, *, id: str = "") -> list
 
 
 def _attach(sentence: Sentence, attachment: Attachment, language: Language) -> Sentence:
-    """Return a sentence with its adverbs attached to other clauses: other heads, another tree, another event."""
+    """Return a copy of *sentence* with adverbs attached to other verbs: with new heads, tree and event."""
     plan = plan_sentence(sentence.event, language).tokens
     place_by_slot = {token.slot: place for place, token in enumerate(plan)}
     tokens = [*sentence.tokens]
@@ -121,7 +121,7 @@ def _attach(sentence: Sentence, attachment: Attachment, language: Language) -> S
 
 
 def _move_brackets(brackets: list[list[str]], verb: int, end: int, last: int) -> None:
-    """Let the verb phrase of *verb*, which ends at *end*, end at *last*, and all phrases around it that end there."""
+    """Extend a verb phrase from token *end* to token *last*, with all larger phrases that also end at *end*."""
     inner = _compute_depth(brackets, end) - _compute_depth(brackets, verb)
     closing = brackets[end][1]
     brackets[end][1] = closing[:inner]
@@ -129,6 +129,6 @@ def _move_brackets(brackets: list[list[str]], verb: int, end: int, last: int) ->
 
 
 def _compute_depth(brackets: list[list[str]], place: int) -> int:
-    """Return the number of phrases around a token."""
+    """Return the number of phrases that contain the token at *place*."""
     text = "".join(before + after for before, after in brackets[:place]) + brackets[place][0]
     return text.count("(") - text.count(")")

@@ -1,4 +1,4 @@
-"""Parser of sentences into events: one walk along a trie of all clause shapes, with the result of a chart parser."""
+"""Parser of sentences into events, which walks along a trie of all clause shapes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache, lru_cache
@@ -23,7 +23,7 @@ from sentprobe.lexicon.languages.language import Language
 
 
 class ParseError(SentprobeError):
-    """A sentence that the grammar does not cover; ``position`` counts tokens from 1."""
+    """The grammar does not cover a sentence; ``position`` is the number, from 1, of the first unexpected token."""
 
     def __init__(self, message: str, *, position: int) -> None:
         super().__init__(message)
@@ -31,9 +31,10 @@ class ParseError(SentprobeError):
 
 
 class ParsedPhrase(NamedTuple):
-    """The lemmas of a noun phrase, its number, relative clause, conjunct and case; a reflexive has no determiner.
+    """A parsed noun phrase or reflexive: lemmas, number, case, relative clause and conjunct.
 
-    *last*: whether it must end the sentence (True), must not (False), or may (None).
+    A reflexive has "" as determiner. ``last`` says whether the phrase must end the sentence (True), must not end it
+    (False), or may do so (None).
     """
 
     noun: str
@@ -47,7 +48,7 @@ class ParsedPhrase(NamedTuple):
 
 
 class ParsedClause(NamedTuple):
-    """The shape of a clause, its lemmas (a question word as *relativizer*), and its noun phrases with their roles."""
+    """A parsed clause: shape, lemmas, and pairs of a role and a noun phrase; ``relativizer`` may be a question word."""
 
     shape: shapes.ClauseShape
     verb: str
@@ -58,11 +59,11 @@ class ParsedClause(NamedTuple):
 
 
 def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
-    """Return all readings of a sentence as events; its tokens are separated by spaces.
+    """Return the event of each reading of *sentence*, whose tokens are separated by spaces.
 
     Raises:
-        ParseError: the grammar does not cover the sentence; the message gives the token at which parsing stopped and
-            the expected words.
+        ParseError: the grammar does not cover the sentence; the message names the first unexpected token and the
+            expected words.
     """
     events = map(build_event, parse_clauses(sentence, lexicon))
     if lexicon.language.closes_clauses:
@@ -72,9 +73,9 @@ def parse(sentence: str, lexicon: Lexicon) -> tuple[ev.Event, ...]:
 
 
 def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:
-    """Return the only reading of a sentence. Raises ParseError, or SentprobeError if it is ambiguous.
+    """Return the parse of a sentence with one reading. Raises ParseError, or SentprobeError for several readings.
 
-    In a main clause whose cases do not decide, the subject stands before the object; no space has the other event.
+    Where cases do not tell the subject from the object, the first noun is taken for the subject.
     """
     clauses = parse_clauses(sentence, lexicon)
     if lexicon.language.has_fronting:
@@ -86,7 +87,7 @@ def parse_once(sentence: str, lexicon: Lexicon) -> ParsedClause:
 
 
 def _choose_unmarked(clauses: Sequence[ParsedClause]) -> list[ParsedClause]:
-    """Return the derivations in which the fewest objects stand before their subjects."""
+    """Return the parses in which the fewest objects stand before their subjects."""
     counts = [*map(_count_early_objects, clauses)]
     return [clause for clause, count in zip(clauses, counts, strict=True) if count == min(counts)]
 
@@ -98,14 +99,14 @@ def _count_early_objects(clause: ParsedClause) -> int:
 
 
 def find_only_reading(clauses: Sequence[ParsedClause]) -> ParsedClause | None:
-    """Return a derivation of a sentence that has one event, or None if the sentence is ambiguous."""
+    """Return a parse of a sentence whose parses all give one event, or None if the sentence is ambiguous."""
     if any(map(_has_adverb_site, clauses)) or (len(clauses) > 1 and len({*map(build_event, clauses)}) > 1):
         return None
     return clauses[0]
 
 
 def _has_adverb_site(clause: ParsedClause) -> bool:
-    """Say whether several clauses can take an adverb (see :mod:`.attachments`)."""
+    """Say whether a parse has an adverb that several clauses can take (see :mod:`.attachments`)."""
     has_adverb_first = clause.adverbs and _has_adverb_place_after_subject(clause.shape)
     return any(
         (has_adverb_first and role == clause.shape.subject) or _has_adverb_site(phrase.clause)
@@ -120,7 +121,7 @@ def _has_adverb_place_after_subject(shape: shapes.ClauseShape) -> bool:
 
 
 def parse_clauses(sentence: str, lexicon: Lexicon) -> list[ParsedClause]:
-    """Return all derivations of a sentence; an adverb belongs to the verb after it. Raises ParseError if none."""
+    """Return all parses of a sentence, with each adverb on the verb after it. Raises ParseError if there are none."""
     tokens = sentence.split()
     derived_clauses = _Parser(tokens, lexicon).parse_main_clauses()
     clauses = _select_licensed(derived_clauses, tokens, lexicon)
@@ -134,7 +135,7 @@ def parse_clauses(sentence: str, lexicon: Lexicon) -> list[ParsedClause]:
 
 
 def _select_licensed(clauses: list[ParsedClause], tokens: list[str], lexicon: Lexicon) -> list[ParsedClause]:
-    """Return the derivations with licensed reflexives, polarity items and sentence adverbs. Raises ParseError."""
+    """Return the parses with licensed reflexives, polarity items and sentence adverbs. Raises ParseError if none."""
     places = [place for place, token in enumerate(tokens, 1) if _needs_license(token, lexicon)]
     if not (places and clauses):
         return clauses
@@ -160,7 +161,7 @@ def _needs_license(token: str, lexicon: Lexicon) -> bool:
 
 
 def build_event(clause: ParsedClause) -> ev.Event:
-    """Return the event of a derivation."""
+    """Return the event of a parsed clause."""
     arguments: dict[str, Any] = {
         role: _build_participant(phrase) if phrase.determiner else ev.Reflexive(phrase.noun)
         for role, phrase in clause.phrases
@@ -205,9 +206,9 @@ def _build_participant(phrase: ParsedPhrase) -> ev.Participant:
 
 
 def normalize_sentence(sentence: str, language: Language) -> str:
-    """Return a sentence in generated form: without capitals and a final stop, question mark or exclamation mark.
+    """Return a sentence as the generator writes it: in lower case, without a final ".", "?" or "!".
 
-    In a language whose nouns have capitals, only the first letter becomes lower case.
+    In a language that writes nouns with capitals, only the first letter of the sentence becomes lower case.
 
     >>> from sentprobe.lexicon.languages.english import ENGLISH
     >>> normalize_sentence("The man sleeps.", ENGLISH), normalize_sentence("does the man sleep ?", ENGLISH)
@@ -230,14 +231,14 @@ def _build_error(parser: "_Parser", lexicon: Lexicon) -> ParseError:
 
 
 _Match = tuple[str, tuple[str, ...], str, tuple[tuple[str, ParsedPhrase], ...], str]
-"""The verb, adverbs, relativizer, noun phrases and modal that a walk has collected so far."""
+"""The verb, adverbs, relativizer, noun phrases and modal that the parser has collected so far."""
 _EMPTY_MATCH: _Match = ("", (), "", (), "")
 _Step = tuple[int, Trie, int, _Match]
-"""The number of a step among those of its node, the next node, the end of the input, and the match so far."""
+"""A step in the trie: its number at the node, the next node, the position after its tokens, and the match so far."""
 
 
 class _Parser:
-    """A recursive-descent parser along the tries; with *expected*, it collects the inputs that it lacks."""
+    """A recursive-descent parser along the tries of clause shapes; missing inputs are added to the set *expected*."""
 
     def __init__(self, tokens: list[str], lexicon: Lexicon, expected: set[str] | None = None) -> None:
         self.tokens = tokens
@@ -251,7 +252,7 @@ class _Parser:
         self._depth = 0
 
     def parse_main_clauses(self) -> list[ParsedClause]:
-        """Return the clauses that reach the end of the sentence."""
+        """Return the main clauses that span all tokens."""
         ends: list[tuple[int, ParsedClause]] = []
         self._walk_trie(self._main, 0, _EMPTY_MATCH, ends)
         for end, _ in ends:
@@ -269,7 +270,7 @@ class _Parser:
             self.expected.add(expected)
 
     def _walk_trie(self, node: Trie, at: int, match: _Match, ends: list[tuple[int, ParsedClause]]) -> None:
-        """Add the clauses that begin at *at*, each with its end, to *ends*."""
+        """Append to *ends* each clause that continues *match* from the token at *at*, after the position of its end."""
         while True:
             for shape in node.ends:
                 ends.append((at, ParsedClause(shape, *match)))
@@ -297,7 +298,7 @@ class _Parser:
         return steps
 
     def _find_constituent_steps(self, node: Trie, at: int, match: _Match) -> Iterator[_Step]:
-        """Yield the steps for lists of adverbs and for noun phrases."""
+        """Yield the steps from a node that take a list of adverbs, or a noun phrase."""
         verb, adverbs, relativizer, phrases, modal = match
         for step in node.adverbs:
             for end, lemmas in self._parse_adverbs(at):
@@ -309,7 +310,7 @@ class _Parser:
                         yield *step, end, (verb, adverbs, relativizer, (*phrases, (key[0], phrase)), modal)
 
     def _fits(self, phrase: ParsedPhrase, key: PhraseKey, node: Trie, end: int) -> bool:
-        """Say whether a noun phrase that ends at *end* can be the constituent of a node; record a failure."""
+        """Say whether a noun phrase that ends at *end* has the number and case of *key*; record a failure."""
         _, number, case, last = key
         if case != phrase.case or phrase.last not in (None, last):
             return False
@@ -321,7 +322,7 @@ class _Parser:
         return False
 
     def _parse_adverbs(self, at: int) -> Iterator[tuple[int, tuple[str, ...]]]:
-        """Yield the ends and lemmas of the adverb lists that begin at *at*, separated by commas."""
+        """Yield the end and the lemmas of each list of adverbs, separated by commas, that begins at *at*."""
         lemmas = self._readings[at].adverbs
         if not lemmas:
             self._record_failure(at, "an adverb")
@@ -332,7 +333,7 @@ class _Parser:
                     yield end, (lemma, *later_lemmas)
 
     def _parse_noun_phrases(self, at: int) -> list[tuple[int, ParsedPhrase]]:
-        """Return the ends of the noun phrases that begin at *at*, and the noun phrases."""
+        """Return each noun phrase that begins at *at*, after the position of its end; results are cached."""
         if at not in self._phrases:
             self._depth += 1
             if self._depth > ev.MAX_DEPTH + 1:
@@ -357,7 +358,7 @@ class _Parser:
         return phrases
 
     def _find_clauses(self, at: int, phrase: ParsedPhrase, word_class: str) -> Iterator[tuple[int, ParsedPhrase]]:
-        """Yield the noun phrase with each relative clause that begins at *at*, in commas if the language has them."""
+        """Yield *phrase* with each relative clause that begins at *at*, after the end of the clause and its comma."""
         ends: list[tuple[int, ParsedClause]] = []
         has_commas = self._language.closes_clauses
         if has_commas and self._readings[at].text != ",":
@@ -375,7 +376,7 @@ class _Parser:
                 self._record_failure(end, "','")
 
     def _find_bare_phrases(self, at: int) -> Iterator[tuple[int, ParsedPhrase, str]]:
-        """Yield the noun phrases without relative clauses and conjuncts that begin at *at*: end, phrase, class."""
+        """Yield end, phrase and noun class of each noun phrase at *at* that has no relative clause or conjunct."""
         determiners = self._readings[at].determiners
         if not determiners:
             self._record_failure(at, "a determiner")
@@ -392,7 +393,7 @@ class _Parser:
                 self._record_failure(place, f"a noun that goes with {self.tokens[at]!r}")
 
     def _find_nouns(self, at: int) -> Iterator[tuple[int, NounReading, tuple[str, ...], str]]:
-        """Yield the nouns with their adjectives that begin at *at*: end, noun, adjectives, form of the determiner."""
+        """Yield the end, the noun, its adjectives and its determiner's form for each noun with adjectives at *at*."""
         for noun in self._readings[at].nouns:
             yield at + 1, noun, (), noun.determiner_form
         starts: list[tuple[tuple[str, ...], tuple[str, ...], str]] = [((), (), "")]

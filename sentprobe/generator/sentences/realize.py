@@ -1,4 +1,4 @@
-"""Realization of an event as a sentence, with cached shapes and look-up of words; the inverse of :mod:`.parse`."""
+"""Realization of an event as an annotated sentence; the inverse of :mod:`.parse`."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -7,6 +7,8 @@ from sentprobe.errors import UsageError
 from sentprobe.generator.events import event as ev
 from sentprobe.generator.events.lemmas import check_language, check_sorts, infer_frames
 from sentprobe.generator.events.licenses import check_licenses
+from sentprobe.generator.events.matching import find_open_fields
+from sentprobe.generator.sentences.agreement import choose_form, split_form
 from sentprobe.generator.sentences.sentence import Negation, Predicate, Sentence, Token
 from sentprobe.generator.sentences.sentence_plan import PlanToken, SentencePlan, find_slots, plan_sentence
 from sentprobe.grammars.derivation import PARENT, Leaf
@@ -24,13 +26,13 @@ SLOT_KINDS = {
 
 
 def check_event(event: ev.Event, lexicon: Lexicon) -> None:
-    """Check that *event* is complete and that the words of *lexicon* can realize it. Raises UsageError."""
-    missing = list(ev.find_open_fields(event))
+    """Raise UsageError unless *event* is fully specified and the words of *lexicon* can realize it."""
+    missing = list(find_open_fields(event))
     if missing:
         raise UsageError(f"the event is only partly specified: {', '.join(missing)} left open")
     for clause, modified in ev.iterate_clauses(event):
         if (modified is None) != (clause.gap is None):
-            raise UsageError(f"{clause.predicate}: a gap stands in a relative clause and only there")
+            raise UsageError(f"{clause.predicate}: a relative clause has one gap, and a main clause has none")
         _check_gap(clause)
         check_language(clause, lexicon.language)
         lexicon.get(clause.predicate or "", Kind(str(clause.frame)))
@@ -51,7 +53,7 @@ def _check_modal(clause: ev.Event, modal: Word) -> None:
 
 
 def _check_gap(clause: ev.Event) -> None:
-    """Check that a ditransitive clause can lack the participant that is its gap or that a question asks for."""
+    """Raise UsageError if a ditransitive clause cannot lack its gap, or the participant that a question asks for."""
     role = clause.gap or clause.asked
     if role is not None and not clause.can_extract(role):
         form = "a passive" if clause.voice is ev.Voice.PASSIVE else "an active double-object"
@@ -72,7 +74,7 @@ def _check_participant(person: ev.Participant, lexicon: Lexicon) -> None:
 
 
 def find_words(event: ev.Event, lexicon: Lexicon) -> dict[str, Word]:
-    """Return the words of *event* by slot (see :mod:`.sentence_plan`)."""
+    """Return the words of *event* by slot, such as ``agent.noun`` (see :mod:`.sentence_plan`)."""
     frames = {path: str(clause.frame) for path, clause in _iterate_clause_paths(event)}
     words = {}
     for slot, lemma in find_slots(event).items():
@@ -91,13 +93,13 @@ def _iterate_clause_paths(event: ev.Event, path: str = "") -> Iterator[tuple[str
 
 
 def realize(event: ev.Event, lexicon: Lexicon, *, id: str = "", checked: bool = False) -> Sentence:
-    """Return the only sentence of a fully specified *event*, with its annotation.
+    """Return the sentence of a fully specified *event*, with its annotation.
 
-    An open frame is filled in if the verb has only one frame in the lexicon. An event that was parsed is *checked*: it
-    has its sentence, whatever the sorts of its nouns.
+    An open frame is filled in if the verb has only one frame in the lexicon. With ``checked=True``, the event is not
+    checked; events from the parser need no check.
 
     Raises:
-        UsageError: see :func:`check_event`.
+        UsageError: the event is only partly specified, or the lexicon cannot realize it.
     """
     if not checked:
         event = infer_frames(event, lexicon)
@@ -124,7 +126,7 @@ def _fill_token(token: PlanToken, words: dict[str, Word], language: Language) ->
         return Token(
             form=leaf.form, lemma=leaf.lemma, upos=leaf.pos, xpos=leaf.tag, feats=leaf.feats, head=head, deprel=deprel
         )
-    word, form, word_class = words[token.slot], *choose_form(token, words, language)
+    word, form, word_class = words[token.slot], *choose_form(token.slot, leaf.form, words, language)
     return Token(
         form=word.forms[form],
         lemma=word.lemma,
@@ -137,60 +139,30 @@ def _fill_token(token: PlanToken, words: dict[str, Word], language: Language) ->
 
 
 def choose_auxiliary(leaf: Leaf, verb: Word, language: Language) -> Leaf:
-    """Return the auxiliary of the perfect of a verb, for a leaf that has a form of the usual one."""
+    """Return *leaf*, a form of the usual perfect auxiliary, as the same form of the auxiliary that *verb* takes."""
     auxiliary = language.find_auxiliary(verb)
     return replace(leaf, form=language.replace_auxiliary(leaf.form, auxiliary), lemma=auxiliary)
 
 
-def choose_form(token: PlanToken, words: dict[str, Word], language: Language) -> tuple[str, str]:
-    """Return the inflected form that a slot takes, and the class of the word that it agrees with ("": none)."""
-    path, dot, slot = token.slot.rpartition(".")
-    name = slot.rstrip("0123456789")
-    if name == "rel" and name not in language.agreeing_slots:
-        return next(iter(words[token.slot].forms)), ""
-    if name != "noun" and name not in language.agreeing_slots:
-        return token.leaf.form, ""
-    controller = words[f"{path}{dot}noun"]
-    if language.class_of_next_word:
-        controller = words.get(f"{path}{dot}adjective0", controller)
-    word_class = language.find_class(controller)
-    if name == "noun":
-        return token.leaf.form, word_class
-    return language.find_form(name, *split_form(token.leaf.form), word_class), word_class
-
-
-def split_form(form: str) -> tuple[str, str]:
-    """Return the grammatical number and the case in the name of a form, "" where it has none.
-
-    >>> split_form("ART.sg.acc.masc"), split_form("DT.pl"), split_form("NN")
-    (('sg', 'acc'), ('pl', ''), ('', ''))
-    """
-    _, number, case, *_ = (*form.split("."), "", "")
-    return number, case
-
-
 def list_predicates(plan: SentencePlan) -> tuple[Predicate, ...]:
-    """Return the predicates of a plan, the main one first."""
-    return tuple(
-        Predicate(
-            verb=clause.verb + 1,
-            agent=clause.positions[ev.Role.AGENT] + 1 if ev.Role.AGENT in clause.positions else None,
-            patient=clause.positions[ev.Role.PATIENT] + 1 if ev.Role.PATIENT in clause.positions else None,
-            recipient=clause.positions[ev.Role.RECIPIENT] + 1 if ev.Role.RECIPIENT in clause.positions else None,
-        )
-        for clause in plan.clauses
-    )
+    """Return the predicates of a sentence, main clause first."""
+    predicates = []
+    for clause in plan.clauses:
+        nouns = {role: position + 1 for role, position in clause.positions.items()}
+        agent, patient, recipient = map(nouns.get, ev.ROLES)
+        predicates.append(Predicate(verb=clause.verb + 1, agent=agent, patient=patient, recipient=recipient))
+    return tuple(predicates)
 
 
 def list_negations(plan: SentencePlan) -> tuple[Negation, ...]:
-    """Return the negations of a plan, clause by clause."""
+    """Return the negations of a sentence, main clause first."""
     return tuple(
         Negation(cue=clause.cue + 1, verb=clause.verb + 1) for clause in plan.clauses if clause.cue is not None
     )
 
 
 def render_tree(brackets: list[tuple[str, str]], tokens: tuple[Token, ...]) -> str:
-    """Return the tree in Penn Treebank notation; *brackets* holds the text before and after each token."""
+    """Return a tree in Penn Treebank notation; *brackets* holds the text before and after each token."""
     return " ".join(
         f"{before}({token.xpos} {token.form}){after}" for (before, after), token in zip(brackets, tokens, strict=True)
     )

@@ -24,9 +24,10 @@ class Token:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Predicate:
-    """A verb and its participants' nouns, as token numbers from 1.
+    """A verb and the nouns of its participants, as token numbers from 1.
 
-    In a relative clause, the modified noun fills the gap. An intransitive verb has no patient, an order no agent.
+    In a relative clause, the modified noun counts as the participant. An intransitive verb has no patient, and an order
+    has no agent.
     """
 
     verb: int
@@ -47,9 +48,9 @@ class Negation:
 class Sentence:
     """A sentence with its event and gold annotation.
 
-    ``tree`` is the constituency tree in Penn brackets. ``index`` is the sentence's position in its space and
-    ``template`` its sub-template; a sentence without a space has None and "". The main predicate stands first, then
-    the predicates of relative clauses in their order.
+    ``tree`` is the constituency tree in Penn brackets. ``predicates`` has the main verb first, and then the verbs of
+    relative clauses in their order. ``index`` is the position of the sentence in the space from which it was drawn, and
+    ``template`` names its sub-template; for other sentences, they are None and "".
     """
 
     id: str

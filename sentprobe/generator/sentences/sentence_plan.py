@@ -1,8 +1,8 @@
-"""Sentence plans: sentences without words, joined from cached shapes.
+"""Sentence plans: annotated sentences with slots in place of words, joined from the shapes of clauses and nouns.
 
-This is the fast path. The structure of an event determines its plan. Each slot in the plan is filled with an inflected
-form of a word of the event. Slots are named by their path in the event: ``verb``, ``adverb0``, ``agent.noun``,
-``agent.det``, ``agent.adjective0``, ``agent.conjunct.noun``, ``agent.rel``, ``agent.clause.verb``, ``modal``, ...
+The structure of an event determines its plan, so events with the same structure share a cached plan. Each slot is
+filled with an inflected form of a word of the event. Slots are named by their path in the event: ``verb``, ``adverb0``,
+``agent.noun``, ``agent.det``, ``agent.adjective0``, ``agent.conjunct.noun``, ``agent.clause.verb``, ``modal``, ...
 """
 
 from dataclasses import dataclass, field, replace
@@ -11,14 +11,15 @@ from itertools import accumulate
 from typing import NamedTuple, TypeAlias
 
 from sentprobe.generator.events import event as ev
-from sentprobe.generator.events.event import ROLES, Event, Mood, Number, Participant, Polarity, RelativeClause, Role
+from sentprobe.generator.events.event import ROLES, Event, Number, Participant, RelativeClause, Role
+from sentprobe.generator.sentences.agreement import choose_clause_shape
 from sentprobe.grammars import shapes
 from sentprobe.grammars.derivation import PARENT, FlatItem, Hole, Leaf
 from sentprobe.lexicon.languages.language import Language
 
 
 class ParticipantStructure(NamedTuple):
-    """A participant without its words."""
+    """The structure of a participant: its features, and how many adjectives it has, without its words."""
 
     number: ev.Number | None
     clause: "ClauseStructure | None"
@@ -27,7 +28,7 @@ class ParticipantStructure(NamedTuple):
 
 
 class ClauseStructure(NamedTuple):
-    """An event without its words, which determines the order and the forms of its sentence."""
+    """The structure of a clause: its features, without its words. It determines word order and inflected forms."""
 
     frame: ev.Frame | None
     voice: ev.Voice | None
@@ -49,7 +50,7 @@ ArgumentStructure: TypeAlias = ParticipantStructure | ev.Gap | ev.Asked | ev.Ref
 
 
 def extract_structure(event: ev.Event) -> ClauseStructure:
-    """Return a fully specified event without its words."""
+    """Return the structure of a fully specified event."""
     return ClauseStructure(
         event.frame,
         event.voice,
@@ -90,11 +91,11 @@ _SLOT_NAMES = {
 
 @dataclass(slots=True)
 class PlanToken:
-    """A token without its word: ``slot`` is "" for a function word.
+    """A token of a plan: a slot for a word of the event, or a function word, whose ``slot`` is "".
 
-    ``leaf.form`` is a function word, or the name of the inflected form that fills the slot. ``origin`` is the shape of
-    the token and the position of its item in the shape. ``path`` is the path of its clause or noun phrase. ``head`` is
-    the position of its head token, from 0, or :data:`PARENT` at the top.
+    ``leaf.form`` is the function word, or the name of the inflected form that fills the slot. ``path`` is the path of
+    the token's clause or noun phrase. ``origin`` is the shape of that constituent, and the position of the token's item
+    in the shape. ``head`` is the position, from 0, of the token's head, or :data:`PARENT` for the head of the plan.
     """
 
     slot: str
@@ -109,21 +110,21 @@ class PlanToken:
 
 @dataclass(slots=True)
 class PlanClause:
-    """The positions, from 0, of a clause's verb, participants and negation cue."""
+    """The positions, from 0, of the verb, the participants' nouns and the negation cue of a clause in a plan."""
 
     verb: int
     positions: dict[Role, int]
     cue: int | None
 
     def shift(self, by: int) -> "PlanClause":
-        """Return the clause *by* positions further right."""
+        """Return the clause with all positions moved *by* tokens to the right."""
         positions = {role: at + by for role, at in self.positions.items()}
         return PlanClause(self.verb + by, positions, None if self.cue is None else self.cue + by)
 
 
 @dataclass(slots=True)
 class SentencePlan:
-    """The tokens of a constituent, its clauses (the topmost first), and its head token."""
+    """The plan of a constituent: its tokens, its clauses (main clause first), and the position of its head token."""
 
     tokens: list[PlanToken]
     clauses: list[PlanClause]
@@ -132,9 +133,10 @@ class SentencePlan:
 
 @dataclass(frozen=True, slots=True)
 class _StructureKey:
-    """A cache key with an event as payload; keys are equal if the structures of their events are equal.
+    """The cache key of a plan: all that determines the plan of a clause.
 
-    ``head_number`` is the grammatical number of the noun that the clause modifies, or "".
+    ``event`` is not compared, so that events with the same structure share a plan. ``head_number`` is the grammatical
+    number of the noun that the clause modifies, or "".
     """
 
     structure: ClauseStructure
@@ -145,9 +147,9 @@ class _StructureKey:
 
 
 def plan_sentence(event: Event, language: Language) -> SentencePlan:
-    """Return the plan of a sentence with a fully specified structure; its words do not matter.
+    """Return the plan of the sentence of a fully specified event.
 
-    The plan is cached and shared by all events of that structure: do not change it.
+    The plan is cached and shared by all events with the same structure: do not change it.
     """
     return _plan_structure(event, language, "", Number.SINGULAR)  # the number of "who" and "what"
 
@@ -162,20 +164,20 @@ def _plan_key(key: _StructureKey) -> SentencePlan:
 
 
 def plan_new_sentence(event: Event, language: Language) -> SentencePlan:
-    """Return :func:`plan_sentence` uncached, for plans that are used once."""
+    """Return the plan of the sentence of a fully specified event, without the cache, for plans that are used once."""
     return _Planner(language).plan_clause(event, "", Number.SINGULAR)
 
 
 class _Planner:
-    """Planner of the constituents of one language."""
+    """Builder of the plans of clauses and noun phrases in one language."""
 
     def __init__(self, language: Language) -> None:
         self._language = language
         self._shapes = shapes.load_language_shapes(language)
 
     def plan_clause(self, event: Event, path: str, head_number: str) -> SentencePlan:
-        """Plan a clause; *head_number* is the grammatical number of the noun that the clause modifies, or ""."""
-        shape = _choose_clause_shape(event, head_number, self._language)
+        """Return the plan of a clause; *head_number* is the number of the noun that the clause modifies, or ""."""
+        shape = choose_clause_shape(event, head_number, self._language)
         items = self._shapes.find_items(shape)
         parts = [self._plan_clause_part((shape, i), item.content, event, path) for i, item in enumerate(items)]
         plan, starts = _join_parts(items, parts)
@@ -252,7 +254,7 @@ class _Planner:
         )
 
     def plan_phrase(self, shape: shapes.NounShape, path: str, clause: RelativeClause | None) -> SentencePlan:
-        """Plan a noun phrase with or without a relative clause."""
+        """Return the plan of a noun phrase, with its relative clause if there is one."""
         items = self._shapes.find_items(shape)
         parts = [
             _plan_leaf(item.content, path, (shape, i))
@@ -277,43 +279,20 @@ def _plan_bare_phrase(shape: shapes.NounShape, path: str, language: Language) ->
     return _Planner(language).plan_phrase(shape, path, None)
 
 
-def _choose_clause_shape(event: Event, head_number: str, language: Language) -> shapes.ClauseShape:
-    subject = event.argument(event.subject)
-    number = subject.agreement if isinstance(subject, Participant) else head_number
-    tense = str(event.tense)
-    if event.modal is not None or event.mood is Mood.ORDER:
-        tense, number = shapes.IMPERATIVE if event.modal is None else shapes.UNTENSED, ""
-    negation = event.negator if event.polarity is Polarity.NEGATIVE else event.polarity
-    return shapes.ClauseShape(
-        str(event.frame),
-        str(event.voice),
-        tense,
-        str(event.aspect),
-        str(negation),
-        bool(event.adverbs),
-        str(event.gap or event.asked or ""),
-        str(number),
-        str(event.mood),
-        str(event.dative or ""),
-        head_number if event.gap and "rel" in language.agreeing_slots else "",
-        str(event.fronting or ""),
-    )
-
-
 def _plan_leaf(leaf: Leaf, path: str, origin: tuple[shapes.Shape, int]) -> SentencePlan:
     slot = _SLOT_NAMES.get(leaf.lemma, "")
     return SentencePlan([PlanToken(path + slot if slot else "", leaf, path, origin)], [], 0)
 
 
 def _number_slots(plan: SentencePlan, lemma: str, path: str) -> None:
-    """Name the slots of the placeholder *lemma* at *path*, such as ``adverb0``."""
+    """Name the slots of adverbs or adjectives (the placeholder *lemma*) at *path*: ``adverb0``, ``adverb1``, ..."""
     tokens = (token for token in plan.tokens if token.leaf.lemma == lemma and token.path == path)
     for number, token in enumerate(tokens):
         token.slot = f"{path}{lemma.removeprefix('@')}{number}"
 
 
 def _join_parts(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple[SentencePlan, list[int]]:
-    """Join the parts in the order of *items* (the caller fills in the first clause); return also the part starts."""
+    """Return the plan that joins *parts*, and the start of each part; the caller fills in the plan's first clause."""
     starts = list(accumulate((len(part.tokens) for part in parts[:-1]), initial=0))
     heads = [start + part.head for start, part in zip(starts, parts, strict=True)]
     tokens: list[PlanToken] = []
@@ -336,7 +315,7 @@ def _join_parts(items: tuple[FlatItem, ...], parts: list[SentencePlan]) -> tuple
 
 
 def find_slots(event: Event, path: str = "", slots: dict[str, str] | None = None) -> dict[str, str]:
-    """Return the lemmas of *event* by slot, added to *slots*."""
+    """Return the lemmas of *event* by slot; they are added to *slots*, if *slots* is passed."""
     slots = {} if slots is None else slots
     slots[path + "verb"] = event.predicate or ""
     if event.modal is not None:

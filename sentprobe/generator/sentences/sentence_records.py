@@ -1,4 +1,4 @@
-"""Records: a sentence as text in each line-based format, and its readers."""
+"""Record formats: writers and readers of sentences as plain text, JSON Lines, CoNLL-U and Penn trees."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,7 +21,7 @@ _TOKEN_FIELDS = tuple(field.name for field in fields(Token))
 
 
 def to_json(sentence: Sentence) -> dict[str, Any]:
-    """Return *sentence* as a value that :mod:`json` can write; tokens as one list per field."""
+    """Return *sentence* as a dictionary that :mod:`json` can write; ``tokens`` has a list for each field of a token."""
     return {
         "id": sentence.id,
         "text": sentence.text,
@@ -36,7 +36,7 @@ def to_json(sentence: Sentence) -> dict[str, Any]:
 
 
 def _write_predicate(predicate: Predicate) -> dict[str, int | None]:
-    """Return the numbers of a predicate; the recipient is absent where there is none."""
+    """Return the token numbers of a predicate; the key ``recipient`` is absent if there is no recipient."""
     numbers = asdict(predicate)
     if predicate.recipient is None:
         del numbers["recipient"]
@@ -44,7 +44,7 @@ def _write_predicate(predicate: Predicate) -> dict[str, int | None]:
 
 
 def from_json(record: Mapping[str, Any]) -> Sentence:
-    """Return the sentence of a record; inverse of :func:`to_json`. Raises FormatError."""
+    """Return the sentence of a JSON record; the inverse of :func:`to_json`. Raises FormatError."""
     try:
         tokens = record["tokens"]
         columns = [tokens[name] for name in _TOKEN_FIELDS]
@@ -67,7 +67,7 @@ def from_json(record: Mapping[str, Any]) -> Sentence:
 
 
 def _check_types(sentence: Sentence) -> None:
-    """Raise a TypeError for values of wrong types. The index may be any integer."""
+    """Raise TypeError if a field of a sentence has a value of the wrong type. The index may be any integer."""
     for part in (*sentence.tokens, *sentence.predicates, *sentence.negations):
         check_record(part)
     for text in (sentence.id, sentence.tree, sentence.template):
@@ -102,19 +102,20 @@ def _call_with_line_number(number: int, read: Callable[..., Sentence], *argument
 
 
 def write_text(sentence: Sentence) -> str:
-    """Return the tokens of *sentence*, separated by spaces, as a line."""
+    """Return the tokens of *sentence*, separated by spaces, as one line of text."""
     return sentence.text + "\n"
 
 
 def annotate_text(text: str, lexicon: Lexicon, *, id: str = "") -> Sentence:
-    """Return a sentence with its annotation. Raises ParseError, or SentprobeError if it is ambiguous."""
+    """Return the annotated sentence of *text*. Raises ParseError, or SentprobeError if the text is ambiguous."""
     return realize(build_event(parse_once(text, lexicon)), lexicon, id=id, checked=True)
 
 
 def annotate_readings(clauses: Iterable[ParsedClause], lexicon: Lexicon, *, id: str = "") -> list[Sentence]:
-    """Return the annotation of each reading of a parsed sentence; several readings are numbered (``s1.1``, ``s1.2``).
+    """Return an annotated sentence for each reading of a sentence, from its parses.
 
-    A derivation stands before the other attachments of its adverbs (see :mod:`.attachments`).
+    The identifiers of several readings are numbered (``s1.1``, ``s1.2``). Each parse is followed by the readings in
+    which its adverbs belong to other verbs (see :mod:`.attachments`).
     """
     events = dict.fromkeys(map(build_event, clauses))
     by_event = {s.event: s for event in events for s in realize_readings(event, lexicon, id=id)}
@@ -130,7 +131,7 @@ def _read_text(lines: Iterable[str], lexicon: Lexicon) -> Iterator[Sentence]:
 
 
 def write_tree(sentence: Sentence) -> str:
-    """Return the constituency tree of *sentence* as a line."""
+    """Return the constituency tree of *sentence* as one line of text."""
     return sentence.tree + "\n"
 
 
@@ -140,7 +141,7 @@ def _read_trees(lines: Iterable[str], lexicon: Lexicon) -> Iterator[Sentence]:
 
 
 def _annotate_tree(tree: str, lexicon: Lexicon, *, id: str) -> Sentence:
-    """Return the reading that has this tree."""
+    """Return the annotated sentence whose constituency tree is *tree*. Raises FormatError if the parser has none."""
     text = " ".join(piece.rstrip(")") for piece in tree.split() if not piece.startswith("("))
     for sentence in annotate_readings(parse_clauses(text, lexicon), lexicon):
         if sentence.tree == tree:
@@ -149,7 +150,7 @@ def _annotate_tree(tree: str, lexicon: Lexicon, *, id: str) -> Sentence:
 
 
 def write_conllu(sentence: Sentence) -> str:
-    """Return *sentence* in CoNLL-U; MISC holds the participants (0: agent of an order) and Negates as token numbers."""
+    """Return *sentence* in CoNLL-U; MISC holds token numbers: Agent (0: none), Patient, Recipient and Negates."""
     misc = {p.verb: f"Agent={p.agent or 0}" for p in sentence.predicates}
     for p in sentence.predicates:
         if p.patient is not None:
@@ -192,7 +193,7 @@ def _sentence_from_conllu(block: list[str]) -> Sentence:
     try:
         return from_json(_build_record(comments, rows))
     except BadSyntaxError as error:
-        raise FormatError(f"the comment event: not JSON: {error}") from error
+        raise FormatError(f"the comment 'event' is not JSON: {error}") from error
     except (ValueError, IndexError) as error:
         raise FormatError(f"expected the number of a token: {error}") from error
 
@@ -243,15 +244,15 @@ def _build_negations(rows: list[list[str]], misc: list[dict[str, str]]) -> list[
 
 
 def json_escape(word: str) -> str:
-    """Return *word* with the escapes of a JSON string, without quotes."""
+    """Return *word* with the escapes of a JSON string, but without its quotation marks."""
     return json.dumps(word, ensure_ascii=False)[1:-1]
 
 
 @dataclass(frozen=True, slots=True)
 class RecordFormat:
-    """A format of records: a writer of one sentence, and a reader of lines.
+    """A file format for sentences: ``write`` formats one sentence, and ``read`` reads sentences from lines.
 
-    *escape* formats a word, or the features of a token, in a record.
+    ``escape`` formats one word, or the features of one token, for this format.
     """
 
     name: str
@@ -276,7 +277,7 @@ FORMAT_NAMES = (*RECORD_FORMATS, PARQUET)
 
 
 def find_record_format(path_suffix: str, name: str | None = None) -> str:
-    """Return the format called *name* or, without a name, that of the file's suffix. Raises UsageError."""
+    """Return *name* if there is such a format; without a name, the format of the file suffix. Raises UsageError."""
     if name is not None:
         if name not in FORMAT_NAMES:
             hint = suggest(name, FORMAT_NAMES)

@@ -1,4 +1,4 @@
-"""The readings of a token: what it can be in a walk along the tries of clauses, and in a noun phrase."""
+"""Readings of a token: the words and inflected forms that it can be in a clause or a noun phrase."""
 
 from collections.abc import Iterator, Mapping
 from functools import cache, lru_cache
@@ -13,9 +13,11 @@ from sentprobe.lexicon.words import VERBS
 
 
 class TokenReadings(NamedTuple):
-    """The readings of a token: inputs of a trie with their lemmas, determiners, nouns and adjectives.
+    """The words that a token can be.
 
-    Adjectives come with their form and class.
+    ``inputs`` are the trie's inputs for the token, each with the lemmas of a verb, relativizer and modal ("" if none).
+    ``determiners`` are pairs of a lemma and the name of its form. ``adjectives`` are triples of a lemma, the name of
+    its form, and its class.
     """
 
     text: str
@@ -27,7 +29,7 @@ class TokenReadings(NamedTuple):
 
 
 class NounReading(NamedTuple):
-    """A noun with its number, case and class, and the form of its determiner."""
+    """A noun that a token can be: lemma, number, case, class, and the form that its determiner must have."""
 
     lemma: str
     number: str
@@ -37,20 +39,20 @@ class NounReading(NamedTuple):
 
 
 END = TokenReadings("")
-"""The readings of the place after the last token."""
+"""The readings of the position after the last token: none."""
 _QUESTION_WORDS = frozenset(asked.value for asked in ev.Asked)
 
 
 @cache
 def _index_noun_forms(language: Language) -> Mapping[str, tuple[str, str]]:
-    """Return the grammatical number and the case of each form of a noun."""
+    """Return the grammatical number and the case of a noun by the name of its form."""
     pairs = product((number.value for number in ev.Number), language.cases)
     return {language.find_noun_form(*pair): pair for pair in pairs}
 
 
 @lru_cache(maxsize=16_384)
 def find_readings(token: str, lexicon: Lexicon) -> TokenReadings:
-    """Return the readings of a token; they are cached."""
+    """Return the readings of *token* by the words of *lexicon*; results are cached."""
     language = lexicon.language
     readings = lexicon.find(token)
     inputs = [(token, "", "", "")]
@@ -77,7 +79,7 @@ def _read_noun(word: Word, form: str, language: Language) -> NounReading | None:
 
 
 def _list_inputs(word: Word, form: str, language: Language) -> Iterator[tuple[str, str, str, str]]:
-    """Yield the inputs of a trie for a verb, a relativizer or a modal, with their lemmas."""
+    """Yield the trie's inputs for a form of a verb, relativizer or modal; see :class:`TokenReadings`."""
     if word.kind is Kind.RELATIVIZER:
         yield form if "rel" in language.agreeing_slots else RELATIVIZER, "", word.lemma, ""
     elif word.kind is Kind.MODAL:

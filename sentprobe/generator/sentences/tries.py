@@ -1,4 +1,4 @@
-"""Tries of the shapes of clauses: one walk along the tokens of a sentence matches all shapes."""
+"""Tries of clause shapes: a parser that follows a trie matches a sentence against all shapes at once."""
 
 from dataclasses import dataclass, field
 from functools import cache
@@ -10,17 +10,16 @@ from sentprobe.grammars.derivation import Leaf
 from sentprobe.lexicon.languages.language import Language
 
 PhraseKey: TypeAlias = tuple[str, str, str, bool]
+"""Role, grammatical number ("" for either) and case of a noun phrase, and whether it ends the sentence."""
 
 
 @dataclass(slots=True)
 class Trie:
-    """A node of the trie: the next node for each input, and the shapes that end at this node.
+    """A node of a trie: a step for each possible next input, and the shapes that end at this node.
 
-    ``tokens`` holds the nodes by function word, by form and frame of a verb ("VBD transitive"), by form of a modal
-    ("MD modal"), or by RELATIVIZER or QUESTION_WORD.
-    ``phrases`` holds the nodes by role, grammatical number ("" accepts both) and case of a noun phrase, and whether it
-    ends the sentence. ``adverbs``
-    holds at most the node after a list of adverbs. A step is its number among the steps of the node, and the next node.
+    A step is a pair: the number of the step at the node, and the next node. ``tokens`` holds the steps by input: a
+    function word, the form and frame of a verb ("VBD transitive"), the form of a modal ("MD modal"), RELATIVIZER or
+    QUESTION_WORD. ``phrases`` holds the steps for noun phrases, and ``adverbs`` the step for a list of adverbs, if any.
     """
 
     tokens: dict[str, tuple[int, "Trie"]] = field(default_factory=dict)
@@ -29,12 +28,12 @@ class Trie:
     ends: list[shapes.ClauseShape] = field(default_factory=list)
 
     def make_step(self) -> tuple[int, "Trie"]:
-        """Return a new step, to be added to this node."""
+        """Return a step to a new node, which the caller adds to this node."""
         return len(self.tokens) + len(self.phrases) + len(self.adverbs), Trie()
 
 
 RELATIVIZER = "a relativizer"
-"""The input for a relativizer; function words have no spaces."""
+"""The input for any relativizer; it differs from all function words, which have no spaces."""
 QUESTION_WORD = "a question word"
 _NAMES = {
     shapes.VERB: "{form} {frame}",
@@ -42,14 +41,14 @@ _NAMES = {
     shapes.RELATIVIZER: RELATIVIZER,
     shapes.ASKED: QUESTION_WORD,
 }
-"""The input for a leaf by its placeholder lemma."""
+"""The input for each placeholder in a shape."""
 
 
 @cache
 def load_tries(language: Language) -> tuple[Trie, dict[tuple[str, str], Trie]]:
-    """Return the trie of main clauses, and the tries of relative clauses by the modified noun's number and class.
+    """Return the trie of main clauses, and the tries of relative clauses by the number and class of the modified noun.
 
-    Where the relativizer does not agree with the noun, all classes share a trie.
+    In a language whose relativizers do not agree with the noun, all classes share a trie.
     """
     main = Trie()
     classes = language.classes if "rel" in language.agreeing_slots else ("",)
@@ -75,7 +74,7 @@ def _insert_shape(trie: Trie, shape: shapes.ClauseShape, language: Language, wor
 def _insert_items(
     trie: Trie, shape: shapes.ClauseShape, language: Language, word_class: str, *, auxiliary: str = ""
 ) -> None:
-    """Insert the items of a shape; *auxiliary* is that of the perfect, which depends on the participle."""
+    """Insert a shape into a trie; *auxiliary* is the auxiliary of an active perfect, which depends on the verb."""
     for item in shapes.load_language_shapes(language).find_items(shape):
         content = item.content
         if isinstance(content, Leaf):

@@ -1,4 +1,4 @@
-"""Constraints on sentences, and the words that sentences are made of."""
+"""Constraints on sentences, and the words and features from which sentences are drawn."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
@@ -17,7 +17,7 @@ Allowed: TypeAlias = frozenset[int]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Words:
-    """The lemmas to choose from, the verbs of both frames in one list; compared by identity as a cache key."""
+    """The lemmas to choose from, compared by identity; ``verbs_by_frame`` holds positions in the list ``verbs``."""
 
     nouns: tuple[str, ...]
     verbs: tuple[str, ...]
@@ -25,7 +25,7 @@ class Words:
     adverbs: tuple[str, ...]
     adjectives: tuple[str, ...]
     determiners: tuple[tuple[str, str], ...]
-    """Pairs of a grammatical number and the lemma of a determiner that is possible with this number."""
+    """Pairs of a grammatical number, and the lemma of a determiner that nouns of this number can have."""
     relativizers: tuple[str, ...]
     modals: tuple[str, ...] = ()
     language: Language = ENGLISH
@@ -33,11 +33,11 @@ class Words:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Constraints:
-    """Partial events and words (lemmas) that every sentence must, or must not, contain.
+    """Partial events and lemmas that every sentence must contain, or must not contain.
 
     A partial event may match the main clause or a relative clause (see
-    :func:`~sentprobe.generator.events.matching.contains`). A sentence must contain all ``required`` events and, if
-    given, at least one of ``required_any``.
+    :func:`~sentprobe.generator.events.matching.contains`). A sentence must contain all ``required`` events and, unless
+    ``required_any`` is empty, at least one event of ``required_any``.
     """
 
     required: tuple[ev.Event, ...] = ()
@@ -49,20 +49,23 @@ class Constraints:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choices:
-    """The features of sentences: the fixed values, and the values to choose from.
+    """The features of sentences: fixed values, and values to choose from.
 
     ``main`` and ``clause`` are partial events that fix features of the main clause and of every relative clause. The
-    other fields list the values to choose from, in every clause: the numbers of nouns, determiners and relativizers by
-    lemma (none: the usual one of the language), negation cues, modals (None for a clause with a tense), the number of
-    adverbs before a verb (``clause_modals`` and ``clause_adverbs`` for relative clauses, if given), the number of
-    adjectives before a noun, and the number of coordinated participants ("the man and the woman") in a sentence.
-    ``frontings`` lists the orders of main clauses (None: subject first), ``moods`` the moods of main clauses, ``asked``
-    the roles that questions ask for (None: a yes/no question), ``reflexives`` the roles of reflexives in main clauses
-    (None: no reflexive). Repeated values count once. ``allow`` admits verbs with
-    a flag that are excluded by default: stative, punctual and psych verbs in the progressive, and syncretic verbs ("the
-    men hit"). ``ambiguous`` admits events whose sentence has two readings, because two verbs can take an adverb (see
-    :mod:`sentprobe.generator.sentences.attachments`) or an object, or two nouns a conjunct; ``decided`` also leaves out
-    main clauses in which only the order shows the object.
+    other tuples list values to choose from; repeated values count once.
+
+    In all clauses: ``numbers`` of nouns; lemmas of ``determiners`` and ``relativizers`` (none: the usual word of the
+    language); ``negators``; ``modals`` (None: a tense); ``adverbs``, how many adverbs precede a verb; ``adjectives``,
+    how many adjectives precede a noun. ``clause_modals`` and ``clause_adverbs`` replace these values in relative
+    clauses. ``coordinations`` is how many participants of a sentence are coordinated ("the man and the woman").
+
+    In main clauses: ``moods``; ``frontings`` (None: subject first); ``asked``, the role that a question asks for (None:
+    a yes/no question); ``reflexives``, the role of a reflexive (None: no reflexive).
+
+    ``allow`` admits verbs with a flag, which are excluded by default: stative, punctual and psych verbs in the
+    progressive, and syncretic verbs ("the men hit"). ``ambiguous`` admits events whose sentence has two readings:
+    because two verbs can take an adverb or an object, or two nouns a conjunct. ``decided`` excludes main clauses in
+    which only the word order tells the object from the subject.
     """
 
     main: ev.Event = field(default_factory=ev.Event)
@@ -93,17 +96,17 @@ class Choices:
 
     @property
     def adverbs_in_clauses(self) -> tuple[int, ...]:
-        """The possible numbers of adverbs before the verb of a relative clause."""
+        """How many adverbs may precede the verb of a relative clause."""
         return self.adverbs if self.clause_adverbs is None else self.clause_adverbs
 
     @property
     def modals_in_clauses(self) -> tuple[str | None, ...]:
-        """The possible modals of relative clauses."""
+        """The modals to choose from in relative clauses (None: a tense)."""
         return self.modals if self.clause_modals is None else self.clause_modals
 
 
 def choose_words(lexicon: Lexicon, vocabulary: str, choices: Choices, constraints: Constraints) -> Words:
-    """Return the words to choose from. Raises UsageError for unknown words, Contradiction without adjectives."""
+    """Return the words to choose from. Raises UsageError, or Contradiction if there are no adjectives to choose."""
     lexicon.vocabulary(vocabulary)
     _check_choices(choices, lexicon.language)
     for count in (*choices.adverbs, *choices.adverbs_in_clauses):
@@ -136,13 +139,13 @@ def _check_choices(choices: Choices, language: Language) -> None:
     for event in (choices.main, choices.clause, *features):
         check_language(event, language)
     if any(choices.reflexives) and not language.reflexives:
-        raise UsageError(f"{language.name} has no reflexive here")
+        raise UsageError(f"sentprobe's {language.name} has no reflexive")
     if any(choices.coordinations) and not language.has_coordination:
-        raise UsageError(f"{language.name} has no coordination here")
+        raise UsageError(f"sentprobe's {language.name} has no coordination")
 
 
 def list_other_vocabularies(lexicon: Lexicon, kind: Kind) -> str:
-    """Return a note on the vocabularies that have words of a kind, or ""."""
+    """Return a text that names the vocabularies with words of a kind, or "" if there are none."""
     names = [repr(name) for name, vocabulary in lexicon.vocabularies.items() if vocabulary.words[kind]]
     return f"; vocabulary {' or '.join(names)} has" if names else ""
 
@@ -207,12 +210,12 @@ def _check_words(words: Words, lexicon: Lexicon, vocabulary: str, constraints: C
             raise UsageError(f"the lexicon has no word {lemma!r}{suggest(lemma, known_lemmas)}")
         if lemma in required:
             if _is_never_drawn(lemma, lexicon):
-                raise UsageError(f"gen draws no {lemma!r}; gen parse reads it")
+                raise UsageError(f"gen never puts {lemma!r} into a sentence; gen parse reads it")
             raise UsageError(f"{lemma!r} is required but {_explain_unavailable(lemma, lexicon, vocabulary)}")
 
 
 def _is_never_drawn(lemma: str, lexicon: Lexicon) -> bool:
-    """Say whether a word is an adverb of negations and questions that no vocabulary has."""
+    """Say whether a word is an adverb such as *ever*, which the parser knows but no vocabulary contains."""
     if Kind.ADVERB not in lexicon.kinds_of(lemma) or Flag.NPI not in lexicon.get(lemma, Kind.ADVERB).flags:
         return False
     return not any(lemma in vocabulary.words[Kind.ADVERB] for vocabulary in lexicon.vocabularies.values())
@@ -227,7 +230,7 @@ def _explain_unavailable(lemma: str, lexicon: Lexicon, vocabulary: str) -> str:
 
 
 def collect_lemmas(event: ev.Event) -> set[str]:
-    """Return the lemmas of a partial event."""
+    """Return the lemmas of a partial event, in all its clauses."""
     lemmas: set[str | None] = set()
     for clause, _ in ev.iterate_clauses(event):
         lemmas |= {clause.predicate, clause.modal, *(clause.adverbs or ())}

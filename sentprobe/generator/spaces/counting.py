@@ -1,8 +1,9 @@
 """Sets of events as boxes and cells, which can be counted, indexed and sampled.
 
-A box has a set of allowed values for each variable of a layout. A *cell* is a part of a box in which the sets of any
-two variables of a group (nouns, verbs, adverbs), whose words differ, are equal or disjoint. So its size is a product,
-and its i-th element follows from the mixed-radix digits of i.
+A *layout* lists the variables of a sentence structure. A *box* has a set of allowed values for each variable. The
+variables of a group (nouns, verbs, adverbs, adjectives) must have different values. A *cell* is a part of a box in
+which the sets of two variables of a group are equal or disjoint. So the size of a cell is a product, and the i-th event
+of a cell follows from the mixed-radix digits of i.
 """
 
 from bisect import bisect_left, bisect_right
@@ -23,10 +24,11 @@ from sentprobe.generator.spaces.constraints import Allowed
 from sentprobe.generator.spaces.layout import Group, Layout, Restriction, Variable
 
 Bits: TypeAlias = int
-"""A set of values, as the bits of an integer: boxes are intersected several times as fast as with Python's sets."""
+"""A set of value indices, as the bits of an integer: several times as fast to intersect as Python's sets."""
 Box: TypeAlias = Mapping[str, Bits]
+"""The allowed values of each variable, by name."""
 IndexArray: TypeAlias = NDArray[Any]
-"""Indices: int64, or Python integers if the space is larger than 2**63."""
+"""Indices of events: int64, or Python integers if the space is larger than 2**63."""
 
 
 @lru_cache(maxsize=4096)
@@ -35,17 +37,17 @@ def _set_bits(allowed: Allowed) -> Bits:
 
 
 def build_full_box(layout: Layout) -> Box:
-    """Return the box in which every variable has its whole domain."""
+    """Return the box of a layout that allows every variable all values of its domain."""
     return {variable.name: _set_bits(variable.domain) for variable in layout.variables}
 
 
 def intersect(box: Box, restriction: Restriction) -> Box | None:
-    """Return the part of *box* that *restriction* allows, or None if it is empty."""
+    """Return the part of *box* that *restriction* allows, or None if that part is empty."""
     return _intersect(box, _convert_restriction(restriction))
 
 
 def require(boxes: Iterable[Box], union: Sequence[Restriction]) -> list[Box]:
-    """Return disjoint boxes of the elements that at least one restriction of *union* allows."""
+    """Return disjoint boxes with those elements of *boxes* that at least one restriction in *union* allows."""
     required = []
     remaining = list(boxes)
     for restriction in map(_convert_restriction, union):
@@ -55,7 +57,7 @@ def require(boxes: Iterable[Box], union: Sequence[Restriction]) -> list[Box]:
 
 
 def forbid(boxes: Iterable[Box], union: Sequence[Restriction]) -> list[Box]:
-    """Return disjoint boxes of the elements that no restriction of *union* allows."""
+    """Return disjoint boxes with those elements of *boxes* that no restriction in *union* allows."""
     remaining = list(boxes)
     for restriction in map(_convert_restriction, union):
         remaining = [piece for box in remaining for piece in _subtract(box, restriction)]
@@ -86,7 +88,7 @@ def _subtract(box: Box, restriction: Box) -> list[Box]:
 
 
 class Choice(NamedTuple):
-    """The sorted indices of a variable's allowed values, as a tuple and as an array."""
+    """The sorted indices of the allowed values of a variable, as a tuple and as an array."""
 
     numbers: tuple[int, ...]
     array: NDArray[np.int64]
@@ -94,9 +96,10 @@ class Choice(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A part of a box whose elements can be counted and indexed: the allowed values of each variable.
+    """A part of a box in which two variables of a group allow the same values, or no common value.
 
-    ``rivals`` are the earlier variables with the same values, which must differ; ``radices`` count what they leave.
+    The four fields have an entry for each variable. ``rivals`` are the positions of earlier variables that allow the
+    same values, and must differ. ``radices`` is the number of values that remain after the choices of the rivals.
     """
 
     variables: tuple[Variable, ...]
@@ -106,11 +109,11 @@ class Cell:
 
     @property
     def size(self) -> int:
-        """Number of elements."""
+        """The number of elements."""
         return prod(self.radices)
 
     def decode_one(self, index: int) -> list[int]:
-        """Return the value indices of one element; faster than a :class:`CellTable` for a few elements."""
+        """Return each variable's value index in the element at *index*; for many elements, a CellTable is faster."""
         digits: list[int] = []
         for radix in reversed(self.radices):
             index, digit = divmod(index, radix)
@@ -121,7 +124,7 @@ class Cell:
         return [choice.numbers[position] for choice, position in zip(self.choices, positions, strict=True)]
 
     def encode(self, values: Mapping[str, int]) -> int | None:
-        """Return the index of an element, or None if it is not in the cell; inverse of ``decode_one``."""
+        """Return the index of the element with these value indices by variable, or None if the cell lacks it."""
         index = 0
         positions: list[int] = []
         radices = self.radices
@@ -139,11 +142,11 @@ class Cell:
 
 
 _NOWHERE = np.iinfo(np.int64).max
-"""The position of a rival that is none in its cell: no position is skipped for it."""
+"""The position of a variable that is no rival in a cell: so high that it makes no position unavailable."""
 
 
 class _CellColumn:
-    """A variable in the cells of a layout; an array has one entry for each cell, or one for all if they are equal."""
+    """The data of one variable in all cells of a layout: an entry for each cell, or one if all entries are equal."""
 
     def __init__(
         self, name: str, choices: Sequence[Choice], radices: Sequence[int], rivals: Sequence[tuple[int, ...]]
@@ -162,7 +165,7 @@ class _CellColumn:
 
 
 def _shorten(entries: Sequence[int]) -> NDArray[Any]:
-    """Return the entries of all cells as an array; one entry if they are equal, by which NumPy divides faster."""
+    """Return *entries* as an array; only the first if all are equal, because NumPy divides faster by one number."""
     array = np.array(entries)
     return array[:1] if (array == array[0]).all() else array
 
@@ -172,7 +175,7 @@ def _look_up(entries: NDArray[Any], cells: NDArray[np.int64]) -> NDArray[Any]:
 
 
 class CellTable:
-    """The cells of one layout as arrays: decodes elements of many cells at once."""
+    """The cells of a layout as arrays, to decode many elements at once."""
 
     def __init__(self, cells: Sequence[Cell]) -> None:
         fields = [
@@ -182,9 +185,9 @@ class CellTable:
         self._columns = [_CellColumn(*column) for column in zip(names, *fields, strict=True)]
 
     def decode(self, indices: IndexArray, cells: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
-        """Return the value of each variable, as an index into its values, for each element and the number of its cell.
+        """Return the value indices of elements by variable; *indices* count from the start of an element's cell.
 
-        *indices* count from the start of the cell.
+        *cells* has the number of each element's cell.
         """
         positions: list[NDArray[np.int64]] = []
         values = {}
@@ -201,7 +204,7 @@ class CellTable:
         return values
 
     def _split_digits(self, indices: IndexArray, cells: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """Return the mixed-radix digits of indices, the lowest last; int64 arithmetic on parts below 2**63 is fast."""
+        """Return the mixed-radix digits of *indices*, computed in parts below 2**63, so that int64 suffices."""
         digits: list[NDArray[np.int64]] = []
         end = len(self._columns)
         while end:
@@ -227,7 +230,7 @@ class CellTable:
 
 
 def _skip_positions(digit: NDArray[np.int64], taken_positions: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return, for each index, the digit-th position that no rival takes."""
+    """Return, for each digit d, the d-th of the positions that no rival has taken."""
     if not taken_positions:
         return digit
     position = digit.copy()
@@ -244,7 +247,7 @@ def _skip_position(digit: int, taken_positions: list[int]) -> int:
 
 @dataclass(frozen=True)
 class CountedBox:
-    """A box of a layout with its number of elements; its cells are made when they are first used."""
+    """A box of a layout, with the number of its elements; cells are computed on first use."""
 
     layout: Layout
     box: Box
@@ -256,12 +259,12 @@ class CountedBox:
         return tuple(_split_into_cells(self.layout, self.box))
 
     def has_values(self, values: Mapping[str, int]) -> bool:
-        """Say whether the box allows each of these values."""
+        """Say whether the box allows each of these value indices, which are given by variable."""
         return all(self.box[name] >> value & 1 for name, value in values.items())
 
 
 def count_box(layout: Layout, box: Box) -> CountedBox:
-    """Count the elements of a box: the product of the ungrouped variables, and of the choices within each group."""
+    """Return a box with its size: the product of the choices for each group, and for each variable without a group."""
     groups, free = _group_names(layout)
     size = prod([box[name].bit_count() for name in free])
     for names in groups:
@@ -271,14 +274,14 @@ def count_box(layout: Layout, box: Box) -> CountedBox:
 
 @lru_cache(maxsize=1024)  # number of layouts
 def _group_names(layout: Layout) -> tuple[tuple[tuple[str, ...], ...], tuple[str, ...]]:
-    """Return the names of the variables of each group, and of those without a group."""
+    """Return the names of the variables in each group, and the names of the variables without a group."""
     groups = (tuple(layout.variables[at].name for at in group) for group in _group_variables(layout))
     return tuple(filter(None, groups)), tuple(v.name for v in layout.variables if v.group is None)
 
 
 @lru_cache(maxsize=1 << 16)
 def _count_group(domains: tuple[Bits, ...]) -> int:
-    """Return the number of ways to give the variables of a group different values."""
+    """Return the number of ways to choose different values for the variables of a group, from their domains."""
     return sum(
         prod(atom.bit_count() - chosen[:i].count(atom) for i, atom in enumerate(chosen))
         for chosen in _choose_atoms(domains)
@@ -309,7 +312,7 @@ def _group_variables(layout: Layout) -> tuple[tuple[int, ...], ...]:
 
 
 def _choose_atoms(domains: tuple[Bits, ...]) -> Iterator[tuple[Bits, ...]]:
-    """Yield all assignments of sets of words with the same allowed variables to the variables of a group."""
+    """Yield the value sets of a group in each cell: for each variable an *atom*; two atoms are equal or disjoint."""
     atoms: list[tuple[tuple[bool, ...], Bits]] = [((), reduce(or_, domains, 0))]
     for domain in domains:
         parts = (((*s, is_in), atom & (domain if is_in else ~domain)) for s, atom in atoms for is_in in (False, True))
@@ -321,12 +324,12 @@ def _choose_atoms(domains: tuple[Bits, ...]) -> Iterator[tuple[Bits, ...]]:
 
 
 _Share: TypeAlias = tuple[Choice, tuple[int, ...]]
-"""A cell's values of one variable of a group, and the earlier variables of the group with the same values."""
+"""The values of one variable of a group in a cell, and the positions of earlier variables with the same values."""
 
 
 @lru_cache(maxsize=1024)
 def _split_group(domains: tuple[Bits, ...]) -> tuple[tuple[_Share, ...], ...]:
-    """Return the values of a group's variables in each cell; layouts and boxes have few different groups."""
+    """Return the values of the variables of a group in each cell, from their domains in a box."""
     return tuple(
         tuple((_sort_values(atom), tuple(j for j in range(i) if chosen[j] == atom)) for i, atom in enumerate(chosen))
         for chosen in _choose_atoms(domains)
@@ -340,7 +343,7 @@ def _sort_values(allowed: Bits) -> Choice:
 
 
 def skip_excluded(excluded: Sequence[int], ranks: IndexArray) -> IndexArray:
-    """Return the numbers with these ranks among the numbers not in *excluded*, which is sorted.
+    """Return the numbers with *ranks*, from 0, among the natural numbers that are not in *excluded*, which is sorted.
 
     >>> skip_excluded([1, 2, 5], np.arange(4)).tolist()
     [0, 3, 4, 6]
@@ -355,11 +358,11 @@ def skip_excluded(excluded: Sequence[int], ranks: IndexArray) -> IndexArray:
 
 
 _FEW = 1000
-"""Length below which removing repeats with a dictionary is faster than with NumPy."""
+"""Length of an array below which a dictionary removes repeated numbers faster than NumPy."""
 
 
 def divide_evenly(count: int, sizes: Sequence[int], rng: Random) -> list[int]:
-    """Divide *count* into shares that are as equal as *sizes* allow; random shares get the remainder.
+    """Divide *count* into random integer shares that are as equal as *sizes*, their upper limits, allow.
 
     >>> divide_evenly(10, [2, 100, 100], Random(0))
     [2, 4, 4]
@@ -374,10 +377,7 @@ def divide_evenly(count: int, sizes: Sequence[int], rng: Random) -> list[int]:
 
 
 def sample_distinct(count: int, size: int, rng: Generator) -> IndexArray:
-    """Return *count* different numbers below *size*, uniformly and in random order; repeated ones are sampled again.
-
-    They are int64, or Python integers if *size* exceeds that; for more than half of *size*, part of a permutation.
-    """
+    """Return *count* different numbers below *size* (int64, or Python integers), sampled uniformly, in random order."""
     if 2 * count > size:
         return rng.permutation(size)[:count]
     distinct = _drop_repeats(_sample_integers(count, size, rng))
@@ -396,7 +396,7 @@ def _drop_repeats(numbers: IndexArray) -> IndexArray:
 
 
 def _sample_integers(count: int, size: int, rng: Generator) -> IndexArray:
-    """Sample *count* integers below *size*; above int64, draw as many bits as *size* has, and reject larger values."""
+    """Sample *count* integers below *size*; for a large size, draw random bits and reject values that are too high."""
     if size <= 2**63:
         return rng.integers(0, size, count, dtype=np.int64)
     bits = (size - 1).bit_length()

@@ -1,4 +1,4 @@
-"""Drawn events: a layout and the values of its variables, found several times faster than an :class:`Event`."""
+"""Drawn events: a layout with the values of its variables, built several times as fast as an :class:`Event`."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -12,14 +12,14 @@ from sentprobe.generator.spaces.layout import ClauseSite, Group, Layout, LayoutV
 
 
 class DrawnEvent(NamedTuple):
-    """An event of a layout: for each variable, in the layout's order, the index of its value."""
+    """An event as a layout and, for each variable in the order of the layout, the index of its value."""
 
     layout: Layout
     values: Sequence[int]
 
     @property
     def event(self) -> ev.Event:
-        """The event."""
+        """The event with all its fields."""
         pairs = zip(self.layout.variables, self.values, strict=True)
         return build_layout_event({v.name: v.values[value] for v, value in pairs}, self.layout)
 
@@ -36,7 +36,7 @@ class DrawnEvent(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ClauseParts:
-    """The variables of a clause; None if ``site`` fixes one. A gap has the variable of the noun that it stands for."""
+    """The positions of a clause's variables in its layout, or None if fixed; a gap has those of the modified noun."""
 
     site: ClauseSite
     verb: int
@@ -48,23 +48,25 @@ class ClauseParts:
     roles: Mapping[ev.Role, tuple[int, ...]]
 
     def find_voice(self, drawn: DrawnEvent) -> str:
-        """Return the voice that this clause has in an event."""
+        """Return the voice of this clause in *drawn*."""
         return str(self.site.voice if self.voice is None else drawn.get_value(self.voice))
 
     def find_dative(self, drawn: DrawnEvent) -> str:
-        """Return the form of the recipient that this clause has in an event, "" without a recipient."""
+        """Return the form of the recipient of this clause in *drawn*, or "" without a recipient."""
         return str((self.site.dative if self.dative is None else drawn.get_value(self.dative)) or "")
 
 
 STRUCTURAL = ("voice", "dative", "aspect", "negation", "self")
-"""The variables, each of two values or more, that determine the shape of a clause."""
+"""The ends of the names of the variables that determine the shape of a clause, and so its word order."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayoutParts:
-    """The variables of a layout by purpose; ``structural`` ones determine the shape, and so the order of the words.
+    """The positions of a layout's variables, by purpose.
 
-    Each noun has a determiner variable, which also gives its number; each adjective has the variable of its noun.
+    ``determiners`` maps each noun to its determiner, whose value also holds the number of the noun. ``adjectives`` maps
+    each adjective to its noun. The ``structural`` variables determine the shape of the sentence, and so its word order;
+    ``compute_shape`` returns their values in an event.
     """
 
     nouns: tuple[int, ...]
@@ -77,7 +79,7 @@ class LayoutParts:
 
 @lru_cache(maxsize=1024)  # number of layouts
 def find_layout_parts(layout: Layout) -> LayoutParts:
-    """Return the variables of a layout by purpose."""
+    """Return the positions of a layout's variables, by purpose."""
     numbers = number_variables(layout)
     first = DrawnEvent(layout, [0] * len(layout.variables))
     nouns = {slot: numbers[slot] for slot in find_slots(first.event) if slot in numbers}
@@ -98,7 +100,7 @@ def find_layout_parts(layout: Layout) -> LayoutParts:
 
 
 def number_variables(layout: Layout) -> dict[str, int]:
-    """Return the position of each variable in a layout, by name."""
+    """Return the position of each variable in a layout, by the name of the variable."""
     return {variable.name: number for number, variable in enumerate(layout.variables)}
 
 

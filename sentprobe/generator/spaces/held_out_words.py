@@ -1,4 +1,4 @@
-"""The split of words and structures between training and test data, by a hash of the word alone."""
+"""The split of words and structures between training and test data; a hash of its lemma decides a word's side."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,12 +11,14 @@ from sentprobe.generator.spaces.templates import Pattern, find_patterns, list_al
 from sentprobe.lexicon import Kind, Lexicon
 
 DIVIDED_KINDS = (Kind.NOUN, Kind.TRANSITIVE, Kind.INTRANSITIVE, Kind.DITRANSITIVE, Kind.DATIVE)
-"""The kinds of words that are split; other words are on both sides."""
+"""The kinds of words that are split; words of other kinds are on both sides."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SplitSide:
-    """One side of a split: the held-out words and structures (no *share*: all words), or the others. Raises UsageError.
+    """One side of a split: the held-out words and structures for test, or all other words and structures for training.
+
+    ``share`` is the held-out share of the words; None if all words are on both sides. Raises UsageError.
 
     >>> training = SplitSide(share=0.3, held_out=False)
     >>> training.has_word("professor"), training.has_word("lawyer"), str(training)
@@ -42,21 +44,21 @@ class SplitSide:
 
     @property
     def option(self) -> str:
-        """The option that asks for this side."""
+        """The name of the command-line option for this side."""
         return "--held-out" if self.held_out else "--hold-out"
 
     def __str__(self) -> str:
-        """Return the options of ``gen pairs`` that ask for this side."""
+        """Return the options of ``gen pairs`` that select this side."""
         return " ".join(f"{self.option} {value}" for value in self.values)
 
     @property
     def values(self) -> tuple[str, ...]:
-        """The values of the option; the inverse of :func:`parse_side`."""
+        """The values of the command-line option for this side; the inverse of :func:`parse_side`."""
         share = () if self.share is None else (str(self.share),)
         return share + self.structures
 
     def has_word(self, lemma: str) -> bool:
-        """Say whether a noun or verb is on this side."""
+        """Say whether a noun or a verb is on this side."""
         return self.share is None or (_compute_rank(lemma) < self.share) is self.held_out
 
     def has_structure(self, pattern: Pattern) -> bool:
@@ -67,12 +69,12 @@ class SplitSide:
         return pattern in find_patterns(self.structures)
 
     def select_templates(self, names: Iterable[str]) -> tuple[str, ...]:
-        """Return the sub-templates of templates that are on this side."""
+        """Return the names of those sub-templates of templates that are on this side."""
         patterns = filter(self.has_structure, find_patterns(names))
         return tuple(dict.fromkeys(pattern.name for pattern in patterns))
 
     def restrict_lexicon(self, lexicon: Lexicon, vocabulary: str) -> Lexicon:
-        """Return the lexicon, with only the words of this side in a vocabulary. Raises UsageError if none is left."""
+        """Return a lexicon whose vocabulary has only the words of this side. Raises UsageError if no word is left."""
         return _restrict_lexicon(self, lexicon, vocabulary) if self.share is not None else lexicon
 
 
@@ -95,12 +97,12 @@ def _compute_rank(lemma: str) -> float:
 
 
 def _find_family(pattern: Pattern) -> tuple[Frame, tuple[Frame, ...]]:
-    """Return the features of a structure that neither a change of form nor the edit of a contrast changes."""
+    """Return the features that a sentence shares with its paraphrases and negatives: the frames of its clauses."""
     return pattern.frame, tuple(sorted(clause.frame for _, clause in pattern.clauses))
 
 
 def parse_side(values: Sequence[str], *, held_out: bool) -> SplitSide | None:
-    """Return the side of an option's values (a share of the words, structures), if there are any. Raises UsageError.
+    """Return the side of an option's values (a share, names of structures), or None without values. Raises UsageError.
 
     >>> parse_side(["0.3", "transitive"], held_out=True)
     SplitSide(share=0.3, structures=('transitive',), held_out=True)

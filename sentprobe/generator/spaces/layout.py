@@ -1,4 +1,4 @@
-"""Layouts: the variables of a structure, whose values make an event; a *box* allows each variable some values."""
+"""Layouts: the variables of a sentence structure (words and features), whose values make an event."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -14,12 +14,13 @@ from sentprobe.lexicon.languages.english import ENGLISH
 from sentprobe.lexicon.languages.language import Language
 
 LayoutValue: TypeAlias = "str | tuple[str, str]"
+"""A value of a variable: a lemma or feature, or a pair of a grammatical number and a determiner."""
 Restriction: TypeAlias = Mapping[str, Allowed]
-"""The allowed values of some variables; the others are free."""
+"""The indices of the allowed values of some variables, by name; other variables are free."""
 
 
 class Group(StrEnum):
-    """Variables of one group never have the same value in one sentence."""
+    """A group of variables that never have the same value in one sentence."""
 
     NOUN = "noun"
     VERB = "verb"
@@ -28,7 +29,7 @@ class Group(StrEnum):
 
 
 class PhraseForm(NamedTuple):
-    """The numbers of adjectives of a noun, by the path of its participant, and of its conjunct if it has one."""
+    """The form of the noun phrase at ``path``: how many adjectives the noun has, and its conjunct if there is one."""
 
     path: str
     adjectives: int = 0
@@ -37,7 +38,7 @@ class PhraseForm(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A variable: its name is the slot or feature that it fills; ``domain`` holds indices into ``values``."""
+    """A variable, named for its slot or feature; ``domain`` holds the indices of the allowed ``values``."""
 
     name: str
     values: Sequence[LayoutValue]
@@ -46,7 +47,7 @@ class Variable:
 
 
 class ClauseForm(NamedTuple):
-    """Whether the finite verb is a modal; mood; the open participant of a wh-question; order; role of a reflexive."""
+    """The features of a clause that add or remove variables; ``asked`` is the role and the word of a wh-question."""
 
     is_modal: bool = False
     mood: ev.Mood = ev.Mood.STATEMENT
@@ -60,7 +61,7 @@ TENSED = ClauseForm()
 
 @dataclass(frozen=True, slots=True)
 class ClauseSite:
-    """A clause of the layout; ``owner`` is the path of the noun that it modifies ("" for the main clause)."""
+    """A clause of a layout: ``path`` begins the names of its variables; ``owner`` is the path of the modified noun."""
 
     path: str
     frame: ev.Frame
@@ -74,7 +75,7 @@ class ClauseSite:
 
     @property
     def dative(self) -> ev.Dative | None:
-        """The form of the recipient that the gap implies; None if there is a variable ``dative`` or no recipient."""
+        """The form of the recipient that the gap implies; None if the form is a variable, or without a recipient."""
         is_passive = self.voice is ev.Voice.PASSIVE
         if self.gap is ev.Role.RECIPIENT:
             return ev.Dative.DOUBLE if is_passive else ev.Dative.TO
@@ -82,12 +83,12 @@ class ClauseSite:
 
     @property
     def varies_dative(self) -> bool:
-        """Whether the form of the recipient is a variable."""
+        """Whether the form of the recipient is a variable of the layout."""
         return self.frame is ev.Frame.DITRANSITIVE and self.dative is None
 
     @property
     def overt_roles(self) -> tuple[ev.Role, ...]:
-        """The roles that have a noun in the clause."""
+        """The roles for which the clause has a noun."""
         absent = {self.gap, self.form.asked and self.form.asked[0], self.form.reflexive}
         if self.form.mood is ev.Mood.ORDER:
             absent.add(ev.Role.AGENT)
@@ -96,7 +97,7 @@ class ClauseSite:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Layout:
-    """A pattern with numbers of adverbs, its clauses, and its variables; compared by identity."""
+    """The variables of the sentences of one structure, clause by clause; compared by identity."""
 
     pattern: Pattern
     clauses: tuple[ClauseSite, ...]
@@ -123,7 +124,7 @@ def make_layout(
     *,
     phrases: tuple[PhraseForm, ...] = (),
 ) -> Layout:
-    """Return the layout of *pattern*, with *adverbs* and *forms* for each clause, main clause first."""
+    """Return the layout of *pattern*, with *adverbs* (how many) and *forms* for each clause, main clause first."""
     forms = forms or (TENSED,) * len(adverbs)
     is_active = forms[0].mood is ev.Mood.ORDER or not has_passive(pattern.frame, forms[0].fronting)
     is_active = is_active or forms[0].reflexive is not None
@@ -141,12 +142,12 @@ def make_layout(
 
 
 def has_passive(frame: ev.Frame, fronting: object) -> bool:
-    """Say whether a main clause with a frame and an order can be passive."""
+    """Say whether a main clause can be passive; *fronting* is not None if the object stands first."""
     return frame in (ev.Frame.TRANSITIVE, ev.Frame.DITRANSITIVE) and not fronting
 
 
 def can_have_form(pattern: Pattern, form: ClauseForm) -> bool:
-    """Say whether the main clause of a pattern can have a form: each relative clause has its noun."""
+    """Say whether the main clause of *pattern* can have *form*: its roles exist, and relative clauses have a noun."""
     main = ClauseSite("", pattern.frame, None, None, 0, "", form=form)
     asked = () if form.asked is None else form.asked[:1]
     is_intransitive = pattern.frame is ev.Frame.INTRANSITIVE
@@ -159,7 +160,7 @@ def can_have_form(pattern: Pattern, form: ClauseForm) -> bool:
 
 
 def list_participant_paths(pattern: Pattern) -> tuple[str, ...]:
-    """Return the paths of the overt participants of a pattern."""
+    """Return the paths of the noun phrases in a sentence of *pattern*, such as ``agent.clause.patient.``."""
     paths = [f"{role.value}." for role in ev.FRAME_ROLES[pattern.frame]]
     for owner, clause in pattern.clauses:
         roles = (role for role in ev.FRAME_ROLES[clause.frame] if role is not clause.gap)
@@ -170,7 +171,7 @@ def list_participant_paths(pattern: Pattern) -> tuple[str, ...]:
 def list_phrase_forms(
     pattern: Pattern, form: ClauseForm, adjectives: tuple[int, ...], coordinations: tuple[int, ...]
 ) -> Iterator[tuple[PhraseForm, ...]]:
-    """Yield the forms of a pattern's participants with these numbers of adjectives and coordinations."""
+    """Yield the forms of all noun phrases of *pattern*, for each choice of *adjectives* and *coordinations*."""
     overt_roles = ClauseSite("", pattern.frame, None, None, 0, "", form=form).overt_roles
     absent_paths = {f"{role.value}." for role in ev.Role if role not in overt_roles}
     paths = [path for path in list_participant_paths(pattern) if path not in absent_paths]
@@ -241,11 +242,11 @@ _NEGATIONS: dict[str, tuple[ev.Polarity, ev.Negator | None]] = {
     ev.Polarity.POSITIVE.value: (ev.Polarity.POSITIVE, None),
     **{negator.value: (ev.Polarity.NEGATIVE, negator) for negator in ev.Negator},
 }
-"""Polarity and negator by value; looking them up here takes a tenth of the time of calling the enums."""
+"""Polarity and negator by value; a dictionary takes a tenth of the time of a call of the enum."""
 
 
 def build_layout_event(values: Mapping[str, LayoutValue], layout: Layout, site: ClauseSite | None = None) -> ev.Event:
-    """Return the event of a clause, by default the main clause, with these values of a layout's variables."""
+    """Return the event of a clause (by default the main clause) of a layout, from the values of its variables."""
     site = site or layout.clauses[0]
     path = site.path
     polarity, negator = _NEGATIONS[str(values[f"{path}negation"])]
@@ -301,7 +302,7 @@ def _list_adjectives(path: str, values: Mapping[str, LayoutValue]) -> tuple[str,
 
 
 def read_values(event: ev.Event, layout: Layout) -> dict[str, int] | None:
-    """Return the index of each variable's value in *event*, or None if it has another layout."""
+    """Return the index of the value of each variable in *event*, or None if the event does not fit the layout."""
     values: dict[str, LayoutValue] = {}
     if not _read_clause(event, layout.clauses[0], layout, values):
         return None
@@ -345,7 +346,7 @@ def _read_clause(event: ev.Event, site: ClauseSite, layout: Layout, values: dict
 
 
 def read_form(event: ev.Event) -> ClauseForm:
-    """Return the form of an event's main clause."""
+    """Return the form of the main clause of an event."""
     asked = event.asked
     filler = None if asked is None else event.argument(asked)
     open_participant = (asked, filler) if asked is not None and isinstance(filler, ev.Asked) else None

@@ -1,4 +1,4 @@
-"""The boxes of reflexives and polarity items without a license (see :mod:`sentprobe.generator.events.licenses`)."""
+"""Boxes (allowed values of variables) of the sentences in which a reflexive, *ever* or *any* has no license."""
 
 from collections.abc import Iterator
 from itertools import product
@@ -14,7 +14,7 @@ _POSITIVE = frozenset([NEGATIONS.index(ev.Polarity.POSITIVE.value)])
 
 
 def find_reflexive_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> list[Restriction]:
-    """Return the boxes in which a reflexive does not agree with its agent."""
+    """Return the boxes of sentences in which a reflexive does not agree with its agent."""
     main = layout.clauses[0]
     if main.form.reflexive is None:
         return []
@@ -33,14 +33,14 @@ def find_reflexive_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> list
 
 
 def has_polarity_items(words: Words, lexicon: Lexicon) -> bool:
-    """Say whether a determiner or an adverb is a polarity item."""
+    """Say whether *words* has a polarity item (*any*, *ever*) among its determiners and adverbs."""
     determiners = (lexicon.get(lemma, Kind.DETERMINER) for _, lemma in words.determiners)
     adverbs = (lexicon.get(lemma, Kind.ADVERB) for lemma in words.adverbs)
     return any(Flag.NPI in word.flags for word in (*determiners, *adverbs))
 
 
 def find_polarity_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterator[Restriction]:
-    """Yield the boxes in which a polarity item stands in no question, and not after a negation."""
+    """Yield the boxes of sentences in which a polarity item stands neither in a question nor after a negation."""
     determiners = frozenset(
         i for i, (_, d) in enumerate(words.determiners) if Flag.NPI in lexicon.get(d, Kind.DETERMINER).flags
     )
@@ -55,7 +55,7 @@ def find_polarity_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Itera
 
 
 def _list_unlicensed(site: ClauseSite, path: str) -> Iterator[Restriction]:
-    """Yield the boxes in which no negation stands before the noun phrase at *path*, one for each form of the clause."""
+    """Yield a box for each form of a clause: its sentences have no negation before the noun phrase at *path*."""
     datives = [(i, str(d)) for i, d in enumerate(ev.Dative) if site.varies_dative or d is site.dative] or [(0, "")]
     for (i, voice), (j, dative) in product(enumerate(ev.Voice), datives):
         if site.voice in (None, voice):

@@ -1,6 +1,6 @@
-"""Rules for a language with cases, which decide between subject and object.
+"""Rules for languages such as German, in which cases tell the subject from the object.
 
-Where no case decides, the first noun of a main clause is the subject, and there is no such relative clause.
+If the cases do not tell, the first noun of a main clause is the subject, and a relative clause is excluded.
 """
 
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from sentprobe.lexicon import Flag, Kind, Lexicon
 
 
 def iterate_order_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
-    """Yield the rules for the order of objects, and for adverbs that do not follow a negation."""
+    """Yield the rules that exclude clauses without a clear object, and adverbs that cannot follow a negation."""
     if not choices.ambiguous:
         text = "leaving out relative clauses and early objects where no case decides"
         yield Rule(text, partial(_find_undecided_boxes, words, lexicon, choices), is_ban=True)
@@ -27,7 +27,7 @@ def iterate_order_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Ite
 
 
 def _find_undecided_boxes(words: Words, lexicon: Lexicon, choices: Choices, layout: Layout) -> list[Restriction]:
-    """Return the boxes of fronted objects and of relative clauses, where both nouns have one form for two cases."""
+    """Return the boxes of clauses in which both nouns have the same form in nominative and accusative."""
     boxes: list[Restriction] = []
     for site in layout.clauses:
         if (
@@ -46,7 +46,7 @@ def _find_undecided_boxes(words: Words, lexicon: Lexicon, choices: Choices, layo
 
 @lru_cache(maxsize=1024)
 def _list_undecided(words: Words, lexicon: Lexicon, path: str) -> tuple[dict[str, Allowed], ...]:
-    """Return the boxes of a noun phrase whose nominative equals its accusative, by determiner."""
+    """Return, for each determiner, the box of nouns at *path* whose nominative equals their accusative."""
     boxes = []
     for i, (number, lemma) in enumerate(words.determiners):
         phrases = [_list_phrases(lemma, number, noun, lexicon) for noun in words.nouns]
@@ -57,7 +57,7 @@ def _list_undecided(words: Words, lexicon: Lexicon, path: str) -> tuple[dict[str
 
 
 def _list_phrases(determiner: str, number: str, noun: str, lexicon: Lexicon) -> list[tuple[str, str]]:
-    """Return determiner and noun in the nominative and in the accusative."""
+    """Return the forms of a determiner and its noun: a pair for the nominative, and a pair for the accusative."""
     language, word = lexicon.language, lexicon.get(noun, Kind.NOUN)
     forms = lexicon.get(determiner, Kind.DETERMINER).forms
     return [

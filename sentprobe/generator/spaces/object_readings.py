@@ -1,4 +1,4 @@
-"""Sentences with two readings by the verb that takes an object: "sold the doctor that sang the book"."""
+"""Ambiguous objects: in "sold the doctor that sang the book", both verbs can take *the book*."""
 
 from collections.abc import Iterator
 from functools import cache, lru_cache
@@ -12,28 +12,28 @@ from sentprobe.lexicon import Kind, Lexicon
 
 
 class ObjectFrame(NamedTuple):
-    """The features of an active clause that determine its objects; ``gap`` is also an object that is asked for."""
+    """The features of an active clause that determine its objects; ``gap`` is the role of a gap or question word."""
 
     frame: ev.Frame
     dative: ev.Dative | None = None
     gap: ev.Role | None = None
 
     def list_objects(self) -> tuple[tuple[str, ev.Role], ...]:
-        """Return the preposition of each object, "" if it has none, and its role."""
+        """Return the preposition ("" if none) and the role of each object, in their order."""
         patient, recipient = ("", ev.Role.PATIENT), ("to", ev.Role.RECIPIENT)
         if self.frame is ev.Frame.DITRANSITIVE:
             return (("", recipient[1]), patient) if self.dative is ev.Dative.DOUBLE else (patient, recipient)
         return (patient,) if self.frame is ev.Frame.TRANSITIVE else ()
 
     def list_words(self) -> tuple[str, ...]:
-        """Return what follows the verb: prepositions, and "NP" for each participant but the gap."""
+        """Return the prepositions after the verb, and "NP" for each object that is not the gap, in their order."""
         return tuple(
             word for to, role in self.list_objects() for word in (to, "NP" if role is not self.gap else "") if word
         )
 
     @property
     def first_object(self) -> ev.Role | None:
-        """The role of the first object that the clause has."""
+        """The role of the first object that is not the gap, or None."""
         return next((role for _, role in self.list_objects() if role is not self.gap), None)
 
 
@@ -50,7 +50,7 @@ def _list_clauses() -> tuple[ObjectFrame, ...]:
 
 @cache
 def _find_readings(main: ObjectFrame, clause: ObjectFrame) -> tuple[tuple[ev.Frame, ev.Frame], ...]:
-    """Return the frames of main clause and relative clause in other readings of the same words."""
+    """Return the frames of main clause and relative clause in each other reading of the same sequence of words."""
 
     def list_words(main: ObjectFrame, clause: ObjectFrame) -> tuple[object, ...]:
         outer = main.list_words()
@@ -65,7 +65,7 @@ def _find_readings(main: ObjectFrame, clause: ObjectFrame) -> tuple[tuple[ev.Fra
 
 @lru_cache(maxsize=1024)
 def _find_shared_verbs(words: Words, lexicon: Lexicon, frame: ev.Frame, other: ev.Frame) -> Allowed:
-    """Return the verbs of one frame that the lexicon has in the other frame too."""
+    """Return the positions of the verbs with one frame that also have the other frame in the lexicon."""
     verbs = words.verbs_by_frame[frame]
     if frame is other:
         return verbs
@@ -73,7 +73,7 @@ def _find_shared_verbs(words: Words, lexicon: Lexicon, frame: ev.Frame, other: e
 
 
 def has_object_readings(words: Words, lexicon: Lexicon) -> bool:
-    """Say whether words with a recipient are possible, or verbs of two frames."""
+    """Say whether *words* has ditransitive verbs or verbs with two frames, so that an object can be ambiguous."""
     pairs = product(ev.Frame, repeat=2)
     return bool(words.verbs_by_frame[ev.Frame.DITRANSITIVE]) or any(
         frame is not other and _find_shared_verbs(words, lexicon, frame, other) for frame, other in pairs
@@ -81,7 +81,7 @@ def has_object_readings(words: Words, lexicon: Lexicon) -> bool:
 
 
 def find_object_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> Iterator[Restriction]:
-    """Yield the boxes of a layout whose sentences have two readings."""
+    """Yield the boxes of sentences in which two verbs can take an object."""
     main = layout.clauses[0]
     if main.frame is ev.Frame.INTRANSITIVE or main.voice is ev.Voice.PASSIVE:
         return

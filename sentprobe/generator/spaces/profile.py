@@ -1,6 +1,7 @@
 """Profiles: weights of structures and features, by which sentences are sampled instead of uniformly.
 
-A *stratum* is the part of a space with the same values of all weighted features; it is counted exactly.
+A *stratum* is the part of a space whose sentences have the same value of each weighted feature. Strata are counted
+exactly.
 """
 
 import math
@@ -29,19 +30,22 @@ from sentprobe.generator.spaces.templates import ClausePattern, Pattern, find_pa
 from sentprobe.values import parse_toml
 
 FeatureWeights: TypeAlias = Mapping[str, Mapping[str, float]]
-"""The weight of each value, by feature; a value that is not named has weight 0."""
+"""The weight of each value, by feature; a value without a weight has weight 0."""
 UNIFORM = "uniform"
 PUBLISHED = "published"
-"""The names of profiles: all sentences alike, and the shares measured in the datasets of Ettinger et al. (2018)."""
+"""The names of profiles: equal weights for all sentences, and the shares in the datasets of Ettinger et al. (2018)."""
 _UNWEIGHTED = "unweighted"
-"""Key of the features that the published datasets have evenly, so that the profile needs no weights of theirs."""
+"""Key of the features whose values are about equally frequent in the published datasets, and need no weights."""
 FeaturePath: TypeAlias = tuple[tuple[str, str], ...]
-"""Features and their values, from the first choice to the last; the empty feature is chosen by size."""
+"""Pairs of a feature and its value, in the order of the choices that lead to a stratum.
+
+The feature "" groups layouts, which are chosen by their number of sentences.
+"""
 STRUCTURE = "structure"
-"""The feature whose values are names of templates and sub-templates."""
+"""The feature that has names of templates and sub-templates as its values."""
 MAX_WEIGHT = 1_000_000
 MAIN, RELATIVE, NOUN = "main", "relative", "noun"
-"""The places of features. RELATIVE is also the feature of kinds of transitive relative clauses, by gap and voice."""
+"""The places of features. RELATIVE is also a feature: the kind of a transitive relative clause, by gap and voice."""
 
 RELATIVES: Mapping[tuple[Role, Voice], str] = {
     (Role.AGENT, Voice.ACTIVE): "subject-active",
@@ -53,14 +57,14 @@ RELATIVES: Mapping[tuple[Role, Voice], str] = {
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A feature of main clauses, relative clauses or nouns, with its values and the end of its variables' names."""
+    """A feature of main clauses, relative clauses or nouns; ``variable`` is how the names of its variables end."""
 
     name: str
     place: str
     variable: str
     values: type[StrEnum]
     read: Callable[[LayoutValue], str] = str
-    """Returns the value of the feature for a value of a variable."""
+    """Function that returns the value of the feature for a value of such a variable."""
 
 
 def _read_polarity(value: LayoutValue) -> str:
@@ -77,10 +81,10 @@ FEATURES = (
     Feature("rc-polarity", RELATIVE, "negation", Polarity, _read_polarity),
     Feature("number", NOUN, "det", Number, lambda pair: pair[0]),
 )
-"""The features that variables of a layout hold. The voice of relative clauses is part of RELATIVE."""
+"""The features that variables of a layout hold. The voice of relative clauses belongs to RELATIVE."""
 
 UNMARKED = frozenset(next(iter(feature.values)).value for feature in FEATURES)
-"""The values that are not reported, because they are the first of two."""
+"""The first value of each feature; reports show only the share of the second value."""
 
 _VALUES: Mapping[str, Sequence[str]] = {
     STRUCTURE: (),
@@ -91,14 +95,14 @@ _VALUES: Mapping[str, Sequence[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Trait:
-    """A feature at one place of a layout: its variable (None: fixed), and the allowed values for each of its values."""
+    """A feature at one place in a layout: the position of its variable (None: fixed), and its values' value indices."""
 
     feature: str
     variable: int | None
     allowed: Mapping[str, Allowed]
 
     def find_value(self, values: Sequence[int]) -> str:
-        """Return the value of the feature, for values of a layout's variables."""
+        """Return the value of the feature in an event; *values* are the value indices of the layout's variables."""
         if self.variable is None:
             (value,) = self.allowed
             return value
@@ -108,7 +112,7 @@ class Trait:
 
 @lru_cache(maxsize=1024)  # number of layouts
 def find_traits(layout: Layout) -> tuple[Trait, ...]:
-    """Return the traits of a layout, clause by clause."""
+    """Return the features of a layout, a trait for each place, clause by clause."""
     return tuple(_iterate_traits(layout))
 
 
@@ -135,7 +139,7 @@ def _name_relative(clause: ClausePattern) -> str | None:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Profile:
-    """The weights of some features, checked; other features are left as they are."""
+    """Valid weights for some features; features without weights are sampled uniformly. Raises UsageError."""
 
     name: str
     weights: FeatureWeights
@@ -172,15 +176,15 @@ class Profile:
         return UsageError(f"profile {self.name}: {text}")
 
     def get_weight(self, feature: str, value: str) -> float:
-        """Return the weight of a value of a weighted feature."""
+        """Return the weight of a value of a feature that has weights."""
         return self.weights[feature].get(value, 0)
 
     def find_structure(self, pattern: Pattern) -> str | None:
-        """Return the weighted structure that a pattern has; None if it has none."""
+        """Return the name of the weighted structure to which *pattern* belongs, or None."""
         return self._structures.get(pattern)
 
     def weigh_templates(self, names: Iterable[str]) -> dict[str, float]:
-        """Return the weight of each sub-template; sub-templates without a weighted difference weigh the same."""
+        """Return the weight of each named sub-template; they weigh the same if no weighted feature differs."""
         groups: dict[tuple[str | None, str, object], dict[str, float]] = {}
         for name in names:
             patterns = find_patterns((name,))
@@ -206,14 +210,14 @@ class Profile:
 
 @cache
 def read_published() -> tuple[Profile, FeatureWeights]:
-    """Return the published profile, and the share in percent of each value in the published datasets, by feature."""
+    """Return the published profile, and the share (in percent) of each value in the published datasets, by feature."""
     data = tomllib.loads((files(__package__) / "published_profile.toml").read_text(encoding="utf-8"))
     unweighted = data.pop(_UNWEIGHTED)
     return Profile(PUBLISHED, data), data | unweighted
 
 
 def load_profile(name: str | None) -> Profile | None:
-    """Return the profile of a name or a TOML file; None: uniform. Raises UsageError."""
+    """Return the profile with a name, or the profile of a TOML file; None for uniform sampling. Raises UsageError."""
     if name is None or name == UNIFORM:
         return None
     if name == PUBLISHED:
@@ -231,7 +235,7 @@ def load_profile(name: str | None) -> Profile | None:
 
 
 def count_features(events: Iterable[DrawnEvent]) -> dict[str, Counter[str]]:
-    """Count the values of each feature in sampled events; structures are those of the published profile."""
+    """Return how often each value of each feature occurs in events; structures have the published profile's names."""
     published, _ = read_published()
     counts: dict[str, Counter[str]] = {}
     for layout, values in events:
@@ -244,7 +248,7 @@ def count_features(events: Iterable[DrawnEvent]) -> dict[str, Counter[str]]:
 
 @dataclass(frozen=True, slots=True)
 class SpaceStratum:
-    """A part of a space: its sentences have indices from ``start`` to ``end`` (excluded)."""
+    """A stratum of a space; its sentences have the indices from ``start`` up to, but not including, ``end``."""
 
     path: FeaturePath
     share: float
@@ -257,7 +261,7 @@ class SpaceStratum:
 
 
 def find_strata(boxes: Iterable[tuple[Layout, Box]], profile: Profile) -> list[SpaceStratum]:
-    """Return the strata with sentences and a positive weight, of a space that consists of *boxes*."""
+    """Return the strata of a space that consists of *boxes*; empty strata and strata with weight 0 are left out."""
     counted: dict[FeaturePath, list[CountedBox]] = {}
     for layout, box in boxes:
         for path, part in _split_box(layout, box, profile):
@@ -271,7 +275,7 @@ def find_strata(boxes: Iterable[tuple[Layout, Box]], profile: Profile) -> list[S
 
 
 def _split_box(layout: Layout, box: Box, profile: Profile) -> Iterator[tuple[FeaturePath, Box]]:
-    """Yield the parts of a box that differ in weighted features, with the path of each; skip weights of 0."""
+    """Yield the part of a box for each combination of weighted features, after its path; skip weights of 0."""
     head: FeaturePath = ()
     if STRUCTURE in profile.weights:
         structure = profile.find_structure(layout.pattern)
@@ -303,7 +307,7 @@ def _split_by_traits(
 def _compute_shares(
     sizes: dict[FeaturePath, int], profile: Profile, depth: int = 0
 ) -> Iterator[tuple[FeaturePath, float]]:
-    """Yield the share of each stratum: the product along its path of weights, or by default of numbers of sentences."""
+    """Yield each stratum's path and share: along the path, a product of relative weights (of sizes, for "")."""
     branches: dict[tuple[str, str], dict[FeaturePath, int]] = {}
     for path, size in sizes.items():
         if depth == len(path):
@@ -321,9 +325,9 @@ def _compute_shares(
 
 
 def sample_strata(strata: Sequence[SpaceStratum], count: int, excluded: Sequence[int], rng: Generator) -> IndexArray:
-    """Return *count* different indices in random order: the strata by share, then uniformly within each.
+    """Return *count* different indices in random order, sampled from strata by share, and uniformly within a stratum.
 
-    The indices in *excluded* are sorted. Raises UsageError if a stratum has too few sentences.
+    No index is in *excluded*, which is sorted. Raises UsageError if a stratum has too few sentences.
     """
     shares = np.array([stratum.share for stratum in strata])
     parts: list[IndexArray] = []

@@ -1,6 +1,6 @@
-"""Reader of the constraint files (JSON) of the published compeval generator: see ``docs/events.md``.
+"""Reader of constraint files (JSON) for the published compeval generator; ``docs/events.md`` describes them.
 
-The misspelling ``intransitve`` of the published examples gives a warning; any other unknown key is an error.
+The misspelling ``intransitve`` in the published examples gives a warning; any other unknown key is an error.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -26,11 +26,11 @@ FEATURES: Mapping[str, tuple[str, Mapping[str, StrEnum]]] = {
     "pol": ("polarity", {value.value: value for value in ev.Polarity}),
     "frame": ("frame", {value.value: value for value in FRAMES}),
 }
-"""For the published name of each feature: sentprobe's name, and sentprobe's values by their published names."""
+"""The field and the values of each feature in sentprobe, by their names in the published files."""
 
 
 def read_published_event(node: JsonNode, lexicon: Lexicon, depth: int = 0) -> ev.Event:
-    """Return the partial event of a node, with the frames implied by its verbs. Raises UsageError with the path."""
+    """Return the partial event of a JSON value; verbs imply frames. Raises UsageError with the path of the mistake."""
     if depth > ev.MAX_DEPTH:
         node.fail(f"relative clauses nest deeper than {ev.MAX_DEPTH}")
     parts = node.read_object(("name", *FEATURES, "participants"))
@@ -82,7 +82,7 @@ NO_CLAUSE = "none"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedConfig:
-    """The constraints and templates (empty: none given) of a file, with the warnings of its reader."""
+    """The constraints and the names of templates in a constraint file, and warnings about the file."""
 
     constraints: Constraints
     templates: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ class PublishedConfig:
 
 
 def read_config(path: Path, lexicon: Lexicon) -> PublishedConfig:
-    """Read a constraint file. Raises UsageError if it cannot be read or has an unknown key, value or lemma."""
+    """Return the content of a constraint file. Raises UsageError for an unreadable file, or an unknown name."""
     return read_config_text(_read_text(path), lexicon, source=str(path))
 
 
@@ -105,7 +105,7 @@ def _read_text(path: Path) -> str:
 
 
 def read_config_text(text: str, lexicon: Lexicon, *, source: str = "") -> PublishedConfig:
-    """Read the text of a constraint file; *source* is its name in messages. Raises UsageError.
+    """Return the content of the text of a constraint file; *source* is its name in messages. Raises UsageError.
 
     >>> from sentprobe.lexicon import english
     >>> text = '{"constraints": {"needList": {"noun": ["mna"]}}}'
@@ -166,7 +166,7 @@ def _read_constraints(node: JsonNode, lexicon: Lexicon, warnings: list[str]) -> 
 
 
 def _read_events(node: JsonNode | None, lexicon: Lexicon) -> tuple[ev.Event, ...]:
-    """Return the event of a node in a tuple; the tuple is empty for null and for an empty event."""
+    """Return a tuple with the event of a JSON value; the tuple is empty for null and for an empty event."""
     if node is None or node.value is None:
         return ()
     event = read_published_event(node, lexicon)

@@ -1,4 +1,4 @@
-"""Rules: choices and constraints as boxes of the layouts that they require or ban."""
+"""The rules of a space: constraints, choices and grammar as boxes (values of variables) to require or exclude."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -19,13 +19,13 @@ from sentprobe.lexicon import Flag, Form, Kind, Lexicon
 from sentprobe.lexicon.words import NO_PROGRESSIVE
 
 POLARITY = "negations and questions around ever and any"
-"""The rule that polarity items need a licence."""
+"""The text of the rule that the polarity items *ever* and *any* need a negation or a question."""
 
 
 def iterate_rules(
     words: Words, lexicon: Lexicon, choices: Choices, constraints: Constraints, *, is_detailed: bool = False
 ) -> Iterator[Rule]:
-    """Yield the rules for choices and constraints; if *is_detailed*, a rule for each flag of verbs."""
+    """Yield the rules of a space; if *is_detailed*, with a separate rule for each flag of verbs."""
     if choices.main != Event():
         text = f"the main clause {write_event(choices.main)}"
         yield Rule(text, lambda layout: _restrict_clauses(choices.main, layout, layout.clauses[:1]))
@@ -45,7 +45,7 @@ def iterate_rules(
 
 
 def _iterate_reading_rules(words: Words, lexicon: Lexicon, choices: Choices) -> Iterator[Rule]:
-    """Yield the rules for sentences in which several clauses can take a word."""
+    """Yield the rules that exclude ambiguous sentences, in which several clauses can take a word."""
     if {*choices.adverbs} != {0}:
         yield Rule("leaving out adverbs that two verbs can take", _find_ambiguous_boxes, is_ban=True)
     if {*choices.coordinations} != {0}:
@@ -56,7 +56,7 @@ def _iterate_reading_rules(words: Words, lexicon: Lexicon, choices: Choices) -> 
 
 
 def _iterate_language_rules(words: Words, lexicon: Lexicon, choices: Choices, *, is_detailed: bool) -> Iterator[Rule]:
-    """Yield the rules for the classes of verbs and the sorts of nouns."""
+    """Yield the rules of the language: for flags of verbs, forms of modals, questions and sorts of nouns."""
     flags = NO_PROGRESSIVE - choices.allow if Aspect.PROGRESSIVE in lexicon.language.aspects else frozenset[Flag]()
     for flag_set in [frozenset([flag]) for flag in sorted(flags)] if is_detailed else [flags]:
         if verbs := find_verbs_without_progressive(words, lexicon, flag_set):
@@ -89,7 +89,7 @@ def _iterate_license_rules(words: Words, lexicon: Lexicon, choices: Choices) -> 
 
 
 def _find_question_boxes(layout: Layout) -> list[Restriction]:
-    """Return the voices and forms of a recipient with which the grammar lacks a question."""
+    """Return the boxes of ditransitive questions that the grammar lacks, by voice and form of the recipient."""
     main = layout.clauses[0]
     if main.form.asked is None or not main.varies_dative:
         return []
@@ -103,7 +103,7 @@ def _find_question_boxes(layout: Layout) -> list[Restriction]:
 
 
 def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
-    """Return the main clauses whose adverb follows a relative clause on the subject."""
+    """Return the boxes of main clauses in which an adverb follows a relative clause on the subject."""
     main, *relatives = layout.clauses
     patterns = _AMBIGUOUS_QUESTIONS if main.form.mood is Mood.QUESTION else (WITHOUT_AUXILIARY,)
     if not main.adverbs or (main.form.is_modal and main.form.mood is Mood.STATEMENT):
@@ -117,7 +117,7 @@ def _find_ambiguous_boxes(layout: Layout) -> list[Restriction]:
 
 
 def _find_pair_boxes(layout: Layout) -> list[Restriction]:
-    """Return the relative clauses that end in two nouns: "the clerk that rescued the chefs and the librarians"."""
+    """Return the boxes of relative clauses that end in "the chefs and the librarians", which makes them ambiguous."""
     boxes: list[Restriction] = []
     for site in layout.clauses[1:] if layout.coordinations else ():
         for i, dative in enumerate(Dative) if site.varies_dative else ((0, site.dative),):
@@ -133,7 +133,7 @@ _AMBIGUOUS_QUESTIONS = tuple(
     for voice in Voice
     for polarity, negator in ((Polarity.POSITIVE, None), (Polarity.NEGATIVE, Negator.CONTRACTED))
 )
-"""Subsume the questions whose adverbs directly follow the subject."""
+"""Patterns of the questions in which adverbs directly follow the subject."""
 
 
 def _iterate_event_rules(constraints: Constraints) -> Iterator[Rule]:
@@ -147,7 +147,7 @@ def _iterate_event_rules(constraints: Constraints) -> Iterator[Rule]:
 
 
 def _restrict_clauses(event: Event, layout: Layout, sites: Iterable[ClauseSite]) -> list[Restriction]:
-    """Return, for each clause that can match *event*, the restriction under which it matches."""
+    """Return the values of variables with which a clause at one of *sites* matches *event*."""
     return [restriction for site in sites for restriction in list_restrictions(event, site, layout)]
 
 
@@ -156,7 +156,7 @@ def _make_event_boxes(*events: Event) -> Callable[[Layout], Sequence[Restriction
 
 
 def _restrict_relatives(event: Event, layout: Layout) -> list[Restriction]:
-    """Return the restrictions that make every relative clause match *event*."""
+    """Return the values of variables with which every relative clause matches *event*."""
     merged: list[dict[str, Allowed]] = [{}]
     for site in layout.clauses[1:]:
         pairs = product(merged, list_restrictions(event, site, layout))
@@ -174,7 +174,7 @@ def _find_word_boxes(lemma: str, layout: Layout) -> tuple[Restriction, ...]:
 
 
 def _find_word_positions(lemma: str, variable: Variable) -> Allowed:
-    """Return the positions of *lemma* among the values of a variable; empty if the variable does not hold words."""
+    """Return the positions of *lemma* among the values of a variable; none if the variable does not hold words."""
     if variable.name.endswith("det"):  # a pair of number and lemma
         return frozenset(i for i, pair in enumerate(variable.values) if pair[1] == lemma)
     if variable.group is None and not variable.name.endswith(("rel", "modal")):
@@ -186,7 +186,7 @@ def _find_word_positions(lemma: str, variable: Variable) -> Allowed:
 def find_verbs_without_progressive(
     words: Words, lexicon: Lexicon, flags: frozenset[Flag] = NO_PROGRESSIVE
 ) -> dict[Kind, Allowed]:
-    """Return the verbs with one of *flags*, such as stative verbs, of each kind that has some."""
+    """Return the positions of the verbs with one of *flags* (such as stative), for each kind that has such verbs."""
     flagged_by_kind: dict[Kind, Allowed] = {}
     for frame, verbs in words.verbs_by_frame.items():
         kind = Kind(frame.value)
@@ -206,7 +206,6 @@ def _find_progressive_boxes(verbs: dict[Kind, Allowed], layout: Layout) -> list[
 
 
 def _find_contraction_boxes(modals: Allowed, layout: Layout) -> list[Restriction]:
-    """Return the boxes in which one of *modals* has n't."""
     contracted = frozenset([NEGATIONS.index(Negator.CONTRACTED.value)])
     return [
         {f"{site.path}modal": modals, f"{site.path}negation": contracted}

@@ -1,4 +1,4 @@
-"""The nouns that verbs, adjectives and relativizers do not go with, by the sorts of the lexicon."""
+"""Combinations of nouns with verbs, adjectives and relativizers that the sorts of the nouns exclude."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from sentprobe.lexicon.words import MODIFIED, ROLES
 
 @dataclass(frozen=True, slots=True)
 class SortBan:
-    """Words of one kind, and the nouns that they do not go with in a role (MODIFIED unless they are verbs)."""
+    """The nouns that words of one kind do not take in a role of a verb, or as the modified noun of other words."""
 
     kind: Kind
     role: str
@@ -24,7 +24,7 @@ class SortBan:
 
 @lru_cache(maxsize=64)  # a task makes thousands of spaces from the same words
 def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
-    """Return the bans that the sorts impose; words with the same sorts share a ban, so that boxes stay few."""
+    """Return the bans by sort; words that exclude the same nouns share a ban, which keeps the number of boxes low."""
     nouns_by_sort: dict[str, set[int]] = {}
     for i, noun in enumerate(words.nouns):
         nouns_by_sort.setdefault(lexicon.get(noun, Kind.NOUN).sort, set()).add(i)
@@ -44,7 +44,7 @@ def find_sort_bans(words: Words, lexicon: Lexicon) -> tuple[SortBan, ...]:
 
 
 def find_asked_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> list[Restriction]:
-    """Return the boxes of verbs whose open participant the question word does not ask for."""
+    """Return the box of questions with a verb for which the question word (who, what) has the wrong sort."""
     main = layout.clauses[0]
     if main.form.asked is None:
         return []
@@ -56,7 +56,7 @@ def find_asked_boxes(words: Words, lexicon: Lexicon, layout: Layout) -> list[Res
 
 
 def find_sort_boxes(bans: Iterable[SortBan], layout: Layout) -> Iterator[Restriction]:
-    """Yield the boxes of a layout that sorts ban."""
+    """Yield the boxes of a layout in which a noun has a sort that its verb, adjective or relativizer excludes."""
     names = {variable.name for variable in layout.variables}
     for (kind, role, word, noun), ban in product(_list_sort_pairs(layout), bans):
         if (ban.kind, ban.role) == (kind, role) and {word, noun} <= names:
@@ -64,7 +64,7 @@ def find_sort_boxes(bans: Iterable[SortBan], layout: Layout) -> Iterator[Restric
 
 
 def _list_sort_pairs(layout: Layout) -> Iterator[tuple[Kind, str, str, str]]:
-    """Yield kind, role and variables of words and nouns that go together; a gap stands for the modified noun."""
+    """Yield kind, role, word variable and noun variable for each word and the noun whose sort it restricts."""
     for site in layout.clauses:
         kind = Kind(site.frame.value)
         yield Kind.RELATIVIZER, MODIFIED, f"{site.owner}rel", f"{site.owner}noun"

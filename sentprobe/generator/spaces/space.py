@@ -36,7 +36,7 @@ MAX_SENTENCES = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class EventBatch:
-    """Events of one layout: their positions in the request, and the value indices by variable."""
+    """Events of one layout: their positions among the requested indices, and their value indices by variable."""
 
     layout: Layout
     positions: NDArray[np.int64]
@@ -44,7 +44,7 @@ class EventBatch:
 
 
 class NumberedEvents(Protocol):
-    """Numbered events that are read in batches: those of a space, or derived from them."""
+    """Numbered events that are read in batches: the events of a space, or parsed events."""
 
     lexicon: Lexicon
     words: Words
@@ -53,14 +53,14 @@ class NumberedEvents(Protocol):
         """Return the number of events."""
 
     def batches(self, indices: counting.IndexArray) -> Iterator[EventBatch]:
-        """Yield the values of the events at *indices*, a batch for each layout."""
+        """Yield the events at *indices*, in a batch for each layout."""
 
 
 class Space:
-    """The events of the named templates over a vocabulary, under constraints.
+    """The events of the named templates, with words of a vocabulary, that satisfy constraints.
 
-    Finding the constraints that contradict each other takes longer than making the space. ``explained=False`` skips
-    this search, for callers that do not show the message of a Contradiction.
+    If no event satisfies the constraints, a search for the reason takes longer than making the space.
+    ``explained=False`` skips this search, for callers that do not show the message of the Contradiction.
 
     Raises:
         UsageError: an unknown template, vocabulary or word.
@@ -112,7 +112,7 @@ class Space:
         return self._ends[-1]
 
     def __len__(self) -> int:
-        """Return :meth:`count`, which must be below 2**63 here."""
+        """Return the number of events, which must be below 2**63; :meth:`count` has no limit."""
         return self.count()
 
     def __bool__(self) -> bool:
@@ -125,11 +125,11 @@ class Space:
         return self._decode_one(index % self.count()).event
 
     def events(self, indices: counting.IndexArray | Sequence[int]) -> Iterator[Event]:
-        """Yield the events at *indices*, in their order, lazily."""
+        """Yield the events at *indices*, in the order of *indices*; events are built only when needed."""
         yield from (drawn.event for drawn in self.decode(indices))
 
     def decode(self, indices: counting.IndexArray | Sequence[int]) -> Iterator[DrawnEvent]:
-        """Yield the drawn events at *indices*; see :meth:`events`."""
+        """Yield the events at *indices* as drawn events, in the order of *indices*."""
         numbers = list(map(int, indices))
         self._check_range(min(numbers, default=0), max(numbers, default=0))
         yield from map(self._decode_one, numbers)
@@ -149,18 +149,14 @@ class Space:
             raise IndexError(f"an index is outside a space of {self.count()} events")
 
     def index(self, event: Event) -> int:
-        """Return the index of *event* in the space.
-
-        Raises:
-            ValueError: the event is not in the space.
-        """
+        """Return the index of *event* in the space. Raises ValueError if the space lacks the event."""
         position = self.find(event)
         if position is None:
             raise ValueError("the event is not in the space")
         return position
 
     def find(self, event: Event) -> int | None:
-        """Return the index of *event* in the space, or None if it is not there."""
+        """Return the index of *event* in the space, or None if the space lacks the event."""
         read = None
         for box, end in zip(self._boxes, self._ends, strict=True):
             if box.layout is not read:  # the boxes of a layout are consecutive
@@ -180,7 +176,7 @@ class Space:
         The indices in *without* are excluded.
 
         Raises:
-            UsageError: *count* is not positive, larger than the rest of the space, or too large.
+            UsageError: *count* is not positive, or larger than the number of available events or than MAX_SENTENCES.
         """
         excluded = sorted(set(without))
         available = self.count() - len(excluded)
@@ -203,7 +199,7 @@ class Space:
         return counting.skip_excluded(excluded, counting.sample_distinct(count, available, rng))
 
     def batches(self, indices: counting.IndexArray) -> Iterator[EventBatch]:
-        """Yield the values of the events at *indices*, a batch for each layout."""
+        """Yield the events at *indices*, in a batch for each layout."""
         small = self.count() < 2**63
         numbers = np.asarray(indices, dtype=np.int64 if small else object)
         self._check_range(numbers.min(initial=0), numbers.max(initial=0))
@@ -225,7 +221,7 @@ class Space:
             )
 
     def _index_cells(self, numbers: counting.IndexArray) -> "_CellIndex":
-        """Return the cells of all boxes with elements at *numbers*."""
+        """Return the cells of the boxes that contain the events at *numbers*."""
         if len(numbers) >= len(self._boxes):
             return self._all_cells
         box_numbers = sorted({bisect_right(self._ends, number) for number in numbers.tolist()})
@@ -236,21 +232,22 @@ class Space:
         return _CellIndex([*zip(self._boxes, self._ends, strict=True)])
 
     def _explain_structure(self) -> str:
-        """Say why no structure of the templates has these moods, open participants and coordinations."""
+        """Return the reason why no structure of the templates has the chosen moods, questions and coordinations."""
         templates = f"the templates {', '.join(self.templates)}"
         if _build_layouts(self.templates, self.words, replace(self.choices, coordinations=(0,))):
             count = min(self.choices.coordinations)
             return f"no sentence of {templates} has {count} nouns without relative clauses to coordinate"
         if None not in self.choices.reflexives:
             roles = " or ".join(role.value for role in self.choices.reflexives if role is not None)
-            return f"no sentence of {templates} has a reflexive {roles}; only a recipient or transitive patient is"
+            who = "a recipient or the patient of a transitive verb"
+            return f"no sentence of {templates} has a reflexive {roles}; only {who} can be reflexive"
         if {*self.choices.moods} == {Mood.ORDER}:
-            return f"an order has no agent, and {templates} need one with a relative clause"
+            return f"an order has no agent, and {templates} need an agent with a relative clause"
         roles = " or ".join(role.value for role in self.choices.asked if role is not None)
         return f"the {roles} to ask for must stand in {templates}, without a relative clause"
 
     def _explain(self) -> str:
-        """Name the one or two constraints that leave no event."""
+        """Return a message that names the one or two constraints that no event satisfies."""
         for event in self.constraints.required:
             options = (
                 ("ask", event.asked, self.choices.asked),
@@ -273,7 +270,7 @@ class Space:
         return f"no sentence satisfies all of these together {where}: {texts}"
 
     def _describe_culprits(self, culprits: Sequence[Rule], where: str) -> str:
-        """Describe the contradiction between these rules, or between these rules and a choice of values."""
+        """Return a message on the contradiction between rules, or between rules and a choice of values."""
         if reasons := [rule.text for rule in culprits if rule.text.endswith("no form with n't")]:
             return f"{reasons[0]}; use the negator not"
         for name, layouts in self._widen_choices():
@@ -291,7 +288,7 @@ class Space:
         return f"{culprits[0].text} and {culprits[1].text} contradict each other {where}"
 
     def _widen_choices(self) -> Iterator[tuple[str, tuple[Layout, ...]]]:
-        """Yield the name of each choice, and the layouts with all its values allowed."""
+        """Yield the name of each choice, and the layouts of the space if all values of the choice are allowed."""
         language = self.lexicon.language
         all_values: dict[str, Any] = {
             "numbers": tuple(Number),
@@ -311,7 +308,7 @@ class Space:
 
 
 def join_batches(batches: Sequence[EventBatch]) -> EventBatch:
-    """Return batches of one layout as one."""
+    """Return one batch with the events of several batches of the same layout."""
     layout = batches[0].layout
     positions = np.concatenate([batch.positions for batch in batches])
     names = [variable.name for variable in layout.variables]
@@ -320,7 +317,7 @@ def join_batches(batches: Sequence[EventBatch]) -> EventBatch:
 
 
 class _CellIndex:
-    """The cells of boxes in order: where they start and end, and their layout and rank among its cells."""
+    """The cells of boxes, in order: first index, end, number of the layout, and position among the layout's cells."""
 
     def __init__(self, boxes: Sequence[tuple[counting.CountedBox, int]]) -> None:
         self.starts: list[int] = []
@@ -350,7 +347,7 @@ def _build_layouts(templates: tuple[str, ...], words: Words, choices: Choices) -
 
 
 def _iterate_main_forms(choices: Choices, is_modal: tuple[bool, ...]) -> Iterator[ClauseForm]:
-    """Yield the forms of main clauses; an order has no modal."""
+    """Yield the forms of main clauses that the choices allow; an order has no modal."""
     for mood in choices.moods:
         yield from (ClauseForm(fronting=f) for f in choices.frontings if f is not None and mood is Mood.STATEMENT)
         if None not in choices.frontings:
@@ -371,7 +368,7 @@ def _build_cached_layouts(
     negators: tuple[Negator, ...],
     forms: tuple[tuple[ClauseForm, ...], tuple[ClauseForm, ...]],
 ) -> tuple[Layout, ...]:
-    """Return the layouts of templates for all *counts* of modifiers and *forms* of main and relative clauses."""
+    """Return the layouts of templates for every combination of *counts* (of modifiers) and *forms* of clauses."""
     main, inner, adjectives, coordinations = counts
     main_forms, inner_forms = forms
     return tuple(
@@ -385,7 +382,7 @@ def _build_cached_layouts(
 
 
 def _find_boxes(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[tuple[Layout, counting.Box]]:
-    """Yield the boxes of the space, layout by layout, in a fixed order."""
+    """Yield each layout with each of its boxes after all rules are applied, in a fixed order."""
     rules = tuple(rules)
     for layout in layouts:
         boxes = [counting.build_full_box(layout)]
@@ -395,14 +392,14 @@ def _find_boxes(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[tu
 
 
 def _count_boxes(layouts: Iterable[Layout], rules: Iterable[Rule]) -> Iterator[counting.CountedBox]:
-    """Yield the boxes of the space that have elements."""
+    """Yield the boxes that contain at least one event after all rules are applied, with their sizes."""
     for layout, box in _find_boxes(layouts, rules):
         if (counted := counting.count_box(layout, box)).size:
             yield counted
 
 
 def _describe_choice(name: str, texts: Sequence[str]) -> str:
-    """Describe the contradiction between rules and a choice of values."""
+    """Return a message on the contradiction between rules and the choice *name*; *texts* describe the rules."""
     if name == "determiners" and POLARITY in texts:
         reason = "it needs a negation or question before it; add --determiner the"
         return f"any cannot be the only determiner here: {reason}"

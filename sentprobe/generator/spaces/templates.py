@@ -1,4 +1,4 @@
-"""Templates: the structures of sentences by name, from ``templates.toml``."""
+"""Templates: named structures of sentences, from ``templates.toml``."""
 
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -16,7 +16,7 @@ from sentprobe.lexicon.languages.language import Language
 
 @dataclass(frozen=True, slots=True)
 class ClausePattern:
-    """A relative clause's frame, gap and voice, and its kind, which gap and voice imply."""
+    """The structure of a relative clause; its gap and its voice imply its kind."""
 
     frame: Frame
     kind: ClauseKind
@@ -26,7 +26,7 @@ class ClausePattern:
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """One structure: the main frame, and the relative clauses by role, whose kinds name a sub-template."""
+    """The structure of a sentence: the frame of the main clause, and its relative clauses by the modified role."""
 
     name: str
     frame: Frame
@@ -35,7 +35,7 @@ class Pattern:
 
 @cache
 def _read_templates() -> tuple[Mapping[str, tuple[Pattern, ...]], Mapping[str, tuple[str, ...]]]:
-    """Return the patterns of each top-level template, and the collections."""
+    """Return the patterns of each template, and the templates of each named collection."""
     text = (files(__package__) / "templates.toml").read_text(encoding="utf-8")
     data = tomllib.loads(text)
     clauses = tuple(
@@ -60,7 +60,7 @@ def _build_patterns(name: str, template: Mapping[str, Any], clauses: tuple[Claus
 
 
 def list_template_names(*, deep: bool = False, language: Language = ENGLISH) -> tuple[str, ...]:
-    """Return the names of the templates that a language has; with *deep*, also those of the sub-templates.
+    """Return the names of the templates of a language; with *deep*, also the names of sub-templates.
 
     >>> list_template_names()[:5]
     ('intransitive', 'intransitive-rc', 'transitive', 'transitive-rc', 'transitive-rc-both')
@@ -81,19 +81,19 @@ def list_template_names(*, deep: bool = False, language: Language = ENGLISH) -> 
 
 
 def expand_templates(names: Iterable[str], language: Language) -> tuple[str, ...]:
-    """Return the names, and for `all` those of the templates that only the language has. Raises UsageError."""
+    """Return *names*, and for `all` also the language's own templates. Raises UsageError for a template it lacks."""
     names = tuple(names)
     for name in names:
         frames = {frame for pattern in find_patterns([name]) for frame in list_frames(pattern)}
         if missing := sorted(frames.difference(language.frames)):
             raise UsageError(
-                f"the template {name!r} needs {' and '.join(missing)} verbs, which {language.name} lacks here"
+                f"the template {name!r} needs {' and '.join(missing)} verbs, which sentprobe's {language.name} lacks"
             )
     return names + (language.more_templates if "all" in names else ())
 
 
 def list_frames(pattern: Pattern) -> tuple[Frame, ...]:
-    """Return the frames of the clauses of a pattern."""
+    """Return the frames of the clauses of a pattern, main clause first."""
     return (pattern.frame, *(clause.frame for _, clause in pattern.clauses))
 
 
@@ -104,7 +104,7 @@ def list_all_patterns() -> tuple[Pattern, ...]:
 
 @cache
 def find_pattern(frame: Frame, clauses: tuple[tuple[Role, ClausePattern], ...]) -> Pattern:
-    """Return the pattern of a frame with relative clauses. Raises LookupError.
+    """Return the pattern with this frame and these relative clauses. Raises LookupError if no template has it.
 
     >>> find_pattern(Frame.TRANSITIVE, ()).name
     'transitive'
@@ -116,7 +116,7 @@ def find_pattern(frame: Frame, clauses: tuple[tuple[Role, ClausePattern], ...]) 
 
 
 def find_event_pattern(event: Event) -> Pattern:
-    """Return the pattern of a complete event. Raises LookupError."""
+    """Return the pattern of a fully specified event. Raises LookupError if no template has it."""
     clauses = []
     for role, person in iterate_participants(event):
         if isinstance(relative := person.clause, RelativeClause):
@@ -128,7 +128,7 @@ def find_event_pattern(event: Event) -> Pattern:
 
 
 def find_patterns(names: Iterable[str]) -> tuple[Pattern, ...]:
-    """Return the distinct patterns of the named templates, sub-templates and collections. Raises UsageError.
+    """Return the patterns of the named templates, sub-templates and collections, each once. Raises UsageError.
 
     >>> [p.name for p in find_patterns(["transitive-rc.patient.intransitive"])]
     ['transitive-rc.patient.intransitive.src']

@@ -1,1 +1,1 @@
-"""The languages: one file each, with one :class:`~.language.Language` at its end, and their table."""
+"""The languages: a module for each language, which ends with its :class:`~.language.Language`, and their table."""

@@ -1,4 +1,4 @@
-"""German."""
+"""The language German: its inflected forms, word features and grammatical facts."""
 
 from collections.abc import Iterator
 from itertools import chain, product
@@ -17,7 +17,7 @@ _ARTICLES = {
     },
     "pl": dict.fromkeys(_GENDERS, ("die", "die", "den", "der")),
 }
-"""The forms of *der* by number, gender and case."""
+"""The forms of the article *der* by number, gender and case."""
 _RELATIVE_DATIVE_PLURAL = "denen"
 _NOUN_FORMS = tuple(f"NN.{number}.{case}" for number, case in product(_NUMBERS, _CASES))
 _AGREEMENTS = tuple(f"{number}.{case}.{gender}" for number, case, gender in product(_NUMBERS, _CASES, _GENDERS))
@@ -33,11 +33,11 @@ FORMS = {
     Kind.DETERMINER: tuple(f"ART.{agreement}" for agreement in _AGREEMENTS),
     Kind.RELATIVIZER: tuple(f"PRELS.{agreement}" for agreement in _AGREEMENTS if ".gen." not in agreement),
 }
-"""The forms of each kind: STTS tag, number, case and gender; or tag, number and tense."""
+"""The names of the forms of each kind: STTS tag, number, case and gender; for a finite verb, tag, number and tense."""
 
 
 def make_forms(lemma: str, kind: Kind, table: EntryValues, _ask: object = None) -> Iterator[tuple[str, str]]:
-    """Yield the forms of a word; an entry that lacks a principal part yields no form that depends on it.
+    """Yield each form of a word; without a principal part, such as the plural, the forms that depend on it are absent.
 
     >>> dict(make_forms("alt", Kind.ADJECTIVE, {}))["ADJA.sg.acc.masc"]
     'alten'
@@ -75,7 +75,7 @@ def _conjugate(lemma: str, table: EntryValues) -> Iterator[tuple[str, str]]:
 
 
 def _decline_adjective(lemma: str, number: str, case: str, gender: str) -> str:
-    """Return a form of the weak declension, after *der*."""
+    """Return a form of an adjective in the weak declension, which follows *der*."""
     is_short = number == "sg" and (case == "nom" or (case == "acc" and gender != "masc"))
     return f"{lemma.removesuffix('e')}e{'' if is_short else 'n'}"
 
@@ -85,17 +85,17 @@ def _decline_article(_lemma: str, number: str, case: str, gender: str) -> str:
 
 
 def find_noun_form(number: str, case: str) -> str:
-    """Return the name of a form of a noun."""
+    """Return the name of the form of a noun with this number and case."""
     return f"NN.{number}.{case}"
 
 
 def find_form(slot: str, number: str, case: str, gender: str) -> str:
-    """Return the name of the form of a determiner, relativizer or adjective."""
+    """Return the name of the form of a determiner, relativizer or adjective with this number, case and gender."""
     return f"{_SLOT_TAGS[slot]}.{number}.{case}.{gender}"
 
 
 def find_features(pos: str, _lemma: str, number: str, case: str, gender: str) -> str:
-    """Return the features of a word as in UD German-GSD, whose plural articles and pronouns have no gender.
+    """Return the features of a word as in UD German-GSD, where plural articles and pronouns have no gender.
 
     >>> find_features("DET", "der", "sg", "acc", "masc"), find_features("PRON", "der", "pl", "dat", "fem")
     ('Case=Acc|Definite=Def|Gender=Masc|Number=Sing|PronType=Art', 'Case=Dat|Number=Plur|PronType=Dem,Rel')

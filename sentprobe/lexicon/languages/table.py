@@ -1,4 +1,4 @@
-"""The table of languages."""
+"""The table of all languages by code."""
 
 from sentprobe.errors import UsageError, suggest
 from sentprobe.lexicon.languages.english import ENGLISH

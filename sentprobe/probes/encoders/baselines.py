@@ -1,7 +1,6 @@
-"""The baselines of Conneau et al. 2018 (section 4, Table 2): classifiers without sentence vectors.
+"""The baselines of Conneau et al. 2018 (section 4, Table 2): classifiers that use no sentence vectors.
 
-Naive Bayes uses sparse matrices: with 1,000 classes and the bigrams of 100,000 sentences a dense table would take 10
-GB. In tasks with probe words, *length* and *tfidf* get each as a feature, since probes get the same information.
+In tasks with probe words, the baselines *length* and *tfidf* use each probe word as a feature, as probes do.
 """
 
 from collections.abc import Callable, Sequence
@@ -22,10 +21,10 @@ _BATCH_ITEMS = 2_000
 
 
 class SparseNaiveBayes:
-    """Multinomial Naive Bayes with add-one smoothing, as in scikit-learn, on sparse matrices."""
+    """Multinomial Naive Bayes with add-one smoothing, as in scikit-learn; weights are sparse, to save memory."""
 
     def fit(self, features: Any, targets: Indices) -> "SparseNaiveBayes":
-        """Learn from a sparse matrix of weights (n, features) and the labels (n,) int64."""
+        """Learn from the term weights of n items, a sparse matrix (n, features), and their labels, (n,) int64."""
         from scipy.sparse import csr_array
 
         self.classes, index, counts = np.unique(targets, return_inverse=True, return_counts=True)
@@ -33,7 +32,7 @@ class SparseNaiveBayes:
         class_membership = csr_array(ones, shape=(len(self.classes), len(targets)))
         weights = csr_array(class_membership @ csr_array(features))
         totals = np.asarray(weights.sum(axis=1)).ravel() + weights.shape[1]
-        # log((w + 1) / total) is log1p(w) - log(total): 0 stays 0 in the first part, so the matrix stays sparse.
+        # log((w + 1) / total) = log1p(w) - log(total), and log1p(0) = 0, so the matrix stays sparse.
         weights.data = np.log1p(weights.data)
         self._weights = weights.T.tocsr()
         self._totals: NDArray[np.float64] = np.log(totals)
@@ -57,31 +56,31 @@ class SparseNaiveBayes:
 
 
 MAX_NGRAMS = 2
-"""The greatest n of *tfidf* n-grams; the paper has words and bigrams."""
+"""Length of the longest n-grams of *tfidf*; the paper uses words and bigrams."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoOptions:
-    """``majority`` and ``length`` have no options."""
+    """The empty options of ``majority`` and ``length``."""
 
 
 @dataclass(frozen=True, slots=True)
 class TfidfOptions:
-    """Options of ``tfidf``."""
+    """The options of the baseline ``tfidf``."""
 
     ngrams: int = 1
-    """1: words (the paper's NB-uni-tfidf); 2: words and bigrams (NB-bi-tfidf)."""
+    """1 for words (NB-uni-tfidf in the paper); 2 for words and bigrams (NB-bi-tfidf)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Majority:
-    """Predicts the most frequent training label; the first label wins a tie."""
+    """The baseline that predicts the most frequent training label; the first label wins a tie."""
 
     name: str = "majority"
     fingerprint: str = digest("majority")
 
     def predict(self, data: ProbeDataset, *, seed: int) -> Indices:
-        """Return the same label for each test item, (n,) int64; *seed* changes nothing."""
+        """Return the same label for each test item, (n,) int64; *seed* is ignored."""
         del seed
         counts = np.bincount(data.splits[Split.TRAIN].targets, minlength=len(data.labels))
         return np.full(len(data.splits[Split.TEST]), counts.argmax(), dtype=np.int64)
@@ -89,34 +88,34 @@ class Majority:
 
 @dataclass(frozen=True, slots=True)
 class Length:
-    """Logistic regression over the number of tokens, standardised, and the probe words one-hot."""
+    """Logistic regression on the standardised number of tokens and the one-hot probe words."""
 
     name: str = "length"
     fingerprint: str = digest("length")
 
     def predict(self, data: ProbeDataset, *, seed: int) -> Indices:
-        """Return a label for each test item, (n,) int64; *seed* changes nothing."""
+        """Return a label for each test item, (n,) int64; *seed* is ignored."""
         del seed
         vectorizer = import_module_of_extra("sklearn.feature_extraction").DictVectorizer()
-        # So weak a penalty is none in effect: with one number there is nothing to overfit.
+        # A large C makes the penalty negligible: a single number cannot be overfitted.
         regression = import_module_of_extra("sklearn.linear_model").LogisticRegression(C=1e4, max_iter=2000)
         return _fit_predict(vectorizer, regression, data, _make_length_features(data))
 
 
 @dataclass(frozen=True, slots=True)
 class Tfidf:
-    """Multinomial Naive Bayes, add-one smoothing, over scikit-learn's tf-idf of words, or of words and bigrams."""
+    """Multinomial Naive Bayes on tf-idf weights (scikit-learn's) of words, or of words and bigrams."""
 
     name: str = "tfidf"
     ngrams: int = 1
 
     @property
     def fingerprint(self) -> str:
-        """A digest of the method and its options."""
+        """A digest of the baseline's name and its option ``ngrams``."""
         return digest("tfidf", self.ngrams)
 
     def predict(self, data: ProbeDataset, *, seed: int) -> Indices:
-        """Return a label for each test item, (n,) int64; *seed* changes nothing."""
+        """Return a label for each test item, (n,) int64; *seed* is ignored."""
         del seed
         vectorizer = import_module_of_extra("sklearn.feature_extraction.text").TfidfVectorizer
         return _fit_predict(vectorizer(analyzer=self._extract_terms), SparseNaiveBayes(), data, lambda item: item)
@@ -133,13 +132,13 @@ _Item = tuple[Sequence[str], Sequence[str]]
 
 
 def build_plain_baseline(spec: Spec) -> Baseline:
-    """Return the baseline of ``majority`` or ``length``."""
+    """Return the baseline that the spec ``majority`` or ``length`` names."""
     read_options(spec, NoOptions())
     return (Majority if spec.kind == "majority" else Length)(spec.name)
 
 
 def build_tfidf(spec: Spec) -> Baseline:
-    """Return the baseline of ``tfidf``. Raises UsageError if an option is unknown, or ``ngrams`` is not 1 or 2."""
+    """Return the baseline of a spec ``tfidf``. Raises UsageError if ``ngrams`` is neither 1 nor 2."""
     options = read_options(spec, TfidfOptions())
     if options.ngrams > MAX_NGRAMS:
         raise UsageError(f"tfidf: option ngrams={options.ngrams}: 1 or {MAX_NGRAMS} is wanted")
@@ -152,7 +151,7 @@ def _fit_predict(
     from threadpoolctl import threadpool_limits
 
     train, test = data.splits[Split.TRAIN], data.splits[Split.TEST]
-    with threadpool_limits(limits=1):  # of the libraries that were loaded when *classifier* was made
+    with threadpool_limits(limits=1):  # affects libraries that are loaded already, as the classifier's is
         features = vectorizer.fit_transform([make_features(item) for item in _read_items(data, train)])
         classifier.fit(features, train.targets)
         answers = classifier.predict(vectorizer.transform([make_features(item) for item in _read_items(data, test)]))
@@ -168,12 +167,12 @@ def _read_items(data: ProbeDataset, items: Items) -> list[_Item]:
 
 
 def _name_probe_features(probes: Sequence[str]) -> list[str]:
-    """Return a feature name for each probe word; the name contains spaces, so it differs from all tokens."""
+    """Return a feature name for each probe word; its spaces distinguish it from the names of tokens."""
     return [f"probe {slot} is {word}" for slot, word in enumerate(probes)]
 
 
 def _make_length_features(data: ProbeDataset) -> Callable[[_Item], dict[str, float]]:
-    """Return a function from an item to its features; training items set the length scale."""
+    """Return a function that computes the features of an item; the training items standardise the length."""
     lengths = [len(tokens) for tokens, _ in _read_items(data, data.splits[Split.TRAIN])]
     mean, spread = float(np.mean(lengths)), float(np.std(lengths)) or 1.0
 

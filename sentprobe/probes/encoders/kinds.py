@@ -1,4 +1,4 @@
-"""The table of encoder kinds, and the functions that build encoders from specs."""
+"""The table of encoder kinds, and functions that build encoders from specs such as ``st:MODEL``."""
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from sentprobe.specs import Spec, check_names, parse_spec
 
 
 class SpecArgument(StrEnum):
-    """Whether a kind takes an argument after the colon."""
+    """Whether the specs of an encoder kind have an argument after the colon."""
 
     NONE = "none"
     OPTIONAL = "optional"
@@ -26,23 +26,28 @@ class SpecArgument(StrEnum):
 
 
 MODULES = {"probe": "torch", "sentence-transformers": "sentence_transformers"}
-"""The module that is present if an extra is installed, where it has another name than the extra."""
+"""The module that shows that an extra is installed, if its name is not that of the extra."""
 
 
 @dataclass(frozen=True, slots=True)
 class EncoderKind:
-    """A row of the table of encoders."""
+    """A kind of encoder or baseline, as the help lists it."""
 
-    name: str
     example: str
+    """A spec of this kind."""
     summary: str
     build: Callable[[Spec, int], Sequence[Encoder | Baseline]]
-    """Builds the encoders of a spec with the seed of the run."""
+    """Returns the encoders of a spec for the seed of the run."""
     argument: SpecArgument = SpecArgument.REQUIRED
     extra: str = ""
-    """The required extra of the distribution; empty: none."""
+    """The extra of sentprobe that must be installed; empty: none."""
     extra_for: str = ""
-    """The feature that needs the extra; empty: the kind itself."""
+    """The only feature that needs the extra; empty: the encoder itself needs it."""
+
+    @property
+    def name(self) -> str:
+        """The part of a spec before the argument and the options."""
+        return parse_spec(self.example).kind
 
     @property
     def pattern(self) -> str:
@@ -51,12 +56,12 @@ class EncoderKind:
 
     @property
     def installed(self) -> bool:
-        """Whether the extra is installed, or none is needed."""
+        """Whether the required extra is installed; true if none is required."""
         return not self.extra or find_spec(MODULES.get(self.extra, self.extra)) is not None
 
 
 def _load_builder(path: str, *, seeded: bool = False) -> Callable[[Spec, int], Sequence[Encoder | Baseline]]:
-    """Return a builder that imports its function, at ``module:function`` below this package, when it is called."""
+    """Return a builder that imports and calls ``module:function`` of this package, with the seed if *seeded*."""
 
     def build(spec: Spec, seed: int) -> Sequence[Encoder | Baseline]:
         module, _, name = path.partition(":")
@@ -78,7 +83,6 @@ _UNTRAINED_NETWORKS = {
 
 ENCODERS = (
     EncoderKind(
-        "bow",
         "bow:glove.6B.300d.txt",
         "average of word vectors, from a file (word2vec, fastText, GloVe) or random",
         _load_builder("files.word_files:build_bow", seeded=True),
@@ -89,7 +93,6 @@ ENCODERS = (
     *(
         EncoderKind(
             name,
-            name,
             f"untrained {network}; over random words or a file",
             _load_builder("trained.untrained:build_untrained", seeded=True),
             SpecArgument.OPTIONAL,
@@ -98,82 +101,70 @@ ENCODERS = (
         for name, network in _UNTRAINED_NETWORKS.items()
     ),
     EncoderKind(
-        "trained",
         "trained:enc/",
-        "an encoder that probe train made, by its folder; the folder alone is enough",
+        "an encoder that probe train wrote to a folder; the folder alone is enough",
         _load_builder("trained.trained_encoder:build_trained"),
         extra="probe",
     ),
     EncoderKind(
-        "st",
         "st:sentence-transformers/all-MiniLM-L6-v2",
         "a sentence-transformers model, by directory or hub name",
         _load_builder("models.sentence_transformer:load_sentence_transformer"),
         extra="sentence-transformers",
     ),
     EncoderKind(
-        "hf",
         "hf:google-bert/bert-base-uncased?layer=6&pool=mean",
         "layers of a transformers model, pooled over the tokens or at a named one",
         _load_builder("models.hf:load_hf"),
         extra="transformers",
     ),
     EncoderKind(
-        "openai",
         "openai:text-embedding-3-small?base_url=http://localhost:8000/v1",
         "a model behind an HTTP endpoint of the OpenAI embeddings kind",
         _load_builder("models.openai:load_openai"),
     ),
     EncoderKind(
-        "infersent",
         "infersent:infersent2.pkl?vectors=crawl-300d-2M.vec",
         "InferSent 1 or 2, from its published weights and word vectors",
         _load_builder("published.infersent:build_infersent"),
         extra="probe",
     ),
     EncoderKind(
-        "skipthought",
         "skipthought:skip-thoughts/?mode=combine",
         "Skip-Thought, uni, bi or both, from the folder of its published weights and tables",
         _load_builder("published.skipthought:build_skipthought"),
         extra="probe",
     ),
     EncoderKind(
-        "sdae",
         "sdae:model.npz?dictionary=words.tsv",
-        "a denoising auto-encoder (SDAE), from what its authors' code writes",
+        "a denoising auto-encoder (SDAE), from the files that its authors' code writes",
         _load_builder("published.sdae:build_sdae"),
         extra="probe",
     ),
     EncoderKind(
-        "file",
         "file:vectors.npz",
         "precomputed vectors: npz, npy, safetensors, Parquet, or the published look-up format",
         _load_builder("files.precomputed:build_precomputed"),
     ),
     EncoderKind(
-        "python",
         "python:mymodule:encode",
         "a function or object of yours; also SentEval's batcher, and MTEB's encoders",
         _load_builder("models.python:build_python", seeded=True),
     ),
     EncoderKind(
         "majority",
-        "majority",
-        "baseline: always the commonest label of training",
+        "baseline: always the most frequent training label",
         _load_builder("baselines:build_plain_baseline"),
         SpecArgument.NONE,
     ),
     EncoderKind(
         "length",
-        "length",
-        "baseline: a linear classifier of the length of the sentence, and the probe words",
+        "baseline: a linear classifier over the sentence length and the probe words",
         _load_builder("baselines:build_plain_baseline"),
         SpecArgument.NONE,
         extra="probe",
     ),
     EncoderKind(
-        "tfidf",
         "tfidf?ngrams=2",
         "baseline: Naive Bayes over tf-idf of words, or words and bigrams, and the probe words",
         _load_builder("baselines:build_tfidf"),
@@ -181,14 +172,14 @@ ENCODERS = (
         extra="probe",
     ),
 )
-"""The encoder kinds, in the order of the help."""
+"""The encoder kinds, in the order in which the help lists them."""
 
 USUAL_ENCODERS = ("bow", "bilstm-max?hidden=256")
-"""The specs of the default encoders of a run."""
+"""The specs of the encoders that a run uses by default."""
 
 
 def read_spec(text: str) -> Spec:
-    """Read the spec of an encoder; the folder of a trained encoder is a spec, too."""
+    """Parse the spec of an encoder; the path of a trained encoder's folder stands for ``trained:PATH``."""
     spec = parse_spec(text)
     path = f"{spec.kind}:{spec.argument}" if spec.argument else spec.kind
     if spec.kind in {kind.name for kind in ENCODERS} or not is_model_folder(Path(path)):
@@ -197,14 +188,14 @@ def read_spec(text: str) -> Spec:
 
 
 def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline]:
-    """Return the encoders of a spec; *seed* initializes random weights. Raises UsageError or EncoderError."""
+    """Return the encoders that a spec names; *seed* decides random weights. Raises UsageError or EncoderError."""
     spec = read_spec(spec) if isinstance(spec, str) else spec
     kind = find_kind(spec)
     check_installed([spec])
     bare, paths = split_erase_option(spec)
     plain, storage = cut_and_rounded.split_storage_options(bare)
     if paths and cut_and_rounded.UNCHANGED not in storage.variants:
-        raise UsageError(f"{spec}: {ERASE}= is of whole vectors; leave dims= and quantize= out")
+        raise UsageError(f"{spec}: {ERASE}= needs unchanged vectors; leave out dims= and quantize=")
     encoders = list(kind.build(plain, seed))
     label = spec.label or ""
     erased = list(make_erased_encoders(encoders, paths, label=label))
@@ -217,18 +208,15 @@ def make_encoders(spec: Spec | str, *, seed: int = 0) -> list[Encoder | Baseline
 
 
 def has_unchanged_vectors(spec: Spec) -> bool:
-    """Say whether a spec asks for the unchanged vectors of its encoder."""
+    """Return whether a spec has no option that cuts, rounds or erases vectors."""
     return not any(name in (*cut_and_rounded.STORAGE_OPTION_NAMES, ERASE) for name, _ in spec.options)
 
 
 def make_encoder(spec: Spec | str, *, seed: int = 0) -> Encoder:
-    """Return the one encoder that *spec* asks for; see :func:`make_encoders`.
+    """Return the encoder that a spec names; *seed* decides random weights. Raises UsageError or EncoderError.
 
     >>> make_encoder("bow?dim=4").encode(["the man slept"]).shape
     (1, 4)
-
-    Raises:
-        UsageError: the spec asks for several encoders, or for a baseline.
     """
     encoders = make_encoders(spec, seed=seed)
     if len(encoders) != 1:
@@ -239,7 +227,7 @@ def make_encoder(spec: Spec | str, *, seed: int = 0) -> Encoder:
 
 
 def check_installed(specs: Iterable[Spec], *libraries: str) -> None:
-    """Check the libraries that a command and its encoders need; the error names all missing extras at once."""
+    """Check that *libraries* and the extras of encoders are installed. Raises one error for all missing extras."""
     kinds = [find_kind(spec) for spec in specs]
     missing = {kind.pattern: kind.extra for kind in kinds if not (kind.installed or kind.extra_for)}
     require_libraries(*libraries, extras=missing.values())
@@ -248,7 +236,7 @@ def check_installed(specs: Iterable[Spec], *libraries: str) -> None:
 
 
 def find_kind(spec: Spec | str, *other_kinds: str) -> EncoderKind:
-    """Return the kind of encoder that *spec* asks for. Raises UsageError, which lists *other_kinds*, too."""
+    """Return the encoder kind of a spec. Raises UsageError; its list of known kinds includes *other_kinds*."""
     parsed = read_spec(spec) if isinstance(spec, str) else spec
     kinds = {kind.name: kind for kind in ENCODERS}
     if parsed.kind not in kinds:
@@ -265,15 +253,15 @@ def _unknown_encoder_error(spec: Spec, names: Sequence[str]) -> UsageError:
     path = Path(f"{spec.kind}:{spec.argument}" if spec.argument else spec.kind)
     if path.is_dir():
         model_folders = sorted(folder.name for folder in path.iterdir() if is_model_folder(folder))
-        inside = f"; in it are {', '.join(model_folders)}: name one of them" if model_folders else ""
-        return UsageError(f"{path}: not the folder of an encoder that probe train made{inside}")
+        inside = f"; it contains {', '.join(model_folders)}: name one of them" if model_folders else ""
+        return UsageError(f"{path}: not the folder of an encoder that probe train wrote{inside}")
     if "/" in spec.kind:
         return UsageError(f"{path}: there is no such folder")
     return UsageError(f"unknown encoder {spec.kind!r}{suggest(spec.kind, names)}; known: {', '.join(names)}")
 
 
 def parse_encoders(texts: Sequence[str]) -> list[Spec]:
-    """Return the specs of the encoders. Raises UsageError if a spec is wrong, or two have the same name."""
+    """Parse the specs of several encoders. Raises UsageError if a spec is wrong or two specs have the same name."""
     specs = [read_spec(text) for text in texts]
     check_names(specs)
     for spec in specs:

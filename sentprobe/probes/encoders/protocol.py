@@ -1,4 +1,4 @@
-"""The protocols of encoders and baselines, and the check of sentence vectors."""
+"""The protocols of encoders and baselines, their optional properties, and the check of sentence vectors."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
@@ -25,14 +25,14 @@ class EncoderError(SentprobeError):
 class Encoder(Protocol):
     """An object that encodes n sentences as n vectors of one width.
 
-    Optional properties are :class:`Capabilities`. An encoder of this package declares them in a property
-    ``capabilities``. For any other object, these attributes are read:
+    The encoders of this package declare optional properties in an attribute ``capabilities``, a :class:`Capabilities`.
+    Other objects may have these attributes in its place:
 
     - ``cacheable``, ``layer``, ``family``, ``step``, ``epoch``, ``seed``, ``notes``,
-      ``word_vectors(texts)``: as in :class:`Capabilities`
-    - ``together``: read as the property ``needs_all_sentences``
-    - ``truncated(sentences)``: read as ``count_truncated``
-    - ``in_order(sentences)``: read as ``bind_to_order``
+      ``word_vectors(texts)``: the property of the same name
+    - ``together``: the property ``needs_all_sentences``
+    - ``truncated(sentences)``: the property ``count_truncated``
+    - ``in_order(sentences)``: the property ``bind_to_order``
     """
 
     @property
@@ -41,7 +41,7 @@ class Encoder(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """A digest of everything that the vectors depend on, besides the sentence."""
+        """A digest of everything, except the sentence, that a sentence's vector depends on."""
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the sentence vectors, (n, dim) float32."""
@@ -49,7 +49,7 @@ class Encoder(Protocol):
 
 @runtime_checkable
 class Baseline(Protocol):
-    """A classifier that is reported beside the encoders and uses neither vectors nor a probe."""
+    """A classifier without sentence vectors, whose accuracy is reported beside the encoders."""
 
     @property
     def name(self) -> str:
@@ -57,14 +57,14 @@ class Baseline(Protocol):
 
     @property
     def fingerprint(self) -> str:
-        """A digest of everything that the predictions depend on, besides data and seed."""
+        """A digest of everything, except data and seed, that the predictions depend on."""
 
     def predict(self, data: "ProbeDataset", *, seed: int) -> "Indices":
-        """Learn from the training items and return a label for each test item, (n,) int64."""
+        """Learn from the training items of *data*; return a label for each test item, (n,) int64."""
 
 
 def check_vectors(vectors: object, *, sentences: Sequence[str], encoder: str) -> Vectors:
-    """Return the vectors as a contiguous (n, dim) float32 array. Raises EncoderError."""
+    """Return an encoder's output as a contiguous array, (n, dim) float32. Raises EncoderError if it is invalid."""
     array = np.asarray(vectors)
     if array.ndim != 2 or array.shape[1] == 0:
         raise EncoderError(f"encoder {encoder} returned an array of shape {array.shape}; wanted (sentences, dim)")
@@ -84,7 +84,7 @@ def check_vectors(vectors: object, *, sentences: Sequence[str], encoder: str) ->
 
 
 def digest(*parts: object) -> str:
-    """Return the sha256 (hexadecimal) of the texts of the parts; it depends on the borders between parts.
+    """Return the SHA-256 digest, in hexadecimal, of the list of the parts as texts.
 
     >>> digest("bow", 1) == digest("bow", 1), digest("bo", "w1") == digest("bow", 1)
     (True, False)
@@ -93,48 +93,53 @@ def digest(*parts: object) -> str:
 
 
 def missing_extra(what: str, *extras: str) -> EncoderError:
-    """Return the error that says how to install the extras that *what* needs."""
+    """Return an error with the command that installs the extras that *what* needs."""
     return EncoderError(f"{what} needs the extra: {format_install(*extras)}")
 
 
 T = TypeVar("T")
 TruncationCounter: TypeAlias = Callable[[Sequence[str]], int | None]
-"""Counts the sentences that an encoder truncates; None: unknown."""
+"""A function that returns how many of some sentences an encoder truncates; None: unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capabilities:
-    """Optional properties of an encoder at the time of reading."""
+    """Optional properties of an encoder, such as its layer and its notes for the user so far."""
 
     cacheable: bool = True
     """Whether the vectors are written to the embedding cache."""
     needs_all_sentences: bool = False
-    """Whether all sentences must be passed in one call."""
+    """Whether one call of ``encode`` must get all sentences."""
     layer: int | None = None
-    """The layer in a model of several layers."""
+    """The number of the layer of a model that the vectors are from; None: unknown."""
     position: str = ""
-    """The pooling, or the token whose state is read; empty: unknown."""
+    """The pooling method, or the token whose hidden state is the vector; empty: unknown."""
     family: str = ""
-    """The common name of the layers of a model, or of the checkpoints of a training."""
+    """A name that all layers of a model share, or all checkpoints of a training."""
     step: int | None = None
+    """The training step, if the encoder is a checkpoint."""
     epoch: float | None = None
     seed: int | None = None
     """The seed of random weights; None: the encoder has no random weights."""
     notes: tuple[str, ...] = ()
     """Notes for the user about the sentences encoded so far."""
     count_truncated: TruncationCounter | None = None
-    """Counts truncated sentences; None: the encoder cannot count them."""
+    """Returns how many of some sentences the encoder truncates; None: the encoder cannot count them."""
     word_vectors: Callable[[Sequence[str]], Vectors] | None = None
-    """Returns input word vectors, (n, width) float32: the average of the words in a text, zeros for an unknown word.
-    None: not available."""
+    """Returns the average input word vector of each text, (n, width) float32, zeros if no word is known.
+
+    None: the encoder has no word vectors.
+    """
     bind_to_order: Callable[[Sequence[str]], Encoder] | None = None
-    """Returns the encoder for the distinct sentences of the datasets, passed in their order. None: the order does not
-    matter."""
+    """Returns an encoder whose vectors belong to these sentences in order: the distinct sentences of all datasets.
+
+    None: the encoder does not depend on the order of sentences.
+    """
 
     def derive_variant(
         self, *, family: str, bind_to_order: Callable[[Sequence[str]], Encoder] | None = None
     ) -> "Capabilities":
-        """Return the capabilities of a variant, which is not cacheable since the base vectors are cached."""
+        """Return the properties of a variant, which is not cacheable, since the original vectors are cached."""
         return Capabilities(
             cacheable=False,
             layer=self.layer,
@@ -148,13 +153,13 @@ class Capabilities:
 
 
 def get_capabilities(encoder: Encoder | Baseline) -> Capabilities:
-    """Return the declared capabilities of an encoder, or those read from its attributes."""
+    """Return the optional properties that an encoder declares, or those that its attributes state."""
     declared = getattr(encoder, "capabilities", None)
     return declared if isinstance(declared, Capabilities) else read_attributes(encoder)
 
 
 def read_attributes(encoder: object, *, cacheable: bool = True) -> Capabilities:
-    """Return the capabilities in the attributes of a user's object; *cacheable* is the default of that attribute."""
+    """Return the properties that a user's object has as attributes; *cacheable* is the default of that property."""
     return Capabilities(
         cacheable=bool(getattr(encoder, "cacheable", cacheable)),
         needs_all_sentences=bool(getattr(encoder, "together", False)),
@@ -171,29 +176,29 @@ def read_attributes(encoder: object, *, cacheable: bool = True) -> Capabilities:
 
 
 def read_name(encoder: object) -> str:
-    """Return the name of a user's object, or of its class."""
+    """Return the attribute ``name`` of a user's object or, without it, its name in the source code."""
     return _read_typed(encoder, "name", str) or read_code_name(encoder)
 
 
 def read_code_name(encoder: object) -> str:
-    """Return the name of a function, or of the class of an object, in its source code."""
+    """Return the name of a function in the source code, or the name of an object's class."""
     name = _read_typed(encoder, "__name__", str) or ""
     return name.strip("<>") if name else type(encoder).__name__
 
 
 def read_fingerprint(encoder: object) -> str:
-    """Return the attribute ``fingerprint`` of a user's object; empty: it has none."""
+    """Return the attribute ``fingerprint`` of a user's object; an empty text if there is none."""
     return _read_typed(encoder, "fingerprint", str) or ""
 
 
 def count_truncated_sentences(encoder: Encoder, sentences: Sequence[str]) -> int | None:
-    """Return how many sentences an encoder truncates; None: unknown."""
+    """Return how many of the sentences an encoder truncates; None if unknown."""
     counter = get_capabilities(encoder).count_truncated
     return None if counter is None else counter(sentences)
 
 
 def collect_notes(encoders: Iterable[Encoder | Baseline]) -> list[str]:
-    """Return the notes of all encoders, in order."""
+    """Return the notes of all encoders for the user, in order."""
     return [note for encoder in encoders for note in get_capabilities(encoder).notes]
 
 

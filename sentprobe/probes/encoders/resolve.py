@@ -1,4 +1,4 @@
-"""Resolve the encoders that Python code passes: specs, models, functions, or lists."""
+"""Convert the encoders that a Python caller passes (specs, models, functions, lists) to encoders or specs."""
 
 import hashlib
 import inspect
@@ -16,17 +16,17 @@ from sentprobe.probes.encoders.variants.erasure import NO_ERASURE, add_erasure, 
 from sentprobe.specs import Spec, check_names
 
 EncoderArgument: TypeAlias = protocol.Encoder | protocol.Baseline | Spec | str | Callable[..., Any]
-"""A spec, an encoder, a function of a list of sentences, or an object with ``encode``."""
+"""A spec, an encoder, an object with ``encode``, or a function that takes a list of sentences."""
 EncodersArgument: TypeAlias = EncoderArgument | Iterable[EncoderArgument] | object
-"""One or several encoders; ``object``: a model of any library."""
+"""One or several encoders; the type ``object`` stands for a model of any library."""
 EncoderSource: TypeAlias = protocol.Encoder | protocol.Baseline | Spec
-"""An encoder, a baseline, or a spec for either."""
+"""An encoder, a baseline, or the spec of either."""
 Bindable = TypeVar("Bindable", bound=protocol.Encoder | protocol.Baseline)
 
 
 def resolve_encoders(argument: EncodersArgument) -> list[EncoderSource]:
-    """Return the encoders and specs of an argument, wrapping models. Raises UsageError or ArgumentTypeError."""
-    # A model of sentence-transformers can be called, and is a sequence of modules.
+    """Return the encoders and specs in an argument, with models wrapped. Raises UsageError or ArgumentTypeError."""
+    # A model of sentence-transformers is iterable, so a list cannot be recognized by iteration alone.
     if isinstance(argument, str | Spec) or is_encoder(argument):
         items: list[object] = [argument]
     elif isinstance(argument, Iterable) and not isinstance(argument, Mapping | bytes | type):
@@ -39,7 +39,7 @@ def resolve_encoders(argument: EncodersArgument) -> list[EncoderSource]:
 
 
 def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[protocol.Encoder | protocol.Baseline]:
-    """Return the encoders; *seed* initializes the encoders built from specs."""
+    """Return the encoders, building those that are specs; *seed* decides their random weights."""
     encoders: list[protocol.Encoder | protocol.Baseline] = []
     for source in sources:
         encoders += make_encoders(source, seed=seed) if isinstance(source, Spec) else [source]
@@ -49,7 +49,11 @@ def build_encoders(sources: Iterable[EncoderSource], *, seed: int) -> list[proto
 def expand_variants(
     sources: Iterable[EncoderSource], storage: StorageOptions, *, erase: Sequence[str] = ()
 ) -> list[EncoderSource]:
-    """Return the encoders with variants: cut or rounded vectors, and those without the labels of datasets *erase*."""
+    """Return the encoders and their variants, whose vectors are cut or rounded, or lack the labels of a dataset.
+
+    - storage: the widths and roundings of the variants
+    - erase: the paths of datasets, each of whose labels are erased from the vectors in a variant
+    """
     variants: list[EncoderSource] = []
     for source in sources:
         if isinstance(source, Spec):
@@ -65,26 +69,25 @@ def expand_variants(
 
 
 def depends_on_order(source: EncoderSource) -> bool:
-    """Say whether an encoder assigns vectors by the order of the sentences."""
+    """Return whether the vectors of an encoder belong to sentences by their order only."""
     return not isinstance(source, Spec) and protocol.get_capabilities(source).bind_to_order is not None
 
 
 def bind_to_sentence_order(encoders: Iterable[Bindable], texts: Iterable[Iterable[str]]) -> list[Bindable]:
-    """Return the encoders, bound to the order of all distinct sentences if they depend on it. Raises EncoderError."""
+    """Return the encoders; those that depend on order get all distinct sentences in order. Raises EncoderError."""
     unbound = list(encoders)
     if not any(map(depends_on_order, unbound)):
         return unbound
     sentences = list(dict.fromkeys(chain.from_iterable(texts)))
-    return [_bind_encoder(encoder, sentences) for encoder in unbound]
-
-
-def _bind_encoder(encoder: Any, sentences: Sequence[str]) -> Any:
-    bind = protocol.get_capabilities(encoder).bind_to_order
-    return encoder if bind is None else bind(sentences)
+    bound: list[Any] = []
+    for encoder in unbound:
+        bind = protocol.get_capabilities(encoder).bind_to_order
+        bound.append(encoder if bind is None else bind(sentences))
+    return bound
 
 
 def is_encoder(argument: object) -> bool:
-    """Say whether an object can be an encoder, and is neither a spec nor a list."""
+    """Return whether an object can be used as an encoder, as specs and lists cannot."""
     if inspect.isclass(argument):
         return False
     return isinstance(argument, protocol.Encoder | protocol.Baseline) or find_style(argument) is not None
@@ -93,11 +96,11 @@ def is_encoder(argument: object) -> bool:
 def unsupported_encoder_error(argument: object) -> ArgumentTypeError:
     """Return the error for an object that cannot be an encoder."""
     if inspect.isclass(argument):
-        subject = f"the class {argument.__name__}, of which no object was made yet,"
+        subject = f"the class {argument.__name__}, which must be instantiated first,"
     else:
         subject = f"a {type(argument).__name__}"
     expected = "a spec such as 'bow', a function of a list of sentences, an object with encode, or a list of these"
-    return ArgumentTypeError(f"{subject} is no encoder; wanted: {expected}")
+    return ArgumentTypeError(f"{subject} is not an encoder; wanted: {expected}")
 
 
 def _resolve_encoder(argument: object) -> EncoderSource:
@@ -113,11 +116,11 @@ def _resolve_encoder(argument: object) -> EncoderSource:
     name, fingerprint = protocol.read_code_name(argument), find_fingerprint(argument)
     if fingerprint or (inspect.isfunction(argument) and argument.__closure__ is None):
         return wrap_encoder(argument, name=name, fingerprint=fingerprint)
-    return wrap_encoder(argument, name=name, fingerprint=token_hex(), cacheable=False)  # it is never reused
+    return wrap_encoder(argument, name=name, fingerprint=token_hex(), cacheable=False)  # its results are never reused
 
 
 def find_fingerprint(model: Any) -> str:
-    """Return the fingerprint of an object, or a digest of the weights of a PyTorch model; empty: neither."""
+    """Return the fingerprint that an object states, or a digest of its weights if it is a PyTorch model; else ""."""
     stated = protocol.read_fingerprint(model)
     if stated or not callable(getattr(model, "state_dict", None)):
         return stated
@@ -125,7 +128,7 @@ def find_fingerprint(model: Any) -> str:
 
 
 FINGERPRINT_ATTRIBUTES = ("max_seq_length", "prompts", "default_prompt_name", "truncate_dim")
-"""Attributes of a sentence-transformers model that its vectors depend on."""
+"""Attributes of a sentence-transformers model, beside its weights, that its vectors depend on."""
 
 
 def _digest_weights(model: Any) -> str:

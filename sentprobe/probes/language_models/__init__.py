@@ -1,1 +1,1 @@
-"""Language models on minimal pairs."""
+"""Scores of language models on minimal pairs, and the accuracies that follow from them."""

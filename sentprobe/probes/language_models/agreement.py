@@ -1,31 +1,32 @@
-"""Distance and attractors of the agreement that a minimal pair tests, from the annotation of its good sentence."""
+"""The agreement of subject and verb that a minimal pair tests: the distance of the two, and attractors between them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 AGREEMENT = "subject_verb_agreement"
-"""BLiMP's ``linguistics_term`` of pairs with an error in agreement."""
+"""The value of BLiMP's field ``linguistics_term`` for pairs with an error in subject-verb agreement."""
 SUBJECTS = ("nsubj", "nsubj:pass")
 AUXILIARIES = ("aux", "aux:pass", "cop")
 
 
 class Agreement(NamedTuple):
-    """A subject and its finite verb, by position from 0."""
+    """The positions, from 0, of a subject and its finite verb in a sentence."""
 
     subject: int
     verb: int
 
     @property
     def between(self) -> range:
-        """The positions between them."""
+        """The positions between subject and verb."""
         return range(min(self) + 1, max(self))
 
 
 def describe_agreement(good: str, bad: str, tokens: Mapping[str, Any]) -> dict[str, str]:
-    """Return ``distance`` and ``attractors`` of a pair whose change touches a subject or its finite verb; else nothing.
+    """Return ``distance`` and ``attractors`` if the sentences differ in a subject or its finite verb; else nothing.
 
-    - distance: number of words between the subject and the verb
-    - attractors: number of nouns between them that differ in number from the verb (Linzen et al. 2016, section 2)
+    The distance is the number of words between subject and verb. Attractors are nouns between the two that differ in
+    number from the verb (Linzen et al. 2016, section 2); the value is their number.
+
     - tokens: columns of the good sentence in Universal Dependencies, as :mod:`.sentence_records` writes them
     """
     words = good.split(), bad.split()
@@ -46,7 +47,10 @@ def describe_agreement(good: str, bad: str, tokens: Mapping[str, Any]) -> dict[s
 
 
 def _find_agreements(tokens: Mapping[str, Sequence[Any]]) -> Iterator[Agreement]:
-    """Yield each subject with its finite verb, if the verb's form tells number; a relative pronoun is its noun."""
+    """Yield the positions of each subject and its finite verb, if the verb shows number.
+
+    The subject of a relative clause is the noun that the clause modifies, not the relative pronoun.
+    """
     heads, relations, features = ([*tokens[name]] for name in ("head", "deprel", "feats"))
     for place, relation in enumerate(relations):
         if relation not in SUBJECTS:
@@ -60,7 +64,7 @@ def _find_agreements(tokens: Mapping[str, Sequence[Any]]) -> Iterator[Agreement]
 
 
 def _is_relative(features: str) -> bool:
-    """Say whether the type of a pronoun, which may be of several (``Dem,Rel``), is relative."""
+    """Return whether a word's features include the pronoun type ``Rel``, alone or among others (``Dem,Rel``)."""
     types = (value.removeprefix("PronType=") for value in features.split("|") if value.startswith("PronType="))
     return any("Rel" in pronoun_type.split(",") for pronoun_type in types)
 

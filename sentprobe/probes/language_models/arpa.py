@@ -1,4 +1,4 @@
-"""N-gram models with back-off, from ARPA files."""
+"""The language model ``ngram:``, a back-off model in an ARPA file."""
 
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
@@ -19,41 +19,42 @@ START, END, UNKNOWN = "<s>", "</s>", "<unk>"
 
 NGram: TypeAlias = tuple[str, ...]
 NgramValues: TypeAlias = tuple[float, float]
-"""The probability and the back-off weight of an n-gram."""
+"""The probability and the back-off weight of an n-gram, as logarithms to base 10."""
 
 
 @dataclass(frozen=True, slots=True)
 class NgramOptions:
-    """Options of ``ngram:``."""
+    """The options of the language model ``ngram:``."""
 
     lower: bool = False
+    """Whether words are converted to lower case."""
 
 
 @dataclass(slots=True)
 class WordModel:
-    """A language model of the words of a vocabulary."""
+    """A language model with a fixed vocabulary of words."""
 
     name: str
     unknown: set[str] = field(default_factory=set, init=False)
-    """Unknown words met so far."""
+    """The words of the texts scored so far that are not in the vocabulary."""
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The note on unknown words, if there are any."""
+        """A note on unknown words, if there are any."""
         count = len(self.unknown)
         return (f"{self.name} lacks {count} words, such as {min(self.unknown)!r}.",) if count else ()
 
 
 @dataclass(slots=True)
 class NgramModel(WordModel):
-    """A back-off model (Katz 1987) with the logarithms, to base 10, of an ARPA file."""
+    """A back-off model (Katz 1987) in an ARPA file, which is read for each call of :meth:`score`."""
 
     read_entries: Callable[[Container[str]], tuple[Mapping[NGram, NgramValues], int]] = field(repr=False)
-    """Returns the n-grams over some words, and the order of the model."""
+    """Reads the n-grams over these words from the file; returns them and the order of the model."""
     lower: bool = False
 
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
-        """Return the scores of words and of the end; without an entry for unknown words, raise EncoderError."""
+        """Return the scores of each text's words and end. Raises EncoderError if an unknown word cannot be scored."""
         spans = [split_words(text) for text in texts]
         sentences = [
             [text[start:end].lower() if self.lower else text[start:end] for start, end in places]
@@ -81,7 +82,7 @@ class NgramModel(WordModel):
 
 
 def compute_log_probability(ngram: NGram, entries: Mapping[NGram, NgramValues]) -> float:
-    """Return the natural logarithm of the probability of the last word after the others."""
+    """Return the natural logarithm of the probability of an n-gram's last word, given the words before."""
     weight = 0.0
     while ngram not in entries:
         weight += entries.get(ngram[:-1], (0.0, 0.0))[1]
@@ -90,7 +91,7 @@ def compute_log_probability(ngram: NGram, entries: Mapping[NGram, NgramValues]) 
 
 
 def split_words(text: str) -> list[TextSpan]:
-    """Return the spans of the words of a text, as in the Penn Treebank; those between spaces if quotes do not match.
+    """Return the spans of a text's words by Penn Treebank rules or, if these fail because of quotes, at spaces.
 
     >>> [text[start:end] for text in ["He didn't go."] for start, end in split_words(text)]
     ['He', 'did', "n't", 'go', '.']
@@ -103,11 +104,11 @@ def split_words(text: str) -> list[TextSpan]:
         return split_at_spaces(text)
 
 
-def load_ngram_model(spec: Spec, device: str) -> NgramModel:  # noqa: ARG001 - the other kinds have one
-    """Return the model of ``ngram:FILE``, plain or compressed, whose file is read for each :meth:`NgramModel.score`.
+def load_ngram_model(spec: Spec, device: str) -> NgramModel:  # noqa: ARG001 - all loaders have this parameter
+    """Return the model of a spec ``ngram:FILE``; the file may be compressed. Raises UsageError.
 
-    A file may hold millions of n-grams; only those over the words of the texts are stored. Raises UsageError; reading
-    raises FormatError or SourceError.
+    A file may hold millions of n-grams, so only those over the words of the texts are stored when the model scores
+    texts. The model then raises FormatError or SourceError if the file cannot be read.
     """
     options = read_options(spec, NgramOptions())
     source = Source(spec.argument, "")
@@ -125,7 +126,7 @@ def load_ngram_model(spec: Spec, device: str) -> NgramModel:  # noqa: ARG001 - t
 
 
 def parse_arpa(lines: Iterable[str], words: Container[str]) -> tuple[dict[NGram, NgramValues], int]:
-    r"""Return the n-grams whose words are all in *words*, and the model's order. Raises FormatError.
+    r"""Return the n-grams of an ARPA file that have only these words, and the model's order. Raises FormatError.
 
     >>> text = "\\data\\\nngram 1=2\n\n\\1-grams:\n-0.5\tthe\t-0.2\n-0.7\tman\n\n\\end\\"
     >>> parse_arpa(text.splitlines(), {"the"})
@@ -144,12 +145,12 @@ def parse_arpa(lines: Iterable[str], words: Container[str]) -> tuple[dict[NGram,
             if entry := _parse_entry(line.split(), order, words, number):
                 entries[entry[0]] = entry[1]
     if not is_filled or line != "\\end\\":
-        raise FormatError("no ARPA file: it has no n-grams, or does not end with \\end\\")
+        raise FormatError("not an ARPA file: it has no n-grams, or does not end with \\end\\")
     return entries, order
 
 
 def _parse_entry(fields: list[str], order: int, words: Container[str], number: int) -> tuple[NGram, NgramValues] | None:
-    """Return the n-gram of a line and its values, or None if it has a word that is not in *words*."""
+    """Return a line's n-gram and its values; None if it has a word that is not in *words*. Raises FormatError."""
     try:
         if len(fields) not in (order + 1, order + 2):
             raise ValueError
@@ -158,4 +159,4 @@ def _parse_entry(fields: list[str], order: int, words: Container[str], number: i
             return None
         return ngram, (float(fields[0]), float(fields[order + 1]) if len(fields) == order + 2 else 0.0)
     except ValueError:
-        raise FormatError(f"line {number}: a logarithm, {order} words and perhaps a weight are wanted") from None
+        raise FormatError(f"line {number}: a logarithm, {order} words and an optional weight are wanted") from None

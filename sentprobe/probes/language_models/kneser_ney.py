@@ -1,4 +1,4 @@
-"""N-gram models by interpolated modified Kneser-Ney smoothing (Chen and Goodman 1999, section 3), as ARPA files."""
+"""Train n-gram models: interpolated modified Kneser-Ney smoothing (Chen and Goodman 1999, section 3)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,35 +15,36 @@ Integers: TypeAlias = NDArray[np.int64]
 Numbers: TypeAlias = NDArray[np.float64]
 SPECIAL = (START, END, UNKNOWN)
 FALLBACK_DISCOUNTS = (0.0, 0.5, 1.0, 1.5)
-"""Discounts of counts 0, 1, 2 and more, where the text is too small to estimate them."""
+"""The discounts of counts 0, 1, 2 and above 2 for texts that are too small to estimate them."""
 
 
 @dataclass(frozen=True, slots=True)
 class NgramLevel:
-    """The different n-grams of one length, in the order of their contexts and words."""
+    """All different n-grams of one length, sorted by context and last word; each field has a value for each n-gram."""
 
     words: Integers
-    """The number of the last word of each."""
+    """The number of the last word."""
     contexts: Integers
-    """The place, in the level below, of the n-gram without its last word."""
+    """The place, among the n-grams that are one word shorter, of the n-gram without its last word."""
     suffixes: Integers
-    """The place, in the level below, of the n-gram without its first word."""
+    """The place, among the n-grams that are one word shorter, of the n-gram without its first word."""
     counts: Integers
-    """How often each occurs."""
+    """How often the n-gram occurs."""
     is_initial: NDArray[np.bool_]
-    """Whether it begins with the start of a sentence."""
+    """Whether the n-gram begins with the start of a sentence."""
 
 
 def count_ngrams(tokens: Integers, order: int, words: int) -> list[NgramLevel]:
-    """Return the n-grams of *tokens* up to a length; each sentence begins with token 0, and no n-gram spans two.
+    """Return the n-grams of each length from 1 to *order* in a text, except lengths that no sentence reaches.
 
-    There is no level for lengths that no sentence reaches.
+    - tokens: the numbers of all words of the text; each sentence begins with 0, and n-grams lie within sentences
+    - words: number of different words
     """
     starts = np.flatnonzero(tokens == 0)
     offsets = np.arange(len(tokens)) - np.repeat(starts, np.diff(starts, append=len(tokens)))
     zeros = np.zeros(words, dtype=np.int64)
     levels = [NgramLevel(np.arange(words), zeros, zeros, np.bincount(tokens, minlength=words), np.arange(words) == 0)]
-    numbers = tokens  # of the n-gram that ends at each token
+    numbers = tokens  # for each token, the number of the n-gram of the current length that ends there
     for length in range(2, order + 1):
         ends = np.flatnonzero(offsets >= length - 1)
         if not len(ends):
@@ -59,12 +60,12 @@ def count_ngrams(tokens: Integers, order: int, words: int) -> list[NgramLevel]:
 
 
 def smooth_ngrams(levels: Sequence[NgramLevel]) -> list[tuple[Numbers, Numbers]]:
-    """Return the probability of each n-gram of each level, and the back-off weight of each as a context."""
-    lower_order = np.full(1, 1 / (len(levels[0].words) - 1))  # uniform over all but the start
+    """Return, for each length of n-grams, their probabilities and their back-off weights as contexts."""
+    lower_order = np.full(1, 1 / (len(levels[0].words) - 1))  # uniform over all words except the start
     smoothed: list[tuple[Numbers, Numbers]] = []
     for length, level in enumerate(levels, 1):
         counts = level.counts
-        if length < len(levels):  # the number of different words before it; none is before the start
+        if length < len(levels):  # the count is the number of different words before; none precedes the start
             predecessors = np.bincount(levels[length].suffixes, minlength=len(counts))
             counts = np.where(level.is_initial, counts, predecessors)
         if length == 1:
@@ -83,7 +84,7 @@ def smooth_ngrams(levels: Sequence[NgramLevel]) -> list[tuple[Numbers, Numbers]]
 
 
 def estimate_discounts(counts: Integers) -> Numbers:
-    """Return the discounts of counts 0, 1, 2 and more (Chen and Goodman 1999, equation 17).
+    """Return the discounts of counts 0, 1, 2 and above 2 (Chen and Goodman 1999, equation 17).
 
     >>> estimate_discounts(np.array([1] * 8 + [2] * 4 + [3] * 2 + [4])).tolist()
     [0.0, 0.5, 1.25, 2.0]
@@ -98,9 +99,9 @@ def estimate_discounts(counts: Integers) -> Numbers:
 
 
 def train_ngrams(texts: Sequence[str], *, order: int, words: int) -> Iterator[str]:
-    """Yield the lines of an ARPA file of n-grams up to *order* over the *words* most frequent words of *texts*.
+    """Train a model of n-grams up to the length *order* on texts; yield the lines of its ARPA file.
 
-    All rarer words count as one, the unknown word.
+    The vocabulary has the *words* most frequent words; all others count as the unknown word.
     """
     frequent = [word for word in learn_vocabulary(texts, words=words).words if word not in SPECIAL]
     names = [*SPECIAL, *frequent]
@@ -114,7 +115,7 @@ def train_ngrams(texts: Sequence[str], *, order: int, words: int) -> Iterator[st
 def format_arpa(
     levels: Sequence[NgramLevel], smoothed: Sequence[tuple[Numbers, Numbers]], names: Sequence[str]
 ) -> Iterator[str]:
-    """Yield the lines of an ARPA file."""
+    """Yield the lines of an ARPA file with these n-grams; *smoothed* has their probabilities and weights by length."""
     yield "\\data\\\n"
     yield from (f"ngram {length}={len(level.words)}\n" for length, level in enumerate(levels, 1))
     texts: list[str] = []

@@ -1,4 +1,4 @@
-"""Accuracies of language models on minimal pairs: by paradigm and phenomenon, with paired tests."""
+"""The accuracies of language models on minimal pairs, by paradigm and phenomenon, and paired tests of models."""
 
 import csv
 import io
@@ -31,11 +31,15 @@ COLUMN_NAMES = (
     *("chance", "first", "second", "first_accuracy", "second_accuracy", "draws", "difference", "low", "high"),
     *("wins", "losses", "sign_p", "sign_p_corrected", "t_p", "t_p_corrected"),
 )
-"""The columns of the records beside the field that breaks accuracy down."""
+"""The columns of the records, except the field by whose values accuracy is broken down."""
 
 
 def check_column(pairs: Sequence[sp.SentencePair], by: str) -> None:
-    """Raise UsageError if no pair has a field, its name is a column's, or its values are too many texts."""
+    """Raise UsageError if accuracy cannot be broken down by the field *by*.
+
+    The reason may be that no pair has the field, that the output has a column of this name, or that the field has too
+    many values that are not numbers.
+    """
     if by in COLUMN_NAMES:
         raise UsageError(f"--by {by}: the output has a column of this name; rename the field of the pairs")
     names = [*dict.fromkeys(chain.from_iterable(pair.columns for pair in pairs))]
@@ -49,7 +53,7 @@ def check_column(pairs: Sequence[sp.SentencePair], by: str) -> None:
 
 
 def read_scores_files(specs: Sequence[Spec]) -> list[Spec | StoredScores]:
-    """Return the specs, those of files replaced by their scores; raise UsageError if two models have one name."""
+    """Return the specs, with stored scores in place of ``scores:FILE``. Raises UsageError for a repeated name."""
     models = [load_stored_scores(spec) if spec.kind == SCORES else spec for spec in specs]
     check_distinct("model", [model.name for model in models])
     return models
@@ -57,7 +61,7 @@ def read_scores_files(specs: Sequence[Spec]) -> list[Spec | StoredScores]:
 
 @dataclass(frozen=True)
 class PairScores:
-    """The scores of one model."""
+    """The scores of a language model for the good and bad sentences of pairs."""
 
     model: str
     good: Sequence[float]
@@ -66,7 +70,7 @@ class PairScores:
 
     @cached_property
     def answers(self) -> sp.PairAnswers:
-        """Whether the good sentence scores higher."""
+        """Whether the good sentence of each pair scores higher, in two rows that differ for ties, (2, pairs)."""
         return sp.compare_scores(self.good, self.bad)
 
 
@@ -78,7 +82,7 @@ def load_or_find_scores(
     *,
     device: str = "",
 ) -> PairScores:
-    """Return the scores of a model, which is loaded, or of a file. Raises SentprobeError."""
+    """Return the scores of pairs, from stored scores or by the model of a spec. Raises SentprobeError."""
     if isinstance(model, Spec):
         return score_pairs(load_language_model(model, device=device), pairs, kind, reporter)
     scores = model.find_scores(pairs, kind)
@@ -88,7 +92,7 @@ def load_or_find_scores(
 def score_pairs(
     model: LanguageModel, pairs: Sequence[sp.SentencePair], kind: ScoreKind, reporter: Reporter
 ) -> PairScores:
-    """Return the scores of both sentences of each pair; raise UsageError if the model scores no tokens of a text."""
+    """Return a model's scores of both sentences of each pair. Raises UsageError if tokens have no score."""
     texts = [*dict.fromkeys(chain.from_iterable((pair.good, pair.bad) for pair in pairs))]
     reporter.begin(f"score with {shorten(model.name)}", len(texts))
     regions = [pair.find_regions() for pair in pairs]
@@ -108,7 +112,11 @@ def score_pairs(
 
 
 class PairGroup(NamedTuple):
-    """The rows of a paradigm or a value of another field, of a phenomenon (without value), or all rows (neither)."""
+    """A group of pairs with an accuracy of its own.
+
+    - value: the paradigm, or the value of another field; empty for a phenomenon and for the group of all pairs
+    - rows: the positions of the group's pairs
+    """
 
     phenomenon: str
     value: str
@@ -117,47 +125,48 @@ class PairGroup(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairComparison(tested.TestedDifference):
-    """Two models on the pairs of one paradigm, or of one value of another field."""
+    """A comparison of two models on the pairs of one paradigm, or of one value of another field."""
 
     value: str
+    """The paradigm, or the value of the other field."""
     shares: tuple[float, float]
 
     @property
     def accuracies(self) -> tuple[float, float]:
-        """The accuracies of both models."""
+        """The accuracies of both models, from 0 to 1."""
         return self.shares
 
 
 @dataclass(frozen=True)
 class PairResults:
-    """The scores of models on the same pairs."""
+    """The scores of several models on the same pairs, and the accuracies that follow from them."""
 
     pairs: Sequence[sp.SentencePair]
     kind: ScoreKind
     scores: Sequence[PairScores]
     by: str = PARADIGM
-    """The field whose values have figures of their own."""
+    """The field by whose values accuracy is broken down."""
     matched: Sequence[tuple[PairScores, PairScores]] | None = None
-    """The models to compare; None: each two."""
+    """The pairs of models to compare; None: all pairs of models."""
     correction: Correction = Correction.HOLM
     provenances: tuple[Provenance, ...] = ()
-    """Commands and versions, if the scores are from a results folder."""
+    """The commands and versions that produced the scores, if these are from a results folder."""
 
     @cached_property
     def units(self) -> NDArray[np.int64]:
-        """The unit of each pair."""
+        """The number of each pair's unit; pairs whose good sentences have the same words are one unit."""
         return np.array(sp.number_units(self.pairs))
 
     @cached_property
     def frequency_answers(self) -> sp.PairAnswers:
-        """The answers of the unigram model."""
+        """The answers of a unigram model, (2, pairs)."""
         return sp.answer_by_frequency(self.pairs, self.units.tolist())
 
     @cached_property
     def groups(self) -> list[PairGroup]:
-        """A group for each paradigm, each phenomenon of several paradigms, and all pairs if there are several.
+        """A group for each paradigm, each phenomenon with several paradigms, and all pairs if there are several groups.
 
-        With another field :attr:`by`, there is a group for each of its values, or for bins of many numbers.
+        With another field :attr:`by`, a group for each of its values, or for each bin if it has many numbers.
         """
         rows: dict[str, dict[str, list[int]]] = {}
         if self.by == PARADIGM:
@@ -175,15 +184,15 @@ class PairResults:
         return groups if len(groups) == 1 else [*groups, PairGroup("", "", np.arange(len(self.pairs)))]
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return a flat record for each group and model, and for each comparison; all have the same keys."""
+        """Return a record for each group and model, and for each comparison; all records have the same keys."""
         return fill_missing_keys(self.to_accuracy_records(), self.to_comparison_records())
 
     def to_accuracy_records(self) -> list[dict[str, Any]]:
-        """Return a flat record for each group and model."""
+        """Return a record for each group and model."""
         return [self._build_record(group, scores) for group in self.groups for scores in self.scores]
 
     def to_comparison_records(self) -> list[dict[str, Any]]:
-        """Return a flat record for each comparison."""
+        """Return a record for each comparison of two models."""
         return [
             {
                 self.by: comparison.value,
@@ -212,7 +221,7 @@ class PairResults:
 
     @cached_property
     def comparisons(self) -> list[PairComparison]:
-        """Each two models on each paradigm, with corrected p-values."""
+        """The comparisons of models on each paradigm, or value of another field, with corrected p-values."""
         groups = [group for group in self.groups if group.value]
         matched = combinations(self.scores, 2) if self.matched is None else self.matched
         cases = [(group, first, second) for first, second in matched for group in groups]
@@ -230,7 +239,7 @@ class PairResults:
         ]  # fmt: skip
 
     def build_tables(self, *, intervals: bool) -> Iterator[tuple[str, Grid, str]]:
-        """Yield the table of accuracies and, of several models, that of comparisons, each with notes."""
+        """Yield the table of accuracies and, if models are compared, that of comparisons: title, table and notes."""
         yield "", *self.build_accuracy_grid(intervals=intervals)
         if self.comparisons:
             yield "", *self.build_comparison_grid()
@@ -258,7 +267,7 @@ class PairResults:
         return GridRow(label, group.phenomenon, tuple(map(GridCell, texts)))
 
     def _describe(self) -> str:
-        """Return the notes on the accuracies, one a line."""
+        """Return the notes on the accuracies, one per line."""
         ties = [(scores.model, int((scores.answers[0] != scores.answers[1]).sum())) for scores in self.scores]
         identical = sum(pair.good == pair.bad for pair in self.pairs)
         notes = (

@@ -1,4 +1,4 @@
-"""Scores of language models in a results folder: a file for each model, and one for the pairs that they scored."""
+"""Scores of language models in a results folder: a file for each model, and a file for the pairs that it scored."""
 
 import hashlib
 import json
@@ -28,16 +28,16 @@ LM_FORMAT = "sentprobe-lm 1"
 FOLDER = "lm"
 
 PairTables: TypeAlias = tuple[PairResults, ...]
-"""Results of models, for each set of pairs and kind of score."""
+"""The results of all models, for each set of pairs and each kind of score."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LanguageModelResult:
-    """The scores of a model on the pairs of a file, and their provenance."""
+    """A model's scores of the pairs in a file, and how they were computed."""
 
     spec: str
     fingerprint: str
-    """A digest of the model's files or commit; empty if unknown, and the model scores the pairs again."""
+    """A digest of the model's files or commit; empty: unknown, so that the scores are not reused."""
     pairs: str
     """The digest of the pairs, which is the name of their file."""
     kind: ScoreKind
@@ -49,12 +49,15 @@ class LanguageModelResult:
 
     @property
     def scores(self) -> PairScores:
-        """The scores as ``probe lm`` computes them."""
+        """The scores and notes, without their provenance."""
         return PairScores(self.model, self.good, self.bad, self.notes)
 
 
 class PairFolder:
-    """The results folder of a command that scores pairs; ``reused`` lists the specs whose scores the folder had."""
+    """A results folder, in which scores of pairs are looked up or written.
+
+    ``reused`` lists the specs of the models whose scores were in the folder.
+    """
 
     def __init__(self, path: Path, pairs: Sequence[SentencePair], *, command: str) -> None:
         self.reused: list[str] = []
@@ -67,9 +70,9 @@ class PairFolder:
     def measure(
         self, model: Spec | StoredScores, kind: ScoreKind, reporter: Reporter, *, device: str = ""
     ) -> PairScores:
-        """Return the scores of a model: those in the folder, or new ones, which are written. Raises SentprobeError.
+        """Return a model's scores from the folder; if they are missing, compute and write them. Raises SentprobeError.
 
-        A damaged file, or scores of a model whose files have changed, are replaced.
+        Scores in a damaged file, or of a model whose files have changed since, are computed again.
         """
         spec = model if isinstance(model, Spec) else model.spec
         fingerprint = compute_fingerprint(spec)
@@ -89,7 +92,7 @@ class PairFolder:
         return scores
 
     def _write(self, path: Path, text: str) -> None:
-        """Write a result, and before it the pairs that it needs, unless the folder has them."""
+        """Write a result and, if they are missing in the folder, the pairs that it belongs to."""
         pairs_path = self._folder / f"{self._digest}.jsonl"
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
@@ -101,7 +104,7 @@ class PairFolder:
 
 
 def compute_fingerprint(spec: Spec) -> str:
-    """Return a digest of the files of a model, or of its commit; empty for functions and files of scores."""
+    """Return a digest of a model's files or of its commit; an empty text for functions and stored scores."""
     path = Path(spec.argument).expanduser()
     if spec.kind == "hf":
         return find_model(spec.argument, revision=dict(spec.options).get("revision", "")).content
@@ -112,13 +115,13 @@ def compute_fingerprint(spec: Spec) -> str:
 
 
 def build_lm_file_name(spec: Spec, kind: ScoreKind, pairs_digest: str) -> str:
-    """Return the file name of a model's result."""
+    """Return the name of the file for a model's scores of these pairs."""
     safe_name = re.sub(r"[^A-Za-z0-9_.=-]+", "_", spec.name[-60:]).lstrip(".")
     return f"{safe_name}.{kind}.{digest(spec, kind, pairs_digest)[:8]}.json"
 
 
 def digest_pairs(text: str) -> str:
-    """Return the digest of the text of :func:`format_pairs`, which names its file."""
+    """Return the digest of the text of pairs (:func:`format_pairs`), which is the name of their file."""
     return digest(text)[:16]
 
 
@@ -135,7 +138,7 @@ def format_pairs(pairs: Sequence[SentencePair]) -> str:
 
 
 def parse_pairs(text: str) -> list[SentencePair]:
-    """Return the pairs of :func:`format_pairs`."""
+    """Parse pairs from JSONL; the inverse of :func:`format_pairs`."""
     return [build_pair(parse_json(line)) for line in text.splitlines()]
 
 
@@ -143,12 +146,12 @@ def format_lm_result(result: LanguageModelResult) -> str:
     """Return a result as JSON; the inverse of :func:`parse_lm_result`."""
     value = {"format": LM_FORMAT, **asdict(result)}
     for name in ("good", "bad"):
-        value[name] = " ".join(map(repr, value[name]))  # indented JSON would write one number a line
+        value[name] = " ".join(map(repr, value[name]))  # indented JSON would have a line for each number
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
 def parse_lm_result(text: str | bytes, *, source: str) -> LanguageModelResult:
-    """Parse a result; raise ResultsError, which names *source*, if the text is in another format."""
+    """Parse a result from JSON; the inverse of :func:`format_lm_result`. Raises ResultsError, which names *source*."""
     try:
         value = parse_json(text)
         if value.pop("format") != LM_FORMAT:
@@ -166,7 +169,7 @@ def parse_lm_result(text: str | bytes, *, source: str) -> LanguageModelResult:
 
 
 def _find_result(path: Path) -> LanguageModelResult | None:
-    """Return the result in a file; None if it is missing or damaged."""
+    """Return the result in a file; None if the file is missing or damaged."""
     try:
         return parse_lm_result(path.read_bytes(), source=str(path))
     except (OSError, ResultsError):
@@ -174,9 +177,10 @@ def _find_result(path: Path) -> LanguageModelResult | None:
 
 
 def read_pair_tables(directories: Sequence[Path]) -> PairTables:
-    """Return the results in results folders, joined by pairs and kind of score; a repeated name has its folder before.
+    """Return the results in results folders, joined by pairs and kind of score.
 
-    Raises UsageError or ResultsError if a file is unreadable.
+    If several models have the same name, each name begins with its folder. Raises UsageError or ResultsError if a file
+    cannot be read.
     """
     groups: dict[tuple[str, ScoreKind], list[tuple[Path, LanguageModelResult]]] = {}
     for directory in directories:
@@ -206,7 +210,7 @@ def _read_stored_pairs(path: Path) -> list[SentencePair]:
     try:
         text = path.read_bytes().decode()
     except FileNotFoundError:
-        raise ResultsError(f"{path}: missing; the scores beside it are of its pairs: run probe lm again") from None
+        raise ResultsError(f"{path}: missing; it held the pairs of the scores beside it: run probe lm again") from None
     except UnicodeDecodeError:
         raise ResultsError(f"{path}: not UTF-8") from None
     if digest_pairs(text) != path.stem:
@@ -215,18 +219,18 @@ def _read_stored_pairs(path: Path) -> list[SentencePair]:
 
 
 def select_models(tables: PairTables, model: str) -> PairTables:
-    """Return the results of one model."""
+    """Return the results of the model with this name."""
     chosen = (replace(table, scores=[s for s in table.scores if s.model == model]) for table in tables)
     return tuple(table for table in chosen if table.scores)
 
 
 def list_model_names(tables: PairTables) -> list[str]:
-    """Return the names of the models, each once."""
+    """Return the names of all models, each once."""
     return [*dict.fromkeys(scores.model for table in tables for scores in table.scores)]
 
 
 def match_tables(first: PairTables, second: PairTables) -> PairTables:
-    """Return the common pairs of two runs, each model of the first to be compared with each of the second.
+    """Return the results of two runs on the same pairs, for comparing each model of the first with each of the second.
 
     Raises ResultsError if the runs have no pairs in common.
     """
@@ -242,7 +246,10 @@ def match_tables(first: PairTables, second: PairTables) -> PairTables:
 
 
 def match_models(tables: PairTables, against: str | None, *, source: str) -> PairTables:
-    """Return tables of at least two models, to be compared with each other or *against* one. Raises UsageError."""
+    """Return the results that allow a comparison: of all models with each other, or with the model *against*.
+
+    Raises UsageError, which begins with *source*, if there are none.
+    """
     several = [table for table in tables if len(table.scores) > 1]
     if not several:
         raise UsageError(f"{source} has no two language models on the same pairs; a comparison needs two")

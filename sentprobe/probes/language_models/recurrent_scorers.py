@@ -1,4 +1,4 @@
-"""Language models trained by ``probe train`` with the objective next-word."""
+"""The language model ``trained:``, a recurrent network that ``probe train`` trained by the objective ``next-word``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -21,7 +21,7 @@ from sentprobe.specs import Spec, read_options
 
 @dataclass(frozen=True, slots=True)
 class RecurrentOptions:
-    """Options of ``trained:``."""
+    """The options of the language model ``trained:``."""
 
     batch: int = 64
     device: str = ""
@@ -29,13 +29,13 @@ class RecurrentOptions:
 
 @dataclass(slots=True)
 class RecurrentModel(WordModel):
-    """A sentence model as a language model; sentences of one length are read together."""
+    """A language model that uses a sentence model; sentences of equal length are read together."""
 
     model: SentenceModel = field(repr=False)
     batch: int
 
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
-        """Return the scores of words and of the end."""
+        """Return the scores of each text's words and end."""
         spans = [split_words(text) for text in texts]
         ids = [self._find_ids([text[slice(*span)] for span in spans[row]]) for row, text in enumerate(texts)]
         values: list[list[float]] = [[] for _ in texts]
@@ -62,10 +62,10 @@ class RecurrentModel(WordModel):
 
 
 def load_recurrent_model(spec: Spec, device: str) -> RecurrentModel:
-    """Return the model of ``trained:FOLDER``. Raises UsageError or EncoderError."""
+    """Return the model of a spec ``trained:FOLDER``. Raises UsageError or EncoderError."""
     options, folder = read_options(spec, RecurrentOptions(device=device)), Path(spec.argument).expanduser()
     if (objective := model_config.read_config(folder).record.get("objective")) != NEXT_WORD:
-        raise EncoderError(f"{folder}: no language model; its objective is {objective}, not {NEXT_WORD}")
+        raise EncoderError(f"{folder}: not a language model; its objective is {objective}, not {NEXT_WORD}")
     model = model_folder.load_sentence_model(folder)
     target = options.device or loading.find_default_device()
     model = loading.move_to_device(model, device=target, precision=loading.ModelPrecision.FLOAT32)

@@ -1,4 +1,4 @@
-"""Models that give tokens log probabilities: the kinds of specs, their protocol, and functions of the user."""
+"""Language models, which return log probabilities of tokens: their protocol, the table of kinds, and user functions."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,29 +21,29 @@ from sentprobe.progress import Reporter
 from sentprobe.specs import Spec, check_names, read_options
 
 DECIMALS = 5
-"""Decimals of a score; float32 logits have no more."""
+"""Number of decimals of a score; float32 logits are not more precise."""
 
 
 class ScoreKind(StrEnum):
-    """How the log probabilities of tokens become the score of a sentence."""
+    """How the score of a sentence is computed from the log probabilities of its tokens."""
 
     SENTENCE = "sentence"
-    """Their sum."""
+    """The sum over all tokens."""
     TOKEN = "token"
-    """Their mean."""
+    """The mean over all tokens."""
     CRITICAL = "critical"
-    """Their sum over the changed words."""
+    """The sum over the tokens of the words in which the sentences of a pair differ."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenScores:
-    """The log probability of each token of a text, and its span; without spans, one number for the text."""
+    """The log probability and the span of each token of a text; without spans, a log probability of the whole text."""
 
     log_probabilities: Sequence[float]
     spans: Sequence[TextSpan] = ()
 
     def compute_score(self, kind: ScoreKind, region: TextSpan) -> float:
-        """Return the score of the text; *region* is the span of its changed words.
+        """Return the score of the text; *region* is the span of the words that differ from the pair's other sentence.
 
         >>> TokenScores([-1.0, -2.0, -4.0], [(0, 3), (4, 7), (7, 9)]).compute_score(ScoreKind.CRITICAL, (4, 9))
         -6.0
@@ -56,37 +56,40 @@ class TokenScores:
 
 
 Regions: TypeAlias = Mapping[str, Sequence[TextSpan]]
-"""The spans of a text whose tokens need a score, for each text."""
+"""For each text, the spans in which tokens need a score."""
 
 
 def select_spans(spans: Sequence[TextSpan], regions: Sequence[TextSpan]) -> list[bool]:
-    """Return whether each span overlaps with a region."""
+    """Return, for each span, whether it overlaps with one of the regions."""
     return [any(start < after and end > first for first, after in regions) for start, end in spans]
 
 
 class LanguageModel(Protocol):
-    """Gives the tokens of a text log probabilities."""
+    """A model that computes the log probabilities of a text's tokens."""
 
     name: str
 
     @property
     def notes(self) -> Sequence[str]:
-        """Sentences about the scores so far."""
+        """Notes for the user on the texts scored so far."""
 
     def score(self, texts: Sequence[str], reporter: Reporter, regions: Regions | None = None) -> list[TokenScores]:
-        """Return the scores of each text; report each text as done. Tokens outside of *regions* need no score."""
+        """Return the scores of each text's tokens, and report progress by text.
+
+        - regions: the only spans whose tokens need a score; None: all tokens need one
+        """
 
 
 @dataclass(slots=True)
 class FunctionModel:
-    """A function of a list of sentences that returns a number for each, or a list with a number for each word."""
+    """A function of the user, which returns a score for each sentence of a list, or a list of scores of its words."""
 
     name: str
     function: Callable[[list[str]], Any] = field(repr=False)
     notes: tuple[str, ...] = ()
 
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
-        """Return the numbers of the function. Raises EncoderError."""
+        """Return the scores that the function computes. Raises EncoderError."""
         try:
             arrays = [convert_to_array(value).astype(float) for value in self.function([*texts])]
         except Exception as error:
@@ -96,12 +99,12 @@ class FunctionModel:
         columns = [*zip(arrays, words, strict=False)]
         fits = (np.isfinite(array).all() and array.shape in ((), (len(spans),)) for array, spans in columns)
         if len(arrays) != len(texts) or not all(fits):
-            raise EncoderError(f"{self.name} did not return a finite number for each sentence, or for each word of it")
+            raise EncoderError(f"{self.name} did not return a finite number for each sentence or each of its words")
         return [TokenScores(array.ravel().tolist(), spans if array.ndim else ()) for array, spans in columns]
 
 
-def load_function(spec: Spec, device: str) -> FunctionModel:  # noqa: ARG001 - the other kinds have one
-    """Return the model of ``python:module:function``. Raises UsageError or EncoderError."""
+def load_function(spec: Spec, device: str) -> FunctionModel:  # noqa: ARG001 - all loaders have this parameter
+    """Return the model of a spec ``python:module:function``. Raises UsageError or EncoderError."""
     read_options(spec, NoOptions())
     _, function = load_object(spec)
     if not callable(function):
@@ -110,7 +113,7 @@ def load_function(spec: Spec, device: str) -> FunctionModel:  # noqa: ARG001 - t
 
 
 SCORES = "scores"
-"""The kind of a file with scores, which no model needs to compute."""
+"""The kind of specs that name a file of stored scores instead of a model."""
 _LOADERS = {
     "hf": "transformer_scorers:load_transformer",
     "ngram": "arpa:load_ngram_model",
@@ -120,7 +123,7 @@ _LOADERS = {
 
 
 def parse_models(texts: Sequence[str]) -> list[Spec]:
-    """Return the specs of language models; the folder of a trained one is a spec, too. Raises UsageError."""
+    """Parse the specs of language models; the folder of a trained model is a spec, too. Raises UsageError."""
     specs = [read_spec(text) for text in texts]
     check_names(specs)
     for spec in specs:
@@ -135,7 +138,7 @@ def parse_models(texts: Sequence[str]) -> list[Spec]:
 
 
 def load_language_model(spec: Spec, *, device: str = "") -> LanguageModel:
-    """Return the model of a spec; *device* is the default device. Raises UsageError or EncoderError."""
+    """Load the model of a spec, on *device* unless the spec names another one. Raises UsageError or EncoderError."""
     if spec.kind == "hf" and not all(map(find_spec, ("torch", "transformers"))):
         raise missing_extra("a language model hf:...", "transformers")
     if spec.kind == "trained" and not find_spec("torch"):

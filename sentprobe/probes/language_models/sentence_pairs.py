@@ -1,4 +1,4 @@
-"""Minimal pairs from files with the fields of BLiMP, their changed words, and the accuracy of word frequencies."""
+"""Read minimal pairs from files with BLiMP's fields, find their changed words, and judge them by word frequencies."""
 
 import re
 from collections import Counter
@@ -19,15 +19,15 @@ from sentprobe.probes.formats.jsonl import read_values
 from sentprobe.probes.language_models.agreement import AGREEMENT, describe_agreement
 
 PairAnswers: TypeAlias = NDArray[np.bool_]
-"""Two values for each pair, (2, n): both are true if the good sentence scores higher, one if the scores are equal."""
+"""Two values for each of n pairs, (2, n): both true if the good sentence scores higher, only the first in a tie."""
 
 TextSpan: TypeAlias = tuple[int, int]
-"""The start and end of a part of a text, in characters."""
+"""The positions of the first character of a part of a text, and of the character after it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentencePair:
-    """A grammatical and an ungrammatical sentence."""
+    """A minimal pair: a grammatical (good) and an ungrammatical (bad) sentence."""
 
     good: str
     bad: str
@@ -35,12 +35,12 @@ class SentencePair:
     phenomenon: str = ""
     pair_id: str = ""
     columns: Mapping[str, str] = field(default_factory=dict, compare=False)
-    """Other fields of its record, by which accuracy is broken down, with distance and attractors of its agreement."""
+    """The fields by which accuracy can be broken down: those of its record, and distance and attractors."""
 
     def find_regions(self) -> tuple[TextSpan, TextSpan]:
-        """Return the span from the first to the last changed word in each sentence.
+        """Return, for the good and the bad sentence, the span from the first to the last changed word.
 
-        If one sentence lacks changed words, both spans include the next word, too, or at the end the one before.
+        If one of the sentences only lacks words, both spans also include the next word or, at the end, the one before.
 
         >>> SentencePair("the men sleep .", "the men sleeps .").find_regions()
         ((8, 13), (8, 14))
@@ -58,16 +58,16 @@ class SentencePair:
 
 
 def split_at_spaces(text: str) -> list[TextSpan]:
-    """Return the spans of the words of a text."""
+    """Return the spans of the words of a text, which are separated by white space."""
     return [match.span() for match in re.finditer(r"\S+", text)]
 
 
 def read_pairs(paths: Iterable[Path]) -> list[SentencePair]:
-    """Return the pairs of JSONL files, and of the files ``*.jsonl`` in folders. Raises UsageError or FormatError."""
+    """Read minimal pairs from JSONL files, or from all in a folder. Raises UsageError or FormatError."""
     files = chain.from_iterable(sorted(path.glob("*.jsonl")) if path.is_dir() else [path] for path in paths)
     if pairs := [pair for file in files for pair in _read_file(file)]:
         return pairs
-    raise UsageError(f"{', '.join(map(str, paths))}: no minimal pairs, which files *.jsonl have")
+    raise UsageError(f"{', '.join(map(str, paths))}: no minimal pairs; files *.jsonl with pairs are wanted")
 
 
 def _read_file(path: Path) -> Iterator[SentencePair]:
@@ -75,15 +75,15 @@ def _read_file(path: Path) -> Iterator[SentencePair]:
     for number, (where, record) in enumerate(read_values(path, keys=keys), 1):
         texts = [record.get(name) for name in keys]
         if not all(isinstance(text, str) and text.strip() for text in texts):
-            raise FormatError(f"{where}: no minimal pair, which has the texts sentence_good and sentence_bad")
+            raise FormatError(f"{where}: not a minimal pair; the texts sentence_good and sentence_bad are wanted")
         try:
             yield build_pair({"pair_id": record.get("pairID", number), **record, "UID": record.get("UID") or path.stem})
         except (LookupError, TypeError, AttributeError):
-            raise FormatError(f"{where}: its annotation is not as gen minimal writes it") from None
+            raise FormatError(f"{where}: the annotation is not in the format that gen minimal writes") from None
 
 
 def build_pair(record: Mapping[str, Any]) -> SentencePair:
-    """Return the pair of a record with the fields of BLiMP."""
+    """Return the minimal pair in a record with BLiMP's fields."""
     good, bad = record["sentence_good"], record["sentence_bad"]
     uid, term, pair_id = map(str, (record["UID"], record.get("linguistics_term") or "", record["pair_id"]))
     columns = {name: str(value) for name, value in record.items() if isinstance(value, str | int | float)}
@@ -93,7 +93,7 @@ def build_pair(record: Mapping[str, Any]) -> SentencePair:
 
 
 def compare_scores(good: Iterable[float], bad: Iterable[float]) -> PairAnswers:
-    """Return which good sentences have the higher score.
+    """Return whether each good sentence has the higher score.
 
     >>> compare_scores([1.0, 2.0, 3.0], [2.0, 2.0, 2.0]).mean(axis=0).tolist()
     [0.0, 0.5, 1.0]
@@ -103,15 +103,15 @@ def compare_scores(good: Iterable[float], bad: Iterable[float]) -> PairAnswers:
 
 
 def number_units(pairs: Sequence[SentencePair]) -> list[int]:
-    """Return the unit of each pair: a hash of the words of the good sentence."""
+    """Return the number of each pair's unit, a hash of the words of its good sentence without their order."""
     return [hash_words(sorted(pair.good.split())) for pair in pairs]
 
 
 def answer_by_frequency(pairs: Sequence[SentencePair], units: Sequence[int]) -> PairAnswers:
-    """Return the answers of a unigram model, which counts words in the good sentences of the other half of the units.
+    """Return the answers of a unigram model, trained on the good sentences of the other half of the units.
 
-    A sentence's score is the sum over its words of log((count + 1) / (all words + 1)), which ``fsum`` makes independent
-    of their order.
+    The score of a sentence is the sum of log((count + 1) / (number of all words + 1)) over its words. It is computed by
+    ``fsum``, so that it does not depend on the order of words.
     """
     counts = [Counter[str](), Counter[str]()]
     for pair, unit in zip(pairs, units, strict=True):

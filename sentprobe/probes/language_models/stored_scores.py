@@ -1,4 +1,4 @@
-"""Scores of pairs in the CSV file that ``probe lm --scores`` writes, to be compared without the model."""
+"""Read scores of pairs from the CSV file that ``probe lm --scores`` writes, for comparisons without the model."""
 
 import csv
 import io
@@ -17,22 +17,22 @@ COLUMNS = ("model", "paradigm", "pair_id", "score", "good", "bad", "sentence_goo
 
 @dataclass(frozen=True, slots=True)
 class StoredOptions:
-    """Options of ``scores:``."""
+    """The options of a file of stored scores, ``scores:FILE``."""
 
     model: str = ""
-    """The model, if the file has scores of several."""
+    """The name of the model, if the file has scores of several models."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredScores:
-    """The scores of one model, by score kind, good and bad sentence."""
+    """The stored scores of one model; a key is the kind of score, the good sentence and the bad sentence."""
 
     spec: Spec
     name: str
     scores: Mapping[tuple[str, str, str], tuple[float, float]] = field(repr=False)
 
     def find_scores(self, pairs: Sequence[SentencePair], kind: str) -> list[tuple[float, float]]:
-        """Return the scores of both sentences of each pair. Raises UsageError."""
+        """Return the scores of both sentences of each pair. Raises UsageError if a pair has no stored scores."""
         for pair in pairs:
             if (kind, pair.good, pair.bad) not in self.scores:
                 raise UsageError(
@@ -42,7 +42,7 @@ class StoredScores:
 
 
 def load_stored_scores(spec: Spec) -> StoredScores:
-    """Return the scores of ``scores:FILE``. Raises UsageError or FormatError."""
+    """Return the scores in the file of a spec ``scores:FILE``. Raises UsageError or FormatError."""
     options, path = read_options(spec, StoredOptions()), Path(spec.argument)
     try:
         text = path.read_text(encoding="utf-8")
@@ -64,7 +64,9 @@ def load_stored_scores(spec: Spec) -> StoredScores:
             model, _, _, kind, *values, good, bad = row
             first, second = map(float, values)
         except ValueError:
-            raise FormatError(f"{path}: line {number}: {len(COLUMNS)} columns with two numbers are wanted") from None
+            raise FormatError(
+                f"{path}: line {number}: {len(COLUMNS)} columns, two of them numbers, are wanted"
+            ) from None
         if not isfinite(first + second):
             raise FormatError(f"{path}: line {number}: a score is not finite")
         models.setdefault(model, {})[kind, good, bad] = first, second

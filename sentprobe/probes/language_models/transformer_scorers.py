@@ -1,4 +1,4 @@
-"""Causal and masked language models from transformers."""
+"""The language model ``hf:``, a causal or masked model from the library transformers."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -21,24 +21,28 @@ from sentprobe.specs import Spec, read_options
 
 @dataclass(frozen=True, slots=True)
 class TransformerOptions:
-    """Options of ``hf:``."""
+    """The options of the language model ``hf:``."""
 
     bos: bool = True
-    """Whether a causal model reads a token in front of the first."""
+    """Whether a causal model reads a start token before the text."""
     within_word: bool = True
-    """Whether a masked model sees no later token of the word (Kauf and Ivanova 2023; no: Salazar et al. 2020)."""
+    """Whether the later tokens of a word are masked, too, when a masked model predicts a token of this word.
+
+    Yes: Kauf and Ivanova 2023; no: Salazar et al. 2020.
+    """
     precision: loading.ModelPrecision = loading.ModelPrecision.FLOAT32
     revision: str = ""
+    """A branch, tag or commit on the Hugging Face hub."""
     batch: int = 64
-    """Sequences in a forward pass; a masked model reads one for each token."""
+    """Number of sequences in a forward pass; a masked model reads a sequence for each token."""
     device: str = ""
 
 
 class ScoredSequence(NamedTuple):
-    """A sequence that the model reads, the places of its predictions, and the predicted tokens."""
+    """A sequence of tokens that the model reads, the places of its predictions, and the tokens to predict there."""
 
     text: int
-    """The number of the text; its sequences follow each other, in the order of the predicted tokens."""
+    """The number of the text; its sequences follow each other, in the order of the tokens to predict."""
     ids: list[int]
     places: Sequence[int]
     targets: Sequence[int]
@@ -47,7 +51,7 @@ class ScoredSequence(NamedTuple):
 
 @dataclass(slots=True)
 class TransformerModel:
-    """A causal or masked model with its tokenizer."""
+    """A causal or masked language model with its tokenizer."""
 
     name: str
     model: Any = field(repr=False)
@@ -58,9 +62,9 @@ class TransformerModel:
     notes: tuple[str, ...] = ()
 
     def score(self, texts: Sequence[str], reporter: Reporter, regions: Regions | None = None) -> list[TokenScores]:
-        """Return the scores of tokens; the model reads the texts in the order of their lengths.
+        """Return the scores of each text's tokens. Raises EncoderError.
 
-        With *regions*, a masked model scores only the tokens that overlap with one of the text's regions.
+        - regions: the only spans whose tokens a masked model scores; causal models score all tokens
         """
         values: list[list[float]] = [[] for _ in texts]
         with loading.report_encoding_errors(self.name):
@@ -96,7 +100,7 @@ class TransformerModel:
         return [TokenScores(part, spans[text][len(spans[text]) - len(part) :]) for text, part in enumerate(values)]
 
     def _find_start(self) -> list[int]:
-        """Return the start token before the text of a causal model, if there is one."""
+        """Return the start token that a causal model reads before a text, or nothing if there is none."""
         has_start = self.options.bos and not self.is_masked
         ids = (self.tokenizer.bos_token_id, self.tokenizer.eos_token_id) if has_start else ()
         return [token for token in ids if token is not None][:1]
@@ -122,10 +126,10 @@ class TransformerModel:
             yield ScoredSequence(text, masked, [place], [ids[place]], place == places[-1])
 
     def _predict(self, batch: Sequence[ScoredSequence]) -> Tensor:
-        """Return the log probabilities of the sequences' targets, (targets,) float64.
+        """Return the log probabilities of the targets of all sequences, (targets,) float64.
 
-        Equal sequences are read once: the sentences of a pair are often equal where the changed word is masked. Logits
-        are computed at the places of predictions only: a hook selects them before the output layer.
+        Equal sequences are read once, since the sentences of a pair are often equal where the changed word is masked.
+        A hook selects the places of predictions before the output layer, so that no other logits are computed.
         """
         numbers: dict[tuple[int, ...], int] = {}
         inputs = [numbers.setdefault(tuple(sequence.ids), len(numbers)) for sequence in batch]
@@ -153,7 +157,7 @@ class TransformerModel:
 
 
 def load_transformer(spec: Spec, device: str) -> TransformerModel:
-    """Return the model of ``hf:MODEL?...``. Raises UsageError or EncoderError."""
+    """Return the model of a spec ``hf:MODEL``. Raises UsageError or EncoderError."""
     options = read_options(spec, TransformerOptions(device=device))
     files = loading.find_model(spec.argument, revision=options.revision)
     is_masked = _detect_masked(files.directory, spec.argument)
@@ -161,8 +165,8 @@ def load_transformer(spec: Spec, device: str) -> TransformerModel:
         files.directory, model_name=spec.argument, kind="AutoModelForMaskedLM" if is_masked else "AutoModelForCausalLM"
     )
     if not tokenizer.is_fast or (is_masked and tokenizer.mask_token_id is None):
-        lack = "mask" if tokenizer.is_fast else "place in the text of each token"
-        raise EncoderError(f"the tokenizer of {spec.argument} has no {lack}")
+        lack = "have a mask token" if tokenizer.is_fast else "report the place of each token in the text"
+        raise EncoderError(f"the tokenizer of {spec.argument} does not {lack}")
     limit = pretrained.find_token_limit(0, tokenizer, model.config)
     target = options.device or loading.find_default_device()
     model = loading.move_to_device(model, device=target, precision=options.precision)
@@ -172,7 +176,7 @@ def load_transformer(spec: Spec, device: str) -> TransformerModel:
 
 
 def _multiply_by_onednn(model: torch.nn.Module) -> None:
-    """Let oneDNN compute the linear layers, if PyTorch has it: on AMD's processors, MKL takes twice the time."""
+    """Let oneDNN, if PyTorch has it, compute the linear layers: on AMD processors, it is twice as fast as MKL."""
     multiply = getattr(torch.ops.mkldnn, "_linear_pointwise", None)
     if multiply is None or not torch.backends.mkldnn.is_available():  # type: ignore[no-untyped-call]
         return
@@ -186,7 +190,7 @@ def _apply_linear(multiply: Callable[..., Tensor], layer: torch.nn.Linear, input
 
 
 def _detect_masked(directory: Path, model_name: str) -> bool:
-    """Return whether a language model is masked, by its architecture; otherwise, it is causal."""
+    """Return whether a model is masked, and not causal, by its architecture. Raises EncoderError if it is neither."""
     with loading.report_loading_errors(model_name):
         from transformers import AutoConfig
         from transformers.models.auto import modeling_auto as auto
@@ -194,5 +198,6 @@ def _detect_masked(directory: Path, model_name: str) -> bool:
         names = AutoConfig.from_pretrained(directory, local_files_only=True).architectures or []
     is_masked = not {*auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES.values()}.isdisjoint(names)
     if not is_masked and {*auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES.values()}.isdisjoint(names):
-        raise EncoderError(f"{model_name} is no causal or masked language model, but {' '.join(names) or 'unknown'}")
+        kind = " ".join(names) or "of an unknown kind"
+        raise EncoderError(f"{model_name} is neither a causal nor a masked language model, but {kind}")
     return is_masked

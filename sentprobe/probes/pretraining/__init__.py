@@ -1,1 +1,1 @@
-"""Training of encoders: texts, objectives, and the loop that fits a sentence model."""
+"""Training of encoders for ``probe train``: texts, objectives, and the loop that trains a sentence model."""

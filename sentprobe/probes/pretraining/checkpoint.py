@@ -1,4 +1,4 @@
-"""Checkpoints of a training, from which it resumes with identical results: JSON and safetensors, nothing pickled."""
+"""Checkpoints, from which a training resumes with the same results: files of JSON and safetensors, without pickles."""
 
 import json
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ STATE_FILE, WEIGHTS_FILE, OPTIMIZER_FILE = ("state.json", "weights.safetensors",
 FORMAT = "sentprobe checkpoint 1"
 
 Identity = Mapping[str, str | int | float | bool]
-"""Everything that decides the weights of a training, by name."""
+"""Everything that decides the weights that a training produces, by name."""
 
 
 class CheckpointError(SentprobeError):
@@ -29,28 +29,29 @@ class CheckpointError(SentprobeError):
 
 
 class OtherTrainingError(UsageError):
-    """The checkpoint in a folder belongs to another training."""
+    """The checkpoint in a folder was written by a training with other settings or texts."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredState:
-    """Content of ``state.json``."""
+    """The content of ``state.json`` in a checkpoint."""
 
     state: TrainingState
     identity: Identity
     versions: Mapping[str, str]
+    """The versions of the packages that trained."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelAndOptimizer:
-    """A model and its optimizer."""
+    """A model in training, and its optimizer."""
 
     model: nn.Module
     optimizer: torch.optim.Optimizer
 
 
 def write_checkpoint(folder: Path, trained: ModelAndOptimizer, stored: StoredState) -> None:
-    """Write a checkpoint to an encoder's folder, in place of the previous one."""
+    """Write a checkpoint to the folder of an encoder; it replaces the previous checkpoint."""
     header = {"format": FORMAT, **asdict(stored)}
     with files.atomic_folder(folder / CHECKPOINT_FOLDER) as new_folder:
         (new_folder / STATE_FILE).write_text(json.dumps(header, indent=2) + "\n", "utf-8", newline="\n")
@@ -59,23 +60,18 @@ def write_checkpoint(folder: Path, trained: ModelAndOptimizer, stored: StoredSta
 
 
 def _copy_tensors(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    """Return copies on the CPU that share no memory, as safetensors requires."""
+    """Return copies of tensors on the CPU that share no memory, as safetensors requires."""
     return {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
 
 
 def _collect_optimizer_tensors(optimizer: torch.optim.Optimizer) -> dict[str, torch.Tensor]:
-    return _copy_tensors(
-        {
-            f"{number}.{name}": value
-            for number, parameter_state in optimizer.state_dict()["state"].items()
-            for name, value in parameter_state.items()
-            if isinstance(value, torch.Tensor)
-        }
-    )
+    states = optimizer.state_dict()["state"].items()
+    values = {f"{number}.{name}": value for number, state in states for name, value in state.items()}
+    return _copy_tensors({name: value for name, value in values.items() if isinstance(value, torch.Tensor)})
 
 
 def read_state(folder: Path) -> StoredState | None:
-    """Return the state in an encoder's folder; None without a checkpoint."""
+    """Return the stored state in the folder of an encoder; None if there is no checkpoint. Raises CheckpointError."""
     path = folder / CHECKPOINT_FOLDER / STATE_FILE
     if not path.exists():
         return None
@@ -104,7 +100,7 @@ def _parse_state(record: Any) -> StoredState:
 
 
 def check_same_training(folder: Path, stored_identity: Identity, identity: Identity) -> None:
-    """Refuse to resume a different training."""
+    """Raise OtherTrainingError if a checkpoint's identity is not that of the training that would resume it."""
     for name in (*identity, *stored_identity):
         stored_value, value = stored_identity.get(name), identity.get(name)
         if stored_value != value:
@@ -126,11 +122,11 @@ DIGEST_DIFFERENCES: Mapping[str, str] = {
     "vectors": "other word vectors (--vectors)",
     "punkt": "other parameters of Punkt (--punkt)",
 }
-"""Descriptions of differences in values that are stored as digests."""
+"""The description, for error messages, of a difference in a value that is stored as a digest."""
 
 
 def load_weights(folder: Path, trained: ModelAndOptimizer) -> None:
-    """Load the weights and the optimizer's tensors of a checkpoint."""
+    """Load the weights and the state of the optimizer from a checkpoint. Raises CheckpointError."""
     _load_model(folder / CHECKPOINT_FOLDER / WEIGHTS_FILE, trained.model)
     _load_optimizer(folder / CHECKPOINT_FOLDER / OPTIMIZER_FILE, trained.optimizer)
 

@@ -1,4 +1,4 @@
-"""Devices and precision of a training, by lightning-fabric."""
+"""Devices and number format of the training of an encoder, which lightning-fabric sets up."""
 
 import logging
 import os
@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-from sentprobe.errors import UsageError
+from sentprobe.errors import UsageError, format_count
 from sentprobe.probes.encoders.protocol import missing_extra
 from sentprobe.probes.trainer.classifier import Precision
 from sentprobe.probes.trainer.devices import find_device, has_fast_bfloat16
@@ -18,34 +18,35 @@ from sentprobe.processes import check_count
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingMachine:
-    """Devices and precision of the training loop."""
+    """The devices of a training, and the number format of its matrix products."""
 
     device: str = "cpu"
-    """auto, cpu, cuda or mps."""
+    """The type of device: auto, cpu, cuda or mps."""
     devices: int = 1
+    """Number of devices that train together."""
     precision: Precision = Precision.AUTO
-    """The precision of all matrix products; AUTO is bfloat16 if the processor or GPU has instructions for it."""
+    """Number format of all matrix products; AUTO is bfloat16 if the processor or GPU has instructions for it."""
 
 
 def is_first_process() -> bool:
-    """Return whether this process trains on the first device (Fabric starts a process for each other device)."""
+    """Return whether this process trains on the first device; Fabric starts a process for each further device."""
     return os.environ.get("LOCAL_RANK", "0") == "0"
 
 
 def check_machine(machine: TrainingMachine) -> None:
-    """Check that the devices are available, before any text is read."""
+    """Check that devices and number format are available. Raises UsageError."""
     check_count("devices", machine.devices)
     if ":" in machine.device:
-        raise UsageError(f"--device {machine.device}: without a number; --devices says how many")
+        raise UsageError(f"--device {machine.device}: leave out the number; --devices sets the number of devices")
     device = find_device(machine.device)
     available = {"cuda": torch.cuda.device_count(), "mps": 1}.get(device, machine.devices)
     if machine.devices > available:
-        raise UsageError(f"--devices {machine.devices}: there is no more than {available} of {device}")
+        raise UsageError(f"--devices {machine.devices}: only {format_count(available, f'{device} device')} available")
     choose_precision(machine)
 
 
 def make_fabric(machine: TrainingMachine) -> Any:
-    """Return lightning-fabric's object, which moves tensors and joins devices."""
+    """Return the Fabric object that trains on these devices. Raises UsageError, or EncoderError without Fabric."""
     try:
         import lightning_fabric as lightning
     except ModuleNotFoundError:
@@ -54,13 +55,13 @@ def make_fabric(machine: TrainingMachine) -> Any:
     try:
         with suppress_fabric_messages():
             return lightning.Fabric(accelerator=machine.device, devices=machine.devices, precision=precision)
-    except (RuntimeError, ValueError) as error:  # bases of Fabric's errors
+    except (RuntimeError, ValueError) as error:  # Fabric's exceptions are subclasses of these
         raise UsageError(f"--device {machine.device}: {error}") from None
 
 
 @contextmanager
 def suppress_fabric_messages() -> Iterator[None]:
-    """Suppress Fabric's messages about its precision on stderr."""
+    """Suppress Fabric's informational messages, such as the number format that it uses."""
     log = logging.getLogger("lightning_fabric")
     previous_level = log.level
     log.setLevel(logging.WARNING)
@@ -74,12 +75,12 @@ _FABRIC_PRECISIONS: Any = {Precision.FLOAT32: "32-true", Precision.BFLOAT16: "bf
 
 
 def has_accelerator() -> bool:
-    """Return whether there is a GPU of any kind."""
+    """Return whether there is a GPU that PyTorch can use: NVIDIA's or Apple's."""
     return torch.cuda.is_available() or torch.backends.mps.is_available()
 
 
 def choose_precision(machine: TrainingMachine) -> Precision:
-    """Return FLOAT32 or BFLOAT16 for a machine."""
+    """Return FLOAT32 or BFLOAT16, the number format for a training. Raises UsageError."""
     uses_cpu = machine.device == "cpu" or not has_accelerator()
     is_fast = has_fast_bfloat16() if uses_cpu else torch.cuda.is_available()
     if machine.precision is Precision.BFLOAT16 and not is_fast:

@@ -1,4 +1,4 @@
-"""The training loop on lightning-fabric: steps with a seed each, validation, checkpoints and resuming."""
+"""The loop that trains an encoder, on lightning-fabric: seeded steps, validation, checkpoints, and resuming."""
 
 import signal
 import threading
@@ -28,10 +28,10 @@ _SIGNAL_NAMES = ("SIGINT", "SIGTERM", "SIGHUP")
 
 
 class InterruptHandler:
-    """Context manager that defers signals until the model is in a consistent state.
+    """A context manager that handles signals such as Ctrl-C only when the model is in a consistent state.
 
-    Then the signal's previous handler is called, or SystemExit raised. While the process is stopping, only a second
-    Ctrl-C interrupts it: a closed terminal or a cluster may send several signals for one event.
+    It then calls the signal's previous handler or, if there is none, raises SystemExit. While the process is stopping,
+    only a second Ctrl-C has an effect, since a closed terminal or a cluster may send several signals.
     """
 
     def __init__(self) -> None:
@@ -39,19 +39,19 @@ class InterruptHandler:
         self._is_consistent = True
         self._pending_signal: int | None = None
         self._is_stopping = False
-        self._interrupt_count = 0  # number of Ctrl-C
+        self._interrupt_count = 0  # how often Ctrl-C was pressed
 
     @property
     def can_save(self) -> bool:
-        """Whether the model is consistent and Ctrl-C was pressed at most once."""
+        """Whether a checkpoint may be written: the model is consistent, and Ctrl-C was pressed at most once."""
         return self._is_consistent and self._interrupt_count < 2
 
     def __enter__(self) -> "InterruptHandler":
-        """Install handlers for signals that are not ignored, in the main thread only."""
+        """Install handlers for all signals that the process does not ignore; in other threads, do nothing."""
         if threading.current_thread() is threading.main_thread():
             for signal_number in (getattr(signal, name) for name in _SIGNAL_NAMES if hasattr(signal, name)):
                 previous_handler = signal.getsignal(signal_number)
-                if previous_handler not in (signal.SIG_IGN, None):  # None: the handler is not Python's
+                if previous_handler not in (signal.SIG_IGN, None):  # None: the handler was not installed by Python
                     self._previous_handlers[signal_number] = previous_handler
                     signal.signal(signal_number, self._handle_signal)
         return self
@@ -62,8 +62,8 @@ class InterruptHandler:
 
     @contextmanager
     def defer_signals(self) -> Iterator[None]:
-        """Defer signals until the end of the block; after an error the model stays inconsistent."""
-        self._reset()  # an earlier signal was handled and did not stop the process
+        """Defer signals until the end of the block; if the block raises, the model counts as inconsistent."""
+        self._reset()  # the process still runs, so earlier signals are done with
         self._is_consistent = False
         yield
         self._is_consistent = True
@@ -80,13 +80,11 @@ class InterruptHandler:
 
     def _stop_process(self, signal_number: int, frame: FrameType | None) -> None:
         self._is_stopping = True
-        previous_handler: Callable[[int, FrameType | None], object] | signal.Handlers = self._previous_handlers[
-            signal_number
-        ]
+        previous_handler = self._previous_handlers[signal_number]
         if not callable(previous_handler):
             raise SystemExit(128 + signal_number)
         previous_handler(signal_number, frame)
-        self._reset()  # the previous handler returned
+        self._reset()  # the previous handler did not stop the process
 
     def _reset(self) -> None:
         self._is_stopping, self._interrupt_count = False, 0
@@ -94,22 +92,22 @@ class InterruptHandler:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingSettings:
-    """Settings of a training, for all objectives."""
+    """The settings of a training that do not depend on the objective."""
 
     seed: int
     optimizer: OptimizerSettings
     limits: Limits = field(default_factory=Limits)
     validate_every: StepInterval = field(default_factory=StepInterval)
-    point_every: StepInterval | None = None
-    """Interval of probing, besides start and end; None: no probing."""
+    probe_every: StepInterval | None = None
+    """Interval at which the model is probed, in addition to start and end; None: it is not probed."""
     machine: devices_and_precision.TrainingMachine = field(default_factory=devices_and_precision.TrainingMachine)
-    keep_seconds: float = 300.0
-    """Maximum seconds between checkpoints; a checkpoint also follows each validation, a stop and the end."""
+    checkpoint_seconds: float = 300.0
+    """Seconds after which a checkpoint is written; one is also written after each validation, at a stop and the end."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProbingPoint:
-    """A step of a training at which the model is probed."""
+    """The model at a step of a training at which it is probed."""
 
     step: int
     epoch: float
@@ -117,18 +115,19 @@ class ProbingPoint:
 
 
 class DivergedError(SentprobeError):
-    """The loss is not finite; the message names the step."""
+    """The loss or the gradient of a training is not finite."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingStore:
-    """Folder and identity of a training, and functions that save models and validations."""
+    """The folder and identity of a training, and functions that save its results."""
 
     folder: Path
     identity: checkpoint.Identity
     save_best: Callable[[SentenceModel, TrainingState], None]
+    """Called with the model after each validation that is the best so far."""
     save_validation: Callable[[ValidationPoint], None] = lambda _: None
-    """Saves each validation for the training curve, after the model is saved."""
+    """Called after each validation, and after ``save_best``."""
 
 
 def train(
@@ -136,62 +135,70 @@ def train(
     settings: TrainingSettings,
     store: TrainingStore,
     *,
-    at_point: Callable[[ProbingPoint], None] = lambda _: None,
+    probe_model: Callable[[ProbingPoint], None] = lambda _: None,
     reporter: progress.Reporter | None = None,
 ) -> TrainingState:
-    """Train to the end, from the checkpoint in the folder if there is one.
+    """Train until a limit is reached, starting from the checkpoint in the folder if there is one; return the end state.
 
-    A finished training is only probed again at its end, if probing is asked for. A stopped training (Ctrl-C, SIGTERM,
-    SIGHUP) is saved after its last complete step. PyTorch's global random generators are restored afterwards. Raises
-    OtherTrainingError if the checkpoint belongs to another training, and DivergedError if the loss is not finite; the
-    last checkpoint then stays.
+    A training that has ended before is not repeated, but its model is probed again if probing is requested. When a
+    training is stopped by Ctrl-C, SIGTERM or SIGHUP, a checkpoint of its last complete step is written. PyTorch's
+    global random generators are restored.
+
+    - probe_model: called with the model at each step at which it is probed
+
+    Raises OtherTrainingError if the checkpoint belongs to another training, and DivergedError if the loss or gradient
+    is not finite; the last checkpoint is kept.
     """
     stored = checkpoint.read_state(store.folder)
     if stored is not None:
         checkpoint.check_same_training(store.folder, stored.identity, store.identity)
         is_over = stored.state.find_end_reason(settings.limits) and stored.state.is_validated
-        if is_over and settings.point_every is None:
+        if is_over and settings.probe_every is None:
             return stored.state
     with torch.random.fork_rng(devices=range(torch.cuda.device_count())):
-        loop = _TrainingLoop(prepared, settings, store, at_point, reporter or progress.SilentReporter())
+        loop = _TrainingLoop(prepared, settings, store, probe_model, reporter or progress.SilentReporter())
         return loop.run(stored.state if stored else None)
 
 
 class _FabricLearner(nn.Module):
-    """Wrapper of a learner for Fabric, which finds tensors in dictionaries only."""
+    """A learner whose batches are dictionaries, since Fabric finds tensors only in them."""
 
     def __init__(self, learner: nn.Module) -> None:
         super().__init__()
         self.learner = learner
 
     def forward(self, tensors: dict[str, torch.Tensor], items: int, targets: int) -> torch.Tensor:
-        """Return the loss of a batch; with several devices, Fabric has moved all tensors to one."""
+        """Return the loss of a batch."""
+        # With several devices, Fabric moves all tensors to the device, also lengths, which networks need on the CPU.
         batch = Batch(tensors, items, targets).to(next(self.parameters()).device)
         loss: torch.Tensor = self.learner(batch)
         return loss
 
 
 LOSSES_PER_CHECK = 20
-"""Steps between checks that losses are finite; each check makes a GPU wait."""
+"""Number of steps after which losses are checked to be finite; each check makes a GPU wait."""
 
 
 class _TrainingLoop:
-    """Outside of ``defer_signals``, weights, optimizer and state are those of one step, and may be saved."""
+    """A training that runs in this process, on its device.
+
+    Weights, optimizer and state belong to the same step, and so can be saved, except within ``defer_signals``.
+    """
 
     def __init__(
         self,
         prepared: PreparedObjective,
         settings: TrainingSettings,
         store: TrainingStore,
-        at_point: Callable[[ProbingPoint], None],
+        probe_model: Callable[[ProbingPoint], None],
         reporter: progress.Reporter,
     ) -> None:
         self._fabric = devices_and_precision.make_fabric(settings.machine)
         with devices_and_precision.suppress_fabric_messages():
             self._fabric.launch()
         self._prepared, self._settings, self._store = prepared, settings, store
-        self._at_point = at_point
-        # AdaGrad allocates its state at once, on the device of the weights.
+        self._probe_model = probe_model
+        # Before the optimizer is made: AdaGrad allocates its state on the device of the weights.
         self._learner = prepared.learner.to(self._fabric.device)
         optimizer = make_optimizer(settings.optimizer, self._learner)
         self._trained = checkpoint.ModelAndOptimizer(self._learner, optimizer)
@@ -209,7 +216,7 @@ class _TrainingLoop:
         )
 
     def run(self, state: TrainingState | None) -> TrainingState:
-        """Train from *state*, whose weights are in the checkpoint, or from the start."""
+        """Train from the start or, if *state* is that of a checkpoint, from this state; return the end state."""
         if state is not None:
             checkpoint.load_weights(self._store.folder, self._trained)
             if not 0 <= state.batch < self._steps_per_epoch:
@@ -224,7 +231,7 @@ class _TrainingLoop:
             except (KeyboardInterrupt, SystemExit):
                 self._save_if_consistent()
                 raise
-            except RuntimeError as error:  # another device's process may have stopped
+            except RuntimeError as error:  # the process of another device may have stopped
                 if self._fabric.world_size > 1:
                     self._try_to_save(error)
                 raise
@@ -245,7 +252,7 @@ class _TrainingLoop:
         return is_over
 
     def _iterate_batches(self) -> Iterator[Batch]:
-        """Yield this device's share of the rest of the epoch."""
+        """Yield the remaining batches of the epoch, except those that other devices train on."""
         fabric, state = self._fabric, self._state
         start = state.batch * fabric.world_size
         batches = self._prepared.train.batches(state.epoch, start=start)
@@ -271,30 +278,32 @@ class _TrainingLoop:
 
     def _finish_step(self) -> None:
         probe_due, validation_due = self._find_due_actions()
-        checkpoint_due = self._fabric.broadcast(self._pace.seconds_since_checkpoint >= self._settings.keep_seconds)
+        checkpoint_due = self._fabric.broadcast(
+            self._pace.seconds_since_checkpoint >= self._settings.checkpoint_seconds
+        )
         if probe_due or validation_due or checkpoint_due or len(self._unchecked_losses) == LOSSES_PER_CHECK:
             self._pace.loss = self._check_losses()
         self._probe_and_validate()
-        if (validation_due or checkpoint_due) and not self._is_over():  # _finish saves the end after probing
+        if (validation_due or checkpoint_due) and not self._is_over():  # at the end, _finish writes a checkpoint
             self._save_checkpoint()
 
     def _find_due_actions(self) -> tuple[bool, bool]:
         state, settings = self._state, self._settings
         probe_due, validation_due = (
             every is not None and every.is_due(state.step, epoch_over=state.batch == 0)
-            for every in (settings.point_every, settings.validate_every)
+            for every in (settings.probe_every, settings.validate_every)
         )
         return probe_due, validation_due and state.step > 0
 
     def _probe_and_validate(self) -> None:
-        """Probe and validate if due; a restart repeats no finished validation."""
+        """Probe and validate the model if due, except for a validation that was saved before a restart."""
         probe_due, validation_due = self._find_due_actions()
         self._probe(probe_due)
         if validation_due and not self._state.is_validated:
             self._validate()
 
     def _check_losses(self) -> float:
-        """Return the last loss; raise DivergedError if a loss or gradient norm is not finite."""
+        """Return the last loss. Raises DivergedError if a loss or the norm of a gradient is not finite."""
         last_loss = 0.0
         for step, loss, norm in self._unchecked_losses:
             last_loss = float(loss)
@@ -316,7 +325,9 @@ class _TrainingLoop:
         if is_due and self._fabric.is_global_zero:
             with self._pace.pause_clock():
                 model = self._learner.encoder.eval()
-                self._at_point(ProbingPoint(self._state.step, self._state.compute_epochs(self._steps_per_epoch), model))
+                self._probe_model(
+                    ProbingPoint(self._state.step, self._state.compute_epochs(self._steps_per_epoch), model)
+                )
         if is_due:
             self._last_probed_step = self._state.step
             self._fabric.barrier()
@@ -329,13 +340,13 @@ class _TrainingLoop:
             raise self._make_diverged_error(self._state.step, f"the validation's {validation.metric}")
         state = self._state.record_validation(validation, steps_per_epoch=self._steps_per_epoch)
         self._pace.validation = validation
-        with self._interrupts.defer_signals():  # the model is several files, replaced one by one
+        with self._interrupts.defer_signals():  # the files of a model are replaced one by one
             if self._fabric.is_global_zero:
                 if state.waited == 0:
                     self._store.save_best(self._learner.encoder, state)
                 if state.last is not None:
                     self._store.save_validation(state.last)
-            self._state = state  # only after saving: a process killed before must save again
+            self._state = state  # set last: if the process is killed before, the validation is repeated
 
     def _save_checkpoint(self) -> None:
         self._write_checkpoint()
@@ -343,7 +354,7 @@ class _TrainingLoop:
         self._fabric.barrier()
 
     def _save_if_consistent(self) -> None:
-        """Save a new state unless an interruption left a step half done; do not wait for other processes."""
+        """Write a checkpoint of the last step, if it is complete and not saved; do not wait for other processes."""
         if self._interrupts.can_save and self._state != self._saved_state:
             self._check_losses()
             self._write_checkpoint()
@@ -363,7 +374,7 @@ class _TrainingLoop:
 
     def _finish(self) -> None:
         self._pace.loss = self._check_losses()
-        has_probing_points = self._settings.point_every is not None
+        has_probing_points = self._settings.probe_every is not None
         self._probe(has_probing_points and self._last_probed_step != self._state.step)
         if not self._state.is_validated:
             self._validate()

@@ -1,4 +1,4 @@
-"""Interface of objective and training loop: rows of tokens, batches of items, loss and validation."""
+"""The interface between objectives and the training loop: batches, learners with a loss, and validations."""
 
 from abc import ABC, abstractmethod
 from array import array
@@ -19,12 +19,13 @@ from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """Items of one step, as named tensors."""
+    """The items of one training step, as named tensors."""
 
     tensors: Mapping[str, torch.Tensor]
     items: int
+    """Number of items."""
     targets: int
-    """Number of predicted targets: tokens of a decoder, or one per item."""
+    """Number of values that are predicted: the tokens that a decoder generates, or one for each item."""
 
     def to(self, device: torch.device) -> "Batch":
         """Return the batch on a device; tensors named ``...lengths`` stay on the CPU, where networks need them."""
@@ -36,7 +37,7 @@ class Batch:
 
 
 class Learner(nn.Module, ABC):
-    """A sentence model with the decoder or classifier of an objective."""
+    """The model that a training optimizes: a sentence model, and the objective's decoder or classifier."""
 
     def __init__(self, encoder: SentenceModel) -> None:
         super().__init__()
@@ -49,36 +50,36 @@ class Learner(nn.Module, ABC):
 
     @abstractmethod
     def forward(self, batch: Batch) -> torch.Tensor:
-        """Return the loss, a scalar: the mean over the batch's targets, in nats."""
+        """Return the mean loss over a batch's targets, a scalar, in nats."""
 
 
 class TrainingBatches(Protocol):
-    """Training batches in an order that depends on the epoch alone."""
+    """The training items as batches, in an order that depends on the epoch only."""
 
     @property
     def steps(self) -> int:
         """Number of batches per epoch."""
 
     def batches(self, epoch: int, *, start: int = 0) -> Iterator[Batch]:
-        """Yield an epoch's batches, from batch *start*; each call yields the same ones."""
+        """Yield the batches of an epoch from number *start* on; each call yields the same batches."""
 
 
 _METRIC_FORMATS: Mapping[str, str] = {"BLEU": ".1f", "accuracy": ".1%"}
-"""Number formats of metrics; others have four significant digits."""
+"""Number formats of metrics; other metrics are formatted with four significant digits."""
 
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """Result of a validation on the held-out items."""
+    """The result of a validation on the held-out items."""
 
     metric: str
     value: float
     higher_is_better: bool
     loss: float
-    """Mean over the targets, in nats."""
+    """Mean loss over the targets, in nats."""
 
     def __str__(self) -> str:
-        """Return metric and value.
+        """Return the metric's name and value.
 
         >>> print(Validation("accuracy", 0.93, higher_is_better=True, loss=0.2))
         accuracy 93.0%
@@ -86,7 +87,7 @@ class Validation:
         return f"{self.metric} {self.value:{_METRIC_FORMATS.get(self.metric, ',.4g')}}"
 
     def is_better_than(self, previous: "Validation | None") -> bool:
-        """Return whether this validation is better than *previous*, or is the first; the loss breaks ties."""
+        """Return whether this validation is better than *previous*, which may be None; the loss breaks ties."""
         if previous is None:
             return True
         if self.value == previous.value:
@@ -96,12 +97,12 @@ class Validation:
 
 @dataclass(frozen=True, slots=True)
 class PreparedObjective:
-    """An objective over texts, ready for training."""
+    """An objective with its texts, ready for training."""
 
     learner: Learner
     train: TrainingBatches
     validate: Callable[[Learner], Validation]
-    """Leaves weights, gradients and random generators unchanged."""
+    """Validates the learner; weights, gradients and random generators stay unchanged."""
 
 
 Places = NDArray[np.int64]
@@ -109,11 +110,12 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TokenRows:
-    """Rows of tokens, of any lengths."""
+    """Texts as rows of token numbers, which may have different lengths."""
 
     tokens: NDArray[np.int32]
+    """The tokens of all rows."""
     bounds: Places
-    """Start of each row, and end of the last one."""
+    """The start of each row in *tokens*, and the end of the last row."""
 
     def __len__(self) -> int:
         return len(self.bounds) - 1
@@ -129,7 +131,7 @@ class TokenRows:
 
 
 def collect_rows(rows: Iterable[Iterable[int]]) -> TokenRows:
-    """Collect rows of tokens in flat arrays.
+    """Return rows of token numbers as arrays.
 
     >>> rows = collect_rows([[5, 6], [], [7]])
     >>> len(rows), rows[0].tolist(), rows.lengths.tolist()
@@ -143,7 +145,9 @@ def collect_rows(rows: Iterable[Iterable[int]]) -> TokenRows:
 
 
 def pad_rows(rows: Iterable[NDArray[np.int32]], *, before: int = 0, after: int = 0) -> torch.Tensor:
-    """Return rows of tokens, with *before* and *after* around each unless 0, as a padded tensor (b, time) int64.
+    """Return b rows of tokens as a tensor padded with 0, (b, time) int64.
+
+    Unless they are 0, *before* and *after* are the tokens to add at the start and the end of each row.
 
     >>> pad_rows([np.array([5, 6]), np.array([7])], before=1, after=2).tolist()
     [[1, 5, 6, 2], [1, 7, 2, 0]]
@@ -155,16 +159,19 @@ def pad_rows(rows: Iterable[NDArray[np.int32]], *, before: int = 0, after: int =
 
 @dataclass(frozen=True, slots=True, eq=False)
 class TrainValidationSplit:
-    """Training and validation items; any other item that shares a text with a validation item is left out."""
+    """The training and validation items; no training item shares a text with a validation item."""
 
     train: Places
     validation: Places
 
 
 def hold_out(*columns: Sequence[str], count: int, seed: int) -> TrainValidationSplit:
-    """Split items at random by *seed*; item i has the texts at place i of all *columns*.
+    """Split items at random into training and validation items. Raises UsageError if there are too few.
 
-    At most *count* items, and at most a tenth, are held out; no two held-out items share a text.
+    - columns: the texts of the items; item i has the text at place i of each column
+    - count: maximum number of validation items, which are at most a tenth of all
+
+    No two validation items share a text, and other items that share a text with them are left out.
 
     >>> split = hold_out(["a", "b", "c", "a"], count=1, seed=0)
     >>> split.validation.tolist(), split.train.tolist()
@@ -184,16 +191,17 @@ def hold_out(*columns: Sequence[str], count: int, seed: int) -> TrainValidationS
             break
     train = [item for item in range(items) if held_out_texts.isdisjoint({c[item] for c in columns})]
     if not train:
-        raise UsageError(f"all {items} items share a text with those held out: none is left")
+        raise UsageError(f"all {items} items share a text with those held out for validation: none is left to train on")
     return TrainValidationSplit(np.array(train, dtype=np.int64), np.array(sorted(validation), dtype=np.int64))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ItemBatches:
-    """Items in an order that seed and epoch decide: the :class:`TrainingBatches` of :func:`prepare_items`."""
+    """Batches of items in a random order that depends on seed and epoch; a :class:`TrainingBatches`."""
 
     items: Places
     size: int
+    """Number of items per batch; the last batch may have fewer."""
     seed: int
     make_batch: Callable[[Places], Batch]
 
@@ -203,18 +211,18 @@ class ItemBatches:
         return -(-len(self.items) // self.size)
 
     def batches(self, epoch: int, *, start: int = 0) -> Iterator[Batch]:
-        """Yield an epoch's batches, from batch *start*."""
+        """Yield the batches of an epoch from number *start* on."""
         order = np.random.default_rng((self.seed, 2, epoch)).permutation(self.items)
         for place in range(start, self.steps):
             yield self.make_batch(order[place * self.size : (place + 1) * self.size])
 
 
 class ItemLearner(Learner):
-    """A sentence model with a classifier of items."""
+    """A sentence model with a classifier of items, such as pairs of sentences."""
 
     @abstractmethod
     def evaluate_batch(self, batch: Batch) -> tuple[float, float]:
-        """Return the number of correct items, and the summed loss of all items."""
+        """Return the number of correct items in a batch, and the sum of the losses of its items."""
 
 
 def prepare_items(
@@ -223,7 +231,11 @@ def prepare_items(
     options: ObjectiveOptions,
     columns: Mapping[str, torch.Tensor] | None = None,
 ) -> PreparedObjective:
-    """Return the objective over items with a sentence in each of *sides*, and with further values in *columns*."""
+    """Return an objective that classifies items, ready for training.
+
+    - sides: the sentences of the items; item i has the sentence at place i of each side
+    - columns: further values of the items, by name
+    """
     split = hold_out(*sides, count=options.validation, seed=options.seed)
     token_rows = [collect_rows(map(learner.encoder.vocabulary.find_ids, side)) for side in sides]
     train = ItemBatches(split.train, options.batch, options.seed, partial(_make_batch, token_rows, columns or {}))
@@ -231,7 +243,7 @@ def prepare_items(
 
 
 def _make_batch(parts: Sequence[TokenRows], columns: Mapping[str, torch.Tensor], places: Places) -> Batch:
-    """Return a batch: ``ids`` (parts * b, time) and ``lengths`` of the sentences, those of the first part first."""
+    """Return the batch of b items: ``ids`` of their sentences, (parts * b, time), part by part, and ``lengths``."""
     rows = [part[place] for part in parts for place in places]
     tensors = {"ids": pad_rows(rows), "lengths": torch.tensor([len(row) for row in rows])}
     tensors |= {name: column[places] for name, column in columns.items()}

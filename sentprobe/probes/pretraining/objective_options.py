@@ -1,4 +1,4 @@
-"""Options of objectives: the default of each and the values that it accepts, without NumPy and PyTorch."""
+"""The options of objectives: defaults and accepted values, without importing NumPy or PyTorch."""
 
 import math
 from collections.abc import Callable
@@ -17,32 +17,35 @@ _REQUIREMENTS: tuple[tuple[tuple[str, ...], Callable[[Any], bool], str], ...] = 
     (("temperature",), lambda divisor: 0 < divisor < math.inf, "a number above 0 is wanted"),
     (("drop", "swap"), lambda share: 0 <= share <= 1, "a share is from 0 to 1"),
 )
-"""Names of options, the test of their values, and the part of the error message that states accepted values."""
+"""For each group of options: their names, a test of their values, and a text that states the accepted values."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObjectiveOptions:
-    """Values of the options of all objectives, named like those of ``probe train``."""
+    """The options of all objectives, with the names that ``probe train`` uses."""
 
     batch: int = 256
+    """Number of items per batch."""
     codes: int = 8000
-    """Subword codes of a decoder; Conneau et al. 2018 have 40,000."""
+    """Maximum number of subword codes of a decoder; Conneau et al. 2018 use 40,000."""
     decoder_hidden: int = 512
+    """Number of hidden units in each layer of a decoder."""
     decoder_layers: int = 2
     decoder_inputs: int = 300
+    """Width of the vectors of subword codes that a decoder reads."""
     dropout: float = 0.0
     classes_hidden: int = 512
-    """Hidden units of the classifier of ``nli``; Conneau et al. 2018 chose 100."""
+    """Number of hidden units in the classifier of ``nli``; Conneau et al. 2018 chose 100."""
     temperature: float = 0.05
-    """Divisor of the cosines in ``contrastive``."""
+    """Number by which ``contrastive`` divides cosines."""
     neighbours: bool = False
-    """Whether a second decoder of ``skipthought`` generates the previous sentence."""
+    """Whether ``skipthought`` has a second decoder, which generates the previous sentence."""
     drop: float = 0.1
-    """Share of words that ``denoising`` removes (Hill et al. 2016)."""
+    """Probability that ``denoising`` drops a word (Hill et al. 2016)."""
     swap: float = 0.1
-    """Share of word pairs that ``denoising`` swaps."""
+    """Probability that ``denoising`` swaps two adjacent words."""
     validation: int = 1000
-    """Items held out of training, at most a tenth of all."""
+    """Maximum number of items that are held out for validation, at most a tenth of all."""
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -54,4 +57,4 @@ class ObjectiveOptions:
 
 DEFAULTS = ObjectiveOptions()
 EVENTS = 100_000
-"""Default number of events that ``meaning`` learns from."""
+"""Default number of events that the objective ``meaning`` learns from."""

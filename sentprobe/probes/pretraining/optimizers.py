@@ -1,4 +1,4 @@
-"""Optimizers of encoders, with the settings of the papers, and presets of published trainings."""
+"""Optimizers for the training of encoders, with settings of the papers, and presets of published trainings."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,11 +12,11 @@ from sentprobe.probes.pretraining.objective_options import DEFAULTS
 
 
 class OptimizerKind(StrEnum):
-    """PyTorch's optimizers."""
+    """The optimizers of PyTorch that can be used."""
 
     ADAM = "adam"
     SGD = "sgd"
-    """With Nesterov's momentum."""
+    """Stochastic gradient descent with Nesterov momentum."""
     ADAGRAD = "adagrad"
 
 
@@ -26,8 +26,10 @@ class OptimizerSettings:
 
     kind: OptimizerKind
     rate: float
+    """The learning rate."""
     momentum: float = 0.0
     clip: float
+    """Maximum norm of the gradient, to which larger gradients are scaled."""
 
     def __post_init__(self) -> None:
         for name in ("rate", "clip"):
@@ -36,11 +38,11 @@ class OptimizerSettings:
 
 
 ADAM = OptimizerSettings(kind=OptimizerKind.ADAM, rate=1e-3, clip=5.0)
-"""For recurrent encoders (Conneau et al. 2018, appendix), with Adam's default rate."""
+"""The optimizer of recurrent encoders (Conneau et al. 2018, appendix), with PyTorch's default learning rate."""
 SGD = OptimizerSettings(kind=OptimizerKind.SGD, rate=0.25, momentum=0.99, clip=0.1)
-"""For convolutional encoders (Conneau et al. 2018, appendix), with the values of Gehring et al. 2017, section 4.2."""
+"""The optimizer of convolutional encoders (Conneau et al. 2018, appendix; values: Gehring et al. 2017, section 4.2)."""
 ADAGRAD = OptimizerSettings(kind=OptimizerKind.ADAGRAD, rate=1e-2, clip=5.0)
-"""From Adi et al. 2017, appendix II; gradients are clipped as in Sutskever et al. 2014."""
+"""The optimizer of Adi et al. 2017, appendix II; gradients are clipped as in Sutskever et al. 2014."""
 
 DEFAULT_SETTINGS: Mapping[OptimizerKind, OptimizerSettings] = {
     settings.kind: settings for settings in (ADAM, SGD, ADAGRAD)
@@ -48,7 +50,7 @@ DEFAULT_SETTINGS: Mapping[OptimizerKind, OptimizerSettings] = {
 
 
 def make_optimizer(settings: OptimizerSettings, model: nn.Module) -> torch.optim.Optimizer:
-    """Return the optimizer of a model's trainable weights."""
+    """Return a PyTorch optimizer of the weights that are not frozen."""
     weights = [parameter for parameter in model.parameters() if parameter.requires_grad]
     rate, momentum = settings.rate, settings.momentum
     if settings.kind is OptimizerKind.SGD:
@@ -59,34 +61,26 @@ def make_optimizer(settings: OptimizerSettings, model: nn.Module) -> torch.optim
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPreset:
-    """Settings of a training; options of ``probe train`` replace single settings."""
+    """The settings of a published training, which options of ``probe train`` override one by one.
 
-    batch: int
-    dropout: float
-    decoder_layers: int
-    decoder_hidden: int | None
-    """Units per decoder layer; None: as many as the encoder."""
-    inputs: int | None
-    """Width of word vectors; None: the number of the encoder's hidden units."""
-    reverse: bool
+    The defaults are those of Conneau et al. 2018, except the batch size, which is our choice.
+    """
+
+    batch: int = DEFAULTS.batch
+    dropout: float = DEFAULTS.dropout
+    decoder_layers: int = DEFAULTS.decoder_layers
+    decoder_hidden: int | None = DEFAULTS.decoder_hidden
+    """Number of hidden units of each decoder layer; None: as many as the encoder has."""
+    inputs: int | None = 300
+    """Width of the encoder's word vectors; None: the number of the encoder's hidden units."""
+    reverse: bool = False
     """Whether the encoder reads sentences from the last word to the first."""
-    optimizer: OptimizerSettings | None
+    optimizer: OptimizerSettings | None = None
 
     def choose_optimizer(self, architecture: str) -> OptimizerSettings:
-        """Return the preset's optimizer; if it has none, that of the papers for the architecture."""
+        """Return the preset's optimizer or, if it has none, the optimizer of the papers for this architecture."""
         return self.optimizer or (SGD if architecture == "gated-conv" else ADAM)
 
-
-DEFAULT_PRESET = TrainingPreset(
-    # Conneau et al. 2018, except the batch size, which is ours.
-    batch=DEFAULTS.batch,
-    dropout=DEFAULTS.dropout,
-    decoder_layers=DEFAULTS.decoder_layers,
-    decoder_hidden=DEFAULTS.decoder_hidden,
-    inputs=300,
-    reverse=False,
-    optimizer=None,
-)
 
 PRESETS: Mapping[str, TrainingPreset] = {
     # Adi et al. 2017, appendix II.
@@ -97,11 +91,9 @@ PRESETS: Mapping[str, TrainingPreset] = {
 
 
 def find_training_preset(name: str | None) -> TrainingPreset:
-    """Return the preset of that name; without a name, the default settings."""
+    """Return the preset of this name or, if *name* is None, the default settings. Raises UsageError."""
     if name is None:
-        return DEFAULT_PRESET
+        return TrainingPreset()
     if name not in PRESETS:
-        raise UsageError(
-            f"there is no preset {name!r} of a training{suggest(name, PRESETS)}; known: {', '.join(PRESETS)}"
-        )
+        raise UsageError(f"there is no training preset {name!r}{suggest(name, PRESETS)}; known: {', '.join(PRESETS)}")
     return PRESETS[name]

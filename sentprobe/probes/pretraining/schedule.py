@@ -1,4 +1,4 @@
-"""Schedule of a training: its progress, its end, when it validates and probes, and its pace."""
+"""The schedule of a training: when it validates, probes and ends; and its progress and speed."""
 
 import time
 from collections.abc import Iterator
@@ -15,17 +15,17 @@ EPOCH = "epoch"
 
 @dataclass(frozen=True, slots=True)
 class StepInterval:
-    """Interval of a repeated action: a number of steps, or 0 for an epoch."""
+    """The interval of a repeated action, such as validation: a number of steps, or 0 for one epoch."""
 
     steps: int = 0
 
     def is_due(self, step: int, *, epoch_over: bool) -> bool:
-        """Return whether the action is due after *step*."""
+        """Return whether the action is due after this step."""
         return step % self.steps == 0 if self.steps else epoch_over
 
 
 def parse_step_interval(text: str, option: str) -> StepInterval:
-    """Parse the interval in an option's value.
+    """Parse the value of a command-line option that states an interval. Raises UsageError.
 
     >>> parse_step_interval("epoch", "--probe-every"), parse_step_interval("500", "--probe-every")
     (StepInterval(steps=0), StepInterval(steps=500))
@@ -39,14 +39,14 @@ def parse_step_interval(text: str, option: str) -> StepInterval:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Limits of a training: the first limit that is reached ends it. Without limits, only *patience* ends it."""
+    """The limits of a training, of which the first that is reached ends it; None: no such limit."""
 
     steps: int | None = None
     epochs: int | None = None
     minutes: float | None = None
-    """Training time, including earlier runs; the final step depends on the machine."""
+    """Maximum training time, including earlier runs; the last step then depends on the speed of the machine."""
     patience: int = 5
-    """Consecutive validations without improvement that end training (Adi et al. 2017: 5 epochs)."""
+    """Number of consecutive validations without improvement that end the training (Adi et al. 2017: 5 epochs)."""
 
     def __post_init__(self) -> None:
         for name in ("steps", "epochs", "patience"):
@@ -59,7 +59,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ValidationPoint:
-    """A validation, with its step and epoch."""
+    """The result of a validation, with its step and epoch."""
 
     step: int
     epoch: float
@@ -70,7 +70,7 @@ class ValidationPoint:
 
     @property
     def validation(self) -> Validation:
-        """The validation without step and epoch."""
+        """The result without step and epoch."""
         return Validation(self.metric, self.value, self.higher_is_better, self.loss)
 
     def __str__(self) -> str:
@@ -79,20 +79,22 @@ class ValidationPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingState:
-    """Progress of a training: the part of a checkpoint beside weights and optimizer."""
+    """How far a training is; a checkpoint stores it beside the weights and the optimizer."""
 
     step: int = 0
     epoch: int = 0
+    """Number of complete epochs."""
     batch: int = 0
+    """Number of complete batches in the current epoch."""
     seconds: float = 0.0
     """Training time, including earlier runs."""
     waited: int = 0
-    """Validations since the best one."""
+    """Number of validations since the best one."""
     best: ValidationPoint | None = None
     last: ValidationPoint | None = None
 
     def count_step(self, steps_per_epoch: int) -> "TrainingState":
-        """Return the state after one more step."""
+        """Return the state after one more training step."""
         epoch_over = self.batch + 1 == steps_per_epoch
         return replace(
             self, step=self.step + 1, epoch=self.epoch + epoch_over, batch=0 if epoch_over else self.batch + 1
@@ -106,23 +108,23 @@ class TrainingState:
         return replace(self, last=point, waited=self.waited + 1)
 
     def compute_epochs(self, steps_per_epoch: int) -> float:
-        """Return the number of completed epochs, with fractions."""
+        """Return the number of completed epochs, with a fraction for the current one."""
         return round(self.epoch + self.batch / steps_per_epoch, 4)
 
     @property
     def is_validated(self) -> bool:
-        """Whether the last validation was at this step."""
+        """Whether the model has been validated at the current step."""
         return self.last is not None and self.last.step == self.step
 
     def compute_progress(self, limits: Limits, steps_per_epoch: int) -> float:
-        """Return the completed share of the training, from 0 to 1, by its limits."""
+        """Return the completed share of the training, from 0 to 1, by the limit that is nearest; 0 without limits."""
         steps, epochs, minutes = limits.steps, limits.epochs, limits.minutes
         completed_epochs = self.epoch + self.batch / steps_per_epoch
         pairs = (self.step, steps), (completed_epochs, epochs), (self.seconds, minutes and 60 * minutes)
         return min(1.0, max((completed / limit for completed, limit in pairs if limit is not None), default=0.0))
 
     def find_end_reason(self, limits: Limits) -> str:
-        """Return the reason why training has ended; empty if it has not."""
+        """Return the reason why the training has ended, such as "500 steps"; an empty text if it has not."""
         if limits.steps is not None and self.step >= limits.steps:
             return format_count(self.step, "step")
         if limits.epochs is not None and self.epoch >= limits.epochs:
@@ -135,7 +137,7 @@ class TrainingState:
 
 
 class TrainingPace:
-    """Speed and progress of a training, sent to a reporter."""
+    """Measures the speed of a training, and sends its progress to a reporter."""
 
     def __init__(self, reporter: progress.Reporter, limits: Limits, steps_per_epoch: int) -> None:
         self._reporter, self._limits, self._steps_per_epoch = reporter, limits, steps_per_epoch
@@ -147,7 +149,7 @@ class TrainingPace:
         self.loss = 0.0
 
     def begin(self, state: TrainingState) -> None:
-        """Start reporting, from *state*."""
+        """Start measuring and reporting; *state* may be that of a checkpoint."""
         end_limits = (self._limits.steps, self._limits.epochs, self._limits.minutes)
         self._reporter.begin("train", PROGRESS_UNITS if any(end_limits) else 0)
         self.validation = state.last.validation if state.last else None
@@ -155,7 +157,7 @@ class TrainingPace:
         self._clock = time.monotonic()
 
     def add_step_time(self, state: TrainingState, batch: Batch) -> TrainingState:
-        """Return the state with the time of its last step added."""
+        """Report a step that has just been completed; return its state with the time of the step added."""
         previous, self._clock = self._clock, time.monotonic()
         elapsed = self._clock - previous
         self._targets += batch.targets
@@ -167,7 +169,7 @@ class TrainingPace:
 
     @contextmanager
     def pause_clock(self) -> Iterator[None]:
-        """Exclude the time of the block from the training time."""
+        """Do not count the time of the ``with`` block as training time."""
         try:
             yield
         finally:

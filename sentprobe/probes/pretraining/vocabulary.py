@@ -1,4 +1,4 @@
-"""Vocabulary of a sentence model, and skip-gram word vectors, both learned from the training texts."""
+"""Learn the vocabulary of a sentence model, and skip-gram word vectors, from the training texts."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,9 @@ from sentprobe.probes.encoders.trained.sentence_model import ModelVocabulary
 def learn_vocabulary(
     texts: Iterable[str], *, words: int, lower: bool = False, reverse: bool = False
 ) -> ModelVocabulary:
-    """Return at most *words* most frequent words of *texts*; among equally frequent words, the first.
+    """Return the vocabulary of the most frequent words of *texts*, at most *words* of them.
+
+    Among equally frequent words, the first in the texts are taken.
 
     >>> learn_vocabulary(["a dog saw a cat", "a cat"], words=2).words
     ('a', 'cat')
@@ -26,33 +28,24 @@ def learn_vocabulary(
 
 
 SKIP_GRAM = "skip-gram"
-"""Value of ``--vectors`` that asks for skip-gram instead of a file."""
+"""The value of ``--vectors`` that asks for skip-gram word vectors instead of those of a file."""
 WINDOW = 5
 EPOCHS = 5
 
 
 def learn_skip_gram(texts: Sequence[str], *, dim: int, words: int, seed: int) -> WordVectors:
-    """Return vectors (dim,) of the most frequent words, by Adi et al. 2017, appendix I, in 5 epochs as in gensim.
+    """Learn skip-gram vectors, (dim,) each, of the most frequent words, at most *words* (Adi et al. 2017, appendix I).
 
-    One thread is used, so that the same seed gives the same vectors.
+    One thread is used, so that the same seed gives the same vectors. Raises EncoderError if gensim is not installed.
     """
     try:
         from gensim.models import Word2Vec
     except ImportError:
         raise missing_extra("word vectors of skip-gram", "train") from None
-    learned = Word2Vec(
-        sentences=[text.split() for text in texts],
-        vector_size=dim,
-        window=WINDOW,
-        sg=1,
-        hs=1,
-        negative=0,
-        min_count=1,
-        max_final_vocab=words,
-        epochs=EPOCHS,
-        workers=1,
-        seed=seed % 2**32,
-    ).wv
+    method = {"window": WINDOW, "sg": 1, "hs": 1, "negative": 0, "epochs": EPOCHS}
+    vocabulary = {"min_count": 1, "max_final_vocab": words}
+    sentences = [text.split() for text in texts]
+    learned = Word2Vec(sentences, vector_size=dim, workers=1, seed=seed % 2**32, **method, **vocabulary).wv
     scale = float(np.sqrt(np.square(learned.vectors, dtype=np.float64).mean()))
 
     def find_vector(word: str) -> Vectors | None:

@@ -20,7 +20,7 @@ from sentprobe.probes.results.item_table import ItemTable, has_held_out, has_ite
 from sentprobe.probes.results.result import Result, Results
 from sentprobe.probes.results.store import prepare_directory, write_run_file
 from sentprobe.probes.runs.cluster.dask_runner import check_sendable, run_on_cluster
-from sentprobe.probes.runs.execution import finished_runs, missing_jobs
+from sentprobe.probes.runs.execution import missing_jobs, result_recipes
 from sentprobe.probes.runs.execution.completed_tasks import make_item_table
 from sentprobe.probes.runs.execution.runner import run_tasks
 from sentprobe.probes.runs.execution.task import make_tasks
@@ -179,7 +179,7 @@ def execute_request(request: RunRequest, *, reporter: Reporter | None = None) ->
         start = functools.cache(lambda: stack.enter_context(make_engine(run.machines)))
         for draw in prepare_draws(encoders, targets=targets, run=run):
             drawn = targets.replace_seed(draw.run.seed)
-            requests = finished_runs.find_requests(
+            requests = result_recipes.find_requests(
                 drawn, draw.encoders, run=draw.run, preset=request.preset, words=words
             )
             finished = find_finished_outcome(requests, results, run=draw.run)
@@ -203,7 +203,7 @@ def prepare_draws(encoders: Sequence[resolve.EncoderSource], *, targets: Targets
     specs: dict[str, Spec] = {}
     sources = list(encoders)
     for draw in run.iterate_draws():
-        groups = [finished_runs.build_encoders_with_files(source, seed=draw.seed) for source in sources]
+        groups = [result_recipes.build_encoders_with_files(source, seed=draw.seed) for source in sources]
         drawn = list(chain.from_iterable(groups))
         check_distinct("encoder", [encoder.name for encoder in drawn])
         if run.draws > 1 and targets.suites:
@@ -246,7 +246,7 @@ def _run_draw(
     targets: Targets,
     draw: DrawnRun,
     request: RunRequest,
-    result_requests: Sequence[finished_runs.ResultRequest],
+    result_requests: Sequence[result_recipes.ResultRequest],
     *,
     reporter: Reporter,
     start: Callable[[], Engine],
@@ -264,8 +264,8 @@ def _run_draw(
         run=run,
         preset=request.preset,
         words=None if words is None else make_word_source(words, seed=run.seed),
-        origins=finished_runs.digest_origins(targets),
-        lexicons=finished_runs.collect_lexicons(targets),
+        origins=result_recipes.digest_origins(targets),
+        lexicons=result_recipes.collect_lexicons(targets),
     )
     recipes = {(requested.encoder, requested.task.name): requested.recipe for requested in result_requests}
     if run.machines.engine is EngineName.LOCAL:
@@ -286,7 +286,7 @@ def _run_draw(
 
 
 def find_finished_outcome(
-    requests: Sequence[finished_runs.ResultRequest], results: Mapping[str, Result], *, run: Run
+    requests: Sequence[result_recipes.ResultRequest], results: Mapping[str, Result], *, run: Run
 ) -> Outcome | None:
     """Return the outcome of the run if *results*, by recipe, has it already; no dataset is built."""
     if run.out is None or not requests:

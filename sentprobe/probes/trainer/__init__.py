@@ -1,1 +1,1 @@
-"""Training of probes: presets (without PyTorch) and fits (with it)."""
+"""Training of probes: the classifiers of the papers, and the code that trains them with PyTorch."""

@@ -1,4 +1,4 @@
-"""Items on a device, their random batches, and dropout masks."""
+"""Items on the device that trains probes, random batches of items, and dropout masks."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,16 +8,17 @@ import torch
 from torch import Tensor
 
 from sentprobe.probes.dataset import Items
-from sentprobe.probes.trainer.bank import BatchInputs, Masks, ProbeWords
 from sentprobe.probes.trainer.devices import send_to_device
+from sentprobe.probes.trainer.one_hot_lookup import ProbeWords
 from sentprobe.probes.trainer.presets import BankShape, GridPoint
+from sentprobe.probes.trainer.probe_bank import BatchInputs, Masks
 
 DROPOUT_STEPS = 2**16
 """Dropout rates are multiples of 1 / DROPOUT_STEPS."""
 
 
 class Dropout:
-    """Sampler of a bank's dropout masks, on the CPU; probes of one seed and width share random numbers."""
+    """Samples the dropout masks of all probes of a bank; probes of equal seed and width share random numbers."""
 
     def __init__(self, points: Sequence[GridPoint], device: torch.device) -> None:
         self._device = device
@@ -25,7 +26,7 @@ class Dropout:
         self._generators = {key: np.random.Generator(np.random.SFC64(np.random.SeedSequence(key))) for key in keys}
 
     def sample_masks(self, points: Sequence[GridPoint], size: int) -> Masks:
-        """Return the masks of a batch of *size* items."""
+        """Return the masks of the probes at *points* for a batch of *size* items."""
         mask_keys = {(point.seed, point.hidden, point.dropout): None for point in points if point.dropout}
         random_numbers = {
             key: generator.integers(DROPOUT_STEPS, size=(size, key[1]), dtype=np.uint16)
@@ -43,7 +44,13 @@ class Dropout:
 
 @dataclass(frozen=True, slots=True)
 class PreparedItems:
-    """Items for a bank, on its device; their *rows*, (n,) int64, are those of *table*, (sentences, dim)."""
+    """Items on the device of a bank.
+
+    - table: the vector of each sentence, (sentences, dim)
+    - rows: the row in *table* of each item, (n,) int64
+    - words: the probe words of each item
+    - targets: the label of each item, (n,) int64
+    """
 
     table: Tensor
     rows: Tensor
@@ -60,18 +67,18 @@ class PreparedItems:
         return PreparedItems(self.table, self.rows[item_range], words, self.targets[item_range])
 
     def make_batch(self, places: Tensor, *, labels: int) -> tuple[BatchInputs, Tensor]:
-        """Return the items at *places* (b,), and their one-hot targets (b, labels) float32."""
+        """Return the inputs of the items at *places*, (b,), and their one-hot labels, (b, labels) float32."""
         one_hot_targets = torch.nn.functional.one_hot(self.targets[places], labels)
         inputs = BatchInputs(self.table[self.rows[places]], self.words.select_items(places))
         return inputs, one_hot_targets.to(torch.float32)
 
     def split_places(self, size: int) -> tuple[Tensor, ...]:
-        """Return the places of all items in order, *size* at a time."""
+        """Return the places of all items in order, in parts of *size* items."""
         return torch.split(torch.arange(len(self), device=self.rows.device), size)
 
 
 def prepare_items(table: Tensor, items: Items, shape: BankShape, *, lexicon: Tensor | None = None) -> PreparedItems:
-    """Put items on the device of *table* and of the word vectors *lexicon*."""
+    """Return items on the device of *table*, the sentence vectors, and of *lexicon*, the probe words' vectors."""
     slot_offset = 0 if shape.word_dim else shape.words
     words = items.probes + slot_offset * np.arange(items.slots, dtype=np.int64)
     arrays = (items.rows.copy(), words, items.targets.copy())
@@ -82,6 +89,6 @@ def prepare_items(table: Tensor, items: Items, shape: BankShape, *, lexicon: Ten
 def generate_passes(
     count: int, *, size: int, generator: np.random.Generator, device: torch.device
 ) -> Iterator[tuple[Tensor, ...]]:
-    """Yield passes without end, each a tuple of batches of item numbers in random order, on the device."""
+    """Yield, for each pass over *count* items, its batches: item numbers in random order, on the device. Never ends."""
     while True:
         yield torch.split(torch.from_numpy(generator.permutation(count)).to(device), size)

@@ -1,4 +1,4 @@
-"""Classifier presets: the fields of a probe and its training, as values, text and JSON."""
+"""The settings of a probe's classifier and of its training (a preset), and their conversion to text and JSON."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields
@@ -13,21 +13,22 @@ from sentprobe.values import MAX_INTEGER
 class Scaling(StrEnum):
     """Scaling of sentence vectors before training, learned from the training sentences.
 
-    Probe words are one-hot, of length 1. If sentence vectors are many times longer, training makes no progress for some
-    epochs, and early stopping ends it at chance. That would say nothing about the encoder. Published SemRole data,
-    values of ``ettinger``: untrained BiLSTM 51.2% as it is, 65.6% at length 1; MiniLM 58.3% and 51.4% (variance 1).
+    One-hot probe words have length 1. If sentence vectors are many times longer, training makes no progress in the
+    first passes, and early stopping ends it at chance, which says nothing about the encoder. On the published SemRole
+    data with preset ``ettinger``, an untrained BiLSTM has an accuracy of 51.2% with ``as-is`` and 65.6% with ``unit``;
+    MiniLM has 58.3% with ``as-is`` and 51.4% with ``variance``.
     """
 
     AS_IS = "as-is"
     """No scaling, as in the published code."""
     UNIT = "unit"
-    """Mean 0, then one common factor that makes the mean length 1."""
+    """Mean 0, and one factor for all vectors that makes their mean length 1."""
     VARIANCE = "variance"
-    """Mean 0 and variance 1 in each dimension (mean length sqrt(dim))."""
+    """Mean 0 and variance 1 in each dimension, which makes the mean length about sqrt(dim)."""
     WHITEN = "whiten"
-    """Mean 0, variance 1 and no correlation: a linear map, of full rank where possible."""
+    """Mean 0, variance 1 and no correlation between dimensions, by a linear map."""
     CHOSEN = "chosen"
-    """``unit`` or ``whiten``, whichever is better on validation (L-BFGS only)."""
+    """``unit`` or ``whiten``, whichever has the better validation result (L-BFGS only)."""
 
 
 class Activation(StrEnum):
@@ -36,50 +37,50 @@ class Activation(StrEnum):
     RELU = "relu"
     SIGMOID = "sigmoid"
     NONE = "none"
-    """No hidden layer (multinomial logistic regression); ``hidden`` is ignored."""
+    """No hidden layer: multinomial logistic regression. The setting ``hidden`` is ignored."""
 
 
 class Masking(StrEnum):
-    """Place of dropout in the hidden layer."""
+    """Where dropout is applied to the hidden layer."""
 
     BEFORE = "before"
-    """Before the activation: a dropped unit has the activation of 0."""
+    """Before the activation function, which then gets 0 as the input of a dropped unit."""
     AFTER = "after"
-    """After the activation, right before the output layer."""
+    """After the activation function, before the output layer."""
 
 
 class WeightInitialization(StrEnum):
-    """Distribution of the initial weights; L-BFGS starts at 0."""
+    """Distribution of the initial weights; with L-BFGS, all are 0."""
 
     GLOROT = "glorot"
-    """Uniform in +-sqrt(6 / (fan in + fan out)), as in scikit-learn (Glorot & Bengio 2010)."""
+    """Uniform in +-sqrt(6 / (inputs + outputs)), as in scikit-learn (Glorot & Bengio 2010)."""
     FAN_IN = "fan-in"
-    """Uniform in +-1/sqrt(fan in), as in Torch7 and PyTorch."""
+    """Uniform in +-1/sqrt(inputs), as in Torch7 and PyTorch."""
 
 
 class Optimizer(StrEnum):
-    """Optimizer of the weights."""
+    """Algorithm that optimizes the weights."""
 
     ADAM = "adam"
     ADAGRAD = "adagrad"
     LBFGS = "lbfgs"
-    """L-BFGS on all items at once (Activation.NONE only); ends by the gradient, not by *stop*."""
+    """L-BFGS on all items at once, until the gradient is small; only for probes without a hidden layer."""
 
 
 class Penalty(StrEnum):
-    """Form of the L2 penalty."""
+    """Form of the L2 penalty, a factor of the squared weights."""
 
     PER_BATCH = "per-batch"
-    """l2 / (2 * items of a batch) on the weights, not the biases, as in scikit-learn."""
+    """l2 / (2 * items in a batch), for the weights but not the biases, as in scikit-learn."""
     DECAY = "decay"
-    """l2 / 2 on weights and biases, whatever the batch, as PyTorch's weight_decay."""
+    """l2 / 2 for weights and biases, independent of the batch size, as PyTorch's weight_decay."""
 
 
 class StopCriterion(StrEnum):
-    """Criterion that must improve for training to go on; L-BFGS chooses its grid point by it."""
+    """Value that must improve for training to continue; with L-BFGS, it only decides among the points of a grid."""
 
     TRAINING_LOSS = "training-loss"
-    """Mean training loss since the last check; the last weights are kept."""
+    """Mean training loss of the last pass; the last weights are kept."""
     VALIDATION_LOSS = "validation-loss"
     """Mean validation loss; the weights of the best check are kept."""
     VALIDATION_ACCURACY = "validation-accuracy"
@@ -87,69 +88,69 @@ class StopCriterion(StrEnum):
 
 
 class Precision(StrEnum):
-    """Precision of the first layer's matrix products; weights are always float32."""
+    """Number format of the matrix products in the first layer; weights are always float32."""
 
     AUTO = "auto"
-    """bfloat16 if the processor has instructions for it, else float32."""
+    """bfloat16 on a processor with instructions for it, else float32."""
     FLOAT32 = "float32"
     BFLOAT16 = "bfloat16"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Preset:
-    """Values of a classifier with softmax and cross-entropy, and of its training.
+    """Settings of a classifier, trained with softmax and cross-entropy, and of its training.
 
-    Several values of ``hidden``, ``dropout`` or ``l2`` form a grid. A probe is trained at each grid point; the first
-    probe with the best validation accuracy is the result.
+    Several values of ``hidden``, ``dropout`` or ``l2`` form a grid. A probe is trained for each combination of values,
+    and the first probe with the best validation accuracy is the result.
     """
 
     name: str
     hidden: tuple[int, ...]
-    """Width of the hidden layer; 0: the input width (sentence vector and one-hot probe words)."""
+    """Width of the hidden layer; 0: the width of the input (sentence vector and probe words)."""
     activation: Activation
     linear_from: int = 0
-    """Number of labels from which there is no hidden layer; 0: never."""
+    """Smallest number of labels for which the hidden layer is left out; 0: it never is."""
     dropout: tuple[float, ...] = (0.0,)
-    """Dropout rate of the hidden units."""
+    """Probability that a hidden unit is dropped."""
     masking: Masking = Masking.AFTER
     start: WeightInitialization
     optimizer: Optimizer
     learning_rate: float
-    """Ignored by L-BFGS, like the betas, epsilon, batch, enough and patience."""
+    """The learning rate of Adam and AdaGrad; FIELDS_UNUSED_BY_LBFGS lists the fields that L-BFGS ignores."""
     beta1: float = 0.9
-    """Adam's; AdaGrad ignores both betas."""
+    """The decay rate of Adam's first moment, and beta2 that of its second moment; AdaGrad ignores both."""
     beta2: float = 0.999
     epsilon: float = 1e-8
     l2: tuple[float, ...]
     penalty: Penalty
     batch: int
     max_epochs: int
-    """Maximum number of passes over the items (L-BFGS: iterations)."""
+    """Maximum number of passes over the training items; for L-BFGS, of iterations."""
     check_every: int = 1
-    """Passes between two checks of the stopping criterion."""
+    """Number of passes from one check of the stopping criterion to the next."""
     stop: StopCriterion
     tolerance: float
-    """Smallest gain over the best earlier check that counts as an improvement.
+    """Minimum gain over the best earlier check that counts as an improvement.
 
-    For L-BFGS: largest component of the mean loss's gradient at convergence.
+    For L-BFGS, the size of the largest component of the loss's gradient at which training has converged.
     """
     patience: int
-    """Training stops after more than this many checks without improvement."""
+    """Number of checks without improvement that are allowed; the next one stops training."""
     patience_resets: bool = True
-    """Whether only consecutive checks count; else all do."""
+    """Whether an improvement resets the count of checks without improvement."""
     enough: float = 0.0
-    """Training also stops when a pass's mean training loss is below this; 0: never."""
+    """Training also stops when the mean training loss of a pass is below this value; 0: it never is."""
     scaling: Scaling
     precision: Precision = Precision.AUTO
     average: int = 1
-    """Number of probes, of different initial weights, whose probabilities are averaged."""
+    """Number of probes with different initial weights whose probabilities are averaged."""
 
     def __post_init__(self) -> None:
         for problem in chain(_find_wrong_numbers(self), _find_contradictions(self)):
             raise UsageError(f"preset {self.name}: {problem}")
 
     def __str__(self) -> str:
-        """Return the name and all values; for L-BFGS only the fields that it uses."""
+        """Return the name and the values of all fields that the optimizer uses."""
         uses_lbfgs = self.optimizer is Optimizer.LBFGS
         widths = "/".join(str(width) if width else "as wide as the input" for width in self.hidden)
         shape = "no hidden layer" if uses_lbfgs else f"hidden {widths}"
@@ -162,7 +163,7 @@ class Preset:
 
     @property
     def needs_validation(self) -> bool:
-        """Whether training needs validation items, for early stopping or for the grid."""
+        """Whether training needs validation items: for early stopping, or to choose among settings."""
         has_grid = any(len(getattr(self, name)) > 1 for name in GRID_FIELDS)
         uses_lbfgs = self.optimizer is Optimizer.LBFGS
         return (
@@ -172,16 +173,16 @@ class Preset:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """Return the values by name, for :mod:`json`; :meth:`from_json` is the inverse."""
+        """Return the value of each field by name, as JSON can store it; the inverse of :meth:`from_json`."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, values: Mapping[str, Any]) -> "Preset":
-        """Return a preset from the output of :meth:`to_json`."""
+        """Return the preset with these values. Raises SentprobeError if they are not those of a preset."""
         types = {entry.name: entry.type for entry in fields(cls)}
         if set(values) != set(types):
             unexpected = ", ".join(sorted(set(values) ^ set(types)))
-            raise SentprobeError(f"a preset with other values than this version's: {unexpected}")
+            raise SentprobeError(f"a preset has other fields than in this version: {unexpected}")
         try:
             arguments: dict[str, Any] = {name: _from_json(kind, values[name]) for name, kind in types.items()}
             return cls(**arguments)
@@ -190,7 +191,7 @@ class Preset:
 
 
 def describe_differences(preset: Preset, reference: Preset) -> str:
-    """Describe the values in which a preset differs from *reference*, in field order."""
+    """Return the values of a preset that differ from those of *reference* as text, such as ``batch=64``."""
     return ", ".join(
         f"{entry.name}={_format_value(value)}"
         for entry in fields(preset)
@@ -205,13 +206,13 @@ FIELDS_UNUSED_BY_LBFGS = (
     *("beta1", "beta2", "epsilon", "batch", "check_every"),
     *("patience", "patience_resets", "enough", "average"),
 )
-"""Preset fields that L-BFGS ignores; it trains on all items at once, without hidden layer."""
+"""Fields of a preset that L-BFGS ignores, since it trains on all items at once, without a hidden layer."""
 
 
 MAX_HIDDEN = 1_000_000
-"""Maximum width of a hidden layer; wider ones are refused as likely mistakes."""
+"""Maximum width of a hidden layer; a wider layer is probably a mistake."""
 MAX_AVERAGED = 1_000
-"""Maximum number of averaged probes; more than about ten bring no gain."""
+"""Maximum number of averaged probes; more than about ten do not improve accuracy."""
 
 
 def _find_wrong_numbers(preset: Preset) -> Iterator[str]:
@@ -241,7 +242,7 @@ def _find_contradictions(preset: Preset) -> Iterator[str]:
     if preset.average > MAX_AVERAGED:
         yield f"average must be at most {MAX_AVERAGED:,}"
     if preset.average > 1 and uses_lbfgs:
-        effect = "changes nothing with optimizer=lbfgs, which draws nothing: all probes are the same"
+        effect = "has no effect with optimizer=lbfgs, which uses no random numbers: all probes are the same"
         yield f"average={preset.average} {effect}"
 
 

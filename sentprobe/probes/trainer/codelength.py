@@ -1,4 +1,4 @@
-"""Codelength, learning curve and V-information from several probes of one seed."""
+"""Measures from several probes of one seed: codelength, area under the learning curve, and V-information."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -8,23 +8,26 @@ from itertools import pairwise
 from sentprobe.errors import UsageError
 
 PORTION_PERCENTAGES = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.25, 12.5, 25, 50, 100)
-"""Portions of Voita & Titov (2020, section 4), in percent of the training items."""
+"""Sizes of the portions in Voita & Titov (2020, section 4), in percent of the training items."""
 MIN_PORTIONS = 4
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurvePoint:
-    """Result of one probe at one number of training items, or at one hidden width."""
+    """The result of one probe: a point of a curve over the number of training items, or over the hidden width."""
 
     at: int
-    """Number of training items; or width of the hidden layer, 0 for none."""
+    """Number of training items, or width of the hidden layer (0: no hidden layer)."""
     correct: int
+    """Number of correct test items."""
     bits: float = 0.0
-    """Bits for the labels of the next portion by this probe; 0 after the last portion."""
+    """Bits to transmit the labels of the next portion with this probe; 0 after the last portion."""
 
 
 def compute_portion_sizes(items: int, *, labels: int) -> tuple[int, ...]:
-    """Return the sizes of nested training sets, each about twice the previous one and at least the number of labels.
+    """Return the sizes of growing portions of the training items, each about twice as large as the one before.
+
+    No portion has fewer items than there are labels. Raises UsageError if there are too few items.
 
     >>> compute_portion_sizes(1000, labels=4)
     (4, 8, 16, 32, 63, 125, 250, 500, 1000)
@@ -32,7 +35,7 @@ def compute_portion_sizes(items: int, *, labels: int) -> tuple[int, ...]:
     sizes = (math.ceil(items * share / 100) for share in PORTION_PERCENTAGES)
     portions = tuple(size for size in dict.fromkeys(sizes) if size >= labels)
     if len(portions) < MIN_PORTIONS:
-        min_items = 8 * (labels - 1) + 1  # 12.5% of them is rounded up
+        min_items = 8 * (labels - 1) + 1  # the smallest number of which 12.5%, rounded up, are as many as labels
         raise UsageError(
             f"{items} training items of {labels} labels are too few for portions; at least {min_items} are needed"
         )
@@ -40,9 +43,10 @@ def compute_portion_sizes(items: int, *, labels: int) -> tuple[int, ...]:
 
 
 def compute_codelength(readings: Sequence[CurvePoint], *, labels: int) -> float:
-    """Return the codelength of all training labels in bits: the online code of Voita & Titov (2020, section 3.2).
+    """Return the codelength of all training labels in bits, by the online code of Voita & Titov (2020, section 3.2).
 
-    The labels of the first portion are sent uncompressed, those of the next by a probe trained on all earlier items.
+    The labels of the first portion are transmitted uncompressed, those of each later portion with a probe that was
+    trained on all earlier portions.
 
     >>> readings = [CurvePoint(at=4, correct=0, bits=3.5), CurvePoint(at=8, correct=0)]
     >>> compute_codelength(readings, labels=2)
@@ -52,12 +56,14 @@ def compute_codelength(readings: Sequence[CurvePoint], *, labels: int) -> float:
 
 
 def compute_compression(readings: Sequence[CurvePoint], *, labels: int) -> float:
-    """Return the uncompressed length of the labels divided by their codelength."""
+    """Return the compression: the uncompressed length of the training labels, divided by their codelength."""
     return readings[-1].at * math.log2(labels) / compute_codelength(readings, labels=labels)
 
 
 def compute_curve_area(readings: Sequence[CurvePoint], *, total: int) -> float:
-    """Return the mean accuracy over log2 of training items; *total* is the number of test items.
+    """Return the mean height, from 0 to 1, of the curve of accuracy over log2 of the number of training items.
+
+    *total* is the number of test items.
 
     >>> compute_curve_area([CurvePoint(at=at, correct=at // 4) for at in (1, 4, 16)], total=4)
     0.375
@@ -74,7 +80,11 @@ def compute_pointwise_information(
 ) -> tuple[float, ...]:
     """Return the pointwise V-information of each item in bits (Ethayarajh et al. 2022, section 3).
 
-    The cost without the sentence is that of the *counts* of labels in training, plus one so that no cost is infinite.
+    It is the cost of an item's label by its frequency in training, minus its cost by the probe.
+
+    - targets: the label of each item
+    - bits: the cost of each label by the probe, in bits
+    - counts: the number of training items with each label, to which 1 is added so that no cost is infinite
 
     >>> compute_pointwise_information([0, 1], [0.5, 3.0], [7, 7])
     (0.5, -2.0)

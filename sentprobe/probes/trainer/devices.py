@@ -1,4 +1,4 @@
-"""Devices for training probes, and matrix products in bfloat16 where a device has instructions for it."""
+"""Devices for the training of probes, and matrix products in bfloat16 on devices with instructions for it."""
 
 from functools import cache
 from pathlib import Path
@@ -12,12 +12,12 @@ from sentprobe.specs import DEVICES
 
 
 def find_device(name: str) -> str:
-    """Return the name of the device; ``auto`` stands for the best available one."""
+    """Return the name of a device that can be used; ``auto`` stands for the best one. Raises UsageError."""
     return str(check_device(find_best_device() if name == "auto" else name))
 
 
 def check_device(name: str) -> torch.device:
-    """Return PyTorch's device of that name."""
+    """Return the PyTorch device of this name. Raises UsageError if it cannot be used."""
     device = _parse_device(name)
     try:
         torch.empty(0, device=device).cpu()
@@ -27,7 +27,7 @@ def check_device(name: str) -> torch.device:
 
 
 def send_to_device(tensor: Tensor, device: torch.device) -> Tensor:
-    """Return *tensor* on *device*; an NVIDIA GPU copies it from locked memory while the processor goes on."""
+    """Return a tensor on a device; an NVIDIA GPU copies it while the processor continues."""
     if device.type == "cuda":
         return tensor.pin_memory().to(device, non_blocking=True)
     return tensor.to(device)
@@ -37,39 +37,42 @@ def _parse_device(name: str) -> torch.device:
     if name.partition(":")[0] in DEVICES[1:]:
         try:
             return torch.device(name)
-        except RuntimeError:  # its message lists all device types of PyTorch
+        except RuntimeError:  # PyTorch's message lists all its types of devices, most of which are not supported here
             pass
     suggestion = " (did you mean 'cuda'?)" if name.lower().startswith("gpu") else suggest(name.lower(), DEVICES)
     raise UsageError(f"unknown device {name!r}{suggestion}; known: {', '.join(DEVICES)}")
 
 
 def find_best_device() -> str:
-    """Return cuda, mps or cpu."""
+    """Return the best available device: ``cuda``, ``mps`` or ``cpu``."""
     if torch.cuda.is_available():
         return "cuda"
     return "mps" if torch.backends.mps.is_available() else "cpu"
 
 
 FAST_INSTRUCTIONS = {"amx_bf16", "avx512_bf16"}
-"""Processor instructions that make bfloat16 products faster than float32 ones."""
+"""Processor instructions that make products in bfloat16 faster than in float32."""
 
 
 @cache
 def has_fast_bfloat16() -> bool:
-    """Return whether the processor has fast bfloat16 and PyTorch may use it (known on Linux only)."""
+    """Return whether the processor has instructions for bfloat16 and PyTorch uses them; false except on Linux."""
     info = Path("/proc/cpuinfo")
     has_instructions = info.exists() and bool(FAST_INSTRUCTIONS & set(info.read_text(encoding="utf-8").split()))
     return has_instructions and uses_bfloat16_instructions()
 
 
 def uses_bfloat16_instructions() -> bool:
-    """Return whether the processor multiplies bfloat16 itself: its instructions treat subnormal factors as 0."""
+    """Return whether PyTorch uses the processor's instructions for bfloat16, which treat subnormal factors as 0."""
     subnormal = torch.full((64, 64), 2.0**-130, dtype=torch.bfloat16)
     return bool((subnormal @ torch.full((64, 64), 2.0**10, dtype=torch.bfloat16) == 0).all())
 
 
 def choose_precision(precision: Precision, *, device: torch.device) -> Precision:
-    """Return FLOAT32 or BFLOAT16, by the processor's instructions and never by a timing. AUTO is FLOAT32 on a GPU."""
+    """Return FLOAT32 or BFLOAT16 for a device; AUTO becomes BFLOAT16 on a processor with instructions for it.
+
+    Raises UsageError if BFLOAT16 is requested and the device has no instructions for it.
+    """
     uses_cpu = device.type == "cpu"
     has_gpu = device.type == "cuda" and torch.cuda.is_available()
     is_fast = has_fast_bfloat16() if uses_cpu else has_gpu and torch.cuda.is_bf16_supported(including_emulation=False)
@@ -82,7 +85,7 @@ def choose_precision(precision: Precision, *, device: torch.device) -> Precision
 
 
 def multiply(left: Tensor, right: Tensor, *, precision: Precision, out: Tensor | None = None) -> Tensor:
-    """Return the product of two matrices; BFLOAT16 rounds the factors and the product, not the sums within."""
+    """Return the product of two matrices; BFLOAT16 rounds the factors and the product, but not intermediate sums."""
     if precision is not Precision.BFLOAT16:
         return torch.mm(left, right, out=out)
     product = left.to(torch.bfloat16) @ right.to(torch.bfloat16)

@@ -1,4 +1,4 @@
-"""Training of probes on sentence vectors, also on growing portions of items or with increasing widths."""
+"""Train probes on sentence vectors: on all training items, on growing portions, or with several hidden widths."""
 
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,6 @@ from numpy.typing import NDArray
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Indices, Items
 from sentprobe.probes.encoders.protocol import Vectors
-from sentprobe.probes.trainer.bank import Bank, BankDesign
 from sentprobe.probes.trainer.batches import PreparedItems, prepare_items
 from sentprobe.probes.trainer.classifier import Optimizer, Precision, Preset, Scaling, StopCriterion
 from sentprobe.probes.trainer.codelength import CurvePoint, compute_pointwise_information, compute_portion_sizes
@@ -31,45 +30,48 @@ from sentprobe.probes.trainer.presets import (
     remove_hidden_layer,
     set_hidden_widths,
 )
+from sentprobe.probes.trainer.probe_bank import Bank, BankDesign
 from sentprobe.probes.trainer.scaling import scale_to_tensor
 from sentprobe.probes.trainer.training import compute_label_costs, predict, train_points
 from sentprobe.processes import limit_threads
 from sentprobe.values import group_by
 
 MAX_WEIGHTS = 2**25
-"""First-layer weights in one bank, at most: wider probes gain nothing from a common bank."""
+"""Maximum number of first-layer weights in a bank; training more probes together saves no time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Fit:
-    """Result of training one probe: the best of a grid, or the average of several."""
+    """The result of a trained probe, which may be the best of a grid or the average of several."""
 
     predictions: Indices
     correct: int
     total: int
     epochs: int
-    """Passes over the items (L-BFGS: iterations); the maximum over averaged probes."""
+    """Number of passes over the training items (L-BFGS: iterations); for averaged probes, the maximum."""
     loss: float
     converged: bool
-    """Whether training ended before the preset's limit of passes, for all averaged probes."""
+    """Whether training ended before the preset's maximum number of passes; for averaged probes, whether all did."""
     pass_limit: int | None = None
-    """The lower limit of passes that ended training; None: none did."""
+    """The argument ``pass_limits`` of :func:`fit` for this seed, if it ended training; else None."""
     seconds: float
     grid_values: Mapping[str, float] = field(default_factory=dict)
-    """Grid values chosen on validation, by preset field; empty without a grid."""
+    """The chosen value of each preset field that has several values."""
     validation: float | None = None
+    """Validation accuracy; None without validation items."""
     precision: Precision = Precision.FLOAT32
     gradient: float | None = None
-    """Largest component of the final gradient of the mean loss (L-BFGS only)."""
+    """Size of the largest component of the loss's gradient at the end (L-BFGS only)."""
     right: NDArray[np.bool_]
+    """Whether the prediction for each test item is correct, (n,)."""
     readings: tuple[CurvePoint, ...] = ()
-    """Results of all probes of a method that trains several; the other fields are of the last."""
+    """Results of all probes of a method that trains several per seed; the other fields are those of the last."""
     information: tuple[float, ...] = ()
-    """Pointwise V-information of each test item, if it was requested."""
+    """Pointwise V-information of each test item in bits, if the method computes it."""
 
     @property
     def accuracy(self) -> float:
-        """Share of correct test items."""
+        """Share of correct test items, from 0 to 1."""
         return self.correct / self.total
 
 
@@ -83,18 +85,18 @@ def fit(
     method: "Callable[[TrainingProblem, Sequence[int]], list[Fit]] | None" = None,
     **arguments: Any,
 ) -> tuple[Fit, ...]:
-    """Train a probe for each seed and predict the test items; return a Fit per seed, in order.
+    """Train a probe for each seed and predict the test items; return a Fit for each seed, in order.
 
-    - threads: PyTorch's threads during training; None leaves the number unchanged
-    - pass_limits: the maximum number of passes by seed, if it is below the preset's; L-BFGS ignores it
-    - method: trains several probes for each seed; None: one probe
-    - arguments: those of :func:`prepare_problem`
+    - threads: number of PyTorch's threads during training; None: unchanged
+    - pass_limits: maximum number of passes by seed, if it is below that of the preset; L-BFGS ignores it
+    - method: a function that trains several probes for each seed; None: one probe is trained
+    - arguments: further arguments of :func:`prepare_problem`
 
-    All seeds and grid points are trained side by side, in the same batches. A seed decides initial weights and dropout.
-    The same seed gives the same numbers; other seeds beside it change rounding only. ``preset.average`` probes, of the
-    seeds of :func:`derive_member_seeds`, form one Fit. All random numbers are drawn on the CPU, so results on other
-    devices differ by rounding only. Raises UsageError if validation items are needed and missing, or bfloat16 is not
-    available, and SentprobeError if training diverged.
+    The probes of all seeds and grid points are trained together, on the same batches. A seed decides initial weights
+    and dropout. A probe's result depends on its own seed; the other seeds affect rounding only. If the preset averages
+    several probes, they have the seeds of :func:`derive_member_seeds`. Random numbers are drawn on the CPU, so that
+    results on other devices differ by rounding only. Raises UsageError if validation items are needed and missing, or
+    bfloat16 is not available, and SentprobeError if training diverged.
     """
     start = time.perf_counter()
     with limit_threads(threads), torch.inference_mode():
@@ -119,12 +121,12 @@ def prepare_problem(
     device: str = "cpu",
     word_vectors: Vectors | None = None,
 ) -> "TrainingProblem":
-    """Put the data of a fit on its device.
+    """Scale the vectors, and put vectors and items on the device.
 
-    - vectors: (sentences, dim) float32, a row per distinct sentence
-    - word_vectors: (words, word_dim) float32, a row per probe word, put beside the sentence vector (Adi et al. 2017,
-      section 3). Their scaling is learned from the training words. Without them, probe words are one-hot
-    - words, labels: number of probe words and of labels
+    - vectors: the vector of each distinct sentence, (sentences, dim) float32
+    - word_vectors: the vector of each probe word, (words, word_dim) float32, which a probe reads beside the sentence
+      vector (Adi et al. 2017, section 3); scaled by the training words. None: probe words are one-hot
+    - words, labels: numbers of probe words and of labels
     """
     if preset.needs_validation and validation is None:
         raise UsageError(f"preset {preset.name} needs validation items, and there are none")
@@ -133,7 +135,7 @@ def prepare_problem(
     shape = _compute_shape(width, train, word_vectors, words=words, labels=labels)
     uses_bfloat16 = _choose_precision(preset, torch_device) is Precision.BFLOAT16
     scale = partial(scale_to_tensor, device=torch_device)
-    # The table is rounded once, since it is used in products only.
+    # Sentence vectors are used in matrix products only, so they are rounded to the products' precision once.
     dtype = torch.bfloat16 if uses_bfloat16 else torch.float32
     scalings = (Scaling.UNIT, Scaling.WHITEN) if preset.scaling is Scaling.CHOSEN else (preset.scaling,)
     tables = [scale(vectors, train.rows, scaling=scaling, dtype=dtype) for scaling in scalings]
@@ -152,7 +154,7 @@ def prepare_problem(
 
 
 def _compute_shape(dim: int, train: Items, word_vectors: Vectors | None, *, words: int, labels: int) -> BankShape:
-    """Return the input sizes; word vectors are ignored if the items have no probe words."""
+    """Return the sizes of a probe's input and output; word vectors are ignored if items have no probe words."""
     if word_vectors is not None and len(word_vectors) != words:
         raise UsageError(f"{len(word_vectors)} word vectors for {words} probe words")
     word_dim = 0 if word_vectors is None or not train.slots else word_vectors.shape[1]
@@ -166,7 +168,7 @@ def _choose_precision(preset: Preset, device: torch.device) -> Precision:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingProblem:
-    """Prepared items of all splits, on their device, and the preset."""
+    """The data on which probes are trained and tested, on the device, and the preset of their classifier."""
 
     shape: BankShape
     preset: Preset
@@ -176,7 +178,7 @@ class TrainingProblem:
 
     @property
     def design(self) -> BankDesign:
-        """Settings that all probes share."""
+        """The settings that all probes share."""
         preset, device = self.preset, self.train.table.device
         return BankDesign(
             shape=self.shape,
@@ -188,16 +190,16 @@ class TrainingProblem:
     def train_probes(
         self, seeds: Sequence[int], pass_limits: Mapping[int, int] = MappingProxyType({})
     ) -> "list[TrainedProbe]":
-        """Train a probe for each seed, side by side."""
+        """Train a probe for each seed, all together; return the best of each seed's grid."""
         return [choose_best(candidates) for candidates in self.train_grids(seeds, pass_limits)]
 
     def train_grids(
         self, seeds: Sequence[int], pass_limits: Mapping[int, int] = MappingProxyType({})
     ) -> "list[list[TrainedProbe]]":
-        """Train all grid points; return a list for each seed."""
+        """Train a probe for each seed and grid point; return a list of probes for each seed."""
         grids = [_list_grid(self, seed, pass_limits.get(seed)) for seed in seeds]
         if self.preset.optimizer is Optimizer.LBFGS:
-            # Nothing is random, so all seeds give the same result.
+            # L-BFGS uses no random numbers, so all seeds have the same result.
             return [[_fit_logreg(self, point) for (point,) in grids[0]]] * len(grids) if grids else []
         trained: dict[GridPoint, TrainedProbe] = {}
         for point_group in _split_points({p for grid in grids for members in grid for p in members}, self):
@@ -207,7 +209,7 @@ class TrainingProblem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedProbe:
-    """A trained probe, as a bank of one; or several averaged probes."""
+    """A trained probe as a bank of one probe, or several probes whose probabilities are averaged."""
 
     banks: tuple[Bank, ...]
     epochs: int
@@ -216,11 +218,11 @@ class TrainedProbe:
     pass_limit: int | None = None
     validation: float | None = None
     validation_bits: float | None = None
-    """Mean bits of the validation labels, if L-BFGS chooses a grid point by them."""
+    """Mean cost of the validation labels in bits, if L-BFGS chooses among grid points by it."""
     gradient: float | None = None
 
     def predict_test(self, problem: TrainingProblem) -> Fit:
-        """Predict the test items."""
+        """Predict the labels of the test items; return the results."""
         predicted = predict(self.banks, problem.test)
         is_correct = predicted == problem.test.targets.cpu().numpy()
         return Fit(
@@ -241,14 +243,14 @@ class TrainedProbe:
 
 
 def choose_best(candidates: Sequence[TrainedProbe]) -> TrainedProbe:
-    """Return the first probe with the fewest validation bits, if they are known, or with the best accuracy."""
+    """Return the first probe with the fewest validation bits or, if these are unknown, the best validation accuracy."""
     if all(candidate.validation_bits is not None for candidate in candidates):
         return min(candidates, key=lambda candidate: candidate.validation_bits or 0.0)
     return max(candidates, key=lambda candidate: candidate.validation or 0.0)
 
 
 def derive_member_seeds(seed: int, count: int) -> tuple[int, ...]:
-    """Return the seeds of averaged probes: *seed*, and others derived from it.
+    """Return *count* seeds for the probes to average: *seed*, and others that are derived from it.
 
     >>> derive_member_seeds(3, 1), len({*derive_member_seeds(3, 5), *derive_member_seeds(4, 5)})
     ((3,), 10)
@@ -277,7 +279,7 @@ def _average_probes(problem: TrainingProblem, members: Sequence[TrainedProbe]) -
 
 
 def _split_points(points: Iterable[GridPoint], problem: TrainingProblem) -> Iterator[list[GridPoint]]:
-    """Yield groups of points within MAX_WEIGHTS, with equal penalties next to each other."""
+    """Yield groups of points whose probes have at most MAX_WEIGHTS weights, ordered by penalty."""
     shape = problem.design.shape
     point_group: list[GridPoint] = []
     weights = 0
@@ -332,7 +334,10 @@ INFORMATION_DECIMALS = 4
 
 
 def fit_portions(vectors: Vectors, *, preset: Preset, **arguments: Any) -> tuple[Fit, ...]:
-    """Train a probe on each portion for each seed; return the Fits of the last. See :func:`fit`."""
+    """Train a probe for each seed on each portion of the training items; return the results on the last portion.
+
+    Arguments are those of :func:`fit`; ``readings`` of a result has the curve over all portions.
+    """
     return fit(vectors, preset=calibrate_stopping(preset), method=_fit_portions, **arguments)
 
 
@@ -365,7 +370,10 @@ def _compute_information(probe: TrainedProbe, problem: TrainingProblem) -> tuple
 
 
 def fit_widths(vectors: Vectors, **arguments: Any) -> tuple[Fit, ...]:
-    """Train a probe of each width for each seed; return the Fits of the widest. See :func:`fit`."""
+    """Train a probe for each seed and hidden width; return the results of the widest probes.
+
+    Arguments are those of :func:`fit`; ``readings`` of a result has the curve over all widths.
+    """
     return fit(vectors, method=_fit_widths, **arguments)
 
 
@@ -379,7 +387,7 @@ def _fit_widths(problem: TrainingProblem, seeds: Sequence[int]) -> list[Fit]:
 
 
 def _fit_each_width(problem: TrainingProblem, preset: Preset, seeds: Sequence[int]) -> list[dict[int, Fit]]:
-    """Return for each seed the best probe of each width; all are trained side by side."""
+    """Train probes of several hidden widths together; return, for each seed, the best result of each width."""
     problem = replace(problem, preset=preset)
     fits: list[dict[int, Fit]] = []
     for candidates in problem.train_grids(seeds):

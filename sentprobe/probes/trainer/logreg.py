@@ -1,4 +1,4 @@
-"""Multinomial logistic regression by SciPy's L-BFGS (Liu & Nocedal 1989)."""
+"""Multinomial logistic regression, fitted by SciPy's L-BFGS (Liu & Nocedal 1989)."""
 
 from dataclasses import dataclass, replace
 
@@ -7,30 +7,31 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from sentprobe.probes.trainer.bank import Bank, BankDesign, add_word_contributions, compute_word_gradients
 from sentprobe.probes.trainer.batches import PreparedItems
 from sentprobe.probes.trainer.classifier import Penalty, Precision, Preset
+from sentprobe.probes.trainer.one_hot_lookup import add_word_contributions, compute_word_gradients
 from sentprobe.probes.trainer.presets import BankShape, GridPoint
+from sentprobe.probes.trainer.probe_bank import Bank, BankDesign
 from sentprobe.probes.trainer.scaling import Doubles
 
 
 @dataclass(frozen=True, slots=True)
 class Solution:
-    """The fitted classifier, with the loss and the gradient at its weights."""
+    """The fitted classifier as a bank of one probe, and the loss and gradient at its weights."""
 
     bank: Bank
     iterations: int
     loss: float
-    """Mean cross-entropy, without the penalty."""
+    """Mean cross-entropy over the items, without the penalty."""
     gradient: float
-    """Largest component of the gradient of mean loss and penalty."""
+    """Size of the largest component of the gradient of mean loss and penalty."""
 
 
 class LogregObjective:
-    """Mean loss and penalty of all items, as a function of one flat vector of weights.
+    """The mean loss of all items and the penalty, as a function of one flat vector of all weights.
 
-    Each distinct sentence is multiplied once; a probe word's weights are looked up. As in scikit-learn, two labels
-    share one column of weights, more labels have a column each. Products are float32.
+    Each distinct sentence vector is multiplied once, in float32; the weights of one-hot probe words are looked up. As
+    in scikit-learn, there is one column of weights for two labels, and otherwise a column for each label.
     """
 
     def __init__(self, items: PreparedItems, shape: BankShape, *, l2: float, penalty: Penalty) -> None:
@@ -43,18 +44,18 @@ class LogregObjective:
         self._penalizes_biases = penalty is Penalty.DECAY
         distinct, places = torch.unique(items.rows, return_inverse=True)
         first, last = int(distinct[0]), int(distinct[-1])
-        is_range = last - first < len(distinct)  # which needs no copy
+        is_range = last - first < len(distinct)  # a range of rows needs no copy
         self._table = items.table[first : last + 1] if is_range else items.table[distinct]
         in_order = torch.equal(places, torch.arange(len(places), device=places.device))
         self._places = None if in_order else places
 
     def split_weights(self, flat: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the weights of the sentence vector and of the probe words, (rows, columns) each, and the biases."""
+        """Return the weights of sentence vector and probe words, (inputs, columns) each, and the biases, (columns,)."""
         rows = flat.view(-1, self.columns)
         return rows[: self._dim], rows[self._dim : -1], rows[-1]
 
     def __call__(self, flat: Doubles) -> tuple[float, Doubles]:
-        """Return the value and its gradient (size,)."""
+        """Return the sum of mean loss and penalty, and its gradient, (size,)."""
         weights = torch.from_numpy(flat).to(self.device, torch.float32)
         sums = self._compute_logits(weights).double()  # the line search needs a precise loss
         loss, error = LOSSES[self.columns == 1](sums, self._items.targets)
@@ -80,7 +81,7 @@ class LogregObjective:
         sentence += (error.T @ self._table).T
 
     def compute_penalty(self, flat: Doubles) -> tuple[float, Doubles]:
-        """Return the penalty and its gradient (size,)."""
+        """Return the penalty and its gradient, (size,)."""
         weights = flat.copy()
         if not self._penalizes_biases:
             weights[-self.columns :] = 0
@@ -88,14 +89,14 @@ class LogregObjective:
 
 
 def _compute_binary_loss(sums: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the mean loss (), and its gradient with respect to *sums* (n, 1)."""
+    """Return the mean loss of n items, a scalar, and its gradient with respect to their logits *sums*, (n, 1)."""
     float_targets = targets[:, None].to(sums.dtype)
     loss = functional.binary_cross_entropy_with_logits(sums, float_targets)
     return loss, (sums.sigmoid() - float_targets) / len(targets)
 
 
 def _compute_multinomial_loss(sums: Tensor, targets: Tensor) -> tuple[Tensor, Tensor]:
-    """Return the mean loss (), and its gradient with respect to *sums* (n, labels)."""
+    """Return the mean loss of n items, a scalar, and its gradient with respect to their logits *sums*, (n, labels)."""
     scores = functional.log_softmax(sums, dim=1)
     loss = functional.nll_loss(scores, targets)
     error = scores.exp_()
@@ -107,26 +108,16 @@ LOSSES = {True: _compute_binary_loss, False: _compute_multinomial_loss}
 
 
 def solve_logreg(point: GridPoint, design: BankDesign, preset: Preset, *, items: PreparedItems) -> Solution:
-    """Minimize the loss from weights of 0 until the gradient is within ``preset.tolerance``."""
+    """Fit a classifier, starting with weights of 0, until no component of the gradient exceeds the tolerance."""
     from scipy.optimize import minimize
 
     columns = _find_columns(point, design.shape.dim)
     shape = replace(design.shape, dim=columns.stop - columns.start)
     items = replace(items, table=items.table[:, columns])
     objective = LogregObjective(items, shape, l2=point.l2, penalty=preset.penalty)
-    result = minimize(
-        objective,
-        np.zeros(objective.size),
-        jac=True,
-        method="L-BFGS-B",
-        options={
-            "maxiter": preset.max_epochs,
-            "maxfun": 4 * preset.max_epochs,
-            "gtol": preset.tolerance,
-            "ftol": 0.0,
-            "maxcor": 10,
-        },
-    )
+    limits = {"maxiter": preset.max_epochs, "maxfun": 4 * preset.max_epochs}
+    options = {**limits, "gtol": preset.tolerance, "ftol": 0.0, "maxcor": 10}
+    result = minimize(objective, np.zeros(objective.size), jac=True, method="L-BFGS-B", options=options)
     return Solution(
         bank=_to_bank(objective, torch.from_numpy(result.x), point, design),
         iterations=int(result.nit),

@@ -1,4 +1,4 @@
-"""Classifier presets of the papers, in one table, and their grid points."""
+"""The table of classifier presets, which have the settings of the papers, and the points of their grids."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -26,8 +26,8 @@ PRESETS = (
         stop=cl.StopCriterion.TRAINING_LOSS,
         tolerance=1e-4,
         patience=10,
-        # Ours: their code does not scale vectors. The length of the vectors then decides whether
-        # training makes progress before it stops. See Scaling.
+        # Our choice: their code does not scale vectors, so that the length of the vectors decides
+        # whether training makes progress before it stops. See Scaling.
         scaling=cl.Scaling.UNIT,
         # As in scikit-learn. Stopping at a small training loss would save a quarter of the time and
         # cost up to 0.7 points of accuracy (docs/trainer.md).
@@ -52,10 +52,10 @@ PRESETS = (
         epsilon=1e-10,
         l2=(0.0,),
         penalty=cl.Penalty.DECAY,
-        # Ours: our copy of the paper gives neither.
+        # Our choice, since the paper states neither.
         batch=32,
         max_epochs=200,
-        # Ours, as in ettinger.
+        # Our choice, as in ettinger.
         scaling=cl.Scaling.UNIT,
         beta1=0.0,
         beta2=0.0,
@@ -64,7 +64,7 @@ PRESETS = (
         name="conneau",
         # Conneau et al. 2018, section 4 and appendix: one hidden sigmoid layer; width, dropout and
         # L2 penalty chosen on validation; logistic regression for WC (1,000 labels; the other
-        # tasks have at most 20). The values of the L2 grid are SentEval's, and none.
+        # tasks have at most 20). The grid of L2 penalties is SentEval's, and 0.
         hidden=(50, 100, 200),
         activation=cl.Activation.SIGMOID,
         linear_from=100,
@@ -79,8 +79,8 @@ PRESETS = (
         stop=cl.StopCriterion.VALIDATION_ACCURACY,
         tolerance=0.0,
         scaling=cl.Scaling.AS_IS,
-        # Ours, for speed at the same accuracy (docs/trainer.md): batches four times as large, a
-        # higher learning rate, a check after every pass, and patience that resets.
+        # Our choice, for speed at the same accuracy (docs/trainer.md): batches four times as large,
+        # a higher learning rate, a check after every pass, and patience that resets.
         batch=256,
         learning_rate=2e-3,
         check_every=1,
@@ -90,8 +90,8 @@ PRESETS = (
     cl.Preset(
         name="senteval",
         # SentEval's senteval/tools/classifier.py and validation.py (Conneau & Kiela 2018): batch,
-        # check every 4 passes, at most 204 passes (it continues while at most 200 are done), end
-        # at the sixth check without improvement, counted over the whole training.
+        # check every 4 passes, at most 204 passes (training continues while at most 200 are done),
+        # end at the sixth check without improvement, counted over the whole training.
         activation=cl.Activation.SIGMOID,
         masking=cl.Masking.BEFORE,
         optimizer=cl.Optimizer.ADAM,
@@ -105,8 +105,9 @@ PRESETS = (
         patience=5,
         patience_resets=False,
         scaling=cl.Scaling.AS_IS,
-        # Its default is no hidden layer (here: activation=none); its examples with one have width
-        # 50. probing.py: WC (1,000 labels; the other tasks have at most 20) never has one.
+        # SentEval's default is no hidden layer (here: activation=none), and the hidden layers in
+        # its examples have width 50. WC (1,000 labels; the other tasks have at most 20) never has
+        # a hidden layer (probing.py).
         hidden=(50,),
         linear_from=100,
         # Defaults of PyTorch.
@@ -116,7 +117,7 @@ PRESETS = (
     cl.Preset(
         name="logreg",
         # The defaults of scikit-learn's LogisticRegression (1.9): tol=1e-4, no penalty on the
-        # intercept. Ours: penalty (1/C) and scaling are chosen; one-hot inputs are not scaled.
+        # intercept. Our choice: penalty (1/C) and scaling are chosen on validation.
         hidden=(0,),
         activation=cl.Activation.NONE,
         optimizer=cl.Optimizer.LBFGS,
@@ -140,7 +141,7 @@ PRESETS = (
 
 
 def find_preset(name: str) -> cl.Preset:
-    """Return the preset of that name.
+    """Return the preset of this name. Raises UsageError.
 
     >>> find_preset("ettinger").batch
     200
@@ -153,7 +154,7 @@ def find_preset(name: str) -> cl.Preset:
 
 
 def format_preset_name(preset: cl.Preset) -> str:
-    """Return the preset's name and its overridden values.
+    """Return the name of a preset, and the values that differ from the preset of this name in the table.
 
     >>> format_preset_name(override(find_preset("ettinger"), [("batch", "64")]))
     'ettinger with batch=64'
@@ -164,7 +165,9 @@ def format_preset_name(preset: cl.Preset) -> str:
 
 
 def override(preset: cl.Preset, options: Iterable[OptionPair]) -> cl.Preset:
-    """Return *preset* with fields read from text; commas separate the values of a grid.
+    """Return a preset in which the values of some fields are read from text. Raises UsageError.
+
+    Commas separate the values of a grid.
 
     >>> override(find_preset("ettinger"), [("batch", "64"), ("hidden", "50,100")]).hidden
     (50, 100)
@@ -173,10 +176,10 @@ def override(preset: cl.Preset, options: Iterable[OptionPair]) -> cl.Preset:
 
 
 def calibrate_stopping(preset: cl.Preset) -> cl.Preset:
-    """Return the preset with early stopping on validation loss, for calibrated probabilities.
+    """Return the preset with early stopping on validation loss, which gives calibrated probabilities.
 
-    Patience is longer, because probes on few items learn nothing for many passes. Gains below the tolerance add up, so
-    slow progress goes on. L-BFGS chooses its penalty and scaling by validation loss.
+    Patience is longer, since probes on few items may learn nothing for many passes. With L-BFGS, the validation loss
+    decides the penalty and the scaling.
     """
     if preset.optimizer is cl.Optimizer.LBFGS:
         return replace(preset, stop=cl.StopCriterion.VALIDATION_LOSS) if preset.needs_validation else preset
@@ -192,11 +195,11 @@ def calibrate_stopping(preset: cl.Preset) -> cl.Preset:
 
 
 MIN_UPDATES = 16
-"""Minimum number of updates per pass on a portion of the training items."""
+"""Minimum number of weight updates per pass over a portion of the training items."""
 
 
 def reduce_batch(preset: cl.Preset, *, items: int) -> cl.Preset:
-    """Return the preset with batches that give at least MIN_UPDATES updates per pass, if there are as many items."""
+    """Return the preset with smaller batches, if necessary for MIN_UPDATES updates per pass over *items* items."""
     if preset.optimizer is cl.Optimizer.LBFGS:
         return preset
     return replace(preset, batch=max(1, min(preset.batch, items // MIN_UPDATES)))
@@ -211,7 +214,7 @@ def remove_hidden_layer(preset: cl.Preset) -> cl.Preset:
 
 
 def set_hidden_widths(preset: cl.Preset) -> cl.Preset:
-    """Return the preset with a grid of hidden widths, for any number of labels."""
+    """Return the preset with a grid of hidden widths. Raises UsageError if the preset has no hidden layer."""
     if preset.activation is cl.Activation.NONE:
         raise UsageError(f"preset {preset.name} has no hidden layer that could be wider; use another, such as ettinger")
     return replace(preset, hidden=HIDDEN_WIDTHS, linear_from=0)
@@ -219,46 +222,50 @@ def set_hidden_widths(preset: cl.Preset) -> cl.Preset:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BankShape:
-    """Input and output sizes that all probes over the same vectors share."""
+    """The sizes of input and output that all probes of the same vectors share."""
 
     dim: int
+    """Width of the sentence vectors."""
     slots: int
+    """Number of probe words of an item."""
     words: int
+    """Number of different probe words."""
     labels: int
     word_dim: int = 0
-    """Width of the probe words' vectors; 0 for one-hot words."""
+    """Width of the vectors of probe words; 0: probe words are one-hot."""
 
     @property
     def word_rows(self) -> int:
-        """Input width of all probe words, which is the number of rows of their weights."""
+        """Width of the input for all probe words of an item, which is the number of rows of their weights."""
         return self.slots * (self.word_dim or self.words)
 
     @property
     def inputs(self) -> int:
-        """Input width of sentence vector and probe words, one-hot or word vectors."""
+        """Width of the whole input: sentence vector and probe words."""
         return self.dim + self.word_rows
 
     def is_linear(self, preset: cl.Preset) -> bool:
-        """Return whether the preset has no hidden layer for this number of labels."""
+        """Return whether probes with this preset have no hidden layer, given the number of labels."""
         has_many_labels = 0 < preset.linear_from <= self.labels
         return has_many_labels or preset.activation is cl.Activation.NONE
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GridPoint:
-    """One probe: a seed and a value of each grid field."""
+    """The settings in which the probes of a grid differ: the seed, and a value of each field with several values."""
 
     seed: int
     hidden: int
-    """Actual width of the hidden layer; 0 for none."""
+    """Width of the hidden layer; 0: no hidden layer."""
     dropout: float
     l2: float
     max_epochs: int | None = None
+    """Maximum number of passes, if it is below that of the preset."""
     is_whitened: bool | None = None
-    """Whether the probe uses the whitened half of the vectors; None: there are no halves."""
+    """Whether the probe reads the whitened vectors, with ``scaling=chosen``; None: another scaling."""
 
     def select_grid_values(self, preset: cl.Preset) -> dict[str, float]:
-        """Return the values of the fields that have several values in the preset."""
+        """Return this probe's value of each field that has several values in the preset."""
         scaling = {} if self.is_whitened is None else {"whitened": float(self.is_whitened)}
         return {name: getattr(self, name) for name in cl.GRID_FIELDS if len(getattr(preset, name)) > 1} | scaling
 
@@ -266,7 +273,10 @@ class GridPoint:
 def list_grid_points(
     preset: cl.Preset, shape: BankShape, *, seed: int, max_epochs: int | None = None
 ) -> tuple[GridPoint, ...]:
-    """Return the grid points in order; linear probes vary ``l2`` and, with ``scaling=chosen``, whitening only."""
+    """Return the points of a preset's grid for a seed, in order.
+
+    Probes without a hidden layer differ only in ``l2`` and, with ``scaling=chosen``, in whitening.
+    """
     if shape.is_linear(preset):
         halves = (False, True) if preset.scaling is cl.Scaling.CHOSEN else (None,)
         return tuple(

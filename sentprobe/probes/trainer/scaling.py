@@ -1,4 +1,4 @@
-"""Scaling of sentence vectors, learned from the training sentences, each counted once; in float64 by parts."""
+"""Scale sentence vectors; the scaling is learned in float64 from the training sentences, each counted once."""
 
 from collections.abc import Callable, Mapping
 
@@ -15,21 +15,24 @@ Doubles = NDArray[np.float64]
 
 ScalePart = Callable[[Vectors], Vectors]
 MIN_RELATIVE_DEVIATION = 1e-7
-"""Deviations below this share of the mean count as no variation."""
+"""A dimension whose standard deviation is a smaller share of its mean counts as constant."""
 MIN_RELATIVE_VARIANCE = 1e-12
-"""Variances below this share of the largest one are rounding errors."""
+"""A variance that is a smaller share of the largest variance counts as a rounding error."""
 TINY = float(np.finfo(np.float64).tiny)
 ROWS_PER_PART = 128
 
 ROWS_PER_PRODUCT = 512
-"""Rows of a product in float64, which is slow with fewer."""
+"""Number of rows in a matrix product in float64, which is slow with fewer rows."""
 CPU = torch.device("cpu")
 
 
 def scale_to_tensor(
     vectors: Vectors, rows: Indices, *, scaling: Scaling, device: torch.device = CPU, dtype: torch.dtype = torch.float32
 ) -> Tensor:
-    """Return the scaled vectors on *device*, (sentences, dim); *rows* (n,) int64 are the training sentences."""
+    """Return the scaled vectors on *device*, (sentences, dim).
+
+    - rows: the row of each training item's sentence, (n,) int64, from which the scaling is learned
+    """
     scale_part = SCALINGS[scaling](vectors, np.unique(rows))
     table = torch.empty(vectors.shape, device=device, dtype=dtype)
     for first in range(0, len(vectors), ROWS_PER_PART):
@@ -39,7 +42,7 @@ def scale_to_tensor(
 
 
 def _learn_unit_length(vectors: Vectors, rows: Indices) -> ScalePart:
-    """Subtract the mean and divide by the mean length, unless all rows are equal."""
+    """Return a function that subtracts the mean and, unless all rows are equal, divides by the mean length."""
     mean = _compute_mean(vectors, rows)
     lengths = [np.linalg.norm(vectors[row_part] - mean, axis=1) for row_part in _split_rows(rows)]
     length = np.concatenate(lengths).mean()
@@ -48,7 +51,7 @@ def _learn_unit_length(vectors: Vectors, rows: Indices) -> ScalePart:
 
 
 def _learn_unit_variance(vectors: Vectors, rows: Indices) -> ScalePart:
-    """Subtract the mean and divide each column by its standard deviation, unless it is constant."""
+    """Return a function that subtracts the mean and divides each column by its standard deviation unless constant."""
     mean = _compute_mean(vectors, rows)
     deviations = np.sqrt(_compute_mean(vectors, rows, lambda part: np.square(part - mean)))
     scale = np.where(_exceeds_rounding(deviations, mean), deviations, 1.0)
@@ -58,7 +61,7 @@ def _learn_unit_variance(vectors: Vectors, rows: Indices) -> ScalePart:
 def _compute_mean(
     vectors: Vectors, rows: Indices, transform: Callable[[Doubles], Doubles] = lambda part: part
 ) -> Doubles:
-    """Return the mean of each column of the transformed rows, (dim,), whatever the size of the parts."""
+    """Return the mean of each column of the transformed rows, (dim,); rows are added one by one, in order."""
     total = np.zeros((1, vectors.shape[1]))
     for row_part in _split_rows(rows):
         part = transform(vectors[row_part].astype(np.float64))
@@ -71,11 +74,11 @@ def _exceeds_rounding(deviations: Doubles, mean: Doubles) -> NDArray[np.bool_]:
 
 
 def _learn_whitening(vectors: Vectors, rows: Indices) -> ScalePart:
-    """Rotate centred columns to their principal axes and divide by the standard deviations there.
+    """Return a function that maps vectors to their principal axes and divides by the standard deviation on each axis.
 
-    The axes are those of the correlations, so that rounding hides nothing in small columns. They are computed in
-    float64, because float32 products would blur narrow axes. Axes whose variance is only rounding of the vectors become
-    0.
+    The axes are those of the correlation matrix, so that rounding errors of large columns do not hide small columns.
+    They are computed in float64, since float32 is too imprecise for axes of small variance. Axes whose variance is only
+    a rounding error become 0.
     """
     mean = _compute_mean(vectors, rows)
     covariance = _compute_covariance(vectors, rows, mean)
@@ -91,7 +94,7 @@ def _learn_whitening(vectors: Vectors, rows: Indices) -> ScalePart:
 
 
 def _compute_covariance(vectors: Vectors, rows: Indices, mean: Doubles) -> Doubles:
-    """Return the covariance of *rows* about *mean*, (dim, dim)."""
+    """Return the covariance matrix of the vectors in *rows*, (dim, dim)."""
     total = np.zeros((len(mean), len(mean)))
     for row_part in _split_rows(rows, size=ROWS_PER_PRODUCT):
         centred = vectors[row_part] - mean

@@ -1,49 +1,49 @@
-"""Training of many probes side by side, by PyTorch's fused optimizers as functions: their classes load its compiler."""
+"""Train many probes together as a bank, each until its own stopping criterion, and predict labels with them."""
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 from torch import Tensor
-from torch.optim.adagrad import adagrad
+from torch.optim.adagrad import adagrad  # a function: the classes of optimizers load PyTorch's compiler
 from torch.optim.adam import adam
 
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.dataset import Indices
-from sentprobe.probes.trainer.bank import Bank, BankDesign, compute_gradients, compute_logits, make_bank
 from sentprobe.probes.trainer.batches import Dropout, PreparedItems, generate_passes
 from sentprobe.probes.trainer.classifier import Optimizer, Penalty, Preset, StopCriterion
 from sentprobe.probes.trainer.presets import GridPoint
+from sentprobe.probes.trainer.probe_bank import Bank, BankDesign, compute_gradients, compute_logits, make_bank
 
 
 @dataclass(frozen=True, slots=True)
 class ValidationCheck:
-    """Accuracy and mean loss of a probe on the validation items; None without validation items."""
+    """The accuracy and mean loss of a probe on the validation items; both are None without validation items."""
 
     accuracy: float | None = None
     loss: float | None = None
 
 
 class TrainingProgress:
-    """Passes, losses and stopping decision of one probe during training."""
+    """The passes, losses and stopping decision of one probe during training."""
 
     def __init__(self, preset: Preset, max_epochs: int | None = None) -> None:
         self.epochs = 0
         self.loss = math.inf
         """Mean training loss of the last pass."""
         self.converged = False
-        """Whether the stopping rule ended training, rather than a limit of passes."""
+        """Whether the stopping criterion ended training, and not the maximum number of passes."""
         self._preset = preset
         self._max_epochs = min(preset.max_epochs, max_epochs or preset.max_epochs)
         self._record = -math.inf
         """The value that the next check must exceed by the tolerance.
 
-        On validation, it belongs to the kept weights, so small gains add up. On training loss, it is the best value so
-        far, as in scikit-learn.
+        On validation, it is the value of the kept weights, so that several small gains add up to an improvement. On
+        training loss, it is the best value so far, as in scikit-learn.
         """
         self._checks_without_gain = 0
 
@@ -54,12 +54,12 @@ class TrainingProgress:
 
     @property
     def pass_limit(self) -> int | None:
-        """The limit of passes that ended training, if it is below the preset's."""
+        """The maximum number of passes, if it ended training and is below that of the preset; else None."""
         is_limited = not self.converged and self.epochs >= self._max_epochs < self._preset.max_epochs
         return self._max_epochs if is_limited else None
 
     def add_pass(self, loss: float) -> None:
-        """Record the mean training loss of a pass."""
+        """Record the mean training loss of a pass. Raises SentprobeError if the loss is not finite."""
         if not math.isfinite(loss):
             raise SentprobeError(f"training diverged (loss {loss}): try a lower learning_rate")
         self.loss = loss
@@ -67,7 +67,7 @@ class TrainingProgress:
         self.converged = loss < self._preset.enough
 
     def add_check(self, check: ValidationCheck) -> bool:
-        """Record a check; return whether it is better than all earlier ones."""
+        """Record a check; return whether it improves on the earlier checks by more than the tolerance."""
         value = _compute_criterion(self._preset.stop, check, self.loss)
         is_better = value > self._record + self._preset.tolerance
         if is_better or self._preset.stop is StopCriterion.TRAINING_LOSS:
@@ -89,20 +89,23 @@ def _compute_criterion(stop: StopCriterion, check: ValidationCheck, loss: float)
 
 
 MOMENTS = {Optimizer.ADAM: 2, Optimizer.ADAGRAD: 1}
-"""The number of moments that an optimizer keeps of each weight."""
+"""The number of values (moments of the gradient) that an optimizer stores for each weight."""
 
 
 @dataclass(frozen=True, slots=True)
 class PenaltyFactors:
-    """Factors of the L2 penalty in the gradients: of each probe as a number and on the device, and of each unit."""
+    """Factors with which weights are added to their gradients, as L2 penalty."""
 
     values: list[float]
+    """The factor of each probe."""
     probes: Tensor
+    """The factor of each probe, on the device, (P,)."""
     units: Tensor
+    """The factor of each hidden unit, on the device, (units,)."""
 
 
 class BankUpdater:
-    """Optimizer that updates *bank* in place from *gradient*, a bank of the same shapes."""
+    """Updates the weights of the bank ``bank`` in place, from the bank ``gradient`` of their gradients."""
 
     def __init__(self, bank: Bank, preset: Preset, *, items: int) -> None:
         self._preset = preset
@@ -115,7 +118,7 @@ class BankUpdater:
         self._moments = moments
         self._l2 = self._compute_penalty_factors(bank)
         splits = (self._split_bank(part) for part in (bank, self.gradient, *moments))
-        decays = [*(decay for decay, _ in self._group_by_penalty()), 0.0, 0.0]  # PyTorch's, of each part of a split
+        decays = [*(decay for decay, _ in self._group_by_penalty()), 0.0, 0.0]  # PyTorch's penalty of each part
         self._blocks = [
             _Block(*tensors, step=torch.tensor(float(steps), device=tensors[0].device), decay=decay)
             for decay, *tensors in zip(decays, *splits, strict=True)
@@ -130,7 +133,7 @@ class BankUpdater:
             block.update(self._preset)
 
     def keep_probes(self, places: Sequence[int]) -> None:
-        """Continue with the probes at *places* only, and with their optimizer moments."""
+        """Keep only the probes at these places, with the state of the optimizer."""
         moments = [moment.select_probes(places) for moment in self._moments]
         self._set_bank(self.bank.select_probes(places), moments, steps=float(self._blocks[0].step))
 
@@ -144,7 +147,7 @@ class BankUpdater:
         return PenaltyFactors(l2.tolist(), *(segment.to(bank.output_biases.device) for segment in (l2, units)))
 
     def _add_penalty(self, l2: "PenaltyFactors") -> None:
-        """Add the penalties that PyTorch's weight_decay does not cover to the gradients."""
+        """Add the penalty to all gradients except those of the sentence weights, which PyTorch penalizes itself."""
         bank, gradient = self.bank, self.gradient
         rows = l2.units.expand_as(bank.small)
         if self._preset.penalty is Penalty.DECAY:
@@ -155,7 +158,7 @@ class BankUpdater:
             gradient.small[part].addcmul_(bank.small[part], rows[part])
 
     def _group_by_penalty(self) -> list[tuple[float, slice]]:
-        """Return blocks of adjacent units with equal penalty; PyTorch takes one per tensor."""
+        """Return the penalty and the range of each block of adjacent units with equal penalty."""
         l2 = [0.0] * len(self.bank.points) if self._l2 is None else self._l2.values
         pairs = zip(l2, self.bank.segments, strict=True)
         blocks = [(value, list(block)) for value, block in groupby(pairs, key=lambda pair: pair[0])]
@@ -166,69 +169,48 @@ class BankUpdater:
 
 
 class _Block:
-    """Adjacent weights of one penalty, with views of their gradient and moments."""
+    """Adjacent weights with the same penalty, and views of their gradients and moments."""
 
     def __init__(self, weights: Tensor, gradient: Tensor, *moments: Tensor, step: Tensor, decay: float) -> None:
         self.step = step
-        """The number of updates so far, as PyTorch takes it."""
+        """The number of updates so far, a tensor as PyTorch requires."""
         self._weights, self._gradient, self._moments = [weights], [gradient], [[moment] for moment in moments]
         self._decay = decay
 
     def update(self, preset: Preset) -> None:
+        settings: dict[str, Any] = {"lr": preset.learning_rate, "eps": preset.epsilon, "maximize": False}
+        settings["weight_decay"] = self._decay
         if preset.optimizer is Optimizer.ADAM:
             first, second = self._moments
-            adam(
-                self._weights,
-                self._gradient,
-                first,
-                second,
-                [],
-                [self.step],
-                fused=True,
-                amsgrad=False,
-                beta1=preset.beta1,
-                beta2=preset.beta2,
-                lr=preset.learning_rate,
-                weight_decay=self._decay,
-                eps=preset.epsilon,
-                maximize=False,
-            )
+            settings |= {"beta1": preset.beta1, "beta2": preset.beta2, "amsgrad": False, "fused": True}
+            adam(self._weights, self._gradient, first, second, [], [self.step], **settings)
             return
         is_cpu = self.step.device.type == "cpu"
-        adagrad(
-            self._weights,
-            self._gradient,
-            self._moments[0],
-            [self.step],
-            fused=is_cpu,
-            foreach=not is_cpu,
-            lr=preset.learning_rate,
-            weight_decay=self._decay,
-            lr_decay=0.0,
-            eps=preset.epsilon,
-            maximize=False,
-        )
+        settings |= {"lr_decay": 0.0, "fused": is_cpu, "foreach": not is_cpu}
+        adagrad(self._weights, self._gradient, self._moments[0], [self.step], **settings)
 
 
 ITEM_ORDER_SEED = 20180820
-"""Seed of the item order, which all probes share so that their batches are multiplied together."""
+"""Seed of the order of items, which all probes share, so that one product computes the first layers of all."""
 PREDICTION_BATCH = 2048
 
 
 class TrainedBank(NamedTuple):
-    """A trained probe, as a bank of one, and its progress."""
+    """A trained probe, as a bank of one probe, and the progress of its training."""
 
     bank: Bank
     progress: TrainingProgress
 
 
 class _ActiveProbes:
+    """The probes that are still trained, and the weights to keep of each probe so far."""
+
     def __init__(self, updates: BankUpdater, preset: Preset) -> None:
         self.updates = updates
         self.progress = [TrainingProgress(preset, point.max_epochs) for point in updates.bank.points]
         self.kept_banks: list[Bank | None] = [None for _ in self.progress]
         self.active_numbers = list(range(len(self.progress)))
-        """Numbers of the probes that are still in the bank."""
+        """The numbers of the probes that are still trained."""
         self._keep_last = preset.stop is StopCriterion.TRAINING_LOSS
 
     def record_checks(self, checks: Sequence[ValidationCheck]) -> None:
@@ -263,7 +245,7 @@ def train_points(
     items: PreparedItems,
     validation: PreparedItems | None,
 ) -> list[TrainedBank]:
-    """Train a probe at each grid point; each stops independently of the others."""
+    """Train a probe for each grid point, all together; each probe stops by its own criterion."""
     device = items.table.device
     bank = make_bank(points, design, start=preset.start, device=device)
     active_probes = _ActiveProbes(BankUpdater(bank, preset, items=len(items)), preset)
@@ -293,13 +275,13 @@ def _run_pass(
         losses = compute_gradients(bank, inputs, targets, masks=masks, into=updates.gradient)
         updates.step()
         total += losses * len(places)
-    # Losses are read once per pass: a GPU waits at each read.
+    # Losses are read once per pass, since reading a value makes a GPU wait.
     for number, loss in zip(active_probes.active_numbers, (total / len(items)).tolist(), strict=True):
         active_probes.progress[number].add_pass(loss)
 
 
 def evaluate_probes(bank: Bank, validation: PreparedItems | None) -> list[ValidationCheck]:
-    """Return the validation accuracy and loss of each probe."""
+    """Return the accuracy and loss of each probe on the validation items."""
     if validation is None:
         return [ValidationCheck() for _ in bank.points]
     correct_counts = torch.zeros(len(bank.points), dtype=torch.int64, device=bank.small.device)
@@ -314,16 +296,16 @@ def evaluate_probes(bank: Bank, validation: PreparedItems | None) -> list[Valida
 
 
 def predict(banks: Sequence[Bank], items: PreparedItems) -> Indices:
-    """Return the predicted label of each item, (n,) int64: the largest mean probability over the banks."""
+    """Return each item's label, (n,) int64, with the largest mean probability over several probes, one per bank."""
     logits_by_bank = [_compute_first_logits(bank, items) for bank in banks]
-    if len(logits_by_bank) > 1:  # a softmax may round nearly equal scores to equal ones
+    if len(logits_by_bank) > 1:  # not for one probe: a softmax may round different scores to equal probabilities
         logits_by_bank = [torch.softmax(scores.double(), dim=1) for scores in logits_by_bank]
     predicted_labels = torch.stack(logits_by_bank).sum(dim=0).argmax(dim=1)
     return predicted_labels.cpu().numpy().astype(np.int64)
 
 
 def compute_label_costs(banks: Sequence[Bank], items: PreparedItems) -> list[float]:
-    """Return the bits that each item's label costs by the mean probability over the banks."""
+    """Return the cost of each item's label in bits, given the mean probability of several probes, one per bank."""
     log_probabilities = [torch.log_softmax(_compute_first_logits(bank, items).double(), dim=1) for bank in banks]
     mean = torch.logsumexp(torch.stack(log_probabilities), dim=0) - math.log(len(banks))  # (n, labels)
     bits: list[float] = (-mean.gather(1, items.targets[:, None])[:, 0] / math.log(2)).tolist()

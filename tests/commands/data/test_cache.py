@@ -73,7 +73,7 @@ def test_clear(arguments: tuple[str, ...], removed: int, cache: Path, command: C
     [
         (
             ("--encoder", "frist"),
-            "probe: encoder 'frist' is not in the cache (did you mean 'first'?); in it: [b]second[/b], first\n",
+            "probe: encoder 'frist' is not in the cache (did you mean 'first'?); it has: [b]second[/b], first\n",
         ),
         (("--older-than", "-1"), "probe: the number of days must not be negative, not -1.0\n"),
         (("--older-than", "nan"), "probe: the number of days must not be negative, not nan\n"),

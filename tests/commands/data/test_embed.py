@@ -92,7 +92,7 @@ def test_a_sentence_is_encoded_once_for_the_command_and_later(tmp_path: Path, co
 BAD = {
     "unknown encoder": (("--encoder", "bwo"), 2, "unknown encoder 'bwo' (did you mean 'bow'?)"),
     "a baseline": (("--encoder", "majority"), 2, "is a baseline, which has no vectors"),
-    "suffix": (("--out", "vectors.csv"), 2, "the suffix '.csv' says no format"),
+    "suffix": (("--out", "vectors.csv"), 2, "'.csv' is not the suffix of a format"),
     "format": (("--format", "nzp"), 2, "there is no format of sentence vectors 'nzp' (did you mean"),
     "no directory": (("--out", "none/vectors.npz"), 2, "there is no directory none"),
     "a directory": (("--out", "."), 2, ".: is a directory, not a file to write"),

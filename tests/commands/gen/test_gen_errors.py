@@ -46,7 +46,7 @@ BAD_REQUESTS = [
     Bad("--determiner teh", "unknown determiner 'teh' (did you mean 'the'?)"),
     Bad(
         "--mood order -t intransitive-rc",
-        "gen: an order has no agent, and the templates intransitive-rc need one with a relative clause",
+        "gen: an order has no agent, and the templates intransitive-rc need an agent with a relative clause",
     ),
     *(
         Bad(f"--mood order {option}", "gen: an order is active and simple, without a tense; leave out --tense")
@@ -75,7 +75,7 @@ BAD_REQUESTS = [
     Bad("--reflexive agent", "gen: no sentence of the templates all has a reflexive agent; only a recipient or"),
     Bad("--reflexive patient --mood order", "gen: no sentence of the templates all has a reflexive patient"),
     Bad("--determiner any --polarity pos", "gen: any cannot be the only determiner here: it needs a"),
-    Bad("--language de --reflexive patient", "gen: German has no reflexive here"),
+    Bad("--language de --reflexive patient", "gen: sentprobe's German has no reflexive"),
     Bad(
         "--language de --require sehen --forbid sehen",
         "gen: the required event sehen[transitive] and the forbidden event sehen[transitive] contradict each other in",
@@ -104,7 +104,7 @@ BAD_REQUESTS = [
     Bad("-v everyday --require help(agent:book)", "gen: 'book' is a thing, and the agent of 'help' is a person"),
     Bad("--modal muts", "unknown modal 'muts' (did you mean 'must'?)"),
     Bad("--modal may --negator n't --polarity neg", "gen: may has no form with n't; use the negator not"),
-    Bad("--require-word ever", "gen: gen draws no 'ever'; gen parse reads it"),
+    Bad("--require-word ever", "gen: gen never puts 'ever' into a sentence; gen parse reads it"),
     Bad("minimal -p all --out NEW", "use .jsonl, .parquet or --format; a folder needs --format lm-eval"),
     Bad("--require-word must", "'must' is required but is not among the determiners, relativizers and modals"),
     Bad("--relativizer whom", "unknown relativizer 'whom'"),

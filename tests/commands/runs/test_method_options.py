@@ -76,7 +76,7 @@ def test_erased_vectors_are_rows(tmp_path: Path, command: Command) -> None:
     code, shown, _ = command(*arguments, "--erase", str(mine), "--out", str(tmp_path / "made"))
     assert (code, " bow, without mine " in shown) == (0, True)
     code, _, stderr = command(*arguments, "--erase", str(toy))
-    assert (code, "toy cannot be erased: its answers depend on probe words" in stderr) == (2, True)
+    assert (code, "toy cannot be erased: its labels depend on probe words" in stderr) == (2, True)
     code, _, stderr = command(*arguments, "--erase", str(tmp_path / "none"))
     assert (code, "none: there is no such file or directory" in stderr) == (2, True)
 
@@ -85,9 +85,9 @@ BAD = [
     (("--method", "mld"), "there is no method 'mld' (did you mean 'mdl'?); known: mdl, sample-effi"),
     (("--method", "complexity", "--preset", "logreg"), "preset logreg has no hidden layer that"),
     (("--dims", "64,x"), "probe run: option dims=64,x: whole numbers from 0 are wanted, with"),
-    (("--dims", "0"), "dims=0: a width is at least 1; whole vectors are probed in any case"),
+    (("--dims", "0"), "dims=0: a width must be at least 1; full vectors are always probed, too"),
     (("--dims", "9,9"), "dims=9,9 has a value twice"),
-    (("--dims", "9"), "bow?dim=6&dims=9: 9 dims of vectors that have 6; ask for fewer"),
+    (("--dims", "9"), "bow?dim=6&dims=9: the vectors have only 6 dims, fewer than 9"),
     (("--quantize", "int7"), "option quantize=int7: one of float32, int8, binary is wanted (did"),
 ]
 
@@ -119,7 +119,7 @@ def test_positions_are_rows_and_a_heat_map(tmp_path: Path, command: Command) -> 
     layers = ["layer 0", "layer 1", "layer 2"]
     assert [row for row in rows if row] == ["M at verb", *layers, "M at agent", *layers, "majority"]
     assert "sentences have 64 tokens or more" in shown
-    assert re.search(r"\d+ sentences? without agent, read as last: ", shown)
+    assert re.search(r"\d+ sentences? without agent, pooled by last instead, such as ", shown)
     assert re.search(r"M at agent, layer 0 read only the beginning of \d+ of \d+", command("show", out, "--notes")[1])
     page = command("show", out, "--format", "html")[1]
     assert page.count("Accuracy by layer and position</h2>") == 1

@@ -208,7 +208,7 @@ def test_no_average_of_what_is_all_the_same(command: Command) -> None:
     code, stdout, stderr = command(
         "run", "compeval", *BOW, "--preset", "logreg", "--set", "average=2")  # fmt: skip
     assert (code, stdout) == (2, "")
-    assert "average=2 changes nothing with optimizer=lbfgs" in stderr
+    assert "average=2 has no effect with optimizer=lbfgs" in stderr
 
 
 @pytest.mark.skipif(not Path("/proc/self").exists(), reason="there is no /proc here")

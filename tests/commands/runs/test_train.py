@@ -231,7 +231,7 @@ BAD = [
     ("lstm-lm cbow --corpus TEXT", "lstm-lm already means lstm with next-word: leave out --obj"),
     ("lstm-lm --order 3 --corpus TEXT", "--order is for ngram, not for lstm"),
     ("bilstm-max --objective next-word --inputs 4 --corpus none.txt", "by lstm or gru-uni: no bilstm-max"),
-    ("lstm-lm --corpus TEXT", "compares states with word vectors: --inputs 3 is not --hidden 4"),
+    ("lstm-lm --corpus TEXT", "compares states with word vectors: --inputs 3 must equal --hidden 4"),
     ("lstm-lm --corpus TEXT --preset adi", "by lstm or gru-uni: no reversed sentences"),
     ("lstm --objective nmtt --corpus TEXT", "there is no objective 'nmtt' (did you mean 'nmt'?)"),
     ("lstm --objective none", "--objective none learns from sentences: --corpus is missing"),
@@ -247,7 +247,7 @@ BAD = [
         "lstm --objective none --corpus TEXT --vectors VECTORS --inputs 3",
         "--inputs 3: the word vectors of VECTORS have width 2; omit --inputs",
     ),
-    ("lstm --objective none --corpus TEXT --preset ady", "there is no preset 'ady'"),
+    ("lstm --objective none --corpus TEXT --preset ady", "there is no training preset 'ady'"),
     ("lstm --objective none --corpus TEXT --task SemRole", "needs --probe-every"),
     ("lstm --objective none --corpus TEXT --probe-every 0", "--probe-every 0: a number of steps"),
     ("lstm --objective autoencoder --corpus TEXT --optimizer adma", "(did you mean 'adam'?)"),
@@ -278,7 +278,7 @@ BAD = [
     ("lstm --objective contrastive --corpus TEXT --temperature 0", "temperature=0.0: a number"),
     ("lstm --objective contrastive --corpus TEXT --temperature -1", "temperature=-1.0: a number"),
     ("lstm --objective contrastive --corpus TEXT --temperature nan", "temperature=nan: a number"),
-    ("cbow --objective contrastive --corpus TRIPLETS --frozen", "no weights but word vectors, and"),
+    ("cbow --objective contrastive --corpus TRIPLETS --frozen", "no weights except word vectors, which"),
     ("cbow --objective autoencoder --corpus TEXT --frozen", "use --learned, or --objective none"),
 ]
 
@@ -328,7 +328,7 @@ def test_the_table_of_objectives_names_options_that_there_are() -> None:
 
 
 MACHINES = [
-    ("--device cuda:1", "--device cuda:1: without a number; --devices says how many"),
+    ("--device cuda:1", "--device cuda:1: leave out the number; --devices sets the number of devices"),
     ("--device gpu", "unknown device 'gpu' (did you mean 'cuda'?); known: auto, cpu, cuda, mps"),
     ("--device cuda", "device 'cuda' cannot be used: "),
     ("--device mps", "device 'mps' cannot be used: "),
@@ -355,7 +355,7 @@ def test_more_devices_than_there_are_are_refused(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(devices_and_precision, "find_device", lambda _: "cuda")
     monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
     devices_and_precision.check_machine(devices_and_precision.TrainingMachine(device="cuda"))
-    with pytest.raises(UsageError, match="--devices 2: there is no more than 1 of cuda"):
+    with pytest.raises(UsageError, match="--devices 2: only 1 cuda device available"):
         devices_and_precision.check_machine(devices_and_precision.TrainingMachine(device="cuda", devices=2))
 
 
@@ -502,7 +502,7 @@ def test_words_without_a_vector_are_told(
     arguments = ("--objective", "none", "--corpus", text, "--vectors", vectors, "-o", tmp_path / "enc")
     code, _, err = train("lstm", *arguments)
     assert code == 0, err
-    assert f"8 of 10 words have no vector in {vectors} and are drawn: " in caplog.text
+    assert f"8 of 10 words have no vector in {vectors} and get random vectors: " in caplog.text
 
 
 def test_a_file_of_vectors_is_read_once(

@@ -134,7 +134,7 @@ def test_an_ungrammatical_sentence_is_refused(text: str) -> None:
         ("sehen[prog]", "sehen: German has no aspect 'prog', only simple and perf"),
         ("sehen[n't]", 'sehen: German has no negator "n\'t", only not'),
         ("sehen[question]", "sehen: German has no mood 'question', only statement"),
-        ("sehen(patient: himself)", "sehen: German has no reflexive here"),
+        ("sehen(patient: himself)", "sehen: sentprobe's German has no reflexive"),
         ("helfen[passive]", "helfen: a dative event has no passive, but its voice is passive"),
     ],
 )
@@ -234,7 +234,7 @@ BAD_ENTRIES = {
     'Hund = { gender = "masc", plurl = "Hunde", genitive = "Hundes" }': "L005: .*'plurl', .*did you mean 'plural'",
     'Hund = { english = 3, gender = "masc", plural = "Hunde", genitive = "Hundes" }': "'english' of 'Hund', expected",
     'Hund = { english = "dog", gender = "masc", plural = "Hunde", genitive = "Hundes" }\n'
-    'Wolf = { english = "dog", gender = "masc", plural = "Wölfe", genitive = "Wolfes" }': "'dog' of 'Wolf' is that of",
+    'Wolf = { english = "dog", gender = "masc", plural = "Wölfe", genitive = "Wolfes" }': "'dog' of 'Wolf' already",
     'Hund = { gender = "masc", plural = "Hunde", genitive = "Hundes" }\n[dative]\nfolgen = { present = "folgt", '
     'past = "folgte", participle = "gefolgt", auxiliary = "werden" }': "'auxiliary' of 'folgen', expected haben, sein",
 }

@@ -51,7 +51,7 @@ GOOD = [
     "the man that did not help any king slept",
     "the man did not help the king and any woman",
 ]
-ACTIVE_ONLY = "help: only a recipient, or the patient of a transitive verb with an agent, is reflexive"
+ACTIVE_ONLY = "help: only a recipient, or the patient of a transitive verb with an agent, can be reflexive"
 EVER, ANY = (f"'{word}' needs a question, or a negation before it" for word in ("ever", "any"))
 BAD = {
     "the man helped herself": "'herself' does not agree with the agent of 'help'",

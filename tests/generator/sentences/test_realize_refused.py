@@ -20,7 +20,7 @@ NOT_REALIZED = {
     "sleep[intransitive, past, simple, pos, adv()](agent: the man[sg] that dance)": (
         "agent.clause.tense, agent.clause.aspect"
     ),
-    "sleep[intransitive, past, simple, pos, adv()](agent: _)": "a gap stands in a relative clause",
+    "sleep[intransitive, past, simple, pos, adv()](agent: _)": "a relative clause has one gap",
     "sleep[intransitive, past, simple, pos, adv()](agent: the mna[sg, bare])": "unknown noun 'mna'",
     "slepe[intransitive, past, simple, pos, adv()](agent: the man[sg, bare])": "'slepe' (did you",
     "help[intransitive, past, simple, pos, adv()](agent: the man[sg, bare])": (
@@ -31,7 +31,7 @@ NOT_REALIZED = {
         "the modal 'may' has no form before n't; use not"
     ),
     "help[active, past, simple, pos, adv()](agent: the man[sg, bare], patient: what?)": (
-        "no patient of 'help' is asked for by 'what'"
+        "'what' cannot ask for the patient of 'help'"
     ),
     "sleep[intransitive, simple, pos, modal(shal), adv()](agent: the man[sg, bare])": "unknown modal 'shal'",
     "sleep[intransitive, past, simple, pos, adv()](agent: a man[pl, bare])": (

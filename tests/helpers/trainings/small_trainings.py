@@ -80,7 +80,7 @@ SETTINGS = loop.TrainingSettings(
     optimizer=ADAM,
     limits=Limits(steps=12),
     validate_every=StepInterval(4),
-    keep_seconds=0,  # after each step
+    checkpoint_seconds=0,  # after each step
 )
 
 
@@ -105,7 +105,7 @@ class SmallTraining:
             self.points.append(point.step)
             look(point)
 
-        return loop.train(self.prepared, self.settings, store, at_point=record_point)
+        return loop.train(self.prepared, self.settings, store, probe_model=record_point)
 
     def _save(self, _: models.SentenceModel, state: TrainingState) -> None:
         self.best.append(state.step)

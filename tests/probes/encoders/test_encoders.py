@@ -91,7 +91,7 @@ def test_names_of_kinds_are_distinct() -> None:
     assert len({kind.name for kind in ENCODERS}) == len(ENCODERS)
 
 
-TWO = EncoderKind("two", "two", "", lambda _, seed: make_encoders("bow", seed=seed) * 2, SpecArgument.NONE)
+TWO = EncoderKind("two", "", lambda _, seed: make_encoders("bow", seed=seed) * 2, SpecArgument.NONE)
 
 
 class Guess:
@@ -104,8 +104,8 @@ class Guess:
         raise NotImplementedError
 
 
-GUESS = EncoderKind("guess", "guess", "", lambda _, __: [Guess()], SpecArgument.NONE)
-AWAY = EncoderKind("away", "away", "", lambda _, __: [], SpecArgument.NONE, extra="much")
+GUESS = EncoderKind("guess", "", lambda _, __: [Guess()], SpecArgument.NONE)
+AWAY = EncoderKind("away", "", lambda _, __: [], SpecArgument.NONE, extra="much")
 
 
 @pytest.fixture

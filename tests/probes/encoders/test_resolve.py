@@ -137,7 +137,7 @@ def test_a_function_that_holds_something_is_not_known_by_its_file() -> None:
 # What is refused: each is a sentence, and an error of Python's own kinds
 
 NO_DATASET = "no dataset; wanted: 'compeval', 'structure', a path of datasets or of a table, a ProbeDataset"
-NO_ENCODER = "no encoder; wanted: a spec such as 'bow', a function of a list of sentences"
+NO_ENCODER = "not an encoder; wanted: a spec such as 'bow', a function of a list of sentences"
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ NO_ENCODER = "no encoder; wanted: a spec such as 'bow', a function of a list of 
         (DATA, 3, f"a int is {NO_ENCODER}"),
         (DATA, None, f"a NoneType is {NO_ENCODER}"),
         (DATA, [3], f"a int is {NO_ENCODER}"),
-        (DATA, Model, "the class Model, of which no object was made yet, is no encoder"),
+        (DATA, Model, "the class Model, which must be instantiated first, is not an encoder"),
         (DATA, np.zeros((2, 2)), f"a ndarray is {NO_ENCODER}"),
         (DATA, DATA, f"a ProbeDataset is {NO_ENCODER}"),
         (DATA, {"a": encode}, f"a dict is {NO_ENCODER}"),

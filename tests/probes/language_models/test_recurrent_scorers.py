@@ -56,7 +56,7 @@ def test_batches_do_not_change_scores_and_unknown_words_are_noted(tmp_path: Path
 
 def test_other_folders_are_no_language_models(tmp_path: Path) -> None:
     write_model(tmp_path / "m", objective="autoencoder")
-    with pytest.raises(SentprobeError, match="no language model; its objective is autoencoder, not next-word"):
+    with pytest.raises(SentprobeError, match="not a language model; its objective is autoencoder, not next-word"):
         score(tmp_path / "m")
-    with pytest.raises(SentprobeError, match="there is no such folder"):
+    with pytest.raises(SentprobeError, match="there is no folder"):
         score(Path("trained:none"))

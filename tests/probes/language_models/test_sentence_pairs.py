@@ -113,12 +113,12 @@ def test_files_of_blimp_and_own_files(tmp_path: Path) -> None:
     [
         ("", "no minimal pairs"),
         ("[]\n", "line 1: not an object with the keys sentence_good, sentence_bad"),
-        ('{"sentence_good": "a"}\n', "line 1: no minimal pair"),
-        ('{"sentence_good": "a", "sentence_bad": " "}', "line 1: no minimal pair"),
-        ('{"sentence_good": 1, "sentence_bad": "a"}', "line 1: no minimal pair"),
+        ('{"sentence_good": "a"}\n', "line 1: not a minimal pair"),
+        ('{"sentence_good": "a", "sentence_bad": " "}', "line 1: not a minimal pair"),
+        ('{"sentence_good": 1, "sentence_bad": "a"}', "line 1: not a minimal pair"),
         ("{", "line 1: not JSON"),
-        (f'{AGREEMENT}, "annotation": [1]}}', "line 1: its annotation is not as gen minimal"),
-        (f'{AGREEMENT}, "annotation": {{"tokens": {{}}}}}}', "line 1: its annotation is not as"),
+        (f'{AGREEMENT}, "annotation": [1]}}', "line 1: the annotation is not in the format that gen minimal"),
+        (f'{AGREEMENT}, "annotation": {{"tokens": {{}}}}}}', "line 1: the annotation is not in"),
     ],
 )
 def test_files_that_are_no_pairs(text: str, message: str, tmp_path: Path) -> None:

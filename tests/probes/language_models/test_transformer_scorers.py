@@ -100,7 +100,7 @@ def test_a_sentence_beyond_the_limit_is_refused(folders: dict[str, Path], kind: 
 
 
 def test_models_that_cannot_be_scored(tmp_path: Path, folders: dict[str, Path]) -> None:
-    with pytest.raises(SentprobeError, match="is no causal or masked language model, but BertModel"):
+    with pytest.raises(SentprobeError, match="is neither a causal nor a masked language model, but BertModel"):
         score(f"hf:{tiny_model(tmp_path, kind='Bert')}", ["a"])
     with pytest.raises(SentprobeError, match="unknown device 'nowhere'"):
         load_language_model(parse_models([f"hf:{folders['bert']}"])[0], device="nowhere")

@@ -27,7 +27,7 @@ from sentprobe.probes.pretraining.schedule import StepInterval
 
 pytest.importorskip("lightning_fabric", reason="the extra train is not installed")
 
-SELDOM = replace(SETTINGS, keep_seconds=300, point_every=StepInterval(3))
+SELDOM = replace(SETTINGS, checkpoint_seconds=300, probe_every=StepInterval(3))
 """Unless it is stopped, a checkpoint is written after each fourth step only."""
 
 CALLED: Mapping[str, tuple[Any, str]] = {

@@ -28,7 +28,7 @@ def test_a_training_that_is_interrupted_goes_on_bit_by_bit(tmp_path: Path, optim
     uninterrupted = SmallTraining(tmp_path / "whole", until(12, optimizer))
     uninterrupted.run()
     stops = {3, STEPS, 9}  # in the middle of an epoch, and where one ends
-    settings = replace(until(12, optimizer), point_every=StepInterval(1))
+    settings = replace(until(12, optimizer), probe_every=StepInterval(1))
     while True:
         part = SmallTraining(tmp_path / "part", settings)
         try:
@@ -95,11 +95,11 @@ def test_whoever_looks_changes_nothing(tmp_path: Path) -> None:
 
     alone = SmallTraining(tmp_path / "alone")
     alone.run()
-    seen = SmallTraining(tmp_path / "seen", replace(SETTINGS, point_every=StepInterval(5)))
+    seen = SmallTraining(tmp_path / "seen", replace(SETTINGS, probe_every=StepInterval(5)))
     seen.run(look)
     assert seen.points == [0, 5, 10, 12]
     assert same(seen.weights, alone.weights)
-    epochs = SmallTraining(tmp_path / "epochs", replace(until(STEPS), point_every=StepInterval()))
+    epochs = SmallTraining(tmp_path / "epochs", replace(until(STEPS), probe_every=StepInterval()))
     epochs.run()
     assert epochs.points == [0, STEPS]
 
@@ -108,7 +108,7 @@ def test_the_last_look_is_not_lost_when_it_is_interrupted(tmp_path: Path) -> Non
     """The last step validates, before probing and saving."""
     for every, points in ((5, [0, 5, 10, 12]), (4, [0, 4, 8, 12])):
         stops = {12}
-        settings = replace(SETTINGS, point_every=StepInterval(every))
+        settings = replace(SETTINGS, probe_every=StepInterval(every))
         training = SmallTraining(tmp_path / str(every), settings)
         with pytest.raises(KeyboardInterrupt):
             training.run(lambda point, stops=stops: interrupt(point, stops))  # type: ignore[misc]
@@ -121,7 +121,7 @@ def test_the_last_look_is_not_lost_when_it_is_interrupted(tmp_path: Path) -> Non
 def test_a_training_that_is_over_is_looked_at_where_it_ended(tmp_path: Path) -> None:
     first = SmallTraining(tmp_path / "enc")
     state = first.run()
-    again = SmallTraining(tmp_path / "enc", replace(SETTINGS, point_every=StepInterval()))
+    again = SmallTraining(tmp_path / "enc", replace(SETTINGS, probe_every=StepInterval()))
     seen: list[bool] = []
     assert again.run(lambda _: seen.append(same(again.weights, first.weights))) == state
     assert (again.points, seen, again.best) == ([12], [True], [])
@@ -146,7 +146,7 @@ def test_word_vectors_that_are_frozen_stay(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("bad", [0, 2])
 def test_a_loss_that_is_no_number_stops_it_and_keeps_what_was_good(tmp_path: Path, bad: int) -> None:
-    settings = replace(SETTINGS, keep_seconds=300, validate_every=StepInterval(2))
+    settings = replace(SETTINGS, checkpoint_seconds=300, validate_every=StepInterval(2))
     training = SmallTraining(tmp_path / "enc", settings, prepared=prepare(bad=bad))
     with pytest.raises(loop.DivergedError) as caught:
         training.run()

@@ -14,9 +14,9 @@ from torch import Tensor
 from sentprobe.errors import UsageError
 from sentprobe.probes.dataset import Items, Split
 from sentprobe.probes.encoders.protocol import Vectors
-from sentprobe.probes.trainer.bank import ProbeWords, add_word_contributions, compute_word_gradients
 from sentprobe.probes.trainer.classifier import Precision, Scaling
 from sentprobe.probes.trainer.fit import Fit, fit
+from sentprobe.probes.trainer.one_hot_lookup import ProbeWords, add_word_contributions, compute_word_gradients
 from sentprobe.probes.trainer.presets import BankShape, find_preset, list_grid_points
 
 sizes = st.integers(1, 5)

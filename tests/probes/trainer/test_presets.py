@@ -139,7 +139,7 @@ def test_refused_option(option: tuple[str, str], message: str) -> None:
 
 
 def test_no_average_where_all_probes_are_the_same() -> None:
-    with pytest.raises(UsageError, match="average=2 changes nothing with optimizer=lbfgs"):
+    with pytest.raises(UsageError, match="average=2 has no effect with optimizer=lbfgs"):
         override(find_preset("logreg"), [("average", "2")])
 
 
@@ -154,7 +154,7 @@ BAD_JSON = [
     ({"hidden": 3}, "3 is not a list"),
     ({"l2": ["x"]}, "'x' is not of type float"),
     ({"scaling": "none"}, "'none' is not a valid Scaling"),
-    ({"bacth": 3}, "a preset with other values than this version's: bacth"),
+    ({"bacth": 3}, "a preset has other fields than in this version: bacth"),
 ]
 
 

@@ -1,1 +1,1 @@
-"""The cache of sentence vectors on disk, and embedding through it."""
+"""The embedding cache, which stores sentence vectors on disk, and encoding that uses it."""

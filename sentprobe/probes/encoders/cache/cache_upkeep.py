@@ -1,4 +1,4 @@
-"""List, clear and check the embedding cache."""
+"""List, clear and check the files of the embedding cache, for the command ``probe cache``."""
 
 import time
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,16 +12,16 @@ from sentprobe.probes.encoders.cache import vector_cache
 
 DAY = 24 * 60 * 60
 HOUR = 60 * 60
-"""One hour in seconds. A partial file that is older was left by a killed process."""
+"""One hour in seconds; an unfinished file that is older was left by a killed process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CachedEncoder:
-    """The cached vectors of one encoder (by fingerprint)."""
+    """A summary of the cached vectors of one encoder, which its fingerprint identifies."""
 
     folder: Path
     encoders: tuple[str, ...]
-    """The names under which the encoder was used."""
+    """All names that the encoder had in results."""
     fingerprint: str
     sentences: int
     dim: int
@@ -33,7 +33,7 @@ class CachedEncoder:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RemovedFiles:
-    """Counts of removed encoders and bytes."""
+    """The number of encoders whose vectors were removed, and the size of the removed files."""
 
     encoders: int
     size: int
@@ -42,23 +42,27 @@ class RemovedFiles:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CacheCheck:
-    """The number of files that were read, and the damaged files that were removed."""
+    """The number of files that were checked, and the damaged and unfinished files that were removed."""
 
     files: int
     damaged: tuple[Path, ...]
     leftovers: int
-    """Number of removed partial files of killed processes."""
+    """Number of removed files that killed processes left unfinished."""
 
 
 def list_cached_encoders(directory: Path) -> tuple[CachedEncoder, ...]:
-    """Return the cached encoders, the most recently used first; none if there is no cache. Raises SentprobeError."""
+    """Return the encoders with cached vectors, the last used first. Raises SentprobeError if a file cannot be read."""
     with _report_failures(directory, "cannot read the cache"):
         encoders = [_summarize_folder(folder) for folder in vector_cache.list_cache_folders(directory)]
     return tuple(sorted(encoders, key=lambda entry: (-entry.used, entry.folder)))
 
 
 def clear_vectors(directory: Path, *, encoder: str | None = None, older_than: float | None = None) -> RemovedFiles:
-    """Remove only vectors: of all encoders, one (name or fingerprint), or those unused for *older_than* days."""
+    """Remove the cached vectors of all encoders, or of those that meet the conditions.
+
+    - encoder: the name or the first digits of the fingerprint; None: any
+    - older_than: the vectors have not been used for this number of days; None: any
+    """
     chosen = list_cached_encoders(directory)
     if encoder is not None:
         chosen = _select_encoder(chosen, encoder)
@@ -67,13 +71,13 @@ def clear_vectors(directory: Path, *, encoder: str | None = None, older_than: fl
         chosen = tuple(entry for entry in chosen if entry.used < before)
     removed = [_remove(path) for entry in chosen for path in _iterate_removable(entry.folder)]
     for entry in chosen:
-        with suppress(OSError):  # something in it is not ours
+        with suppress(OSError):  # the folder has files that sentprobe did not write
             entry.folder.rmdir()
     return RemovedFiles(encoders=len(chosen), size=sum(removed))
 
 
 def clear_inflected_forms(directory: Path, *, older_than: float | None = None) -> list[int]:
-    """Remove the cached inflected forms of lexicons (older than some days); return the size of each file."""
+    """Remove the cached word forms of lexicons, or those older than *older_than* days; return the size of each file."""
     limit = time.time() - DAY * (older_than or 0)
     with _report_failures(directory, "cannot read the cache"):
         paths = find_kept_files(directory)
@@ -81,13 +85,13 @@ def clear_inflected_forms(directory: Path, *, older_than: float | None = None) -
             paths = [path for path in paths if path.stat().st_mtime < limit]
     sizes = [_remove(path) for path in paths]
     for folder in {path.parent for path in paths}:
-        with suppress(OSError):  # something in it is not ours
+        with suppress(OSError):  # the folder has files that sentprobe did not write
             folder.rmdir()
     return sizes
 
 
 def check_cache_files(directory: Path) -> CacheCheck:
-    """Read every file; remove damaged files and old partial files. Raises SentprobeError."""
+    """Read all files of the cache, and remove those that are damaged or were left unfinished. Raises SentprobeError."""
     with _report_failures(directory, "cannot read the cache"):
         folders = vector_cache.list_cache_folders(directory)
         paths = [path for folder in folders for path in vector_cache.list_vector_files(folder)]
@@ -132,13 +136,13 @@ def _select_encoder(entries: Sequence[CachedEncoder], encoder: str) -> tuple[Cac
     if not selected:
         cached_names = sorted({name for entry in entries for name in entry.encoders})
         near = suggest(encoder, cached_names)
-        names = f"in it: {', '.join(cached_names)}" if cached_names else "it is empty"
+        names = f"it has: {', '.join(cached_names)}" if cached_names else "it is empty"
         raise UsageError(f"encoder {encoder!r} is not in the cache{near}; {names}")
     return selected
 
 
 def _iterate_removable(folder: Path) -> Iterable[Path]:
-    """Yield the cache files of a folder; the tag, which marks a cache folder, comes last."""
+    """Yield the cache files of a folder; the file that marks it as a cache folder comes last."""
     yield from vector_cache.list_vector_files(folder)
     yield from vector_cache.list_leftovers(folder)
     yield folder / vector_cache.TAG

@@ -1,4 +1,4 @@
-"""Encode distinct sentences once, using the embedding cache, and check the vectors."""
+"""Encode each distinct sentence once, or read its vector from the embedding cache."""
 
 from collections.abc import Iterator, Sequence
 
@@ -13,7 +13,7 @@ from sentprobe.probes.encoders.variants.erasure import ErasedEncoder
 from sentprobe.progress import Reporter, SilentReporter, shorten
 
 CHUNK = 1024
-"""Number of sentences that are encoded, and then cached, at a time."""
+"""Number of sentences that are encoded at a time, and then written to the cache."""
 
 
 def embed(
@@ -21,12 +21,9 @@ def embed(
 ) -> Vectors:
     """Return the vectors of *sentences*, (n, dim) float32, in order.
 
-    Distinct sentences are encoded once, the longest first. With *cache*, cached sentences are not encoded again and new
-    vectors are added. Encoders that are not cacheable or have no fingerprint do not use it.
-
-    Raises:
-        UsageError: there are no sentences.
-        EncoderError: the encoder raised, or did not return a finite vector of the same width for each sentence.
+    Each distinct sentence is encoded once, the longest first. Vectors in *cache* are read, and new vectors are added to
+    it, if the encoder is cacheable and has a fingerprint. Raises UsageError if there are no sentences, and EncoderError
+    if the encoder fails or does not return finite vectors of one width.
     """
     if not sentences:
         raise UsageError("there are no sentences to encode")
@@ -56,7 +53,7 @@ def embed(
 
 
 class _VectorTable:
-    """The vectors of distinct sentences, with a mask of the missing ones."""
+    """The vectors of distinct sentences, and a mask of the sentences whose vectors are missing so far."""
 
     def __init__(self, encoder: str, sentences: Sequence[str]) -> None:
         self._encoder = encoder
@@ -65,7 +62,7 @@ class _VectorTable:
         self._vectors: Vectors | None = None
 
     def fill(self, part: CachedVectors, *, cache: Cache | None) -> None:
-        """Insert vectors; the first vectors set the width."""
+        """Insert vectors. Raises EncoderError if their width is not that of the first vectors."""
         width = part.vectors.shape[1]
         if self._vectors is None:
             self._vectors = np.empty((len(self._sentences), width), dtype=np.float32)
@@ -78,7 +75,7 @@ class _VectorTable:
         self._missing[part.places] = False
 
     def iterate_missing(self, size: int) -> Iterator[Indices]:
-        """Yield the positions of missing sentences in batches, the longest sentences first, ties by text."""
+        """Yield the positions of sentences without a vector, in batches: the longest first, equal lengths by text."""
         places = np.flatnonzero(self._missing).tolist()
         places.sort(key=lambda place: (-len(self._sentences[place]), self._sentences[place]))
         for first in range(0, len(places), size):
@@ -86,7 +83,7 @@ class _VectorTable:
 
     def get_vectors(self, sentences: Sequence[str]) -> Vectors:
         assert self._vectors is not None
-        if len(sentences) == len(self._sentences):  # then they are the same
+        if len(sentences) == len(self._sentences):  # then all sentences are distinct
             return self._vectors
         rows = {text: row for row, text in enumerate(self._sentences)}
         return self._vectors[[rows[text] for text in sentences]]

@@ -1,8 +1,9 @@
-"""The embedding cache: sentence vectors on disk, by encoder fingerprint and sentence.
+"""The embedding cache: sentence vectors on disk, found by the encoder's fingerprint and the sentence.
 
-A file has a JSON line (format, encoder, fingerprint, rows, dim), a 16-byte key for each sentence, and the vectors,
-little-endian float32. It is named by its digest and renamed when complete, so processes share a folder without locks. A
-failure never stops a run: it is reported once, and the sentences are encoded again.
+A file has a JSON line (format, encoder, fingerprint, rows, dim), a 16-byte key for each sentence, and the vectors as
+little-endian float32. The digest of the content is the name of the file, and a file gets this name when it is complete,
+so several processes share a folder without locks. Failures do not stop a run: each kind is logged once, and the
+sentences are encoded again.
 """
 
 import hashlib
@@ -25,14 +26,13 @@ from sentprobe.probes.encoders.protocol import Encoder, Vectors, digest
 from sentprobe.values import parse_json
 
 FORMAT = "sentprobe-vectors 1"
-"""The first value in each file. A later format needs another suffix, since a file with any other value counts as
-damaged."""
+"""The first value in each file. Files with another value count as damaged, so a new format needs a new suffix."""
 KEY_BYTES = 16
-"""Number of bytes of the digest that identifies a sentence."""
+"""Number of bytes of the key that identifies a sentence."""
 MAX_HEADER_BYTES = 1 << 20
-"""Upper limit of the length of the JSON line, in bytes."""
+"""Maximum length of the JSON line, in bytes."""
 TAG = "CACHEDIR.TAG"
-"""The file that marks a cache folder; its first line tells backup programs to skip the folder."""
+"""The file that marks a cache folder; backup programs skip a folder with this file."""
 
 TAG_TEXT = """\
 Signature: 8a477f597d28d172789f06886806bc55
@@ -46,12 +46,12 @@ _LEFTOVER = re.compile(r"\.[0-9a-f]{32}\.vectors\.\w+\.part")
 
 
 class DamagedFileError(SentprobeError):
-    """A cache file is damaged."""
+    """The content of a cache file is damaged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileHeader:
-    """The first line of a file: encoder, number and width of the vectors."""
+    """The first line of a cache file: the encoder, and the number and width of its vectors."""
 
     encoder: str
     fingerprint: str
@@ -65,12 +65,12 @@ class FileHeader:
 
 
 def format_header(header: FileHeader) -> bytes:
-    """Format the first line of a file; the inverse of parse_header."""
+    """Return the first line of a cache file; the inverse of :func:`parse_header`."""
     return json.dumps({"format": FORMAT} | asdict(header)).encode() + b"\n"
 
 
 def parse_header(line: bytes) -> FileHeader:
-    """Parse the first line of a file, or raise DamagedFileError."""
+    """Parse the first line of a cache file. Raises DamagedFileError."""
     try:
         value = parse_json(line)
         if value.pop("format") == FORMAT and line.endswith(b"\n"):
@@ -81,13 +81,13 @@ def parse_header(line: bytes) -> FileHeader:
 
 
 def compute_sentence_key(sentence: str) -> bytes:
-    """Return the key of a sentence: the first bytes of the digest of its text."""
+    """Return the key of a sentence: the first KEY_BYTES of the SHA-256 digest of its text."""
     text = sentence.encode("utf-8", "surrogatepass")
     return hashlib.sha256(text).digest()[:KEY_BYTES]
 
 
 class CacheFile:
-    """An open cache file; header and keys are read at once, vectors on demand. Raises DamagedFileError or OSError."""
+    """An open cache file, whose vectors are read on demand. Raises DamagedFileError or OSError."""
 
     def __init__(self, file: BinaryIO, *, name: str) -> None:
         self._file = file
@@ -100,13 +100,13 @@ class CacheFile:
         self._start = line + file.read(self.head.rows * KEY_BYTES)
 
     def read_keys(self) -> list[bytes]:
-        """Return the key of each row."""
+        """Return the key of each row's sentence."""
         keys = self._start[-self.head.rows * KEY_BYTES :]
         row_keys: list[bytes] = np.frombuffer(keys, f"V{KEY_BYTES}").tolist()
         return row_keys
 
     def read_vectors(self) -> Vectors:
-        """Return the vectors, (rows, dim) float32, or raise DamagedFileError; a second call does not work."""
+        """Return the vectors, (rows, dim) float32. Raises DamagedFileError, also when called a second time."""
         body = self._file.read()
         if _compute_file_name([self._start, body]) != self._name:
             raise DamagedFileError("its content does not fit its name")
@@ -115,7 +115,7 @@ class CacheFile:
 
 
 def write_vectors(folder: Path, header: FileHeader, sentences: Sequence[str], vectors: Vectors) -> Path:
-    """Write the vectors of *sentences*, (rows, dim) float32, into a new file. Raises SentprobeError or OSError."""
+    """Write the vectors of *sentences*, (rows, dim) float32, to a new cache file. Raises SentprobeError or OSError."""
     keys = b"".join(map(compute_sentence_key, sentences))
     body = np.ascontiguousarray(vectors, dtype="<f4").data.cast("B")
     parts: list[bytes | memoryview] = [format_header(header), keys, body]
@@ -128,30 +128,30 @@ def write_vectors(folder: Path, header: FileHeader, sentences: Sequence[str], ve
 
 @contextmanager
 def open_vectors(path: Path) -> Iterator[CacheFile]:
-    """Open a cache file for reading. Raises DamagedFileError or OSError; see :class:`CacheFile`."""
+    """Open a cache file for reading. Raises DamagedFileError or OSError."""
     with path.open("rb") as file:
         yield CacheFile(file, name=path.name)
 
 
 def find_encoder_folder(directory: Path, fingerprint: str) -> Path:
-    """Return the folder for the vectors of the encoder with this fingerprint."""
+    """Return the folder in the cache *directory* that holds the vectors of the encoder with this fingerprint."""
     return directory / f"vectors-{digest(fingerprint)[:40]}"
 
 
 def list_cache_folders(directory: Path) -> list[Path]:
-    """Return the folders in *directory* with the name and the tag of a cache folder; none if *directory* is missing."""
+    """Return the folders in *directory*, which may be missing, that have the name and marker of a cache folder."""
     if not directory.is_dir():
         return []
     return sorted(path for path in directory.iterdir() if _is_cache_folder(path))
 
 
 def list_vector_files(folder: Path) -> list[Path]:
-    """Return the vector files in *folder*, sorted; none if it is missing."""
+    """Return the vector files in *folder*, sorted by name; an empty list if *folder* is missing."""
     return _list_matching_files(folder, _FILE)
 
 
 def list_leftovers(folder: Path) -> list[Path]:
-    """Return the partial files in *folder*, left by killed processes or being written now."""
+    """Return the unfinished files in *folder*, which a process left when it was killed, or is writing now."""
     return _list_matching_files(folder, _LEFTOVER)
 
 
@@ -190,14 +190,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class CachedVectors:
-    """Vectors, (k, dim) float32, and the positions (k,) int64 of their sentences."""
+    """The vectors of k sentences, (k, dim) float32, and the positions of these sentences in a list, (k,) int64."""
 
     places: Indices
     vectors: Vectors
 
 
 class Cache:
-    """A cache of sentence vectors in *directory*, which the first write creates."""
+    """The embedding cache in *directory*, which is created when vectors are first written."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory.absolute()
@@ -205,7 +205,7 @@ class Cache:
         self._is_writable = True
 
     def read(self, encoder: Encoder, sentences: Sequence[str]) -> Iterator[CachedVectors]:
-        """Yield the cached vectors of *sentences* (all distinct), each at most once; remove damaged files."""
+        """Yield the cached vectors of *sentences*, which are all distinct, file by file; remove damaged files."""
         missing = {compute_sentence_key(text): place for place, text in enumerate(sentences)}
         for path in self._list_files(encoder):
             if not missing:
@@ -215,7 +215,7 @@ class Cache:
                 yield part
 
     def write(self, encoder: Encoder, sentences: Sequence[str], vectors: Vectors) -> None:
-        """Cache the vectors of *sentences*, (n, dim) float32; a failure disables later writes."""
+        """Write the vectors of *sentences*, (n, dim) float32, to the cache; after a failure, write nothing more."""
         if not (self._is_writable and len(sentences)):
             return
         head = FileHeader(
@@ -237,12 +237,12 @@ class Cache:
             self._warn_once("%s; the cache is not used", _format_reason(error))
             return []
         if paths:
-            with suppress(OSError):  # the time of the folder says when it was last used
+            with suppress(OSError):  # the modification time of the folder says when its vectors were last used
                 os.utime(folder)
         return paths
 
     def _read_file(self, path: Path, missing: dict[bytes, int], *, fingerprint: str) -> CachedVectors | None:
-        """Return the missing vectors that one file has, and remove their keys from *missing*."""
+        """Return the vectors that a file has for keys in *missing*, which maps them to positions; remove these keys."""
         try:
             with open_vectors(path) as file:
                 rows_by_key = {k: row for row, k in enumerate(file.read_keys()) if k in missing}
@@ -263,7 +263,7 @@ class Cache:
         return CachedVectors(places, vectors[list(rows_by_key.values())])
 
     def _warn_once(self, message: str, subject: object) -> None:
-        """Log each kind of warning once."""
+        """Log a warning unless *message* has been logged before."""
         if message not in self._warned:
             self._warned.add(message)
             log.warning(message, subject)

@@ -1,4 +1,4 @@
-"""``file:`` encoders: precomputed sentence vectors."""
+"""The encoder ``file:``, which looks up precomputed sentence vectors in a file."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -15,18 +15,20 @@ from sentprobe.specs import Spec, read_options
 
 @dataclass(frozen=True, slots=True)
 class PrecomputedOptions:
-    """Options of ``file:``."""
+    """The options of the encoder ``file:``."""
 
     format: str = ""
-    """npz, npy, safetensors, parquet or lookup; empty: by suffix."""
+    """npz, npy, safetensors, parquet or lookup; empty: the format that the suffix of the file names."""
     sentences: str = ""
-    """A file with the sentences of the vectors, or a dataset; the vectors then belong to its distinct sentences. Empty:
-    the vector file has the sentences."""
+    """A file with the sentences of the vectors, or a dataset, whose distinct sentences have the vectors in order.
+
+    Empty: the sentences are in the vector file.
+    """
 
 
 @dataclass(frozen=True, slots=True)
 class Precomputed:
-    """The vectors of a file, looked up by sentence; extra spaces do not matter."""
+    """The encoder that looks up vectors by sentence; additional spaces in a sentence are ignored."""
 
     name: str
     source: str
@@ -37,7 +39,7 @@ class Precomputed:
 
     @property
     def capabilities(self) -> Capabilities:
-        """Not cacheable, since the vectors are on disk."""
+        """The notes; not cacheable, since the vectors are in a file already."""
         return Capabilities(cacheable=False, notes=self.notes)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
@@ -47,14 +49,14 @@ class Precomputed:
         if missing:
             raise EncoderError(
                 f"{self.source} has no vector for the sentence {missing[0]!r} "
-                f"({len(missing)} of {len(sentences)} sentences asked for are missing)"
+                f"({len(missing)} of {len(sentences)} requested sentences are missing)"
             )
         return self.vectors[rows]
 
 
 @dataclass(frozen=True, slots=True)
 class OrderedVectors:
-    """Vectors without sentences; :meth:`bind_to_order` assigns the sentences of the datasets."""
+    """Vectors without sentences; :meth:`bind_to_order` assigns them to the sentences of the datasets."""
 
     name: str
     source: str
@@ -62,7 +64,7 @@ class OrderedVectors:
 
     @property
     def capabilities(self) -> Capabilities:
-        """Not cacheable, and bound to the order of the sentences."""
+        """The method that assigns the vectors to sentences in order; not cacheable."""
         return Capabilities(cacheable=False, bind_to_order=self.bind_to_order)
 
     @property
@@ -70,21 +72,21 @@ class OrderedVectors:
         """A digest of the vectors."""
         return digest("file", _digest_vectors(self.vectors))
 
-    def encode(self, sentences: Sequence[str]) -> Vectors:  # noqa: ARG002 - the protocol's
-        """Raise EncoderError, since the sentences of the vectors are unknown."""
+    def encode(self, sentences: Sequence[str]) -> Vectors:  # noqa: ARG002 - the protocol has this parameter
+        """Raise VectorFileError, since it is unknown which sentences the vectors belong to."""
         raise vector_formats.VectorFileError(_describe_missing_sentences(self.source))
 
     def bind_to_order(self, sentences: Sequence[str]) -> Precomputed:
-        """Return the encoder that assigns the vectors to these sentences in order. Raises VectorFileError."""
+        """Return an encoder in which vector i belongs to sentence i. Raises VectorFileError if the numbers differ."""
         if len(sentences) != len(self.vectors):
             raise vector_formats.VectorFileError(
                 f"{self.source}: {len(self.vectors)} vectors for {len(sentences)} different "
-                "sentences of the datasets; one each is wanted, in their order "
+                "sentences of the datasets; one vector per sentence is wanted, in the same order "
                 f"(or file:{self.source}?sentences=FILE)"
             )
         note = (
-            f"{self.source} does not say of which sentences its vectors are: taken as those of "
-            "the datasets, each once, in their order."
+            f"{self.source} does not say which sentences its vectors belong to: the different "
+            "sentences of the datasets, in order, are assumed."
         )
         return _make_precomputed(self.name, self.source, sentences, self.vectors, notes=(note,))
 
@@ -107,10 +109,7 @@ def build_precomputed(spec: Spec) -> Precomputed | OrderedVectors:
 
 
 def _describe_missing_sentences(path: Path | str) -> str:
-    return (
-        f"{path}: there are no sentences beside the vectors; name a file that has them, as in "
-        f"file:{path}?sentences=FILE"
-    )
+    return f"{path}: has vectors without sentences; name a file with the sentences, as in file:{path}?sentences=FILE"
 
 
 def _make_precomputed(
@@ -126,7 +125,7 @@ def _digest_vectors(vectors: Vectors) -> str:
 
 
 def _index_sentences(sentences: Sequence[str], vectors: Vectors, path: Path) -> dict[str, int]:
-    """Return the row of each sentence; repeated sentences must have equal vectors."""
+    """Return the row number of each sentence. Raises VectorFileError if a repeated sentence has different vectors."""
     rows: dict[str, int] = {}
     for row, sentence in enumerate(sentences):
         first = rows.setdefault(_normalize_spaces(sentence), row)
@@ -142,17 +141,17 @@ def _normalize_spaces(sentence: str) -> str:
 
 
 def _read_listed_sentences(path: Path, ids: Sequence[str] | None, *, rows: int, vectors: Path) -> list[str]:
-    """Return the sentence of each vector: by id from lines of id, tab and sentence, or by row."""
+    """Return the sentence of each vector: from the line "id, tab, sentence" with its id, or from its own row."""
     if ids is None:
         texts = _read_jsonl_sentences(path) or _read_dataset_sentences(path) or [text for _, text in _read_lines(path)]
         if len(texts) != rows:
-            raise vector_formats.VectorFileError(f"{path}: {len(texts)} sentences for the {rows} of {vectors}")
+            raise vector_formats.VectorFileError(f"{path}: {len(texts)} sentences for the {rows} vectors of {vectors}")
         return texts
     table: dict[str, str] = {}
     for number, text in _read_lines(path):
         name, tab, fields_after_id = text.partition("\t")
         if not tab:
-            raise vector_formats.VectorFileError(f"{path}, line {number}: id and sentence are wanted, with a tab")
+            raise vector_formats.VectorFileError(f"{path}, line {number}: an id, a tab and a sentence are wanted")
         table.setdefault(name, fields_after_id.partition("\t")[0])
     unknown = [name for name in ids if name not in table]
     if unknown:
@@ -163,7 +162,7 @@ def _read_listed_sentences(path: Path, ids: Sequence[str] | None, *, rows: int, 
 
 
 def _read_jsonl_sentences(path: Path) -> list[str]:
-    """Return the sentences in JSONL of ``probe sentences``; empty: another format."""
+    """Return the sentences of a JSONL file that ``probe sentences`` wrote; empty if it has another format."""
     from sentprobe.probes.formats.jsonl import read_values
 
     if path.suffix != ".jsonl" or not path.is_file():
@@ -178,7 +177,7 @@ def _read_jsonl_sentences(path: Path) -> list[str]:
 
 
 def _read_dataset_sentences(path: Path) -> list[str]:
-    """Return the distinct sentences of a dataset or a folder of datasets; empty: the path is neither."""
+    """Return the distinct sentences of a dataset or of a folder of datasets; empty if *path* is neither."""
     from sentprobe.probes.formats.registry import read_datasets, recognise
 
     if not path.is_dir() and (not path.is_file() or recognise(path) is None):

@@ -1,12 +1,12 @@
-"""Files of sentence vectors: one table of formats, each with a reader and a writer.
+"""The formats of files of sentence vectors, each with a function that reads and a function that writes it.
 
 =============  =========================================================================
 npz            arrays ``vectors`` (n, dim), and ``sentences``, ``ids`` or both (n,)
 npy            one array (n, dim), without sentences or ids
 safetensors    tensor ``vectors`` (n, dim); ``sentences``, ``ids`` as JSON lists in the metadata
 parquet        columns ``vector`` (a list of numbers), and ``sentence``, ``id`` or both
-lookup         one sentence per line: id, sentence and numbers, with tabs between the three and spaces
-               between numbers (look-up format of Ettinger et al. 2018); plain, gzip or xz
+lookup         lines of an id, a sentence and the numbers of its vector, separated by tabs; spaces
+               separate the numbers (look-up format of Ettinger et al. 2018); plain, gzip or xz
 =============  =========================================================================
 """
 
@@ -38,11 +38,12 @@ UNREADABLE = (
     EOFError, ValueError, RuntimeError, MemoryError, OverflowError, LookupError, TypeError,
     SyntaxError, SystemError, TokenError, lzma.LZMAError, zlib.error, BadZipFile,
 )  # fmt: skip
+"""Exceptions that libraries raise for damaged files."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorFile:
-    """Sentence vectors, (n, dim) float32, with optional sentences and ids."""
+    """The content of a file: sentence vectors, (n, dim) float32, with optional sentences and ids."""
 
     vectors: Vectors
     sentences: Texts | None = None
@@ -50,14 +51,14 @@ class VectorFile:
 
 
 class VectorFileError(EncoderError):
-    """A file of sentence vectors cannot be read, or contradicts itself."""
+    """A file of sentence vectors cannot be read, or its parts do not fit together."""
 
 
 def check_vector_file(file: VectorFile, path: Path) -> VectorFile:
-    """Return the content with float32 vectors if vectors and texts fit together."""
+    """Return the content with its vectors as float32. Raises VectorFileError if vectors and texts do not fit."""
     array = file.vectors
-    if not isinstance(array, np.ndarray):  # a member of an npz that is no array
-        raise VectorFileError(f"{path}: 'vectors' is no array")
+    if not isinstance(array, np.ndarray):  # a member of an npz file may be anything
+        raise VectorFileError(f"{path}: 'vectors' is not an array")
     if array.ndim != 2 or 0 in array.shape:
         raise VectorFileError(f"{path}: vectors of shape {array.shape}; (sentences, dim) is wanted")
     if not np.issubdtype(array.dtype, np.floating):
@@ -80,7 +81,7 @@ OPENERS: Mapping[str, Callable[..., Any]] = {".gz": gzip.open, ".xz": lzma.open}
 
 
 def read_lookup(path: Path) -> VectorFile:
-    """Read lines of id, sentence and numbers, separated by tabs; spaces separate numbers. Raises VectorFileError."""
+    """Read the look-up format: lines of an id, a sentence and numbers. Raises VectorFileError."""
     ids: list[str] = []
     sentences: list[str] = []
     rows: list[Vectors] = []
@@ -89,7 +90,7 @@ def read_lookup(path: Path) -> VectorFile:
         fields = line.split("\t")
         if len(fields) != 3:
             raise VectorFileError(
-                f"{place}: {len(fields)} fields; id, sentence and vector are wanted, with tabs between them"
+                f"{place}: {len(fields)} fields; id, sentence and vector are wanted, separated by tabs"
             )
         row = _parse_vector(fields[2], place=place)
         if rows and len(row) != len(rows[0]):
@@ -117,7 +118,7 @@ def _parse_vector(text: str, *, place: str) -> Vectors:
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not empty, with their numbers from 1. Raises VectorFileError if a line is not UTF-8."""
+    """Yield the number, from 1, and the text of each line that is not empty. Raises VectorFileError if not UTF-8."""
     with (
         path.open("rb") as raw,
         limit_unpacking(OPENERS[path.suffix](raw), raw.tell) if path.suffix in OPENERS else raw as file,
@@ -131,10 +132,10 @@ def read_lines(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def write_lookup(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -> None:
-    """Write the look-up format, compressed by suffix, with nine digits per number; ids count the rows."""
+    """Write the look-up format, compressed as the suffix says: row numbers as ids, and nine digits per number."""
     for text in sentences:
         if not set("\t\n\r").isdisjoint(text):
-            raise VectorFileError(f"{path}: {text!r} has a tab or an end of line in it")
+            raise VectorFileError(f"{path}: {text!r} contains a tab or a line break")
     number_format = " ".join(["%.9g"] * vectors.shape[1])
     with temporary.open("wb") as raw, _open_packed(raw, path.suffix) as file:
         for name, (sentence, row) in enumerate(zip(sentences, vectors, strict=True)):
@@ -148,14 +149,14 @@ def _open_packed(raw: IO[bytes], suffix: str) -> Any:
 
 
 def read_npz(path: Path) -> VectorFile:
-    """Read the arrays; nothing is unpickled. Raises VectorFileError, or an exception in UNREADABLE."""
+    """Read an npz file without unpickling. Raises VectorFileError, or an exception in UNREADABLE."""
     with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         if not isinstance(arrays, np.lib.npyio.NpzFile):
-            raise VectorFileError(f"{path}: one array; npz with names is wanted")
+            raise VectorFileError(f"{path}: one array; an npz file with named arrays is wanted")
         for part in arrays.zip.infolist() if arrays.zip else ():
             check_proportion(part.file_size, part.compress_size)
         if "vectors" not in arrays:
-            raise VectorFileError(f"{path}: there is no array 'vectors'; it has: {', '.join(arrays) or 'none'}")
+            raise VectorFileError(f"{path}: there is no array 'vectors'; its arrays: {', '.join(arrays) or 'none'}")
         texts = {name: _read_npz_texts(arrays, name, path) for name in ("sentences", "ids")}
         return VectorFile(arrays["vectors"], **texts)
 
@@ -165,10 +166,10 @@ def _read_npz_texts(arrays: Any, name: str, path: Path) -> Texts | None:
         return None
     try:
         texts = arrays[name]
-    except ValueError as error:  # an array of Python objects, which would be unpickled
+    except ValueError as error:  # an array of Python objects, which only unpickling reads
         raise VectorFileError(f"{path}: array {name!r}: {error}; an array of strings is wanted") from None
     if not isinstance(texts, np.ndarray):
-        raise VectorFileError(f"{path}: {name!r} is no array; strings (n,) are wanted")
+        raise VectorFileError(f"{path}: {name!r} is not an array; strings (n,) are wanted")
     if texts.ndim != 1 or texts.dtype.kind not in "Uiu":
         raise VectorFileError(
             f"{path}: array {name!r} is {texts.dtype} of shape {texts.shape}; strings (n,) are wanted"
@@ -177,37 +178,37 @@ def _read_npz_texts(arrays: Any, name: str, path: Path) -> Texts | None:
 
 
 def write_npz(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -> None:
-    """Write the arrays ``vectors`` and ``sentences``. Raises VectorFileError."""
+    """Write an npz file of the arrays ``vectors`` and ``sentences``. Raises VectorFileError."""
     if any(text.endswith("\0") for text in sentences):
-        raise VectorFileError(f"{path}: one of the sentences ends in a zero, which npz drops")
-    # A pipe or /dev/null has no places to go back to.
+        raise VectorFileError(f"{path}: a sentence ends in a null character, which npz drops")
+    # NumPy moves back in the file that it writes, which a pipe or /dev/null does not allow.
     with temporary.open("wb") as file, BytesIO() as packed:
         np.savez(file if temporary.is_file() else packed, vectors=vectors, sentences=np.array(sentences, np.str_))
         file.write(packed.getbuffer())
 
 
 def read_npy(path: Path) -> VectorFile:
-    """Read the array; nothing is unpickled. Raises VectorFileError, or an exception in UNREADABLE."""
+    """Read an npy file without unpickling. Raises VectorFileError, or an exception in UNREADABLE."""
     with path.open("rb") as file:
         array = np.load(file, allow_pickle=False)
         if not isinstance(array, np.ndarray):
-            raise VectorFileError(f"{path}: arrays with names; one array is wanted (format=npz)")
+            raise VectorFileError(f"{path}: several named arrays; one array is wanted (or use format=npz)")
         return VectorFile(array)
 
 
 def write_npy(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -> None:  # noqa: ARG001
-    """Write the vectors without texts."""
+    """Write an npy file of the vectors; the format has no place for sentences."""
     with temporary.open("wb") as file:
         np.save(file, vectors)
 
 
 def read_safetensors(path: Path) -> VectorFile:
-    """Read the tensor ``vectors``, and ``sentences`` and ``ids`` from the metadata. Raises VectorFileError."""
+    """Read a safetensors file, with sentences and ids in its metadata. Raises VectorFileError."""
     from safetensors import SafetensorError, safe_open
 
     try:
         with safe_open(path, framework="numpy") as file:
-            if "vectors" not in file.keys():  # noqa: SIM118 - it is no dictionary
+            if "vectors" not in file.keys():  # noqa: SIM118 - *file* is not a dictionary
                 raise VectorFileError(f"{path}: there is no tensor 'vectors'")
             metadata = file.metadata() or {}
             texts = {
@@ -216,7 +217,7 @@ def read_safetensors(path: Path) -> VectorFile:
                 if name in metadata
             }
             return VectorFile(file.get_tensor("vectors"), **texts)
-    except (SafetensorError, TypeError) as error:  # TypeError: a type that NumPy does not have
+    except (SafetensorError, TypeError) as error:  # TypeError: a number format that NumPy lacks
         raise VectorFileError(f"{path}: {first_line(error)}") from None
 
 
@@ -231,15 +232,15 @@ def _parse_json_texts(text: str, place: str) -> Texts:
 
 
 def write_safetensors(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -> None:  # noqa: ARG001
-    """Write the tensor ``vectors``, and the sentences as a JSON list in the metadata."""
+    """Write a safetensors file: the tensor ``vectors``, and the sentences as a JSON list in the metadata."""
     from safetensors.numpy import save
 
-    # More entries of metadata would be in another order in each process.
+    # With more than one entry, the order of the metadata would differ between processes.
     temporary.write_bytes(save({"vectors": vectors}, metadata={"sentences": json.dumps(sentences)}))
 
 
 def read_parquet(path: Path) -> VectorFile:
-    """Read the columns ``vector`` (lists of one length), ``sentence`` and ``id``. Raises VectorFileError."""
+    """Read a Parquet file: columns ``vector`` (lists of equal length), ``sentence``, ``id``. Raises VectorFileError."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -247,7 +248,7 @@ def read_parquet(path: Path) -> VectorFile:
         names = pq.read_schema(to_local_path(path)).names
         column_names = [name for name in ("vector", "sentence", "id") if name in names]
         if "vector" not in column_names:
-            raise VectorFileError(f"{path}: there is no column 'vector'; it has: {', '.join(names)}")
+            raise VectorFileError(f"{path}: there is no column 'vector'; its columns: {', '.join(names)}")
         table = pq.read_table(to_local_path(path), columns=column_names)
     except pa.ArrowException as error:
         raise VectorFileError(f"{path}: {first_line(error)}") from None
@@ -278,7 +279,7 @@ def _read_vector_column(column: Any, path: Path) -> Vectors:
 
 
 def write_parquet(temporary: Path, vectors: Vectors, sentences: Texts, path: Path) -> None:  # noqa: ARG001
-    """Write the columns ``sentence`` and ``vector``."""
+    """Write a Parquet file with the columns ``sentence`` and ``vector``."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -289,7 +290,7 @@ def write_parquet(temporary: Path, vectors: Vectors, sentences: Texts, path: Pat
 
 
 class VectorFormat(StrEnum):
-    """The formats of files of sentence vectors."""
+    """Names of the formats of files of sentence vectors."""
 
     NPZ = "npz"
     NPY = "npy"
@@ -299,7 +300,7 @@ class VectorFormat(StrEnum):
 
 
 def find_format(path: Path, name: str | None = None) -> VectorFormat:
-    """Return the format with this name or, without a name, by the suffix of the file. Raises UsageError.
+    """Return the format *name* or, without a name, the format of the file's suffix. Raises UsageError.
 
     >>> find_format(Path("vectors.npz")), find_format(Path("embeddings.txt.xz"))
     (<VectorFormat.NPZ: 'npz'>, <VectorFormat.LOOKUP: 'lookup'>)
@@ -309,16 +310,16 @@ def find_format(path: Path, name: str | None = None) -> VectorFormat:
     suffix = Path(path.stem).suffix if path.suffix in OPENERS else path.suffix
     if suffix not in SUFFIXES:
         raise UsageError(
-            f"{path}: the suffix {suffix!r} says no format of sentence vectors; known: {', '.join(SUFFIXES)}"
+            f"{path}: {suffix!r} is not the suffix of a format of sentence vectors; known: {', '.join(SUFFIXES)}"
         )
     return SUFFIXES[suffix]
 
 
 def read_vectors(path: Path, *, format: str | None = None) -> VectorFile:
-    """Read a file of sentence vectors, by default in the format of its suffix. Raises UsageError or VectorFileError."""
+    """Read sentence vectors in *format* or, if None, that of the suffix. Raises UsageError or VectorFileError."""
     reader, _ = FORMATS[find_format(path, format)]
     try:
-        path.open("rb").close()  # not every reader says in the same way that there is no file
+        path.open("rb").close()  # raises the same exception in all formats if the file is missing
         file = reader(path)
     except OSError as error:
         raise path_error(path, "cannot read it", error, otherwise=VectorFileError) from None
@@ -328,7 +329,10 @@ def read_vectors(path: Path, *, format: str | None = None) -> VectorFile:
 
 
 def write_vectors(path: Path, sentences: Sequence[str], vectors: Vectors, *, format: str | None = None) -> None:
-    """Write vectors, (n, dim) float32, by default in the format of the suffix. Raises UsageError or VectorFileError."""
+    """Write sentences and their vectors, (n, dim) float32, in *format* or, if None, that of the suffix.
+
+    Raises UsageError or VectorFileError.
+    """
     _, write = FORMATS[find_format(path, format)]
     texts = tuple(sentences)
     content = check_vector_file(VectorFile(vectors, texts), path)
@@ -349,4 +353,4 @@ FORMATS: Mapping[VectorFormat, tuple[Callable[[Path], VectorFile], Callable[[Pat
     VectorFormat.PARQUET: (read_parquet, write_parquet),
     VectorFormat.LOOKUP: (read_lookup, write_lookup),
 }
-"""Reader and writer of each format; the last argument of a writer is the path in errors."""
+"""The functions that read and write each format; the last argument of a writer is the path in error messages."""

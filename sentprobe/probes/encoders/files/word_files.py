@@ -1,4 +1,4 @@
-"""Read word vectors: text, and binary word2vec and fastText, checked first since gensim trusts damaged headers."""
+"""Read files of word vectors: text, and binary word2vec and fastText, whose headers are checked before gensim reads."""
 
 import gzip
 import hashlib
@@ -25,20 +25,20 @@ from sentprobe.probes.encoders.protocol import EncoderError, Vectors, missing_ex
 from sentprobe.specs import Natural, Spec, read_options
 
 FASTTEXT_VERSION = 12
-"""The version of fastText's file format with its magic number."""
+"""The supported version of fastText's binary format."""
 VOCABULARY_OFFSET = 64
-"""Offset of the vocabulary in a fastText model, after magic number, version and arguments."""
+"""Byte at which the vocabulary of a fastText model starts, after magic number, version and arguments."""
 
 
 class DamagedWordFileError(Exception):
-    """A file contradicts its format; the message is shown after the name of the file."""
+    """The content of a file of word vectors contradicts its format; the message does not name the file."""
 
 
 def read_binary(path: Path, *, fasttext: bool) -> WordVectors:
-    """Read binary word2vec or fastText vectors (also of unknown words), plain or gzip. Raises EncoderError."""
-    # What overflows is not finite, and found afterwards.
+    """Read binary word2vec or fastText vectors, plain or gzip; fastText knows all words. Raises EncoderError."""
+    # Overflowing numbers become infinite, and infinite numbers are reported later.
     with _report_read_errors(path), _unzip(path) as plain, np.errstate(all="ignore"):
-        vectors = _read_fasttext(plain) if fasttext else _read_word2vec(plain)
+        vectors = _read_by_gensim(plain, fasttext=fasttext)
         with plain.open("rb") as file:
             fingerprint = hashlib.file_digest(file, "sha256").hexdigest()
     return _make_word_vectors(vectors, source=str(path), fingerprint=fingerprint)
@@ -58,7 +58,7 @@ def _make_word_vectors(vectors: Any, *, source: str, fingerprint: str) -> WordVe
                 vector: Vectors = vectors.get_vector(word)
         except KeyError:
             return None
-        # A word too short to have parts gets zeros from gensim.
+        # gensim returns zeros for an unknown word that is too short to have character n-grams.
         has_vector = word in vectors.key_to_index or vector.any()
         return vector.astype(np.float32) if has_vector and np.isfinite(vector).all() else None
 
@@ -67,12 +67,12 @@ def _make_word_vectors(vectors: Any, *, source: str, fingerprint: str) -> WordVe
 
 @contextmanager
 def _unzip(path: Path) -> Iterator[Path]:
-    """Yield the path of the file, or of a temporary unzipped copy, for gensim."""
+    """Yield the path of a file that gensim can read: *path*, or a temporary uncompressed copy."""
     if find_spec("gensim") is None:
         raise missing_extra(f"the binary word vectors {path}", "gensim")
     with open_unpacked(path) as file, make_scratch_folder() as directory:
         if not _is_zipped(path):
-            yield path.absolute()  # absolute: gensim takes some other paths for addresses
+            yield path.absolute()  # gensim takes some relative paths for URLs
             return
         copy = Path(directory, "vectors.bin")
         with copy.open("wb") as out:
@@ -80,14 +80,19 @@ def _unzip(path: Path) -> Iterator[Path]:
         yield copy
 
 
-def _read_word2vec(path: Path) -> Any:
+def _read_by_gensim(path: Path, *, fasttext: bool) -> Any:
+    """Return gensim's word vectors of a binary file, whose header is checked first. Raises DamagedWordFileError."""
     from gensim.models import KeyedVectors
+    from gensim.models.fasttext import load_facebook_vectors
 
-    _read_word2vec_width(path)
+    (_read_fasttext_width if fasttext else _read_word2vec_width)(path)
     try:
+        if fasttext:
+            return load_facebook_vectors(str(path))
         return KeyedVectors.load_word2vec_format(str(path), binary=True, unicode_errors="replace")
-    except Exception as error:  # gensim has no exception of its own for a damaged file
-        raise DamagedWordFileError(f"not word2vec's binary format, or damaged: {first_line(error)}") from None
+    except Exception as error:  # gensim raises various exceptions for a damaged file
+        file_format = "a fastText model that gensim reads" if fasttext else "word2vec's binary format"
+        raise DamagedWordFileError(f"not {file_format}, or damaged: {first_line(error)}") from None
 
 
 def _read_word2vec_width(path: Path) -> int:
@@ -100,7 +105,7 @@ def _read_word2vec_width(path: Path) -> int:
         raise DamagedWordFileError("no word vectors in this file")
     size, min_bytes = path.stat().st_size, words * (4 * dim + 2)
     if size < min_bytes:
-        raise DamagedWordFileError(f"the file is cut off: {size} bytes, and at least {min_bytes} are wanted")
+        raise DamagedWordFileError(f"the file is cut off: it has {size} bytes, but needs at least {min_bytes}")
     return dim
 
 
@@ -112,18 +117,8 @@ def _read_fasttext_width(path: Path) -> int:
             raise DamagedWordFileError("the fastText model is cut off") from None
 
 
-def _read_fasttext(path: Path) -> Any:
-    from gensim.models.fasttext import load_facebook_vectors
-
-    _read_fasttext_width(path)
-    try:
-        return load_facebook_vectors(str(path))
-    except Exception as error:  # see above
-        raise DamagedWordFileError(f"not a fastText model that gensim reads, or damaged: {first_line(error)}") from None
-
-
 def _check_fasttext(content: mmap) -> int:
-    """Check the model (layout of ``FastText::saveModel``) up to the end of its word vectors; return their width."""
+    """Check a model, as ``FastText::saveModel`` writes it, to the end of its word vectors; return their width."""
     (version,) = struct.unpack_from("<i", content, 4)
     if version != FASTTEXT_VERSION:
         raise DamagedWordFileError(f"fastText's format in version {version}; {FASTTEXT_VERSION} is wanted")
@@ -135,13 +130,13 @@ def _check_fasttext(content: mmap) -> int:
         end = content.find(b"\0", place)
         if end < 0:
             raise DamagedWordFileError("the fastText model is cut off in its vocabulary")
-        place = end + 10  # the zero, a count of 8 bytes and the kind of entry
+        place = end + 10  # after the null byte, a count of 8 bytes and a byte for the type of entry
     place += 8 * max(0, pruned)
     quantised, rows, dim = struct.unpack_from("<?2q", content, place)
     if quantised:
         raise DamagedWordFileError("a quantised fastText model (.ftz), which gensim does not read")
     if rows < words or dim < 1:
-        raise DamagedWordFileError(f"the fastText model says {rows} vectors of width {dim} for {words} words")
+        raise DamagedWordFileError(f"the fastText model declares {rows} vectors of width {dim} for {words} words")
     if len(content) < place + 17 + 4 * rows * dim:
         raise DamagedWordFileError("the fastText model is cut off in its vectors")
     return int(dim)
@@ -150,13 +145,13 @@ def _check_fasttext(content: mmap) -> int:
 SAMPLE_BYTES = 4096
 """Number of bytes after the first line that decide whether a file is text."""
 CONTROL_BYTES = frozenset(range(32)) - frozenset(b"\t\n\r\f\v")
-"""Bytes that occur in no text, but in nearly every binary vector."""
+"""Control characters, which text does not contain but nearly every binary vector does."""
 FASTTEXT_MAGIC = (793712314).to_bytes(4, "little")
 """The first bytes of a fastText model (Bojanowski et al. 2017)."""
 
 
 class WordFormat(StrEnum):
-    """Formats of word vectors; text is GloVe's, word2vec's and fastText's ``.vec``."""
+    """Formats of word vectors; GloVe, word2vec and fastText (``.vec``) share the text format."""
 
     TEXT = "text"
     WORD2VEC = "word2vec binary"
@@ -164,7 +159,7 @@ class WordFormat(StrEnum):
 
 
 def read_word_vectors(path: Path) -> WordVectors:
-    """Read word vectors, plain or gzip; the format is detected from the content. Raises EncoderError."""
+    """Read word vectors from a file, plain or gzip, whose content tells the format. Raises EncoderError."""
     file_format = detect_word_format(path)
     if file_format is WordFormat.TEXT:
         return read_text(path)
@@ -172,7 +167,7 @@ def read_word_vectors(path: Path) -> WordVectors:
 
 
 def detect_word_format(path: Path) -> WordFormat:
-    """Detect the format of word vectors by the first bytes of the file."""
+    """Detect the format of a file of word vectors from its first bytes."""
     with _report_read_errors(path), open_unpacked(path) as file:
         header = file.readline(SAMPLE_BYTES)
         sample = file.read(SAMPLE_BYTES)
@@ -184,7 +179,7 @@ def detect_word_format(path: Path) -> WordFormat:
 
 
 def read_width(path: Path) -> int:
-    """Return the width of the vectors from the beginning of a file. Raises EncoderError."""
+    """Return the width of the word vectors in a file, without reading all of them. Raises EncoderError."""
     if (file_format := detect_word_format(path)) is not WordFormat.TEXT:
         with _report_read_errors(path), _unzip(path) as plain:
             return _read_fasttext_width(plain) if file_format is WordFormat.FASTTEXT else _read_word2vec_width(plain)
@@ -199,9 +194,10 @@ def read_width(path: Path) -> int:
 
 
 def read_text(path: Path) -> WordVectors:
-    """Read word vectors as text: GloVe, or word2vec with its counts; plain or gzip. Raises EncoderError.
+    """Read word vectors from text, plain or gzip: lines of a word and its numbers. Raises EncoderError.
 
-    The first line of a repeated word counts; a word may have spaces in it (some in GloVe 840B do).
+    The first line may be word2vec's header. The first vector of a repeated word counts. Words may contain spaces, as
+    some in GloVe 840B do.
     """
     table: dict[str, Vectors] = {}
     hasher = hashlib.sha256()
@@ -229,10 +225,10 @@ def _read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def open_unpacked(path: Path) -> BufferedReader:
-    """Open a file for reading, unpacking gzip."""
+    """Open a file for reading, decompressed if it is gzip."""
     if not _is_zipped(path):
         return path.open("rb")
-    unpacked: Any = gzip.open(path, "rb")  # noqa: SIM115 - closed with what is returned
+    unpacked: Any = gzip.open(path, "rb")  # noqa: SIM115 - the caller closes the returned file
     return limit_unpacking(unpacked, unpacked.fileobj.tell)
 
 
@@ -254,12 +250,12 @@ def _report_read_errors(path: Path) -> Iterator[None]:
 
 
 def is_header(fields: Sequence[bytes]) -> bool:
-    """Say whether the fields are word2vec's number of words and width."""
+    """Return whether the fields of a line are word2vec's header: the number of words and the width."""
     return len(fields) == 2 and all(text.isdigit() and len(text) < 19 for text in fields)
 
 
 def _parse_entry(fields: Sequence[bytes], dim: int, *, place: str) -> tuple[str, Vectors]:
-    """Return a word and its vector, (dim,) float32."""
+    """Return the word and the vector, (dim,) float32, in the fields of a line. Raises EncoderError."""
     if dim < 1 or len(fields) <= dim:
         raise EncoderError(f"{place}: a word and {max(dim, 1)} numbers are wanted")
     try:
@@ -277,11 +273,11 @@ def _parse_entry(fields: Sequence[bytes], dim: int, *, place: str) -> tuple[str,
 
 
 def build_bow(spec: Spec, *, seed: int) -> Bow:
-    """Return the encoder of a spec ``bow`` or ``bow:FILE``; *seed* is the default seed."""
+    """Return the encoder of a spec ``bow`` or ``bow:FILE``; *seed* is used if the spec has none."""
     options = read_options(spec, BowOptions(seed=Natural(seed)))
     return Bow(spec.name, read_or_sample_word_vectors(spec.argument, seed=options.seed, dim=options.dim))
 
 
 def read_or_sample_word_vectors(path: str, *, seed: int, dim: int) -> WordVectors:
-    """Return the word vectors of a file, or random vectors of width *dim* if *path* is empty."""
+    """Return the word vectors of a file or, if *path* is empty, random word vectors of width *dim*."""
     return read_word_vectors(Path(path).expanduser()) if path else sample_word_vectors(seed=seed, dim=dim)

@@ -1,7 +1,7 @@
-"""Word vectors, random or from a file, and bag-of-words sentence vectors."""
+"""Word vectors, random or from a file, and their averages as sentence vectors (bag of words)."""
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,16 +11,29 @@ from sentprobe.specs import Natural
 
 log = logging.getLogger(__name__)
 MAX_WORDS_SHOWN = 5
-"""Maximum number of unknown words in a message."""
+"""Maximum number of words that a message lists."""
+
+
+def list_some_words(words: Sequence[str]) -> str:
+    """Return the first words as a text, with commas between them and dots in place of further words."""
+    return ", ".join(words[:MAX_WORDS_SHOWN]) + (", ..." if len(words) > MAX_WORDS_SHOWN else "")
+
+
+def note_unknown_words(words: Iterable[str], *, total: int, effect: str) -> tuple[str, ...]:
+    """Return the note that *words*, among *total* words, are unknown, and its effect; an empty tuple without words."""
+    unknown = sorted(words)
+    if not unknown:
+        return ()
+    return (f"{len(unknown)} of {total} different words {effect}: {list_some_words(unknown)}",)
 
 
 @dataclass(slots=True)
 class _LookupHistory:
-    """The words looked up so far."""
+    """The vectors of the words that were looked up so far; None for an unknown word."""
 
     rows: dict[str, Vectors | None] = field(default_factory=dict)
     warned: int = 0
-    """Number of unknown words in the warning; 0: no warning yet."""
+    """Number of unknown words that the logged warning counts; 0 before the warning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +45,13 @@ class WordVectors:
     fingerprint: str
     find: Callable[[str], Vectors | None] = field(repr=False)
     scale: float = 1.0
-    """The root mean square of the numbers in the vectors."""
+    """The root mean square of all numbers in the vectors."""
     seed: int | None = None
-    """The seed of random vectors; None: the vectors are not random."""
+    """The seed of random vectors; None for vectors from a file."""
     _seen: _LookupHistory = field(default_factory=_LookupHistory, repr=False, compare=False)
 
     def look_up(self, sentences: Sequence[str]) -> list[Vectors]:
-        """Return the vectors of the known words of each sentence, (words, dim) each; warn once. Raises EncoderError."""
+        """Return the vectors of each sentence's known words, (words, dim). Raises EncoderError if none is known."""
         rows = self._seen.rows
         new = {word for sentence in sentences for word in sentence.split()} - rows.keys()
         rows.update((word, self.find(word)) for word in new)
@@ -48,7 +61,7 @@ class WordVectors:
         return [self._stack_vectors(sentence) for sentence in sentences]
 
     def average_words(self, texts: Sequence[str]) -> Vectors:
-        """Return the average of the known words of each text, (n, dim) float32; zeros for a text without any."""
+        """Return the average vector of the known words of each text, (n, dim) float32; zeros if it has none."""
         out = np.zeros((len(texts), self.dim), dtype=np.float32)
         for row, text in enumerate(texts):
             vectors = [vector for vector in map(self.find, sorted(text.split())) if vector is not None]
@@ -58,15 +71,12 @@ class WordVectors:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A note on unknown words, if there are more than in the warning."""
-        unknown = sorted(self._list_unknown_words())
+        """A note on unknown words, if there are more than the logged warning counts."""
+        unknown = self._list_unknown_words()
         if len(unknown) == self._seen.warned:
             return ()
-        some = ", ".join(unknown[:MAX_WORDS_SHOWN]) + (", ..." if len(unknown) > MAX_WORDS_SHOWN else "")
-        return (
-            f"{len(unknown)} of {len(self._seen.rows)} different words are not in {self.source} "
-            f"and are left out: {some}",
-        )
+        effect = f"are not in {self.source} and are left out"
+        return note_unknown_words(unknown, total=len(self._seen.rows), effect=effect)
 
     def _list_unknown_words(self) -> list[str]:
         return [word for word, row in self._seen.rows.items() if row is None]
@@ -81,17 +91,17 @@ class WordVectors:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BowOptions:
-    """Options of ``bow``."""
+    """The options of the encoder ``bow``."""
 
     dim: int = 300
-    """Width of random word vectors; ignored for a file."""
+    """Width of random word vectors; ignored if the word vectors are from a file."""
     seed: Natural
-    """Seed of random word vectors; default: the seed of the run."""
+    """Seed of random word vectors; the seed of the run by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bow:
-    """Bag of words: the average of the word vectors (BOW in Ettinger et al. 2018, section 7.1)."""
+    """The bag-of-words encoder: the average of the word vectors (BOW in Ettinger et al. 2018, section 7.1)."""
 
     name: str
     words: WordVectors
@@ -109,7 +119,7 @@ class Bow:
         )
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the averages, (n, dim) float32, exactly equal for equal words: summed in sorted order, in float64."""
+        """Return average vectors, (n, dim) float32, exactly equal for sentences of the same words in any order."""
         out = np.empty((len(sentences), self.words.dim), dtype=np.float32)
         sorted_words = [" ".join(sorted(sentence.split())) for sentence in sentences]
         for row, matrix in enumerate(self.words.look_up(sorted_words)):
@@ -118,7 +128,7 @@ class Bow:
 
 
 def sample_word_vectors(*, seed: int, dim: int) -> WordVectors:
-    """Sample standard Gaussian word vectors; each depends on *seed*, *dim* and the word alone."""
+    """Return random word vectors: standard Gaussian, each a function of *seed*, *dim* and the word."""
 
     def find(word: str) -> Vectors:
         key = int(digest("word", seed, word), 16)

@@ -1,4 +1,4 @@
-"""Encoders from transformers: layers of a model, from one forward pass, pooled over the tokens or read at one."""
+"""The encoder ``hf:``: hidden states of a transformers model, pooled over all tokens or read at one token."""
 
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ from sentprobe.specs import Spec, check_distinct, read_options
 
 
 class Pooling(StrEnum):
-    """How token vectors are pooled."""
+    """How the states of tokens are pooled into a sentence vector."""
 
     CLS = "cls"
     MEAN = "mean"
@@ -33,7 +33,11 @@ class Pooling(StrEnum):
 
 
 def pool_states(states: Tensor, mask: Tensor, *, pooling: Pooling) -> Tensor:
-    """Pool states (batch, time, dim) to (batch, dim) float32; the mask (batch, time) is 1 for tokens, 0 for padding."""
+    """Return the pooled states, (batch, dim) float32.
+
+    - states: (batch, time, dim)
+    - mask: (batch, time), 1 for tokens and 0 for padding
+    """
     return POOLINGS[pooling](states.float(), mask.bool())
 
 
@@ -55,44 +59,42 @@ POOLINGS: Mapping[Pooling, Callable[[Tensor, Tensor], Tensor]] = {
 
 
 EOS = "eos"
-"""The value of ``pool`` for the end token."""
-
+"""The value of the option ``pool`` that reads the state of the end token."""
 ALL_LAYERS = "all"
-"""The value of ``layer`` that asks for an encoder per layer."""
-
+"""The value of the option ``layer`` that makes one encoder for each layer."""
 MAX_STORED_BYTES = 2**31
-"""Upper limit of the memory for vectors that other layers need later."""
+"""Maximum memory, in bytes, for the vectors of layers that are requested later."""
 
 
 @dataclass(frozen=True, slots=True)
 class HfOptions(pretrained.LoadingOptions):
-    """Options of ``hf:``."""
+    """The options of the encoder ``hf:``."""
 
     layer: str = "-1"
-    """0: embeddings; 1: after the first block; -1: the last; ``all``: one encoder per layer."""
+    """0 for the embeddings, 1 for the output of the first block, -1 for the last; ``all``: one encoder per layer."""
     part: model_parts.ModelPart = model_parts.ModelPart.RESIDUAL
     pool: str = ""
-    """Poolings or named tokens, with commas between them; empty: ``last`` for a causal model, else ``mean``."""
+    """Pooling methods or named tokens, separated by commas; empty: ``last`` for a causal model, else ``mean``."""
     absent: str = ""
-    """The pooling of sentences without the named token; empty: an error."""
+    """The pooling method for sentences that lack the named token; empty: such a sentence is an error."""
     table: str = ""
-    """The table of a corpus, which has the named tokens of its sentences; empty: the grammar."""
+    """The folder of an analysed table, in which named tokens are looked up; empty: sentences are parsed."""
     lexicon: str = ""
-    """The lexicon of the grammar; empty: the built-in one."""
+    """The lexicon file that sentences are parsed with; empty: the built-in lexicon."""
     language: str = ENGLISH.code
-    """The language of the grammar."""
+    """The language of the parsed sentences."""
     prompt: str = ""
     chat: bool = False
-    """Whether the text is a user's message in the chat template."""
+    """Whether the sentence is put into the model's chat template, as a user's message."""
     max_length: int = 0
     """Maximum number of tokens per sentence; 0: the limit of the model."""
     revision: str = ""
-    """A branch, tag or commit on the hub."""
+    """A branch, tag or commit on the Hugging Face hub."""
     batch: int = 32
 
 
 class StatePlace(NamedTuple):
-    """Where a vector is read: a layer, and a pooling or named token."""
+    """The place in a model that a vector is read from: a layer, and a pooling method or named token."""
 
     layer: int
     pool: str
@@ -100,7 +102,7 @@ class StatePlace(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class HfModel:
-    """A transformers model with its tokenizer; computes sentence vectors at all places."""
+    """A transformers model with its tokenizer, which computes the sentence vectors of several places at once."""
 
     name: str
     model: Any = field(repr=False)
@@ -110,21 +112,21 @@ class HfModel:
     frame: text_frame.TextFrame = field(repr=False)
     words: named_tokens.WordFinder = field(repr=False)
     absent: Pooling | None = None
-    """The pooling of sentences without a named token; None: an error."""
+    """The pooling method for sentences that lack the named token; None: such a sentence is an error."""
     modules: Sequence[Any] = field(default=(), repr=False)
-    """The module of each block that is read instead of the residual stream, if any."""
+    """The module in each block whose output is read; empty: the residual stream is read."""
     end_token: int | None = None
     truncated_candidates: set[str] = field(default_factory=set, repr=False)
-    """The sentences so far that reached the token limit."""
+    """The sentences encoded so far that reached the token limit, and so may have been truncated."""
     absences: set[tuple[str, str]] = field(default_factory=set, repr=False)
-    """The named tokens that were absent so far, with their sentences."""
+    """Pairs of a named token and a sentence, encoded so far, that lacks this token."""
 
     def count_layers(self) -> int:
         """Return the number of layers, including the embeddings."""
         return len(self._compute_states([self.frame.add_to("a")])[0])
 
     def encode(self, sentences: Sequence[str], *, places: Sequence[StatePlace]) -> Vectors:
-        """Return the vectors at each of *places*, (n, places, dim) float32."""
+        """Return the vectors of n sentences at each of *places*, (n, places, dim) float32."""
         order = sorted(range(len(sentences)), key=lambda row: len(sentences[row]))
         chunks = [order[start : start + self.batch] for start in range(0, len(order), self.batch)]
         words = self._find_words(sentences, places)
@@ -138,7 +140,7 @@ class HfModel:
         return out
 
     def count_truncated(self, sentences: Sequence[str]) -> int | None:
-        """Return how many sentences exceed the token limit with their prompt."""
+        """Return how many sentences, with prompt or chat template, exceed the token limit."""
         texts = [self.frame.add_to(sentence).text for sentence in sentences]
         return loading.count_truncated(texts, self.frame.tokenize, limit=self.limit)
 
@@ -154,7 +156,7 @@ class HfModel:
     ) -> Vectors:
         states, tokens = self._compute_states(framed)
         mask = tokens["attention_mask"]
-        if self.frame.end:  # a token that only pool=eos reads
+        if self.frame.end:  # the appended end token is read by pool=eos only, not by the pooling methods
             mask = mask & ~_mark_last(mask & (tokens["input_ids"] == self.end_token))
         pools = dict.fromkeys(place.pool for place in places if place.pool not in POOLINGS)
         indices = {pool: self._find_tokens(pool, framed, words, tokens) for pool in pools}
@@ -163,12 +165,12 @@ class HfModel:
             stacked: Vectors = torch.stack(pooled, dim=1).cpu().numpy()
         except (IndexError, RuntimeError) as error:
             raise EncoderError(
-                f"the layers of {self.name} are not all of one width, one vector a token: {error}"
+                f"the layers of {self.name} do not all have one vector of the same width per token: {error}"
             ) from error
         return stacked
 
     def _pool(self, states: Tensor, mask: Tensor, pool: str, indices: Mapping[str, Tensor]) -> Tensor:
-        """Return the vectors (batch, dim) of the states (batch, time, dim) of a layer."""
+        """Return a layer's sentence vectors, (batch, dim), pooled or read from its states, (batch, time, dim)."""
         mask = mask.to(states.device)
         if pool not in indices:
             return pool_states(states, mask, pooling=Pooling(pool))
@@ -181,7 +183,7 @@ class HfModel:
     def _find_tokens(
         self, pool: str, framed: Sequence[text_frame.FramedText], words: Sequence[named_tokens.WordIndices], tokens: Any
     ) -> Tensor:
-        """Return the index of the last token of a named word, (batch,) int64; -1: absent. Raises EncoderError."""
+        """Return the index of the end token or of a named word's last token, (batch,) int64; -1 if absent."""
         mask = tokens["attention_mask"].bool()
         if pool == EOS:
             matches = mask & (tokens["input_ids"] == self.end_token)
@@ -203,7 +205,7 @@ class HfModel:
         return index
 
     def _compute_states(self, framed: Sequence[text_frame.FramedText]) -> tuple[Sequence[Tensor], Any]:
-        """Return the states (batch, time, dim) at each layer, and the tokens with their mask (batch, time)."""
+        """Return the states of each layer, (batch, time, dim), and the tokenizer's output."""
         with ExitStack() as stack:
             stack.enter_context(loading.report_encoding_errors(self.name))
             tokens = self.frame.tokenize(
@@ -212,12 +214,12 @@ class HfModel:
                 return_offsets_mapping=self.tokenizer.is_fast, return_tensors="pt",
             )  # fmt: skip
             self._check_lengths([text.sentence for text in framed], tokens["attention_mask"].sum(dim=1).tolist())
-            tokens = tokens.to(self.model.device)  # after the check, which would make a GPU wait
+            tokens = tokens.to(self.model.device)  # after the check, since reading from a GPU makes it wait
             inputs = {name: values for name, values in tokens.items() if name != "offset_mapping"}
             outputs = stack.enter_context(model_parts.record_outputs(self.modules))
             with torch.inference_mode():
                 states = self.model(**inputs, output_hidden_states=True).hidden_states
-            if self.modules:  # without embeddings, whose place is filled
+            if self.modules:  # no module computes layer 0, so the embeddings fill its place
                 states = [states[0], *(output.reshape(*tokens["input_ids"].shape, -1) for output in outputs)]
             return states, tokens
 
@@ -230,7 +232,7 @@ class HfModel:
 
 
 def _find_end(framed: text_frame.FramedText, word: int | None) -> int:
-    """Return the character after a word in the text of a sentence; 0: no word."""
+    """Return the position in a framed text of the character after a word of the sentence; 0 for no word."""
     if word is None:
         return 0
     ends = [match.end() for match in re.finditer(r"\S+", framed.sentence)]
@@ -238,15 +240,15 @@ def _find_end(framed: text_frame.FramedText, word: int | None) -> int:
 
 
 def _mark_last(marks: Tensor) -> Tensor:
-    """Return marks (batch, time) that are the last of their row."""
+    """Return the marks, (batch, time), of which only the last in each row is kept."""
     return marks & (marks.flip(1).cumsum(dim=1).flip(1) == 1)
 
 
 class LayerStore:
-    """Computes the vectors at several places at once, and stores them for later requests of other places.
+    """Encodes each sentence once for all places in a model, and stores the vectors for later requests.
 
-    Places should be requested in order: the vectors of a sentence are stored until the last place, as long as they fit
-    in *max_bytes*. Other vectors are computed again.
+    Places should be requested in order. The vectors of a sentence are stored until those of the last place are
+    requested. If they do not fit in *max_bytes*, they are computed again.
     """
 
     def __init__(self, model: HfModel, places: Sequence[StatePlace], *, max_bytes: int = MAX_STORED_BYTES) -> None:
@@ -256,16 +258,16 @@ class LayerStore:
         self._stored: dict[str, Vectors] = {}  # (places, dim) each
 
     def list_notes(self, pool: str) -> tuple[str, ...]:
-        """Return notes on sentences that reached the token limit, or lack a named token."""
+        """Return notes for the user on sentences that reached the token limit or lack the named token *pool*."""
         texts, limit = self.model.truncated_candidates, self.model.limit
         notes = []
         if texts:
             notes.append(
-                f"{len(texts)} sentences have {limit} tokens or more, and what is beyond was not read: {min(texts)!r}"
+                f"{len(texts)} sentences have {limit} tokens or more; later tokens were not read, as in {min(texts)!r}"
             )
         if absent := [sentence for name, sentence in self.model.absences if name == pool]:
             count = format_count(len(absent), "sentence")
-            notes.append(f"{count} without {pool}, read as {self.model.absent}: {min(absent)!r}")
+            notes.append(f"{count} without {pool}, pooled by {self.model.absent} instead, such as {min(absent)!r}")
         return tuple(notes)
 
     def encode(self, sentences: Sequence[str], *, place: StatePlace) -> Vectors:
@@ -291,18 +293,18 @@ class LayerStore:
 
 @dataclass(frozen=True, slots=True)
 class HfEncoder:
-    """One place in a model as an encoder."""
+    """An encoder whose vectors are read at one place in a model."""
 
     name: str
     fingerprint: str
     place: StatePlace
     family: str
-    """The name without its layer."""
+    """The name without the layer."""
     store: LayerStore = field(repr=False, compare=False)
 
     @property
     def capabilities(self) -> Capabilities:
-        """The place, its model, and the notes."""
+        """Layer and position, the family of the model's layers, notes, and the count of truncated sentences."""
         return Capabilities(
             layer=self.place.layer,
             position=self.place.pool,
@@ -312,15 +314,12 @@ class HfEncoder:
         )
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the states at the place, (n, dim) float32."""
+        """Return the sentence vectors at the encoder's place, (n, dim) float32."""
         return self.store.encode(sentences, place=self.place)
 
 
 def load_hf(spec: Spec) -> list[HfEncoder]:
-    """Return the encoder of ``hf:MODEL?...``, or one for each place; those of a pooling follow each other.
-
-    Raises UsageError or EncoderError.
-    """
+    """Return an encoder for each layer and pooling method of ``hf:MODEL``. Raises UsageError or EncoderError."""
     options = read_options(spec, HfOptions())
     requested_layer = _parse_layer(options.layer)
     if find_spec("transformers") is None:
@@ -343,7 +342,7 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
         *(options.absent, words.content),
     )
     if model.frame.end and not pretrained.is_causal(model.model.config):
-        fixed += (model.frame.end,)  # all tokens read the appended one
+        fixed += (model.frame.end,)  # all tokens attend to the appended one
     bare = replace(spec, options=tuple(pair for pair in spec.options if pair[0] != "layer"))
     encoders = []
     for place in places:
@@ -355,7 +354,7 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
 
 
 def _format_name(spec: Spec, pool: str = "", layer: int | None = None) -> str:
-    """Return the name of an encoder, with pooling and layer if the spec asks for several."""
+    """Return the name of an encoder, with *pool* and *layer* if they are set."""
     if spec.label is not None:
         return spec.label + (f" at {pool}" if pool else "") + ("" if layer is None else f", layer {layer}")
     options = tuple((key, pool if pool and key == "pool" else value) for key, value in spec.options)
@@ -365,7 +364,7 @@ def _format_name(spec: Spec, pool: str = "", layer: int | None = None) -> str:
 def _open_words(options: HfOptions) -> named_tokens.WordFinder:
     if options.table and (options.lexicon or options.language != ENGLISH.code):
         name = "lexicon" if options.lexicon else "language"
-        raise UsageError(f"hf: option {name}= is of the grammar; leave it out beside table=")
+        raise UsageError(f"hf: option {name}= is for the grammar; leave it out with table=")
     if options.table:
         return named_tokens.open_table_words(Path(options.table).expanduser())
     path = Path(options.lexicon).expanduser() if options.lexicon else None
@@ -375,7 +374,7 @@ def _open_words(options: HfOptions) -> named_tokens.WordFinder:
 
 
 def _parse_pools(text: str, words: named_tokens.WordFinder) -> list[str]:
-    """Return the poolings and named tokens of the option ``pool``. Raises UsageError."""
+    """Return the pooling methods and named tokens in the option ``pool``. Raises UsageError."""
     pools = text.split(",") if text else []
     pool_names = (*map(str, Pooling), EOS, *words.names)
     for pool in pools:
@@ -411,13 +410,13 @@ def _resolve_layers(requested_layer: int | None, count: int, *, first: int) -> l
 def _make_model(
     loaded: tuple[Any, Any], name: str, options: HfOptions, *, pools: Sequence[str], words: named_tokens.WordFinder
 ) -> HfModel:
-    """Return the encoder of the sentences of a loaded model and its tokenizer. Raises UsageError or EncoderError."""
+    """Return a loaded model and tokenizer, prepared to encode sentences. Raises UsageError or EncoderError."""
     model, tokenizer = loaded
     if not tokenizer.is_fast and any(map(words.has_name, pools)):
-        raise EncoderError(f"the tokenizer of {name} has no place in the text of each token")
+        raise EncoderError(f"the tokenizer of {name} does not report the place of each token in the text")
     if model.config.is_encoder_decoder:
         model = model.get_encoder()
-    if not (options.bits or options.device_map):  # else it is placed already
+    if not (options.bits or options.device_map):  # such models are on their devices already
         device = options.device or loading.find_default_device()
         model = loading.move_to_device(model, device=device, precision=options.precision)
     frame = text_frame.make_text_frame(tokenizer, prompt=options.prompt, chat=options.chat, name=name)

@@ -1,6 +1,6 @@
-"""Post JSON to an HTTP endpoint, with retries.
+"""Send JSON to an HTTP endpoint by POST, with retries.
 
-The key is read from the environment for each request and is sent only in the request's header.
+The API key is read from the environment for each request, and is sent only in the request's header.
 :meth:`Endpoint.make_error` removes the key from every error message.
 """
 
@@ -28,26 +28,22 @@ from sentprobe.values import BadSyntaxError, parse_json
 log = logging.getLogger(__name__)
 
 RETRIED_STATUSES = frozenset({408, 409, 425, 429})
-"""HTTP statuses below 500 after which a request is repeated; it is also repeated after every status from 500 on."""
-
+"""HTTP statuses below 500 after which a request is retried, as it is after every status from 500 on."""
 MAX_WAIT = 60.0
-"""Upper limit of the exponential backoff, in seconds."""
-
+"""Maximum of the exponential backoff, in seconds."""
 MAX_RETRY_AFTER = 600.0
-"""The longest ``Retry-After`` that is accepted, in seconds; a longer one is an error."""
-
+"""Longest accepted ``Retry-After``, in seconds; if the server asks for a longer wait, the request fails."""
 CONNECT_TIMEOUT = 10.0
 
 _PART_BYTES = 2**16
-"""Bytes of a body that are read at a time."""
-
+"""Number of bytes of a response body that are read at a time."""
 _MAX_REFUSAL_BYTES = 2**16
-"""Bytes that are read of a response that is not 200; a message quotes only its start."""
+"""Maximum number of bytes that are read of a response with an error status."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Failure:
-    """The reason of a failed request, and whether to repeat it."""
+    """The reason why a request failed, and whether it may be retried."""
 
     text: str
     may_retry: bool
@@ -57,7 +53,7 @@ class _Failure:
 def _get_last_failure(state: RetryCallState) -> _Failure:
     outcome = state.outcome
     if outcome is None or not isinstance(failure := outcome.result(), _Failure):
-        raise TypeError("the last try did not fail")
+        raise TypeError("the last attempt did not fail")
     return failure
 
 
@@ -68,14 +64,14 @@ def _make_final_failure(state: RetryCallState) -> _Failure:
 
 @dataclass(frozen=True, slots=True)
 class RequestGroup:
-    """Concurrent requests that share a stop event and warn only once per attempt."""
+    """Concurrent requests that stop together, and of which only the first to fail at each attempt warns."""
 
     stop: threading.Event
     _warned_attempts: set[int] = field(default_factory=set)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def is_first(self, attempt: int) -> bool:
-        """Return whether this request is the first of the group to fail at this attempt."""
+        """Return whether no other request of the group has failed at this attempt (1 for the first) so far."""
         with self._lock:
             first = attempt not in self._warned_attempts
             self._warned_attempts.add(attempt)
@@ -84,22 +80,22 @@ class RequestGroup:
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """An address to post JSON to."""
+    """The address of an HTTP endpoint, with its key, timeout and retries."""
 
     url: str
     owner: str
-    """The encoder's name in error messages."""
+    """The name of the encoder in error messages."""
     key_env: str
-    """The environment variable with the key; empty: no key is sent."""
+    """The environment variable with the API key; empty: no key is sent."""
     timeout: float
-    """Seconds that an answer may take in all, and a silence within it."""
+    """Maximum number of seconds for the whole answer, and for a pause within it."""
     retries: int
     backoff: float
-    """Seconds before the first retry; doubled for each further one."""
+    """Seconds to wait before the first retry; doubled for each further retry."""
     pool: urllib3.PoolManager = field(repr=False, compare=False)
 
     def post(self, content: Mapping[str, object], *, group: RequestGroup, max_bytes: int) -> bytes:
-        """Return the body of the response, at most *max_bytes*, after retries if necessary. Raises EncoderError."""
+        """Send JSON, with retries; return the body, at most *max_bytes*, of the response. Raises EncoderError."""
         tries = Retrying(
             retry=retry_if_result(lambda outcome: isinstance(outcome, _Failure) and outcome.may_retry),
             stop=stop_after_attempt(self.retries + 1),
@@ -114,7 +110,7 @@ class Endpoint:
         raise self.make_error(outcome.text)
 
     def make_error(self, text: str) -> EncoderError:
-        """Return the error to raise, without the key."""
+        """Return an error with the encoder's name and *text*, from which the API key is removed."""
         return EncoderError(f"encoder {self.owner}: {hide_key(text, key=read_key(self.key_env))}")
 
     def _warn(self, state: RetryCallState, *, group: RequestGroup) -> None:
@@ -134,7 +130,7 @@ class Endpoint:
         return max(_get_last_failure(state).retry_after, backoff * jitter)
 
     def _request_in_time(self, body: bytes, max_bytes: int) -> bytes | _Failure:
-        """Make one request, and leave it behind if it outlasts the timeout, whatever it waits for."""
+        """Make one request; return a failure after the timeout, even while a network call blocks."""
         key, limit = read_key(self.key_env), CONNECT_TIMEOUT + self.timeout
         try:
             return call_in_time(partial(self._request_once, body, key, max_bytes), limit)
@@ -151,7 +147,7 @@ class Endpoint:
                 body=body,
                 headers=headers | ({"Authorization": f"Bearer {key}"} if key else {}),
                 retries=False,
-                redirect=False,  # the key is for this host alone
+                redirect=False,  # the key must not reach another host
                 timeout=urllib3.Timeout(connect=CONNECT_TIMEOUT, read=self.timeout),
                 preload_content=False,
             )
@@ -165,7 +161,7 @@ class Endpoint:
         except TimeoutError:
             return self._make_slow_failure(self.timeout)
         if len(content) > max_bytes:
-            text = f"the server's answer is longer than {max_bytes:,} bytes, the most that this request can need"
+            text = f"the server's answer is longer than {max_bytes:,} bytes, the maximum for this request"
             return _Failure(text, may_retry=False)
         return content
 
@@ -180,7 +176,7 @@ class Endpoint:
 
 
 def _read_body(answer: urllib3.BaseHTTPResponse, *, max_bytes: int, deadline: float) -> bytes:
-    """Return the first *max_bytes* of a decompressed body; raise TimeoutError after *deadline* (monotonic clock)."""
+    """Return at most *max_bytes* of a response's decompressed body. Raises TimeoutError after *deadline*."""
     body = bytearray()
     while len(body) < max_bytes:
         part = answer.read1(min(_PART_BYTES, max_bytes - len(body)))
@@ -194,17 +190,17 @@ def _read_body(answer: urllib3.BaseHTTPResponse, *, max_bytes: int, deadline: fl
 
 
 def read_key(variable: str) -> str:
-    """Return the key in the environment variable; empty: there is none. Raises EncoderError."""
+    """Return the API key in an environment variable; an empty text if there is none. Raises EncoderError."""
     key = os.environ.get(variable, "").strip()
     if not (key.isascii() and key.isprintable()):
         raise EncoderError(
-            f"the environment variable {variable} does not hold a key: it has characters other than printable ASCII"
+            f"the environment variable {variable} does not hold a key: not all its characters are printable ASCII"
         )
     return key
 
 
 def make_connection_pool(url: str, *, size: int) -> urllib3.PoolManager:
-    """Return a connection pool for *url*, through the proxy of the environment if there is one."""
+    """Return a pool of *size* connections to *url*, through the proxy that the environment names, if any."""
     parts = parse_url(url)
     proxy = getproxies().get(parts.scheme or "")
     if not proxy or proxy_bypass(parts.host or ""):
@@ -216,14 +212,14 @@ def make_connection_pool(url: str, *, size: int) -> urllib3.PoolManager:
 
 
 def hide_key(text: str, *, key: str) -> str:
-    """Return the text without the key."""
+    """Return the text with the API key replaced by ``[key]``."""
     return text.replace(key, "[key]") if key else text
 
 
 def extract_server_message(body: bytes, *, key: str) -> str:
-    """Return the error message in a server's response, shortened to one line without the key.
+    """Return the error message in a server's response as one short line without the API key.
 
-    The key is removed before the text is cut, so that no fragment remains.
+    The key is removed before the text is shortened, so that no part of the key remains.
 
     >>> extract_server_message(b'{"error": {"message": "no such model", "code": 7}}', key="")
     'no such model'
@@ -242,7 +238,7 @@ def extract_server_message(body: bytes, *, key: str) -> str:
 def _make_refusal(answer: urllib3.BaseHTTPResponse, body: bytes, *, key: str) -> _Failure:
     location = answer.headers.get("Location")
     if location and 300 <= answer.status < 400:
-        text = f"the server redirects to {location}, which is not followed: give it as base_url"
+        text = f"the server redirects to {location}, and redirects are not followed: use that address as base_url"
         return _Failure(text, may_retry=False)
     text = f"the server answers {answer.status} {answer.reason or ''}".rstrip()
     server_message = extract_server_message(body, key=key)
@@ -259,4 +255,4 @@ def _read_retry_after(answer: urllib3.BaseHTTPResponse) -> float:
     try:
         return Retry().get_retry_after(answer) or 0.0
     except (exceptions.HTTPError, OverflowError):
-        return 0.0  # neither seconds nor a date
+        return 0.0  # the header holds neither a number of seconds nor a date

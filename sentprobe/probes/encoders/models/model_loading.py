@@ -1,4 +1,4 @@
-"""Functions shared by ``st:`` and ``hf:``: files, declared size, precision and device of a model."""
+"""Functions that the encoders ``st:`` and ``hf:`` share: find a model's files, check its size, place it on a device."""
 
 import os
 import re
@@ -17,21 +17,19 @@ from sentprobe.values import BadSyntaxError, parse_json
 from sentprobe.versions import digest_folder
 
 HUB_NAME = re.compile(r"\w[\w.-]*(/\w[\w.-]*)?")
-"""A model's name on the Hugging Face hub: ``model`` or ``organisation/model``."""
-
+"""The form of a model's name on the Hugging Face hub: ``model`` or ``organisation/model``."""
 UNUSED_FILES = ("*.onnx*", "*.h5", "*.msgpack", "*.ot", "*.tflite", "*.gguf", "openvino/*", "coreml/*")
-"""Files with the weights in unused formats, which are not downloaded."""
-
+"""Patterns of files with weights in formats that are not used, and not downloaded."""
 HUB_TIMEOUT = 10.0
-"""Seconds in which the hub must say whether it has a model; its library tries each of the hub's addresses so long."""
+"""Maximum number of seconds for the hub to answer whether it has a model."""
 
 
 class UnknownModelError(EncoderError, UsageError):
-    """A name is no directory, and the hub does not have the model or cannot be reached."""
+    """A model's name is not a directory, and the hub does not have the model or cannot be reached."""
 
 
 class ModelPrecision(StrEnum):
-    """The number format in which a model computes; the sentence vectors are always float32."""
+    """The number format in which a model computes; sentence vectors are always converted to float32."""
 
     FLOAT32 = "float32"
     FLOAT16 = "float16"
@@ -40,7 +38,7 @@ class ModelPrecision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """The directory of a model, and the digest of its files or of its commit."""
+    """The directory of a model, and a digest of its files or of its commit on the hub."""
 
     directory: Path
     content: str
@@ -49,10 +47,11 @@ class ModelFiles:
 def find_model(
     model: str, *, revision: str = "", required_file: str = "config.json", owners: Sequence[str] = ("",)
 ) -> ModelFiles:
-    """Return the files of *model*: a directory, or a name on the Hugging Face hub.
+    """Return the files of *model*, which is a directory or a name on the Hugging Face hub.
 
-    The local cache of the hub is used first, then the network. A cached copy without *required_file* counts as
-    incomplete. A name without an organisation is tried under each of *owners*. Raises UnknownModelError or UsageError.
+    A model of the hub is read from the hub's local cache or, if it is not there, downloaded. A cached copy without
+    *required_file* counts as incomplete. A name without an organisation is tried with each prefix in *owners*. Raises
+    UnknownModelError or UsageError.
     """
     local = Path(model).expanduser()
     if local.is_dir():
@@ -72,7 +71,7 @@ def find_model(
 
 
 def _find_cached_model(name: str, *, revision: str, required_file: str) -> Path | None:
-    """Return the directory of the model in the hub's cache; its name is the commit."""
+    """Return a model's directory in the hub's local cache, named by its commit; None if it is missing or incomplete."""
     from huggingface_hub import snapshot_download
 
     try:
@@ -94,7 +93,7 @@ def _fetch_model(names: Sequence[str], *, revision: str) -> Path:
     from huggingface_hub import snapshot_download
     from huggingface_hub.errors import HfHubHTTPError
 
-    # Its bases are the errors of the HTTP library that the installed version of the hub uses.
+    # The installed version of huggingface_hub decides the HTTP library, whose exceptions are the bases of its own.
     transport: tuple[Any, ...] = HfHubHTTPError.__bases__
     try:
         name, commit, unused = call_in_time(partial(_find_on_hub, names, revision=revision), HUB_TIMEOUT)
@@ -102,13 +101,13 @@ def _fetch_model(names: Sequence[str], *, revision: str) -> Path:
     except (OSError, ValueError, *transport) as error:
         reason = f"no answer within {HUB_TIMEOUT:g} seconds" if type(error) is TimeoutError else first_line(error)
         raise UnknownModelError(
-            f"cannot load the model {names[-1]}: it is no directory, not in the local cache of the "
-            f"Hugging Face hub, and cannot be had from there: {reason}"
+            f"cannot load the model {names[-1]}: it is neither a directory nor in the local cache of the "
+            f"Hugging Face hub, and cannot be downloaded: {reason}"
         ) from error
 
 
 def _find_on_hub(names: Sequence[str], *, revision: str) -> tuple[str, str, list[str]]:
-    """Return the name on the hub, its commit, and the patterns of files to skip."""
+    """Return the first of *names* that the hub has, its commit, and the patterns of files to skip."""
     from huggingface_hub import HfApi
     from huggingface_hub.errors import GatedRepoError, RepositoryNotFoundError
 
@@ -122,19 +121,19 @@ def _find_on_hub(names: Sequence[str], *, revision: str) -> tuple[str, str, list
         files = [file.rfilename for file in info.siblings or ()]
         pickled = ["pytorch_model*.bin"] if any(f.endswith(".safetensors") for f in files) else []
         return name, info.sha or "", [*UNUSED_FILES, *pickled]
-    raise ValueError("no name was asked for")
+    raise ValueError("no name to look for")
 
 
 def _find_hub_cache() -> str | None:
-    return os.environ.get("SENTENCE_TRANSFORMERS_HOME")  # None: the hub's own
+    return os.environ.get("SENTENCE_TRANSFORMERS_HOME")  # None: the default folder of huggingface_hub
 
 
 @contextmanager
 def report_loading_errors(model: str) -> Iterator[None]:
-    """Convert exceptions of a library while it loads *model* into EncoderError, and silence the library's messages."""
+    """Convert exceptions during the loading of *model* to EncoderError, and suppress the library's messages."""
     from transformers.utils import logging
 
-    output: Any = logging  # some versions of it are annotated in part
+    output: Any = logging  # some versions lack annotations
     level, bars = output.get_verbosity(), output.is_progress_bar_enabled()
     output.set_verbosity_error()
     output.disable_progress_bar()
@@ -142,7 +141,7 @@ def report_loading_errors(model: str) -> Iterator[None]:
         yield
     except SentprobeError:
         raise
-    except Exception as error:  # a damaged file ends in any of five libraries, and in any of theirs
+    except Exception as error:  # for a damaged file, many libraries raise various exceptions
         raise EncoderError(f"cannot load the model {model}: {first_line(error)}") from error
     finally:
         output.set_verbosity(level)
@@ -152,30 +151,30 @@ def report_loading_errors(model: str) -> Iterator[None]:
 
 @contextmanager
 def report_encoding_errors(model: str) -> Iterator[None]:
-    """Convert exceptions of a library while it encodes with *model* into EncoderError."""
+    """Convert exceptions during encoding with *model* to EncoderError."""
     try:
         yield
     except SentprobeError:
         raise
-    except Exception as error:  # see above; the files of a model may contradict each other
+    except Exception as error:  # the files of a model may contradict each other
         raise EncoderError(f"the model {model} cannot encode: {first_line(error)}") from error
 
 
 def find_default_device() -> str:
-    """Return the default device: a GPU if there is one."""
+    """Return ``cuda`` if there is an NVIDIA GPU, else ``cpu``."""
     import torch
 
     return "cuda" if torch.cuda.is_available() else "cpu"
 
 
 def move_to_device(module: Any, *, device: str, precision: ModelPrecision) -> Any:
-    """Move a module to *device* (empty: leave it) and convert it to *precision*. Raises UsageError or EncoderError."""
+    """Move a PyTorch module to *device*, unless empty, in *precision*. Raises UsageError or EncoderError."""
     import torch
 
     try:
         target = torch.device(device) if device else None
     except RuntimeError:
-        raise UsageError(f"unknown device {device!r}; wanted one such as cpu, cuda, cuda:1") from (None)
+        raise UsageError(f"unknown device {device!r}; wanted one such as cpu, cuda, cuda:1") from None
     try:
         return module.to(device=target, dtype=getattr(torch, precision)).eval()
     except (RuntimeError, AssertionError, ImportError) as error:
@@ -183,13 +182,11 @@ def move_to_device(module: Any, *, device: str, precision: ModelPrecision) -> An
 
 
 MAX_SPECIAL_TOKENS = 16
-"""Upper limit of the number of special tokens around a sentence."""
+"""Maximum number of special tokens around a sentence."""
 
 
 def count_truncated(sentences: Sequence[str], tokenizer: Any, *, limit: int | None, prompt: str = "") -> int | None:
-    """Return how many sentences exceed the token limit of a model; None: unknown.
-
-    Each token has at least one byte, so a sentence with fewer bytes than *limit* need not be tokenized.
+    """Return how many sentences, after a *prompt*, exceed a token limit; None if there is no tokenizer.
 
     - limit: maximum number of tokens, special tokens included; None: no limit
     """
@@ -198,18 +195,19 @@ def count_truncated(sentences: Sequence[str], tokenizer: Any, *, limit: int | No
     if not callable(tokenizer):
         return None
     texts = (prompt + sentence for sentence in sentences)
+    # A token has at least one byte, so a short text need not be tokenized.
     long = [text for text in texts if len(text.encode()) + MAX_SPECIAL_TOKENS > limit]
     token_rows = tokenizer(long, truncation=False, verbose=False)["input_ids"] if long else []
     return sum(len(tokens) > limit for tokens in token_rows)
 
 
 def count_none_truncated(sentences: Sequence[str]) -> int:  # noqa: ARG001
-    """Return 0, for encoders without a limit."""
+    """Return 0, the number of truncated sentences of an encoder without a token limit."""
     return 0
 
 
 def find_truncation_counter(model: Any) -> TruncationCounter | None:
-    """Return the method ``truncated`` of an object, or a counter for sentence-transformers models, or None."""
+    """Return a function that counts the sentences that a user's object truncates; None if it is unknown."""
     if counter := read_attributes(model).count_truncated:
         return counter
     libraries = (parent.__module__.partition(".")[0] for parent in type(model).__mro__)
@@ -221,13 +219,11 @@ def find_truncation_counter(model: Any) -> TruncationCounter | None:
 
 
 MAX_MODULES = 10_000
-"""Maximum number of layers, heads or experts."""
-
+"""Maximum number of layers, attention heads or experts that a configuration may declare."""
 SMALL_MODEL = 2**24
-"""Number of declared parameters that is always accepted; the sizes of a model's files raise the limit."""
-
+"""Number of declared parameters that is accepted whatever the size of the files; larger files raise the limit."""
 PARAMETERS_PER_BYTE = 8
-"""Largest number of parameters in a byte of a file, for weights of one bit."""
+"""Maximum number of parameters in a byte of a file: weights have at least one bit."""
 
 _MODULE_COUNTS = (
     *("num_hidden_layers", "num_layers", "n_layer", "n_layers", "encoder_layers", "decoder_layers"),
@@ -243,7 +239,7 @@ _COMPUTED_POSITIONS = ("rope", "rotary", "relative", "alibi", "sinusoidal")
 
 
 def check_declared_size(directory: Path) -> None:
-    """Check that the files of a model can hold the parameters that its configurations declare. Raises ValueError."""
+    """Check that the files of a model can hold all parameters that its configurations declare. Raises ValueError."""
     file_sizes = [path.stat().st_size for path in directory.rglob("*") if path.is_file()]
     limit = SMALL_MODEL + PARAMETERS_PER_BYTE * sum(file_sizes)
     for path in sorted(directory.rglob("*config.json")):
@@ -256,7 +252,7 @@ def check_declared_size(directory: Path) -> None:
 
 
 def _find_objects(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Yield an object and all objects in it; a model of several parts has a configuration for each."""
+    """Yield a JSON object and all objects within it, since each part of a model may have its own configuration."""
     if isinstance(value, dict):
         yield value
         for part in value.values():
@@ -272,7 +268,7 @@ def _check_config(config: Mapping[str, Any], *, name: str, limit: int) -> None:
 
 
 def _count_parameters(config: Mapping[str, Any]) -> int:
-    """Return a lower bound on the number of parameters.
+    """Return a lower bound on the number of parameters that a configuration declares.
 
     >>> _count_parameters({"hidden_size": 384, "vocab_size": 30522, "num_hidden_layers": 6})
     11722752
@@ -286,6 +282,6 @@ def _count_parameters(config: Mapping[str, Any]) -> int:
 
 
 def _read_size(config: Mapping[str, Any], keys: tuple[str, ...], *, default: int = 0) -> int:
-    """Return the first positive whole number of *keys*."""
+    """Return the first value of *keys* that is a positive whole number, or *default*."""
     values = (config.get(key) for key in keys)
     return next((value for value in values if type(value) is int and value > 0), default)

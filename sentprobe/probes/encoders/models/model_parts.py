@@ -1,4 +1,4 @@
-"""Parts of the blocks of a transformers model: the outputs of its attention and MLP modules, read by hooks."""
+"""Hidden states inside the blocks of a transformers model: the outputs of attention and MLP modules."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -11,20 +11,21 @@ from sentprobe.probes.encoders.protocol import EncoderError
 
 
 class ModelPart(StrEnum):
-    """The states that are read in each block."""
+    """The part of each block whose output is read."""
 
     RESIDUAL = "residual"
     """The residual stream after the block."""
     ATTENTION = "attention"
-    """The output of the block's attention, before it is added to the residual stream."""
+    """The attention module, before its output is added to the residual stream."""
     MLP = "mlp"
+    """The MLP module, before its output is added to the residual stream."""
 
 
 _MODULES = {
     ModelPart.ATTENTION: (
         "attention.output.dense",  # BERT, RoBERTa, ELECTRA, DeBERTa
         "attention.attn.o",  # MPNet
-        "self_attention.dense",  # BLOOM, whose attention adds the residual stream; Falcon
+        "self_attention.dense",  # BLOOM (the whole attention module adds the residual stream), Falcon
         "attn",  # GPT-2, GPT-J, ModernBERT
         "self_attn",  # Llama, Mistral, Qwen, Gemma, OPT
         "attention",  # GPT-NeoX, DistilBERT
@@ -32,11 +33,11 @@ _MODULES = {
     ),
     ModelPart.MLP: ("output.dense", "mlp.dense_4h_to_h", "mlp", "ffn", "fc2", "layer.1.DenseReluDense"),
 }
-"""Paths of the module in a block, the most specific first."""
+"""Possible paths of a part's module within a block, the most specific first."""
 
 
 def find_part_modules(model: nn.Module, part: ModelPart, *, name: str) -> list[nn.Module]:
-    """Return the module of the part in each block; none for the residual stream. Raises EncoderError."""
+    """Return the module of a part in each block; an empty list for the residual stream. Raises EncoderError."""
     if part is ModelPart.RESIDUAL:
         return []
     config: Any = model.config
@@ -59,11 +60,12 @@ def _find_modules(blocks: nn.ModuleList, path: str) -> list[nn.Module]:
 
 @contextmanager
 def record_outputs(modules: Sequence[nn.Module]) -> Iterator[list[Tensor]]:
-    """Collect copies of the outputs of modules in the order of their calls; OPT's have no axis of sentences."""
+    """Yield a list that collects copies of the modules' outputs, (batch, time, dim) or (batch * time, dim) each."""
     outputs: list[Tensor] = []
 
     def record(_module: nn.Module, _inputs: Any, output: Any) -> None:
-        outputs.append((output[0] if isinstance(output, tuple) else output).clone())  # Falcon adds to it in place
+        output = output[0] if isinstance(output, tuple) else output
+        outputs.append(output.clone())  # a copy, since Falcon later adds to the output in place
 
     hooks = [module.register_forward_hook(record) for module in modules]
     try:

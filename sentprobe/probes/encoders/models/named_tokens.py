@@ -1,4 +1,4 @@
-"""Named words of sentences, such as the agent: found by the grammar, or in the table of a corpus."""
+"""Find words of a sentence by name, such as its agent or main verb, with the parser or in an analysed table."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -23,36 +23,36 @@ SLOT = re.compile(
     rf"(({'|'.join(role.value for role in ev.ROLES)})\.((conjunct|clause)\.)*)*"
     r"(noun|det|rel|verb|modal|(adverb|adjective)\d)"
 )
-"""A slot of a sentence plan, such as ``agent.clause.verb``."""
+"""The form of names of words in a sentence plan, such as ``agent.clause.verb``: slots."""
 
 WordIndices = Mapping[str, int]
-"""The index of each named word among the words of a sentence, from 0."""
+"""The index, from 0, of each named word among the words of a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
 class GrammarWords:
-    """The words of generated sentences, which are parsed; an ambiguous word is left out."""
+    """Finds words by parsing generated sentences; names that stand for different words in two parses are left out."""
 
     lexicon: Lexicon
     content: bytes = b""
-    """The code of its language unless English, and the content of its file; empty: the built-in English lexicon."""
+    """The lexicon's language code (empty for English) and the content of its file, for the encoder's fingerprint."""
     names: Sequence[str] = GRAMMAR_NAMES
-    """The usual names."""
+    """The names that messages list; slots are names, too."""
 
     @property
     def source(self) -> str:
-        """Where an unknown sentence was looked up: the end of a message."""
+        """The end of an error message about a sentence that cannot be parsed."""
         return (
             f" in the grammar of generated {self.lexicon.language.name} sentences "
             "(language=de: German; for natural text, name its table: table=FOLDER)"
         )
 
     def has_name(self, name: str) -> bool:
-        """Say whether the name is a role or a slot."""
+        """Return whether a text is the name of a role or a slot."""
         return name in self.names or SLOT.fullmatch(name) is not None
 
     def find_words(self, sentences: Sequence[str]) -> list[WordIndices]:
-        """Return the words of each sentence by role and slot."""
+        """Return the indices of each sentence's words by role and slot; empty if the sentence cannot be parsed."""
         return [self._find_words_of(sentence) for sentence in sentences]
 
     def _find_words_of(self, sentence: str) -> WordIndices:
@@ -65,7 +65,9 @@ class GrammarWords:
 
 
 def find_event_words(event: ev.Event, language: Language) -> WordIndices:
-    """Return the index of each slot's word, and of each role's: in the main clause, else in the first clause with it.
+    """Return the index of the word in each slot of an event's sentence, and of the word in each role.
+
+    A role is that of the main clause or, if it lacks the role, of the first relative clause that has it.
 
     >>> from sentprobe.lexicon import english
     >>> words = find_event_words(*parse("the doctors that the lawyer helped slept", english()), english().language)
@@ -78,7 +80,7 @@ def find_event_words(event: ev.Event, language: Language) -> WordIndices:
 
 
 def _iterate_roles(event: ev.Event, path: str = "", head: str = "") -> Iterator[tuple[str, str]]:
-    """Yield roles with their slots, those of the main clause first; *head* is the slot of the modified noun."""
+    """Yield pairs of a role and its slot, those of the main clause first; *head* is the slot of the modified noun."""
     yield VERB, f"{path}verb"
     slots = {role: head if event.argument(role) is ev.GAP else f"{path}{role.value}.noun" for role in ev.ROLES}
     yield SUBJECT, slots[event.subject]
@@ -90,20 +92,21 @@ def _iterate_roles(event: ev.Event, path: str = "", head: str = "") -> Iterator[
 
 @dataclass(frozen=True, slots=True)
 class TableWords:
-    """The main verb, its subject and its object, from the table of a corpus."""
+    """Finds the main verb, its subject and its object in an analysed table."""
 
     source: str
+    """The end of messages about the table, such as " in tables/news"."""
     files: tuple[str, ...]
     content: bytes
-    """The head of the table, which has the checksums of its files."""
+    """The table's head file, which holds the checksums of all files, for the encoder's fingerprint."""
     names: Sequence[str] = TABLE_NAMES
 
     def has_name(self, name: str) -> bool:
-        """Say whether the table has a column for the name."""
+        """Return whether the table has a column for the name."""
         return name in self.names
 
     def find_words(self, sentences: Sequence[str]) -> list[WordIndices]:
-        """Return the words of each sentence; a sentence that is not in the table has none. Raises EncoderError."""
+        """Return the indices of each sentence's words by name; none if it is not in the table. Raises EncoderError."""
         import pyarrow as pa
         from pyarrow import dataset
 
@@ -122,15 +125,15 @@ class TableWords:
 
 
 WordFinder: TypeAlias = GrammarWords | TableWords
-"""Finds the named words of sentences."""
+"""An object that finds the named words of sentences."""
 
 
 def open_table_words(path: Path) -> TableWords:
-    """Return the words of the sentences in a table that ``probe analyze`` wrote. Raises UsageError."""
+    """Open an analysed table, which ``probe analyze`` wrote, to look up named words. Raises UsageError."""
     try:
         content = (path / TABLE_MARKER).read_bytes()
         head = parse_json(content)
         files = tuple(str(path / head.get("folder", "shards") / shard["file"]) for shard in head["shards"])
     except (OSError, BadSyntaxError, KeyError, TypeError, AttributeError):
-        raise UsageError(f"hf: option table={path}: no table of an analysed corpus (probe analyze makes one)") from None
+        raise UsageError(f"hf: option table={path}: not an analysed table, as probe analyze writes it") from None
     return TableWords(f" in {path}", files, content)

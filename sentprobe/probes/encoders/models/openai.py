@@ -1,4 +1,4 @@
-"""Encoders behind an HTTP endpoint that follows the OpenAI embeddings API."""
+"""The encoder ``openai:``, a model behind an HTTP endpoint that follows the OpenAI embeddings API."""
 
 import threading
 from collections.abc import Sequence
@@ -22,38 +22,36 @@ OPENAI_URL = "https://api.openai.com/v1"
 OPENAI_KEY_VARIABLE = "OPENAI_API_KEY"
 
 MAX_WIDTH = 2**15
-"""Largest width of the vectors of a model whose width is unknown."""
-
+"""Maximum width of the vectors that a server may return if no width is requested."""
 NUMBER_BYTES = 32
-"""Largest size of a number of a vector as JSON, with the white space around it."""
-
+"""Maximum size, in bytes, of a number in JSON with the white space around it."""
 SPARE_BYTES = 2**23
-"""Size of an answer beside its numbers; also leaves room for a server that ignores the requested width."""
+"""Maximum size, in bytes, of an answer without its numbers, with room for a server that ignores the requested width."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenAIOptions:
-    """Options of ``openai:``."""
+    """The options of the encoder ``openai:``."""
 
     base_url: str = OPENAI_URL
     """Requests go to ``base_url/embeddings``."""
     dim: int = 0
-    """Requested width (``dimensions`` of the API); 0: the default of the model."""
+    """Requested width of the vectors (``dimensions`` in the API); 0: the model's default."""
     batch: int = 64
     concurrency: int = 4
     timeout: float = 60.0
-    """Seconds that an answer may take in all."""
+    """Maximum number of seconds for an answer."""
     retries: int = 6
     """Number of retries after the first attempt."""
     backoff: float = 0.5
-    """Seconds before the first retry; doubled for each further one."""
+    """Seconds to wait before the first retry; doubled for each further retry."""
     key_env: str = ""
-    """The environment variable with the key; empty: OPENAI_API_KEY for OpenAI's own host, no key for other hosts."""
+    """The environment variable with the API key; empty: OPENAI_API_KEY for OpenAI's host, no key for other hosts."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenAIEncoder:
-    """A model behind an HTTP endpoint as an encoder."""
+    """An encoder that requests vectors from an HTTP endpoint."""
 
     name: str
     fingerprint: str
@@ -62,13 +60,13 @@ class OpenAIEncoder:
     endpoint: http_endpoint.Endpoint = field(repr=False)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the vectors, (n, dim) float32, from concurrent requests. Raises EncoderError."""
+        """Return the sentence vectors, (n, dim) float32, from concurrent requests. Raises EncoderError."""
         size = self.options.batch
         chunks = [sentences[start : start + size] for start in range(0, len(sentences), size)]
         group = http_endpoint.RequestGroup(threading.Event())
         with ThreadPool(max(min(len(chunks), self.options.concurrency), 1)) as pool:
             try:
-                # As they are done, so that the first error ends it, whatever the others wait for.
+                # Results are taken in the order of completion, so that the first error ends all requests.
                 vectors_by_chunk = dict(pool.imap_unordered(partial(self._encode, group=group), enumerate(chunks)))
             finally:  # also on Ctrl-C
                 group.stop.set()
@@ -79,7 +77,7 @@ class OpenAIEncoder:
         return np.concatenate(parts)
 
     def _encode(self, chunk: tuple[int, Sequence[str]], *, group: http_endpoint.RequestGroup) -> tuple[int, Vectors]:
-        """Return the number of a chunk and, from one request, its vectors, (n, dim) float32."""
+        """Request the vectors of a numbered chunk of sentences; return its number and vectors, (n, dim) float32."""
         place, sentences = chunk
         dim = self.options.dim
         request: dict[str, object] = {"model": self.model, "input": list(sentences), "encoding_format": "float"}
@@ -93,16 +91,16 @@ class OpenAIEncoder:
     def _parse_array(self, answer: bytes, *, count: int) -> NDArray[Any]:
         try:
             array = np.array(_parse_rows(answer, count=count, key=http_endpoint.read_key(self.endpoint.key_env)))
-        except ValueError as error:  # numpy's own is about rows of different lengths
+        except ValueError as error:  # NumPy raises it for rows of different lengths
             problem = str(error)
         else:
             return array.astype(np.float64) if array.dtype.kind in "iu" else array
-        # Not inside the handler: the other error quotes the server, and may hold the key.
+        # Raised outside the handler: a traceback would show the first error, which may quote the key.
         raise self.endpoint.make_error(f"the server's answer is not as wanted: {problem}")
 
 
 def load_openai(spec: Spec) -> OpenAIEncoder:
-    """Return the encoder of ``openai:MODEL?...``, without making a request. Raises UsageError or EncoderError."""
+    """Return the encoder of a spec ``openai:MODEL``; no request is made yet. Raises UsageError or EncoderError."""
     options = read_options(spec, OpenAIOptions())
     _check_options(options)
     url = options.base_url.rstrip("/")
@@ -127,7 +125,7 @@ def load_openai(spec: Spec) -> OpenAIEncoder:
 
 
 def _is_openai_host(url: str) -> bool:
-    """Say whether an address is OpenAI's; OPENAI_API_KEY is sent to no other host.
+    """Return whether an address is OpenAI's, the only host that OPENAI_API_KEY is sent to.
 
     >>> _is_openai_host(OPENAI_URL), _is_openai_host("http://localhost:8000/v1")
     (True, False)
@@ -147,16 +145,16 @@ def _check_options(options: OpenAIOptions) -> None:
     except exceptions.LocationParseError:
         url = parse_url("")
     if url.auth:
-        raise UsageError("openai: option base_url has a password in it, which results would show")
+        raise UsageError("openai: option base_url contains a password, which results would show")
     if url.scheme not in {"http", "https"} or not url.host or url.query or url.fragment:
         raise UsageError(
-            f"openai: option base_url={options.base_url}: wanted the address that /embeddings is "
-            "added to, such as http://localhost:8000/v1"
+            f"openai: option base_url={options.base_url}: an address is wanted to which /embeddings "
+            "can be appended, such as http://localhost:8000/v1"
         )
 
 
 def _parse_rows(body: bytes, *, count: int, key: str) -> list[object]:
-    """Return the embeddings of ``{"data": [{"index": 0, "embedding": [0.1, ...]}, ...]}`` in order of index."""
+    """Return the embeddings in an answer ``{"data": [{"index": 0, "embedding": [0.1, ...]}, ...]}``, by index."""
     try:
         data = parse_json(body)["data"]
         rows = {entry.get("index", place): entry["embedding"] for place, entry in enumerate(data)}
@@ -166,5 +164,5 @@ def _parse_rows(body: bytes, *, count: int, key: str) -> list[object]:
     if len(data) != count:
         raise ValueError(f"it has {len(data)} embeddings for {count} sentences")
     if set(rows) != set(range(count)):
-        raise ValueError(f"its indices are not each of 0 to {count - 1} once")
+        raise ValueError(f"its indices are not the numbers from 0 to {count - 1}")
     return [rows[place] for place in range(count)]

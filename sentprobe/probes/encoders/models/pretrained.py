@@ -1,4 +1,4 @@
-"""Pretrained models of transformers: how they are loaded, quantized and spread over devices, and their token limits."""
+"""Load pretrained models with the library transformers: quantization, devices and token limits."""
 
 import logging
 from collections.abc import Mapping
@@ -15,24 +15,24 @@ from sentprobe.probes.encoders.models import model_loading as loading
 from sentprobe.probes.encoders.protocol import EncoderError
 
 NO_LIMIT = 10**6
-"""Smallest reported token limit that counts as none; tokenizers without a limit report a far greater number."""
+"""A token limit of this size or more means that there is none; tokenizers without a limit report a huge number."""
 
 
 @dataclass(frozen=True, slots=True)
 class LoadingOptions:
-    """Options of the weights and their devices."""
+    """Options for a model's number format and devices."""
 
     precision: loading.ModelPrecision = loading.ModelPrecision.FLOAT32
     bits: int = 0
-    """4 or 8: the weights are quantized; 0: they are not."""
+    """Number of bits, 4 or 8, to which weights are quantized; 0: no quantization."""
     device: str = ""
-    """A PyTorch device; empty: a GPU where there is one."""
+    """A PyTorch device; empty: a GPU if there is one, else the CPU."""
     device_map: str = ""
-    """How transformers spreads the model over devices, such as ``auto``."""
+    """The argument ``device_map`` of transformers, which spreads a model over devices, such as ``auto``."""
 
 
 def make_loading_settings(options: LoadingOptions) -> dict[str, Any]:
-    """Return the arguments of transformers for quantized or distributed weights. Raises UsageError or EncoderError."""
+    """Return transformers' arguments for a quantized or distributed model. Raises UsageError or EncoderError."""
     if options.device and options.device_map:
         raise UsageError(f"hf: options device={options.device} and device_map={options.device_map}: choose one")
     if options.bits not in {0, 4, 8}:
@@ -49,9 +49,9 @@ def make_loading_settings(options: LoadingOptions) -> dict[str, Any]:
     if options.bits:
         from transformers import BitsAndBytesConfig
 
-        logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # it warns of each product of float32
+        logging.getLogger("bitsandbytes").setLevel(logging.ERROR)  # else it warns about each product in float32
         size = {"load_in_8bit": True} if options.bits == 8 else {"load_in_4bit": True, "bnb_4bit_compute_dtype": dtype}
-        make: Any = BitsAndBytesConfig  # annotated in part
+        make: Any = BitsAndBytesConfig  # its annotations are incomplete
         settings["quantization_config"] = make(**size)
     return settings
 
@@ -59,7 +59,11 @@ def make_loading_settings(options: LoadingOptions) -> dict[str, Any]:
 def load_pretrained(
     directory: Path, *, model_name: str, kind: str = "AutoModel", settings: Mapping[str, Any] = MappingProxyType({})
 ) -> tuple[Any, Any]:
-    """Return a model of a class of transformers with further *settings*, and its tokenizer. Raises EncoderError."""
+    """Load a model and its tokenizer from a directory. Raises EncoderError.
+
+    - kind: the class in transformers that loads the model
+    - settings: further arguments of ``from_pretrained``
+    """
     with loading.report_loading_errors(model_name):
         loading.check_declared_size(directory)
         import transformers
@@ -68,17 +72,18 @@ def load_pretrained(
         tokenizer = transformers.AutoTokenizer.from_pretrained(directory, **local)
         load = getattr(transformers, kind).from_pretrained
         model, loading_info = load(directory, output_loading_info=True, **local, **settings)
-        if missing := sorted(key for key in loading_info["missing_keys"] if "pooler" not in key):  # it is not used
+        # The pooler, which follows the last layer, is not used.
+        if missing := sorted(key for key in loading_info["missing_keys"] if "pooler" not in key):
             raise ValueError(f"its files lack {len(missing)} of its weights, such as {missing[0]}")
-        tokenizer.padding_side = "right"  # where padding does not shift positions
-        if tokenizer.pad_token is None:  # any will do, as it is masked
+        tokenizer.padding_side = "right"  # so that padding does not shift the positions of tokens
+        if tokenizer.pad_token is None:  # any token can be used, since padding is masked
             tokenizer.pad_token = tokenizer.eos_token or tokenizer.convert_ids_to_tokens(0)
-        model.config.use_cache = False  # for generating text, and it takes memory
+        model.config.use_cache = False  # the cache serves to generate text, and takes memory
         return model, tokenizer
 
 
 def find_token_limit(requested_limit: int, tokenizer: Any, config: Any) -> int | None:
-    """Return the maximum number of tokens: the request, or the limit of the tokenizer or model; None: no limit."""
+    """Return *requested_limit* or, if it is 0, the limit of tokenizer or model; None: no limit. Raises UsageError."""
     positions: int | None = getattr(config, "max_position_embeddings", None)
     if requested_limit and positions and requested_limit > positions:
         raise UsageError(f"hf: option max_length={requested_limit}: the model has {positions} positions")
@@ -87,7 +92,7 @@ def find_token_limit(requested_limit: int, tokenizer: Any, config: Any) -> int |
 
 
 def is_causal(config: Any) -> bool:
-    """Say whether the models of a configuration read from left to right."""
+    """Return whether a configuration is that of causal language models, which read from left to right."""
     from transformers.models.auto import modeling_auto as auto
 
     is_decoder = config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES

@@ -1,4 +1,4 @@
-"""``python:`` encoders: a function or an object of the user, in any of several call styles."""
+"""The encoder ``python:``, which calls a function or an object of the user in one of several styles."""
 
 import hashlib
 import importlib
@@ -20,31 +20,30 @@ from sentprobe.probes.encoders.models.model_loading import find_truncation_count
 from sentprobe.specs import Natural, Spec, read_options
 
 EncodeFunction = Callable[[Sequence[str]], object]
-"""A function from sentences to vectors of any array type."""
-
+"""A function that takes sentences and returns their vectors as an array of any library."""
 BATCH = 128
 
 
 class CallStyle(StrEnum):
-    """How a user's encoder is called."""
+    """How a user's function or object is called to encode sentences."""
 
     AUTO = "auto"
-    """Detected from names and signature."""
+    """Detected from the object's methods and their parameters."""
     FUNCTION = "function"
-    """``f(sentences)``, a list of strings."""
+    """``f(sentences)``, with a list of strings."""
     ENCODE = "encode"
     """``x.encode(sentences)``, as in sentence-transformers."""
     SENTEVAL = "senteval"
-    """``prepare(params, samples)`` and ``batcher(params, batch)``, lists of tokens."""
+    """``prepare(params, samples)``, then ``batcher(params, batch)``, with lists of tokens."""
     MTEB = "mteb"
-    """``x.encode(inputs, *, task_metadata, hf_split, hf_subset)``, batches of dictionaries."""
+    """``x.encode(inputs, *, task_metadata, hf_split, hf_subset)``, with batches of dictionaries."""
     MTEB1 = "mteb1"
-    """``x.encode(sentences, task_name=...)``, as in MTEB before its version 2."""
+    """``x.encode(sentences, task_name=...)``, as in MTEB before version 2."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskMetadata:
-    """The task metadata that MTEB encoders may read."""
+    """The attributes of an MTEB task that an MTEB encoder may read."""
 
     name: str = "sentprobe"
     description: str = "Probing of sentence vectors."
@@ -63,7 +62,7 @@ class Params(dict[str, Any]):
     """SentEval's ``params``: a dictionary whose entries are attributes as well."""
 
     def __getattr__(self, name: str) -> Any:
-        """Return an entry; None: it is missing, as in SentEval."""
+        """Return an entry; None if it is missing, as in SentEval."""
         return self.get(name)
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -72,7 +71,7 @@ class Params(dict[str, Any]):
 
 
 def find_style(model: object) -> CallStyle | None:
-    """Detect the call style of an object; None: it cannot be called."""
+    """Detect the call style of an object; return None if it cannot encode sentences."""
     if callable(getattr(model, "batcher", None)):
         return CallStyle.SENTEVAL
     encode = getattr(model, "encode", None)
@@ -86,12 +85,12 @@ def find_style(model: object) -> CallStyle | None:
 def _list_parameter_names(function: Callable[..., object]) -> tuple[str, ...]:
     try:
         return tuple(inspect.signature(function).parameters)
-    except (TypeError, ValueError):  # written in C, without a signature
+    except (TypeError, ValueError):  # functions in C may have no signature
         return ()
 
 
 def make_caller(model: Any, style: CallStyle, *, batch: int, seed: int) -> EncodeFunction:
-    """Return a function of sentences that calls the object in this style."""
+    """Return a function that takes sentences and calls the object in the given style."""
     if style is CallStyle.SENTEVAL:
         return _make_senteval_caller(model, batch=batch, seed=seed)
     if style is CallStyle.MTEB:
@@ -104,10 +103,10 @@ def make_caller(model: Any, style: CallStyle, *, batch: int, seed: int) -> Encod
 
 
 def _make_senteval_caller(model: Any, *, batch: int, seed: int) -> EncodeFunction:
-    """Return a function that calls SentEval's ``prepare`` once, then ``batcher`` for each batch.
+    """Return a function that calls the object's ``prepare`` with all sentences, then its ``batcher`` for each batch.
 
-    The parameters are SentEval's defaults (Conneau & Kiela 2018), updated by the object's ``params`` and
-    ``params_senteval``. As in SentEval, ``prepare`` gets all sentences.
+    The parameters are SentEval's defaults (Conneau & Kiela 2018), updated from the object's attributes ``params`` and
+    ``params_senteval``.
     """
     prepare = getattr(model, "prepare", None)
     settings: dict[str, Any] = {
@@ -148,7 +147,7 @@ def _make_mteb_caller(model: Any, *, batch: int) -> EncodeFunction:
 
 
 def convert_to_array(result: Any) -> Any:
-    """Convert an encoder's output (a tensor, an array, or a list of either) to an array, bfloat16 to float32."""
+    """Convert an encoder's output (a tensor, an array, or a list of either) to a NumPy array; bfloat16 to float32."""
     if isinstance(result, list | tuple) and result and hasattr(result[0], "detach"):
         return np.stack([convert_to_array(part) for part in result])
     if hasattr(result, "detach"):
@@ -161,20 +160,20 @@ def convert_to_array(result: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PythonOptions:
-    """Options of ``python:``."""
+    """The options of the encoder ``python:``."""
 
     style: CallStyle = CallStyle.AUTO
     batch: int = BATCH
-    """Sentences per batch, in call styles with batches."""
+    """Number of sentences per batch, for the call styles that use batches."""
     version: str = ""
-    """A version of the encoder, stated by the user; it enables the cache."""
+    """A version of the encoder that the user states; with a version, vectors are cached."""
     seed: Natural
-    """The seed in SentEval's ``params``; default: the seed of the run."""
+    """The seed in SentEval's ``params``; the seed of the run by default."""
 
 
 @dataclass(frozen=True, slots=True)
 class PythonEncoder:
-    """A function of sentences as an encoder."""
+    """An encoder that calls a function of the user."""
 
     name: str
     fingerprint: str
@@ -182,7 +181,7 @@ class PythonEncoder:
     capabilities: protocol.Capabilities = field(repr=False, compare=False)
 
     def encode(self, sentences: Sequence[str]) -> protocol.Vectors:
-        """Return the function's vectors, (n, dim) float32. Raises EncoderError."""
+        """Return the vectors that the function computes, (n, dim) float32. Raises EncoderError."""
         try:
             vectors = convert_to_array(self.call(sentences))
         except SentprobeError:
@@ -195,7 +194,8 @@ class PythonEncoder:
 def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
     """Return the encoder of a spec ``python:module`` or ``python:module:attribute``. Raises UsageError or EncoderError.
 
-    The working directory is searched before installed modules. Classes are instantiated without arguments.
+    The module is looked for in the working directory first, then among installed modules. A class is instantiated
+    without arguments.
     """
     options = read_options(spec, PythonOptions(seed=Natural(seed)))
     module, model = load_object(spec)
@@ -211,7 +211,7 @@ def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
         call=make_caller(model, style, batch=options.batch, seed=options.seed),
         capabilities=protocol.Capabilities(
             cacheable=protocol.read_attributes(model, cacheable=bool(stated or options.version)).cacheable,
-            # SentEval's ``prepare`` may count the words of all sentences, or load a model.
+            # SentEval's ``prepare`` may need all sentences, for example to count words.
             needs_all_sentences=style is CallStyle.SENTEVAL,
             seed=options.seed if style is CallStyle.SENTEVAL else None,
             count_truncated=find_truncation_counter(model),
@@ -220,7 +220,7 @@ def build_python(spec: Spec, *, seed: int) -> PythonEncoder:
 
 
 def load_object(spec: Spec) -> tuple[ModuleType, Any]:
-    """Return the module of a spec, and its object. Raises UsageError or EncoderError."""
+    """Import the module of a spec; return it and the object that the spec names. Raises UsageError or EncoderError."""
     module_name, _, attribute = spec.argument.partition(":")
     module = _import_module(module_name, spec=spec)
     return module, _instantiate(_find_attribute(module, attribute), spec=spec)
@@ -229,17 +229,17 @@ def load_object(spec: Spec) -> tuple[ModuleType, Any]:
 def wrap_encoder(
     model: Callable[..., Any] | object, *, name: str, fingerprint: str = "", cacheable: bool | None = None
 ) -> PythonEncoder:
-    """Wrap a function of a list of sentences, or an object with ``encode``, as an encoder.
+    """Return an encoder that calls a function of a list of sentences, or an object with ``encode``.
 
-    SentEval's and MTEB's conventions are recognized, too. With a *fingerprint*, which must change whenever the vectors
-    do, vectors are cached. Without a fingerprint, vectors are not cached, and a resumed run identifies the encoder by
-    its name and source file, or not at all in an interactive session. Name and file do not identify the state of an
-    object, so give objects a fingerprint.
+    Objects that follow SentEval's or MTEB's conventions are recognized, too.
 
+    - fingerprint: a text that changes whenever the vectors do; with it, vectors are cached. Without it, a resumed run
+      identifies the encoder by its name and source file, which do not identify the state of an object. In an
+      interactive session, it does not identify the encoder at all
     - cacheable: whether vectors are cached; None: only if there is a fingerprint
 
     Raises:
-        EncoderError: no call style fits.
+        EncoderError: the object cannot encode sentences.
 
     >>> wrap_encoder(lambda texts: [[float(len(t))] for t in texts], name="length").encode(["a b"])
     array([[3.]], dtype=float32)
@@ -271,7 +271,7 @@ def _not_callable_error(spec: Spec, attribute: str) -> protocol.EncoderError:
         problem = f"the module has no function encode or batcher; name one, as in python:{spec.argument}:function"
     else:
         problem = f"{attribute} is neither a function nor an object with encode or batcher"
-        problem += "; see the encoder python: in the documentation"
+        problem += "; the documentation describes the encoder python:"
     return protocol.EncoderError(f"{spec}: {problem}")
 
 
@@ -303,13 +303,13 @@ def _find_attribute(module: ModuleType, path: str) -> Any:
 
 
 def _instantiate(model: Any, *, spec: Spec) -> Any:
-    """Instantiate a class without arguments; return other objects unchanged."""
+    """Return an instance of a class, made without arguments; return other objects unchanged."""
     if not inspect.isclass(model):
         return model
     try:
         return model()
     except (Exception, SystemExit) as error:
-        problem = f"making a {model.__name__} without arguments raised {_format_exception(error)}"
+        problem = f"calling {model.__name__}() without arguments raised {_format_exception(error)}"
         raise protocol.EncoderError(f"{spec}: {problem}") from error
 
 
@@ -319,7 +319,7 @@ def _format_exception(error: BaseException) -> str:
 
 
 def _digest_source(module: ModuleType) -> str:
-    """Return a digest of the module's file; empty: there is no file."""
+    """Return a digest of the module's source file; an empty text if there is none."""
     try:
         content = Path(inspect.getsourcefile(module) or "").read_bytes()
     except (OSError, TypeError):

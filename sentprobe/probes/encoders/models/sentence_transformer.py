@@ -1,4 +1,4 @@
-"""Encoders from the sentence-transformers package."""
+"""The encoder ``st:``, which loads a model of the package sentence-transformers."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,69 +15,66 @@ from sentprobe.specs import Spec, read_options
 from sentprobe.values import BadSyntaxError, parse_json
 
 MODEL_OWNERS = ("sentence-transformers/", "")
-"""Organisations that are tried for a model name without an organisation, as in sentence-transformers."""
+"""Prefixes that are tried for a model name without an organisation, as the package does."""
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceTransformerOptions:
-    """Options of ``st:``."""
+    """The options of the encoder ``st:``."""
 
     prompt: str = ""
-    """Text put before each sentence."""
+    """Text that is put before each sentence."""
     prompt_name: str = ""
-    """The name of a prompt of the model; empty: its default prompt."""
+    """The name of one of the model's prompts; empty: the model's default prompt."""
     normalize: bool = False
-    """Whether to normalize each vector to length 1 (after ``dim``)."""
+    """Whether to scale each vector to length 1, after ``dim`` is applied."""
     dim: int = 0
-    """Number of leading dimensions to keep; 0: all."""
+    """Number of leading dimensions of the vectors to keep; 0: all."""
     precision: loading.ModelPrecision = loading.ModelPrecision.FLOAT32
     max_length: int = 0
     """Maximum number of tokens per sentence; 0: the limit of the model."""
     revision: str = ""
-    """A branch, tag or commit on the hub."""
+    """A branch, tag or commit on the Hugging Face hub."""
     batch: int = 32
     device: str = ""
-    """A PyTorch device; empty: the package's choice."""
+    """A PyTorch device; empty: the device that the package chooses."""
 
 
+@dataclass(frozen=True, slots=True)
 class SentenceTransformerEncoder:
-    """A sentence-transformers model as an encoder."""
+    """An encoder that uses a sentence-transformers model."""
 
-    def __init__(
-        self, model: Any, *, name: str, fingerprint: str, prompt: str,
-        options: SentenceTransformerOptions,
-    ) -> None:  # fmt: skip
-        self.name = name
-        self.fingerprint = fingerprint
-        self._model = model
-        self._prompt = prompt
-        self._options = options
+    name: str
+    fingerprint: str
+    model: Any
+    prompt: str
+    options: SentenceTransformerOptions
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the vectors, (n, dim) float32, cut and normalized by the options."""
+        """Return the sentence vectors, (n, dim) float32, cut and normalized as the options say."""
         with loading.report_encoding_errors(self.name):
-            output = self._model.encode(
-                list(sentences), prompt=self._prompt, batch_size=self._options.batch, show_progress_bar=False
+            output = self.model.encode(
+                list(sentences), prompt=self.prompt, batch_size=self.options.batch, show_progress_bar=False
             )
         vectors = check_vectors(output, sentences=sentences, encoder=self.name)
-        if self._options.dim:
-            vectors = np.ascontiguousarray(vectors[:, : self._options.dim])
-        return _normalize(vectors) if self._options.normalize else vectors
+        if self.options.dim:
+            vectors = np.ascontiguousarray(vectors[:, : self.options.dim])
+        return _normalize(vectors) if self.options.normalize else vectors
 
     @property
     def capabilities(self) -> Capabilities:
-        """A count of truncated sentences."""
+        """The function that counts truncated sentences."""
         return Capabilities(count_truncated=self.count_truncated)
 
     def count_truncated(self, sentences: Sequence[str]) -> int | None:
-        """Return how many sentences exceed the token limit."""
-        limit = getattr(self._model, "max_seq_length", None)
-        tokenizer = getattr(self._model, "tokenizer", None)
-        return loading.count_truncated(sentences, tokenizer, limit=limit, prompt=self._prompt)
+        """Return how many sentences, with the prompt, exceed the model's token limit; None if unknown."""
+        limit = getattr(self.model, "max_seq_length", None)
+        tokenizer = getattr(self.model, "tokenizer", None)
+        return loading.count_truncated(sentences, tokenizer, limit=limit, prompt=self.prompt)
 
 
 def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
-    """Load the model of ``st:MODEL?...`` from a directory, the cache or the hub. Raises UsageError or EncoderError."""
+    """Return the encoder of ``st:MODEL``, a directory or a name on the hub. Raises UsageError or EncoderError."""
     options = read_options(spec, SentenceTransformerOptions())
     if find_spec("sentence_transformers") is None:
         raise missing_extra("an encoder st:...", "sentence-transformers")
@@ -86,20 +83,15 @@ def load_sentence_transformer(spec: Spec) -> SentenceTransformerEncoder:
     )
     model = _load(files.directory, model_name=spec.argument, options=options)
     prompt = _choose_prompt(options, model.prompts, default=model.default_prompt_name)
-    return SentenceTransformerEncoder(
-        model,
-        name=spec.name,
-        fingerprint=_compute_fingerprint(files, model, prompt=prompt, options=options),
-        prompt=prompt,
-        options=options,
-    )
+    fingerprint = _compute_fingerprint(files, model, prompt=prompt, options=options)
+    return SentenceTransformerEncoder(spec.name, fingerprint, model, prompt, options)
 
 
 def _load(directory: Path, *, model_name: str, options: SentenceTransformerOptions) -> Any:
     with loading.report_loading_errors(model_name):
         _refuse_foreign_code(directory)
         loading.check_declared_size(directory)
-        device = options.device and "cpu"  # move_to_device reports an unknown device
+        device = options.device and "cpu"  # for now: move_to_device reports an unknown device
         from sentence_transformers import SentenceTransformer
 
         model = SentenceTransformer(str(directory), device=device or None, local_files_only=True)
@@ -112,7 +104,7 @@ def _load(directory: Path, *, model_name: str, options: SentenceTransformerOptio
 
 
 def _refuse_foreign_code(directory: Path) -> None:
-    """Refuse a model with custom modules, since older versions of the package run their code."""
+    """Raise ValueError for a model with its own code, which older versions of the package would run."""
     path = directory / "modules.json"
     try:
         modules = parse_json(path.read_bytes()) if path.exists() else []
@@ -120,11 +112,11 @@ def _refuse_foreign_code(directory: Path) -> None:
         raise ValueError(f"modules.json: {error}") from None
     for kind in (str(module["type"]) for module in modules):
         if not kind.startswith("sentence_transformers."):
-            raise ValueError(f"it wants code of its own to be run ({kind}), which is not done")
+            raise ValueError(f"it needs its own code ({kind}), which is not run")
 
 
 def _find_width(model: Any) -> int | None:
-    names = ("get_embedding_dimension", "get_sentence_embedding_dimension")  # new and old
+    names = ("get_embedding_dimension", "get_sentence_embedding_dimension")  # in new and in old versions
     available_names = (name for name in names if hasattr(model, name))
     width: int | None = getattr(model, next(available_names))()
     return width
@@ -133,16 +125,16 @@ def _find_width(model: Any) -> int | None:
 def _choose_prompt(options: SentenceTransformerOptions, prompts: Mapping[str, str], *, default: str | None) -> str:
     nonempty_prompts = {name: text for name, text in prompts.items() if text}
     if options.prompt and options.prompt_name:
-        raise UsageError("st: give one of the options prompt and prompt_name")
+        raise UsageError("st: use only one of the options prompt and prompt_name")
     if options.prompt in nonempty_prompts:
         raise UsageError(
             f"st: {options.prompt!r} is the name of a prompt of this model: write "
-            f"prompt_name={options.prompt} for it, or the text itself"
+            f"prompt_name={options.prompt}, or the prompt's text as prompt="
         )
     name = options.prompt_name or default or ""
     if options.prompt or not name:
         return options.prompt
-    # Models without prompts are given empty ones by the package; those are none.
+    # The package gives empty prompts to models without prompts.
     if name not in (prompts if nonempty_prompts else nonempty_prompts):
         listed = ", ".join(nonempty_prompts) or "none"
         raise UsageError(
@@ -154,16 +146,13 @@ def _choose_prompt(options: SentenceTransformerOptions, prompts: Mapping[str, st
 def _compute_fingerprint(
     files: loading.ModelFiles, model: Any, *, prompt: str, options: SentenceTransformerOptions
 ) -> str:
-    """Return a digest of everything that the vectors depend on, without batch size and device."""
+    """Return a digest of everything that the vectors depend on, except rounding by batch size and device."""
     modules = [type(module).__name__ for module in model]
-    length = getattr(model, "max_seq_length", None)
-    return digest(
-        "st", files.content, modules, prompt, options.normalize, options.dim, options.precision,
-        length,
-    )  # fmt: skip
+    settings = (options.normalize, options.dim, options.precision, getattr(model, "max_seq_length", None))
+    return digest("st", files.content, modules, prompt, *settings)
 
 
 def _normalize(vectors: Vectors) -> Vectors:
-    """Return vectors (n, dim) of length 1; zero vectors stay zero."""
+    """Return the vectors, (n, dim), scaled to length 1; zero vectors stay zero."""
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.divide(vectors, np.where(lengths > 0, lengths, 1), dtype=np.float32)

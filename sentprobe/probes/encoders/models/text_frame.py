@@ -1,4 +1,4 @@
-"""The text around a sentence that a model reads: a prompt, a chat template, and an end token."""
+"""The text that a model reads around a sentence: a prompt, a chat template, and an end token."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ SENTENCE = "{sentence}"
 
 
 class FramedText(NamedTuple):
-    """A sentence, the text that has it, and the character at which it starts there."""
+    """A sentence, the text that contains it, and the position of its first character in the text."""
 
     sentence: str
     text: str
@@ -19,24 +19,25 @@ class FramedText(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TextFrame:
-    """Puts sentences into a prompt, as a user's message of a chat, or before an end token."""
+    """Puts a sentence into a prompt and a chat template, and an end token after it."""
 
     tokenizer: Any
     prompt: str = SENTENCE
     chat: bool = False
     end: str = ""
-    """An end token to append; empty: none."""
+    """The end token to append, if the tokenizer does not append it; else empty."""
 
     def tokenize(self, texts: list[str], **settings: Any) -> Any:
-        """Return the tokens of framed texts; the special tokens of a chat are in its template."""
+        """Return the tokenizer's output for framed texts."""
+        # A chat template has its own special tokens.
         return self.tokenizer(texts, **({"add_special_tokens": False} if self.chat else {}), **settings)
 
     def add_to(self, sentence: str) -> FramedText:
-        """Return the text for a sentence. Raises EncoderError if the chat template changes the sentence."""
+        """Return the text that frames a sentence. Raises EncoderError if the chat template changes the sentence."""
         before, _, after = self.prompt.partition(SENTENCE)
         text, start = before + sentence + after, len(before)
         if self.chat:
-            message = text.strip()  # as most templates do
+            message = text.strip()  # most templates strip messages
             start -= len(text) - len(text.lstrip())
             messages = [{"role": "user", "content": message}]
             text = self.tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
@@ -47,20 +48,20 @@ class TextFrame:
 
 
 def check_prompt(prompt: str) -> None:
-    """Raise UsageError for a prompt without a place for the sentence."""
+    """Raise UsageError for a prompt that does not contain the mark of the sentence's place exactly once."""
     if prompt and prompt.count(SENTENCE) != 1:
-        raise UsageError(f"hf: option prompt={prompt}: {SENTENCE} is wanted in it, once")
+        raise UsageError(f"hf: option prompt={prompt}: it must contain {SENTENCE} once")
 
 
 def make_text_frame(tokenizer: Any, *, prompt: str, chat: bool, name: str) -> TextFrame:
-    """Return the frame for a prompt (empty: none) and a chat template. Raises UsageError."""
+    """Return the frame for a prompt, which may be empty, and the tokenizer's chat template. Raises UsageError."""
     if chat and not tokenizer.chat_template:
         raise UsageError(f"hf: option chat=yes: the tokenizer of {name} has no chat template")
     return TextFrame(tokenizer, prompt or SENTENCE, chat)
 
 
 def find_end_token(frame: TextFrame, *, name: str) -> tuple[int, str]:
-    """Return the number of the end token, and its text if the tokenizer does not append it. Raises UsageError."""
+    """Return the end token's number, and its text unless the tokenizer appends it. Raises UsageError if it has none."""
     tokenizer = frame.tokenizer
     last = frame.tokenize([frame.add_to("a").text])["input_ids"][0][-1]
     if last in {tokenizer.eos_token_id, tokenizer.sep_token_id} - {None}:

@@ -1,4 +1,4 @@
-"""The kind and sizes of a network; this module does not need PyTorch."""
+"""The kind and the sizes of a network, without importing PyTorch."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ DEFAULT_LAYERS: Mapping[str, int] = {
     "gru-bi": 1,
     "cbow": 1,
 }
-"""The architectures with their default number of layers."""
+"""The kinds of networks, each with its default number of layers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,9 +25,9 @@ class Architecture:
     kind: str
     """A key of DEFAULT_LAYERS."""
     hidden: int = 512
-    """Units of each direction or convolution; ``cbow`` has none."""
+    """Number of hidden units of each direction or convolution; ignored by ``cbow``."""
     layers: int = 0
-    """Number of stacked layers; 0: the default of the kind."""
+    """Number of stacked layers; 0: the default of the kind of network."""
     inputs: int = 300
     """Width of the word vectors."""
 

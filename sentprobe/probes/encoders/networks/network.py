@@ -1,7 +1,4 @@
-"""Networks that compute a sentence vector from word vectors, their table, and functions that build them.
-
-The GRUs ``uni-skip`` and ``bi-skip`` have the sizes of Skip-Thought (Kiros et al. 2015), but PyTorch's reset gate.
-"""
+"""Networks that compute a sentence vector from word vectors: recurrent, convolutional, and the average."""
 
 import math
 from abc import ABC, abstractmethod
@@ -17,10 +14,10 @@ from sentprobe.probes.encoders.networks.architecture import Architecture
 
 
 class Network(nn.Module, ABC):
-    """Computes a sentence vector from word vectors; :meth:`sample_weights` or a file sets its weights."""
+    """A network that computes a sentence vector from word vectors."""
 
     dim: int
-    """Width of a sentence's vector."""
+    """Width of the sentence vector."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__()
@@ -29,23 +26,23 @@ class Network(nn.Module, ABC):
     @staticmethod
     @abstractmethod
     def count_weights(architecture: Architecture) -> int:
-        """Return the number of weights of a network of these sizes."""
+        """Return the number of weights of a network with this architecture."""
 
     @abstractmethod
     def sample_weights(self, generator: torch.Generator) -> None:
-        """Sample the initial weights, which depend on the generator alone."""
+        """Set random initial weights, which depend on the generator only."""
 
     @abstractmethod
     def forward(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Return the sentence vectors, (b, dim).
+        """Return the vectors of b sentences, (b, dim).
 
-        - vectors: (b, time, inputs); padding does not change the result
-        - lengths: (b,) int64 on the CPU, each from 1 to time
+        - vectors: word vectors, (b, time, inputs); those of padding do not change the result
+        - lengths: number of words of each sentence, (b,) int64 on the CPU, from 1 to time
         """
 
 
 def make_word_mask(vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor | None:
-    """Return a mask of the words, (b, time, 1) bool; None: there is no padding."""
+    """Return a mask, (b, time, 1), that is true for words and false for padding; None if there is no padding."""
     time = vectors.shape[1]
     if bool((lengths == time).all()):
         return None
@@ -54,7 +51,7 @@ def make_word_mask(vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor
 
 
 def reverse_sentences(vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-    """Return each sentence reversed, (b, time, n), with its padding still at the end."""
+    """Return the vectors, (b, time, n), with the words of each sentence reversed and its padding still at the end."""
     time = vectors.shape[1]
     if bool((lengths == time).all()):
         return vectors.flip(1)
@@ -64,7 +61,7 @@ def reverse_sentences(vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Ten
 
 
 def max_over_time(states: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-    """Return the maximum over the words of each sentence, (b, n), of states (b, time, n)."""
+    """Return the maximum of the states, (b, time, n), over the words of each sentence, (b, n)."""
     mask = make_word_mask(states, lengths)
     masked = states if mask is None else states.masked_fill(~mask, -torch.inf)
     return masked.amax(dim=1)
@@ -74,11 +71,11 @@ CellMaker: TypeAlias = Callable[..., nn.RNNBase]
 
 
 class RecurrentLayer(nn.Module):
-    """A recurrent layer; backward cells read reversed sentences, faster than PyTorch's packed sequences on a CPU."""
+    """A recurrent layer; its backward direction reads reversed sentences, which on a CPU is faster than packing."""
 
     def __init__(self, cells: CellMaker, inputs: int, hidden: int, *, directions: int) -> None:
         super().__init__()
-        # Files of weights have these names.
+        # The names of these attributes are in files of weights, so they must not change.
         self.forth = cells(inputs, hidden, batch_first=True)
         self.back = cells(inputs, hidden, batch_first=True) if directions == 2 else None
 
@@ -92,14 +89,14 @@ class RecurrentLayer(nn.Module):
 
 
 class RecurrentKind(NamedTuple):
-    """A kind of recurrent network."""
+    """A kind of recurrent network, and how it computes the sentence vector."""
 
     cells: CellMaker
     gates: int
-    """Number of gates: each weight matrix has as many rows per unit."""
+    """Number of gates, and of rows of each weight matrix per hidden unit."""
     directions: int
     uses_maximum: bool = False
-    """Whether the maximum over time is the sentence vector, and not the last states."""
+    """Whether the sentence vector is the maximum of all states, instead of the last state of each direction."""
 
 
 RECURRENT_KINDS: Mapping[str, RecurrentKind] = {
@@ -112,7 +109,7 @@ RECURRENT_KINDS: Mapping[str, RecurrentKind] = {
 
 
 class Recurrent(Network):
-    """Stacked recurrent layers, initially uniform in +-1/sqrt(hidden) as in PyTorch."""
+    """Stacked recurrent layers; initial weights are uniform in +-1/sqrt(hidden), as in PyTorch."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__(architecture)
@@ -126,29 +123,29 @@ class Recurrent(Network):
 
     @staticmethod
     def count_weights(architecture: Architecture) -> int:
-        """Return the number of weights, biases included."""
+        """Return the number of weights, including biases."""
         kind, hidden, layers = RECURRENT_KINDS[architecture.kind], architecture.hidden, architecture.layers
         below = architecture.inputs + (layers - 1) * kind.directions * hidden
         return kind.gates * kind.directions * hidden * (below + layers * (hidden + 2))
 
     def sample_weights(self, generator: torch.Generator) -> None:
-        """Sample the initial weights."""
+        """Set random initial weights."""
         bound = 1 / math.sqrt(self.hidden)
         for weight in self.parameters():
             nn.init.uniform_(weight, -bound, bound, generator=generator)
 
     def compute_states(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Return the states of the last layer at each word, (b, time, dim)."""
+        """Return the state of the last layer at each word, (b, time, dim)."""
         for layer in self.layers:
             vectors = layer(vectors, lengths)
         return vectors
 
     def forward(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Return the last states of all directions, concatenated, or the maximum over the words, (b, dim)."""
+        """Return the concatenated last states of all directions, or the maximum over the words, (b, dim)."""
         vectors = self.compute_states(vectors, lengths)
         if self.kind.uses_maximum:
             return max_over_time(vectors, lengths)
-        # The last state of a forward layer is at the last word, that of a backward layer at the first.
+        # The last state of the forward direction is at the last word, that of the backward direction at the first.
         rows = torch.arange(len(vectors), device=vectors.device)
         forth = vectors[rows, lengths.to(vectors.device) - 1, : self.hidden]
         return torch.cat((forth, vectors[:, 0, self.hidden :]), dim=1)
@@ -156,9 +153,9 @@ class Recurrent(Network):
 
 KERNEL_WIDTH = 3
 MAX_POSITIONS = 1024
-"""Number of positions with a vector of their own; later positions share the last vector."""
+"""Number of positions that have their own vector; later positions share the last one."""
 POSITION_STD = 0.1
-"""Initial standard deviation of position vectors (section 3.5)."""
+"""Initial standard deviation of position vectors (Gehring et al. 2017, section 3.5)."""
 
 
 class LearnedPositions(nn.Module):
@@ -169,7 +166,7 @@ class LearnedPositions(nn.Module):
         self.weight = nn.Parameter(torch.empty(MAX_POSITIONS, inputs))
 
     def forward(self, time: int) -> torch.Tensor:
-        """Return the vectors of the first positions, (time, inputs)."""
+        """Return the vectors of the first *time* positions, (time, inputs)."""
         places = torch.arange(time, device=self.weight.device).clamp(max=MAX_POSITIONS - 1)
         return functional.embedding(places, self.weight)
 
@@ -177,10 +174,10 @@ class LearnedPositions(nn.Module):
 class GatedConvolutions(Network):
     """``gated-conv`` (Conneau et al. 2018, section 3): 8 gated convolutions, 512 units, kernel size 3.
 
-    Other details follow Gehring et al. 2017: position vectors added to word vectors (section 3.1), a linear map to 512,
-    gated linear units, residual connections (3.2) scaled by sqrt(0.5) (3.4). Initial weights are Gaussian with variance
-    4/n before a gate and 1/n elsewhere, for n inputs, and biases are 0 (3.5). The sentence vector is the maximum over
-    time. There is no weight normalization or dropout.
+    Other details follow Gehring et al. 2017: position vectors are added to word vectors (section 3.1). A linear map to
+    512 units, gated linear units and residual connections follow (3.2), scaled by sqrt(0.5) (3.4). Initial weights are
+    Gaussian, with variance 4/n before a gate and 1/n elsewhere, for n inputs; biases are 0 (3.5). The sentence vector
+    is the maximum over the words. There is neither weight normalization nor dropout.
     """
 
     def __init__(self, architecture: Architecture) -> None:
@@ -195,13 +192,13 @@ class GatedConvolutions(Network):
 
     @staticmethod
     def count_weights(architecture: Architecture) -> int:
-        """Return the number of weights, learned positions included."""
+        """Return the number of weights, including the learned position vectors."""
         inputs, hidden = architecture.inputs, architecture.hidden
         before = MAX_POSITIONS * inputs + hidden * (inputs + 1)
         return before + architecture.layers * 2 * hidden * (hidden * KERNEL_WIDTH + 1)
 
     def sample_weights(self, generator: torch.Generator) -> None:
-        """Sample the initial weights, position vectors last."""
+        """Set random initial weights; position vectors are sampled last."""
         gaussian = nn.init.normal_
         width = self.projection.in_features
         gaussian(self.projection.weight, 0, math.sqrt(1 / width), generator=generator)
@@ -227,11 +224,11 @@ class GatedConvolutions(Network):
 
 
 MAX_WEIGHTS = 1_000_000_000
-"""The most weights that a network may have (4 GB)."""
+"""Maximum number of weights of a network (4 GB)."""
 
 
 class Average(Network):
-    """``cbow``: the average of the word vectors (Adi et al. 2017, section 4)."""
+    """The network ``cbow``: the average of the word vectors (Adi et al. 2017, section 4)."""
 
     def __init__(self, architecture: Architecture) -> None:
         super().__init__(architecture)
@@ -239,14 +236,14 @@ class Average(Network):
 
     @staticmethod
     def count_weights(architecture: Architecture) -> int:  # noqa: ARG004
-        """Return 0: only word vectors are learned."""
+        """Return 0, since an average has no weights."""
         return 0
 
     def sample_weights(self, generator: torch.Generator) -> None:
-        """Do nothing, since there are no weights."""
+        """Do nothing, since an average has no weights."""
 
     def forward(self, vectors: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Return the averages over the words, (b, inputs)."""
+        """Return the average of each sentence's word vectors, (b, inputs)."""
         mask = make_word_mask(vectors, lengths)
         masked = vectors if mask is None else vectors.masked_fill(~mask, 0)
         return masked.sum(dim=1) / lengths.to(vectors.device)[:, None]
@@ -260,25 +257,25 @@ NETWORKS: Mapping[str, type[Network]] = {
 
 
 def check_weights(architecture: Architecture, *, subject: str, other_weights: int = 0) -> None:
-    """Raise UsageError, which begins with the *subject*, if a network has too many weights."""
+    """Raise UsageError if a network and *other_weights* exceed MAX_WEIGHTS; the message begins with *subject*."""
     count = NETWORKS[architecture.kind].count_weights(architecture) + other_weights
     if count > MAX_WEIGHTS:
         raise UsageError(
             f"{subject}: {architecture.hidden} units in {architecture.layers} layers have {count:.1e} weights; "
-            f"at most {MAX_WEIGHTS:,} are made"
+            f"at most {MAX_WEIGHTS:,} are allowed"
         )
 
 
 def make_network(architecture: Architecture, *, generator: torch.Generator) -> Network:
-    """Return a network on the CPU; its weights depend on the generator alone."""
-    with torch.device("meta"):  # without weights, so that no global generator is touched
+    """Return a network on the CPU with random weights, which depend on the generator only."""
+    with torch.device("meta"):  # creates no weights, and so does not use PyTorch's global random generator
         network = make_uninitialized_network(architecture)
     weights = {name: torch.empty(weight.shape) for name, weight in network.state_dict().items()}
-    network.load_state_dict(weights, assign=True)  # to_empty would import SymPy
+    network.load_state_dict(weights, assign=True)  # to_empty would import SymPy, which is slow
     network.sample_weights(generator)
     return network
 
 
 def make_uninitialized_network(architecture: Architecture) -> Network:
-    """Return a network with PyTorch's default initialization."""
+    """Return a network with PyTorch's initial weights, which the caller replaces."""
     return NETWORKS[architecture.kind](architecture)

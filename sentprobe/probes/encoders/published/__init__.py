@@ -1,1 +1,1 @@
-"""Encoders with published weights, one module per kind; nothing is unpickled."""
+"""Encoders with weights that their authors published, one module for each kind; no pickle is loaded."""

@@ -1,4 +1,4 @@
-"""InferSent 1 and 2 (Conneau et al. 2017): a BiLSTM with max pooling, trained on NLI."""
+"""The encoder ``infersent:`` (Conneau et al. 2017): a BiLSTM with max pooling, trained on NLI."""
 
 import re
 from collections.abc import Sequence
@@ -17,35 +17,35 @@ from sentprobe.specs import Spec, read_options
 
 
 class InferSentVersion(StrEnum):
-    """The published versions, which differ in word vectors, tokenization and padding."""
+    """The version of the published model; versions differ in word vectors, tokenizer and padding."""
 
     GLOVE = "1"
     FASTTEXT = "2"
     NAMED = "named"
-    """The version in the name of the file: infersent1, infersent2."""
+    """The version that the file name states: infersent1 or infersent2."""
 
 
 class InferSentPadding(StrEnum):
-    """The padding that max pooling includes."""
+    """The padding that max pooling includes, beside the states of the words."""
 
     NONE = "none"
     ZEROS = "zeros"
-    """Zeros, as version 1 had behind all but the longest sentences of a batch."""
+    """Zeros, which version 1 had after all sentences of a batch except the longest."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InferSentOptions(recurrent_encoder.PublishedOptions):
-    """Options of ``infersent``."""
+    """The options of the encoder ``infersent``."""
 
     vectors: str = ""
-    """The file of the word vectors: GloVe 840B for version 1, fastText's crawl for 2."""
+    """The file of word vectors: GloVe 840B for version 1, fastText's crawl-300d-2M for version 2."""
     version: InferSentVersion = InferSentVersion.NAMED
     padding: InferSentPadding = InferSentPadding.NONE
 
 
 @dataclass(frozen=True, slots=True)
 class _Preprocessing:
-    """The tokenizer of a version, and its marks around a sentence."""
+    """The tokenizer of a version, and the tokens that it puts before and after a sentence."""
 
     begin: str
     end: str
@@ -64,7 +64,7 @@ VECTORS_HINT = {
     InferSentVersion.GLOVE: "version 1 learned over glove.840B.300d.txt",
     InferSentVersion.FASTTEXT: "version 2 learned over crawl-300d-2M.vec",
 }
-"""The word vectors of each published version."""
+"""A hint, for error messages, that names the word vectors of each published version."""
 
 LAYER = "enc_lstm."
 WEIGHTS = tuple(
@@ -72,18 +72,18 @@ WEIGHTS = tuple(
     for direction in ("", "_reverse")
     for kind in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 )
-"""Names in the state dictionary, after the name of the layer."""
+"""Names of the weights in the state dictionary, without the layer's name before them."""
 
 CONVERT_COMMAND = (
     "beside their models.py, python -c \"import torch as t; t.save(t.load('{name}', 'cpu', "
     "weights_only=False).state_dict(), 'infersent1.pkl')\""
 )
-"""The command that converts a pickled model to a state dictionary."""
+"""A command, for error messages, that converts a pickled model to a state dictionary."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class InferSent(recurrent_encoder.PublishedEncoder):
-    """A BiLSTM of 2,048 units with max pooling (Conneau et al. 2017, section 3.2.2); unknown words are left out."""
+    """A BiLSTM with max pooling (Conneau et al. 2017, section 3.2.2); words without a vector are left out."""
 
     words: word_vectors.WordVectors
     lstm: torch.nn.LSTM
@@ -92,7 +92,7 @@ class InferSent(recurrent_encoder.PublishedEncoder):
 
     @property
     def inputs(self) -> word_vectors.WordVectors:
-        """The input word vectors."""
+        """The word vectors that the BiLSTM reads."""
         return self.words
 
     def _forward(self, sentences: Sequence[str]) -> torch.Tensor:
@@ -104,7 +104,7 @@ class InferSent(recurrent_encoder.PublishedEncoder):
 
 
 def build_infersent(spec: Spec) -> InferSent:
-    """Return the encoder of a spec ``infersent:MODEL?vectors=FILE``. Raises UsageError or EncoderError."""
+    """Return the encoder of a spec ``infersent:FILE?vectors=FILE``. Raises UsageError or EncoderError."""
     options = read_options(spec, InferSentOptions())
     path = Path(spec.argument).expanduser()
     version = _choose_version(path, options.version)
@@ -113,7 +113,7 @@ def build_infersent(spec: Spec) -> InferSent:
     lstm = _read_lstm(path, device=options.device)
     words = word_files.read_word_vectors(Path(options.vectors).expanduser())
     if words.dim != lstm.input_size:
-        raise protocol.EncoderError(f"{words.source}: vectors of width {words.dim}; {path} wants {lstm.input_size}")
+        raise protocol.EncoderError(f"{words.source}: vectors of width {words.dim}; {path} needs {lstm.input_size}")
     preprocessing = PREPROCESSING[version]
     tokenize = sentence_words.choose_tokenizer(options.words, preprocessing.tokenize)
     settings = (version, options.padding, options.words, words.fingerprint)
@@ -141,7 +141,7 @@ def _read_lstm(path: Path, *, device: str) -> torch.nn.LSTM:
     tensors = weight_files.read_state_dict(
         path,
         [f"{LAYER}{name}" for name in WEIGHTS],
-        prefix="encoder.",  # in the network that their code trains, beside its classifier
+        prefix="encoder.",  # in files of the whole network, which includes a classifier
         ignored_prefix="classifier.",
         convert=CONVERT_COMMAND.format(name=path.name),
     )
@@ -149,7 +149,7 @@ def _read_lstm(path: Path, *, device: str) -> torch.nn.LSTM:
         weight_files.get_matrix_shape(name, tensors[name], path)[1]
         for name in (f"{LAYER}weight_ih_l0", f"{LAYER}weight_hh_l0")
     )
-    with torch.device("meta"):  # without weights, so that no global generator is touched
+    with torch.device("meta"):  # creates no weights, and so does not use PyTorch's global random generator
         lstm = torch.nn.LSTM(inputs, units, bidirectional=True)
     for name, parameter in lstm.named_parameters():
         weight_files.check_shape(f"{LAYER}{name}", tensors[f"{LAYER}{name}"], parameter.shape, path)

@@ -1,4 +1,4 @@
-"""The base class of published encoders: recurrent networks on packed sentences, and GRUs that Theano code saved."""
+"""The base class of encoders with published weights, and functions that read and run their recurrent networks."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -21,18 +21,18 @@ Recurrent = TypeVar("Recurrent", torch.nn.LSTM, torch.nn.GRU)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PublishedOptions:
-    """Options of all published encoders."""
+    """Options that all encoders with published weights have."""
 
     words: sentence_words.Tokenization = sentence_words.Tokenization.OWN
-    """The tokenizer: that of the model, or spaces."""
+    """How sentences are split into words: by the model's tokenizer, or at spaces."""
     batch: int = 64
     device: str = ""
-    """A PyTorch device; empty: a GPU where there is one."""
+    """A PyTorch device; empty: a GPU if there is one, else the CPU."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class PublishedEncoder(ABC):
-    """An encoder with published weights; sentences are packed, without padding."""
+    """An encoder with published weights, whose network reads sentences of different lengths without padding."""
 
     name: str
     fingerprint: str
@@ -41,7 +41,7 @@ class PublishedEncoder(ABC):
 
     @property
     def capabilities(self) -> Capabilities:
-        """The word vectors, and a note on unknown words."""
+        """The word vectors and a note on unknown words; no sentence is truncated."""
         return Capabilities(
             notes=self.words.notes, count_truncated=count_none_truncated, word_vectors=self.inputs.average_words
         )
@@ -57,15 +57,15 @@ class PublishedEncoder(ABC):
     @property
     @abstractmethod
     def inputs(self) -> WordVectors:
-        """The input word vectors."""
+        """The word vectors that the network reads."""
 
     @abstractmethod
     def _forward(self, sentences: Sequence[str]) -> torch.Tensor:
-        """Return the vectors of the sentences, (n, dim)."""
+        """Return the vectors of a batch of sentences, (n, dim)."""
 
 
 def pack_matrices(matrices: Sequence[Vectors], network: torch.nn.LSTM | torch.nn.GRU) -> rnn.PackedSequence:
-    """Pack matrices (words, dim) of different lengths for a network."""
+    """Pack the word vectors of several sentences, (words, dim) each, into PyTorch's format without padding."""
     device = next(network.parameters()).device
     arrays = (np.asarray(matrix, dtype=np.float32) for matrix in matrices)
     tensors = [torch.from_numpy(array).to(device) for array in arrays]
@@ -73,13 +73,17 @@ def pack_matrices(matrices: Sequence[Vectors], network: torch.nn.LSTM | torch.nn
 
 
 def compute_last_states(gru: torch.nn.GRU, table: Vectors, sentences: Sequence[Sequence[int]]) -> torch.Tensor:
-    """Return the last states of all directions for rows of a table, concatenated: (n, units) or (n, 2 * units)."""
+    """Return the concatenated last states of the GRU's directions for n sentences, (n, directions * units).
+
+    - table: word vectors, (words, inputs)
+    - sentences: the row in *table* of each word of each sentence
+    """
     _, last = gru(pack_matrices([table[rows] for rows in sentences], gru))  # (directions, n, units)
     return torch.cat(tuple(last), dim=1)
 
 
 def load_weights(network: Recurrent, weights: dict[str, torch.Tensor], *, device: str) -> Recurrent:
-    """Load weights into a network that was created without weights, and move it to a device."""
+    """Load weights into a network that was created without memory for them, and move the network to a device."""
     network = network.to_empty(device="cpu")
     network.load_state_dict(weights)
     placed: Recurrent = model_loading.move_to_device(
@@ -89,17 +93,17 @@ def load_weights(network: Recurrent, weights: dict[str, torch.Tensor], *, device
 
 
 GRU_ARRAYS = ("W", "b", "U", "Wx", "bx", "Ux")
-"""Array names of a GRU in the Theano code of Kiros, Cho and others, after the layer's name."""
+"""Names of a GRU's arrays in the Theano code of Kiros, Cho and others; the layer's name stands before them."""
 
 
 def read_gru(path: Path, layers: Sequence[str], *, device: str) -> torch.nn.GRU:
-    """Return the GRU of an npz file, with a direction for each of *layers*.
+    """Return the GRU whose weights are in an npz file, with a direction for each of *layers*.
 
-    W (inputs, 2 * units), b and U (units, 2 * units) belong to the reset and update gates, concatenated; Wx, bx and Ux
-    to the new state. In the Theano code, as in PyTorch, the reset gate multiplies the output of Ux, and the update gate
-    is the share of the old state. (Kiros et al. 2015, section 2.1, differs in both, but the code trained these
-    weights.) Raises UsageError if the file does not exist, and EncoderError if it is damaged, lacks an array, or has
-    arrays that do not fit together.
+    The arrays W (inputs, 2 * units), b and U (units, 2 * units) belong to the reset and update gates, concatenated; Wx,
+    bx and Ux belong to the new state. The code that trained the weights computes as PyTorch does: the reset gate
+    multiplies the output of Ux, and the update gate is the share of the old state. The equations of Kiros et al. (2015,
+    section 2.1) differ in both. Raises UsageError if the file does not exist, and EncoderError if it is damaged or its
+    arrays do not fit together.
     """
     names = [f"{layer}_{array}" for layer in layers for array in GRU_ARRAYS]
     arrays = weight_files.read_arrays(path, names)
@@ -111,7 +115,7 @@ def read_gru(path: Path, layers: Sequence[str], *, device: str) -> torch.nn.GRU:
     }  # fmt: skip
     for name, array in arrays.items():
         weight_files.check_shape(name, array, shapes[name.rpartition("_")[2]], path)
-    with torch.device("meta"):  # without weights, so that no global generator is touched
+    with torch.device("meta"):  # creates no weights, and so does not use PyTorch's global random generator
         gru = torch.nn.GRU(inputs, units, bidirectional=len(layers) == 2)
     weights: dict[str, torch.Tensor] = {}
     for layer, ending in zip(layers, ("", "_reverse"), strict=False):

@@ -1,4 +1,4 @@
-"""SDAE (Hill et al. 2016): a GRU trained to restore sentences from noise."""
+"""The encoder ``sdae:`` (Hill et al. 2016): a GRU that was trained to restore sentences from noisy versions."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ from sentprobe.probes.encoders.published import recurrent_encoder, sentence_word
 from sentprobe.specs import Spec, read_options
 
 END, UNKNOWN = 0, 1
-"""Word numbers of the end of a sentence and of unknown words."""
+"""Word numbers that stand for the end of a sentence and for unknown words."""
 LAYER, TABLE = "encoder", "Wemb"
 
 CONVERT_MODEL_HINT = (
     "in the Python that wrote it, numpy.savez('model.npz', **{name: numpy.asarray(value) for name, "
     "value in parameters.items()})"
 )
-"""How to convert pickled parameters to arrays."""
+"""Advice, for error messages, how to convert pickled parameters to arrays."""
 
 CONVERT_VECTORS = "with numpy.load(FILE, allow_pickle=True) and numpy.save, as float32 (words, dim)"
 
@@ -28,22 +28,22 @@ CONVERT_WORDS = (
     "python -c \"import pickle; [print(w, n, sep='\\t') for w, n in pickle.load(open('{name}', "
     "'rb'), encoding='utf-8').items()]\" > words.tsv"
 )
-"""How to convert the pickled dictionary to lines."""
+"""Advice, for error messages, how to convert the pickled dictionary to lines of text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SdaeOptions(recurrent_encoder.PublishedOptions):
-    """Options of ``sdae``."""
+    """The options of the encoder ``sdae``."""
 
     dictionary: str = ""
-    """The file of words and their numbers."""
+    """The text file of words and their numbers."""
     vectors: str = ""
-    """The npy file of fixed word vectors; empty: the model has its own."""
+    """The npy file of word vectors; empty: the word vectors are in the model's file."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class Sdae(recurrent_encoder.PublishedEncoder):
-    """The last state of the GRU after the words and the end mark; no noise is added."""
+    """An SDAE, whose sentence vector is the GRU's state after the end mark; no noise is added."""
 
     words: sentence_words.NumberedWords
     gru: torch.nn.GRU
@@ -52,7 +52,7 @@ class Sdae(recurrent_encoder.PublishedEncoder):
 
     @property
     def inputs(self) -> word_vectors.WordVectors:
-        """The input word vectors."""
+        """The word vectors that the GRU reads."""
         return self.words.make_word_vectors([self.table])
 
     def _forward(self, sentences: Sequence[str]) -> torch.Tensor:
@@ -97,7 +97,7 @@ def _read_table(path: Path, vectors: str, *, width: int) -> protocol.Vectors:
 
 
 def _read_words(path: Path, *, rows: int) -> sentence_words.NumberedWords:
-    """Return the words with a usable row; as in the published code, words of the last row count as unknown."""
+    """Return the words whose numbers have a row of vectors; as in the published code, the last row is not used."""
     weight_files.refuse_pickle(path, CONVERT_WORDS.format(name=path.name))
     word_numbers = sentence_words.read_word_numbers(path)
     numbers = {word: number for word, number in word_numbers.items() if number < rows - 1}

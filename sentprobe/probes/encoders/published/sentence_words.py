@@ -1,4 +1,4 @@
-"""Tokenizers of published models, and vocabularies that number words by the rows of their vectors."""
+"""Tokenizers of published models, and vocabularies that map a word to the row of its vector."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -9,24 +9,24 @@ import numpy as np
 
 from sentprobe.disk.files import decode_lines
 from sentprobe.errors import FormatError, path_error
-from sentprobe.probes.encoders.files.word_vectors import MAX_WORDS_SHOWN, WordVectors
+from sentprobe.probes.encoders.files.word_vectors import WordVectors, note_unknown_words
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors
 
 
 class Tokenization(StrEnum):
-    """The tokenizer of an encoder."""
+    """How an encoder splits sentences into words."""
 
     OWN = "own"
-    """The tokenizer of the published code."""
+    """By the tokenizer of the published code."""
     SPACES = "spaces"
-    """Spaces, for tokenized sentences as in SentEval."""
+    """At spaces, for sentences that are tokenized already, as in SentEval."""
 
 
 Tokenizer = Callable[[str], list[str]]
 
 
 def tokenize_treebank(sentence: str) -> list[str]:
-    """Tokenize by Penn Treebank rules (NLTK), without sentence splitting.
+    """Return the tokens of a sentence by Penn Treebank rules (NLTK), without splitting it into sentences.
 
     >>> tokenize_treebank("The man didn't sleep.")
     ['The', 'man', 'did', "n't", 'sleep', '.']
@@ -38,7 +38,7 @@ def tokenize_treebank(sentence: str) -> list[str]:
 
 
 def tokenize_moses(sentence: str) -> list[str]:
-    """Tokenize by Penn Treebank rules, but split "don 't" as Moses does before other words.
+    """Return the tokens by Penn Treebank rules, except that "n't" before a word becomes "n 't", as in Moses.
 
     >>> tokenize_moses("The man didn't sleep.")
     ['The', 'man', 'didn', "'t", 'sleep', '.']
@@ -47,7 +47,7 @@ def tokenize_moses(sentence: str) -> list[str]:
 
 
 def tokenize_at_punctuation(sentence: str) -> list[str]:
-    """Split into runs of letters and digits, and runs of other signs.
+    """Return the tokens of a sentence: sequences of letters and digits, and sequences of other characters.
 
     >>> tokenize_at_punctuation("The man didn't sleep.")
     ['The', 'man', 'didn', "'", 't', 'sleep', '.']
@@ -59,13 +59,13 @@ def tokenize_at_punctuation(sentence: str) -> list[str]:
 
 
 def choose_tokenizer(tokenization: Tokenization, model_tokenizer: Tokenizer) -> Tokenizer:
-    """Return the chosen tokenizer."""
+    """Return the model's tokenizer, or a function that splits at spaces."""
     return str.split if tokenization is Tokenization.SPACES else model_tokenizer
 
 
 @dataclass(frozen=True, slots=True)
 class NumberedWords:
-    """The number of each word; other words have the number *unknown*."""
+    """A vocabulary with a number for each word; all words outside it have the number *unknown*."""
 
     source: str
     numbers: Mapping[str, int]
@@ -73,17 +73,17 @@ class NumberedWords:
     _seen: dict[str, bool] = field(default_factory=dict, repr=False, compare=False)
 
     def look_up(self, words: Sequence[str]) -> list[int]:
-        """Return the numbers of the words."""
+        """Return the number of each word."""
         self._seen.update((word, word in self.numbers) for word in words)
         return [self.numbers.get(word, self.unknown) for word in words]
 
     @property
     def row_count(self) -> int:
-        """Number of rows that a table must have."""
+        """Number of rows that a table of vectors for these words must have."""
         return max(self.numbers.values()) + 1
 
     def make_word_vectors(self, tables: Sequence[Vectors]) -> WordVectors:
-        """Return the word vectors of the tables, concatenated; none for unknown words."""
+        """Return the word vectors in the tables, (words, dim) each, concatenated; unknown words have none."""
 
         def find(word: str) -> Vectors | None:
             number = self.numbers.get(word)
@@ -95,24 +95,19 @@ class NumberedWords:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A note on the unknown words so far."""
-        missing = sorted(word for word, has_number in self._seen.items() if not has_number)
-        if not missing:
-            return ()
-        some = ", ".join(missing[:MAX_WORDS_SHOWN]) + (", ..." if len(missing) > MAX_WORDS_SHOWN else "")
-        return (
-            f"{len(missing)} of {len(self._seen)} different words are not in {self.source} and have "
-            f"the vector of unknown words: {some}",
-        )
+        """A note on the unknown words that were looked up so far."""
+        missing = [word for word, has_number in self._seen.items() if not has_number]
+        effect = f"are not in {self.source} and have the vector of unknown words"
+        return note_unknown_words(missing, total=len(self._seen), effect=effect)
 
 
 def read_word_list(path: Path) -> dict[str, int]:
-    """Read one word per line, numbered from 0; the last line of a repeated word counts. Raises EncoderError."""
+    """Return the (last) line number, from 0, of each word in a file with a word per line. Raises EncoderError."""
     return {line.strip(): number for number, line in enumerate(_read_lines(path))}
 
 
 def read_word_numbers(path: Path) -> dict[str, int]:
-    """Read lines of a word, a tab and its number. Raises EncoderError."""
+    """Read a file with lines of a word, a tab and its number; return numbers by word. Raises EncoderError."""
     numbers: dict[str, int] = {}
     for place, line in enumerate(_read_lines(path), 1):
         word, tab, number = line.rstrip("\r\n").partition("\t")

@@ -1,4 +1,4 @@
-"""Skip-Thought (Kiros et al. 2015): GRUs trained to predict neighbouring sentences."""
+"""The encoder ``skipthought:`` (Kiros et al. 2015): GRUs that were trained to predict neighbouring sentences."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from sentprobe.specs import Spec, read_options
 
 
 class SkipThoughtMode(StrEnum):
-    """One of the two models, or both concatenated (Kiros et al. 2015, section 3)."""
+    """The published model to use, or both (Kiros et al. 2015, section 3); their vectors are concatenated."""
 
     COMBINE = "combine"
     UNI = "uni"
@@ -25,18 +25,18 @@ class SkipThoughtMode(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkipThoughtOptions(recurrent_encoder.PublishedOptions):
-    """Options of ``skipthought``."""
+    """The options of the encoder ``skipthought``."""
 
     mode: SkipThoughtMode = SkipThoughtMode.COMBINE
     eos: bool = False
-    """Whether to add the end mark to each sentence, as in training."""
+    """Whether the end mark is added to each sentence, as in training."""
     normalize: bool = True
-    """Whether to normalize the vector of each model to length 1, as the published code does."""
+    """Whether the vector of each model is scaled to length 1, as the published code does."""
 
 
 @dataclass(frozen=True, slots=True)
 class SkipThoughtFiles:
-    """The files of a model (weights, word vectors), and its layers."""
+    """The names of a model's files of weights and word vectors, and of its layers."""
 
     weights: str
     table: str
@@ -47,14 +47,14 @@ UNI = SkipThoughtFiles("uni_skip.npz", "utable.npy", ("encoder",))
 BI = SkipThoughtFiles("bi_skip.npz", "btable.npy", ("encoder", "encoder_r"))
 FILES_BY_MODE = {SkipThoughtMode.COMBINE: (UNI, BI), SkipThoughtMode.UNI: (UNI,), SkipThoughtMode.BI: (BI,)}
 DICTIONARY = "dictionary.txt"
-"""File with the words of the rows of the word vector tables, one word per line."""
+"""The file of words, one per line; word i has row i of a table of word vectors."""
 UNKNOWN, END = "UNK", "<eos>"
 
 CONVERT = (
     'in its folder, python -c "import numpy as n; [n.save(p, n.array([r.ravel() for r in n.load(p, '
     "allow_pickle=True, encoding='latin1')], 'f4')) for p in {names}]\""
 )
-"""The command that converts the published NumPy arrays of objects to arrays of numbers."""
+"""A command, for error messages, that converts the published NumPy arrays of objects to arrays of numbers."""
 
 
 class _SkipThoughtModel(NamedTuple):
@@ -64,7 +64,7 @@ class _SkipThoughtModel(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
 class SkipThought(recurrent_encoder.PublishedEncoder):
-    """The last states of one or both models, uni before bi, each of length 1; unknown words are ``UNK``."""
+    """Skip-Thought: the last states of one or both models, uni before bi; unknown words are read as ``UNK``."""
 
     words: sentence_words.NumberedWords
     models: tuple[_SkipThoughtModel, ...]
@@ -73,7 +73,7 @@ class SkipThought(recurrent_encoder.PublishedEncoder):
 
     @property
     def inputs(self) -> word_vectors.WordVectors:
-        """The input word vectors of the models, concatenated."""
+        """The word vectors that the models read, concatenated."""
         return self.words.make_word_vectors([model.table for model in self.models])
 
     def _forward(self, sentences: Sequence[str]) -> torch.Tensor:
@@ -99,7 +99,7 @@ def build_skipthought(spec: Spec) -> SkipThought:
     words = _read_words(folder / DICTIONARY, eos=options.eos)
     files = FILES_BY_MODE[options.mode]
     names = tuple(model_files.table for model_files in files)
-    convert = CONVERT.format(names=names)  # all at once, as all were published alike
+    convert = CONVERT.format(names=names)  # one command for all files, which were published in the same format
     tables = [weight_files.read_table(folder / name, convert=convert) for name in names]
     models = tuple(
         _read_model(folder, model_files, table, words, device=options.device)
@@ -134,6 +134,6 @@ def _read_model(
     if table.shape != (words.row_count, gru.input_size):
         raise protocol.EncoderError(
             f"{folder / files.table}: vectors (words, dim) of shape {table.shape}; "
-            f"{(words.row_count, gru.input_size)} is wanted by {DICTIONARY} and {files.weights}"
+            f"{(words.row_count, gru.input_size)} is wanted for {DICTIONARY} and {files.weights}"
         )
     return _SkipThoughtModel(gru, table)

@@ -1,4 +1,4 @@
-"""Read files of weights without running code that they may contain: pickles are refused."""
+"""Read files of weights without running code that they may contain; pickles are refused."""
 
 import hashlib
 import pickle
@@ -23,11 +23,12 @@ NPY_MAGIC = b"\x93NUMPY"
 def read_state_dict(
     path: Path, names: Sequence[str], *, prefix: str, ignored_prefix: str, convert: str
 ) -> dict[str, torch.Tensor]:
-    """Return a PyTorch state dictionary as float32; EncoderError, with *convert*, for a pickle or other names.
+    """Return the float32 tensors *names* of a PyTorch state dictionary. Raises EncoderError.
 
-    *prefix* begins the model's names in a larger network, and *ignored_prefix* other names in it.
+    In the file of a larger network, *prefix* stands before the names of the model's tensors, and *ignored_prefix*
+    before those of other tensors. The error for a pickle states the command *convert*.
     """
-    with _report_damage(path, "PyTorch state dictionary"):
+    with _report_damage(path, "a PyTorch state dictionary"):
         _check_archive_size(path)
         tensors = _load_tensors(path, convert=convert)
     if not isinstance(tensors, Mapping):
@@ -36,36 +37,36 @@ def read_state_dict(
     tensors = {name.removeprefix(prefix): value for name, value in model_tensors.items()}
     _check_names(tensors, names, path)
     if sum(_count_bytes(name, tensors[name], path) for name in names) > path.stat().st_size:
-        raise EncoderError(f"{path}: the tensors say more numbers than the file has")
+        raise EncoderError(f"{path}: its tensors declare more numbers than the file has")
     return {name: _check_finite(name, tensors[name].float().contiguous(), path) for name in names}
 
 
 def _load_tensors(path: Path, *, convert: str) -> Any:
     try:
-        with warnings.catch_warnings(action="ignore"):  # of protocols of pickle that are not PyTorch's own
+        with warnings.catch_warnings(action="ignore"):  # PyTorch warns about other pickle protocols than its own
             return torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        if "GLOBAL" in str(error):  # it asks for a function or class that is no tensor's
+        if "GLOBAL" in str(error):  # the file needs functions or classes beside those of tensors
             raise unpickling_error(path, convert) from None
         raise
 
 
 def _count_bytes(name: str, tensor: Any, path: Path) -> int:
-    """Return the size of a dense floating-point tensor in bytes; refuse other values."""
+    """Return the size of a tensor in bytes. Raises EncoderError if it is not a dense floating-point tensor."""
     if not (isinstance(tensor, torch.Tensor) and tensor.layout is torch.strided):
-        raise EncoderError(f"{path}: {name} is no dense tensor")
+        raise EncoderError(f"{path}: {name} is not a dense tensor")
     if tensor.device.type != "cpu" or not tensor.is_floating_point() or not tensor.numel():
         raise EncoderError(
-            f"{path}: {name} is {tensor.dtype} of shape {tuple(tensor.shape)}; numbers in floating point are wanted"
+            f"{path}: {name} is {tensor.dtype} of shape {tuple(tensor.shape)}; floating-point numbers are wanted"
         )
     return tensor.numel() * tensor.element_size()
 
 
 def read_arrays(path: Path, names: Sequence[str]) -> dict[str, torch.Tensor]:
-    """Return the arrays *names* of an npz file as float32; ignore others. Raises UsageError or EncoderError."""
-    with _report_damage(path, "npz file of arrays"):
+    """Return the float32 arrays *names* of an npz file, which may have others. Raises UsageError or EncoderError."""
+    with _report_damage(path, "an npz file of arrays"):
         _check_archive_size(path)
-        # NumPy warns about arrays of Python 2.
+        # NumPy warns about arrays that Python 2 wrote.
         with (
             path.open("rb") as file,
             warnings.catch_warnings(action="ignore", category=UserWarning),
@@ -86,17 +87,17 @@ def _read_member(arrays: Any, name: str, path: Path) -> Any:
 
 def _make_tensor(name: str, array: Any, path: Path) -> torch.Tensor:
     if not isinstance(array, np.ndarray) or array.dtype.kind != "f" or not array.size:
-        raise EncoderError(f"{path}: {name} is no array of floating point numbers")
-    with np.errstate(over="ignore"):  # what overflows is not finite
+        raise EncoderError(f"{path}: {name} is not an array of floating-point numbers")
+    with np.errstate(over="ignore"):  # overflowing numbers become infinite, and are reported below
         return _check_finite(name, torch.from_numpy(array.astype(np.float32)), path)
 
 
 def read_table(path: Path, *, convert: str) -> Vectors:
-    """Return the array (rows, dim) of an npy file as a memory map. Raises UsageError or EncoderError."""
-    with _report_damage(path, "npy file with one array"):
+    """Return the array of an npy file, (rows, dim), which stays on disk. Raises UsageError or EncoderError."""
+    with _report_damage(path, "an npy file with one array"):
         with path.open("rb") as file:
             if file.read(len(NPY_MAGIC)) != NPY_MAGIC:
-                raise EncoderError(f"{path}: no npy file with one array")
+                raise EncoderError(f"{path}: not an npy file with one array")
         try:
             with warnings.catch_warnings(action="ignore", category=UserWarning):
                 table: Vectors = np.load(path, mmap_mode="r", allow_pickle=False)
@@ -105,20 +106,20 @@ def read_table(path: Path, *, convert: str) -> Vectors:
                 raise unpickling_error(path, convert) from None
             raise
     if table.ndim != 2 or 0 in table.shape or table.dtype.kind != "f":
-        raise EncoderError(f"{path}: {table.dtype} of shape {table.shape}; floating point (words, dim) is wanted")
+        raise EncoderError(f"{path}: {table.dtype} of shape {table.shape}; floats (words, dim) are wanted")
     return table
 
 
 @contextmanager
-def _report_damage(path: Path, what: str) -> Iterator[None]:
+def _report_damage(path: Path, file_type: str) -> Iterator[None]:
     try:
         yield
     except SentprobeError:
         raise
     except OSError as error:
         raise path_error(path, "cannot read the weights", error, otherwise=EncoderError) from None
-    except Exception:  # of a damaged file, PyTorch's unpickler raises whatever comes up
-        raise EncoderError(f"{path}: no {what}, or a damaged one") from None
+    except Exception:  # for a damaged file, PyTorch raises various exceptions
+        raise EncoderError(f"{path}: not {file_type}, or damaged") from None
 
 
 def _check_archive_size(path: Path) -> None:
@@ -131,9 +132,9 @@ def _check_archive_size(path: Path) -> None:
 
 def _check_names(names: Collection[str], expected_names: Sequence[str], path: Path) -> None:
     if missing := [expected for expected in expected_names if expected not in names]:
-        raise EncoderError(f"{path}: there is no {', no '.join(missing)} in this file")
+        raise EncoderError(f"{path}: this file lacks {', '.join(missing)}")
     if unexpected := [name for name in names if name not in expected_names]:
-        raise EncoderError(f"{path}: there is {', '.join(unexpected)} in this file, of another model")
+        raise EncoderError(f"{path}: this file has {', '.join(unexpected)}, which belongs to another model")
 
 
 def _check_finite(name: str, tensor: torch.Tensor, path: Path) -> torch.Tensor:
@@ -143,40 +144,39 @@ def _check_finite(name: str, tensor: torch.Tensor, path: Path) -> torch.Tensor:
 
 
 def get_matrix_shape(name: str, tensor: torch.Tensor, path: Path) -> tuple[int, int]:
-    """Return rows and columns; refuse tensors that are not matrices."""
+    """Return the numbers of rows and columns of a tensor. Raises EncoderError if it is not a matrix."""
     if tensor.ndim != 2:
-        raise EncoderError(f"{path}: {name} is of shape {tuple(tensor.shape)}; a matrix is wanted")
+        raise EncoderError(f"{path}: {name} has the shape {tuple(tensor.shape)}; a matrix is wanted")
     return tensor.shape[0], tensor.shape[1]
 
 
 def check_shape(name: str, tensor: torch.Tensor, expected_shape: Sequence[int], path: Path) -> None:
-    """Refuse a tensor of another shape."""
+    """Raise EncoderError if a tensor does not have the expected shape."""
     if tuple(tensor.shape) != tuple(expected_shape):
         raise EncoderError(
-            f"{path}: {name} is of shape {tuple(tensor.shape)}; {tuple(expected_shape)} is wanted, going by the others"
+            f"{path}: {name} has the shape {tuple(tensor.shape)}; the other arrays require {tuple(expected_shape)}"
         )
 
 
 def unpickling_error(path: Path, convert: str) -> EncoderError:
-    """Return the error that refuses a pickle."""
+    """Return the error that refuses a pickle, and states the command that converts it."""
     return EncoderError(
-        f"{path}: only unpickling reads this, which may run code that is in it; where you trust "
-        f"it, convert it: {convert}"
+        f"{path}: a pickle, which may contain code that runs when it is read; if you trust it, convert it: {convert}"
     )
 
 
 def digest_file(path: Path) -> str:
-    """Return the sha256 of the content of a file."""
-    with _report_damage(path, "file of weights"), path.open("rb") as file:
+    """Return the SHA-256 digest of a file's content."""
+    with _report_damage(path, "a file of weights"), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 PICKLE_PREFIXES = (b"\x80", b"(dp", b"}q\x00", b"}q\x01", b"ccopy_reg\n", b"ccollections\n")
-"""First bytes of pickles, of protocol 2 and later, and of older ones."""
+"""First bytes of pickle files: one for protocol 2 and later, and several for older protocols."""
 
 
 def refuse_pickle(path: Path, convert: str) -> None:
-    """Refuse a pickle, recognized by its first bytes."""
-    with _report_damage(path, "file of weights"), path.open("rb") as file:
+    """Raise EncoderError if the first bytes of a file are those of a pickle."""
+    with _report_damage(path, "a file of weights"), path.open("rb") as file:
         if file.read(16).startswith(PICKLE_PREFIXES):
             raise unpickling_error(path, convert)

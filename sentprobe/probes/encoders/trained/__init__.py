@@ -1,1 +1,1 @@
-"""Encoders built here: untrained networks, and those trained by ``probe train``."""
+"""Encoders that sentprobe builds: networks with random weights, and models that ``probe train`` trained."""

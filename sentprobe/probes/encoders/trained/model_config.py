@@ -1,4 +1,4 @@
-"""Read and write config.json in the folder of a sentence model, without PyTorch."""
+"""Read and write config.json in the folder of a trained sentence model, without importing PyTorch."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -17,19 +17,21 @@ FORMAT = "sentprobe sentence model 1"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelConfig:
-    """The content of config.json."""
+    """The content of config.json: sizes and settings of a sentence model."""
 
     architecture: Architecture
     words: int
+    """Number of words in the vocabulary."""
     lower: bool
     reverse: bool
     frozen: bool
+    """Whether the word vectors were not trained."""
     record: Mapping[str, Any]
-    """Facts about the training, such as its step."""
+    """Facts about the training, such as its objective and step."""
 
 
 def is_model_folder(path: Path) -> bool:
-    """Say whether config.json in a folder is that of a sentence model, damaged or not."""
+    """Return whether a folder has the config.json of a sentence model, which may be damaged."""
     try:
         with (path / CONFIG_FILE).open("rb") as file:
             return FORMAT[:-2].encode() in file.read(1000)
@@ -38,15 +40,15 @@ def is_model_folder(path: Path) -> bool:
 
 
 def write_config(config: ModelConfig, folder: Path) -> None:
-    """Write config.json into an existing folder."""
+    """Write config.json to an existing folder."""
     head = {"format": FORMAT, **asdict(config), "record": dict(config.record)}
     (folder / CONFIG_FILE).write_text(json.dumps(head, indent=2) + "\n", "utf-8", newline="\n")
 
 
 def read_config(folder: Path) -> ModelConfig:
-    """Read config.json. Raises UsageError or EncoderError."""
+    """Read config.json from the folder of a sentence model. Raises UsageError or EncoderError."""
     if not folder.is_dir():
-        raise UsageError(f"{folder}: there is no such folder of a trained encoder")
+        raise UsageError(f"{folder}: there is no folder of a trained encoder at this path")
     return read_part(folder / CONFIG_FILE, _parse_config)
 
 
@@ -54,7 +56,7 @@ Value = TypeVar("Value")
 
 
 def read_part(path: Path, parse: Callable[[bytes], Value]) -> Value:
-    """Read and parse a file of the folder. Raises UsageError or EncoderError."""
+    """Read a file in the folder of a sentence model, and parse its content. Raises UsageError or EncoderError."""
     try:
         return parse(path.read_bytes())
     except OSError as error:

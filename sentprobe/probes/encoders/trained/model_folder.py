@@ -1,4 +1,4 @@
-"""The folder of a sentence model; the sizes in config.json limit those of words.txt and model.safetensors."""
+"""Read and write the folder of a sentence model: config.json, words.txt and model.safetensors."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,16 +16,19 @@ from sentprobe.values import parse_json
 
 WORDS, WEIGHTS = "words.txt", "model.safetensors"
 STEP = "step"
-"""Key of the training step in config.json's record and in the header of the weights.
+"""The key of the training step, in the record in config.json and in the header of model.safetensors.
 
-The two steps differ if a training was killed after it replaced only one of the files.
+The two steps differ if a training was killed when it had replaced one of the two files.
 """
 MAX_HEADER_BYTES = 2**20
-"""Maximum size of the header of model.safetensors, in bytes."""
+"""Maximum size, in bytes, of the header of model.safetensors."""
 
 
 def write_sentence_model(model: models.SentenceModel, folder: Path, record: Mapping[str, object]) -> None:
-    """Write the three files into an existing folder; *record*, JSON, places the encoder in a training curve."""
+    """Write the files of a sentence model to an existing folder.
+
+    - record: facts about the training, as values for JSON, such as its step
+    """
     vocabulary = model.vocabulary
     config = configs.ModelConfig(
         architecture=model.architecture,
@@ -44,7 +47,7 @@ def write_sentence_model(model: models.SentenceModel, folder: Path, record: Mapp
 
 
 def load_sentence_model(folder: Path) -> models.SentenceModel:
-    """Return the model of a folder, on the CPU. Raises UsageError or EncoderError."""
+    """Load the sentence model in a folder, on the CPU, for evaluation. Raises UsageError or EncoderError."""
     config = configs.read_config(folder)
     models.check_size(config.architecture, words=config.words)
     _check_weights_size(folder / WEIGHTS, config)
@@ -72,7 +75,7 @@ def _check_weights_size(path: Path, config: configs.ModelConfig) -> None:
     expected_bytes = 4 * models.count_weights(config.architecture, words=config.words)
     if not expected_bytes < size <= expected_bytes + MAX_HEADER_BYTES:
         raise EncoderError(
-            f"{path}: {size:,} bytes; what {configs.CONFIG_FILE} says takes {expected_bytes:,} and a head"
+            f"{path}: has {size:,} bytes; by {configs.CONFIG_FILE}, it must have {expected_bytes:,} and a header"
         )
 
 
@@ -88,17 +91,17 @@ def _parse_weights(content: bytes, model: models.SentenceModel, config: configs.
             expected = f"{empty.dtype} of shape {tuple(empty.shape)}"
             raise FormatError(f"the weights {name!r} are {problem}; wanted: {expected}")
     if unexpected := tensors.keys() - model.state_dict().keys():
-        raise FormatError(f"weights {min(unexpected)!r}, which {configs.CONFIG_FILE} does not know")
+        raise FormatError(f"has weights {min(unexpected)!r}, which a model with this {configs.CONFIG_FILE} lacks")
     _check_step(content, config)
     return tensors
 
 
 def _check_step(content: bytes, config: configs.ModelConfig) -> None:
-    end = 8 + int.from_bytes(content[:8], "little")  # as safetensors found it
+    end = 8 + int.from_bytes(content[:8], "little")  # safetensors has checked the header's length
     step = parse_json(content[8:end]).get("__metadata__", {}).get(STEP)
     config_step = config.record.get(STEP)
     if step is not None and config_step is not None and step != str(config_step):
         raise FormatError(
             f"the weights are of step {step}, {configs.CONFIG_FILE} is of step {config_step}: "
-            "the training was stopped between the two; the same command goes on with it"
+            "the training was stopped between writing the two; the same command continues it"
         )

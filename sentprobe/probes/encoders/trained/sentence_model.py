@@ -1,4 +1,4 @@
-"""Sentence models for training: a vocabulary, word vectors and a network."""
+"""The sentence models that ``probe train`` trains: a vocabulary, word vectors and a network."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -9,23 +9,23 @@ import torch
 from torch import nn
 
 from sentprobe.errors import FormatError, UsageError
-from sentprobe.probes.encoders.files.word_vectors import MAX_WORDS_SHOWN, WordVectors
+from sentprobe.probes.encoders.files.word_vectors import WordVectors, list_some_words
 from sentprobe.probes.encoders.networks import network as networks
 from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.protocol import EncoderError, Vectors
 
 log = logging.getLogger(__name__)
 PADDING, UNKNOWN = 0, 1
-"""Rows of word vectors that belong to no known word: padding after the end of a sentence, and unknown words."""
+"""Rows of the word vectors for padding after the end of a sentence, and for words that are not in the vocabulary."""
 SPECIAL_ROWS = 2
-"""Number of rows without a word."""
+"""Number of rows of word vectors before those of the words."""
 WORD_VECTOR_STD = 0.1
 """Initial standard deviation of learned word vectors (Gehring et al. 2017, section 3.5)."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelVocabulary:
-    """The words that have word vectors, in rows from 2 on.
+    """The words of a sentence model, whose vectors have the rows from SPECIAL_ROWS on.
 
     >>> ModelVocabulary(("the", "man")).find_ids("the old man")
     [2, 1, 3]
@@ -44,21 +44,21 @@ class ModelVocabulary:
             twice = next(w for row, w in enumerate(self.words, SPECIAL_ROWS) if rows[w] != row)
             raise FormatError(f"the word {twice!r} is in the vocabulary twice")
         if wrong := [word for word in self.words if word.split() != [word]]:
-            raise FormatError(f"{wrong[0]!r} is no word: nothing, or spaces in it")
+            raise FormatError(f"{wrong[0]!r} is not a word: it is empty or contains spaces")
         object.__setattr__(self, "rows", rows)
 
     def find_ids(self, sentence: str) -> list[int]:
-        """Return the row of each word."""
+        """Return the row of each word's vector."""
         return [self.rows.get(word, UNKNOWN) for word in self.tokenize(sentence)]
 
     def tokenize(self, sentence: str) -> list[str]:
-        """Return the words in reading order, in lower case if the vocabulary is."""
+        """Return the words of a sentence, converted to lower case and reversed if the vocabulary says so."""
         words = (sentence.lower() if self.lower else sentence).split()
         return words[::-1] if self.reverse else words
 
 
 class SentenceModel(nn.Module):
-    """Word vectors and a network that compute sentence vectors; see :func:`make_sentence_model`."""
+    """Word vectors and a network that compute sentence vectors; :func:`make_sentence_model` sets random weights."""
 
     def __init__(self, vocabulary: ModelVocabulary, architecture: Architecture, *, frozen: bool) -> None:
         super().__init__()
@@ -76,10 +76,10 @@ class SentenceModel(nn.Module):
         return self.network.dim
 
     def forward(self, ids: torch.Tensor, lengths: torch.Tensor) -> torch.Tensor:
-        """Return the sentence vectors, (b, dim).
+        """Return the vectors of b sentences, (b, dim).
 
-        - ids: (b, time) int64, padded with PADDING
-        - lengths: (b,) int64 on the CPU, each from 1 to time
+        - ids: rows of words, (b, time) int64, padded with PADDING
+        - lengths: number of words of each sentence, (b,) int64 on the CPU, from 1 to time
         """
         vectors: torch.Tensor = self.network(self.words(ids), lengths)
         return vectors
@@ -99,11 +99,15 @@ def make_sentence_model(
     frozen: bool = False,
     seed: int,
 ) -> SentenceModel:
-    """Return an untrained model with weights by *seed*; words without *vectors* are sampled on their mean scale."""
+    """Return an untrained sentence model, whose random weights *seed* decides. Raises UsageError or EncoderError.
+
+    - vectors: initial word vectors; words without one get random vectors of the same scale. None: all are random
+    - frozen: whether training leaves the word vectors unchanged
+    """
     check_size(architecture, words=len(vocabulary.words))
     if vectors is not None and vectors.dim != architecture.inputs:
         raise UsageError(
-            f"{vectors.source}: word vectors of width {vectors.dim}; the model's are {architecture.inputs} wide"
+            f"{vectors.source}: word vectors of width {vectors.dim}; those of the model have {architecture.inputs}"
         )
     with torch.device("meta"):
         model = SentenceModel(vocabulary, architecture, frozen=frozen)
@@ -115,13 +119,13 @@ def make_sentence_model(
 
 
 def count_weights(architecture: Architecture, *, words: int) -> int:
-    """Return the number of weights of a model, including word vectors."""
+    """Return the number of weights of a sentence model with this number of words, including word vectors."""
     network = networks.NETWORKS[architecture.kind].count_weights(architecture)
     return network + (words + SPECIAL_ROWS) * architecture.inputs
 
 
 def check_size(architecture: Architecture, *, words: int) -> None:
-    """Raise UsageError if a model has too many weights."""
+    """Raise UsageError if a sentence model with this number of words has too many weights."""
     subject = f"{architecture.kind} over {words:,} words"
     networks.check_weights(architecture, subject=subject, other_weights=(words + SPECIAL_ROWS) * architecture.inputs)
 
@@ -137,15 +141,14 @@ def _sample_word_vectors(model: SentenceModel, vectors: WordVectors | None, gene
 
 
 def _find_known_vectors(vocabulary: ModelVocabulary, vectors: WordVectors) -> tuple[list[int], Vectors]:
-    """Return the rows of words that have a vector, and their vectors, (n, inputs)."""
+    """Return the rows of the words that have a vector, and these vectors, (n, inputs). Raises EncoderError if none."""
     lookups = ((row, vectors.find(word)) for word, row in vocabulary.rows.items())
     known = [(row, vector) for row, vector in lookups if vector is not None]
     if not known:
         raise EncoderError(f"{vectors.source}: none of the {len(vocabulary.words)} words has a vector")
     if lacking := [word for word in vocabulary.words if vectors.find(word) is None]:
-        some = ", ".join(lacking[:MAX_WORDS_SHOWN]) + (", ..." if len(lacking) > MAX_WORDS_SHOWN else "")
         log.warning(
-            "%d of %d words have no vector in %s and are drawn: %s",
-            *(len(lacking), len(vocabulary.words), vectors.source, some),
+            "%d of %d words have no vector in %s and get random vectors: %s",
+            *(len(lacking), len(vocabulary.words), vectors.source, list_some_words(lacking)),
         )
     return [row for row, _ in known], np.stack([vector for _, vector in known])

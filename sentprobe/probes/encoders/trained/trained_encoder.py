@@ -1,46 +1,43 @@
-"""Encoders trained by ``probe train``, loaded from the folder of a sentence model."""
+"""The encoder ``trained:``, which loads a sentence model that ``probe train`` trained."""
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-import numpy as np
-import torch
-
 from sentprobe.errors import FormatError
-from sentprobe.probes.encoders.files.word_vectors import MAX_WORDS_SHOWN, WordVectors
+from sentprobe.probes.encoders.files.word_vectors import WordVectors, note_unknown_words
 from sentprobe.probes.encoders.models import model_loading
 from sentprobe.probes.encoders.models.model_loading import count_none_truncated
 from sentprobe.probes.encoders.protocol import Capabilities, EncoderError, Vectors, digest
 from sentprobe.probes.encoders.trained import model_config, model_folder
 from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
-from sentprobe.probes.encoders.trained.untrained import group_by_length
+from sentprobe.probes.encoders.trained.untrained import encode_by_length
 from sentprobe.specs import Spec, read_options
 from sentprobe.values import check_record
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainedOptions:
-    """Options of ``trained``."""
+    """The options of the encoder ``trained``."""
 
     batch: int = 256
     device: str = ""
-    """A PyTorch device; empty: a GPU where there is one."""
+    """A PyTorch device; empty: a GPU if there is one, else the CPU."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPoint:
-    """The family, step and epoch of a checkpoint, from the record of its folder."""
+    """The step and epoch of a training at which a checkpoint was written."""
 
     family: str = ""
-    """The common name of the checkpoints of one training."""
+    """A name that all checkpoints of one training share."""
     step: int | None = None
     epoch: float | None = None
 
 
 class TrainedEncoder:
-    """A sentence model as an encoder; sentences of one length are encoded together, without padding."""
+    """An encoder that uses a sentence model; sentences of equal length are encoded together, without padding."""
 
     def __init__(self, model: SentenceModel, options: TrainedOptions, *, name: str, point: TrainingPoint) -> None:
         self.name = name
@@ -56,7 +53,7 @@ class TrainedEncoder:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The training point, the word vectors, and a note on unknown words."""
+        """The training point, the word vectors, and a note on unknown words; no sentence is truncated."""
         return Capabilities(
             family=self._point.family,
             step=self._point.step,
@@ -68,26 +65,15 @@ class TrainedEncoder:
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """A note on the words so far that are not in the vocabulary."""
-        unknown = sorted(word for word in self._seen if word not in self._model.vocabulary.rows)
-        if not unknown:
-            return ()
-        some = ", ".join(unknown[:MAX_WORDS_SHOWN]) + (", ..." if len(unknown) > MAX_WORDS_SHOWN else "")
-        return (
-            f"{len(unknown)} of {len(self._seen)} different words are not in the vocabulary of "
-            f"{self.name} and are read as an unknown word: {some}",
-        )
+        """A note on the words of the sentences encoded so far that are not in the vocabulary."""
+        unknown = self._seen - self._model.vocabulary.rows.keys()
+        effect = f"are not in the vocabulary of {self.name} and are read as an unknown word"
+        return note_unknown_words(unknown, total=len(self._seen), effect=effect)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the sentence vectors, (n, dim) float32. Raises EncoderError if a sentence has no words."""
         ids = [self._find_ids(sentence) for sentence in sentences]
-        out = np.empty((len(sentences), self._model.dim), dtype=np.float32)
-        for rows in group_by_length([len(sentence_ids) for sentence_ids in ids], size=self._batch):
-            stacked = torch.tensor([ids[row] for row in rows], device=self._device)
-            lengths = torch.full((len(rows),), stacked.shape[1])
-            with torch.inference_mode():
-                out[rows] = self._model(stacked, lengths).cpu().numpy()
-        return out
+        return encode_by_length(ids, self._model, batch=self._batch, dim=self._model.dim, device=self._device)
 
     def _find_ids(self, sentence: str) -> list[int]:
         vocabulary = self._model.vocabulary
@@ -104,7 +90,7 @@ class TrainedEncoder:
 
 
 def compute_fingerprint(model: SentenceModel) -> str:
-    """Return a digest of everything that the vectors of a model depend on."""
+    """Return a digest of everything that the vectors of a sentence model depend on."""
     content = hashlib.sha256()
     for name, weight in model.state_dict().items():
         content.update(f"{name} {tuple(weight.shape)}".encode())
@@ -116,7 +102,7 @@ def compute_fingerprint(model: SentenceModel) -> str:
 
 
 def build_trained(spec: Spec) -> TrainedEncoder:
-    """Return the encoder of a spec ``trained:DIR``. Raises UsageError or EncoderError."""
+    """Return the encoder of a spec ``trained:FOLDER``. Raises UsageError or EncoderError."""
     options = read_options(spec, TrainedOptions())
     folder = Path(spec.argument).expanduser()
     point = _read_training_point(folder)

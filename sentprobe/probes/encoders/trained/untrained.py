@@ -1,8 +1,9 @@
-"""Untrained encoders (Conneau et al. 2018, section 3): networks with random weights."""
+"""Untrained encoders, such as ``bilstm-max``: networks with random weights (Conneau et al. 2018, section 3)."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import torch
@@ -17,21 +18,21 @@ from sentprobe.specs import Natural, Spec, read_options
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UntrainedOptions:
-    """Options of untrained encoders; sizes as in Conneau et al. 2018, section 3."""
+    """Options of untrained encoders; default sizes are those of Conneau et al. 2018, section 3."""
 
     dim: int = 300
-    """Width of random word vectors; ignored for a file."""
+    """Width of random word vectors; ignored if the word vectors are from a file."""
     hidden: int = 512
-    """Units of each direction or convolution."""
+    """Number of hidden units of each direction or convolution."""
     layers: int = 0
-    """Number of stacked layers; 0: the default of the kind."""
+    """Number of stacked layers; 0: the default of the kind of network."""
     batch: int = 256
     seed: Natural
-    """Seed of weights and random word vectors; default: the seed of the run."""
+    """Seed of the weights and of random word vectors; the seed of the run by default."""
 
 
 class UntrainedEncoder:
-    """A network with random weights over word vectors; sentences of one length are encoded together."""
+    """A network with random weights over word vectors; sentences of equal length are encoded together."""
 
     def __init__(self, name: str, words: WordVectors, options: UntrainedOptions, *, kind: str) -> None:
         architecture = Architecture(kind=kind, hidden=options.hidden, layers=options.layers, inputs=words.dim)
@@ -52,18 +53,24 @@ class UntrainedEncoder:
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
         """Return the sentence vectors, (n, dim) float32."""
-        matrices = self._words.look_up(sentences)
-        out = np.empty((len(sentences), self.dim), dtype=np.float32)
-        for rows in group_by_length([len(matrix) for matrix in matrices], size=self._batch):
-            stacked = torch.from_numpy(np.stack([matrices[row] for row in rows]))
-            lengths = torch.full((len(rows),), stacked.shape[1])
-            with torch.inference_mode():
-                out[rows] = self.network(stacked, lengths).numpy()
-        return out
+        return encode_by_length(self._words.look_up(sentences), self.network, batch=self._batch, dim=self.dim)
+
+
+def encode_by_length(
+    inputs: Sequence[Any], network: torch.nn.Module, *, batch: int, dim: int, device: str = "cpu"
+) -> Vectors:
+    """Return the network's vector, (n, dim) float32, of each of *inputs*; inputs of equal length are read together."""
+    out = np.empty((len(inputs), dim), dtype=np.float32)
+    for rows in group_by_length([*map(len, inputs)], size=batch):
+        stacked = torch.from_numpy(np.stack([inputs[row] for row in rows])).to(device)
+        lengths = torch.full((len(rows),), stacked.shape[1])
+        with torch.inference_mode():
+            out[rows] = network(stacked, lengths).cpu().numpy()
+    return out
 
 
 def group_by_length(lengths: Sequence[int], *, size: int) -> Iterator[list[int]]:
-    """Yield the positions of sentences of equal length in batches of at most *size*."""
+    """Yield the positions of sentences of equal length, in batches of at most *size*."""
     by_length: defaultdict[int, list[int]] = defaultdict(list)
     for index, length in enumerate(lengths):
         by_length[length].append(index)
@@ -76,19 +83,19 @@ def _compute_fingerprint(words: WordVectors, architecture: Architecture, seed: i
     common = (architecture.kind, words.fingerprint, architecture.hidden)
     if architecture.kind == "gated-conv":
         return digest(*common, layers, networks.KERNEL_WIDTH, seed)
-    # One layer has the digest that it had before there could be more.
+    # The number of layers is left out for one layer, so that earlier fingerprints stay valid.
     return digest(*common, seed, *([] if layers == 1 else [f"{layers} layers"]))
 
 
 class RandomPositions(torch.nn.Module):
-    """Gaussian position vectors of the scale of the word vectors, by position and seed, without a maximum position."""
+    """Gaussian position vectors on the scale of the word vectors; each is a function of seed and position."""
 
     def __init__(self, words: WordVectors, seed: int) -> None:
         super().__init__()
         self._words, self._seed = words, seed
 
     def forward(self, time: int) -> torch.Tensor:
-        """Return the vectors of the first positions, (time, dim)."""
+        """Return the vectors of the first *time* positions, (time, dim)."""
         keys = (int(digest("position", self._seed, place), 16) for place in range(time))
         generators = (np.random.default_rng(key) for key in keys)
         rows = [g.standard_normal(self._words.dim, dtype=np.float32) for g in generators]
@@ -96,7 +103,7 @@ class RandomPositions(torch.nn.Module):
 
 
 def build_untrained(spec: Spec, *, seed: int) -> UntrainedEncoder:
-    """Return the encoder of a spec such as ``bilstm-max:FILE``. Raises UsageError or EncoderError."""
+    """Return the encoder of a spec such as ``bilstm-max``; *seed* is the default. Raises UsageError or EncoderError."""
     options = read_options(spec, UntrainedOptions(seed=Natural(seed)))
     words = read_or_sample_word_vectors(spec.argument, seed=options.seed, dim=options.dim)
     return UntrainedEncoder(spec.name, words, options, kind=spec.kind)

@@ -1,1 +1,1 @@
-"""Variants of an encoder: cut, rounded, or with a property erased."""
+"""Variants of an encoder: its vectors are cut, rounded, or freed of a property."""

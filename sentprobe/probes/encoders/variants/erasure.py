@@ -1,4 +1,4 @@
-"""Variants of encoders from whose vectors LEACE (Belrose et al. 2023, theorem 4.3) erases the labels of a dataset."""
+"""Variants of encoders from whose vectors LEACE erases a dataset's labels (Belrose et al. 2023, theorem 4.3)."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -13,21 +13,21 @@ from sentprobe.probes.statistics import Floats
 from sentprobe.specs import Spec
 
 ERASE = "erase"
-"""The option of a spec whose value is the path of a dataset."""
+"""The option of a spec whose value is the path of the dataset to erase."""
 NO_ERASURE = "none"
-"""The value that asks for the unchanged vectors."""
+"""The value of the option that asks for the unchanged vectors."""
 MIN_VARIANCE_SHARE = 1e-9
-"""Directions with a smaller share of the greatest variance are rounding errors."""
+"""Directions whose variance is a smaller share of the greatest variance count as rounding errors."""
 
 
 @dataclass(frozen=True, slots=True)
 class Eraser:
-    """An affine map that removes the part of centered vectors that predicts the labels."""
+    """An affine map that removes the part of vectors that predicts the labels of a dataset."""
 
     mean: Floats
-    """(dim,)"""
+    """The mean of the training vectors, (dim,)."""
     projection: Floats
-    """(dim, dim), of a rank below the number of labels"""
+    """A matrix (dim, dim) that maps a centred vector to the part to remove."""
 
     def apply(self, vectors: Vectors) -> Vectors:
         """Return the vectors without the part that predicts the labels, (n, dim) float32."""
@@ -51,24 +51,22 @@ def find_eraser(vectors: Vectors, targets: Indices) -> Eraser:
 
 
 def check_erasable(data: ProbeDataset) -> ProbeDataset:
-    """Return the dataset; raise UsageError if its labels depend on probe words."""
+    """Return the dataset. Raises UsageError if its labels depend on probe words."""
     if data.slots:
-        raise UsageError(
-            f"{data.name} cannot be erased: its answers depend on probe words, and so are no property of the sentences"
-        )
+        raise UsageError(f"{data.name} cannot be erased: its labels depend on probe words, not on the sentences alone")
     return data
 
 
 @dataclass(frozen=True, slots=True)
 class ErasedEncoder:
-    """An encoder without the property that the labels of a dataset express."""
+    """An encoder from whose vectors the labels of a dataset are erased."""
 
     base: Encoder
     data: ProbeDataset = field(repr=False)
-    """The dataset whose labels are the property."""
+    """The dataset whose labels are erased."""
     name: str
     base_is_probed: bool = False
-    """Whether the unchanged vectors are probed, too."""
+    """Whether the unchanged vectors are probed in the same run."""
 
     @property
     def fingerprint(self) -> str:
@@ -78,7 +76,7 @@ class ErasedEncoder:
 
     @property
     def capabilities(self) -> Capabilities:
-        """The base encoder's capabilities, adapted by ``derive_variant``."""
+        """The capabilities of the base encoder, except those that a variant cannot have."""
         base = get_capabilities(self.base)
         return base.derive_variant(family=f"{base.family}, without {self.data.name}" if base.family else "")
 
@@ -88,12 +86,12 @@ class ErasedEncoder:
         return [self.data.sentences[row] for row in self.data.splits[Split.TRAIN].rows]
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the vectors without the property, (n, dim) float32."""
+        """Return the sentence vectors after the erasure, (n, dim) float32."""
         training_vectors = self.base.encode(self.training_sentences)
         return self.erase(self.base.encode(sentences), training_vectors)
 
     def erase(self, vectors: Vectors, training_vectors: Vectors) -> Vectors:
-        """Return vectors without the property; *training_vectors* encode :attr:`training_sentences`."""
+        """Return vectors after the erasure; *training_vectors* are those of :attr:`training_sentences`."""
         targets = self.data.splits[Split.TRAIN].targets
         return find_eraser(training_vectors, targets).apply(vectors)
 
@@ -101,13 +99,13 @@ class ErasedEncoder:
 def make_erased_encoder(
     encoder: Encoder | Baseline, data: ProbeDataset, *, name: str, base_is_probed: bool = False
 ) -> ErasedEncoder:
-    """Return an encoder without the property of a dataset; raise UsageError for baselines and unsuitable datasets."""
+    """Return a variant whose vectors lack the labels of *data*. Raises UsageError for a baseline or unsuitable data."""
     if not isinstance(encoder, Encoder):
         raise UsageError(f"{encoder.name} is a baseline, which has no vectors to erase from")
     if get_capabilities(encoder).bind_to_order:
         raise UsageError(
-            f"{encoder.name}: to erase from its vectors it must be known which sentences they are "
-            "of (file:VECTORS?sentences=FILE)"
+            f"{encoder.name}: to erase a property, name the sentences that the vectors belong to "
+            "(file:VECTORS?sentences=FILE)"
         )
     return ErasedEncoder(encoder, check_erasable(data), name, base_is_probed)
 
@@ -115,7 +113,13 @@ def make_erased_encoder(
 def make_erased_encoders(
     encoders: Sequence[Encoder | Baseline], paths: Sequence[str], *, label: str
 ) -> Iterator[ErasedEncoder]:
-    """Yield each encoder without the property of each dataset in *paths*, except NO_ERASURE. Raises UsageError."""
+    """Yield a variant for each encoder and dataset, from whose vectors the dataset's labels are erased.
+
+    - paths: the paths of datasets; NO_ERASURE among them yields no variant
+    - label: the name that the user gave the encoders; empty: variants are named by their spec
+
+    Raises UsageError.
+    """
     from sentprobe.probes.formats.registry import read_dataset
 
     for path in paths:
@@ -128,14 +132,14 @@ def make_erased_encoders(
 
 
 def split_erase_option(spec: Spec) -> tuple[Spec, tuple[str, ...]]:
-    """Return a spec without ``erase`` options, and the paths of their datasets."""
+    """Return a spec without its ``erase`` options, and the values of these options, which are paths of datasets."""
     paths = tuple(value for name, value in spec.options if name == ERASE)
     remaining = tuple(pair for pair in spec.options if pair[0] != ERASE)
     return replace(spec, options=remaining), paths
 
 
 def add_erasure(spec: Spec, paths: Sequence[str]) -> Spec:
-    """Return a spec with ``erase`` options, or unchanged if it has one already."""
+    """Return a spec with an ``erase`` option for each dataset, or the same spec if it has such an option already."""
     if not paths or split_erase_option(spec)[1]:
         return spec
     options = tuple((ERASE, path) for path in (NO_ERASURE, *paths))

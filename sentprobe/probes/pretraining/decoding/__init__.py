@@ -1,1 +1,1 @@
-"""Decoders that generate text from a sentence vector, and the quality of that text."""
+"""Decoders that generate text from a sentence vector, and their subword codes."""

@@ -1,4 +1,4 @@
-"""Decoders that generate text from a sentence vector (Conneau et al. 2018, appendix), and the quality of that text."""
+"""Decoders that generate a text from a sentence vector (Conneau et al. 2018, appendix), and their validation."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -21,25 +21,27 @@ from sentprobe.probes.pretraining.objective import Batch, Learner, Places, Token
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 
 Noise: TypeAlias = Callable[[NDArray[np.int32], np.random.Generator], NDArray[np.int32]]
-"""Function from a source to its non-empty noisy version, the encoder's input."""
+"""A function that returns a noisy version, not empty, of a sentence's word numbers, for the encoder to read."""
 SOURCES, LENGTHS = "sources", "lengths"
-"""Names of tensors: word numbers (b, time), and sentence lengths (b,)."""
+"""Names of tensors in a batch: word numbers of the sentences, (b, time), and their lengths, (b,)."""
 
 
 def format_target_name(decoder: int) -> str:
-    """Return the name of a decoder's target tensor, (b, time) codes."""
+    """Return the name, in a batch, of the tensor of codes that a decoder should generate, (b, time)."""
     return f"targets{decoder}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SequencePairs:
-    """Sources, and the targets of each decoder; *items* are the indices of the used sources."""
+    """Batches of pairs: a source sentence, and the target texts to generate from its vector, one for each decoder."""
 
     sources: TokenRows
     targets: tuple[TokenRows, ...]
+    """The target texts of each decoder, in the order of the sources."""
     items: Places
+    """The indices of the pairs to use, which may be some of all."""
     size: int
-    """Items per batch; one batch may have fewer."""
+    """Number of items per batch; one batch may have fewer."""
     seed: int
     noise: Noise | None = None
 
@@ -49,21 +51,21 @@ class SequencePairs:
         return -(-len(self.items) // self.size)
 
     def batches(self, epoch: int, *, start: int = 0) -> Iterator[Batch]:
-        """Yield an epoch's batches, from batch *start*; each call yields the same ones."""
+        """Yield the batches of an epoch from number *start* on; each call yields the same batches."""
         for rows in self.plan_batches(epoch)[start:]:
             yield self.make_batch(rows, epoch)
 
     def plan_batches(self, epoch: int) -> list[Places]:
-        """Return the items of each batch, of similar length, drawn anew for each epoch."""
+        """Return the items of each batch of an epoch; the items of a batch have similar lengths."""
         random = np.random.default_rng((self.seed, 2, epoch))
         items = random.permutation(self.items)
         lengths = [token_rows.lengths[items] for token_rows in (self.sources, *self.targets)]
-        ordered = items[np.lexsort(lengths)]  # by the last target first, which takes the most time
+        ordered = items[np.lexsort(lengths)]  # by the length of the last target, since decoding takes the most time
         batches = [ordered[start : start + self.size] for start in range(0, len(items), self.size)]
         return [batches[place] for place in random.permutation(len(batches))]
 
     def make_batch(self, rows: Places, epoch: int) -> Batch:
-        """Return a batch of the items *rows*, with the noise of an epoch."""
+        """Return the batch of the items *rows*, with the noise of an epoch."""
         sources = [self.sources[int(row)] for row in rows]
         if self.noise is not None:
             generators = (np.random.default_rng((self.seed, 3, epoch, int(row))) for row in rows)
@@ -77,10 +79,12 @@ class SequencePairs:
 
 
 class VectorDecoder(nn.Module):
-    """An LSTM over the previous codes; the sentence vector is added to its input at every step."""
+    """An LSTM that predicts the next code; it reads the previous code and, at each step, the sentence vector.
+
+    Dropout is applied to code vectors, between layers, and to states.
+    """
 
     def __init__(self, codes: int, vector_width: int, options: ObjectiveOptions) -> None:
-        """Make the layers; dropout is that of code embeddings, between layers, and of states."""
         super().__init__()
         hidden, layers = options.decoder_hidden, options.decoder_layers
         self.codes = nn.Embedding(codes, options.decoder_inputs, padding_idx=PADDING)
@@ -95,10 +99,14 @@ class VectorDecoder(nn.Module):
         self.out = nn.Linear(hidden, codes)
 
     def forward(self, vectors: torch.Tensor, targets: torch.Tensor) -> torch.Tensor:
-        """Return the loss summed over the codes of *targets* (b, time), START to END and padded, in nats."""
+        """Return the summed loss over all target codes, in nats.
+
+        - vectors: sentence vectors, (b, vector_width)
+        - targets: the codes of each text from START to END, padded, (b, time)
+        """
         states, _ = self._compute_states(vectors, targets[:, :-1])  # (b, time - 1, hidden)
         is_target = targets[:, 1:] != PADDING
-        logits = self.out(self.dropout(states[is_target]))  # (n, codes): none for padding
+        logits = self.out(self.dropout(states[is_target]))  # (target codes without padding, codes)
         return functional.cross_entropy(logits, targets[:, 1:][is_target], reduction="sum")
 
     def _compute_states(
@@ -115,7 +123,7 @@ class VectorDecoder(nn.Module):
 
     @torch.no_grad()
     def generate(self, vectors: torch.Tensor, *, max_length: int) -> torch.Tensor:
-        """Return greedily decoded codes, (b, time), with PADDING after END. *max_length* counts END, too."""
+        """Generate codes, (b, time), each the most likely next one; END counts, and PADDING follows it."""
         last_codes = torch.full((len(vectors), 1), START, device=vectors.device)
         ended = torch.zeros_like(last_codes, dtype=torch.bool)
         previous_state = None
@@ -129,14 +137,14 @@ class VectorDecoder(nn.Module):
 
 
 def make_decoder(codes: int, vector_width: int, options: ObjectiveOptions, *, seed: int) -> VectorDecoder:
-    """Return a decoder with PyTorch's default initial weights, drawn from *seed*."""
+    """Return a decoder with PyTorch's default initial weights, which *seed* decides."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return VectorDecoder(codes, vector_width, options)
 
 
 class Seq2Seq(Learner):
-    """A sentence model, and decoders that each generate a text from its vector."""
+    """A sentence model with decoders, each of which generates a text from the sentence vector."""
 
     def __init__(self, encoder: SentenceModel, decoders: Sequence[VectorDecoder], subwords: Subwords) -> None:
         super().__init__(encoder)
@@ -144,16 +152,16 @@ class Seq2Seq(Learner):
         self.subwords = subwords
 
     def get_extra_state(self) -> torch.Tensor:
-        """Return the codes as JSON bytes, which PyTorch stores beside the decoders' weights."""
+        """Return the subword codes, as bytes of JSON, which PyTorch stores with the weights."""
         return torch.frombuffer(bytearray(self.subwords.to_json().encode()), dtype=torch.uint8)
 
     def set_extra_state(self, state: torch.Tensor) -> None:
-        """Check that weights were learned with the same codes."""
+        """Raise FormatError if the stored subword codes are not those of the decoders."""
         if not torch.equal(state.cpu(), self.get_extra_state()):
             raise FormatError("the decoder's weights were learned with other codes")
 
     def forward(self, batch: Batch) -> torch.Tensor:
-        """Return the mean loss over the target codes of all decoders, in nats."""
+        """Return the mean loss over the target codes of all decoders, a scalar, in nats."""
         vectors = self.encode_sources(batch)
         losses = [
             decoder(vectors, batch.tensors[format_target_name(number)]) for number, decoder in enumerate(self.decoders)
@@ -161,48 +169,49 @@ class Seq2Seq(Learner):
         return torch.stack(losses).sum() / batch.targets
 
     def encode_sources(self, batch: Batch) -> torch.Tensor:
-        """Return the sentence vectors, (b, dim)."""
+        """Return the vectors of a batch's source sentences, (b, dim)."""
         vectors: torch.Tensor = self.encoder(batch.tensors[SOURCES], batch.tensors[LENGTHS])
         return vectors
 
     @torch.no_grad()
     def generate(self, batch: Batch, *, max_length: int) -> torch.Tensor:
-        """Return the codes that the first decoder generates, (b, time)."""
+        """Return the codes that the first decoder generates from a batch's sources, (b, time)."""
         first_decoder = self.decoders[0]
         assert isinstance(first_decoder, VectorDecoder)
         return first_decoder.generate(self.encode_sources(batch), max_length=max_length)
 
 
 class Metric(Enum):
-    """A metric on held-out items; the value is its name."""
+    """A metric of the validation on held-out items."""
 
     BLEU = "BLEU"
     ACCURACY = "accuracy"
-    """Share of generated texts that equal their reference."""
+    """The share of generated texts that equal their reference."""
     PERPLEXITY = "perplexity"
-    """Perplexity per target (a subword code, or a word), given the previous ones."""
+    """The perplexity of the next subword code, or word, given the previous ones."""
 
     def check_installed(self) -> None:
-        """Check that the package of the metric is installed."""
+        """Raise EncoderError if the metric needs a package that is not installed."""
         if self is Metric.BLEU and find_spec("sacrebleu") is None:
             raise missing_extra("BLEU", "train")
 
 
 MAX_GENERATED_TEXTS = 300
-"""Maximum number of held-out texts that are generated, evenly spread over the corpus."""
+"""Maximum number of held-out items for which texts are generated; they are evenly spread over all."""
 EXTRA_CODES = 5
+"""Number of codes by which a generated text may be longer than the longest reference."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class GenerationValidator:
-    """Validation of a learner on held-out items; noise in the items is the same at each validation."""
+    """A validation on held-out items: their loss, and a metric. Noise in the items is the same each time."""
 
     pairs: SequencePairs
     metric: Metric
 
     @torch.no_grad()
     def __call__(self, learner: Learner) -> Validation:
-        """Return the metric, and the loss on all items; the learner is unchanged. Perplexity needs no decoder."""
+        """Return the metric and the loss of a learner, which stays unchanged; only perplexity needs no decoder."""
         was_training = learner.training
         learner.eval()
         try:
@@ -230,7 +239,7 @@ class GenerationValidator:
         return sum(text.reference == text.generated for text in texts) / len(texts)
 
     def generate_texts(self, learner: Seq2Seq) -> list["GeneratedText"]:
-        """Return greedily generated texts with their references."""
+        """Return texts that the first decoder generates for held-out items, with their references."""
         held_out_items = self.pairs.items
         places = np.linspace(0, len(held_out_items) - 1, min(len(held_out_items), MAX_GENERATED_TEXTS)).round()
         selected_items = held_out_items[places.astype(np.int64)]
@@ -246,14 +255,14 @@ class GenerationValidator:
 
 
 class GeneratedText(NamedTuple):
-    """A generated text and its reference."""
+    """A generated text, and the text that should have been generated."""
 
     reference: str
     generated: str
 
 
 def compute_bleu(texts: Sequence[GeneratedText]) -> float:
-    """Return BLEU (0 to 100) over words separated by spaces, as the paper's multi-bleu script of Moses does."""
+    """Return the BLEU score, 0 to 100, of words separated by spaces, as the script multi-bleu of Moses computes it."""
     import sacrebleu
 
     generated, references = [text.generated for text in texts], [text.reference for text in texts]

@@ -1,4 +1,4 @@
-"""Subword codes of a decoder: byte-pair encoding of bytes within words (Sennrich et al. 2016, section 3.2)."""
+"""The subword codes that decoders generate: byte-pair encoding within words (Sennrich et al. 2016, section 3.2)."""
 
 from collections.abc import Iterable, Sequence
 from itertools import chain
@@ -12,26 +12,26 @@ if TYPE_CHECKING:
     from tokenizers import Tokenizer
 
 PADDING, START, END = 0, 1, 2
-"""Special codes, which no text contains."""
+"""Special codes, which stand for no part of a text."""
 SPECIAL_CODES = 3
 MIN_CODES = SPECIAL_CODES + 256
-"""Number of codes before learning: special codes, and one per byte."""
+"""Minimum number of codes: the special codes, and a code for each byte."""
 MAX_TEXTS = 200_000
-"""Maximum number of texts to learn from, evenly spread; more texts change few codes."""
+"""Maximum number of texts from which codes are learned, evenly spread over all; more would change few codes."""
 
 
 class Subwords:
-    """Encoder and decoder of texts as subword codes."""
+    """Converts texts to subword codes, and codes to texts."""
 
     def __init__(self, tokenizer: "Tokenizer") -> None:
         self._tokenizer = tokenizer
 
     def __len__(self) -> int:
-        """Return the number of codes, with the special ones."""
+        """Return the number of codes, including the special codes."""
         return SPECIAL_CODES + int(self._tokenizer.get_vocab_size())
 
     def encode(self, texts: Sequence[str]) -> TokenRows:
-        """Return the codes of each text, without START and END; each distinct word is encoded once."""
+        """Return the codes of each text, without START and END."""
         distinct_words = dict.fromkeys(word for text in texts for word in _split_words(text))
         encodings = self._tokenizer.encode_batch_fast([*distinct_words], add_special_tokens=False)
         codes_by_word = {
@@ -41,23 +41,23 @@ class Subwords:
         return collect_rows(chain.from_iterable(codes_by_word[word] for word in _split_words(text)) for text in texts)
 
     def decode(self, rows: Iterable[Iterable[int]]) -> list[str]:
-        """Return the text of each row of codes, without special codes; invalid UTF-8 is replaced."""
+        """Return the text of each row of codes; special codes are left out, and invalid UTF-8 is replaced."""
         plain = [[int(code) - SPECIAL_CODES for code in row if code >= SPECIAL_CODES] for row in rows]
         return [str(text) for text in self._tokenizer.decode_batch(plain)]
 
     def to_json(self) -> str:
-        """Return the tokenizer in JSON of the package tokenizers; equal texts give equal JSON."""
+        """Return the codes as JSON in the format of the package tokenizers."""
         return str(self._tokenizer.to_str())
 
 
 def _split_words(text: str) -> list[str]:
-    """Return the words of a text, each but the first with the space before it."""
+    """Return the words of a text, each with the space before it, if any."""
     first_word, *later_words = text.split(" ")
     return [first_word, *(f" {word}" for word in later_words)]
 
 
 def learn_subwords(texts: Sequence[str], *, codes: int) -> Subwords:
-    """Return at most *codes* codes, for the most frequent pairs that occur at least twice."""
+    """Learn at most *codes* subword codes: the most frequent pairs, which occur at least twice. Raises UsageError."""
     if codes < MIN_CODES:
         raise UsageError(f"{codes} codes: {MIN_CODES} are needed for bytes, padding, start and end")
     try:

@@ -1,4 +1,4 @@
-"""Objectives of an encoder's training, their table, and the texts that they read."""
+"""The table of training objectives, such as ``nli``, with the texts that each reads and its options."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ LearnedTexts: TypeAlias = (
 
 
 class TextKind(StrEnum):
-    """Kind of text that an objective learns from."""
+    """The kind of texts that an objective learns from."""
 
     SENTENCES = "sentences"
     PARALLEL = "parallel"
@@ -31,7 +31,7 @@ class TextKind(StrEnum):
     TRIPLETS = "triplets"
     TREES = "trees"
     EVENTS = "events"
-    """Sentences with events, which the generator draws (:mod:`.corpora`); no file is read."""
+    """Sentences and the events that they state, which the generator draws; no file is read."""
 
 
 READERS: Mapping[TextKind, Callable[..., LearnedTexts]] = {
@@ -45,19 +45,20 @@ READERS: Mapping[TextKind, Callable[..., LearnedTexts]] = {
 
 @dataclass(frozen=True, slots=True)
 class ObjectiveKind:
-    """A training objective: its name, the texts that it reads, and its options."""
+    """A training objective, with the texts that it reads and its options."""
 
     name: str
     texts: TextKind
     options: tuple[str, ...] = ()
-    """Options that this objective takes; other objectives may take them, too."""
+    """The names of the options of this objective beside those of its texts; objectives may share options."""
     learns: bool = True
+    """Whether the objective trains the encoder, as all do except ``none``."""
     module: str = "sequences"
-    """The module with the function ``prepare_NAME`` (with underscores)."""
+    """The module that has the function ``prepare_NAME``, with underscores for hyphens in the name."""
 
     @property
     def option_names(self) -> tuple[str, ...]:
-        """Names of the options of the objective and of its texts, without those of TRAINING."""
+        """The names of the options of the objective and of its texts, without those in TRAINING."""
         return (*TEXT_OPTIONS[self.texts], *self.options)
 
     def uses(self, option: str) -> bool:
@@ -98,7 +99,7 @@ OBJECTIVES: Mapping[str, ObjectiveKind] = {kind.name: kind for kind in _KINDS}
 
 
 def find_objective(name: str) -> ObjectiveKind:
-    """Return the objective of that name."""
+    """Return the objective of this name. Raises UsageError."""
     if name not in OBJECTIVES:
         suggestion, names = suggest(name, OBJECTIVES), ", ".join(OBJECTIVES)
         raise UsageError(f"there is no objective {name!r}{suggestion}; known: {names}")
@@ -106,7 +107,10 @@ def find_objective(name: str) -> ObjectiveKind:
 
 
 def reject_unused_options(kind: ObjectiveKind, written_options: Mapping[str, str]) -> None:
-    """Reject *written_options*, as the user wrote them by name, that have no effect on an objective."""
+    """Raise UsageError if an option has no effect on an objective.
+
+    - written_options: by name, the options that the user has set, as they were written
+    """
     for name, written in written_options.items():
         users = [user.name for user in _KINDS if user.uses(name)]
         if not users or kind.uses(name):
@@ -117,10 +121,10 @@ def reject_unused_options(kind: ObjectiveKind, written_options: Mapping[str, str
 
 
 def prepare(kind: ObjectiveKind, texts: Any, model: "SentenceModel", options: ObjectiveOptions) -> "PreparedObjective":
-    """Return an objective over texts of its kind, ready for training."""
+    """Return an objective with its texts, ready for training. Raises UsageError if no weight of *model* is trained."""
     if not any(parameter.requires_grad for parameter in model.parameters()):
         raise UsageError(
-            f"{model.architecture.kind} has no weights but word vectors, and these are frozen: use "
+            f"{model.architecture.kind} has no weights except word vectors, which are frozen: use "
             "--learned, or --objective none"
         )
     function = f"prepare_{kind.name.replace('-', '_')}"

@@ -1,4 +1,4 @@
-"""The objectives that classify items of several sentences: ``nli`` and ``contrastive``."""
+"""The objectives ``nli`` and ``contrastive``, which classify pairs and triplets of sentences."""
 
 import torch
 from torch import nn
@@ -14,7 +14,7 @@ CLASSES = tuple(label.name.lower() for label in NliLabel)
 
 
 class NliLearner(ItemLearner):
-    """A classifier with one hidden layer over (u, v, |u - v|, u * v) (Conneau et al. 2017, section 3.1)."""
+    """A sentence model with a classifier of (u, v, |u - v|, u * v), for vectors u and v (Conneau et al. 2017, 3.1)."""
 
     def __init__(self, encoder: SentenceModel, options: ObjectiveOptions) -> None:
         super().__init__(encoder)
@@ -29,51 +29,51 @@ class NliLearner(ItemLearner):
             )
 
     def forward(self, batch: Batch) -> torch.Tensor:
-        """Return the mean loss of the pairs."""
+        """Return the mean loss of the pairs in a batch, a scalar, in nats."""
         return functional.cross_entropy(self.compute_logits(batch), batch.tensors["labels"])
 
     def compute_logits(self, batch: Batch) -> torch.Tensor:
-        """Return the logits, (b, classes)."""
+        """Return the logits of each pair's labels, (b, classes)."""
         vectors = self.encoder(batch.tensors["ids"], batch.tensors["lengths"])  # (2b, dim)
         u, v = vectors.chunk(2)
         logits: torch.Tensor = self.classifier(torch.cat((u, v, (u - v).abs(), u * v), dim=1))
         return logits
 
     def evaluate_batch(self, batch: Batch) -> tuple[float, float]:
-        """Count the pairs that are classified correctly."""
+        """Return the number of pairs that are classified correctly, and the sum of the losses."""
         logits, labels = self.compute_logits(batch), batch.tensors["labels"]
         loss = functional.cross_entropy(logits, labels, reduction="sum")
         return float((logits.argmax(dim=1) == labels).sum()), float(loss)
 
 
 def prepare_nli(texts: NliPairs, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Prepare ``nli``: classify the relation of premise and hypothesis from their vectors."""
+    """Prepare ``nli``: classify the relation of a premise and a hypothesis from their vectors."""
     sides = (texts.premises, texts.hypotheses)
     return prepare_items(NliLearner(model, options), sides, options, {"labels": torch.from_numpy(texts.labels)})
 
 
 class ContrastiveLearner(ItemLearner):
-    """Classifier of an anchor's positive among all of the batch, by cosine (van den Oord et al. 2018)."""
+    """A sentence model that finds an anchor's positive in the batch by cosine (van den Oord et al. 2018)."""
 
     def __init__(self, encoder: SentenceModel, options: ObjectiveOptions) -> None:
         super().__init__(encoder)
         self.temperature = options.temperature
 
     def forward(self, batch: Batch) -> torch.Tensor:
-        """Return the mean loss of the triplets."""
+        """Return the mean loss of the triplets in a batch, a scalar, in nats."""
         anchors, candidates = self.encode_batch(batch)
         cosines = anchors @ candidates.T  # (b, 2b)
         targets = torch.arange(len(anchors), device=cosines.device)
         return functional.cross_entropy(cosines.float() / self.temperature, targets)
 
     def encode_batch(self, batch: Batch) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return anchors, (b, dim), and positives before negatives, (2b, dim), of length 1."""
+        """Return vectors of length 1: of anchors, (b, dim), and of positives, then negatives, (2b, dim)."""
         vectors = self.encoder(batch.tensors["ids"], batch.tensors["lengths"])  # (3b, dim)
         vectors = functional.normalize(vectors.float(), dim=1)
         return vectors[: batch.items], vectors[batch.items :]
 
     def evaluate_batch(self, batch: Batch) -> tuple[float, float]:
-        """Count the triplets whose positive is nearer than their own negative."""
+        """Return the number of triplets whose positive is nearer than their negative, and the sum of the losses."""
         anchors, candidates = self.encode_batch(batch)
         positives, negatives = candidates.chunk(2)
         margins = (anchors * positives).sum(dim=1) - (anchors * negatives).sum(dim=1)
@@ -81,6 +81,6 @@ class ContrastiveLearner(ItemLearner):
 
 
 def prepare_contrastive(texts: Triplets, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Prepare ``contrastive``: move a positive nearer to its anchor than any negative."""
+    """Prepare ``contrastive``: move each positive nearer to its anchor than all other sentences of the batch."""
     sides = (texts.anchors, texts.positives, texts.negatives)
     return prepare_items(ContrastiveLearner(model, options), sides, options)

@@ -1,7 +1,7 @@
 """The objective ``next-word``: a recurrent language model, whose word vectors are also its output weights.
 
-The row of padding is the start of a sentence as input, and its end as a target, so that the model needs no weights but
-those of a sentence model (tied weights: Press and Wolf 2017).
+With these tied weights (Press and Wolf 2017), it has no other weights than a sentence model. The row of padding stands
+for the start of a sentence in the input, and for its end in the output.
 """
 
 from dataclasses import dataclass, replace
@@ -22,14 +22,14 @@ NEXT_WORD = "next-word"
 
 
 class NextWordLearner(Learner):
-    """A sentence model that predicts each word, and the end, from those before; dropout is of vectors and states."""
+    """A sentence model that predicts each word, and the end, from the words before; vectors and states have dropout."""
 
     def __init__(self, encoder: SentenceModel, dropout: float) -> None:
         super().__init__(encoder)
         self.dropout = torch.nn.Dropout(dropout)
 
     def forward(self, batch: Batch) -> torch.Tensor:
-        """Return the mean loss over words and ends, in nats."""
+        """Return the mean loss over the words and ends of sentences in a batch, a scalar, in nats."""
         ids, lengths = batch.tensors[decoder.SOURCES], batch.tensors[decoder.LENGTHS]
         states, targets = compute_states(self.encoder, ids, lengths, self.dropout)
         weight = self.encoder.words.weight
@@ -42,16 +42,16 @@ class NextWordLearner(Learner):
 
 
 MAX_LOGITS = 2**21
-"""Logits computed together; larger arrays are allocated anew in each step, which takes more than half of the time."""
+"""Maximum number of logits in an array; the allocation of larger arrays would take more than half of the time."""
 
 
 def compute_states(
     model: SentenceModel, ids: torch.Tensor, lengths: torch.Tensor, dropout: torch.nn.Module | None = None
 ) -> tuple[torch.Tensor, torch.Tensor]:
-    """Return the states from which words and ends are predicted, (n, dim), and the rows of these, (n,).
+    """Return n states, (n, dim), and the row of the word, or end, that each state predicts, (n,).
 
-    - ids: (b, time) int64, padded with PADDING
-    - lengths: (b,) int64 on the CPU
+    - ids: rows of words, (b, time) int64, padded with PADDING
+    - lengths: number of words of each sentence, (b,) int64 on the CPU
     """
     assert isinstance(model.network, Recurrent)
     drop = dropout or torch.nn.Identity()
@@ -63,30 +63,30 @@ def compute_states(
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class SentenceBatches(decoder.SequencePairs):
-    """Sentences without target texts; a batch has sentences of similar length."""
+    """Batches of sentences of similar length, without target texts."""
 
     def make_batch(self, rows: Places, epoch: int) -> Batch:
-        """Return a batch, whose targets are words and ends."""
+        """Return the batch of the sentences *rows*; its targets are their words and ends."""
         batch = decoder.SequencePairs.make_batch(self, rows, epoch)
         return replace(batch, targets=int(self.sources.lengths[rows].sum()) + len(rows))
 
 
 def check_architecture(sizes: Architecture, *, is_reversed: bool) -> None:
-    """Raise UsageError if a network cannot learn ``next-word``."""
+    """Raise UsageError if a network of these sizes cannot be trained by ``next-word``."""
     unidirectional = [name for name, kind in RECURRENT_KINDS.items() if kind.directions == 1]
     if sizes.kind not in unidirectional or is_reversed:
         subject = "reversed sentences" if is_reversed else sizes.kind
         raise UsageError(
-            f"next-word reads each sentence from its first word on, by {' or '.join(unidirectional)}: no {subject}"
+            f"next-word reads sentences from left to right, by {' or '.join(unidirectional)}: no {subject}"
         )
     if sizes.inputs != sizes.hidden:
         raise UsageError(
-            f"next-word compares states with word vectors: --inputs {sizes.inputs} is not --hidden {sizes.hidden}"
+            f"next-word compares states with word vectors: --inputs {sizes.inputs} must equal --hidden {sizes.hidden}"
         )
 
 
 def prepare_next_word(texts: Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Prepare ``next-word``: predict each word from those before it. Raises UsageError."""
+    """Prepare ``next-word``: predict each word from the words before it. Raises UsageError."""
     check_architecture(model.architecture, is_reversed=model.vocabulary.reverse)
     split = hold_out(texts.texts, count=options.validation, seed=options.seed)
     train = SentenceBatches(

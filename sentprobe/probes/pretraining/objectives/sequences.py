@@ -1,4 +1,4 @@
-"""The objectives that generate text: a learner with decoders, its batches, and a metric."""
+"""The objectives that generate a text from a sentence vector, such as ``autoencoder`` and ``nmt``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -19,18 +19,19 @@ from sentprobe.probes.pretraining.texts.corpora import Meanings
 
 @dataclass(frozen=True, slots=True)
 class SequenceTask:
-    """Source texts and the target texts to generate from them."""
+    """Source sentences, and the target texts to generate from their vectors."""
 
     sources: Sequence[str]
     targets: Sequence[Sequence[str]]
+    """The target texts of each decoder, in the order of the sources."""
     metric: Metric
     noise: decoder.Noise | None = None
     targets_are_sentences: bool = True
-    """Whether targets are sentences, which must not occur in both training and validation."""
+    """Whether targets are sentences, so that none may be both in training and in validation."""
 
 
 def prepare_sequences(task: SequenceTask, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Return the learner, the batches and the validation of a task."""
+    """Return the objective of generating these target texts, ready for training."""
     task.metric.check_installed()
     sentences = [task.sources, *(task.targets if task.targets_are_sentences else ())]
     split = hold_out(*sentences, count=options.validation, seed=options.seed)
@@ -70,13 +71,13 @@ def prepare_denoising(texts: corpora.Sentences, model: SentenceModel, options: O
 
 @dataclass(frozen=True, slots=True)
 class DropAndSwap:
-    """The noise of Hill et al. 2016: each word is dropped, then each disjoint pair of words swapped, by chance."""
+    """The noise of Hill et al. 2016: words are dropped at random, then adjacent words are swapped at random."""
 
     drop: float
     swap: float
 
     def __call__(self, source: NDArray[np.int32], random: np.random.Generator) -> NDArray[np.int32]:
-        """Return the noisy words; the same random numbers are drawn for all rates."""
+        """Return the noisy version of a sentence's word numbers, with at least one word."""
         is_kept = random.random(len(source)) >= self.drop
         is_swapped = random.random(len(source) // 2) < self.swap
         fallback_place = random.integers(len(source))
@@ -109,15 +110,15 @@ def prepare_nmt(texts: corpora.SentencePairs, model: SentenceModel, options: Obj
 
 
 def prepare_seq2tree(texts: corpora.Trees, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Prepare ``seq2tree``: generate the constituents, as a line of symbols, all of which must be correct."""
+    """Prepare ``seq2tree``: generate the sentence's constituents as a line of symbols."""
     task = SequenceTask(texts.sentences, [texts.trees], Metric.ACCURACY, targets_are_sentences=False)
     return prepare_sequences(task, model, options)
 
 
 def prepare_meaning(texts: Meanings, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Prepare ``meaning``: generate the notation of the event that a generated sentence states.
+    """Prepare ``meaning``: generate the notation of the event that a sentence of the generator states.
 
-    An encoder that solves it knows who does what to whom in every generated sentence: an upper bound for our tasks.
+    An encoder that solves this knows who does what to whom, so it is an upper bound for sentprobe's own tasks.
     """
     task = SequenceTask(texts.sentences, [texts.events], Metric.ACCURACY, targets_are_sentences=False)
     return prepare_sequences(task, model, options)

@@ -1,1 +1,1 @@
-"""Readers of the user's files: texts that an encoder learns from."""
+"""Functions that read the texts for the training of an encoder from the user's files."""

@@ -1,4 +1,4 @@
-"""Parsed sentences from files of Penn brackets or CoNLL-U, and their constituents as lines of symbols."""
+"""Read parsed sentences from Penn brackets or CoNLL-U, and write constituents as lines of symbols."""
 
 from collections.abc import Iterator
 from itertools import chain
@@ -15,11 +15,11 @@ PARSE_FORMATS = ("trees", "conllu")
 PARSE_SUFFIXES = {suffix: name for name in PARSE_FORMATS for suffix in tf.FORMATS[name].suffixes}
 
 DOCUMENT_BREAK = None
-"""Marks a gap between two sentences, where a new document begins."""
+"""The value that readers yield where a new document begins."""
 
 
 def read_parses(name: str, file_format: str, encoding: str) -> Iterator[ParsedSentence | None]:
-    """Yield the parsed sentences of a file, and DOCUMENT_BREAK where a document begins."""
+    """Yield the parsed sentences of a file, and DOCUMENT_BREAK where a document begins. Raises FormatError."""
     text_format = tf.FORMATS[file_format]
     for piece in text_format.split(f"{line}\n" for line in text_files.read_lines(name, encoding)):
         if isinstance(piece, Mistake):
@@ -33,18 +33,18 @@ def read_parses(name: str, file_format: str, encoding: str) -> Iterator[ParsedSe
 
 
 def join_tokens(parsed: ParsedSentence) -> str:
-    """Return a sentence's tokens, separated by spaces; white space in a token becomes ``_``."""
+    """Return the tokens of a sentence, separated by spaces; white space within a token becomes ``_``."""
     words = parsed.tree.words if isinstance(parsed.tree, Tree) else parsed.tokens
     return " ".join("_".join(word.split()) for word in words)
 
 
 TREE_COLUMN = "tree"
-"""Column with Penn brackets, in files of ``gen`` and ``probe analyze``."""
+"""The column of Penn brackets in files that ``gen`` or ``probe analyze`` wrote."""
 SUFFIXES = {**PARSE_SUFFIXES, **text_files.SUFFIXES}
 
 
 def read_trees(*paths: Path | str, options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS) -> corpora.Trees:
-    """Read trees, whose words are the sentences; a folder is a corpus table, and columns are called ``tree``."""
+    """Read trees from files of Penn brackets, CoNLL-U or a column ``tree``, or from tables. Raises SentprobeError."""
     text_filter = text_filters.TextFilter(options)
     names = text_files.find_files(paths)
     pairs: list[tuple[str, str]] = []
@@ -64,7 +64,7 @@ def _iterate_trees(name: str, encoding: str) -> Iterator[Tree | None]:
     if is_table(Path(name)):
         table = open_table(Path(name))
         if not table.constituents:
-            raise UsageError(f"{name}: its sentences have no constituents; another parser gives them")
+            raise UsageError(f"{name}: its sentences have no constituents; only some parsers provide them")
         for shard in table.files:
             yield from _read_tree_column(shard, "parquet", encoding)
         return
@@ -89,10 +89,10 @@ def _read_tree_column(name: str, file_format: str, encoding: str) -> Iterator[Tr
 
 
 def linearise(tree: Tree) -> str:
-    """Return a tree's symbols, separated by spaces, without function tags: a line that a decoder can generate.
+    """Return a tree as a line of symbols separated by spaces, which a decoder can generate.
 
-    The format is that of Conneau et al. (2018, table 1), after Vinyals et al. (2015, "Grammar as a foreign language").
-    A constituent opens and closes with its label; a tag replaces its word.
+    A constituent opens and closes with its label, and a word is replaced by its tag. Function tags are left out. The
+    format is that of Conneau et al. (2018, table 1), after Vinyals et al. (2015, "Grammar as a foreign language").
 
     >>> from sentprobe.probes.syntax.trees import read_tree
     >>> linearise(read_tree("(S (NP-SBJ (NNP Ann)) (VP (VBZ sees) (NP (DT a) (NN dog))) (. .))"))

@@ -1,4 +1,4 @@
-"""Training texts of encoders, as tokens separated by spaces, with counts of omitted texts."""
+"""The training texts of encoders, as tokens separated by spaces, and counts of texts that were left out."""
 
 import io
 from dataclasses import dataclass, fields
@@ -17,7 +17,7 @@ from sentprobe.lexicon.read import choose_vocabulary
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Omissions:
-    """Numbers of texts, pairs or trees that a reader left out, by reason.
+    """The number of texts, pairs or trees that were left out for each reason.
 
     >>> str(Omissions(empty=1, long=20))
     '21 were left out: 1 without a token, 20 too long'
@@ -31,7 +31,7 @@ class Omissions:
 
     @property
     def total(self) -> int:
-        """Sum of all counts."""
+        """The sum of all counts."""
         return sum(getattr(self, field.name) for field in fields(self))
 
     def __str__(self) -> str:
@@ -54,7 +54,7 @@ _REASON_PHRASES = {
 class Sentences:
     """Sentences in reading order, from one or more documents.
 
-    An omitted sentence starts a new document, so that adjacent sentences were also adjacent in the text.
+    Where a sentence was left out, a new document begins, so that neighbours here were neighbours in the text.
 
     >>> text = Sentences(("a dog", "it ran", "a cat"), documents=(0, 2))
     >>> [text.texts[start:end] for start, end in text.list_spans()]
@@ -63,7 +63,7 @@ class Sentences:
 
     texts: tuple[str, ...]
     documents: tuple[int, ...]
-    """Start of each document; no document is empty."""
+    """The index of each document's first sentence; no document is empty."""
     omitted: Omissions = Omissions()
 
     def __len__(self) -> int:
@@ -74,7 +74,7 @@ class Sentences:
         return f"{size} in {format_count(len(self.documents), 'document')}"
 
     def list_spans(self) -> list[tuple[int, int]]:
-        """Return start and end of each document."""
+        """Return, for each document, the index of its first sentence and the index after its last."""
         return [*zip(self.documents, (*self.documents[1:], len(self)), strict=True)]
 
 
@@ -95,12 +95,12 @@ class SentencePairs:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class NliPairs:
-    """Premises, hypotheses and their labels."""
+    """Pairs of a premise and a hypothesis for natural language inference, with their labels."""
 
     premises: tuple[str, ...]
     hypotheses: tuple[str, ...]
     labels: NDArray[np.int64]
-    """Values of :class:`~sentprobe.generator.pairs.inference_pairs.NliLabel`, (pairs,)."""
+    """The value of :class:`~sentprobe.generator.pairs.inference_pairs.NliLabel` for each pair, (pairs,)."""
     omitted: Omissions = Omissions()
 
     def __len__(self) -> int:
@@ -114,7 +114,7 @@ class NliPairs:
 
 @dataclass(frozen=True, slots=True)
 class Triplets:
-    """Anchors, positives and negatives."""
+    """Triplets of an anchor, a positive (a sentence of the same meaning) and a negative."""
 
     anchors: tuple[str, ...]
     positives: tuple[str, ...]
@@ -130,7 +130,7 @@ class Triplets:
 
 @dataclass(frozen=True, slots=True)
 class Trees:
-    """Sentences and their constituents as lines of symbols; see :func:`.constituents.linearise`."""
+    """Sentences, and their constituents as lines of symbols (:func:`.constituents.linearise`)."""
 
     sentences: tuple[str, ...]
     trees: tuple[str, ...]
@@ -145,7 +145,7 @@ class Trees:
 
 @dataclass(frozen=True, slots=True)
 class Meanings:
-    """Sentences and the notations of their events, as words separated by spaces."""
+    """Sentences, and the notation of the event that each states, as words separated by spaces."""
 
     sentences: tuple[str, ...]
     events: tuple[str, ...]
@@ -159,7 +159,7 @@ class Meanings:
 
 
 def sample_meanings(count: int, *, seed: int) -> Meanings:
-    """Draw *count* different events, uniformly from all templates, and their sentences.
+    """Draw *count* different events of all templates at random; return their sentences and notations.
 
     >>> drawn = sample_meanings(1, seed=3)
     >>> print(drawn.sentences[0])
@@ -177,7 +177,7 @@ def sample_meanings(count: int, *, seed: int) -> Meanings:
 
 
 def split_notation(notation: str) -> str:
-    """Return a notation with spaces before its brackets, so that lemmas and features are words.
+    """Return an event's notation with spaces before its brackets, so that lemmas and features become words.
 
     >>> split_notation("help[past, neg](agent: the professor[pl])")
     'help [past, neg] (agent: the professor [pl])'

@@ -1,4 +1,4 @@
-"""Pairs for natural language inference (``gen pairs --nli``, SNLI), triplets (``gen pairs``), and translations."""
+"""Read pairs for natural language inference (``gen pairs --nli``, SNLI), triplets (``gen pairs``), and translations."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -16,18 +16,18 @@ from sentprobe.probes.pretraining.texts.corpora import SentencePairs
 
 PUBLISHED_COLUMNS = ("sentence1", "sentence2", "gold_label")
 COLUMNS = ("premise", "hypothesis", "label")
-"""Columns of ``gen pairs --nli``, and of SNLI and MultiNLI on the Hub."""
+"""The columns in files of ``gen pairs --nli``, and in SNLI and MultiNLI on the Hugging Face hub."""
 
 _LABELS: Mapping[object, NliLabel] = {
     **{label.value: label for label in NliLabel},
     **{label.name.lower(): label for label in NliLabel},
 }
 _NO_LABEL = ("-", "", None, -1)
-"""Values of pairs whose annotators did not agree."""
+"""Values in the label's column of pairs on whose label the annotators did not agree."""
 
 
 def read_nli(path: Path | str, *, options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS) -> corpora.NliPairs:
-    """Read labelled pairs; pairs without a label or with an omitted text are left out."""
+    """Read labelled pairs, except those without a label or with an empty or too long text. Raises SentprobeError."""
     name = str(path)
     file_format = text_files.find_format(name, text_files.SUFFIXES)
     file_columns = text_files.read_column_names(name, file_format, options.encoding)
@@ -56,7 +56,7 @@ def _parse_label(where: str, value: object) -> NliLabel | None:
     names = [label.name.lower() for label in NliLabel]
     raise FormatError(
         f"{where}: there is no label {value!r}{suggest(str(value), names)}; known: "
-        f"{', '.join(names)}, their numbers from 0, and - for none"
+        f"{', '.join(names)}, their numbers from 0, and - for no label"
     )
 
 
@@ -66,7 +66,7 @@ TRIPLET_COLUMNS = tuple(map(str, training_files.COLUMNS))
 def read_triplets(
     path: Path | str, *, options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS
 ) -> corpora.Triplets:
-    """Read triplets, as ``gen pairs`` writes them; triplets with an omitted text are left out."""
+    """Read triplets, except those with an empty or too long text. Raises UsageError or FormatError."""
     name, text_filter = str(path), text_filters.TextFilter(options)
     file_format = text_files.find_format(name, text_files.SUFFIXES)
     rows = text_files.read_rows(name, file_format, TRIPLET_COLUMNS, options.encoding)
@@ -82,7 +82,7 @@ def read_triplets(
 _Pairs: TypeAlias = Iterator[tuple[str, str]]
 
 SIDES = ("source", "target")
-"""Default columns of a sentence and its translation."""
+"""The default columns of a sentence and its translation."""
 PARALLEL_SUFFIXES = {**text_files.SUFFIXES, ".tmx": "tmx"}
 
 
@@ -93,11 +93,13 @@ def read_parallel(
     columns: tuple[str, str] | None = None,
     options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS,
 ) -> SentencePairs:
-    """Read sentences and translations; a pair is left out if one of its sentences is empty or too long.
+    """Read pairs of a sentence and its translation. Raises UsageError or FormatError.
 
-    - translation: a second file, whose lines translate those of the first
-    - columns: two column names, or the two languages of TMX. Without *columns*, the first two
-      columns of a TSV file without header are read
+    Pairs with an empty or too long sentence are left out.
+
+    - translation: a second file, whose line i translates line i of the first
+    - columns: the names of two columns, or two languages of TMX. None: the first two columns of a TSV file, which has
+      no header; the columns SIDES of other files; the two languages of TMX
     """
     text_filter = text_filters.TextFilter(options)
     pairs: list[tuple[str, str]] = []

@@ -1,4 +1,4 @@
-"""Sentences in reading order, from plain text, columns, parses or a corpus table."""
+"""Read sentences in their order from plain text, columns, parsed sentences or analysed tables."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -19,13 +19,13 @@ _Texts: TypeAlias = Iterator[str | None]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SentenceFiles:
-    """Format and columns of files of sentences."""
+    """The format and the columns of files of sentences."""
 
     format: str | None = None
-    """A name in :data:`FORMATS`; None: by the suffix."""
+    """A name in :data:`FORMATS`; None: the format of the file's suffix."""
     column: str = "text"
     document: str | None = None
-    """Column that names the document of a text; None: a file is one document."""
+    """The column that names the document of each text; None: the file is one document."""
 
 
 def read_sentences(
@@ -33,9 +33,10 @@ def read_sentences(
     files: SentenceFiles = SentenceFiles(),
     options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS,
 ) -> corpora.Sentences:
-    """Read sentences; empty lines, omitted sentences and the end of a file end a document.
+    """Read sentences in their order from files or analysed tables. Raises UsageError or FormatError.
 
-    Plain text has a sentence per line; the format ``text`` is split into sentences. A folder is a corpus table.
+    A line of plain text is a sentence, but the format ``text`` is split into sentences. A document ends at an empty
+    line, at a sentence that is left out, and at the end of a file.
     """
     if files.format is not None and files.format not in FORMATS:
         suggestion = suggest(files.format, FORMATS)
@@ -65,7 +66,7 @@ def _collect_documents(sentences: Iterable[str | None]) -> tuple[list[str], list
 
 
 def _read_kept_sentences(name: str, files: SentenceFiles, text_filter: text_filters.TextFilter) -> _Texts:
-    """Yield a file's kept sentences; DOCUMENT_BREAK replaces each omitted sentence and follows the last sentence."""
+    """Yield the sentences of a file, with DOCUMENT_BREAK in place of each that is left out, and after the last."""
     is_analysed = is_table(Path(name))
     text_format = _TABLE_FORMAT if is_analysed else FORMATS[files.format or text_files.find_format(name, SUFFIXES)]
     for text in text_format.read(_SentenceFile(name, files, text_filter.options)):
@@ -120,7 +121,7 @@ def _read_parsed(file_format: str, file: _SentenceFile) -> _Texts:
 
 
 def _read_analysed_table(file: _SentenceFile) -> _Texts:
-    """Yield a table's sentences in order, and a break for each duplicate that the table left out."""
+    """Yield the sentences of an analysed table in order, and a break where the table left out a duplicate."""
     last_place: tuple[str, int] = ("", 0)
     for shard in open_table(Path(file.name)).files:
         columns = ("text", "source", "place")
@@ -140,9 +141,9 @@ FORMATS: Mapping[str, _TextFormat] = {
     **{name: _TextFormat(partial(_read_column, name)) for name in ("jsonl", "parquet", "tsv")},
     **{name: _TextFormat(partial(_read_parsed, name), is_tokenised=True) for name in constituents.PARSE_FORMATS},
 }
-"""Formats by name, as in ``probe analyze``."""
+"""The formats by name, which are those of ``probe analyze``."""
 
 SUFFIXES: Mapping[str, str] = (
     {".txt": "lines", ".text": "lines", ".tok": "tokens"} | text_files.SUFFIXES | constituents.PARSE_SUFFIXES
 )
-"""Format of a file by its suffix; running text has no suffix of its own."""
+"""The format of a file by its suffix; for running text, the format must be stated."""

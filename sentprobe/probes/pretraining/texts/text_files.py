@@ -1,4 +1,4 @@
-"""Text files, compressed or not: their formats, lines and named columns."""
+"""Read lines and named columns of text files, which may be compressed."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +16,7 @@ _PARQUET = "parquet"
 
 
 def find_suffix(name: str) -> str:
-    """Return the suffix of a file without compression suffixes, in lower case.
+    """Return the suffix of a file in lower case, ignoring suffixes of compression such as ``.xz``.
 
     >>> find_suffix("novels/Sentences.TXT.xz")
     '.txt'
@@ -29,19 +29,22 @@ def find_suffix(name: str) -> str:
 
 
 def find_format(name: str, formats: Mapping[str, str], *, advice: str = "") -> str:
-    """Return the format of a file by its suffix; *advice* ends the error message."""
+    """Return the format of a file by its suffix. Raises UsageError, whose message ends with *advice*.
+
+    - formats: the format of each suffix
+    """
     suffix = find_suffix(name)
     if suffix not in formats:
         suggestion = suggest(suffix, formats) if suffix else ""
         raise UsageError(
-            f"{name}: nothing says what format it has{suggestion}; known suffixes: {', '.join(formats)}, "
+            f"{name}: its suffix names no format{suggestion}; known suffixes: {', '.join(formats)}, "
             f"each compressed or not ({', '.join(sources.PACKED_SUFFIXES)}){advice}"
         )
     return formats[suffix]
 
 
 def find_files(paths: Sequence[Path | str]) -> list[str]:
-    """Return the files that names and patterns stand for; a corpus table counts as a file."""
+    """Return the files that paths and patterns stand for; an analysed table counts as a file. Raises UsageError."""
     tables = {str(path) for path in paths if is_table(Path(path))}
     names_by_path = [_find_source_names(str(path)) if str(path) not in tables else [str(path)] for path in paths]
     return [name for names in names_by_path for name in names] or _find_source_names()
@@ -53,7 +56,7 @@ def _find_source_names(*patterns: str) -> list[str]:
 
 @contextmanager
 def open_file(name: str, file_format: str) -> Iterator[sources.OpenSource]:
-    """Open a file, decompressed unless it is Parquet."""
+    """Open a file for reading, decompressed unless it is Parquet. Raises UsageError."""
     source, *other_sources = sources.find_sources([name], format=_PARQUET if file_format == _PARQUET else "lines")
     if other_sources:
         raise UsageError(f"{name}: stands for {len(other_sources) + 1} files; name one")
@@ -62,14 +65,14 @@ def open_file(name: str, file_format: str) -> Iterator[sources.OpenSource]:
 
 
 def read_lines(name: str, encoding: str) -> Iterator[str]:
-    """Yield the lines of a file, without line feeds and the carriage returns before them."""
+    """Yield the lines of a file without line breaks."""
     with open_file(name, "lines") as opened:
         for line in sources.decode_lines(opened, encoding):
             yield line.removesuffix("\n").removesuffix("\r")
 
 
 def read_rows(name: str, file_format: str, column_names: Sequence[str], encoding: str) -> Iterator[Cells]:
-    """Yield the values of the named columns of each row."""
+    """Yield, for each row of a file, the values of the named columns. Raises UsageError or FormatError."""
     if file_format == _PARQUET:
         yield from _read_parquet_rows(name, column_names)
         return
@@ -78,7 +81,7 @@ def read_rows(name: str, file_format: str, column_names: Sequence[str], encoding
 
 
 def read_column_names(name: str, file_format: str, encoding: str) -> list[str]:
-    """Return the column names of a file; for JSONL, the keys of the first line."""
+    """Return the names of a file's columns; for JSONL, the keys of the first object."""
     if file_format == _PARQUET:
         with _open_parquet(name) as file:
             return [*file.schema_arrow.names]
@@ -89,7 +92,7 @@ def read_column_names(name: str, file_format: str, encoding: str) -> list[str]:
 
 
 def check_columns(name: str, column_names: Iterable[str], file_columns: Sequence[str]) -> None:
-    """Check that a file has each named column exactly once."""
+    """Raise UsageError if a file does not have each named column exactly once."""
     for column in column_names:
         if column not in file_columns:
             raise UsageError(_describe_missing_column(name, column, file_columns))
@@ -124,7 +127,7 @@ def _parse_record(name: str, number: int, line: str) -> Mapping[str, Any]:
 
 
 def _read_tsv_rows(name: str, lines: Iterable[str], column_names: Sequence[str]) -> Iterator[Cells]:
-    """Yield the columns that the header names; :func:`read_tab_pairs` reads files without a header."""
+    """Yield the values of the named columns of each row; the first line names the columns."""
     rows = enumerate(lines, 1)
     header = next(rows, (1, ""))[1].split("\t")
     check_columns(name, column_names, header)
@@ -137,14 +140,12 @@ def _read_tsv_rows(name: str, lines: Iterable[str], column_names: Sequence[str])
 
 def _select_cells(where: str, cells: Sequence[str], places: Sequence[int]) -> list[str]:
     if len(cells) <= max(places):
-        raise FormatError(
-            f"{where}: expected at least {max(places) + 1} columns with a tab between any two, found {len(cells)}"
-        )
+        raise FormatError(f"{where}: expected at least {max(places) + 1} columns separated by tabs, found {len(cells)}")
     return [cells[place] for place in places]
 
 
 def read_tab_pairs(name: str, encoding: str) -> Iterator[tuple[str, str]]:
-    """Yield the first two columns of each line of a file without header."""
+    """Yield the first two columns of each line of a TSV file without a header. Raises FormatError."""
     for number, line in enumerate(read_lines(name, encoding), 1):
         if line.strip():
             source, target = _select_cells(f"{name}, line {number}", line.split("\t"), (0, 1))
@@ -172,9 +173,9 @@ def _open_parquet(name: str) -> Iterator[Any]:
 
 
 def to_text(where: str, column: str, value: object) -> str:
-    """Return a value as text; None becomes an empty text."""
+    """Return a column's value as text; None becomes an empty text. Raises FormatError, which begins with *where*."""
     if isinstance(value, str):
         return value
     if value is None:
         return ""
-    raise FormatError(f"{where}: {column!r} holds no text, but {type(value).__name__}")
+    raise FormatError(f"{where}: {column!r} holds {type(value).__name__}; text is wanted")

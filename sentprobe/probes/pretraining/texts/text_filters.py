@@ -1,4 +1,4 @@
-"""Filters of training texts: tokenisation, lower case, and counts of omitted texts."""
+"""Tokenise training texts, convert them to lower case, and count those that are left out."""
 
 import re
 from collections import Counter
@@ -18,15 +18,16 @@ from sentprobe.probes.syntax.typography import restore_written_forms, straighten
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextOptions:
-    """Options for each text of any file."""
+    """The options for reading texts of all kinds."""
 
     tokenised: bool = False
-    """Whether texts already have spaces between all tokens."""
+    """Whether the tokens of the texts are separated by spaces already."""
     lower: bool = False
     longest: int = 50
+    """Maximum number of tokens of a sentence; longer sentences are left out."""
     encoding: str = "utf-8"
     punkt: Path | None = None
-    """Folder of Punkt's parameters, to split running text; None: NLTK's for English."""
+    """The folder of Punkt's parameters, which split running text into sentences; None: NLTK's for English."""
 
     def __post_init__(self) -> None:
         sources.check_encoding(self.encoding)
@@ -35,24 +36,24 @@ class TextOptions:
 DEFAULT_OPTIONS = TextOptions()
 
 MIN_ITEMS = 2
-"""One item to train on, and one to validate on."""
+"""Minimum number of items: one to train on, and one to validate on."""
 
 
 class TextFilter:
-    """Converter of texts to sentences, which counts the texts that it leaves out."""
+    """Converts texts to tokens, decides which are left out, and counts these."""
 
     def __init__(self, options: TextOptions) -> None:
         self.options = options
         self._counts: Counter[str] = Counter()
 
     def to_sentence(self, text: str, *, is_tokenised: bool = False) -> str:
-        """Return the tokens of a text (already separated if *is_tokenised*), with spaces between them.
+        """Return the tokens of a text, separated by spaces; if *is_tokenised*, they are separated already.
 
         >>> TextFilter(TextOptions(lower=True)).to_sentence("Don't  go.")
         "do n't go ."
         """
         words = text.split()
-        # A text with too many words is not tokenised, since it will be left out.
+        # A text with too many words is left out, so it need not be tokenised.
         is_tokenised = is_tokenised or self.options.tokenised
         if not is_tokenised and len(words) <= self.options.longest:
             words = tokenize(text)
@@ -60,12 +61,12 @@ class TextFilter:
         return line.lower() if self.options.lower else line
 
     def to_sentences(self, where: str, columns: Sequence[str], values: Sequence[object]) -> list[str]:
-        """Return the sentences in the columns of a row; *where* names the row in errors."""
-        pairs = zip(columns, values, strict=False)  # columns after the texts hold no text
+        """Return the tokens of the texts in a row; *where* names the row in error messages."""
+        pairs = zip(columns, values, strict=False)  # there may be further columns, which hold no text
         return [self.to_sentence(text_files.to_text(where, column, value)) for column, value in pairs]
 
     def is_kept(self, *sentences: str) -> bool:
-        """Return whether all *sentences* of an item are neither empty nor too long."""
+        """Return whether no sentence of an item is empty or too long; if one is, count the item as left out."""
         if not all(sentences):
             return self.count_omission("empty")
         if max(line.count(" ") for line in sentences) >= self.options.longest:
@@ -73,41 +74,42 @@ class TextFilter:
         return True
 
     def count_omission(self, reason: str) -> bool:
-        """Count an omission for a reason, a field of :class:`Omissions`; return False."""
+        """Count an item that is left out for a reason, the name of a field of :class:`Omissions`; return False."""
         self._counts[reason] += 1
         return False
 
     def summarize_omissions(self) -> Omissions:
-        """Return the numbers of omitted texts so far."""
+        """Return the numbers of items that were left out so far."""
         return Omissions(**self._counts)
 
 
 def check_enough(where: str, items: Sequence[object], noun: str, omitted: Omissions) -> None:
-    """Raise UsageError if fewer than MIN_ITEMS items were read."""
+    """Raise UsageError, which begins with *where*, if there are fewer than MIN_ITEMS items."""
     if len(items) >= MIN_ITEMS:
         return
     number = "only one" if items else "no"
     reason = f" ({omitted})" if omitted.total else ""
     raise UsageError(
         f"{where}: has {number} {noun} to learn from{reason}; at least {MIN_ITEMS} are needed, "
-        "one of them to validate on"
+        "one of them for validation"
     )
 
 
 _CLOSING_MARKS = "])}>\"'»”’"
-"""Marks that may follow the final full stop of a sentence."""
+"""Punctuation marks that may follow the full stop at the end of a sentence."""
 _NEIGHBOUR_WORD = "a"
-"""One-token word that is put before and after a word, so that the word is neither first nor last."""
+"""A word that is put before and after another word, so that this is tokenised as neither first nor last."""
 _MAX_CACHED_LENGTH = 100
 
 _JOINING = re.compile("[\u00a0\u00ad\u2007\u2009\u200a\u200b\u202f\u2060\ufeff]")
-"""Characters that become a space or are removed when typographic marks are replaced by ASCII."""
+"""Characters that are removed, or become a space, when typographic marks are replaced by ASCII."""
 
 
 def tokenize(text: str) -> list[str]:
-    """Return the tokens of a sentence, with its original marks: word by word, 40 times as fast as NLTK on sentences.
+    """Return the tokens of a sentence as NLTK splits it, with the original typographic marks.
 
-    Between the first word and the last (with closing marks), no pattern of NLTK reaches beyond a word and its spaces.
+    Words are tokenised one by one and cached, which is 40 times as fast as NLTK on whole sentences. The result is the
+    same, since no pattern of NLTK matches beyond a word, except at the start and the end of a sentence.
 
     >>> tokenize("“It isn’t late,” he said.")
     ['“', 'It', 'is', 'n’t', 'late', ',', '”', 'he', 'said', '.']
@@ -124,7 +126,7 @@ def tokenize(text: str) -> list[str]:
 
 
 def _find_last_word(words: list[str]) -> int:
-    """Return the index of the last word that is not only closing marks; 0 if all words after the first are."""
+    """Return the index of the last word that does not consist of closing marks; 0 if there is none after the first."""
     places = range(len(words) - 1, 0, -1)
     return next((place for place in places if straighten_word(words[place]).strip(_CLOSING_MARKS)), 0)
 
@@ -146,7 +148,7 @@ def _tokenize_inner_word(word: str) -> tuple[str, ...]:
 
 
 def _is_contraction(word: str) -> bool:
-    """Return whether a word of letters is two tokens, as *cannot* is."""
+    """Return whether NLTK splits a word of letters into two tokens, as *cannot*."""
     from nltk.tokenize.destructive import NLTKWordTokenizer
 
     return any(pattern.search(f"{word} ") for pattern in NLTKWordTokenizer.CONTRACTIONS2)

@@ -1,4 +1,4 @@
-"""TMX, the exchange format of translation memories; entities, which can expand to gigabytes, are refused."""
+"""Read TMX, the exchange format of translation memories; XML entities, which can expand to gigabytes, are refused."""
 
 import codecs
 import re
@@ -11,26 +11,28 @@ from sentprobe.probes.pretraining.texts.text_files import open_file
 from sentprobe.probes.pretraining.texts.text_filters import TextFilter
 
 _MARKUP_REPLACEMENTS = {"bpt": "", "ept": "", "ph": " ", "it": " ", "ut": " "}
-"""Elements with markup of another format, and their replacements: *ph* may separate words."""
+"""Elements that contain markup of another format, and the text that replaces each; some separate words."""
 _LANGUAGE_ATTRIBUTE = "{http://www.w3.org/XML/1998/namespace}lang"
 
 _ANY_LANGUAGE = "*all*"
-"""Value of the source language in a file whose units have different source languages."""
+"""The source language that a file states if its units have different source languages."""
 _DECLARATION = re.compile(rb"""[^<]{0,3}<\?xml[^>]*?\sencoding\s*=\s*["']([^"'>]*)["']""")
-"""The declaration of an XML file, after a byte-order mark."""
+"""The declaration of an XML file's encoding, which may follow a byte-order mark."""
 _DECLARATION_BYTES = 1024
 
 _PARSER_ENCODINGS = {"utf-8", "utf-16", "iso-8859-1", "us-ascii"}
-"""Encodings that the XML parser decodes itself."""
+"""Encodings that the XML parser can decode."""
 _DOMAIN_ENCODINGS = {"idna", "punycode"}
-"""Codecs of domain names, which cannot decode a whole file."""
+"""Python's codecs for domain names, which cannot decode a file."""
 
 
 def read_tmx_pairs(name: str, languages: Sequence[str] | None, text_filter: TextFilter) -> Iterator[tuple[str, str]]:
-    """Yield the segments of two languages; units that lack a segment are counted as omitted.
+    """Yield pairs of a text and its translation; units that lack a language are counted as left out.
 
-    By default, *languages* are the file's source language and its only other language. ``en`` matches all kinds of
-    English, such as ``en-US``.
+    - languages: the two languages, of which ``en`` stands for all kinds of English, such as ``en-US``. None: the file's
+      source language, and its only other language
+
+    Raises UsageError or FormatError.
     """
     chosen_languages = languages
     seen_languages: dict[str, None] = {}
@@ -64,8 +66,8 @@ def _choose_languages(name: str, source: str, languages: Sequence[str]) -> Seque
     other_languages = [language for language in languages if language != source_language]
     if len(other_languages) > 1:
         raise UsageError(
-            f"{name}: has more than two languages ({', '.join(languages)}); name two "
-            f"of them, such as {source_language} and {other_languages[0]} (--column, twice)"
+            f"{name}: has more than two languages ({', '.join(languages)}); name two of them by "
+            f"--column {source_language} --column {other_languages[0]}"
         )
     return source_language, *other_languages
 
@@ -102,7 +104,7 @@ def _read_units(name: str) -> Iterator[tuple[str, dict[str, str]]]:
 
 
 class _DecodedXml:
-    """The content of an XML file: text if Python has to decode it, otherwise bytes."""
+    """The content of an XML file: bytes, or text in an encoding that the XML parser cannot decode."""
 
     def __init__(self, stream: IO[bytes]) -> None:
         self._stream = stream
@@ -119,14 +121,14 @@ class _DecodedXml:
 
 
 def _make_decoder(start: bytes) -> codecs.IncrementalDecoder | None:
-    """Return the decoder of the declared encoding, or raise LookupError; None: the XML parser decodes it."""
+    """Return a decoder of the declared encoding; None: the XML parser decodes it. Raises LookupError if unknown."""
     declaration = _DECLARATION.match(start.replace(b"\0", b""))
     encoding = declaration[1].decode("latin-1") if declaration else "utf-8"
     if encoding.lower() in _PARSER_ENCODINGS:
         return None
     if not encoding.isprintable() or encoding.lower() in _DOMAIN_ENCODINGS:
         raise LookupError(f"{encoding!r} is not a text encoding")
-    "<".encode(encoding)  # refuses codecs that are not of text, such as hex
+    "<".encode(encoding)  # raises LookupError for codecs that do not encode text, such as hex
     return codecs.getincrementaldecoder(encoding)()
 
 

@@ -9,7 +9,7 @@ from sentprobe.probes.dataset import Split
 from sentprobe.probes.encoders.protocol import Baseline, Encoder
 from sentprobe.probes.encoders.resolve import EncoderSource, bind_to_sentence_order, build_encoders
 from sentprobe.probes.results.result import Condition, Result
-from sentprobe.probes.runs.execution import finished_runs, missing_jobs
+from sentprobe.probes.runs.execution import missing_jobs, result_recipes
 from sentprobe.probes.runs.execution.task import Task, make_tasks
 from sentprobe.probes.runs.execution.word_source import make_word_source
 from sentprobe.probes.runs.request.settings import Run, RunRequest
@@ -70,7 +70,7 @@ def plan_missing(
 ) -> Plan:
     """Return the missing seeds in the draw *run*, if there are results: by recipe if it is known, else by data."""
     preset, words, targets = request.preset, request.probe_vectors, request.targets.replace_seed(run.seed)
-    requests = finished_runs.find_requests(targets, encoders, run=run, preset=preset, words=words)
+    requests = result_recipes.find_requests(targets, encoders, run=run, preset=preset, words=words)
     if requests:
         return {
             (request.encoder, request.task.name): missing_jobs.find_missing_seeds(stored, request.conditions, run=run)

@@ -178,7 +178,7 @@ def _train_encoder(
     prepared = objectives.prepare(plan.kind, texts, model, plan.options)
     reporter.advance()
     training_store = loop.TrainingStore(plan.out, identity, save, partial(_write_validation, plan))
-    state = loop.train(prepared, plan.settings, training_store, at_point=score_point, reporter=reporter)
+    state = loop.train(prepared, plan.settings, training_store, probe_model=score_point, reporter=reporter)
     return TrainingReport(plan.out, state, state.find_end_reason(plan.settings.limits), was_finished=False)
 
 

@@ -71,7 +71,7 @@ def test_clear(encoder: str | None, older_than: float | None, left: list[str], t
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("frist", r"'frist' is not in the cache \(did you mean 'first'\?\); in it: alias, first"),
+        ("frist", r"'frist' is not in the cache \(did you mean 'first'\?\); it has: alias, first"),
         ("", "encoder '' is not in the cache"),
         ("1" * 7, "'1111111' is not in the cache"),
     ],

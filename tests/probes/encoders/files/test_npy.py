@@ -61,7 +61,7 @@ def test_a_run_takes_them_in_the_order_of_the_datasets(tmp_path: Path, command: 
         for out, spec in runs.items()
     }
     assert [code for code, _, _ in message.values()] == [0, 0]
-    assert "does not say of which sentences its vectors are: taken as those of" in "".join(message["second"][1:])
+    assert "does not say which sentences its vectors belong to: the" in "".join(message["second"][1:])
     first, second = ({r.task: r.scores for r in read_results(tmp_path / out).records} for out in runs)
     assert first == second
 
@@ -112,7 +112,7 @@ BAD: list[tuple[Callable[[Path], object], str]] = [
     (save_array(np.array([[{}]], dtype=object)), "Object arrays cannot be loaded"),
     (lambda path: path.write_bytes(b"text"), "cannot"),
     (lambda path: path.write_bytes(b""), "No data left in file"),
-    (archive, "one array is wanted (format=npz)"),
+    (archive, "one array is wanted (or use format=npz)"),
 ]
 
 
@@ -130,5 +130,5 @@ def test_refused(tmp_path: Path, write: Callable[[Path], object], message: str) 
 def test_without_a_dataset_nothing_says_whose_they_are(tmp_path: Path) -> None:
     np.save(tmp_path / "v.npy", ROWS)
     encoder = make_encoder(f"file:{tmp_path / 'v.npy'}")
-    with pytest.raises(VectorFileError, match=r"there are no sentences .*\?sentences=FILE"):
+    with pytest.raises(VectorFileError, match=r"has vectors without sentences; .*\?sentences=FILE"):
         encoder.encode(["a"])

@@ -215,9 +215,9 @@ def test_by_row(tmp_path: Path, without_sentences: Callable[..., Path]) -> None:
 
 
 LISTS: list[tuple[dict[str, list[str]], str, str]] = [
-    ({}, "the man\n", "1 sentences for the 3 of"),
+    ({}, "the man\n", "1 sentences for the 3 vectors of"),
     ({"ids": ["a", "b", "c"]}, "a\tthe man\n", "no sentence for the id 'b' of"),
-    ({"ids": ["a", "b", "c"]}, "a the man\n", "line 1: id and sentence are wanted, with a tab"),
+    ({"ids": ["a", "b", "c"]}, "a the man\n", "line 1: an id, a tab and a sentence are wanted"),
 ]
 
 
@@ -238,7 +238,7 @@ def test_list_of_sentences_is_not_there(without_sentences: Callable[..., Path]) 
     path = without_sentences()
     with pytest.raises(UsageError, match=r"none.txt: cannot read it: No such file"):
         make_encoder(f"file:{path}?sentences=none.txt", seed=0)
-    with pytest.raises(VectorFileError, match=r"there are no sentences .*\?sentences=FILE"):
+    with pytest.raises(VectorFileError, match=r"has vectors without sentences; .*\?sentences=FILE"):
         make_encoder(f"file:{path}", seed=0)
 
 

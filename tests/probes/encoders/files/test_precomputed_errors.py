@@ -41,7 +41,7 @@ def test_a_missing_sentence_is_named(tmp_path: Path) -> None:
     with pytest.raises(EncoderError) as caught:
         encoder.encode([TEXTS[0], "a doctor", "a lawyer"])
     assert str(caught.value) == (
-        f"{tmp_path / 'v.npz'} has no vector for the sentence 'a doctor' (2 of 3 sentences asked for are missing)"
+        f"{tmp_path / 'v.npz'} has no vector for the sentence 'a doctor' (2 of 3 requested sentences are missing)"
     )
 
 
@@ -73,7 +73,7 @@ ONE = np.ones((2, 2), dtype=np.float32)
 NAN = np.array([[1.0], [np.nan]])
 
 BAD: list[tuple[str, Callable[[Path], object], str]] = [
-    (".npz", npz(vector=ONE), "there is no array 'vectors'; it has: vector"),
+    (".npz", npz(vector=ONE), "there is no array 'vectors'; its arrays: vector"),
     (".npz", npz(vectors=ONE, sentences=["a"]), "1 sentences for 2 vectors"),
     (".npz", npz(vectors=ONE, ids=["a", "b", "c"]), "3 ids for 2 vectors"),
     (".npz", npz(vectors=ONE[0], sentences=["a", "b"]), "vectors of shape (2,)"),
@@ -95,7 +95,7 @@ BAD: list[tuple[str, Callable[[Path], object], str]] = [
     (".safetensors", tensors({"vectors": ONE}, {"sentences": "a"}), "metadata 'sentences': a JSON"),
     (".safetensors", tensors({"vectors": ONE}, {"ids": "[1]"}), "metadata 'ids': a JSON list"),
     (".safetensors", raw(b"nothing"), "deserializing header"),
-    (".parquet", table(sentence=["a"]), "there is no column 'vector'; it has: sentence"),
+    (".parquet", table(sentence=["a"]), "there is no column 'vector'; its columns: sentence"),
     (".parquet", table(vector=[1.0]), "column 'vector' is double; lists of numbers are wanted"),
     (".parquet", table(vector=[[1.0], [1.0, 2.0]]), "lists of several lengths"),
     (".parquet", table(vector=[[1.0], None]), "missing values"),
@@ -157,15 +157,15 @@ def test_a_directory_is_not_a_file(tmp_path: Path, suffix: str) -> None:
 def test_unknown_format() -> None:
     with pytest.raises(UsageError, match=r"there is no format of sentence vectors 'npq' .*did you mean 'np[yz]'"):
         find_format(Path("v"), "npq")
-    with pytest.raises(UsageError, match=r"v.csv: the suffix '.csv' says no format"):
+    with pytest.raises(UsageError, match=r"v.csv: '.csv' is not the suffix of a format"):
         make_encoder("file:v.csv", seed=0)
     assert find_format(Path("v.csv"), "lookup") is VectorFormat.LOOKUP
 
 
 NOT_WRITTEN: list[tuple[str, tuple[str, ...], NDArray[Any], str]] = [
     (".npz", ("a",), ROWS, "1 sentences for 3 vectors"),
-    (".npz", ("a", "b", "c\0"), ROWS, "one of the sentences ends in a zero"),
-    (".txt", ("a", "b", "c\td"), ROWS, "'c\\td' has a tab or an end of line in it"),
+    (".npz", ("a", "b", "c\0"), ROWS, "a sentence ends in a null character"),
+    (".txt", ("a", "b", "c\td"), ROWS, "'c\\td' contains a tab or a line break"),
     (".txt", ("a", "b", "c"), ROWS + np.float32(np.inf), "not finite"),
     (".parquet", ("a", "b", "c"), np.ones((3, 2), int), "floating point is wanted"),
 ]

@@ -300,7 +300,7 @@ BAD_FASTTEXT: list[tuple[Callable[[bytes], bytes], str]] = [
     (lambda c: replace_bytes(c, 72, b"\x02\0\0\0"), "a fastText classifier"),
     (lambda c: replace_bytes(c, 64, b"\xff\xff\xff\x7f"), "cut off in its vocabulary"),
     (lambda c: replace_bytes(c, _vectors_at(c) - 17, b"\x01"), "a quantised fastText model"),
-    (lambda c: replace_bytes(c, _vectors_at(c) - 16, bytes(8)), "says 0 vectors of width 4"),
+    (lambda c: replace_bytes(c, _vectors_at(c) - 16, bytes(8)), "declares 0 vectors of width 4"),
     (lambda c: replace_bytes(c, _vectors_at(c) - 16, b"\xff" * 7), "cut off in its vectors"),
     (lambda c: replace_bytes(c, _vectors_at(c), b"\0\0\xc0\x7f" * 4 * 60), "is not finite"),
     (lambda c: replace_bytes(c, 8, b"\x03\0\0\0"), "not a fastText model that gensim reads, or damaged"),

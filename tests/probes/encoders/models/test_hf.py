@@ -296,7 +296,7 @@ def test_half_of_a_cached_model_is_none(bert: Path, tmp_path: Path, monkeypatch:
     monkeypatch.setenv("SENTENCE_TRANSFORMERS_HOME", str(tmp_path))
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     monkeypatch.setattr("huggingface_hub.constants.ENDPOINT", "http://127.0.0.1:9")
-    with pytest.raises(EncoderError, match="cannot load the model some/model: it is no directory"):
+    with pytest.raises(EncoderError, match="cannot load the model some/model: it is neither a directory"):
         load("hf:some/model")
 
 
@@ -315,10 +315,10 @@ REFUSED: list[tuple[str, str]] = [
     ("pool=agent,agent", "pooling 'agent' is asked for twice"),
     ("pool=object", "option pool=object: one of cls, mean"),
     ("pool=patient&absent=agent", "option absent=agent: one of cls, mean, max, last is wanted"),
-    ("pool=verb&table=no-such", "option table=no-such: no table of an analysed corpus (probe analyze makes one)"),
-    ("table=a&lexicon=b", "option lexicon= is of the grammar; leave it out beside table="),
+    ("pool=verb&table=no-such", "option table=no-such: not an analysed table, as probe analyze writes it"),
+    ("table=a&lexicon=b", "option lexicon= is for the grammar; leave it out with table="),
     ("lexicon=no-such.toml", "no-such.toml: cannot read the lexicon"),
-    ("prompt=x", "option prompt=x: {sentence} is wanted in it, once"),
+    ("prompt=x", "option prompt=x: it must contain {sentence} once"),
     ("chat=yes", "has no chat template"),
     ("pool=eos&name=x", "option pool=eos: the tokenizer of"),
     ("part=attention&layer=0", "option layer=0: the model has the layers 1 to 2, or counted from the end -1 to -2"),
@@ -395,7 +395,7 @@ def test_a_hub_that_does_not_answer(kind: str, tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(model_loading, "HUB_TIMEOUT", 0.1)
     monkeypatch.setattr(model_loading, "_find_on_hub", lambda *_, **__: ended.wait())
     monkeypatch.setenv("SENTENCE_TRANSFORMERS_HOME", str(tmp_path))
-    with pytest.raises(UsageError, match=r"cannot load .*no-such: .* from there: no answer within 0\.1 seconds"):
+    with pytest.raises(UsageError, match=r"cannot load .*no-such: .* be downloaded: no answer within 0\.1 seconds"):
         make_encoders(f"{kind}:no-such")
     ended.set()
 
@@ -409,7 +409,7 @@ def test_long_sentences_are_noted(bert: Path) -> None:
     encoder = load(f"hf:{bert}?max_length=4")
     encoder.encode(["a b"])
     assert get_capabilities(encoder).notes == (
-        "1 sentences have 4 tokens or more, and what is beyond was not read: 'a b'",
+        "1 sentences have 4 tokens or more; later tokens were not read, as in 'a b'",
     )
     assert get_capabilities(load(f"hf:{bert}")).notes == ()
     texts = ["a b", "abc", "abcd"]  # of 4, 5 and 6 tokens: one is before, and one after

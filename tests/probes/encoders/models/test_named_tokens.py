@@ -209,7 +209,7 @@ def test_a_sentence_without_the_token(gpt2: Path, options: str, texts: list[str]
     whole = load(f"hf:{gpt2}?{options.replace('verb', 'max').replace('patient', 'max')}")
     np.testing.assert_array_equal(encoder.encode(texts[-1:]), whole.encode(texts[-1:]))
     name = encoder.place.pool
-    assert f"1 sentence without {name}, read as max: {texts[-1]!r}" in get_capabilities(encoder).notes
+    assert f"1 sentence without {name}, pooled by max instead, such as {texts[-1]!r}" in get_capabilities(encoder).notes
 
 
 def test_a_sentence_that_is_not_in_the_table(gpt2: Path, tmp_path: Path) -> None:
@@ -240,6 +240,6 @@ def test_names_and_fingerprints(gpt2: Path, tmp_path: Path) -> None:
 
 def test_a_tokenizer_without_places(gpt2: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("transformers.PreTrainedTokenizerFast.is_fast", False)
-    with pytest.raises(EncoderError, match="has no place in the text of each token"):
+    with pytest.raises(EncoderError, match="does not report the place of each token"):
         load(f"hf:{gpt2}?pool=verb")
     assert load(f"hf:{gpt2}?pool=mean").encode(["a"]).shape == (1, 16)

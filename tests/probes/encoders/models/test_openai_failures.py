@@ -117,7 +117,7 @@ LASTING: list[tuple[Reply, str, int]] = [
     (Reply(reset=True), "(after 3 tries)", 3),
     (Reply(make_right_answer({"model": "m", "input": TEXTS}), cut=9), "(after 3 tries)", 3),
     (Reply(status=307, headers={"Location": "http://127.0.0.1:9/v1"}),
-     "redirects to http://127.0.0.1:9/v1, which is not followed: give it as base_url", 1),
+     "redirects to http://127.0.0.1:9/v1, and redirects are not followed: use that address as base_url", 1),
     (Reply(status=301), "answers 301 Moved Permanently", 1),
 ]  # fmt: skip
 
@@ -170,7 +170,7 @@ def test_longer_answer_than_the_request_can_need(server: Server, monkeypatch: py
     server.replies = [reply]
     tracemalloc.start()
     try:
-        with pytest.raises(EncoderError, match="answer is longer than 6,120 bytes, the most that this request can"):
+        with pytest.raises(EncoderError, match="answer is longer than 6,120 bytes, the maximum for this request"):
             client(server, "dim=32").encode(TEXTS)
         assert tracemalloc.get_traced_memory()[1] < 5_000_000
     finally:
@@ -232,9 +232,9 @@ WRONG: list[tuple[Any, str]] = [
     ({"data": [{"index": 0}, {"index": 1}]}, "it has no list of embeddings"),
     (rows([1.0]), "it has 1 embeddings for 2 sentences"),
     (rows([1.0], [2.0], [3.0]), "it has 3 embeddings for 2 sentences"),
-    (rows([1.0], [2.0], index=0), "its indices are not each of 0 to 1 once"),
+    (rows([1.0], [2.0], index=0), "its indices are not the numbers from 0 to 1"),
     (rows([1.0], [2.0], index=[]), "it has no list of embeddings"),
-    (rows([1.0], [2.0], index=None), "its indices are not each of 0 to 1 once"),
+    (rows([1.0], [2.0], index=None), "its indices are not the numbers from 0 to 1"),
     (rows([1.0], [2.0, 3.0]), "the server's answer is not as wanted: "),
     (rows([1.0], None), "the server's answer is not as wanted: "),
     (rows([], []), "returned an array of shape (2, 0)"),

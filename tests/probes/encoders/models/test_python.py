@@ -205,7 +205,7 @@ BAD_SPECS: list[tuple[str, type[SentprobeError], str]] = [
     ("python:mine:model.encod", UsageError, "Model has no attribute 'encod' (did you mean 'encode'"),
     ("python:mine:number", EncoderError, "number is neither a function nor an object with encode"),
     ("python:mine", EncoderError, "has no function encode or batcher; name one, as in python:mine:"),
-    ("python:mine:Needs", EncoderError, "making a Needs without arguments raised TypeError: "),
+    ("python:mine:Needs", EncoderError, "calling Needs() without arguments raised TypeError: "),
     ("python:broken", EncoderError, "importing broken raised SyntaxError: "),
     ("python:needing", EncoderError, "importing needing raised ModuleNotFoundError: No module nam"),
     ("python:leaving", EncoderError, "importing leaving raised SystemExit: 2"),

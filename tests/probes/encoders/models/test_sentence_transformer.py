@@ -176,7 +176,7 @@ def test_escapes_in_a_spec(model: Path) -> None:
 
 REFUSED: list[tuple[str, str]] = [
     ("prompt=query", "'query' is the name of a prompt of this model: write prompt_name=query"),
-    ("prompt=x&prompt_name=query", "give one of the options prompt and prompt_name"),
+    ("prompt=x&prompt_name=query", "use only one of the options prompt and prompt_name"),
     ("prompt_name=qeury", "no prompt named 'qeury' (did you mean 'query'?); its prompts: query"),
     ("dim=17", "option dim=17: the model's vectors have 16 numbers"),
     ("dim=0", "option dim=0: a whole number from 1 is wanted"),
@@ -221,7 +221,7 @@ def test_transformers_part_of_a_cached_model_is_not_the_model(
     (actual / "modules.json").unlink()
     monkeypatch.setenv("SENTENCE_TRANSFORMERS_HOME", str(tmp_path))
     unreachable(monkeypatch)
-    with pytest.raises(EncoderError, match="not in the local cache"):
+    with pytest.raises(EncoderError, match="nor in the local cache"):
         load(Path("some/model"))
 
 
@@ -244,8 +244,8 @@ def test_hub_is_out_of_reach(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(EncoderError) as caught:
         load(Path("no-such/model"))
     assert str(caught.value).startswith(
-        "cannot load the model no-such/model: it is no directory, not in the local cache of the "
-        "Hugging Face hub, and cannot be had from there: "
+        "cannot load the model no-such/model: it is neither a directory nor in the local cache of the "
+        "Hugging Face hub, and cannot be downloaded: "
     )
     assert "\n" not in str(caught.value)
 
@@ -267,7 +267,7 @@ def test_code_of_a_model_is_not_run(model: Path, tmp_path: Path) -> None:
     modules[-1]["type"] = "mine.Module"
     (path / "modules.json").write_text(json.dumps(modules))
     (path / "mine.py").write_text("raise SystemExit('this was run')")
-    with pytest.raises(EncoderError, match=r"code of its own to be run \(mine.Module\)"):
+    with pytest.raises(EncoderError, match=r"it needs its own code \(mine.Module\)"):
         load(path)
 
 

@@ -160,10 +160,10 @@ def _pickled(make: Callable[[Path], object], dump: Callable[..., None]) -> Calla
 
 
 UNPICKLING = (
-    r"infersent1.pkl: only unpickling reads this, which may run code that is in it; where you "
-    r"trust it, convert it: beside their models.py, python -c .*weights_only=False.*state_dict"
+    r"infersent1.pkl: a pickle, which may contain code that runs when it is read; "
+    r"if you trust it, convert it: beside their models.py, python -c .*weights_only=False.*state_dict"
 )
-NO_DICTIONARY = "no PyTorch state dictionary, or a damaged one"
+NO_DICTIONARY = "not a PyTorch state dictionary, or damaged"
 BAD: list[tuple[str, Callable[[Path, Path], object], str]] = [
     ("code", _pickled(pm.Hostile, torch.save), UNPICKLING),
     ("code in a pickle", _pickled(pm.Hostile, pickle.dump), NO_DICTIONARY),
@@ -172,23 +172,23 @@ BAD: list[tuple[str, Callable[[Path, Path], object], str]] = [
     ("empty", lambda model, _: model.write_bytes(b""), NO_DICTIONARY),
     ("text", lambda model, _: model.write_text("the 0.1 0.2\n"), NO_DICTIONARY),
     ("a list", _save(lambda _: [1]), "a list; a state dictionary is wanted"),
-    ("none", _save(lambda _: {}), "there is no enc_lstm.weight_ih_l0, no enc_lstm.weight_hh_l0,"),
-    ("another", _set("weight_ih_l1", torch.ones(2)), "there is enc_lstm.weight_ih_l1 in this file"),
-    ("a number", _set("bias_hh_l0", 3), "enc_lstm.bias_hh_l0 is no dense tensor"),
+    ("none", _save(lambda _: {}), "this file lacks enc_lstm.weight_ih_l0, enc_lstm.weight_hh_l0,"),
+    ("another", _set("weight_ih_l1", torch.ones(2)), "this file has enc_lstm.weight_ih_l1"),
+    ("a number", _set("bias_hh_l0", 3), "enc_lstm.bias_hh_l0 is not a dense tensor"),
     ("integers", _set("bias_hh_l0", torch.ones(12).int()), r"is torch.int32 of shape \(12,\)"),
     ("no numbers", _set("bias_hh_l0", torch.ones(0)), r"is torch.float32 of shape \(0,\)"),
-    ("short", _set("bias_hh_l0", torch.ones(8)), r"is of shape \(8,\); \(12,\) is wanted, going"),
-    ("flat", _set("weight_hh_l0", torch.ones(36)), r"weight_hh_l0 is of shape \(36,\)"),
-    ("a scalar", _set("weight_hh_l0", torch.tensor(1.0)), r"weight_hh_l0 is of shape \(\)"),
-    ("vast", _set("bias_hh_l0", torch.ones(1).expand(10**12)), "say more numbers than the file"),
+    ("short", _set("bias_hh_l0", torch.ones(8)), r"has the shape \(8,\); the other arrays require \(12,\)"),
+    ("flat", _set("weight_hh_l0", torch.ones(36)), r"weight_hh_l0 has the shape \(36,\)"),
+    ("a scalar", _set("weight_hh_l0", torch.tensor(1.0)), r"weight_hh_l0 has the shape \(\)"),
+    ("vast", _set("bias_hh_l0", torch.ones(1).expand(10**12)), "declare more numbers than the file"),
     ("infinite", _set("bias_hh_l0", torch.full((12,), torch.inf)), "has numbers that are not"),
-    ("wide", _set("weight_ih_l0", torch.ones(12, 7)), r"_l0_reverse is of shape \(12, 5\)"),
+    ("wide", _set("weight_ih_l0", torch.ones(12, 7)), r"_l0_reverse has the shape \(12, 5\)"),
     ("no vectors", lambda _, vectors: vectors.unlink(), "words.txt: cannot read the word vectors"),
     ("no model", lambda model, _: model.unlink(), "infersent1.pkl: cannot read the weights"),
     (
         "narrow",
         lambda _, vectors: vectors.write_text("the 1 2\n<s> 1 2\n"),
-        "words.txt: vectors of width 2; .*infersent1.pkl wants 5",
+        "words.txt: vectors of width 2; .*infersent1.pkl needs 5",
     ),
 ]  # fmt: skip
 

@@ -131,7 +131,7 @@ def test_a_table_of_objects_is_refused_and_the_sentence_says_what_converts_it(fo
     copied_folder = pm.copy_folder(folder, tmp_path / "other")
     objects(copied_folder, "utable.npy")
     objects(copied_folder, "btable.npy")
-    with pytest.raises(SentprobeError, match=r"utable.npy: only unpickling reads this") as caught:
+    with pytest.raises(SentprobeError, match=r"utable.npy: a pickle, which may") as caught:
         encoder(copied_folder)
     code = str(caught.value).partition('python -c "')[2].removesuffix('"')
     subprocess.run([sys.executable, "-c", code], cwd=copied_folder, check=True)
@@ -164,22 +164,22 @@ BAD: list[tuple[str, Callable[[Path], object], str]] = [
     ("no table", lambda f: (f / TABLE).unlink(), "btable.npy: cannot read the weights: No such"),
     ("not UTF-8", lambda f: (f / WORDS).write_bytes(b"a\n\xff\n"), "dictionary.txt, line 2"),
     ("no UNK", lambda f: (f / WORDS).write_text("a\n"), "there is no UNK among the words"),
-    ("few words", lambda f: (f / WORDS).write_text("UNK\na\n"), r"\(2, 5\) is wanted by dictionary"),
-    ("a pickle", _hostile, "bi_skip.npz: no npz file of arrays, or a damaged one"),
-    ("cut off", lambda f: pm.truncate_file(f / BI), "bi_skip.npz: no npz file of arrays"),
-    ("cut table", lambda f: pm.truncate_file(f / TABLE), "btable.npy: no npy file with one array"),
-    ("text", lambda f: (f / TABLE).write_text("the 1 2"), "btable.npy: no npy file with one"),
-    ("one array", lambda f: shutil.copy(f / TABLE, f / BI), "bi_skip.npz: no npz file of arrays"),
-    ("missing", _npz(encoder_r_U=None), "bi_skip.npz: there is no encoder_r_U in this"),
-    ("shape", _npz(encoder_b=np.ones(3)), r"encoder_b is of shape \(3,\); \(4,\) is wanted"),
-    ("flat", _npz(encoder_Wx=np.ones(3)), r"encoder_Wx is of shape \(3,\); a matrix is wanted"),
-    ("whole numbers", _npz(encoder_b=np.ones(4, int)), "encoder_b is no array of floating"),
-    ("texts", _npz(encoder_b=np.array(["a"])), "encoder_b is no array of floating point numbers"),
-    ("nothing", _npz(encoder_b=np.ones(0)), "encoder_b is no array of floating point numbers"),
+    ("few words", lambda f: (f / WORDS).write_text("UNK\na\n"), r"\(2, 5\) is wanted for dictionary"),
+    ("a pickle", _hostile, "bi_skip.npz: not an npz file of arrays, or damaged"),
+    ("cut off", lambda f: pm.truncate_file(f / BI), "bi_skip.npz: not an npz file of arrays"),
+    ("cut table", lambda f: pm.truncate_file(f / TABLE), "btable.npy: not an npy file with one array"),
+    ("text", lambda f: (f / TABLE).write_text("the 1 2"), "btable.npy: not an npy file with one"),
+    ("one array", lambda f: shutil.copy(f / TABLE, f / BI), "bi_skip.npz: not an npz file of arrays"),
+    ("missing", _npz(encoder_r_U=None), "bi_skip.npz: this file lacks encoder_r_U"),
+    ("shape", _npz(encoder_b=np.ones(3)), r"encoder_b has the shape \(3,\); the other arrays require \(4,\)"),
+    ("flat", _npz(encoder_Wx=np.ones(3)), r"encoder_Wx has the shape \(3,\); a matrix is wanted"),
+    ("whole numbers", _npz(encoder_b=np.ones(4, int)), "encoder_b is not an array of floating"),
+    ("texts", _npz(encoder_b=np.array(["a"])), "encoder_b is not an array of floating-point numbers"),
+    ("nothing", _npz(encoder_b=np.ones(0)), "encoder_b is not an array of floating-point numbers"),
     ("infinite", _npz(encoder_b=np.full(4, np.nan)), "encoder_b has numbers that are not finite"),
-    ("flat table", _npy(np.ones(3)), r"btable.npy: float64 of shape \(3,\); floating point"),
-    ("numbers", _npy(np.ones((12, 5), int)), r"btable.npy: int64 of shape \(12, 5\); floating"),
-    ("narrow", _npy(np.ones((12, 4))), r"of shape \(12, 4\); \(12, 5\) is wanted by dictionary"),
+    ("flat table", _npy(np.ones(3)), r"btable.npy: float64 of shape \(3,\); floats"),
+    ("numbers", _npy(np.ones((12, 5), int)), r"btable.npy: int64 of shape \(12, 5\); floats"),
+    ("narrow", _npy(np.ones((12, 4))), r"of shape \(12, 4\); \(12, 5\) is wanted for dictionary"),
 ]
 
 
@@ -198,8 +198,8 @@ def test_nothing_is_unpickled(folder: Path, tmp_path: Path) -> None:
     mark = tmp_path / "ran"
     hostile = np.array([pm.Hostile(mark)], dtype=object)
     for name, damage, message in (
-        ("a", _npz(encoder_W=hostile), r"bi_skip.npz: only unpickling reads this, .*encoder_W"),
-        ("b", lambda f: np.save(f / TABLE, hostile), r"btable.npy: only unpickling reads this"),
+        ("a", _npz(encoder_W=hostile), r"bi_skip.npz: a pickle, .*encoder_W"),
+        ("b", lambda f: np.save(f / TABLE, hostile), r"btable.npy: a pickle, which may"),
     ):
         copied_folder = pm.copy_folder(folder, tmp_path / name)
         damage(copied_folder)

@@ -74,8 +74,8 @@ def test_words_are_read_in_lower_case_where_that_is_wanted() -> None:
     ("words", "message"),
     [
         (("a", "b", "a"), "the word 'a' is in the vocabulary twice"),
-        (("a", "b c"), "'b c' is no word"),
-        (("",), "'' is no word"),
+        (("a", "b c"), "'b c' is not a word"),
+        (("",), "'' is not a word"),
     ],
 )
 def test_no_vocabulary(words: tuple[str, ...], message: str) -> None:
@@ -94,7 +94,7 @@ def test_word_vectors_of_a_file(tmp_path: Path) -> None:
 
 
 def test_word_vectors_that_do_not_fit(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="word vectors of width 5; the model's are 3 wide"):
+    with pytest.raises(UsageError, match="word vectors of width 5; those of the model have 3"):
         tiny_sentence_model("lstm", vectors=sample_word_vectors(seed=1, dim=5))
     path = tmp_path / "words.txt"
     path.write_text("a 1 2 3\n", encoding="utf-8")
@@ -104,7 +104,7 @@ def test_word_vectors_that_do_not_fit(tmp_path: Path) -> None:
 
 def test_too_many_weights_are_refused_before_they_are_made() -> None:
     architecture = Architecture(kind="gru-bi", hidden=10**6, layers=10**6)
-    with pytest.raises(UsageError, match="weights; at most 1,000,000,000 are made"):
+    with pytest.raises(UsageError, match="weights; at most 1,000,000,000 are allowed"):
         models.make_sentence_model(architecture, models.ModelVocabulary(WORDS), seed=1)
 
 
@@ -153,15 +153,15 @@ def sized(**values: Any) -> dict[str, Any]:
         ({"lower": 1}, "lower must be true or false"),
         ({"record": []}, "record must be an object"),
         ({"words": 3}, "words.txt: 4 lines; config.json says 3 words"),
-        ({"words": 10**6}, r"safetensors: [\d,]+ bytes; what config.json says takes 12,00[\d,]+ and"),
+        ({"words": 10**6}, r"safetensors: has [\d,]+ bytes; by config.json, it must have 12,00[\d,]+ and"),
         ({"words": -1}, "words.txt: 4 lines; config.json says -1 words"),
         (sized(kind="lstn"), r"no architecture 'lstn' \(did you mean 'lstm'"),
         (sized(hidden=5), r"weight_ih_l0' are torch.float32 of shape \(16, 3\); wanted: .*\(20, 3\)"),
-        (sized(hidden=9000), r"safetensors: [\d,]+ bytes; what config.json says takes"),
+        (sized(hidden=9000), r"safetensors: has [\d,]+ bytes; by config.json, it must have"),
         (sized(hidden=0), "hidden=0: at least 1 is wanted"),
-        (sized(hidden=10**9), "weights; at most 1,000,000,000 are made"),
+        (sized(hidden=10**9), "weights; at most 1,000,000,000 are allowed"),
         (sized(layers=3), r"the weights 'network.layers.2.*' are missing; wanted: "),
-        (sized(layers=10**6), r"safetensors: [\d,]+ bytes; what config.json says takes"),
+        (sized(layers=10**6), r"safetensors: has [\d,]+ bytes; by config.json, it must have"),
         (sized(inputs="3"), "inputs must be a whole number"),
         (sized(size=3), "its fields are not those of a sentence model"),
         ({"architecture": None}, "its fields are not those of a sentence model"),
@@ -199,7 +199,7 @@ def test_weights_of_other_names_shapes_and_types(tmp_path: Path) -> None:
         (remaining | {"more": weights[name]}, f"the weights '{name}' are missing"),
         (weights | {name: weights[name].reshape(2, 8)}, r"float32 of shape \(2, 8\); wanted: "),
         (weights | {name: weights[name].to(torch.int32)}, r"torch.int32 of shape \(16,\)"),
-        (weights | {"more": torch.zeros(0)}, "weights 'more', which config.json does not know"),
+        (weights | {"more": torch.zeros(0)}, "weights 'more', which a model with this config.json lacks"),
     ]:
         save_file(damaged_weights, path)
         with pytest.raises(EncoderError, match=message):
@@ -230,5 +230,5 @@ def test_a_file_that_is_missing(tmp_path: Path, name: str) -> None:
 
 
 def test_no_folder(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="none: there is no such folder of a trained encoder"):
+    with pytest.raises(UsageError, match="none: there is no folder of a trained encoder at this path"):
         model_folder.load_sentence_model(tmp_path / "none")

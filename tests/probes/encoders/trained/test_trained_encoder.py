@@ -120,7 +120,7 @@ def test_what_it_cannot_encode(tmp_path: Path) -> None:
     folder = save_trained_encoder(tmp_path / "enc")
     with pytest.raises(EncoderError, match="the sentence ' ' has no words"):
         make_encoder(str(folder)).encode([" "])
-    with pytest.raises(UsageError, match="none: there is no such folder of a trained encoder"):
+    with pytest.raises(UsageError, match="none: there is no folder of a trained encoder at this path"):
         make_encoder(f"trained:{tmp_path / 'none'}")
     with pytest.raises(UsageError, match="unknown device 'gpu'"):
         make_encoder(f"trained:{folder}?device=gpu")
@@ -147,9 +147,9 @@ def test_a_path_that_is_no_trained_encoder(tmp_path: Path, monkeypatch: pytest.M
     for seed in (0, 1):
         save_trained_encoder(tmp_path / "both" / f"seed{seed}", seed=seed)
     (tmp_path / "empty").mkdir()
-    no_folder_message = "not the folder of an encoder that probe train made"
+    no_folder_message = "not the folder of an encoder that probe train wrote"
     for spec, message in (
-        ("both/", f"both: {no_folder_message}; in it are seed0, seed1: name one of them"),
+        ("both/", f"both: {no_folder_message}; it contains seed0, seed1: name one of them"),
         ("empty", f"empty: {no_folder_message}"),
         ("nosuch/", "nosuch: there is no such folder"),
     ):

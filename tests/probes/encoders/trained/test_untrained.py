@@ -273,7 +273,7 @@ def test_the_number_of_layers_is_known_by_the_fingerprint(kind: str, layers: int
     "spec", ["bilstm-max?hidden=100000000", "bilstm-last?layers=1000000000", "gated-conv?layers=10000"]
 )
 def test_weights_that_no_memory_holds_are_refused(spec: str) -> None:
-    with pytest.raises(UsageError, match=r"weights; at most 1,000,000,000 are made"):
+    with pytest.raises(UsageError, match=r"weights; at most 1,000,000,000 are allowed"):
         make_encoder(spec, seed=0)
 
 

@@ -150,8 +150,8 @@ def test_the_scale_is_that_of_training() -> None:
 REFUSED = [
     ({"dims": "64,x"}, "probe run: option dims=64,x: whole numbers from 0 are wanted, with comm"),
     ({"dims": "8,8"}, "dims=8,8 has a value twice"),
-    ({"dims": "0"}, "^dims=0: a width is at least 1; whole vectors are probed in any case$"),
-    ({"dims": "8,0"}, "^dims=0: a width is at least 1;"),
+    ({"dims": "0"}, "^dims=0: a width must be at least 1; full vectors are always probed, too$"),
+    ({"dims": "8,0"}, "^dims=0: a width must be at least 1;"),
     ({"quantize": "int7"}, r"quantize=int7: one of float32, int8, binary is wanted \(did you mea"),
 ]
 
@@ -163,13 +163,13 @@ def test_refused_text(given: dict[str, str], message: str) -> None:
 
 
 def test_refused_values() -> None:
-    with pytest.raises(UsageError, match=r"^dims=-1: a width is at least 1;"):
+    with pytest.raises(UsageError, match=r"^dims=-1: a width must be at least 1;"):
         make_storage_options([-1], [])
     with pytest.raises(UsageError, match=r"^there is no rounding 'int7' \(did you mean 'int8'\?\)"):
         make_storage_options([], ["int7"])
     with pytest.raises(UsageError, match=r"^majority is a baseline, which has no vectors to cut"):
         make_encoders("majority?dims=3")
-    with pytest.raises(UsageError, match=r"bow\?dim=4&dims=9: 9 dims of vectors that have 4; ask"):
+    with pytest.raises(UsageError, match=r"bow\?dim=4&dims=9: the vectors have only 4 dims, fewer than 9"):
         make_encoder("bow?dim=4&dims=9").encode(["a"])
 
 

@@ -116,9 +116,9 @@ def test_names_and_refusals(tmp_path: Path) -> None:
     (labelled,) = make_encoders(f"bow?name=mine&erase={path}")
     assert labelled.name == "mine, without planted"
     refused = {
-        f"bow?erase={tmp_path / 'toy'}": r"^toy cannot be erased: its answers depend on probe word",
+        f"bow?erase={tmp_path / 'toy'}": r"^toy cannot be erased: its labels depend on probe word",
         f"bow?erase={tmp_path / 'none'}": r"none: there is no such file or directory",
-        f"bow?dims=2&erase={path}": r"erase= is of whole vectors; leave dims= and quantize= out$",
+        f"bow?dims=2&erase={path}": r"erase= needs unchanged vectors; leave out dims= and quantize=$",
         f"majority?erase={path}": r"^majority is a baseline, which has no vectors to erase from",
     }
     for spec, message in refused.items():

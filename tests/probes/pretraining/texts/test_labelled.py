@@ -92,7 +92,7 @@ def test_pairs_of_the_hub_without_a_label(tmp_path: Path) -> None:
         (read_nli, published("-"), "has no pair to learn from (1 was left out: 1 without a label)"),
         (read_triplets, {"anchor": "a", "positive": "b"}, "line 1: there is no column 'negative'"),
         (read_triplets, dict.fromkeys(("anchor", "positive", "negative"), "a"), "only one triplet"),
-        (read_triplets, {"anchor": 1, "positive": "", "negative": ""}, "'anchor' holds no text"),
+        (read_triplets, {"anchor": 1, "positive": "", "negative": ""}, "'anchor' holds int; text"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said(

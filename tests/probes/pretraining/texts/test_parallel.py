@@ -75,7 +75,7 @@ def test_files_that_do_not_fit(tmp_path: Path, lines: str, other_lines: str, mes
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("t.tsv", "a\tA\nb\n", "t.tsv, line 2: expected at least 2 columns with a tab"),
+        ("t.tsv", "a\tA\nb\n", "t.tsv, line 2: expected at least 2 columns separated by tabs"),
         ("t.jsonl", '{"source": "a"}\n', "there is no column 'target'; its columns: 'source'"),
         ("t.txt", "a\nb\n", "; or name a second file, with the translation of each"),
     ],

@@ -15,7 +15,7 @@ from sentprobe.lexicon import Lexicon, german
 from sentprobe.probes.encoders.kinds import make_encoder
 from sentprobe.probes.results.store import read_results, write_result
 from sentprobe.probes.runs import run as runs
-from sentprobe.probes.runs.execution import finished_runs
+from sentprobe.probes.runs.execution import result_recipes
 from sentprobe.probes.runs.request.built_suites import make_compeval
 from sentprobe.probes.runs.request.settings import make_run
 from sentprobe.probes.runs.request.targets import Targets
@@ -117,23 +117,23 @@ def find_recipes(**changes: Any) -> set[str]:
     """The recipes of a small request."""
     options: dict[str, Any] = {"items": ItemOptions(train=56, test=28), "compeval": CompevalOptions(), "seed": 0}
     targets = parse_targets(["compeval"], ["Order"], **{key: changes.pop(key, value) for key, value in options.items()})
-    encoders = finished_runs.build_encoders_with_files(parse_spec("bow?dim=8"), seed=0)
+    encoders = result_recipes.build_encoders_with_files(parse_spec("bow?dim=8"), seed=0)
     preset = changes.pop("preset", None)
     words = changes.pop("words", None)
     run = make_run(**changes)
     return {
         request.recipe
-        for request in finished_runs.find_requests(targets, encoders, run=run, preset=preset, words=words)
+        for request in result_recipes.find_requests(targets, encoders, run=run, preset=preset, words=words)
     }
 
 
 def test_another_version_is_another_recipe(monkeypatch: pytest.MonkeyPatch) -> None:
     before = find_recipes()
     assert len(before) == 1 and before == find_recipes()
-    monkeypatch.setattr(finished_runs, "digest_code", lambda: "another")
+    monkeypatch.setattr(result_recipes, "digest_code", lambda: "another")
     assert find_recipes().isdisjoint(before)
     monkeypatch.undo()
-    monkeypatch.setattr(finished_runs, "find_versions", lambda *_: {"numpy": "1.0"})
+    monkeypatch.setattr(result_recipes, "find_versions", lambda *_: {"numpy": "1.0"})
     assert find_recipes().isdisjoint(before)
 
 
@@ -147,7 +147,7 @@ def test_a_result_of_another_version_is_kept_and_known_from_then_on(
     folder: Path, command: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     before = read_results(folder)
-    monkeypatch.setattr(finished_runs, "digest_code", lambda: "another")
+    monkeypatch.setattr(result_recipes, "digest_code", lambda: "another")
     arguments = ("run", "compeval", *TINY, *BOTH, "--out", folder)
     code, _, err = command(*arguments)
     assert code == 0
@@ -201,4 +201,4 @@ def test_properties_of_words_are_part_of_a_recipe(change: dict[str, Any]) -> Non
 
 def find_origins(lexicon: Lexicon) -> dict[str, str]:
     suite = make_compeval(["SemRole"], lexicon=lambda: lexicon)
-    return finished_runs.digest_origins(Targets((suite.name,), (suite,)))
+    return result_recipes.digest_origins(Targets((suite.name,), (suite,)))

@@ -1,12 +1,11 @@
-"""Banks of probes: many probes over the same vectors, with their first layers side by side.
+"""Banks of probes: many probes of the same vectors, trained together, whose first layers form one matrix.
 
-Gradients are written out by hand: for tens of small probes, building autograd's graph takes longer than the arithmetic.
+Gradients are computed without autograd: for tens of small probes, its graph would take longer than the arithmetic.
 """
 
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import accumulate, pairwise
 
 import torch
@@ -15,66 +14,13 @@ from torch.nn import functional
 
 from sentprobe.probes.trainer.classifier import Activation, Masking, Precision, WeightInitialization
 from sentprobe.probes.trainer.devices import multiply
+from sentprobe.probes.trainer.one_hot_lookup import ProbeWords, add_word_contributions, compute_word_gradients
 from sentprobe.probes.trainer.presets import BankShape, GridPoint
-
-
-@dataclass(frozen=True)
-class ProbeWords:
-    """Probe words of a batch of items.
-
-    - numbers: (b, slots) int64. One-hot words are rows of the weights: word i of slot j is row j *
-      (number of words) + i. With a lexicon, they are rows of the lexicon, for all slots
-    - lexicon: (number of words, word_dim) float32, the word vectors; None for one-hot words
-    """
-
-    numbers: Tensor
-    lexicon: Tensor | None = None
-
-    def select_items(self, places: Tensor) -> "ProbeWords":
-        """Return the probe words of the items at *places*."""
-        return ProbeWords(self.numbers[places], self.lexicon)
-
-    @cached_property
-    def distinct_words(self) -> tuple[tuple[Tensor, Tensor], ...]:
-        """Vectors of each slot's distinct words, and each item's place among them."""
-        if self.lexicon is None:
-            return ()
-        words_by_slot = (torch.unique(slot, return_inverse=True) for slot in self.numbers.unbind(dim=1))
-        return tuple((self.lexicon[words], places) for words, places in words_by_slot)
-
-    def get_slot_weights(self, weights: Tensor, slot: int) -> Tensor:
-        """Return a view of a slot's weights, (word_dim, units)."""
-        assert self.lexicon is not None
-        width = self.lexicon.shape[1]
-        return weights[slot * width : (slot + 1) * width]
-
-
-def add_word_contributions(words: ProbeWords, weights: Tensor, *, precision: Precision, into: Tensor) -> None:
-    """Add the contribution of the probe words to the sums *into* (b, units)."""
-    if words.lexicon is None:
-        for slot in words.numbers.unbind(dim=1):
-            into += functional.embedding(slot, weights)
-        return
-    for number, (vectors, places) in enumerate(words.distinct_words):
-        products = multiply(vectors, words.get_slot_weights(weights, number), precision=precision)
-        into += functional.embedding(places, products)
-
-
-def compute_word_gradients(words: ProbeWords, delta: Tensor, *, precision: Precision, into: Tensor) -> None:
-    """Write the weights' gradients (rows, units) to *into*, given those of the sums (b, units)."""
-    if words.lexicon is None:
-        into.zero_()
-        for slot in words.numbers.unbind(dim=1):
-            into.index_add_(0, slot, delta)
-        return
-    for number, (vectors, places) in enumerate(words.distinct_words):
-        sums = delta.new_zeros(len(vectors), delta.shape[1]).index_add_(0, places, delta)
-        multiply(vectors.T, sums, precision=precision, out=words.get_slot_weights(into, number))
 
 
 @dataclass(frozen=True, slots=True)
 class BatchInputs:
-    """A batch of items; *vectors* are (b, dim), in the precision of the products."""
+    """The inputs of b items: sentence vectors, (b, dim), in the precision of the first layer, and probe words."""
 
     vectors: Tensor
     words: ProbeWords
@@ -82,25 +28,25 @@ class BatchInputs:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BankDesign:
-    """Settings that all probes of a bank share."""
+    """The settings that all probes of a bank share."""
 
     shape: BankShape
     activation: Activation
     masking: Masking
     precision: Precision
-    """Precision of the first layer's products; the others are too small to gain."""
+    """Precision of the products in the first layer; those in the output layer are always float32."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bank:
-    """Weights of P probes; probe p has the hidden units ``segments[p]``.
+    """The weights of P probes; probe p has the hidden units ``segments[p]``.
 
-    - sentence: (units, dim) float32, weights of the sentence vector
-    - small: (word_rows + 1 + labels, units) float32. For each slot it has a row per probe word, or
-      per dimension of the word vector. Then come the hidden biases and the output weights
+    - sentence: weights of the sentence vector, (units, dim) float32
+    - small: weights of the probe words, hidden biases and output weights, (word_rows + 1 + labels, units) float32. For
+      each slot of probe words, it has a row for each word or, with word vectors, for each dimension
     - output_biases: (P, labels) float32
 
-    Without a hidden layer, a probe's units are its labels; there are no output weights, and output_biases is (P, 0).
+    Without a hidden layer, a probe has a unit for each label. There are no output weights, and output_biases is (P, 0).
     """
 
     points: tuple[GridPoint, ...]
@@ -111,7 +57,7 @@ class Bank:
 
     @property
     def segments(self) -> tuple[slice, ...]:
-        """Units of each probe."""
+        """The range of each probe's units."""
         widths = (point.hidden or self.design.shape.labels for point in self.points)
         return tuple(slice(*ends) for ends in pairwise(accumulate(widths, initial=0)))
 
@@ -122,28 +68,28 @@ class Bank:
 
     @property
     def bias_row(self) -> int:
-        """Row of *small* with the biases; words are above it, output weights below."""
+        """Row of *small* with the biases; the rows before it belong to probe words, those after it to the output."""
         return self.design.shape.word_rows
 
     @property
     def word_weights(self) -> Tensor:
-        """View of the weights of the probe words, (word_rows, units)."""
+        """A view of the weights of the probe words, (word_rows, units)."""
         return self.small[: self.bias_row]
 
     def list_weights(self) -> tuple[Tensor, Tensor, Tensor]:
-        """Return the three weight tensors."""
+        """Return the three tensors of weights."""
         return self.sentence, self.small, self.output_biases
 
     def replace_weights(self, sentence: Tensor, small: Tensor, output_biases: Tensor) -> "Bank":
-        """Return a bank of the same probes with other values, such as gradients."""
+        """Return a bank of the same probes with other values in place of the weights, such as gradients."""
         return Bank(self.points, self.design, sentence, small, output_biases)
 
     def make_zeros(self) -> "Bank":
-        """Return zeros of the same shapes."""
+        """Return a bank of the same probes in which all values are 0."""
         return self.replace_weights(*map(torch.zeros_like, self.list_weights()))
 
     def select_probes(self, places: Sequence[int]) -> "Bank":
-        """Return a copy of the probes at *places*."""
+        """Return a bank with copies of the probes at these places."""
         segments = [self.segments[place] for place in places]
         return Bank(
             tuple(self.points[place] for place in places),
@@ -157,7 +103,7 @@ class Bank:
 def make_bank(
     points: Sequence[GridPoint], design: BankDesign, *, start: WeightInitialization, device: torch.device
 ) -> Bank:
-    """Sample each probe's weights on the CPU from its own seed, and join them."""
+    """Return a bank on *device* with random weights; each probe's weights depend on its own seed only."""
     weights = zip(*(_sample_weights(point, design.shape, start=start) for point in points), strict=True)
     joined = (torch.cat(parts, dim=dim) for parts, dim in zip(weights, (0, 1, 0), strict=True))
     return Bank(tuple(points), design, *(tensor.to(device) for tensor in joined))
@@ -189,16 +135,20 @@ INITIAL_BOUNDS: Mapping[WeightInitialization, Callable[[int, int], float]] = {
 }
 
 Masks = Mapping[int, Tensor]
-"""Dropout factors (b, width) of hidden units, by place of the probe: 0, or 1 / (1 - dropout)."""
+"""Dropout factors of a probe's hidden units, (b, width), by place of the probe: 0, or 1 / (1 - dropout)."""
 
 
 def compute_logits(bank: Bank, inputs: BatchInputs) -> Tensor:
-    """Return the logits of all probes without dropout, (P, b, labels)."""
+    """Return the logits of all P probes for b items, without dropout, (P, b, labels)."""
     return _compute_output(bank, _compute_hidden(bank, inputs, masks={})[1])
 
 
 def compute_gradients(bank: Bank, inputs: BatchInputs, targets: Tensor, *, masks: Masks, into: Bank) -> Tensor:
-    """Write the gradients of each probe's mean cross-entropy to *into*; return the losses (P,). Targets are one-hot."""
+    """Write the gradients of each probe's loss to *into*; return the losses, mean cross-entropies, (P,).
+
+    - targets: the one-hot label of each item, (b, labels)
+    - masks: the dropout factors of probes with dropout
+    """
     activations, hidden = _compute_hidden(bank, inputs, masks=masks)
     scores = functional.log_softmax(_compute_output(bank, hidden), dim=2)  # (P, b, labels)
     losses = -(scores * targets).sum(dim=(1, 2)) / len(targets)
@@ -220,7 +170,7 @@ def compute_gradients(bank: Bank, inputs: BatchInputs, targets: Tensor, *, masks
 
 
 def _compute_hidden(bank: Bank, inputs: BatchInputs, *, masks: Masks) -> tuple[Tensor, Tensor]:
-    """Return the activations before and after dropout, (b, units) each: the same tensor unless dropout follows."""
+    """Return the hidden activations, (b, units), before and after dropout: the same tensor without such dropout."""
     precision = bank.design.precision
     sums = multiply(inputs.vectors, bank.sentence.T, precision=precision)  # (b, units)
     sums += bank.small[bank.bias_row]

@@ -11,15 +11,6 @@ from thoroughness import examples
 from torch import Tensor, nn
 
 from sentprobe.probes.dataset import Items
-from sentprobe.probes.trainer.bank import (
-    Bank,
-    BankDesign,
-    BatchInputs,
-    ProbeWords,
-    compute_gradients,
-    compute_logits,
-    make_bank,
-)
 from sentprobe.probes.trainer.batches import Dropout, generate_passes, prepare_items
 from sentprobe.probes.trainer.classifier import (
     Activation,
@@ -31,7 +22,16 @@ from sentprobe.probes.trainer.classifier import (
     StopCriterion,
     WeightInitialization,
 )
+from sentprobe.probes.trainer.one_hot_lookup import ProbeWords
 from sentprobe.probes.trainer.presets import BankShape, GridPoint, find_preset, list_grid_points
+from sentprobe.probes.trainer.probe_bank import (
+    Bank,
+    BankDesign,
+    BatchInputs,
+    compute_gradients,
+    compute_logits,
+    make_bank,
+)
 from sentprobe.probes.trainer.training import ITEM_ORDER_SEED, train_points
 
 CPU = torch.device("cpu")

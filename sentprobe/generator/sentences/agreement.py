@@ -1,0 +1,68 @@
+"""Agreement: of the finite verb with its subject, and of determiners, adjectives and relativizers with their noun."""
+
+from sentprobe.generator.events.event import Event, Mood, Participant, Polarity
+from sentprobe.grammars import shapes
+from sentprobe.lexicon import Word
+from sentprobe.lexicon.languages.language import Language
+
+
+def find_subject_number(event: Event, head_number: str) -> str:
+    """Return the grammatical number of the subject of a clause, with which the finite verb agrees.
+
+    *head_number* is the number of the noun that the clause modifies. It is used if that noun is the subject.
+    """
+    subject = event.argument(event.subject)
+    return str(subject.agreement if isinstance(subject, Participant) else head_number)
+
+
+def choose_clause_shape(event: Event, head_number: str, language: Language) -> shapes.ClauseShape:
+    """Return the shape of a clause; *head_number* is the number of the noun that the clause modifies.
+
+    The finite verb agrees with the subject; an order and a clause with a modal have no agreement.
+    """
+    tense, number = str(event.tense), find_subject_number(event, head_number)
+    if event.modal is not None or event.mood is Mood.ORDER:
+        tense, number = shapes.IMPERATIVE if event.modal is None else shapes.UNTENSED, ""
+    negation = event.negator if event.polarity is Polarity.NEGATIVE else event.polarity
+    return shapes.ClauseShape(
+        str(event.frame),
+        str(event.voice),
+        tense,
+        str(event.aspect),
+        str(negation),
+        bool(event.adverbs),
+        str(event.gap or event.asked or ""),
+        number,
+        str(event.mood),
+        str(event.dative or ""),
+        head_number if event.gap and "rel" in language.agreeing_slots else "",
+        str(event.fronting or ""),
+    )
+
+
+def choose_form(slot: str, form: str, words: dict[str, Word], language: Language) -> tuple[str, str]:
+    """Return the name of the form that a slot takes, and the class of the word with which it agrees, or "".
+
+    *form* is the name of the form in the sentence plan, which does not depend on words.
+    """
+    path, dot, last = slot.rpartition(".")
+    name = last.rstrip("0123456789")
+    if name == "rel" and name not in language.agreeing_slots:
+        return next(iter(words[slot].forms)), ""
+    if name != "noun" and name not in language.agreeing_slots:
+        return form, ""
+    controller = words[f"{path}{dot}noun"]
+    if language.class_of_next_word:
+        controller = words.get(f"{path}{dot}adjective0", controller)
+    word_class = language.find_class(controller)
+    return form if name == "noun" else language.find_form(name, *split_form(form), word_class), word_class
+
+
+def split_form(form: str) -> tuple[str, str]:
+    """Return the grammatical number and the case in the name of a form, and "" for a missing part.
+
+    >>> split_form("ART.sg.acc.masc"), split_form("DT.pl"), split_form("NN")
+    (('sg', 'acc'), ('pl', ''), ('', ''))
+    """
+    _, number, case, *_ = (*form.split("."), "", "")
+    return number, case
