@@ -286,7 +286,7 @@ def test_a_draw_that_is_not_finished_is_no_other_version() -> None:
     other_seeds = Results((*SOUND.records[:2], *SOUND.records[-1:]))
     (finding,) = find_by("data", other_seeds)
     assert [figure.partition(",")[0] for figure in finding.figures] == [
-        "Unequal draws: seeds 0", "Unequal draws: seed 20 without good on Order",
+        "Unequal draws: seeds 0", "Unequal draws: seed 20 lacks good on Order",
     ]  # fmt: skip
 
 
