@@ -20,9 +20,9 @@ class CardError(SentprobeError):
 class Sampling(StrEnum):
     """How the items of a suite are sampled.
 
-    - MIRROR: balanced. compeval: mirror pairs where the task allows them; Adi et al.: neither label
-      frequencies nor single words predict the answer
-    - PAPER: as in the published datasets of Ettinger et al. 2018, and as described in Adi et al. 2017, section 3.1
+    - MIRROR: balanced. compeval has mirror pairs where the task allows them. In the tasks of Adi et al., neither the
+      label frequencies nor single words predict the answer
+    - PAPER: as in the published datasets of Ettinger et al. 2018, and as Adi et al. 2017 describe in section 3.1
     """
 
     MIRROR = "mirror"
@@ -31,7 +31,7 @@ class Sampling(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """How a dataset was made. Two runs of one command give equal cards."""
+    """A description of how a dataset was made. Two runs of one command give equal cards."""
 
     task: str
     seed: int = 0
@@ -40,15 +40,15 @@ class Card:
     sampling: str = ""
     source: str = ""
     train_language: str = ""
-    """The language of the training items, if it was chosen; empty: unknown."""
+    """The language of the training items; empty unless the user chose languages for training and test."""
     test_language: str = ""
     versions: Mapping[str, str] = field(default_factory=dict, hash=False)
     counts: Mapping[str, int] = field(default_factory=dict, hash=False)
     """Number of items by structure, label and the like."""
     largest_share: Mapping[str, float] = field(default_factory=dict, hash=False)
-    """By split: share of the items that have the split's most frequent structure."""
+    """For each split, the share of its items that have its most frequent structure."""
     composition: Mapping[str, Mapping[str, float]] = field(default_factory=dict, hash=False)
-    """By feature and value: the share of sentences, clauses or nouns here, and in the published datasets."""
+    """For each value of a feature, its share in this dataset (``share``) and in the published ones (``published``)."""
     notes: tuple[str, ...] = ()
     """Sentences on how this dataset differs from others of its kind."""
     audit: Mapping[str, Any] = field(default_factory=dict, hash=False)
@@ -85,7 +85,7 @@ _FieldType = tuple[str, Callable[[Any], bool]]
 
 
 def build_mapping_check(*types: type) -> Callable[[Any], bool]:
-    """Return a check of mappings whose values have one of the types; bool does not count as int."""
+    """Return a function that checks for a mapping whose values have one of *types*; a bool is not an int."""
     return lambda value: (
         isinstance(value, Mapping)
         and all(isinstance(item, types) and not isinstance(item, bool) for item in value.values())
@@ -134,14 +134,14 @@ class Split(StrEnum):
 
 
 STRUCTURE = "structure"
-"""The item column that says whether the structure of a test item occurs in training."""
+"""Name of the item column that says whether a test item's structure occurs in training."""
 
 TRAINED = "trained"
-"""Value of the column for items whose structure occurs in training."""
+"""Value of the column ``structure`` for items whose structure occurs in training."""
 
 
 def name_structure_part(name: str) -> str:
-    """Return the column's value for items of the named held-out structure."""
+    """Return the value of the column ``structure`` for items that have the held-out structure *name*."""
     return f"held out: {name}"
 
 
@@ -150,11 +150,11 @@ class Items:
     """The items of one split, as parallel arrays.
 
     - rows: (n,) int64, index into the dataset's sentences
-    - probes: (n, k) int64 with k in {0, 1, 2}, index into its probe words
-    - targets: (n,) int64, index into its labels
-    - columns: additional values of each item by column name; probes do not use them
+    - probes: (n, k) int64 with k in {0, 1, 2}, index into the dataset's probe words
+    - targets: (n,) int64, index into the dataset's labels
+    - columns: further values of each item by column name; classifiers do not see them
 
-    The arrays are read-only. Lists are converted.
+    The arrays are read-only. Lists are converted to arrays.
     """
 
     rows: Indices
@@ -169,7 +169,7 @@ class Items:
         if not len(rows) == len(probes) == len(targets):
             raise DatasetError(
                 f"rows, probes and targets have {len(rows)}, {len(probes)} and {len(targets)} "
-                "entries; they must run in parallel"
+                "entries; the three must have equally many"
             )
         if probes.shape[1] > MAX_PROBES:
             raise DatasetError(f"{probes.shape[1]} probe words per item; at most {MAX_PROBES}")
@@ -261,9 +261,9 @@ class ProbeDataset:
 
     @property
     def balanced_probes(self) -> bool:
-        """Whether the probe words alone do not predict the labels of the test items.
+        """Whether each combination of probe words occurs equally often with each label in the test items.
 
-        Then each combination of probe words occurs equally often with each label.
+        Then the probe words alone say nothing about the label.
         """
         test = self.splits[Split.TEST]
         _, groups = np.unique(test.probes, axis=0, return_inverse=True)
@@ -273,7 +273,7 @@ class ProbeDataset:
 
     @property
     def held_out(self) -> str:
-        """The structure that occurs in test but not in training; empty unless there is exactly one.
+        """The structure that occurs in test but not in training; empty if there is no such structure, or several.
 
         >>> name_structure_part("passive")
         'held out: passive'
@@ -310,7 +310,7 @@ class ProbeDataset:
 
 
 def _connect_items(first: Indices, second: Indices) -> Indices:
-    """Return the connected component of each item, (n,) int64; equal values link items."""
+    """Return the number of each item's group, (n,) int64; items equal in *first* or in *second* are in one group."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -324,7 +324,7 @@ def _connect_items(first: Indices, second: Indices) -> Indices:
 
 
 def _update_digest(digest: "hashlib._Hash", parts: Iterable[bytes], *, count: int) -> None:
-    """Add *count* and the length-prefixed parts, so that no two inputs give the same bytes."""
+    """Add *count* and the parts to the digest, each part after its length, so that different parts never look alike."""
     digest.update(count.to_bytes(8, "little"))
     for part in parts:
         digest.update(len(part).to_bytes(8, "little"))
@@ -350,7 +350,7 @@ def _check_texts(data: ProbeDataset) -> None:
         _check_distinct(texts, kind=kind)
     for sentence in data.sentences:
         if not sentence or " ".join(sentence.split()) != sentence:
-            raise DatasetError(f"sentence {sentence!r} is not tokens with one space between them")
+            raise DatasetError(f"sentence {sentence!r}: expected tokens with one space between them")
     if len(data.labels) < 2:
         raise DatasetError(f"dataset {data.name!r} has one label only: {list(data.labels)}")
 
@@ -359,7 +359,7 @@ def _check_distinct(texts: Sequence[str], *, kind: str) -> None:
     seen: set[str] = set()
     for text in texts:
         if text in seen:
-            raise DatasetError(f"{kind} {text!r} is there twice")
+            raise DatasetError(f"{kind} {text!r} occurs twice")
         seen.add(text)
 
 
@@ -388,9 +388,9 @@ def _check_range(array: Indices, size: int, *, split: Split, kind: str) -> None:
 
 
 def _check_learnable(data: ProbeDataset) -> None:
-    """Refuse a training split with one label only, and other splits with words or labels that training lacks.
+    """Raise DatasetError if training has only one label, or lacks a label or probe word of another split.
 
-    A probe word is one-hot in its own slot (noun or verb), so training must have it in that slot.
+    Each slot (noun or verb) has its own one-hot vector, so training must have a probe word in the same slot.
     """
     train = data.splits[Split.TRAIN]
     classes = np.unique(train.targets)
@@ -413,19 +413,19 @@ ONE_HOT = "one-hot"
 """Probe words are one-hot vectors (the default)."""
 
 ENCODER_WORDS = "encoder"
-"""The probed encoder makes the vectors of the probe words."""
+"""The encoder that is probed also encodes the probe words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Number of items of each split; by default without validation."""
+    """Number of items of each split; by default there are no validation items."""
 
     train: int = 4000
     test: int = 1000
     validation: int = 0
 
     def override(self, train: int | None, test: int | None, validation: int | None) -> "Size":
-        """Return the size with the numbers that are not None.
+        """Return the size with other numbers; None leaves a number unchanged.
 
         >>> Size().override(400, None, 50)
         Size(train=400, test=1000, validation=50)

@@ -1,8 +1,8 @@
 """Properties of a known task: how it is probed, and which surface cues are allowed to answer it.
 
-A surface cue is information about an item other than its meaning. A cue is allowed to answer
-a task if the question is about the cue, or if cue and label are correlated in natural text (baselines of Conneau et al.
-2018, table 2). If the definition of the task balances a cue, accuracy above chance is a leak.
+A surface cue is information about an item other than its meaning. A cue is allowed to answer a task if the question is
+about the cue, or if cue and label are correlated in natural text (baselines of Conneau et al. 2018, table 2). If the
+definition of the task balances a cue, an accuracy above chance is a leak.
 """
 
 import re
@@ -14,7 +14,7 @@ from sentprobe.probes.dataset import ONE_HOT
 
 
 class Cue(StrEnum):
-    """A surface cue: the part of an item that one classifier of an audit sees."""
+    """A surface cue: the part of an item that a classifier of an audit sees, such as the length of the sentence."""
 
     PROBE = "probe"
     LENGTH = "length"
@@ -26,14 +26,14 @@ class Cue(StrEnum):
 
 
 Reasons = Mapping[Cue, str]
-"""Reason why a cue may answer, for each cue that may."""
+"""The cues that may answer a task, with the reason for each cue."""
 
 ABOUT_WORDS = "the task is about which words there are"
 ABOUT_ORDER = "the task is about the order of words"
 
 
 def give_reason(reason: str, *cues: Cue) -> dict[Cue, str]:
-    """Return the same reason for each of the cues.
+    """Return a mapping that gives each cue the same reason.
 
     >>> give_reason(ABOUT_ORDER, Cue.NGRAMS)[Cue.NGRAMS]
     'the task is about the order of words'
@@ -43,50 +43,50 @@ def give_reason(reason: str, *cues: Cue) -> dict[Cue, str]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Redundancy:
-    """How often most words of the same kind in the sentence share the property of the word asked about."""
+    """Redundancy of a question about one word: most similar words in the sentence have the same property."""
 
     feature: str
-    """Property that several words have, as in ``tense of its verbs``."""
+    """The property that several words of a sentence have, such as ``tense of its verbs``."""
     tags: Mapping[str, tuple[str, ...]] = field(hash=False)
-    """Tags of the words that have each label."""
+    """For each label, the tags of the words that have it."""
     published: float
     """Percentage of redundant items in the published test data."""
 
 
 AGREEING = "test agreeing"
-"""Card count: test items for which most other words of the same kind agree with the answer."""
+"""Key of a card's counts: number of test items in which most similar words agree with the answer."""
 
 TIED = "test tied"
-"""Card count: test items for which as many of these words agree as disagree."""
+"""Key of a card's counts: number of test items in which as many similar words agree with the answer as disagree."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KnownTask:
-    """Description of a task, independent of who built the dataset."""
+    """Description of a task. It also applies to datasets of the task that others built."""
 
     name: str
     published: str = ""
-    """Name of the published file, where it differs (SentEval's ten tasks)."""
+    """Name of the published file, if it differs from sentprobe's name (SentEval's ten tasks)."""
     published_labels: Mapping[str, str] = field(default_factory=dict, hash=False)
-    """Names of the labels in that file, where they differ."""
+    """The published file's name of each label, if it differs from sentprobe's."""
     question_text: str
     """The question, where s is the sentence, n a noun, v a verb and w a word."""
     classes: str
     preset: str
     words: str = ONE_HOT
     may_answer: Reasons = field(default_factory=dict, hash=False)
-    """Cues that may answer; any other cue above chance is a leak."""
+    """Cues that may answer the task; any other cue above chance is a leak."""
     reversed_cues: Reasons = field(default_factory=dict, hash=False)
-    """Cues whose relation to the answer is reversed in test, because the task demands it."""
+    """Cues that point to the wrong answer in test, because of how the task holds out words."""
     redundancy: Redundancy | None = None
-    """Only for a task about one word that other words often agree with."""
+    """Set for tasks about one word with which other words often agree."""
 
 
 _LANGUAGES = re.compile(r"\.[A-Za-z]\w*-[A-Za-z]\w*")
 
 
 def name_in_languages(task: str, train: str, test: str) -> str:
-    """Return the name of a task's dataset with training items in one language and test items in another.
+    """Return the name of a dataset whose training items are in the language *train* and test items in *test*.
 
     >>> name_in_languages("Tense", "de", "fr"), remove_languages("Tense.de-fr")
     ('Tense.de-fr', 'Tense')
@@ -101,7 +101,7 @@ def remove_languages(name: str) -> str:
 
 
 def find_task_name(name: str, tasks: Iterable[KnownTask]) -> str:
-    """Return the name of the task with this published name; any other name unchanged."""
+    """Return sentprobe's name of the task with this published name; any other name is returned unchanged."""
     published = {_normalize_name(task.published): task.name for task in tasks if task.published}
     return published.get(_normalize_name(name), name)
 

@@ -60,9 +60,9 @@ def wilson(correct: float, total: float, *, confidence: float = 0.95) -> Interva
 
 
 def chance_interval(share: float, total: float, *, confidence: float = 0.95) -> Interval:
-    """Return the interval of the accuracy on *total* items if each is right with that *share*.
+    """Return the interval of the accuracy on *total* items if each answer is correct with probability *share*.
 
-    Its ends are the accuracies whose Wilson interval just reaches *share*.
+    The ends of the interval are the accuracies whose Wilson interval just reaches *share*.
 
     >>> interval = chance_interval(0.5, 1000, confidence=0.99)
     >>> round(interval.low, 3), round(interval.high, 3)
@@ -88,10 +88,10 @@ def binomial_p_value(correct: float, total: float, share: float) -> float:
 
 
 def has_balanced_labels(majority: float, labels: int | None = None) -> bool:
-    """Check whether the most common label is about as common as the others.
+    """Check whether the most common label, with the share *majority*, is about as common as the others.
 
-    If not, answers without information score lower than always giving that label. Without the number of labels,
-    *majority* is compared with the nearest 1 / n.
+    If it is more common, always giving this label beats random answers. If the number of labels is None, *majority* is
+    compared with the nearest 1 / n.
 
     >>> [has_balanced_labels(*args) for args in ((167 / 1000, 6), (0.5, 3), (0.5,), (0.6,))]
     [True, False, True, False]
@@ -105,16 +105,16 @@ def has_balanced_labels(majority: float, labels: int | None = None) -> bool:
 
 
 def normal_quantile(confidence: float) -> float:
-    """Return the z for which a standard normal variable lies in [-z, z] with that probability."""
+    """Return the z for which a standard normal variable lies in [-z, z] with the probability *confidence*."""
     if not 0 < confidence < 1:
         raise UsageError(f"confidence {confidence} is not between 0 and 1")
     return NormalDist().inv_cdf((1 + confidence) / 2)
 
 
 def sum_by_unit(values: ArrayLike, units: Sequence[int]) -> tuple[Floats, Floats]:
-    """Return the sum of *values* and the number of items of each unit: (units,) float64 each.
+    """Return the sum of *values* over each unit and the number of its items, both (units,) float64.
 
-    *units* has the unit of each item; if empty, all differ.
+    *units* has the unit number of each item, (n,); if it is empty, each item is a unit of its own.
     """
     array = np.asarray(values, dtype=np.float64)
     if not len(units):
@@ -123,9 +123,9 @@ def sum_by_unit(values: ArrayLike, units: Sequence[int]) -> tuple[Floats, Floats
     return np.bincount(unit_numbers, weights=array).astype(np.float64), sizes.copy()
 
 
-@lru_cache(maxsize=16)  # a table has few datasets, and many results on each
+@lru_cache(maxsize=16)  # a table has few datasets, and many results on each dataset
 def _number_units(units: tuple[int, ...]) -> tuple[NDArray[np.int64], Floats]:
-    """Return the number of each item's unit, from 0, and the sizes of the units."""
+    """Renumber units from 0; return the unit of each item, (n,), and the size of each unit, (units,)."""
     _, unit_numbers = np.unique(np.array(units), return_inverse=True)
     return unit_numbers, np.bincount(unit_numbers).astype(np.float64)
 
@@ -133,13 +133,14 @@ def _number_units(units: tuple[int, ...]) -> tuple[NDArray[np.int64], Floats]:
 def design_effect(scores: ArrayLike, units: Sequence[int]) -> float:
     """Return the factor by which units widen the variance of a mean; at least 1.
 
-    Kish (1965, section 8.2): the variance of the mean of items sampled in units, over that of as many independent
-    items. The numerator is the usual estimate for a ratio of unit totals (with the factor U / (U - 1) for U units), the
-    denominator p (1 - p) / n for a mean score p. If all scores are equal it cannot be estimated; then the worst case
-    (all items of a unit agree) is returned, the sum of squared sizes over n. For a single unit this is n.
+    Kish (1965, section 8.2): the variance of the mean of items sampled in units, divided by the variance for as many
+    independent items. The numerator is the usual estimate for a ratio of unit totals, with the factor U / (U - 1) for U
+    units. The denominator is p (1 - p) / n for a mean score p. If all scores are equal, the factor cannot be estimated.
+    Then the worst case is returned, in which all items of a unit agree: the sum of squared unit sizes, divided by n.
+    For a single unit, this is n.
 
     - scores: (n,), score of each item, between 0 and 1
-    - units: (n,), unit of each item; empty: all differ
+    - units: (n,), unit number of each item; if empty, each item is a unit of its own
 
     >>> design_effect([1, 1, 0, 0], [0, 0, 1, 1]), design_effect([1, 0, 1, 0], [0, 0, 1, 1])
     (4.0, 1.0)
@@ -161,9 +162,9 @@ def design_effect(scores: ArrayLike, units: Sequence[int]) -> float:
 def accuracy_interval(scores: ArrayLike, units: Sequence[int], *, confidence: float = 0.95) -> Interval:
     """Return Wilson's interval of the mean score, with the effective number of items.
 
-    That number is n over :func:`design_effect`, so the interval is never narrower than for independent items. It covers
-    the choice of test items. Scores that are means over several probes are treated as single answers, which makes the
-    interval wider.
+    The effective number is n / :func:`design_effect`, so the interval is never narrower than for independent items. The
+    interval shows the uncertainty from the choice of test items. A score that is a mean over several probes is treated
+    as one answer, which makes the interval wider.
     """
     array = np.asarray(scores, dtype=np.float64)
     share = float(np.clip(array.mean(), 0.0, 1.0))
@@ -172,9 +173,9 @@ def accuracy_interval(scores: ArrayLike, units: Sequence[int], *, confidence: fl
 
 
 def difference_interval(first: tuple[float, Interval], second: tuple[float, Interval]) -> Interval:
-    """Return the interval of a difference of two proportions of different items.
+    """Return the interval of the difference between two proportions that were measured on different items.
 
-    Newcombe 1998, method 10 (hybrid score): computed from the Wilson intervals of both.
+    Newcombe 1998, method 10 (hybrid score): computed from each proportion and its Wilson interval.
 
     >>> interval = difference_interval((56 / 70, wilson(56, 70)), (48 / 80, wilson(48, 80)))
     >>> round(interval.low, 4), round(interval.high, 4)
@@ -201,7 +202,7 @@ class SpreadParts:
 
 
 def decompose_spread(groups: Sequence[Sequence[float]]) -> SpreadParts:
-    """Decompose the spread of accuracies; *groups* has the accuracies of each draw's probes.
+    """Decompose the spread of accuracies into parts; *groups* has the accuracies of the probes of each draw.
 
     One-way random effects, y_ij = m + a_i + e_ij, estimated by analysis of variance (Searle, Casella and McCulloch
     1992, Variance Components, chapter 3). For d draws with n_i probes each, N in all:
@@ -240,9 +241,9 @@ def decompose_spread(groups: Sequence[Sequence[float]]) -> SpreadParts:
 
 
 def _draws_interval(values: Floats, *, low: float, min_spread: float = 0.0) -> Interval:
-    """Return the 95% interval of the mean of independent values, clipped to *low* and 1.
+    """Return the 95% interval of the mean of independent values, clipped to the range from *low* to 1.
 
-    Their standard deviation is taken to be at least *min_spread*.
+    The standard deviation of the values is taken to be at least *min_spread*.
     """
     count, mean, spread = len(values), float(values.mean()), max(min_spread, float(values.std(ddof=1)))
     half_width = student_quantile(0.95, count - 1) * spread / sqrt(count)
@@ -261,7 +262,7 @@ def two_sided_t_p_value(t: float, freedom: float) -> float:
 
 
 def student_quantile(confidence: float, freedom: float) -> float:
-    """Return the t for which Student's variable lies in [-t, t] with that probability."""
+    """Return the t for which Student's variable lies in [-t, t] with the probability *confidence*."""
     from scipy.special import stdtrit
 
     return float(stdtrit(freedom, (1 + confidence) / 2))
@@ -296,19 +297,19 @@ def compare_items(first: NDArray[np.bool_], second: NDArray[np.bool_], units: Se
     """Compare two encoders by the test items that their probes answer correctly.
 
     - first, second: (seeds, n) bool; the numbers of seeds may differ
-    - units: (n,), unit of each item; empty: all differ
+    - units: (n,), unit number of each item; if empty, each item is a unit of its own
 
     An observation is the mean over a unit's items and over the seeds. The sign test (exact binomial test) counts the
-    units in which either is better, without ties. For one seed and units of one item it is McNemar's exact test
-    (McNemar 1947). The paired t-test is over units, as in Adi et al. 2017, appendix III. The interval is that of a
-    ratio of unit totals, with Student's t for units - 1 degrees of freedom.
+    units in which either encoder is better; ties are left out. For one seed and units of one item, the sign test is
+    McNemar's exact test (McNemar 1947). The paired t-test is over units, as in Adi et al. 2017, appendix III. The
+    interval is that of a ratio of unit totals, with Student's t for units - 1 degrees of freedom.
 
     Raises:
         UsageError: the numbers of items differ or are zero.
     """
     if first.shape[1] != second.shape[1] or not first.size or not second.size:
         raise UsageError(f"{first.shape[1]} and {second.shape[1]} items cannot be paired")
-    # Each side times the other's number of seeds: integers, so that ties are exact.
+    # Each encoder's sums are multiplied by the other's number of seeds: integers, so that ties are exact.
     scale = len(first) * len(second)
     first_sums, sizes = sum_by_unit(first.sum(axis=0) * len(second), units)
     second_sums, _ = sum_by_unit(second.sum(axis=0) * len(first), units)
@@ -329,11 +330,11 @@ def compare_draws(first: Sequence[float], second: Sequence[float], *, items: int
     """Compare two encoders by their mean accuracies in the same draws, at least two.
 
     An observation is a draw, so tests and interval generalise to other draws. The sign test counts the draws in which
-    either is better. The t-test is paired over draws. In t-test and interval, the standard deviation is at least 1 /
-    items: a few differences may be equal by chance, as if they had no spread. Without this, two equally good encoders
-    differ "significantly" in up to 11% of pairs of draws.
+    either encoder is better. The t-test is paired over draws. For the t-test and the interval, the standard deviation
+    is at least 1 / items, because a few differences may be equal by chance. Without this minimum, two equally good
+    encoders differ "significantly" in up to 11% of pairs of draws.
 
-    - items: number of test items of a draw; the smallest if they differ
+    - items: number of test items of a draw; the smallest number if draws differ
 
     Raises:
         UsageError: the numbers of draws differ, or there are fewer than two.
@@ -353,7 +354,7 @@ def compare_draws(first: Sequence[float], second: Sequence[float], *, items: int
 
 
 def compute_sign_test(wins: int, losses: int) -> float:
-    """Return the two-sided p-value of the exact sign test; 1 if there are only ties.
+    """Return the two-sided p-value of the exact sign test; 1 if *wins* and *losses* are both 0.
 
     >>> round(compute_sign_test(9, 1), 5)
     0.02148
@@ -362,7 +363,7 @@ def compute_sign_test(wins: int, losses: int) -> float:
 
 
 def compute_sign_tests(wins: NDArray[np.int64], losses: NDArray[np.int64]) -> Floats:
-    """Return the p-values of many sign tests, (n,) float64 of (n,) and (n,) int64."""
+    """Return the two-sided p-values of n sign tests, (n,) float64; *wins* and *losses* are (n,) int64."""
     from scipy.special import bdtr
 
     total = wins + losses
@@ -392,7 +393,7 @@ def _paired_interval(differences: Floats, sizes: Floats, difference: float) -> I
 
 
 def correct_p_values(p_values: Sequence[float], method: Correction) -> list[float]:
-    """Return p-values corrected for their number, in their order.
+    """Return the p-values in the same order, corrected for their number.
 
     >>> [round(p, 4) for p in correct_p_values([0.01, 0.04, 0.03], Correction.HOLM)]
     [0.03, 0.06, 0.06]

@@ -1,4 +1,4 @@
-"""Tasks of all suites, found by their sentprobe name or that of the published file."""
+"""The tasks of all suites, found by sentprobe's name or by the name of the published file."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -17,14 +17,14 @@ FALLBACK_PRESET = "ettinger"
 
 @dataclass(frozen=True, slots=True)
 class PresetChoice:
-    """A preset by name, or that of each task's paper, with some values changed."""
+    """The classifier of each task: the preset *name*, or the preset of the task's paper, changed by *values*."""
 
     name: str | None = None
     values: tuple[OptionPair, ...] = ()
     _presets_by_name: dict[str, Preset] = field(default_factory=dict, repr=False, compare=False)
 
     def find_preset_of(self, *names: str) -> Preset:
-        """Return the classifier of a task; *names* are tried in order. Raises UsageError."""
+        """Return the classifier of the first known task among *names*. Raises UsageError."""
         name = self.name or find_preset_name(*names)
         if name not in self._presets_by_name:
             self._presets_by_name[name] = override(find_preset(name), self.values)
@@ -36,7 +36,7 @@ class PresetChoice:
 
 
 USUAL_PRESET = PresetChoice()
-"""The classifier of the paper of a dataset's task, found by its card, else by its name."""
+"""The classifier from the paper of each dataset's task, which the card or the dataset's name identifies."""
 
 ClassifierChoice = Preset | Callable[[ProbeDataset], Preset]
 """One classifier for all datasets, or a function from dataset to classifier."""
@@ -48,7 +48,7 @@ def list_known_tasks() -> tuple[KnownTask, ...]:
 
 
 def to_own_name(name: str) -> str:
-    """Return the sentprobe name of a published file's task; other names unchanged.
+    """Return sentprobe's name of a published task; any other name is returned unchanged.
 
     >>> to_own_name("bigram_shift"), to_own_name("WordContent"), to_own_name("BShift.de-fr"), to_own_name("mine")
     ('BShift', 'WC', 'BShift', 'mine')
@@ -59,7 +59,7 @@ def to_own_name(name: str) -> str:
 
 
 def to_task_key(name: str) -> str:
-    """Return the look-up key of a task: its sentprobe name in lower case.
+    """Return the look-up key of a task: sentprobe's name in lower case.
 
     >>> to_task_key("bigram_shift"), to_task_key("WordContent"), to_task_key("SemRole")
     ('bshift', 'wc', 'semrole')
@@ -68,13 +68,13 @@ def to_task_key(name: str) -> str:
 
 
 def find_known_task(*names: str) -> KnownTask | None:
-    """Return the task of the first known name; None: all are unknown."""
+    """Return the task of the first known name, or None if all names are unknown."""
     tasks = {task.name.lower(): task for task in list_known_tasks()}
     return next((tasks[key] for key in map(to_task_key, names) if key in tasks), None)
 
 
 def rename_as_published(data: ProbeDataset) -> ProbeDataset:
-    """Return a dataset with the name and labels of its task's published file, if there is one."""
+    """Return the dataset with the name and labels of its published file; unchanged if its task has no such file."""
     task = find_known_task(data.name)
     if task is None or not task.published:
         return data
@@ -84,7 +84,7 @@ def rename_as_published(data: ProbeDataset) -> ProbeDataset:
 
 
 def find_preset_name(*names: str) -> str:
-    """Return the name of the preset of a task's paper; *names* are tried in order.
+    """Return the name of the preset from the paper of the first known task among *names*.
 
     >>> find_preset_name("SubjNum"), find_preset_name("mine", "AdiOrder"), find_preset_name("mine")
     ('conneau', 'adi', 'ettinger')
@@ -94,19 +94,19 @@ def find_preset_name(*names: str) -> str:
 
 
 def find_redundancy(*names: str) -> Redundancy | None:
-    """Return the words in a sentence that may agree with the task's word; None: none."""
+    """Return the redundancy of the first known task among *names*; None if it has none, or all are unknown."""
     task = find_known_task(*names)
     return None if task is None else task.redundancy
 
 
 def find_usual_words(data: ProbeDataset) -> str:
-    """Return the source of probe word vectors: the encoder in Adi et al., else one-hot."""
+    """Return the usual vectors of a dataset's probe words: ``encoder`` for tasks of Adi et al., else ``one-hot``."""
     task = find_known_task(data.card.task, data.name)
     return ONE_HOT if task is None else task.words
 
 
 def explain_expected_cue(name: str, cue: Cue) -> str:
-    """Return the reason why a surface cue may solve the task, or the empty string.
+    """Return the reason why a surface cue may solve the task *name*; empty if it may not.
 
     >>> explain_expected_cue("Content1Probe", Cue.BAG)
     'the task is about which words there are'

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator
 
 from sentprobe.probes.corpus.text_formats import FORMATS, RecordFields
-from sentprobe.probes.syntax.tree_texts import FilePiece
+from sentprobe.probes.syntax.tree_files import FilePiece
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence
 
 

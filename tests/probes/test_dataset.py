@@ -145,12 +145,12 @@ def test_refused_card(value: Any, message: str) -> None:
 
 
 BAD_DATASETS: list[tuple[dict[str, Any], str]] = [
-    ({"sentences": ("a b", "a b")}, "sentence 'a b' is there twice"),
-    ({"sentences": ("a b", "a  b")}, "not tokens with one space"),
-    ({"sentences": ("a b", "")}, "not tokens with one space"),
+    ({"sentences": ("a b", "a b")}, "sentence 'a b' occurs twice"),
+    ({"sentences": ("a b", "a  b")}, "expected tokens with one space"),
+    ({"sentences": ("a b", "")}, "expected tokens with one space"),
     ({"labels": ("TRUE",)}, "dataset 'toy' has one label only"),
-    ({"labels": ("TRUE", "TRUE")}, "label 'TRUE' is there twice"),
-    ({"probe_words": ("a", "a")}, "probe word 'a' is there twice"),
+    ({"labels": ("TRUE", "TRUE")}, "label 'TRUE' occurs twice"),
+    ({"probe_words": ("a", "a")}, "probe word 'a' occurs twice"),
     ({"splits": {Split.TRAIN: make_splits()[Split.TRAIN]}}, "has no test split"),
     ({"splits": make_splits(test=([], [], []))}, "split test of dataset 'toy' is empty"),
     (
@@ -182,7 +182,7 @@ def test_refused_dataset(changes: dict[str, Any], message: str) -> None:
 
 
 BAD_ITEMS: list[tuple[Any, str]] = [
-    (([0, 1], [[0]], [0]), "must run in parallel"),
+    (([0, 1], [[0]], [0]), "must have equally many"),
     (([0.5], [[0]], [0]), "rows must be integers, not float64"),
     (([0], [[0, 0, 0]], [0]), "3 probe words per item; at most 2"),
     (([[0]], [[0]], [0]), "rows must have 1 dimensions, not 2"),

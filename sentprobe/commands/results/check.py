@@ -20,11 +20,11 @@ def check(
 
     The exit code is 1 if a finding is severe, so that a script can stop.
     """
-    from sentprobe.commands.results.shown_results import read_probed_runs
+    from sentprobe.commands.results.shown_results import read_reviewed_runs
     from sentprobe.probes.review.checks import render_review, review_results
 
     style = find_table_format(format_, out, subject="a review", allowed=FORMATS)
-    reviewed = review_results(read_probed_runs(runs))
+    reviewed = review_results(*read_reviewed_runs(runs))
     print_or_write(render_review(reviewed, style), out, wrapped=style is TableFormat.TEXT)
     raise typer.Exit(1 if reviewed.has_severe_finding else 0)
 

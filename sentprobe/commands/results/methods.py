@@ -1,5 +1,6 @@
 """The command ``probe methods``: a paragraph for a paper's methods section."""
 
+from itertools import chain
 from pathlib import Path
 from typing import Annotated
 
@@ -26,7 +27,8 @@ def methods(
     ] = None,
 ) -> None:
     """Write a paragraph for the methods section of a paper, and its BibTeX."""
-    from sentprobe.commands.results.shown_results import read_probed_runs
+    from sentprobe.commands.results.shown_results import read_reviewed_runs
+    from sentprobe.probes.language_models.scoring_paragraph import write_pair_methods, write_pair_paragraph
     from sentprobe.probes.report.paper.methods_paragraph import (
         BIBTEX_FORMATS,
         write_methods_text,
@@ -34,8 +36,10 @@ def methods(
     )
 
     style = find_table_format(format_, out, subject="a paragraph", allowed=FORMATS)
-    results = read_probed_runs(runs)
-    text, bibtex = write_methods_text(results, style), write_references_text(results)
+    results, tables = read_reviewed_runs(runs)
+    text = "\n".join(filter(None, (write_methods_text(results, style), write_pair_methods(tables, style))))
+    pieces = chain.from_iterable(map(write_pair_paragraph, tables))
+    bibtex = write_references_text(results, pieces, (one for table in tables for one in table.provenances))
     references = f"\n{BIBTEX_FORMATS[style](bibtex)}" if bib is None else ""
     if bib is not None:
         write_atomically(bib, bibtex)

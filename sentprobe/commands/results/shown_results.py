@@ -14,7 +14,8 @@ from sentprobe.probes.geometry.distance_draws import build_geometry_tables
 from sentprobe.probes.geometry.distance_results import GeometryResult, read_geometry
 from sentprobe.probes.geometry.distance_tables import check_nearness
 from sentprobe.probes.geometry.measures import Nearness
-from sentprobe.probes.language_models.pair_results import PairTables
+from sentprobe.probes.language_models.pair_results import PairTables, read_pair_tables
+from sentprobe.probes.language_models.scoring_paragraph import name_pair_tables
 from sentprobe.probes.report.findings import comparisons
 from sentprobe.probes.report.findings.comparisons import EncoderResults
 from sentprobe.probes.report.plots.length_series import SERIES_NOTES, build_series_grids, check_lengths, series_records
@@ -188,9 +189,8 @@ def build_tables(results: Results, view: View) -> Iterator[ShownTable]:
 
 def build_pair_sections(view: View) -> Iterator[ShownTable]:
     """Yield the accuracies of language models, a table for each set of pairs and kind of score."""
-    count = len(view.pair_tables)
-    for number, table in enumerate(view.pair_tables, 1):
-        title = "language models" + (f", table {number} of {count}" if count > 1 else "")
+    titles = name_pair_tables(len(view.pair_tables))
+    for title, table in zip(titles, view.pair_tables, strict=True):
         yield title, *table.build_accuracy_grid(intervals=view.style.intervals)
 
 
@@ -219,6 +219,14 @@ def read_probed_runs(runs: Sequence[Path]) -> Results:
     if not results.records:
         raise UsageError(f"{', '.join(map(str, runs))}: no results of probes yet")
     return results
+
+
+def read_reviewed_runs(runs: Sequence[Path]) -> tuple[Results, PairTables]:
+    """Read the results of probes and of language models; raise UsageError if there are none."""
+    results, pair_tables = read_runs(runs), read_pair_tables(runs)
+    if not results.records and not pair_tables:
+        raise UsageError(f"{', '.join(map(str, runs))}: no results of probes or language models yet")
+    return results, pair_tables
 
 
 def read_distances(runs: Sequence[Path]) -> tuple[GeometryResult, ...]:

@@ -17,7 +17,7 @@ from sentprobe.commands.shared.table_output import (
     print_reuse,
     write_tables,
 )
-from sentprobe.errors import UsageError
+from sentprobe.errors import UsageError, format_count
 from sentprobe.lexicon import english
 from sentprobe.lexicon.read import choose_vocabulary
 from sentprobe.processes import check_count, limit_threads
@@ -52,6 +52,9 @@ def lm(
         int | None, typer.Option("--n", "-n", help="Number of pairs of each --paradigm. [default: 1000]")
     ] = None,
     seed: Annotated[int, opt.build_seed_option("the pairs of --paradigm")] = 0,
+    known_words: Annotated[
+        bool, typer.Option("--known-words", help="Leave out pairs with words that a model does not know.")
+    ] = False,
     score: Annotated[
         str, typer.Option(help="sentence, token (mean over tokens) or critical (first to last changed word).")
     ] = "sentence",
@@ -80,6 +83,7 @@ def lm(
         check_column,
         load_or_find_scores,
         read_scores_files,
+        select_known_pairs,
     )
     from sentprobe.probes.language_models.scorers import ScoreKind, parse_models
     from sentprobe.probes.language_models.sentence_pairs import read_pairs
@@ -98,15 +102,23 @@ def lm(
         raise UsageError("name minimal pairs: either by --pairs, a file or folder, or by --paradigm")
     if pairs and n is not None:
         raise UsageError("--n counts pairs of a --paradigm; of --pairs, all are read")
-    minimal_pairs = read_pairs(pairs) if pairs else sample_paradigms(paradigm or (), 1000 if n is None else n, seed)
+    n = 1000 if n is None else n
+    minimal_pairs = read_pairs(pairs) if pairs else sample_paradigms(paradigm or (), n, seed)
     check_column(minimal_pairs, by)
+    sampled = f"{format_count(n, 'pair')} of each paradigm, sampled by sentprobe from everyday words with seed {seed}"
+    source = f"read from {', '.join(map(str, pairs))}" if pairs else sampled
+    if known_words:
+        total = len(minimal_pairs)
+        minimal_pairs = select_known_pairs(loaded, minimal_pairs, device=device)
+        print(f"left out: {total - len(minimal_pairs)} of {format_count(total, 'pair')}", file=sys.stderr)
+        source += ", without pairs that have words that a model does not know"
     measure: Callable[..., PairScores] = partial(load_or_find_scores, pairs=minimal_pairs)
     folder = None
     if results is not None:
         from sentprobe.probes.language_models.pair_results import PairFolder
 
         prepare_directory(results)
-        folder = PairFolder(results, minimal_pairs, command=opt.format_command_line())
+        folder = PairFolder(results, minimal_pairs, command=opt.format_command_line(), source=source)
         measure = folder.measure
     with limit_threads(threads), show_bars() as reporter:
         scored = [measure(model, kind=kind, reporter=reporter, device=device) for model in loaded]

@@ -38,7 +38,11 @@ def sample_pairs(spaces: Sequence[MinimalPairSpace], n: int, *, seed: int) -> It
 
 
 def make_field_writer(space: MinimalPairSpace) -> Callable[[MinimalPair, int], str]:
-    """Return a function that formats a pair and its number as a JSON object with BLiMP's fields."""
+    """Return a function that writes the fields of a pair with its number as a JSON object.
+
+    They mean what they do in BLiMP's files, but sentences are lexically identical only if they have the same words;
+    BLiMP also counts two forms of a noun, though not of a verb.
+    """
     row = space.paradigm
     names = {"field": row.field, "linguistics_term": row.term, "UID": row.uid, "simple_LM_method": True}
     has_same_words = describe_word_overlap(row.change) == SAME_WORDS
@@ -49,7 +53,7 @@ def make_field_writer(space: MinimalPairSpace) -> Callable[[MinimalPair, int], s
         has_prefix = "true" if row.prefix is PrefixMethod.ONE and pair.critical > 1 else "false"
         return (
             f'{{"sentence_good": "{pair.good}", "sentence_bad": "{pair.bad}", {first}, "one_prefix_method": '
-            f'{has_prefix}, {last}, "pair_id": {number}, "critical": {pair.critical}}}'
+            f'{has_prefix}, {last}, "pairID": "{number}", "critical": {pair.critical}}}'
         )
 
     return write

@@ -1,6 +1,7 @@
-"""Properties of a generated sentence, relative to the probed clause and noun.
+"""Properties of a generated sentence, relative to the probed clause and the probed noun.
 
-Those are the clause of the probed verb, else the main clause, and the probed noun, else the clause's subject.
+The probed clause is that of the verb among the probe words, else the main clause. The probed noun is the noun among the
+probe words, else the subject of the probed clause.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,16 +21,17 @@ NESTED = "nested"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnnotatedClause:
-    """A clause of an event: the prefix of its words' slot names, and its kind."""
+    """A clause of an event."""
 
     path: str
+    """The prefix that the slot names of all words in the clause share."""
     event: ev.Event
     kind: ev.ClauseKind | None
-    """Kind of a relative clause; None for the main clause."""
+    """The kind of a relative clause; None for the main clause."""
 
     @property
     def subject(self) -> str:
-        """Slot of the clause's subject, or of the noun that a relative clause modifies; it may not be expressed."""
+        """The slot of the clause's subject or, in a subject relative, of the noun that the clause modifies."""
         if self.event.argument(self.event.subject) is ev.GAP:
             return f"{self.path.removesuffix('clause.')}noun"
         return f"{self.path}{self.event.subject.value}.noun"
@@ -45,7 +47,7 @@ def iterate_clauses(event: ev.Event, path: str = "", kind: ev.ClauseKind | None 
 
 
 class ProbedEvent:
-    """An event and its probe words, as lemmas."""
+    """An event with the probe words that an item asks about, as lemmas."""
 
     def __init__(self, event: ev.Event, probes: Sequence[str] = (), *, language: Language) -> None:
         self.event = event
@@ -56,26 +58,26 @@ class ProbedEvent:
 
     @cached_property
     def positions(self) -> Mapping[str, int]:
-        """Position in the sentence of each slot's word, from 0."""
+        """The position of each word in the sentence, from 0, by slot."""
         tokens = plan_sentence(self.event, self._language).tokens
         return {token.slot: position for position, token in enumerate(tokens)}
 
     @cached_property
     def probe_positions(self) -> tuple[int, ...]:
-        """Positions of the probe words that occur, from 0."""
+        """The positions of the probe words in the sentence, from 0, in order."""
         probe_slots = (slot for slot, lemma in self._slots.items() if lemma in self._probes)
         word_slots = (slot for slot in probe_slots if slot.endswith(("noun", "verb", "adjective0")))
         return tuple(sorted(self.positions[slot] for slot in word_slots))
 
     @cached_property
     def clause(self) -> AnnotatedClause:
-        """The probed clause."""
+        """The probed clause: the clause of the probed verb, else the main clause."""
         probed_clauses = (clause for clause in self.clauses if clause.event.predicate in self._probes)
         return next(probed_clauses, self.clauses[0])
 
     @cached_property
     def noun(self) -> str | None:
-        """Slot of the probed noun; else of the clause's subject, else of the first noun; None without nouns."""
+        """The slot of the probed noun, else of the probed clause's subject, else of the first noun, else None."""
         nouns = [slot for slot in self._slots if slot.endswith("noun")]
         probed_nouns = (slot for slot in nouns if self._slots[slot] in self._probes)
         subjects = (slot for slot in nouns if slot == self.clause.subject)
@@ -83,7 +85,7 @@ class ProbedEvent:
 
     @cached_property
     def between(self) -> range:
-        """Positions between the probed noun and the verb of the probed clause; empty if there is no noun."""
+        """The positions between the probed noun and the verb of the probed clause; empty if there is no noun."""
         if self.noun is None:
             return range(0)
         positions = sorted((self.positions[self.noun], self.positions[f"{self.clause.path}verb"]))
@@ -91,7 +93,7 @@ class ProbedEvent:
 
     @cached_property
     def numbers(self) -> Mapping[str, ev.Number | None]:
-        """Grammatical number of each noun, by its slot."""
+        """The grammatical number of each noun, by slot."""
         numbers = {}
         for clause in self.clauses:
             for role, person in ev.iterate_participants(clause.event):
@@ -103,21 +105,21 @@ class ProbedEvent:
 
     @property
     def attractors(self) -> int:
-        """Number of nouns between probed noun and verb whose grammatical number differs from the probed noun's."""
+        """The number of nouns between probed noun and verb whose grammatical number differs from the probed noun's."""
         noun_number = None if self.noun is None else self.numbers[self.noun]
         other_slots = (slot for slot, number in self.numbers.items() if number is not noun_number)
         return sum(self.positions[slot] in self.between for slot in other_slots)
 
     @property
     def template(self) -> str:
-        """Sub-template of the sentence, as ``gen templates`` names it."""
+        """The sub-template of the sentence, as ``gen templates`` names it."""
         if any(clause_.path.count("clause.") > 1 for clause_ in self.clauses):
             return NESTED
         return find_event_pattern(self.event).name
 
     @property
     def notation(self) -> str:
-        """The event as text."""
+        """The event in the notation of events."""
         return write_event(self.event)
 
 
@@ -144,7 +146,7 @@ EVENT_COLUMNS: Mapping[str, Callable[[ProbedEvent], object]] = {
 
 
 def build_event_columns(probed_event: ProbedEvent) -> dict[str, str]:
-    """Return the column values of a complete event.
+    """Return the values of the item columns for an event without open fields, by column name.
 
     >>> from sentprobe.generator.sentences.parse import parse
     >>> from sentprobe.lexicon import english

@@ -1,8 +1,8 @@
 """Datasets of the tasks of Ettinger et al. (2018) and of the suite structure, built from the generator.
 
 Labels are balanced overall and for every probe (word or pair) in each split. Test and training have different noun-verb
-pairs, and no training sentence has both words of a test pair, or different adverbs (Negation). Validation is separated
-in the same way if the vocabulary has enough words; if not, the card says so. No sentence occurs twice.
+pairs, and no training sentence has both words of a test pair; in Negation, they have different adverbs. Validation is
+separated in the same way if the vocabulary has enough words; if not, the card says so. No sentence occurs twice.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +26,7 @@ from sentprobe.specs import choose_member
 from sentprobe.versions import find_versions
 
 _SAMPLING_ORDER = (Split.TEST, Split.VALIDATION, Split.TRAIN)
-"""Order in which splits are sampled: those with the fewest probes first."""
+"""The order in which splits are sampled: the splits with the fewest probes come first."""
 
 
 def build(
@@ -42,7 +42,7 @@ def build(
     structure: Structure | None = None,
     profile: Profile | None = None,
 ) -> ProbeDataset:
-    """Build the dataset of a task; *structure* is in half of the test items and not in training.
+    """Build the dataset of a task; half of the test items and no training item have the held-out *structure*.
 
     Raises UsageError, NoStructureError, TooFewItemsError, TooManyItemsError or TooFewError.
     """
@@ -81,7 +81,7 @@ def build(
 def _restrict_to_side(
     task: CompevalTask, lexicon: Lexicon, vocabulary: str, side: SplitSide
 ) -> tuple[CompevalTask, Lexicon]:
-    """Return the task with a side's structures, and the side's words that occur in these. Raises TooFewError."""
+    """Return the task with the templates of *side*, and a lexicon of the words for these. Raises TooFewError."""
     templates = side.select_templates(task.templates)
     if not templates:
         raise TooFewError(f"{task.name}: {side} leaves none of its structures")
@@ -149,10 +149,10 @@ def build_task(
 ) -> ProbeDataset:
     """Build a task of the suite compeval or structure, as ``probe build`` does.
 
-    - vocabulary: by default that of the task's suite
-    - hold_out_structure: structure that training lacks and half of the test items have, such as ``"passive"``
+    - vocabulary: the vocabulary of the sentences, by default that of the task's suite
+    - hold_out_structure: the structure that training lacks and half of the test items have, such as ``"passive"``
     - profile: weights of structures and features, as in ``--profile``
-    - held_out: held-out words and structures to use (``["0.3"]``): see ``--held-out``
+    - held_out: the held-out words and structures to use, such as ``["0.3"]``: see ``--held-out``
 
     Raises:
         UsageError: an unknown task, vocabulary, sampling or structure, or an unbalanced size.

@@ -1,4 +1,4 @@
-"""Words of each split of a compeval task, and the pairs that are held out for test."""
+"""The words and probes of each split of a compeval task; pairs and adverbs of test are held out of training."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,14 +14,14 @@ from sentprobe.probes.dataset import Split, TooFewError
 WordsByKind = Mapping[Kind, Sequence[str]]
 ProbesBySplit = Mapping[Split, tuple[Probe, ...]]
 MAX_WORDS = {Kind.NOUN: 12, Kind.TRANSITIVE: 9, Kind.INTRANSITIVE: 3, Kind.DITRANSITIVE: 9, Kind.ADJECTIVE: 12}
-"""Maximum number of probed words of each kind.
+"""Maximum number of probe words of each kind.
 
-Intransitive verbs occur in few structures. With more intransitive probes, these structures would be too frequent.
+Intransitive verbs occur in few structures. With more intransitive probe words, these structures would be too frequent.
 """
 
 
 def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
-    """Return the words of a vocabulary, with the nouns of one sort, without verbs like *hit*."""
+    """Return the words of a vocabulary: nouns of one sort only, and no verbs whose past is like the present (*hit*)."""
     vocabulary_words = dict(lexicon.vocabulary(vocabulary).words)
     vocabulary_words[Kind.NOUN] = restrict_to_one_sort(lexicon, vocabulary).vocabulary(vocabulary).words[Kind.NOUN]
     return {
@@ -31,7 +31,7 @@ def select_usable_words(lexicon: Lexicon, vocabulary: str) -> WordsByKind:
 
 
 def select_probes(words: WordsByKind, kinds: Sequence[Kind], *, rng: Random) -> ProbesBySplit:
-    """Return the words of these kinds to probe, the same in each split; without kinds, no word is probed."""
+    """Return randomly chosen probe words of *kinds*, the same in each split; without kinds, a probe without words."""
     probes: tuple[Probe, ...] = tuple((word,) for word in _sample_probed(words, kinds, rng)) if kinds else ((),)
     return dict.fromkeys(Split, probes)
 
@@ -42,10 +42,10 @@ VERB_KINDS = (Kind.TRANSITIVE, Kind.INTRANSITIVE)
 def build_pairs(
     words: WordsByKind, kinds: Sequence[Kind] = VERB_KINDS, *, rng: Random, task: str, absent: bool, validation: bool
 ) -> ProbesBySplit:
-    """Return disjoint pairs of a noun and a word of *kinds* for each split, every word in all. Raises TooFewError.
+    """Return the pairs of a noun and a word of *kinds* that each split asks about. Raises TooFewError.
 
-    Where *validation* would leave a word without a training pair, it uses the training pairs. *absent* says whether the
-    task also needs sentences without the verb.
+    No pair is in two splits, and test has every word. If *validation* pairs would leave a word without a training
+    pair, validation uses the training pairs instead. *absent* says whether the task needs sentences without the verb.
     """
     verbs = _sample_probed(words, kinds, rng)
     nouns = _sample_probed(words, (Kind.NOUN,), rng)
@@ -73,13 +73,13 @@ def build_pairs(
 
 
 def _pair_diagonally(nouns: Sequence[str], verbs: Sequence[str], shift: int) -> list[Probe]:
-    """Return pairs that contain every word, each as rarely as possible."""
+    """Return pairs that contain every word, each word as rarely as possible; another *shift* gives other pairs."""
     longer = max(len(nouns), len(verbs))
     return [(nouns[i % len(nouns)], verbs[(i + shift) % len(verbs)]) for i in range(longer)]
 
 
 def _has_alternative_verb(words: WordsByKind, noun: str, verb: str, held_out: Sequence[Probe]) -> bool:
-    """Check whether training can have *noun* without *verb* but with another verb of its kind."""
+    """Check whether a training sentence can have *noun* with another verb of the same kind as *verb*."""
     kinds = [kind for kind in (Kind.TRANSITIVE, Kind.INTRANSITIVE) if verb in words[kind]]
     alternatives = [{*words[kind]} - {verb} for kind in kinds]
     return not any(verbs and verbs <= {v for n, v in held_out if n == noun} for verbs in alternatives)
@@ -95,7 +95,7 @@ def _sample_words(words: Sequence[str], limit: int, rng: Random) -> list[str]:
 
 
 def order_evenly(probes: Sequence[Probe]) -> tuple[Probe, ...]:
-    """Order the probes so that each next probe has the words that earlier probes use least.
+    """Order the probes so that the next probe always has the words that occur least in the probes before.
 
     >>> order_evenly([("man", "call"), ("man", "help"), ("doctor", "call"), ("doctor", "help")])
     (('man', 'call'), ('doctor', 'help'), ('man', 'help'), ('doctor', 'call'))
@@ -111,7 +111,7 @@ def order_evenly(probes: Sequence[Probe]) -> tuple[Probe, ...]:
 
 
 def take_first_probes(probes: ProbesBySplit, *, units: Mapping[Split, int], task: str) -> ProbesBySplit:
-    """Return the first probes of each split, one per unit. Raises TooFewItemsError."""
+    """Return the first probes of each split, at most one for each unit. Raises TooFewItemsError."""
     chosen = {split: probes[split][:count] for split, count in units.items()}
     check_probe_words_trained(chosen, task=task)
     return chosen
@@ -140,13 +140,13 @@ class TooFewItemsError(TooFewError, UsageError):
 
 
 MIN_ADVERBS = 4
-"""Minimum number of adverbs in a split: a sentence of Negation has up to four different adverbs."""
+"""Minimum number of adverbs in a split, since a sentence of Negation has up to four different adverbs."""
 
 
 def split_adverbs(
     lexicon: Lexicon, vocabulary: str, *, rng: Random, task: str, validation: bool = False
 ) -> Mapping[Split, Lexicon]:
-    """Return a lexicon for each split; test (and validation, if possible) gets a quarter of the adverbs."""
+    """Return a lexicon for each split. Test has a quarter of the adverbs; so has validation, if there are enough."""
     full_vocabulary = lexicon.vocabulary(vocabulary)
     adverbs = _sample_words(full_vocabulary.words[Kind.ADVERB], len(full_vocabulary.words[Kind.ADVERB]), rng)
     if len(adverbs) < 2 * MIN_ADVERBS:
@@ -163,7 +163,7 @@ def split_adverbs(
 
 
 def restrict_to_probed_words(lexicon: Lexicon, vocabulary: str, probes: Iterable[Probe]) -> Lexicon:
-    """Return the lexicon with only probed verbs and, if any are probed, only probed nouns."""
+    """Return the lexicon without verbs that are no probe words; if nouns are probed, also without other nouns."""
     pairs = [*probes]
     verbs = {probe[-1] for probe in pairs}
     nouns = {probe[0] for probe in pairs if len(probe) > 1}

@@ -1,4 +1,4 @@
-"""Structures that can be held out of training, as alternative partial events of the main or a relative clause."""
+"""Structures that can be held out of training, each described by partial events of a main or relative clause."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Structure:
     name: str
     description: str
     events: tuple[ev.Event, ...]
-    """A sentence has the structure if it contains one of these."""
+    """A sentence has the structure if it contains one of these partial events."""
 
 
 def _build_noun_events(person: ev.Participant) -> tuple[ev.Event, ...]:
@@ -44,7 +44,7 @@ STRUCTURES: Mapping[str, Structure] = {
 
 
 def find_structure(name: str) -> Structure:
-    """Return a structure by name, or raise UsageError."""
+    """Return the structure *name*. Raises UsageError for an unknown name."""
     if name not in STRUCTURES:
         raise UsageError(
             f"there is no structure {name!r}{suggest(name, STRUCTURES)} to hold out; "
@@ -54,12 +54,12 @@ def find_structure(name: str) -> Structure:
 
 
 def list_test_parts(held_out: Structure | None) -> tuple[Part, ...]:
-    """Return the parts of the test items: with and without the held-out structure."""
+    """Return the parts of the test items: with and without the held-out structure, or one part if there is none."""
     if held_out is None:
         return (ALL_SENTENCES,)
     return Part(name=name_structure_part(held_out.name), having=held_out.events), get_trained_part(held_out)
 
 
 def get_trained_part(held_out: Structure | None) -> Part:
-    """Return the part for every split but test: the sentences without the held-out structure, or all sentences."""
+    """Return the part that training and validation items are from: sentences without the held-out structure."""
     return ALL_SENTENCES if held_out is None else Part(name=TRAINED, lacking=held_out.events)

@@ -1,4 +1,4 @@
-"""Counts in the card of a compeval dataset: labels, structures and places of the probe words."""
+"""The counts and shares in the card of a compeval dataset: labels, structures and places of the probe words."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ ItemsBySplit = Mapping[Split, Sequence[tuple[Probe, UnitItem]]]
 
 
 def count_items(items: ItemsBySplit, *, labels: Sequence[str]) -> dict[str, int]:
-    """Count the items of each split by label, structure, aspect, nouns, clauses of the probe words, and hold-out."""
+    """Return the number of items by split and feature: label, held-out structure, sub-template, aspect, and others."""
     counts: Counter[str] = Counter()
     for split, questions in items.items():
         counts.update(f"{split.value}: {item.part}" for _, item in questions if item.part)
@@ -27,7 +27,7 @@ def count_items(items: ItemsBySplit, *, labels: Sequence[str]) -> dict[str, int]
 
 
 def count_templates(card: Card, split: Split) -> dict[str, int]:
-    """Return the number of items of a split by sub-template.
+    """Return the number of items of a split by sub-template, from the counts in a card.
 
     >>> card = Card("Order", counts={"test: transitive, active": 3, "test: transitive, passive": 1})
     >>> count_templates(card, Split.TEST)
@@ -42,11 +42,11 @@ def count_templates(card: Card, split: Split) -> dict[str, int]:
 
 
 _Clauses = tuple[tuple[str, str], ...]
-"""Voice and aspect of each clause, the main one first."""
+"""The voice and aspect of each clause, the main clause first."""
 
 
 def _describe_structure(probe: Probe, item: UnitItem) -> tuple[str, _Clauses, int, str]:
-    """Return the structure of an item, which determines the counted features; many items share a structure."""
+    """Return the arguments of :func:`_name_features` for an item; many items have the same."""
     event, parts = item.event, find_layout_parts(item.event.layout)
     nouns = [(event.get_value(noun), event.layout.variables[noun].name) for noun in parts.nouns]
     verbs = [(event.get_value(clause.verb), clause.site.path) for clause in parts.clauses]
@@ -81,7 +81,7 @@ def _name_place(words_with_paths: Sequence[tuple[object, str]], word: str) -> st
 
 
 def compute_composition(items: ItemsBySplit) -> dict[str, dict[str, float]]:
-    """Return the share of each value of each feature among the sentences, beside the published datasets' share."""
+    """Return for each value of a feature its share in the sentences and its share in the published datasets."""
     events = {item.text: item.event for questions in items.values() for _, item in questions}
     counts = count_features(events.values())
     published = read_published()[1]
@@ -97,7 +97,7 @@ def compute_composition(items: ItemsBySplit) -> dict[str, dict[str, float]]:
 
 
 def compute_largest_shares(items: ItemsBySplit) -> dict[str, float]:
-    """Return the share of each split's most frequent sub-template."""
+    """Return for each split the share of items that have its most frequent sub-template."""
     return {
         split.value: max(Counter(item.template for _, item in questions).values()) / len(questions)
         for split, questions in sorted(items.items(), key=lambda entry: list(Split).index(entry[0]))

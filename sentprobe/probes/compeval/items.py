@@ -1,4 +1,4 @@
-"""Items of the compeval tasks, and the sampling of their events."""
+"""Items of the compeval tasks, and the sampling of events for their sentences."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -22,13 +22,13 @@ Probe: TypeAlias = tuple[str, ...]
 """Probe words of an item: none, a verb, or a noun and a verb or adjective."""
 _FIRST_BLOCK = 8
 MAX_MISSES = 64
-"""Sampling of a structure stops after this many successive events that yield no new unit."""
+"""Sampling for a probe stops after this many successive events that give no new unit."""
 MAX_REJECTED = 512
-"""Sampling stops after this many successive events that are rejected, such as those with separated pairs."""
+"""Sampling stops after this many successive events that are rejected, such as events with separated pairs."""
 
 
 def filter_bounded(accept: Callable[[Item], bool], items: Iterator[Item], limit: int = MAX_REJECTED) -> Iterator[Item]:
-    """Yield the accepted items, until *limit* successive items are rejected."""
+    """Yield the items that *accept* returns true for, until *limit* successive items are rejected."""
     misses = 0
     for item in items:
         if accept(item):
@@ -40,14 +40,14 @@ def filter_bounded(accept: Callable[[Item], bool], items: Iterator[Item], limit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnitItem:
-    """A sentence with its event, text, sub-template, and label for the probe words."""
+    """An item of a unit: a sentence with its event and sub-template, and its label for the unit's probe words."""
 
     event: DrawnEvent
     text: str
     template: str
     label: int
     part: str = ""
-    """Name of the part: with or without the held-out structure; empty if no structure is held out."""
+    """Name of the item's :class:`Part`; empty if no structure is held out."""
 
 
 Unit: TypeAlias = tuple[UnitItem, ...]
@@ -55,7 +55,7 @@ Unit: TypeAlias = tuple[UnitItem, ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Part:
-    """Sentences that have or lack a structure."""
+    """A part of the items, whose sentences have or lack a structure."""
 
     name: str = ""
     having: tuple[Event, ...] = ()
@@ -69,7 +69,7 @@ ALL_SENTENCES = Part()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Drawer:
-    """Samples events of a vocabulary, uniformly or by profile within one sub-template, and realizes them."""
+    """Sampler of events of one sub-template and vocabulary, uniform or weighted by a profile."""
 
     wording: DrawnTextRenderer
     vocabulary: str
@@ -83,19 +83,19 @@ class Drawer:
     """Weight of the sub-template in the profile."""
 
     def list_template_drawers(self, templates: Sequence[str]) -> list["Drawer"]:
-        """Return a drawer for each sub-template of templates, in random order; leave out weights of 0."""
+        """Return a drawer for each sub-template of *templates*, in random order, without those of weight 0."""
         names = list(dict.fromkeys(pattern.name for pattern in find_patterns(templates)))
         weights = self.profile.weigh_templates(names) if self.profile else dict.fromkeys(names, 1.0)
         return [replace(self, template=name, weight=weights[name]) for name in self.shuffle(names) if weights[name]]
 
     def has_weight(self, template: str) -> bool:
-        """Return whether sentences of a sub-template may be sampled."""
+        """Return whether the sub-template has a weight above 0, so that its sentences may be sampled."""
         return self.profile is None or self.profile.weigh_templates([template])[template] > 0
 
     def sample_events(self, **limits: Any) -> Iterator[DrawnEvent]:
-        """Yield distinct events in random order until none, or none of a chosen stratum, are left.
+        """Yield distinct events in random order. With strata, stop when the stratum drawn next has no events left.
 
-        - limits: those of :meth:`make_space`
+        - limits: the arguments of :meth:`make_space`
         """
         space = self.make_space(**limits)
         if space is not None:
@@ -109,7 +109,7 @@ class Drawer:
         forbidden_words: tuple[str, ...] = (),
         choices: Choices | None = None,
     ) -> Space | None:
-        """Return the space of the events to sample, with *words* and without *forbidden_words*, or None."""
+        """Return the space of events with *words* and without *forbidden_words*; None if the limits contradict."""
         partners = {word for noun, word in self.separated_pairs if noun in words}
         partners |= {noun for noun, word in self.separated_pairs if word in words}
         constraints = Constraints(
@@ -133,12 +133,12 @@ class Drawer:
             return None
 
     def _vary_order(self, choices: Choices) -> Choices:
-        """Return the choices with both orders of subject and object, in a language that has them."""
+        """Return the choices; in a language with fronted objects, they admit both orders of subject and object."""
         has_both = self.wording.lexicon.language.has_fronting
         return replace(choices, frontings=(None, Fronting.OBJECT)) if has_both else choices
 
     def exclude(self, event: Event) -> "Drawer":
-        """Return a drawer that excludes sentences containing the event."""
+        """Return a drawer that never samples a sentence that contains *event*."""
         return replace(self, part=replace(self.part, lacking=(*self.part.lacking, event)))
 
     def _has_separated_pair(self, event: DrawnEvent) -> bool:
@@ -170,7 +170,7 @@ class Drawer:
             size = min(2 * size, end - start)
 
     def build_item(self, event: DrawnEvent, *, label: int) -> UnitItem:
-        """Return the item of *event*."""
+        """Return the item with the sentence of *event*."""
         text = self.wording.render(event)
         return UnitItem(event=event, text=text, template=event.layout.pattern.name, label=label, part=self.part.name)
 

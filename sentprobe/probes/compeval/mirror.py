@@ -1,6 +1,7 @@
 """Units: items with the same probe words that stay in one split, half with the label TRUE.
 
-A *mirror pair* has the same words in another order and opposite labels, so no bag of words distinguishes the two.
+The two items of a *mirror pair* have the same words in another order, and opposite labels, so that no bag of words
+distinguishes them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -22,11 +23,11 @@ from sentprobe.probes.compeval.questions import ProbedSentence, Question, does_n
 
 _WITHOUT_BE = ev.Event(aspect=ev.Aspect.SIMPLE, voice=ev.Voice.ACTIVE)
 UnitMaker: TypeAlias = Callable[[Drawer, Probe], Iterator[Unit]]
-"""Yields units for given probe words from the drawer's sub-template, in random order."""
+"""A function from a drawer and probe words to units of the drawer's sub-template, in random order."""
 
 
 def make_content1_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the verb occurs: one sentence with it, one without."""
+    """Yield units that ask whether the verb occurs: one sentence with the verb, and one without."""
     (verb,) = probe
     present = drawer.sample_events(words=(verb,))
     absent = drawer.sample_events(forbidden_words=(verb,))
@@ -53,7 +54,7 @@ def make_content2_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 def make_semrole_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the noun is the verb's agent; the mirror swaps it with one of the same number."""
+    """Yield units that ask whether the noun is the verb's agent; the mirror swaps it with a noun of the same number."""
     noun, verb = probe
     agent_event = ev.Event(predicate=verb, agent=ev.Participant(noun=noun))
     events = drawer.sample_events(required=(agent_event,), words=probe, choices=Choices(decided=True))
@@ -61,7 +62,7 @@ def make_semrole_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 def make_order_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the noun precedes the verb; the mirror swaps it with one after the verb."""
+    """Yield units that ask whether the noun precedes the verb; the mirror swaps it with a noun across the verb."""
     has_last_verb = drawer.wording.lexicon.language.closes_clauses
     choices = Choices(main=_WITHOUT_BE) if has_last_verb else None  # no noun follows a participle
     events = drawer.sample_events(words=probe, choices=choices)
@@ -69,13 +70,13 @@ def make_order_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 MirrorFinder: TypeAlias = Callable[[Drawer, ProbedSentence, Probe], Iterable[DrawnEvent]]
-"""Finds events with the same words as a sentence, which may have the opposite label."""
+"""A function that yields candidates for the mirror of a sentence, some of which may have the same label."""
 
 
 def make_mirror_pairs(
     drawer: Drawer, probe: Probe, question: Question, events: Iterator[DrawnEvent], find_mirrors: MirrorFinder
 ) -> Iterator[Unit]:
-    """Yield each event with its first mirror of the opposite label."""
+    """Yield each event as a unit with its first mirror that has the same words and the opposite label."""
 
     def make_pair(event: DrawnEvent) -> Unit | None:
         probed = ProbedSentence(event, drawer.wording)
@@ -91,7 +92,7 @@ def make_mirror_pairs(
 
 
 def have_same_words(drawer: Drawer, event: DrawnEvent, mirror: DrawnEvent) -> bool:
-    """Say whether two sentences have the same words; without cases, an exchange of nouns keeps them."""
+    """Check whether an event and its mirror have the same words; in languages without cases, they always have."""
     if not drawer.wording.lexicon.language.closes_clauses:
         return True
     first, second = (sorted(drawer.wording.render(drawn).split()) for drawn in (event, mirror))
@@ -99,12 +100,12 @@ def have_same_words(drawer: Drawer, event: DrawnEvent, mirror: DrawnEvent) -> bo
 
 
 def skip_misses(units: Iterator[Unit | None]) -> Iterator[Unit]:
-    """Yield the units until a long run of events gives none, as in structures in which a probe has no mirror."""
+    """Yield the units that are not None; stop after MAX_MISSES successive Nones, as for a probe without mirrors."""
     return (unit for unit in filter_bounded(lambda unit: unit is not None, units, MAX_MISSES) if unit is not None)
 
 
 def swap_noun(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterator[DrawnEvent]:
-    """Yield the event with its probed noun and another of the same number and sort exchanged."""
+    """Yield the event with the probed noun and another noun exchanged, for each noun of the same number and sort."""
     event, parts = probed.event, find_layout_parts(probed.event.layout)
     lexicon = drawer.wording.lexicon
 
@@ -125,12 +126,12 @@ ADVERB_COUNTS = (0, 1, 2)
 
 
 def list_adverb_counts(language: Language) -> tuple[int, ...]:
-    """Return the possible numbers of adverbs that a language has."""
+    """Return the numbers of adverbs before a verb that a language allows."""
     return tuple(count for count in ADVERB_COUNTS if count <= language.max_adverbs)
 
 
 def make_negation_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the verb is positive; *be* auxiliaries need no do-support in the mirror."""
+    """Yield units that ask whether the verb is positive; the mirror negates the other verb instead."""
     (verb,) = probe
     language = drawer.wording.lexicon.language
     if language.closes_clauses:
@@ -145,7 +146,7 @@ def make_negation_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
 
 
 def _move_negation(drawer: Drawer, event: DrawnEvent) -> Unit | None:
-    """Return an event with its mirror, if moving the negation adds no comma and puts it before no adverb."""
+    """Return an event and its mirror, in which the other verb is negated; None if the mirror's words would differ."""
     main, inner = find_layout_parts(event.layout).clauses
     mirror = event.swap_values(main.negation, inner.negation)
     try:
@@ -167,7 +168,7 @@ def _has_be(event: DrawnEvent) -> bool:
 def sample_negations(
     drawer: Drawer, *, verb: str | None = None, accept: Callable[[DrawnEvent], bool] | None = None
 ) -> Iterator[DrawnEvent]:
-    """Yield events of two clauses with one negation, of *verb* if given; without *accept*, none is ambiguous.
+    """Yield events of two clauses, one negated: that of *verb*, if set. Without *accept*, no event is ambiguous.
 
     The number of adverbs before each verb is sampled first: otherwise nearly all events would have the maximum.
     """
@@ -183,7 +184,7 @@ def sample_with_adverbs(
     accept: Callable[[DrawnEvent], bool] = bool,
     choices: Choices = Choices(),  # noqa: B008 - frozen
 ) -> Iterator[DrawnEvent]:
-    """Yield events with equally many of each number of adverbs and pair of *features* of main and relative clause."""
+    """Yield events, equally many for each pair of adverb numbers and each pair of *features* of their two clauses."""
     counts = list_adverb_counts(drawer.wording.lexicon.language)
     adverb_counts = drawer.rng.sample(list(product(counts, counts)), len(counts) ** 2)
     all_choices = [
@@ -202,7 +203,7 @@ def interleave(sources: Iterable[Iterator[DrawnEvent]]) -> Iterator[DrawnEvent]:
 
 
 def take_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str]) -> list[Unit]:
-    """Take up to *count* units from the sources in turn."""
+    """Take up to *count* units, one from each source in turn."""
     units: list[Unit] = []
     while sources and len(units) < count:
         turn = [(source, take_new_unit(source, used)) for source in sources[: count - len(units)]]
@@ -215,7 +216,7 @@ def take_units(sources: Sequence[Iterator[Unit]], count: int, used: set[str]) ->
 def take_weighted_units(
     sources: Sequence[Iterator[Unit]], weights: Sequence[float], count: int, used: set[str], rng: Random
 ) -> tuple[list[Unit], int | None]:
-    """Take up to *count* units by weight; return the first source that has no more, or None if there were enough."""
+    """Take up to *count* units by weight; also return the index of a source that gave units but ran out, or None."""
     units: list[Unit] = []
     remaining, productive = dict(enumerate(weights)), set[int]()
     while remaining and len(units) < count:
@@ -232,7 +233,7 @@ def take_weighted_units(
 
 
 def take_new_unit(units: Iterator[Unit], used: set[str]) -> Unit | None:
-    """Take the next unit without used or repeated sentences and note them in *used*; None after several failures."""
+    """Return the next unit of distinct sentences not in *used*, and add them there; None after MAX_MISSES failures."""
     for unit in islice(units, MAX_MISSES):
         texts = {item.text for item in unit}
         if len(texts) == len(unit) and not texts & used:

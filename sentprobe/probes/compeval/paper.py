@@ -1,4 +1,4 @@
-"""Sampling as in the published datasets of Ettinger et al. 2018: no mirrors, and no balance for each probe."""
+"""Sampling as in the published datasets of Ettinger et al. 2018: without mirrors or balance for each probe."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -9,13 +9,13 @@ from sentprobe.probes.compeval.questions import ProbedSentence
 from sentprobe.probes.compeval.tasks import CompevalTask
 
 PaperQuestion = tuple[Probe, UnitItem]
-"""The probe words of an item, and its labelled sentence."""
+"""The probe words of an item, and its sentence with a label."""
 
 
 def sample_paper_items(
     task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], count: int, used: set[str]
 ) -> list[PaperQuestion]:
-    """Return up to *count* items about these probes, half with the label TRUE, with sentences that go into *used*."""
+    """Return up to *count* items about *probes*, half with the label TRUE, and add their sentences to *used*."""
     drawers = drawer.list_template_drawers(task.templates)
     sources = [(template.weight, _sample_questions(task, template, probes, used)) for template in drawers]
     questions: list[PaperQuestion] = []
@@ -33,7 +33,7 @@ def sample_paper_items(
 def _sample_questions(
     task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], used: set[str]
 ) -> Iterator[list[PaperQuestion]]:
-    """Yield the items of each sentence, alternating between TRUE and FALSE."""
+    """Yield the items of each sentence as a list, in which TRUE and FALSE alternate."""
     misses = 0
     for event in task.sample_events(drawer):
         probed = ProbedSentence(event, drawer.wording)
@@ -49,7 +49,7 @@ def _sample_questions(
 
 
 def _choose_balanced(answers: Mapping[Probe, int | None], drawer: Drawer) -> list[Probe]:
-    """Choose equally many probes of each answer at random, alternating."""
+    """Choose at random equally many probes with the answers TRUE and FALSE; the answers alternate."""
     true, false = ([probe for probe, answer in answers.items() if answer is label] for label in (True, False))
     size = min(len(true), len(false))
     pairs = zip(drawer.rng.sample(true, size), drawer.rng.sample(false, size), strict=True)

@@ -1,4 +1,4 @@
-"""Questions of the compeval tasks about an event; the answer is None if a word does not occur."""
+"""Questions of the compeval tasks about a sentence; the answer is None if a probe word does not occur."""
 
 from collections.abc import Callable
 from functools import cached_property
@@ -11,7 +11,7 @@ from sentprobe.probes.compeval.items import Probe
 
 
 class ProbedSentence:
-    """A sampled event with its words, which are computed when needed."""
+    """A sampled event with its text, nouns and verbs, which are computed when needed."""
 
     def __init__(self, event: DrawnEvent, wording: DrawnTextRenderer) -> None:
         self.event = event
@@ -24,23 +24,23 @@ class ProbedSentence:
 
     @cached_property
     def nouns(self) -> dict[object, int]:
-        """Layout variables of the nouns by lemma."""
+        """The layout variable of each noun, by lemma."""
         return {self.event.get_value(at): at for at in find_layout_parts(self.event.layout).nouns}
 
     @cached_property
     def verbs(self) -> dict[object, ClauseParts]:
-        """Clauses by the lemma of their verbs."""
+        """The clause of each verb, by lemma."""
         clauses = find_layout_parts(self.event.layout).clauses
         return {self.event.get_value(clause.verb): clause for clause in clauses}
 
     def precedes(self, noun: str, verb: str) -> bool:
-        """Check whether the noun precedes the verb; both must occur."""
+        """Check whether the noun precedes the verb; both must occur in the sentence."""
         positions = self._wording.find_word_positions(self.event)
         return positions[self.nouns[noun]] < positions[self.verbs[verb].verb]
 
 
 Question: TypeAlias = Callable[[ProbedSentence, Probe], int | None]
-"""Returns a truth value, or the number of a label."""
+"""A function from sentence and probe words to the answer: a truth value, the number of a label, or None."""
 
 
 def does_verb_occur(sentence: ProbedSentence, probe: Probe) -> bool | None:
@@ -49,7 +49,7 @@ def does_verb_occur(sentence: ProbedSentence, probe: Probe) -> bool | None:
 
 
 def do_both_occur(sentence: ProbedSentence, probe: Probe) -> bool | None:
-    """Answer whether both noun and verb occur (Content2Probe); None if neither does."""
+    """Answer whether both noun and verb occur (Content2Probe); None if neither the noun nor the verb occurs."""
     has_noun, has_verb = probe[0] in sentence.nouns, probe[1] in sentence.verbs
     return has_noun and has_verb if has_noun or has_verb else None
 
@@ -65,7 +65,7 @@ def is_agent(sentence: ProbedSentence, probe: Probe) -> bool | None:
 
 
 def has_role(sentence: ProbedSentence, probe: Probe, role: Role) -> bool | None:
-    """Answer whether the noun has the role under the verb."""
+    """Answer whether the noun has the role *role* in the clause of the verb."""
     if not do_both_occur(sentence, probe):
         return None
     noun, verb = probe
@@ -73,6 +73,6 @@ def has_role(sentence: ProbedSentence, probe: Probe, role: Role) -> bool | None:
 
 
 def is_positive(sentence: ProbedSentence, probe: Probe) -> bool | None:
-    """Answer whether the verb is positive (Negation)."""
+    """Answer whether the verb is not negated (Negation)."""
     clause = sentence.verbs.get(probe[0])
     return None if clause is None else sentence.event.get_value(clause.negation) == Polarity.POSITIVE

@@ -1,4 +1,4 @@
-"""Sampling of the items of compeval tasks: balanced mirror pairs, or as in the paper."""
+"""Sampling of the items of compeval tasks: as balanced mirror pairs, or as in the paper."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,7 +30,7 @@ class SplitWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawRequest:
-    """Number of items of each split, in sampling order, and their vocabulary."""
+    """A request for items: their number in each split, in sampling order, and how they are sampled."""
 
     vocabulary: str
     counts: Mapping[Split, int]
@@ -40,18 +40,18 @@ class DrawRequest:
 
     @property
     def limits_probes(self) -> bool:
-        """Whether some probes may have no items, so that others get more."""
+        """Whether a structure or profile may leave some probes without items, so that other probes get more."""
         return self.structure is not None or self.profile is not None
 
     def list_parts(self, split: Split) -> tuple[Part, ...]:
-        """Return the parts of a split's items; all parts have equally many items."""
+        """Return the parts of a split's items; all parts have the same number of items."""
         return list_test_parts(self.structure) if split is Split.TEST else (get_trained_part(self.structure),)
 
 
 def choose_split_words(
     task: CompevalTask, lexicon: Lexicon, vocabulary: str, *, splits: Sequence[Split], rng: Random
 ) -> SplitWords:
-    """Return the lexicons and probe words of the splits, with the task's words held out."""
+    """Return the lexicon and probe words of each split, with the words or pairs held out that the task demands."""
     words = held_out_pairs.select_usable_words(lexicon, vocabulary)
     validation = Split.VALIDATION in splits
     probes = held_out_pairs.select_probes(words, task.probed_kinds, rng=rng)
@@ -66,13 +66,13 @@ def choose_split_words(
 
 
 LARGE_REQUEST = 100_000
-"""Number of items of a split from which the sentences are counted first."""
+"""From this number of items in a split on, the available sentences are counted before any is sampled."""
 ITEM_BYTES = 800
-"""Memory for an item, measured from 10,000 to 40,000 items."""
+"""Memory in bytes for an item, measured with 10,000 to 40,000 items."""
 
 
 def check_sentence_count(task: CompevalTask, words: SplitWords, request: DrawRequest, sampling: Sampling) -> None:
-    """Raise TooManyItemsError if a large request exceeds the space or the memory, before any sentence is sampled."""
+    """Raise TooManyItemsError if a large request exceeds the number of sentences or the memory of this machine."""
     for split, count in request.counts.items():
         if count < LARGE_REQUEST:
             continue
@@ -80,7 +80,7 @@ def check_sentence_count(task: CompevalTask, words: SplitWords, request: DrawReq
         drawer = replace(_make_drawer(words, request, split, frozenset()), part=ALL_SENTENCES)
         sentences = _count_sentences(task, drawer, [()])
         probed_sentences = _count_sentences(task, drawer, probes)
-        # At most half of the items of a unit lack a probe word; in the paper's way, a sentence has several items.
+        # At most half of the items of a unit lack a probe word. With Sampling.PAPER, a sentence has several items.
         most = min(sentences, 2 * probed_sentences) if sampling is Sampling.MIRROR else len(probes) * probed_sentences
         request_text = f"{task.name}: {count:,} {split.value} items are asked for"
         if count > most:
@@ -97,7 +97,7 @@ def check_sentence_count(task: CompevalTask, words: SplitWords, request: DrawReq
 
 
 def _count_sentences(task: CompevalTask, drawer: Drawer, probes: Sequence[Probe]) -> int:
-    """Count the sentences with all words of a probe; a sentence counts for each such probe."""
+    """Return the number of sentences that contain all words of a probe, added up over *probes*."""
     counts = list_adverb_counts(drawer.wording.lexicon.language)
     choices = Choices(adverbs=counts if task.held_out is HeldOutKind.ADVERBS else (0,))
     drawers = [replace(drawer, template=name) for name in task.templates]
@@ -110,7 +110,7 @@ class TooManyItemsError(TooFewError, UsageError):
 
 
 def _sample_mirrored(task: CompevalTask, words: SplitWords, request: DrawRequest) -> dict[Split, list[PaperQuestion]]:
-    """Sample units, distributed evenly over the probes and the structures."""
+    """Sample the items of each split as units, distributed evenly over the probes and the sub-templates."""
     counts = {split: ceil(count / task.unit) for split, count in request.counts.items()}
     probes = held_out_pairs.take_first_probes(words.probes, units=counts, task=task.name)
     pairs = {*probes[Split.TEST], *probes.get(Split.VALIDATION, ())} - {*probes[Split.TRAIN]}
@@ -144,7 +144,7 @@ def _make_drawer(words: SplitWords, request: DrawRequest, split: Split, separate
 
 
 def _select_usable_probes(task: CompevalTask, drawer: Drawer, probes: Sequence[Probe]) -> list[Probe]:
-    """Return the probes that have units; raise NoStructureError if none has."""
+    """Return the probes for which there are units. Raises NoStructureError if there are none."""
     probes = [
         probe
         for probe in probes
@@ -164,7 +164,7 @@ ProbedUnit = tuple[Probe, Unit]
 def _sample_units(
     task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], item_count: int, used: set[str]
 ) -> list[ProbedUnit]:
-    """Return units with *item_count* items; the last unit may lack some."""
+    """Return units with *item_count* items in all; the last unit may be incomplete."""
     count = ceil(item_count / task.unit)
     units: list[ProbedUnit] = []
     remaining = list(probes)
@@ -173,7 +173,7 @@ def _sample_units(
         sizes = {probe: share + (i < extra) for i, probe in enumerate(remaining)}
         sampled = {p: _take_probe_units(task, drawer, p, n, used) for p, n in sizes.items()}
         units += [(probe, unit) for probe, probe_units in sampled.items() for unit in probe_units]
-        # A structure or profile may exhaust the units of a probe: then the others get more.
+        # If a structure or profile exhausts the units of a probe, the other probes get more.
         limited = drawer.part.name or drawer.profile
         remaining = [p for p in remaining if limited and sizes[p] and len(sampled[p]) == sizes[p]]
     if not units and drawer.part.having:

@@ -1,4 +1,4 @@
-"""Questions and mirror pairs of the suite structure: the same words, with a label by the structure only."""
+"""Questions and mirror pairs of the suite structure; the items of a pair differ in structure, not in words."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
@@ -84,7 +84,7 @@ def change_layout(
     forms: tuple[ClauseForm, ...] | None = None,
     fixed: Mapping[str, int] = MappingProxyType({}),
 ) -> DrawnEvent:
-    """Return an event in another layout, with its variables renamed and those in *fixed* set."""
+    """Return the event in a new layout; *rename* maps old to new variable names, and *fixed* sets new variables."""
     old = event.layout
     choices = Choices(modals=list_modals(drawer))
     words = choose_words(drawer.wording.lexicon, drawer.vocabulary, choices, Constraints())
@@ -97,7 +97,7 @@ def change_layout(
 
 
 def list_modals(drawer: Drawer) -> tuple[str | None, ...]:
-    """Return the modals of the lexicon, and None for a clause without one."""
+    """Return the modals of the lexicon after None, which stands for a clause without a modal."""
     return (None, *(word.lemma for word in drawer.wording.lexicon.words(Kind.MODAL)))
 
 
@@ -155,7 +155,7 @@ def _move_modal(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[Dr
 
 
 def keep_words(find_mirrors: MirrorFinder) -> MirrorFinder:
-    """Return a function that leaves out ambiguous mirrors and those with other words, such as *is* for *was*."""
+    """Return *find_mirrors* without mirrors that are ambiguous or have other words, such as *is* for *was*."""
 
     def find_same_words(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterable[DrawnEvent]:
         words = sorted(probed.text.split())
@@ -201,7 +201,7 @@ def is_recipient(sentence: ProbedSentence, probe: Probe) -> bool | None:
 
 
 def make_recipient_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask whether the noun is the recipient; the mirror swaps it with a like noun."""
+    """Yield units that ask whether the noun is the recipient; the mirror swaps it with a noun of the same number."""
     noun, verb = probe
     event = ev.Event(predicate=verb, recipient=ev.Participant(noun=noun))
     events = drawer.sample_events(required=(event,), words=probe)
@@ -218,12 +218,12 @@ def is_patient_asked(sentence: ProbedSentence, _: Probe) -> bool | None:
 
 
 def get_mood(sentence: ProbedSentence, _: Probe) -> int:
-    """Return the number of the sentence's mood (Mood)."""
+    """Return the index of the sentence's mood in MOODS (Mood)."""
     return MOODS.index(sentence.event.layout.clauses[0].form.mood)
 
 
 def _sample_sentences(drawer: Drawer, choices: Choices) -> Iterator[DrawnEvent]:
-    """Yield sentences with a tense and with a modal in turn, with equally many of each number of adverbs."""
+    """Yield sentences in turn with a tense and with a modal, equally many for each number of adverbs."""
     tensed, *modals = list_modals(drawer)
     all_choices = [replace(choices, modals=chosen) for chosen in ((tensed,), tuple(modals)) if chosen]
     features = ((ev.Event(), ev.Event()),)
@@ -231,14 +231,14 @@ def _sample_sentences(drawer: Drawer, choices: Choices) -> Iterator[DrawnEvent]:
 
 
 def make_question_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
-    """Yield units that ask for which role a question asks; the mirror asks for the other: *who is the man helping*."""
+    """Yield units that ask which role a question asks for; the mirror (*who is the man helping*) asks for the other."""
     choices = Choices(moods=(ev.Mood.QUESTION,), asked=(ev.Role.AGENT, ev.Role.PATIENT))
     events = _sample_sentences(drawer, choices)
     return make_mirror_pairs(drawer, probe, is_patient_asked, events, keep_words(_ask_other_role))
 
 
 def _ask_other_role(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEvent]:
-    """Yield the question for the other role, if both roles take persons."""
+    """Yield the question that asks for the other role, if both questions begin with *who*."""
     layout = probed.event.layout
     main, *inner = (site.form for site in layout.clauses)
     assert main.asked is not None
@@ -255,7 +255,7 @@ def _ask_other_role(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterato
 
 
 def make_mood_units(drawer: Drawer, _: Probe) -> Iterator[Unit]:
-    """Yield a statement, the yes/no question of the same words, and the order to do it."""
+    """Yield units of three sentences: a statement, the yes/no question with the same words, and the order to do it."""
 
     def make_unit(event: DrawnEvent) -> Unit | None:
         statement = ProbedSentence(event, drawer.wording)
@@ -276,7 +276,7 @@ def _ask(drawer: Drawer, probed: ProbedSentence, _: Probe) -> Iterator[DrawnEven
 
 
 def _change_mood(drawer: Drawer, event: DrawnEvent, form: ClauseForm) -> DrawnEvent:
-    """Return an event with another form of its main clause; an order is active and simple."""
+    """Return the event with another form of its main clause; an order has the simple aspect."""
     forms = (form, *(site.form for site in event.layout.clauses[1:]))
     fixed = {"aspect": 0} if form.mood is ev.Mood.ORDER else {}
     return change_layout(drawer, event, str, forms=forms, fixed=fixed)

@@ -32,7 +32,7 @@ _WORD_REASONS = give_reason(ABOUT_WORDS, Cue.BAG, *_ORDER_CUES)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompevalTask(KnownTask):
-    """A task of generated sentences; ``unit`` counts items and ``sample_events`` yields events for ``question``."""
+    """A task of generated sentences; ``unit`` is the number of items in a unit."""
 
     classes: str = "FALSE, TRUE"
     preset: str = "ettinger"
@@ -40,7 +40,7 @@ class CompevalTask(KnownTask):
     """The kinds of the probed word, or of that beside the noun; empty: no word is probed."""
     vocabulary: str = COMPEVAL
     has_one_sort: bool = True
-    """Whether all nouns are of one sort, so that any two can be exchanged."""
+    """Whether all nouns are of one sort, so that any two nouns can be exchanged."""
     make_units: mirror.UnitMaker
     unit: int = 2
     held_out: HeldOutKind = HeldOutKind.PAIRS
@@ -53,7 +53,7 @@ class CompevalTask(KnownTask):
 
     @property
     def has_noun(self) -> bool:
-        """Whether a noun is probed beside another word."""
+        """Whether an item has two probe words, a noun and another word."""
         return self.held_out is HeldOutKind.PAIRS
 
     @property
@@ -62,7 +62,7 @@ class CompevalTask(KnownTask):
         return tuple(self.classes.split(", "))
 
     def get_unit_size(self, sampling: Sampling) -> int:
-        """Return the number that a split's size must be a multiple of (three labels: balance up to one item)."""
+        """Return the number that must divide a split's size, so that two labels balance; 1 if there are more labels."""
         if len(self.labels) > 2:
             return 1
         return self.unit if sampling is Sampling.MIRROR else 2
@@ -207,7 +207,7 @@ SUITE_TASKS: Mapping[str, dict[str, CompevalTask]] = {COMPEVAL: TASKS, STRUCTURE
 
 
 def find_task(name: str, suite: str | None = None) -> CompevalTask:
-    """Return a task of one suite, or of any, by name; or raise UsageError."""
+    """Return the task *name* of a suite, or of any suite if *suite* is None. Raises UsageError."""
     suites = SUITE_TASKS if suite is None else {suite: SUITE_TASKS[suite]}
     tasks = {name: task for suite_tasks in suites.values() for name, task in suite_tasks.items()}
     if name not in tasks:
@@ -218,9 +218,9 @@ def find_task(name: str, suite: str | None = None) -> CompevalTask:
 
 
 def check_size(task: CompevalTask, size: Size, *, sampling: Sampling = Sampling.MIRROR, halves: bool = False) -> None:
-    """Raise UsageError if a size does not allow balanced labels; with *halves*, in each half of the test items.
+    """Raise UsageError if *size* does not allow balanced labels, or the task does not have the method *sampling*.
 
-    Also raise it if the task does not have the sampling method.
+    With *halves*, labels must balance in each half of the test items.
     """
     if sampling is Sampling.PAPER and task.name in STRUCTURE_TASKS:
         raise UsageError(f"{task.name}: sampling paper is for tasks of a paper; those of structure are mirror pairs")

@@ -12,7 +12,7 @@ from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe, Splitter, 
 from sentprobe.probes.corpus.sources import Chunk
 from sentprobe.probes.corpus.text_formats import FORMATS, RawText, ReadPiece, TextUnit
 from sentprobe.probes.syntax.parsers import NO_PARSER, Parser, ParserOutcome, load_parser
-from sentprobe.probes.syntax.rows import Row, RowError, build_row
+from sentprobe.probes.syntax.table_rows import Row, RowError, build_row
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, shorten, unescape_word
 from sentprobe.probes.syntax.typography import restore_written_forms, straighten, straighten_word
 from sentprobe.versions import get_own_version
@@ -58,7 +58,7 @@ def compute_chunk_rows(chunk: Chunk, recipe: AnalysisRecipe, key: str) -> bytes:
     """Analyse a chunk and return its rows as the bytes of an Arrow file, with a ``ChunkHead`` in its metadata."""
     import pyarrow as pa
 
-    from sentprobe.probes.syntax.row_columns import make_record_batch
+    from sentprobe.probes.syntax.table_columns import make_record_batch
 
     failures: list[Failure] = []
     rows: list[Row] = []

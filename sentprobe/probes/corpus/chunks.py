@@ -21,7 +21,7 @@ from sentprobe.disk.files import atomic_path
 from sentprobe.errors import FormatError, SentprobeError
 from sentprobe.probes.corpus.chunk_work import HEAD_KEY, ChunkHead
 from sentprobe.probes.corpus.table import Shard, compute_checksum
-from sentprobe.probes.syntax.row_columns import SCHEMA
+from sentprobe.probes.syntax.table_columns import SCHEMA
 from sentprobe.values import check_record, parse_json
 from sentprobe.versions import get_own_version
 

@@ -18,7 +18,7 @@ from zlib import error as ZlibError  # noqa: N812 - it is a class
 from sentprobe.disk.unpacking import limit_unpacking
 from sentprobe.errors import SentprobeError, UsageError, first_line, path_error, suggest
 from sentprobe.probes.corpus.text_formats import FORMATS, PARQUET, RecordFields
-from sentprobe.probes.syntax.tree_texts import FilePiece
+from sentprobe.probes.syntax.tree_files import FilePiece
 from sentprobe.probes.syntax.trees import Mistake
 
 Line = TypeVar("Line", str, bytes)

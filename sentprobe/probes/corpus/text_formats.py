@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any, NamedTuple, TypeAlias
 
 from sentprobe.probes.syntax.conllu import read_block, read_head
-from sentprobe.probes.syntax.tree_texts import FilePiece, read_trees, split_trees
+from sentprobe.probes.syntax.tree_files import FilePiece, read_trees, split_trees
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, shorten
 from sentprobe.values import BadSyntaxError, parse_json
 

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -14,12 +14,12 @@ from sentprobe.disk.files import atomic_folder, atomic_path, describe_folder, to
 from sentprobe.errors import SentprobeError, UsageError, folder_part_error, path_error
 from sentprobe.probes.dataset import Card, DatasetError, Indices, Items, ProbeDataset, Split
 from sentprobe.probes.formats import hub
-from sentprobe.probes.formats.entries import check_columns, is_text_list, write_lines
+from sentprobe.probes.formats.entries import Entry, build_dataset, check_columns, is_text_list, write_lines
 from sentprobe.values import BadSyntaxError, parse_json
 
 CARD = "card.json"
 FORMAT_PREFIX = "sentprobe-"
-"""First part of the format name in cards that sentprobe writes."""
+"""Beginning of the format names in the cards that sentprobe writes."""
 SENTENCES = "sentences.parquet"
 ITEMS = "items.parquet"
 FILES: Mapping[Split, str] = {Split.TRAIN: "train.txt", Split.VALIDATION: "dev.txt", Split.TEST: "test.txt"}
@@ -31,16 +31,16 @@ _FILES_BY_FORMAT = {
     f"{FORMAT_PREFIX}splits": {CARD, *(f"{split.value}.jsonl" for split in Split)},
     f"{FORMAT_PREFIX}hub": {CARD, *map(hub.name_split_file, Split)},
 }
-"""Files of a dataset, by the first word of its format name; no other file is ever removed."""
+"""The files of a dataset by the first word of its format name; only these are ever overwritten or removed."""
 
 
 def open_new_directory(path: Path) -> AbstractContextManager[Path]:
-    """Open an empty directory, which then replaces *path* and any dataset of sentprobe there. Raises UsageError."""
+    """Open an empty directory that replaces *path* at the end; raise UsageError if *path* is not a dataset's place."""
     return atomic_folder(path, check=partial(check_place, path))
 
 
 def check_place(path: Path) -> None:
-    """Raise UsageError if writing a dataset to *path* would destroy other files than those of an older dataset."""
+    """Raise UsageError if writing a dataset to *path* would destroy files that are not of an older dataset."""
     if not path.exists() and not path.is_symlink():
         return
     if not path.is_dir() or path.is_symlink():
@@ -68,13 +68,13 @@ def _is_dataset_file(file: Path, dataset_files: Collection[str]) -> bool:
 
 
 def _strip_part_suffix(name: str) -> str:
-    """Return the final name of a file; an interrupted command may leave ``.NAME.x.part``."""
+    """Return NAME for a file ``.NAME.x.part``, which an interrupted command may leave; any other name is unchanged."""
     partial_name = re.fullmatch(r"\.(.+)\.[^.]+\.part", name)
     return partial_name[1] if partial_name else name
 
 
 def prepare_folder(out: Path, directories: Sequence[Path]) -> None:
-    """Create the folder for datasets at *directories*; raise UsageError if something else is there."""
+    """Create the folder *out* of the dataset *directories*; raise UsageError if other files are in their place."""
     if kind := describe_folder(out):
         raise UsageError(f"{out}: is {kind}; write the datasets to another folder")
     try:
@@ -86,7 +86,7 @@ def prepare_folder(out: Path, directories: Sequence[Path]) -> None:
 
 
 def read_format_name(path: Path) -> str:
-    """Return the format name in the directory's card; "" without a readable card."""
+    """Return the format name in the card of the directory *path*; empty if it has no readable card."""
     try:
         value = parse_json((path / CARD).read_bytes())
     except (OSError, BadSyntaxError):
@@ -109,7 +109,7 @@ def write_card_file(data: ProbeDataset, path: Path, *, fmt: str) -> None:
 
 
 def read_card_file(directory: Path, *, fmt: str) -> dict[str, Any]:
-    """Read card.json, with the card as a :class:`Card`. Raises DatasetError."""
+    """Return the object in card.json, with its key ``card`` as a :class:`Card`. Raises DatasetError."""
     path = directory / CARD
     try:
         value = parse_json(path.read_bytes())
@@ -128,6 +128,12 @@ def read_card_file(directory: Path, *, fmt: str) -> dict[str, Any]:
         raise DatasetError(f"{path}: {error}") from None
 
 
+def build_from_card(card_file: Mapping[str, Any], items: Iterable[Entry], path: Path) -> ProbeDataset:
+    """Return the dataset of the items at *path*, with the name, card and labels from its card.json."""
+    name, card, labels = card_file["name"], card_file["card"], card_file["labels"]
+    return build_dataset(items, name=name, source=str(path), card=card, labels=labels)
+
+
 FORMAT = "sentprobe-dataset 1"
 _ITEM_COLUMNS = {"split": "string", "row": "int64", "label": "string"}
 _PROBE_COLUMNS = ("probe1", "probe2")
@@ -144,7 +150,7 @@ def write_directory(data: ProbeDataset, path: Path) -> None:
             sentences = pa.table({"sentence": pa.array(data.sentences, pa.string())})
             items = pa.table(_build_columns(data))
         except UnicodeEncodeError as error:
-            raise DatasetError(f"{path}: no valid Unicode: {error.object!r:.60}") from None
+            raise DatasetError(f"{path}: not valid Unicode: {error.object!r:.60}") from None
         pq.write_table(sentences, to_local_path(directory / SENTENCES), compression="zstd")
         pq.write_table(items, to_local_path(directory / ITEMS), compression="zstd")
         write_card_file(data, directory / CARD, fmt=FORMAT)
@@ -185,22 +191,20 @@ def read_directory(path: Path) -> ProbeDataset:
     """Read a dataset; the inverse of :func:`write_directory`. Raises DatasetError."""
     card = read_card_file(path, fmt=FORMAT)
     sentences = read_columns(path / SENTENCES, {"sentence": "string"})
-    table = read_columns(path / ITEMS, _ITEM_COLUMNS)
-    names = [name for name in _PROBE_COLUMNS if name in table.column_names]
     file = path / ITEMS
+    table = read_columns(file, _ITEM_COLUMNS)
+    names = [name for name in _PROBE_COLUMNS if name in table.column_names]
     probes = [_find_indices(table, name, card["probe_words"], file) for name in names]
-    columns = (
-        table["row"].to_numpy(),
-        np.stack(probes, axis=1) if probes else np.empty((len(table), 0), np.int64),
-        _find_indices(table, "label", card["labels"], file),
-    )
+    targets = _find_indices(table, "label", card["labels"], file)
     splits = _find_indices(table, "split", [split.value for split in Split], file)
+    further_names = [name for name in table.column_names if name not in {*_ITEM_COLUMNS, *names}]
     try:
-        values_by_name = {n: table[n].to_pylist() for n in table.column_names if n not in {*_ITEM_COLUMNS, *names}}
-        texts = {
-            n: tuple("" if value is None else str(value) for value in values) for n, values in values_by_name.items()
-        }
-        all_items = Items(*columns, texts)
+        all_items = Items(
+            rows=table["row"].to_numpy(),
+            probes=np.stack(probes, axis=1) if probes else np.empty((len(table), 0), np.int64),
+            targets=targets,
+            columns={name: _read_texts(table[name]) for name in further_names},
+        )
         data = ProbeDataset(
             name=card["name"],
             sentences=tuple(sentences["sentence"].to_pylist()),
@@ -216,8 +220,12 @@ def read_directory(path: Path) -> ProbeDataset:
     return data
 
 
+def _read_texts(column: Any) -> tuple[str, ...]:
+    return tuple("" if value is None else str(value) for value in column.to_pylist())
+
+
 def read_columns(path: Path, columns: dict[str, str]) -> Any:
-    """Read a Parquet file and check that it has these columns, of these types, without nulls."""
+    """Read a Parquet file as a table; raise DatasetError unless it has *columns*, by type, without nulls."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -236,7 +244,7 @@ def read_columns(path: Path, columns: dict[str, str]) -> Any:
 
 
 def check_types(table: Any, columns: dict[str, str], path: Path) -> None:
-    """Check that the table read from *path* has these columns, of these types, without nulls."""
+    """Raise DatasetError unless the table read from *path* has *columns*, by type, without nulls."""
     import pyarrow as pa
 
     for name, dtype in columns.items():
@@ -249,7 +257,7 @@ def check_types(table: Any, columns: dict[str, str], path: Path) -> None:
 
 
 def _find_indices(table: Any, name: str, allowed: Sequence[str], file: Path) -> Indices:
-    """Return the index of each value of a column in *allowed*, (n,) int64."""
+    """Return, for each value of the column *name*, its index in *allowed*, (n,) int64. Raises DatasetError."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

@@ -2,6 +2,7 @@
 
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
@@ -24,7 +25,7 @@ class Entry:
     columns: Mapping[str, str] = field(default_factory=dict)
     where: str = ""
     original: str = ""
-    """The sentence of the corpus that was changed into this one; empty: none."""
+    """The corpus sentence of which this sentence is a changed version; empty if it is unchanged."""
 
 
 def iterate_entries(data: ProbeDataset) -> Iterator[Entry]:
@@ -46,7 +47,7 @@ def build_dataset(
 ) -> ProbeDataset:
     """Return the dataset of the items; labels are sorted unless *labels* lists them. Raises DatasetError.
 
-    White space in sentences becomes single spaces; equal sentences become one. *source* is the file or directory.
+    White space in sentences becomes single spaces; equal sentences become one. *source* names the file or directory.
     """
     builder = _DatasetBuilder(given_labels=tuple(labels))
     for entry in entries:
@@ -74,14 +75,14 @@ class _SplitArrays:
 
 @dataclass(slots=True)
 class _DatasetBuilder:
-    """Sentences, labels and probe words by order of first occurrence."""
+    """Builds a dataset from its items; sentences, labels and probe words are numbered by first occurrence."""
 
     given_labels: tuple[str, ...]
     sentences: dict[str, int] = field(default_factory=dict)
     labels: dict[str, int] = field(default_factory=dict)
     casefolded: dict[str, Entry] = field(default_factory=dict)
     words: dict[str, int] = field(default_factory=dict)
-    columns: dict[Split, _SplitArrays] = field(default_factory=dict)
+    splits: dict[Split, _SplitArrays] = field(default_factory=dict)
     slots: int | None = None
 
     def add_entry(self, entry: Entry) -> None:
@@ -92,20 +93,19 @@ class _DatasetBuilder:
         self._check_probes(entry)
         if entry.label not in self.labels:
             self._check_label(entry)
-        columns = self.columns.setdefault(entry.split, _SplitArrays())
-        columns.rows.append(self.sentences.setdefault(sentence, len(self.sentences)))
-        columns.targets.append(self.labels.setdefault(entry.label, len(self.labels)))
-        columns.probes.extend(self.words.setdefault(w, len(self.words)) for w in entry.probes)
-        columns.columns.append(entry.columns or _NO_COLUMNS)
+        arrays = self.splits.setdefault(entry.split, _SplitArrays())
+        arrays.rows.append(self.sentences.setdefault(sentence, len(self.sentences)))
+        arrays.targets.append(self.labels.setdefault(entry.label, len(self.labels)))
+        arrays.probes.extend(self.words.setdefault(w, len(self.words)) for w in entry.probes)
+        arrays.columns.append(entry.columns or _NO_COLUMNS)
 
     def _check_probes(self, entry: Entry) -> None:
         if self.slots is None:
             self.slots = len(entry.probes)
+        words = format_count(len(entry.probes), "probe word")
         if len(entry.probes) != self.slots:
-            words = format_count(len(entry.probes), "probe word")
             raise DatasetError(f"{entry.where}: {words}, the items before have {self.slots}")
         if len(entry.probes) > MAX_PROBES:
-            words = format_count(len(entry.probes), "probe word")
             raise DatasetError(f"{entry.where}: {words} for an item, at most {MAX_PROBES}")
         if "" in entry.probes:
             raise DatasetError(f"{entry.where}: probe word {entry.probes.index('') + 1} is empty")
@@ -124,9 +124,9 @@ class _DatasetBuilder:
     def build(self, name: str, card: Card) -> ProbeDataset:
         labels = self.given_labels or tuple(sorted(self.labels))
         label_indices = np.array([labels.index(label) for label in self.labels], np.int64)
-        items = (values for columns in self.columns.values() for values in columns.columns)
-        names = dict.fromkeys(chain.from_iterable(items))
-        splits = {split: columns.to_items(self.slots or 0, names) for split, columns in self.columns.items()}
+        columns_of_items = (columns for arrays in self.splits.values() for columns in arrays.columns)
+        names = dict.fromkeys(chain.from_iterable(columns_of_items))
+        splits = {split: arrays.to_items(self.slots or 0, names) for split, arrays in self.splits.items()}
         return ProbeDataset(
             name=name,
             sentences=tuple(self.sentences),
@@ -138,12 +138,19 @@ class _DatasetBuilder:
 
 
 def read_lines(path: Path) -> Iterator[tuple[int, str]]:
-    """Yield the lines that are not blank with their numbers, without BOM and line end. Raises DatasetError."""
+    """Yield each line that is not blank, after its number from 1, without BOM and line end. Raises DatasetError."""
+    with open_lines(path) as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield number, line.rstrip("\r\n")
+
+
+@contextmanager
+def open_lines(path: Path) -> Iterator[Iterator[str]]:
+    """Open a text file in UTF-8, as an iterator over its lines. Raises DatasetError if it cannot be read."""
     try:
         with path.open("rb") as file:
-            for number, line in enumerate(decode_lines(file), 1):
-                if line.strip():
-                    yield number, line.rstrip("\r\n")
+            yield decode_lines(file)
     except FormatError as error:
         raise DatasetError(f"{path}: {error}") from None
     except OSError as error:
@@ -156,7 +163,7 @@ def write_lines(lines: Iterable[str], path: Path) -> None:
         with path.open("w", encoding="utf-8", newline="\n") as file:
             file.writelines(f"{line}\n" for line in lines)
     except UnicodeEncodeError as error:
-        raise DatasetError(f"{path}: text that is no valid Unicode: {error.object!r:.60}") from None
+        raise DatasetError(f"{path}: the text is not valid Unicode: {error.object!r:.60}") from None
     except OSError as error:
         raise SentprobeError(f"{path}: cannot write it: {error.strerror}") from error
 
@@ -167,7 +174,7 @@ def is_text_list(value: object) -> bool:
 
 
 def check_line_texts(data: ProbeDataset, *, format_name: str) -> None:
-    """Raise UsageError if a label or probe word does not survive as a field between tabs."""
+    """Raise UsageError if a label or probe word, written between tabs, would be read back as another text."""
     for kind, texts in (("label", data.labels), ("probe word", data.probe_words)):
         for text in texts:
             if not text or " ".join(text.split()) != text or text.startswith("\ufeff"):
@@ -186,7 +193,7 @@ def check_label_case(data: ProbeDataset, *, format_name: str) -> None:
 
 
 def check_columns(data: ProbeDataset, reserved: Iterable[str], *, format_name: str) -> None:
-    """Raise UsageError if a column has a reserved name or a blank one."""
+    """Raise UsageError if the name of a column is reserved or blank."""
     reserved_names = {*reserved}
     for name in data.columns:
         if name.casefold() in reserved_names or not name.strip():

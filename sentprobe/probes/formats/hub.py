@@ -1,4 +1,4 @@
-"""Files for ``datasets.load_dataset``: a Parquet file for each split, and a README that is a dataset card."""
+"""Files that ``datasets.load_dataset`` reads: a Parquet file for each split, and a README that is a dataset card."""
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -17,13 +17,13 @@ from sentprobe.specs import NATURAL
 README = "README.md"
 PARQUET = "parquet"
 HEAD_LINE = "# Written by sentprobe, which replaces this file."
-"""First line in the head of each README that sentprobe writes."""
+"""First line in the YAML head of each README that sentprobe writes."""
 SplitFiles = Mapping[Split, str]
 
 
 @dataclass(frozen=True, slots=True)
 class HubFacts:
-    """The facts about a dataset in its README."""
+    """The facts that a README states about a dataset."""
 
     name: str
     sizes: Mapping[Split, int]
@@ -33,13 +33,13 @@ class HubFacts:
 
 
 def get_hub_facts(data: ProbeDataset) -> HubFacts:
-    """Return the README's facts about a dataset."""
+    """Return the facts that a README states about *data*."""
     sizes = {split: len(items) for split, items in data.splits.items()}
     return HubFacts(data.name, sizes, data.labels, data.slots, data.card)
 
 
 def write_split_files(data: ProbeDataset, folder: Path) -> None:
-    """Replace *folder* by a Parquet file for each split; equal data, equal bytes. Raises UsageError or DatasetError."""
+    """Replace *folder* by a Parquet file per split; equal data give equal bytes. Raises UsageError or DatasetError."""
     with atomic_folder(folder, check=partial(_check_split_files, folder)) as fresh:
         for split in data.splits:
             write_split_file(data, split, fresh, with_task=True)
@@ -56,7 +56,7 @@ def name_probe_columns(slots: int) -> list[str]:
 
 
 def write_split_file(data: ProbeDataset, split: Split, folder: Path, *, with_task: bool = False) -> None:
-    """Write the Parquet file of a split; *with_task*: the task's name is a column, and probe words are a list."""
+    """Write the Parquet file of a split; *with_task* adds a column of the task's name and makes probe words a list."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -72,7 +72,7 @@ def write_split_file(data: ProbeDataset, split: Split, folder: Path, *, with_tas
     try:
         table = pa.table({name: pa.array(texts, types.get(name, pa.string())) for name, texts in columns.items()})
     except UnicodeEncodeError as error:
-        raise DatasetError(f"{folder}: no valid Unicode: {error.object!r:.60}") from None
+        raise DatasetError(f"{folder}: not valid Unicode: {error.object!r:.60}") from None
     pq.write_table(table, to_local_path(folder / name_split_file(split)), compression="zstd")
 
 
@@ -99,7 +99,7 @@ def format_language(facts: Iterable[HubFacts]) -> Iterator[str]:
 
 
 def format_configs(configs: Mapping[str, SplitFiles], all_name: str = "") -> Iterator[str]:
-    """Yield the end of a head: the files of each dataset, and before them those of all under *all_name*."""
+    """Yield the end of a YAML head, with the files of each dataset; before them, if named, those of all datasets."""
     yield "configs:"
     if all_name:
         yield from (f"- config_name: {all_name}", "  default: true", "  data_files:")
@@ -115,7 +115,7 @@ def format_configs(configs: Mapping[str, SplitFiles], all_name: str = "") -> Ite
 
 
 def quote_yaml(text: str) -> str:
-    """Return a text as a string of YAML."""
+    """Return *text* as a quoted YAML string."""
     quoted = json.dumps(text, ensure_ascii=False)
     return "".join(char if char.isprintable() else rf"\U{ord(char):08x}" for char in quoted)
 
@@ -134,7 +134,7 @@ def format_dataset_text(facts: HubFacts) -> Iterator[str]:
 
 
 def format_loading(*calls: str) -> Iterator[str]:
-    """Yield an example of loading with ``datasets``."""
+    """Yield the part of a README that shows how ``datasets`` loads the files, by *calls*."""
     yield from ("", "In Python, with Hugging Face `datasets`:", "")
     yield from ("    from datasets import load_dataset", "", *(f"    {call}" for call in calls))
 
@@ -154,7 +154,7 @@ def format_facts(facts: HubFacts) -> Iterator[str]:
 
 
 def escape_card_text(text: str) -> str:
-    """Return any text as one line of Markdown that shows it literally."""
+    """Return the Markdown, on one line, that shows *text* literally."""
     return escape_markdown(" ".join(text.split()))
 
 
@@ -176,7 +176,7 @@ ALL_TASKS = "all"
 
 
 def write_folder_readme(out: Path) -> bool:
-    """Write the README of a folder of datasets; return False if there is a README of another author."""
+    """Describe all datasets in *out* in its README; return False if another author wrote the README."""
     configs = {name: files for name, files in _find_datasets(out) if Split.TRAIN in files}
     all_name = "" if ALL_TASKS in configs else ALL_TASKS
     head = ("---", HEAD_LINE, "tags:", "- probing", *format_configs(configs, all_name))
@@ -184,7 +184,7 @@ def write_folder_readme(out: Path) -> bool:
 
 
 def replace_folder_readme(out: Path, lines: Iterable[str]) -> bool:
-    """Write the README of a folder of datasets; return False if there is a README of another author."""
+    """Write *lines* as the README of the folder *out*; return False if another author wrote the README."""
     readme = out / README
     if readme.exists() and not is_sentprobe_readme(readme):
         return False

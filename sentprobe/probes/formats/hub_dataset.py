@@ -1,4 +1,4 @@
-"""The Hugging Face hub's format: a README whose head lists the labels, a Parquet file for each split, a card.json."""
+"""The format hub, of the Hugging Face hub: a README that lists the labels, a Parquet file per split, and card.json."""
 
 import json
 from collections.abc import Callable, Iterator, Mapping
@@ -10,19 +10,19 @@ from typing import Any
 from sentprobe.errors import UsageError, suggest
 from sentprobe.probes.dataset import MAX_PROBES, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import directory, hub
-from sentprobe.probes.formats.entries import Entry, build_dataset, write_lines
+from sentprobe.probes.formats.entries import Entry, write_lines
 
 HUB = "hub"
 FORMAT = "sentprobe-hub 1"
 UNKNOWN = "unknown"
 """The hub's word for an unspecified licence."""
 _SIZE_CATEGORIES = {10**3: "n<1K", 10**4: "1K<n<10K", 10**5: "10K<n<100K", 10**6: "100K<n<1M", 10**7: "1M<n<10M"}
-"""The hub's size categories, by exclusive upper limit on the number of items."""
+"""The hub's names of dataset sizes; a size is below its key, in items."""
 _TAGS = ("probing", "sentence-embeddings", "sentprobe")
 
 
 def write_hub(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset without unused sentences and probe words. Raises UsageError or DatasetError."""
+    """Write the dataset as a directory, without unused sentences and words. Raises UsageError or DatasetError."""
     with directory.open_new_directory(path) as folder:
         for split in data.splits:
             hub.write_split_file(data, split, folder)
@@ -33,15 +33,14 @@ def write_hub(data: ProbeDataset, path: Path) -> None:
 
 def read_hub(path: Path) -> ProbeDataset:
     """Read a dataset; the inverse of :func:`write_hub`. Raises DatasetError."""
-    card = directory.read_card_file(path, fmt=FORMAT)
+    card_file = directory.read_card_file(path, fmt=FORMAT)
+    items = chain.from_iterable(_read_entries(file, split) for split, file in _find_files(path).items())
+    return directory.build_from_card(card_file, items, path)
+
+
+def _find_files(path: Path) -> dict[Split, Path]:
     files = {split: path / hub.name_split_file(split) for split in Split}
-    return build_dataset(
-        chain.from_iterable(_read_entries(file, split) for split, file in files.items() if file.exists()),
-        name=card["name"],
-        source=str(path),
-        card=card["card"],
-        labels=card["labels"],
-    )
+    return {split: file for split, file in files.items() if file.exists()}
 
 
 def _read_entries(file: Path, split: Split) -> Iterator[Entry]:
@@ -67,7 +66,7 @@ def is_hub(path: Path) -> bool:
 
 
 def check_licence(name: str | None, fmt: str) -> str:
-    """Return the name of a licence that the hub knows; None: unknown. Raises UsageError, with the nearest name."""
+    """Return the licence *name*, or ``unknown`` for None. Raises UsageError if the hub does not know the licence."""
     if name is not None and fmt != HUB:
         raise UsageError(f"--license is for --format hub, not for {fmt}")
     text = UNKNOWN if name is None else name
@@ -88,11 +87,9 @@ def write_hub_readme(out: Path, *, licence: str = UNKNOWN, get_question: Callabl
 
 
 def _read_facts(path: Path) -> hub.HubFacts:
-    """Return the README's facts about a dataset in a folder; its items are only counted."""
+    """Return the facts for the README about the dataset at *path*; its items are only counted."""
     card = directory.read_card_file(path, fmt=FORMAT)
-    files = {split: path / hub.name_split_file(split) for split in Split}
-    files = {split: file for split, file in files.items() if file.exists()}
-    tables = {split: directory.read_columns(file, _COLUMNS) for split, file in files.items()}
+    tables = {split: directory.read_columns(file, _COLUMNS) for split, file in _find_files(path).items()}
     if Split.TRAIN not in tables:
         raise DatasetError(f"{path}: there is no {hub.name_split_file(Split.TRAIN)}")
     return hub.HubFacts(
@@ -105,10 +102,10 @@ def _read_facts(path: Path) -> hub.HubFacts:
 
 
 Configs = Mapping[str, hub.HubFacts]
+"""The datasets that a README describes, by folder; "" is the folder of the README itself."""
 
 
 def _format_head(configs: Configs, licence: str = "") -> Iterator[str]:
-    """Yield the head; the folder of the README itself is named ""."""
     total = sum(sum(facts.sizes.values()) for facts in configs.values())
     yield from ("---", hub.HEAD_LINE, *hub.format_language(configs.values()))
     if licence:

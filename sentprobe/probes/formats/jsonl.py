@@ -1,4 +1,4 @@
-"""JSONL: one item per line; name, labels and card are in a second file, the first line, or absent (:mod:`.records`)."""
+"""The format jsonl: one item per line; name, labels and card stand in a second file or the first line, if at all."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,7 +21,7 @@ _KEYS = ("split", "label", "sentence", "probes")
 
 
 def get_card_path(path: Path) -> Path:
-    """Return the path of a file's card."""
+    """Return the path of the card file that belongs to a JSONL file."""
     return path.with_name(f"{path.stem}.card.json")
 
 
@@ -50,11 +50,11 @@ def _write_card(header: Mapping[str, Any], path: Path) -> None:
 
 
 _ITEMS_DIGEST, _PREVIOUS_CARD = "items", "before"
-"""Keys of a transitional card, which describes both the old and the new items."""
+"""Further keys of a transitional card, with which items stay readable if a command is killed while it replaces them."""
 
 
 def _resolve_transition(card: Mapping[str, Any], path: Path) -> Mapping[str, Any] | None:
-    """Return the part of a transitional card that fits the items; any other card unchanged."""
+    """Return the old or new card, whichever fits the items, from a transitional card; any other card is unchanged."""
     if _ITEMS_DIGEST not in card:
         return card
     if _compute_digest(path) == card[_ITEMS_DIGEST]:
@@ -116,11 +116,11 @@ def _read_card_file(path: Path) -> Mapping[str, Any] | None:
 
 
 Values = Iterator[tuple[str, Mapping[str, Any]]]
-"""JSON objects, each preceded by the place that it was read from."""
+"""Pairs of a place (file and line) and the JSON object that was read there."""
 
 
 def read_values(path: Path, *, keys: Sequence[str] = _KEYS) -> Values:
-    """Yield the object of each line; raise DatasetError, with the line and the *keys*, if it is none."""
+    """Yield the place and JSON object of each line; raise DatasetError that names the line and the expected *keys*."""
     for number, line in entries.read_lines(path):
         where = f"{path}: line {number}"
         yield where, _parse_object(line, where, keys)

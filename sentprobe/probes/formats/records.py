@@ -1,4 +1,4 @@
-"""Datasets of other authors: JSONL or tables; unknown fields become columns, unless they look like a misspelling."""
+"""Datasets of other authors as JSONL or tables; unknown fields become columns unless they look misspelt."""
 
 import csv
 import io
@@ -9,8 +9,8 @@ from itertools import chain, starmap
 from pathlib import Path
 from typing import Any
 
-from sentprobe.disk.files import atomic_path, decode_lines
-from sentprobe.errors import FormatError, format_count, path_error, suggest
+from sentprobe.disk.files import atomic_path
+from sentprobe.errors import format_count, suggest
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import entries
 
@@ -30,26 +30,26 @@ SPLITS: Mapping[str, Split] = {
     "va": Split.VALIDATION,
     "te": Split.TEST,
 }
-"""Splits by common name; case is ignored."""
+"""The split that each usual name means; case is ignored."""
 
 TABLES: Mapping[str, str] = {".csv": ",", ".tsv": "\t"}
-"""Suffixes of tables with the default separator of their fields."""
+"""The default separator between the fields of a table, by the suffix of its file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Fields:
-    """Names of the fields of records; an empty name means that the field is absent."""
+    """The names that a file gives to the fields of an item; an empty name means that the field is absent."""
 
     sentence: str
     label: str
     split: str
     probes: tuple[str, ...]
     columns: tuple[str, ...]
-    """Fields that become columns of the items."""
+    """Further fields, which become columns of the items."""
 
 
 def find_fields(names: Sequence[str], *, where: str, split: Split | None = None) -> Fields:
-    """Return the names of the fields; a split field is optional if *split* is given. Raises DatasetError."""
+    """Find the fields of an item among *names*; if *split* is set, the split field is optional. Raises DatasetError."""
     names_by_field: dict[str, str] = {}
     for name in names:
         normalized = name.strip().casefold()
@@ -74,7 +74,7 @@ _ITEM_FIELDS = (*_REQUIRED_FIELDS, PROBE_LIST, *PROBES)
 
 
 def _check_other_names(names: Sequence[str], missing: Sequence[str], *, where: str) -> None:
-    """Refuse a name that is close to that of a missing field or of a probe word."""
+    """Raise DatasetError for a name that looks like a misspelling of a missing field or of a probe word's field."""
     for name in names:
         normalized = name.strip().casefold()
         suggestion = suggest(normalized, missing)
@@ -97,7 +97,7 @@ def _describe_missing(field: str, names: Sequence[str]) -> str:
 
 
 def parse_entry(record: Mapping[str, Any], fields: Fields, *, where: str, split: Split | None = None) -> entries.Entry:
-    """Return the item of a record; a label may be an integer or a Boolean. Raises DatasetError."""
+    """Return the item that a record describes; its label may be an integer or a Boolean. Raises DatasetError."""
     sentence = record[fields.sentence]
     if not isinstance(sentence, str):
         raise DatasetError(f"{where}: {fields.sentence!r} must be a text")
@@ -199,31 +199,25 @@ def read_table_entries(path: Path, *, split: Split | None = None) -> tuple[Field
 
 
 def read_table_rows(path: Path) -> Iterator[tuple[str, list[str]]]:
-    """Yield the non-blank rows of a table, each after its file and line."""
-    try:
-        with path.open("rb") as file:
-            lines = decode_lines(file)
-            first = next(lines, "")
-            reader = csv.reader(chain([first], lines), delimiter=find_delimiter(path, first), strict=True)
-            try:
-                for row in reader:
-                    if any(map(str.strip, row)):
-                        yield f"{path}: line {reader.line_num}", row
-            except csv.Error as error:
-                raise DatasetError(f"{path}: line {reader.line_num}: {error}") from None
-    except FormatError as error:
-        raise DatasetError(f"{path}: {error}") from None
-    except OSError as error:
-        raise path_error(path, "cannot read it", error, otherwise=DatasetError) from error
+    """Yield each row of a table that is not blank, as a pair of its place (file and line) and its fields."""
+    with entries.open_lines(path) as lines:
+        first = next(lines, "")
+        reader = csv.reader(chain([first], lines), delimiter=find_delimiter(path, first), strict=True)
+        try:
+            for row in reader:
+                if any(map(str.strip, row)):
+                    yield f"{path}: line {reader.line_num}", row
+        except csv.Error as error:
+            raise DatasetError(f"{path}: line {reader.line_num}: {error}") from None
 
 
 def find_delimiter(path: Path, line: str) -> str:
-    """Return the separator of the fields, from the first line and the suffix."""
+    """Return the separator of a table's fields: the most frequent one in its first line, else that of the suffix."""
     default = TABLES.get(path.suffix, ",")
     return max((default, ",", "\t", ";"), key=line.count)
 
 
 def looks_like_table(path: Path, line: str) -> bool:
-    """Check whether a line could be a table's header: it names sentence and label."""
+    """Check whether a line could be the header of a table: it names a sentence and a label field."""
     names = {name.strip(' "\r\n').casefold() for name in line.split(find_delimiter(path, line))}
     return "label" in names and not names.isdisjoint(SENTENCE)

@@ -20,7 +20,7 @@ _SNIFFED_LINES = 8
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A dataset format; the suffix is "" for directories."""
+    """A dataset format; its suffix is "" if a dataset is a directory."""
 
     name: str
     suffix: str
@@ -42,7 +42,7 @@ _FORMAT_BY_SUFFIX = {"": "directory", ".csv": "csv", ".jsonl": "jsonl", ".txt": 
 
 
 def check_format(name: str) -> Format:
-    """Return the format of that name, or raise UsageError."""
+    """Return the format *name*. Raises UsageError for an unknown name."""
     if name not in FORMATS:
         raise UsageError(
             f"there is no format {name!r} of datasets{suggest(name, FORMATS)}; the formats are " + ", ".join(FORMATS)
@@ -51,10 +51,10 @@ def check_format(name: str) -> Format:
 
 
 def read_dataset(path: Path | str, *, format: str | None = None) -> ProbeDataset:
-    """Read a dataset from a file or directory; without *format*, its content decides.
+    """Read a dataset from a file or directory; without *format*, the content decides about the format.
 
     Raises:
-        UsageError: there is no such file or format, or its path is not UTF-8.
+        UsageError: there is no such file or format, or *path* is not UTF-8.
         DatasetError: the format is not recognised, or the content is wrong; the message says where.
     """
     path = Path(path)
@@ -77,9 +77,9 @@ def read_dataset(path: Path | str, *, format: str | None = None) -> ProbeDataset
 
 
 def write_dataset(data: ProbeDataset, path: Path | str, *, format: str | None = None) -> None:
-    """Write a dataset to a file or directory; without *format*, the suffix decides.
+    """Write a dataset to a file or directory; without *format*, the suffix of *path* decides about the format.
 
-    No suffix, or an unknown one (Order.v2), means the directory format.
+    Without a suffix, or with an unknown one (Order.v2), the format is ``directory``.
 
     Raises:
         UsageError: the format is unknown or cannot hold the dataset, or *path* holds something else.
@@ -90,7 +90,7 @@ def write_dataset(data: ProbeDataset, path: Path | str, *, format: str | None = 
 
 
 def read_datasets(path: Path | str, *, format: str | None = None) -> list[ProbeDataset]:
-    """Read all datasets in a directory, by name, or the single one at *path*. Raises UsageError or DatasetError."""
+    """Read the dataset at *path*, or all datasets in that folder, by file name. Raises UsageError or DatasetError."""
     path = Path(path)
     if not path.is_dir() or recognise(path) is not None:
         return [read_dataset(path, format=format)]
@@ -106,7 +106,7 @@ def read_datasets(path: Path | str, *, format: str | None = None) -> list[ProbeD
 
 
 def recognise(path: Path) -> str | None:
-    """Return the name of the format of a file or directory, or None."""
+    """Return the format name of a file or directory; None if it is not a dataset."""
     try:
         return _detect_format(path)
     except DatasetError:  # not text

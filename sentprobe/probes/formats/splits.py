@@ -1,4 +1,4 @@
-"""A folder with a file for each split, a table or JSONL: train.csv, test.csv, dev.jsonl."""
+"""The format splits: a folder with a table or JSONL file for each split, such as train.csv, test.csv or dev.jsonl."""
 
 import json
 from collections.abc import Iterator
@@ -7,7 +7,7 @@ from pathlib import Path
 
 from sentprobe.probes.dataset import Card, DatasetError, ProbeDataset, Split
 from sentprobe.probes.formats import directory
-from sentprobe.probes.formats.entries import Entry, build_dataset, iterate_entries, write_lines
+from sentprobe.probes.formats.entries import Entry, iterate_entries, write_lines
 from sentprobe.probes.formats.jsonl import read_value_entries, read_values
 from sentprobe.probes.formats.records import SPLITS, TABLES, Fields, build_card, read_table_entries
 
@@ -40,12 +40,12 @@ def read_splits(path: Path) -> ProbeDataset:
     entries = chain.from_iterable(entries_ for _, entries_ in sources)
     if directory.read_format_name(path) == directory.SPLITS_FORMAT:
         card_file = directory.read_card_file(path, fmt=directory.SPLITS_FORMAT)
-        name, card, labels = card_file["name"], card_file["card"], card_file["labels"]
     else:
-        name, labels = path.resolve().name, []
-        other_names = (name_ for fields, _ in sources for name_ in fields.columns)
-        card = Card(name, source=str(path), notes=build_card(path, other_names).notes)
-    return build_dataset(entries, name=name, source=str(path), card=card, labels=labels)
+        name = path.resolve().name
+        column_names = (column for fields, _ in sources for column in fields.columns)
+        card = Card(name, source=str(path), notes=build_card(path, column_names).notes)
+        card_file = {"name": name, "card": card, "labels": ()}
+    return directory.build_from_card(card_file, entries, path)
 
 
 def _read_file_entries(file: Path, split: Split) -> tuple[Fields, Iterator[Entry]]:
@@ -66,7 +66,7 @@ def find_split_files(path: Path) -> dict[Split, Path]:
         if split is None or file.suffix not in (*TABLES, JSONL) or not file.is_file():
             continue
         if files.setdefault(split, file) != file:
-            raise DatasetError(f"{path}: {files[split].name} and {file.name} are of one split")
+            raise DatasetError(f"{path}: {files[split].name} and {file.name} are both of the {split} split")
     return {split: files[split] for split in Split if split in files}
 
 

@@ -1,7 +1,8 @@
-"""Datasets as text with a line for each item: the published compeval files, and SentEval's without probe words."""
+"""Text formats with one item per line: ``published`` (the compeval files) and ``senteval`` (without probe words)."""
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from sentprobe.disk.files import atomic_path
 from sentprobe.errors import UsageError, format_count, suggest
@@ -11,11 +12,11 @@ from sentprobe.probes.formats import directory, entries
 FORMAT = "sentprobe-published 1"
 """Format name in card.json; the published datasets have no card."""
 _FIXED_FIELDS = 3
-"""Number of fields before the probe words."""
+"""Number of fields before the probe words in a published file: label, id and sentence."""
 
 
 def write_published(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset without unused sentences and probe words. Raises UsageError."""
+    """Write the dataset to the directory *path*, without unused sentences and probe words. Raises UsageError."""
     entries.check_line_texts(data, format_name="published")
     ids = {sentence: f"s{row}" for row, sentence in enumerate(data.sentences)}
     with directory.open_new_directory(path) as folder:
@@ -38,13 +39,10 @@ def read_published(path: Path) -> ProbeDataset:
     for split in (Split.TRAIN, Split.TEST):
         if not (path / directory.FILES[split]).is_file():
             raise DatasetError(f"{path}: there is no {directory.FILES[split]}: no {split} split")
-    if directory.read_format_name(path) != FORMAT:
-        name = path.resolve().name
-        return entries.build_dataset(_read_published_entries(path), name=name, source=str(path))
-    card = directory.read_card_file(path, fmt=FORMAT)
-    return entries.build_dataset(
-        _read_published_entries(path), name=card["name"], source=str(path), card=card["card"], labels=card["labels"]
-    )
+    card_file: dict[str, Any] = {"name": path.resolve().name, "card": None, "labels": ()}
+    if directory.read_format_name(path) == FORMAT:
+        card_file = directory.read_card_file(path, fmt=FORMAT)
+    return directory.build_from_card(card_file, _read_published_entries(path), path)
 
 
 def _read_published_entries(path: Path) -> Iterator[entries.Entry]:
@@ -73,11 +71,11 @@ def is_published(path: Path) -> bool:
 
 SPLIT_CODES: Mapping[str, Split] = {"tr": Split.TRAIN, "va": Split.VALIDATION, "te": Split.TEST}
 _LEAST_FIELDS = 3
-"""Minimum number of fields: split, label and sentence. Some files have other fields before the sentence."""
+"""Minimum number of fields in a line: split, label and sentence. Some files have more before the sentence."""
 
 
 def write_senteval(data: ProbeDataset, path: Path) -> None:
-    """Write the dataset without its card. Raises UsageError for probe words and unsuitable labels."""
+    """Write the dataset to a file, without its card. Raises UsageError for probe words and unsuitable labels."""
     if data.slots:
         raise UsageError(
             f"{data.name} has probe words, which the format senteval cannot hold; use directory, jsonl or published"
@@ -96,7 +94,7 @@ def read_senteval(path: Path) -> ProbeDataset:
 
 
 def _read_senteval_entries(path: Path) -> Iterator[entries.Entry]:
-    """Yield the items; all lines have the same number of fields between label and sentence."""
+    """Yield the items; raise DatasetError if the lines differ in their number of fields."""
     field_count = 0
     for number, line in entries.read_lines(path):
         where = f"{path}: line {number}"

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import chain
 from math import log
 from typing import TypeAlias
@@ -10,7 +11,7 @@ from typing import TypeAlias
 from sentprobe.errors import FormatError
 from sentprobe.probes.corpus.sources import Source, decode_lines, open_source
 from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.probes.language_models.scorers import Regions, TokenScores
+from sentprobe.probes.language_models.scorers import Regions, ScoringMethod, TokenScores
 from sentprobe.probes.language_models.sentence_pairs import TextSpan, split_at_spaces
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec, read_options
@@ -31,36 +32,26 @@ class NgramOptions:
 
 
 @dataclass(slots=True)
-class WordModel:
-    """A language model with a fixed vocabulary of words."""
+class NgramModel:
+    """A back-off model (Katz 1987) in an ARPA file, which is read when texts with other words come."""
 
     name: str
-    unknown: set[str] = field(default_factory=set, init=False)
-    """The words of the texts scored so far that are not in the vocabulary."""
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """A note on unknown words, if there are any."""
-        count = len(self.unknown)
-        return (f"{self.name} lacks {count} words, such as {min(self.unknown)!r}.",) if count else ()
-
-
-@dataclass(slots=True)
-class NgramModel(WordModel):
-    """A back-off model (Katz 1987) in an ARPA file, which is read for each call of :meth:`score`."""
-
-    read_entries: Callable[[Container[str]], tuple[Mapping[NGram, NgramValues], int]] = field(repr=False)
+    read_entries: Callable[[frozenset[str]], tuple[Mapping[NGram, NgramValues], int]] = field(repr=False)
     """Reads the n-grams over these words from the file; returns them and the order of the model."""
     lower: bool = False
+    method: ScoringMethod = ScoringMethod.NGRAM
+
+    def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the words of each text that have no entry."""
+        sentences = [self._list_words(text, split_words(text)) for text in texts]
+        entries, _ = self._read_entries(sentences)
+        return [[word for word in words if (word,) not in entries] for words in sentences]
 
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
         """Return the scores of each text's words and end. Raises EncoderError if an unknown word cannot be scored."""
         spans = [split_words(text) for text in texts]
-        sentences = [
-            [text[start:end].lower() if self.lower else text[start:end] for start, end in places]
-            for text, places in zip(texts, spans, strict=True)
-        ]
-        entries, order = self.read_entries({START, END, UNKNOWN, *chain.from_iterable(sentences)})
+        sentences = [*map(self._list_words, texts, spans)]
+        entries, order = self._read_entries(sentences)
         ends = [END] if (END,) in entries else []
         scores = []
         for text, places, words in zip(texts, spans, sentences, strict=True):
@@ -72,12 +63,17 @@ class NgramModel(WordModel):
             reporter.advance()
         return scores
 
+    def _list_words(self, text: str, spans: Sequence[TextSpan]) -> list[str]:
+        return [text[start:end].lower() if self.lower else text[start:end] for start, end in spans]
+
+    def _read_entries(self, sentences: Sequence[Sequence[str]]) -> tuple[Mapping[NGram, NgramValues], int]:
+        return self.read_entries(frozenset({START, END, UNKNOWN, *chain.from_iterable(sentences)}))
+
     def _find_word(self, word: str, entries: Mapping[NGram, NgramValues]) -> str:
         if (word,) in entries:
             return word
-        self.unknown.add(word)
         if (UNKNOWN,) not in entries:
-            raise EncoderError(f"{self.name} lacks the word {word!r}, and has no entry {UNKNOWN}")
+            raise EncoderError(f"{self.name} lacks the word {word!r}, and has no entry {UNKNOWN}; see --known-words")
         return UNKNOWN
 
 
@@ -115,7 +111,8 @@ def load_ngram_model(spec: Spec, device: str) -> NgramModel:  # noqa: ARG001 - a
     with open_source(source):
         pass
 
-    def read_entries(words: Container[str]) -> tuple[Mapping[NGram, NgramValues], int]:
+    @lru_cache(maxsize=1)
+    def read_entries(words: frozenset[str]) -> tuple[Mapping[NGram, NgramValues], int]:
         with open_source(source) as opened:
             try:
                 return parse_arpa(decode_lines(opened, "utf-8"), words)

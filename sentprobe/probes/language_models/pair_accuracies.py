@@ -5,7 +5,7 @@ import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain, combinations
+from itertools import chain, combinations, compress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +14,13 @@ from numpy.typing import NDArray
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import UsageError, format_count, suggest
 from sentprobe.probes.language_models import sentence_pairs as sp
-from sentprobe.probes.language_models.scorers import SCORES, LanguageModel, ScoreKind, load_language_model
+from sentprobe.probes.language_models.scorers import (
+    SCORES,
+    LanguageModel,
+    ScoreKind,
+    ScoringMethod,
+    load_language_model,
+)
 from sentprobe.probes.language_models.stored_scores import COLUMNS, StoredScores, load_stored_scores
 from sentprobe.probes.report.findings import comparisons as tested
 from sentprobe.probes.report.findings.item_parts import MAX_PARTS, partition_values
@@ -64,14 +70,36 @@ class PairScores:
     """The scores of a language model for the good and bad sentences of pairs."""
 
     model: str
-    good: Sequence[float]
-    bad: Sequence[float]
-    notes: Sequence[str]
+    good: tuple[float, ...]
+    bad: tuple[float, ...]
+    unknown: tuple[str, ...] = ()
+    """The words of each pair that the model does not know, separated by spaces; empty if it knows all."""
+    method: ScoringMethod = ScoringMethod.FILE
+    spec: str = ""
+    source: str = ""
+    """The origin of the pairs, as in "1,000 pairs of each paradigm, sampled with seed 0"."""
+    provenance: Provenance | None = None
+    """Command and versions, if the scores are from a results folder."""
 
     @cached_property
     def answers(self) -> sp.PairAnswers:
         """Whether the good sentence of each pair scores higher, in two rows that differ for ties, (2, pairs)."""
         return sp.compare_scores(self.good, self.bad)
+
+    @property
+    def ties(self) -> int:
+        """The number of pairs with equal scores."""
+        return int((self.answers[0] != self.answers[1]).sum())
+
+    @cached_property
+    def unknown_rows(self) -> NDArray[np.int64]:
+        """The pairs with unknown words."""
+        return np.flatnonzero([*map(bool, self.unknown)])
+
+    def describe_unknown(self) -> str:
+        """Return the number of pairs with unknown words, and one of these words."""
+        pairs = format_count(len(self.unknown_rows), "pair")
+        return f"{self.model} does not know words of {pairs}, such as {min(chain(*map(str.split, self.unknown)))!r}"
 
 
 def load_or_find_scores(
@@ -86,14 +114,32 @@ def load_or_find_scores(
     if isinstance(model, Spec):
         return score_pairs(load_language_model(model, device=device), pairs, kind, reporter)
     scores = model.find_scores(pairs, kind)
-    return PairScores(model.name, [good for good, _ in scores], [bad for _, bad in scores], ())
+    good, bad = zip(*scores, strict=True)
+    return PairScores(model.name, good, bad)
+
+
+def select_known_pairs(
+    models: Sequence[Spec | StoredScores], pairs: Sequence[sp.SentencePair], *, device: str = ""
+) -> list[sp.SentencePair]:
+    """Return the pairs whose words all models know, of which they are loaded. Raises SentprobeError."""
+    texts = _list_texts(pairs)
+    loaded = (load_language_model(model, device=device) for model in models if isinstance(model, Spec))
+    unknown = {*chain.from_iterable(compress(texts, model.find_unknown(texts)) for model in loaded)}
+    if chosen := [pair for pair in pairs if unknown.isdisjoint((pair.good, pair.bad))]:
+        return chosen
+    raise UsageError("--known-words: every pair has words that a model does not know")
+
+
+def _list_texts(pairs: Sequence[sp.SentencePair]) -> list[str]:
+    return [*dict.fromkeys(chain.from_iterable((pair.good, pair.bad) for pair in pairs))]
 
 
 def score_pairs(
     model: LanguageModel, pairs: Sequence[sp.SentencePair], kind: ScoreKind, reporter: Reporter
 ) -> PairScores:
     """Return a model's scores of both sentences of each pair. Raises UsageError if tokens have no score."""
-    texts = [*dict.fromkeys(chain.from_iterable((pair.good, pair.bad) for pair in pairs))]
+    texts = _list_texts(pairs)
+    unknown = dict(zip(texts, model.find_unknown(texts), strict=True))
     reporter.begin(f"score with {shorten(model.name)}", len(texts))
     regions = [pair.find_regions() for pair in pairs]
     needed: dict[str, list[sp.TextSpan]] = {}
@@ -106,9 +152,10 @@ def score_pairs(
         raise UsageError(f"{model.name} scores no token of {unscored[0]!r}")
     if kind is not ScoreKind.SENTENCE and not all(scores.spans for scores in tokens.values()):
         raise UsageError(f"{model.name} returns one number for a sentence; --score {kind} needs one for each word")
-    good = [tokens[pair.good].compute_score(kind, region) for pair, (region, _) in zip(pairs, regions, strict=True)]
-    bad = [tokens[pair.bad].compute_score(kind, region) for pair, (_, region) in zip(pairs, regions, strict=True)]
-    return PairScores(model.name, good, bad, model.notes)
+    good = (tokens[pair.good].compute_score(kind, region) for pair, (region, _) in zip(pairs, regions, strict=True))
+    bad = (tokens[pair.bad].compute_score(kind, region) for pair, (_, region) in zip(pairs, regions, strict=True))
+    words = tuple(" ".join(dict.fromkeys((*unknown[pair.good], *unknown[pair.bad]))) for pair in pairs)
+    return PairScores(model.name, tuple(good), tuple(bad), words if any(words) else (), model.method)
 
 
 class PairGroup(NamedTuple):
@@ -149,8 +196,11 @@ class PairResults:
     matched: Sequence[tuple[PairScores, PairScores]] | None = None
     """The pairs of models to compare; None: all pairs of models."""
     correction: Correction = Correction.HOLM
-    provenances: tuple[Provenance, ...] = ()
-    """The commands and versions that produced the scores, if these are from a results folder."""
+
+    @property
+    def provenances(self) -> list[Provenance]:
+        """Commands and versions of scores from a results folder, each once."""
+        return [*dict.fromkeys(scores.provenance for scores in self.scores if scores.provenance)]
 
     @cached_property
     def units(self) -> NDArray[np.int64]:
@@ -222,20 +272,35 @@ class PairResults:
     @cached_property
     def comparisons(self) -> list[PairComparison]:
         """The comparisons of models on each paradigm, or value of another field, with corrected p-values."""
-        groups = [group for group in self.groups if group.value]
         matched = combinations(self.scores, 2) if self.matched is None else self.matched
+        return self._compare([((a.model, a.answers), (b.model, b.answers)) for a, b in matched])
+
+    @cached_property
+    def baseline_comparisons(self) -> list[PairComparison]:
+        """Each model and the unigram model, or chance where that is higher, on each paradigm."""
+        baseline = self.frequency_answers.copy()
+        for group in self.groups:
+            if group.value and baseline[:, group.rows].mean() < CHANCE:
+                baseline[:, group.rows] = [[True], [False]]
+        return self._compare([((scores.model, scores.answers), ("baseline", baseline)) for scores in self.scores])
+
+    def _compare(
+        self, matched: Sequence[tuple[tuple[str, sp.PairAnswers], tuple[str, sp.PairAnswers]]]
+    ) -> list[PairComparison]:
+        """Compare the answers of named models on each paradigm, with corrected p-values."""
+        groups = [group for group in self.groups if group.value]
         cases = [(group, first, second) for first, second in matched for group in groups]
         tests = [
-            compare_items(first.answers[:, group.rows], second.answers[:, group.rows], self.units[group.rows].tolist())
-            for group, first, second in cases
+            compare_items(first[:, group.rows], second[:, group.rows], self.units[group.rows].tolist())
+            for group, (_, first), (_, second) in cases
         ]
         corrected = tested.correct_tests(tests, [1] * len(tests), self.correction)
         return [
             PairComparison(
-                matched=((a.model, b.model),), value=group.value, paired=test, sign_p=sign_p, t_p=t_p,
-                shares=(float(a.answers[:, group.rows].mean()), float(b.answers[:, group.rows].mean())),
+                matched=((a, b),), value=group.value, paired=test, sign_p=sign_p, t_p=t_p,
+                shares=(float(first[:, group.rows].mean()), float(second[:, group.rows].mean())),
             )
-            for (group, a, b), test, (sign_p, t_p) in zip(cases, tests, corrected, strict=True)
+            for (group, (a, first), (b, second)), test, (sign_p, t_p) in zip(cases, tests, corrected, strict=True)
         ]  # fmt: skip
 
     def build_tables(self, *, intervals: bool) -> Iterator[tuple[str, Grid, str]]:
@@ -268,14 +333,13 @@ class PairResults:
 
     def _describe(self) -> str:
         """Return the notes on the accuracies, one per line."""
-        ties = [(scores.model, int((scores.answers[0] != scores.answers[1]).sum())) for scores in self.scores]
         identical = sum(pair.good == pair.bad for pair in self.pairs)
         notes = (
             f"Accuracy in percent: the good sentence has the higher score ({self.kind}). Ties count half.",
             "Unigram: word frequencies in the good sentences of one half of the pairs, measured on the other.",
-            *(f"{model}: {format_count(count, 'tie')}." for model, count in ties if count),
+            *(f"{scores.model}: {format_count(scores.ties, 'tie')}." for scores in self.scores if scores.ties),
             *([f"In {format_count(identical, 'pair')}, both sentences are the same."] if identical else []),
-            *(note for scores in self.scores for note in scores.notes),
+            *(f"{scores.describe_unknown()}." for scores in self.scores if len(scores.unknown_rows)),
         )
         return "".join(f"{note}\n" for note in notes)
 

@@ -15,7 +15,7 @@ from sentprobe.errors import ResultsError, SentprobeError, UsageError, path_erro
 from sentprobe.probes.encoders.models.model_loading import find_model
 from sentprobe.probes.encoders.protocol import digest
 from sentprobe.probes.language_models.pair_accuracies import PairResults, PairScores, load_or_find_scores
-from sentprobe.probes.language_models.scorers import ScoreKind
+from sentprobe.probes.language_models.scorers import ScoreKind, ScoringMethod
 from sentprobe.probes.language_models.sentence_pairs import SentencePair, build_pair
 from sentprobe.probes.language_models.stored_scores import StoredScores
 from sentprobe.probes.results.result import Provenance
@@ -24,33 +24,22 @@ from sentprobe.specs import Spec
 from sentprobe.values import check_record, parse_json
 from sentprobe.versions import digest_folder, find_versions
 
-LM_FORMAT = "sentprobe-lm 1"
+LM_FORMAT = "sentprobe-lm 2"
 FOLDER = "lm"
 
 PairTables: TypeAlias = tuple[PairResults, ...]
 """The results of all models, for each set of pairs and each kind of score."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LanguageModelResult:
+@dataclass(frozen=True, kw_only=True)
+class LanguageModelResult(PairScores):
     """A model's scores of the pairs in a file, and how they were computed."""
 
-    spec: str
     fingerprint: str
     """A digest of the model's files or commit; empty: unknown, so that the scores are not reused."""
     pairs: str
     """The digest of the pairs, which is the name of their file."""
     kind: ScoreKind
-    model: str
-    good: tuple[float, ...]
-    bad: tuple[float, ...]
-    notes: tuple[str, ...]
-    provenance: Provenance
-
-    @property
-    def scores(self) -> PairScores:
-        """The scores and notes, without their provenance."""
-        return PairScores(self.model, self.good, self.bad, self.notes)
 
 
 class PairFolder:
@@ -59,13 +48,14 @@ class PairFolder:
     ``reused`` lists the specs of the models whose scores were in the folder.
     """
 
-    def __init__(self, path: Path, pairs: Sequence[SentencePair], *, command: str) -> None:
+    def __init__(self, path: Path, pairs: Sequence[SentencePair], *, command: str, source: str) -> None:
         self.reused: list[str] = []
         self._folder = path / FOLDER
         self._pairs = pairs
         self._text = format_pairs(pairs)
         self._digest = digest_pairs(self._text)
         self._command = command
+        self._source = source
 
     def measure(
         self, model: Spec | StoredScores, kind: ScoreKind, reporter: Reporter, *, device: str = ""
@@ -81,15 +71,15 @@ class PairFolder:
         stored = _find_result(path) if fingerprint else None
         if stored and identity == (stored.spec, stored.fingerprint, stored.pairs, stored.kind, len(stored.good)):
             self.reused.append(str(spec))
-            return stored.scores
+            return stored
         scores = load_or_find_scores(model, self._pairs, kind, reporter, device=device)
         result = LanguageModelResult(
             spec=str(spec), fingerprint=fingerprint, pairs=self._digest, kind=kind, model=scores.model,
-            good=tuple(scores.good), bad=tuple(scores.bad), notes=tuple(scores.notes),
+            good=scores.good, bad=scores.bad, unknown=scores.unknown, method=scores.method, source=self._source,
             provenance=Provenance(self._command, find_versions("sentprobe", "torch", "transformers"), device),
         )  # fmt: skip
         self._write(path, format_lm_result(result))
-        return scores
+        return result
 
     def _write(self, path: Path, text: str) -> None:
         """Write a result and, if they are missing in the folder, the pairs that it belongs to."""
@@ -130,7 +120,7 @@ def format_pairs(pairs: Sequence[SentencePair]) -> str:
     records = (
         {
             **pair.columns, "sentence_good": pair.good, "sentence_bad": pair.bad,
-            "UID": pair.paradigm, "linguistics_term": pair.phenomenon, "pair_id": pair.pair_id,
+            "UID": pair.paradigm, "linguistics_term": pair.phenomenon, "pairID": pair.pair_id,
         }
         for pair in pairs
     )  # fmt: skip
@@ -147,6 +137,7 @@ def format_lm_result(result: LanguageModelResult) -> str:
     value = {"format": LM_FORMAT, **asdict(result)}
     for name in ("good", "bad"):
         value[name] = " ".join(map(repr, value[name]))  # indented JSON would have a line for each number
+    value["unknown"] = "\n".join(result.unknown)
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
@@ -158,10 +149,12 @@ def parse_lm_result(text: str | bytes, *, source: str) -> LanguageModelResult:
             raise ValueError(f"not in the format {LM_FORMAT!r}")
         for name in ("good", "bad"):
             value[name] = tuple(map(float, value[name].split()))
-        enums: dict[str, Any] = {"kind": ScoreKind(value["kind"]), "notes": tuple(value["notes"])}
+        value["unknown"] = tuple(value["unknown"].split("\n")) if value["unknown"] else ()
+        enums: dict[str, Any] = {"kind": ScoreKind(value["kind"]), "method": ScoringMethod(value["method"])}
         result = LanguageModelResult(**{**value, **enums, "provenance": Provenance(**value["provenance"])})
         check_record(result)
-        if not result.good or len(result.good) != len(result.bad) or not all(map(isfinite, result.good + result.bad)):
+        sizes = {*map(len, (result.good, result.bad, result.unknown or result.good))}
+        if not result.good or len(sizes) > 1 or not all(map(isfinite, result.good + result.bad)):
             raise ValueError("not two finite scores for each pair")
         return result
     except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
@@ -201,9 +194,8 @@ def _join_results(name: str, kind: ScoreKind, results: Sequence[tuple[Path, Lang
         if len(result.good) != len(pairs):
             raise ResultsError(f"{directory}: {result.model} has {len(result.good)} scores for {len(pairs)} pairs")
         label = f"{directory}#{result.model}" if counts[result.model] > 1 else result.model
-        scores.append(replace(result.scores, model=label))
-    provenances = tuple(dict.fromkeys(result.provenance for _, result in results))
-    return PairResults(pairs, kind, scores, provenances=provenances)
+        scores.append(replace(result, model=label))
+    return PairResults(pairs, kind, scores)
 
 
 def _read_stored_pairs(path: Path) -> list[SentencePair]:

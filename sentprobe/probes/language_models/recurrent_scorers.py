@@ -12,8 +12,9 @@ from sentprobe.probes.encoders.protocol import EncoderError
 from sentprobe.probes.encoders.trained import model_config, model_folder
 from sentprobe.probes.encoders.trained.sentence_model import UNKNOWN, SentenceModel
 from sentprobe.probes.encoders.trained.untrained import group_by_length
-from sentprobe.probes.language_models.arpa import WordModel, split_words
-from sentprobe.probes.language_models.scorers import Regions, TokenScores
+from sentprobe.probes.language_models.arpa import split_words
+from sentprobe.probes.language_models.scorers import Regions, ScoringMethod, TokenScores
+from sentprobe.probes.language_models.sentence_pairs import TextSpan
 from sentprobe.probes.pretraining.objectives.next_word import NEXT_WORD, compute_states
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec, read_options
@@ -28,28 +29,34 @@ class RecurrentOptions:
 
 
 @dataclass(slots=True)
-class RecurrentModel(WordModel):
+class RecurrentModel:
     """A language model that uses a sentence model; sentences of equal length are read together."""
 
+    name: str
     model: SentenceModel = field(repr=False)
     batch: int
+    method: ScoringMethod = ScoringMethod.RECURRENT
+
+    def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the words of each text that the vocabulary lacks."""
+        rows = self.model.vocabulary.rows
+        return [[word for word in self._list_words(text, split_words(text)) if word not in rows] for text in texts]
 
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
         """Return the scores of each text's words and end."""
         spans = [split_words(text) for text in texts]
-        ids = [self._find_ids([text[slice(*span)] for span in spans[row]]) for row, text in enumerate(texts)]
+        rows = self.model.vocabulary.rows
+        ids = [[rows.get(word, UNKNOWN) for word in self._list_words(*row)] for row in zip(texts, spans, strict=True)]
         values: list[list[float]] = [[] for _ in texts]
-        for rows in group_by_length([*map(len, ids)], size=self.batch):
-            for row, part in zip(rows, self._predict([ids[row] for row in rows]), strict=True):
+        for group in group_by_length([*map(len, ids)], size=self.batch):
+            for row, part in zip(group, self._predict([ids[row] for row in group]), strict=True):
                 values[row] = part
-            reporter.advance(len(rows))
+            reporter.advance(len(group))
         return [TokenScores(values[row], [*spans[row], (len(text), len(text))]) for row, text in enumerate(texts)]
 
-    def _find_ids(self, words: Sequence[str]) -> list[int]:
-        vocabulary = self.model.vocabulary
-        read = [word.lower() if vocabulary.lower else word for word in words]
-        self.unknown.update(word for word in read if word not in vocabulary.rows)
-        return [vocabulary.rows.get(word, UNKNOWN) for word in read]
+    def _list_words(self, text: str, spans: Sequence[TextSpan]) -> list[str]:
+        words = (text[start:end] for start, end in spans)
+        return [word.lower() if self.model.vocabulary.lower else word for word in words]
 
     @torch.inference_mode()
     def _predict(self, ids: Sequence[Sequence[int]]) -> list[list[float]]:

@@ -35,6 +35,19 @@ class ScoreKind(StrEnum):
     """The sum over the tokens of the words in which the sentences of a pair differ."""
 
 
+class ScoringMethod(StrEnum):
+    """The scores that a model gives tokens."""
+
+    CAUSAL = "log probabilities of tokens given those before, from a start token on"
+    CAUSAL_WITHOUT_START = "log probabilities of tokens given at least one before"
+    MASKED = "pseudo-log-likelihoods, log probabilities of tokens masked one by one, with the later tokens of the word"
+    MASKED_ALONE = "pseudo-log-likelihoods, log probabilities of tokens masked one by one"
+    NGRAM = "log probabilities of words and of the sentence's end in a back-off n-gram model"
+    RECURRENT = "log probabilities of words and of the sentence's end in a recurrent network"
+    FUNCTION = "numbers of a function"
+    FILE = "numbers of a file"
+
+
 @dataclass(frozen=True, slots=True)
 class TokenScores:
     """The log probability and the span of each token of a text; without spans, a log probability of the whole text."""
@@ -70,8 +83,11 @@ class LanguageModel(Protocol):
     name: str
 
     @property
-    def notes(self) -> Sequence[str]:
-        """Notes for the user on the texts scored so far."""
+    def method(self) -> ScoringMethod:
+        """The origin of the scores."""
+
+    def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the words of each text that the model does not know; a function is taken to know all."""
 
     def score(self, texts: Sequence[str], reporter: Reporter, regions: Regions | None = None) -> list[TokenScores]:
         """Return the scores of each text's tokens, and report progress by text.
@@ -86,7 +102,11 @@ class FunctionModel:
 
     name: str
     function: Callable[[list[str]], Any] = field(repr=False)
-    notes: tuple[str, ...] = ()
+    method: ScoringMethod = ScoringMethod.FUNCTION
+
+    def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return no word of any text."""
+        return [[] for _ in texts]
 
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
         """Return the scores that the function computes. Raises EncoderError."""

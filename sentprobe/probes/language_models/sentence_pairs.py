@@ -77,7 +77,7 @@ def _read_file(path: Path) -> Iterator[SentencePair]:
         if not all(isinstance(text, str) and text.strip() for text in texts):
             raise FormatError(f"{where}: not a minimal pair; the texts sentence_good and sentence_bad are wanted")
         try:
-            yield build_pair({"pair_id": record.get("pairID", number), **record, "UID": record.get("UID") or path.stem})
+            yield build_pair({"pairID": record.get("pair_id", number), **record, "UID": record.get("UID") or path.stem})
         except (LookupError, TypeError, AttributeError):
             raise FormatError(f"{where}: the annotation is not in the format that gen minimal writes") from None
 
@@ -85,7 +85,7 @@ def _read_file(path: Path) -> Iterator[SentencePair]:
 def build_pair(record: Mapping[str, Any]) -> SentencePair:
     """Return the minimal pair in a record with BLiMP's fields."""
     good, bad = record["sentence_good"], record["sentence_bad"]
-    uid, term, pair_id = map(str, (record["UID"], record.get("linguistics_term") or "", record["pair_id"]))
+    uid, term, pair_id = map(str, (record["UID"], record.get("linguistics_term") or "", record["pairID"]))
     columns = {name: str(value) for name, value in record.items() if isinstance(value, str | int | float)}
     if term == AGREEMENT and (annotation := record.get("annotation")):
         columns |= describe_agreement(good, bad, annotation["tokens"])

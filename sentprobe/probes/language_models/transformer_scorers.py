@@ -14,7 +14,7 @@ from torch.nn.utils.rnn import pad_sequence
 from sentprobe.probes.encoders.models import model_loading as loading
 from sentprobe.probes.encoders.models import pretrained
 from sentprobe.probes.encoders.protocol import EncoderError
-from sentprobe.probes.language_models.scorers import Regions, TokenScores, select_spans
+from sentprobe.probes.language_models.scorers import Regions, ScoringMethod, TokenScores, select_spans
 from sentprobe.progress import Reporter
 from sentprobe.specs import Spec, read_options
 
@@ -59,7 +59,21 @@ class TransformerModel:
     is_masked: bool
     options: TransformerOptions
     limit: int | None
-    notes: tuple[str, ...] = ()
+
+    @property
+    def method(self) -> ScoringMethod:
+        """The method of causal or masked models, by the options."""
+        if self.is_masked:
+            return ScoringMethod.MASKED if self.options.within_word else ScoringMethod.MASKED_ALONE
+        return ScoringMethod.CAUSAL if self._find_start() else ScoringMethod.CAUSAL_WITHOUT_START
+
+    def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
+        """Return the parts of each text that become the tokenizer's unknown token."""
+        encoded = self.tokenizer([*texts], add_special_tokens=False, return_offsets_mapping=True, verbose=False)
+        return [
+            [text[slice(*span)] for token, span in zip(*row, strict=True) if token == self.tokenizer.unk_token_id]
+            for text, *row in zip(texts, encoded["input_ids"], encoded["offset_mapping"], strict=True)
+        ]
 
     def score(self, texts: Sequence[str], reporter: Reporter, regions: Regions | None = None) -> list[TokenScores]:
         """Return the scores of each text's tokens. Raises EncoderError.
@@ -128,17 +142,26 @@ class TransformerModel:
     def _predict(self, batch: Sequence[ScoredSequence]) -> Tensor:
         """Return the log probabilities of the targets of all sequences, (targets,) float64.
 
-        Equal sequences are read once, since the sentences of a pair are often equal where the changed word is masked.
-        A hook selects the places of predictions before the output layer, so that no other logits are computed.
+        Equal sequences are read once: the sentences of a pair are often equal where the changed word is masked. Logits
+        are computed at the places of predictions only, once for those with the same context: a hook selects them before
+        the output layer.
         """
         numbers: dict[tuple[int, ...], int] = {}
         inputs = [numbers.setdefault(tuple(sequence.ids), len(numbers)) for sequence in batch]
         ids = [torch.tensor(row) for row in numbers]
         tokens = pad_sequence(ids, batch_first=True, padding_value=self.tokenizer.pad_token_id)
         mask = pad_sequence([torch.ones_like(row) for row in ids], batch_first=True)
-        rows = [row for row, sequence in zip(inputs, batch, strict=True) for _ in sequence.places]
-        places = [place for sequence in batch for place in sequence.places]
-        targets = [[target] for sequence in batch for target in sequence.targets]
+        targets = [target for sequence in batch for target in sequence.targets]
+        contexts: dict[tuple[int, ...], int] = {}
+        rows, places, chosen = [], [], []
+        for row, sequence in zip(inputs, batch, strict=True):
+            for place in sequence.places:
+                key = (place, *(sequence.ids if self.is_masked else sequence.ids[: place + 1]))
+                if key not in contexts:
+                    contexts[key] = len(contexts)
+                    rows.append(row)
+                    places.append(place)
+                chosen.append(contexts[key])
 
         def select_places(_: Any, inputs: tuple[Tensor, ...]) -> tuple[Tensor, ...]:
             return (inputs[0][rows, places][None], *inputs[1:])
@@ -148,9 +171,8 @@ class TransformerModel:
             with torch.inference_mode():
                 device = self.model.device
                 output = self.model(input_ids=tokens.to(device), attention_mask=mask.to(device))
-                logits = output.logits[0].float()  # (targets, words)
-                chosen = logits.gather(1, torch.tensor(targets, device=device))[:, 0]
-                log_probabilities: Tensor = (chosen - logits.logsumexp(dim=1)).double().cpu()
+                logits = output.logits[0].float()  # (contexts, words)
+                log_probabilities: Tensor = (logits[chosen, targets] - logits.logsumexp(dim=1)[chosen]).double().cpu()
                 return log_probabilities
         finally:
             hook.remove()

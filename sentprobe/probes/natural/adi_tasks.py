@@ -1,7 +1,7 @@
-"""The tasks of Adi et al. 2017, section 3: length, content and order, on sentences as written or changed.
+"""The tasks of Adi et al. 2017, section 3 (length, content and order), and their controls on changed sentences.
 
-PERMUTED sentences have their tokens in a random order, RANDOM ones consist of tokens drawn by corpus frequency (as
-published: each type equally often). Items ask about the changed sentence; words are compared in lower case.
+A permuted sentence has its tokens in random order. A random sentence consists of tokens drawn by corpus frequency or,
+as published, uniformly from all types. Items ask about the changed sentence; words are compared in lower case.
 """
 
 from collections import Counter
@@ -16,34 +16,29 @@ from sentprobe.probes.formats.entries import Entry
 from sentprobe.probes.known_task import ABOUT_ORDER, ABOUT_WORDS, Cue, Reasons, give_reason
 from sentprobe.probes.natural import selection
 from sentprobe.probes.natural.changed_sentences import is_word
-from sentprobe.probes.natural.conneau.surface_tasks import ABOUT_LENGTH, HOW_LONG, list_bins, select_length_classes
+from sentprobe.probes.natural.conneau.surface_tasks import ABOUT_LENGTH, HOW_LONG, format_bins, select_length_classes
 from sentprobe.probes.natural.natural_task import NaturalTask, TaskGroup
 
 LABELS = ("FALSE", "TRUE")
 SlotWords = list[set[str]]
-"""Training words of each slot; empty while the training items are built."""
+"""The probe words of training items in each slot; empty while the training items are built."""
 WordItems = list[tuple[bool, str, tuple[str, ...]]]
-"""Items: label, sentence, probe words."""
+"""Items as triples of label, sentence and probe words."""
 WordAsker = Callable[[Sequence[str], SlotWords, Random], WordItems]
 """A function from the sentences of a split to its items."""
-
-
 Change = Callable[[Sequence[str], Random], Mapping[str, str]]
-"""A function from sentences to distinct replacements, each with as many tokens as the sentence."""
-
-
+"""A function that maps each sentence to a new, distinct sentence with as many tokens."""
 AdiRule = Callable[..., selection.Selection]
-"""A function from a request, and the *change* of its sentences, to the items of a task."""
+"""A function from a request and the *change* of its sentences to the items of a task."""
 
 
-def keep_sentences(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Return the sentences themselves."""
-    del rng
+def keep_sentences(texts: Sequence[str], _: Random) -> Mapping[str, str]:
+    """Return each sentence unchanged."""
     return {text: text for text in texts}
 
 
 def change_sentences(texts: Sequence[str], request: selection.SelectionRequest, change: Change) -> Mapping[str, str]:
-    """Return the replacement of each sentence; as published, random words come from the dictionary."""
+    """Return the replacement of each sentence. As published, random words are drawn uniformly from all types."""
     if request.as_published and change is sample_corpus_words:
         change = sample_dictionary_words
     return change(texts, request.make_random("change"))
@@ -54,7 +49,7 @@ def select_word_items(
 ) -> selection.Selection:
     """Return the items of a task about words; validation and test ask about words of training. Raises TooFewError.
 
-    The first asker makes one item from each sentence; the second, as published, two: one for each label.
+    The first of *askers* makes one item from a sentence. The second makes two, one for each label, as published.
     """
     pool = request.select_pool(
         "SELECT digest, 0 AS label, 0 AS form FROM sentences "
@@ -94,7 +89,9 @@ def list_words(text: str) -> list[str]:
 
 
 _TRIES = 200
+"""Maximum number of attempts to change a sentence into a new one."""
 _ABSENT_TRIES = 100
+"""Maximum number of attempts to draw a word that is not in the sentence."""
 
 
 def permute_tokens(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
@@ -109,19 +106,19 @@ def permute_tokens(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
 
 
 def sample_corpus_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Return, for each sentence, random tokens of all sentences, as many as it has tokens."""
+    """Return for each sentence as many tokens, drawn at random from the tokens of all sentences."""
     tokens = [token for text in texts for token in text.split(" ")]
     return _change_distinctly(texts, lambda text: " ".join(rng.choices(tokens, k=text.count(" ") + 1)))
 
 
 def sample_dictionary_words(texts: Sequence[str], rng: Random) -> Mapping[str, str]:
-    """Return as many random types of all sentences for each sentence (Adi et al. 2017, section 7)."""
+    """Return for each sentence as many tokens, drawn uniformly from all types (Adi et al. 2017, section 7)."""
     types = sorted({token for text in texts for token in text.split(" ")})
     return _change_distinctly(texts, lambda text: " ".join(rng.choices(types, k=text.count(" ") + 1)))
 
 
 def _change_distinctly(texts: Sequence[str], change: Callable[[str], str]) -> dict[str, str]:
-    """Return distinct replacements; *change* returns candidates, and a sentence without a new one is left out."""
+    """Return a distinct replacement of each sentence. If *change* finds no new one, the sentence is left out."""
     changed_texts: dict[str, str] = {}
     used: set[str] = set()
     for text in texts:
@@ -146,7 +143,7 @@ def make_adi_tasks(
     control_reasons: Reasons | None = None,
     slots: int = 0,
 ) -> list[NaturalTask]:
-    """Return a task and its controls; *control_reasons* None: the same as *may_answer*."""
+    """Return a task and its controls. If *control_reasons* is None, *may_answer* holds for the controls, too."""
 
     def make_task(name: str, suite: TaskGroup, change: Change, reasons: Reasons) -> NaturalTask:
         return NaturalTask(
@@ -172,7 +169,7 @@ def make_adi_tasks(
 
 
 def select_adi_length(request: selection.SelectionRequest, change: Change) -> selection.Selection:
-    """Return the items of AdiLength: 8 classes by number of tokens, equally frequent unless sampled as published."""
+    """Return the items of AdiLength: 8 classes by number of tokens, equally frequent except in published sampling."""
     items = select_length_classes(request, ADI_BINS, balanced=not request.as_published)
     texts = change_sentences([entry.sentence for entry in items.entries], request, change)
     entries = (entry for entry in items.entries if entry.sentence in texts)
@@ -180,20 +177,20 @@ def select_adi_length(request: selection.SelectionRequest, change: Change) -> se
 
 
 ADI_LENGTH = make_adi_tasks(
-    "AdiLength", select_adi_length, asks=HOW_LONG, classes=list_bins(ADI_BINS), may_answer=ABOUT_LENGTH
+    "AdiLength", select_adi_length, asks=HOW_LONG, classes=", ".join(format_bins(ADI_BINS)), may_answer=ABOUT_LENGTH
 )
 
 
 def select_adi_content(request: selection.SelectionRequest, change: Change) -> selection.Selection:
-    """Return the items of AdiContent (is the probe word in the sentence?).
+    """Return the items of AdiContent, which ask whether the probe word is in the sentence.
 
-    In each split a word has as many positive as negative items, so the word alone does not give the answer.
+    In each split, a word has as many positive as negative items, so that the word alone says nothing about the answer.
     """
     return select_word_items(request, (_make_single_content_items, _make_paired_content_items), change, slots=1)
 
 
 def _make_single_content_items(texts: Sequence[str], trained_words: SlotWords, rng: Random) -> WordItems:
-    """Return items in which each word is as often positive as negative."""
+    """Return one item for each sentence; half of the items about a word are positive."""
     positives = [(text, word) for text in texts[::2] if (word := _sample_word(text, trained_words[0], rng))]
     words = [word for _, word in positives]
     rng.shuffle(words)
@@ -224,13 +221,13 @@ def _make_paired_content_items(texts: Sequence[str], trained_words: SlotWords, r
 
 
 def _sample_word(text: str, trained_words: set[str], rng: Random) -> str:
-    """Return a random word of the sentence that occurs in training items, or the empty string."""
+    """Return a random word of the sentence, from *trained_words* if there are any; empty if no word can be chosen."""
     words = [word for word in list_words(text) if not trained_words or word in trained_words]
     return rng.choice(words) if words else ""
 
 
 def _assign_absent_words(texts: Sequence[str], words: list[str]) -> Iterator[tuple[str, str]]:
-    """Yield each sentence with a word that is not in it, each word at most once; words that had to wait go first."""
+    """Yield sentences with a word that they lack, each word at most once. Words that did not fit earlier come first."""
     waiting: list[str] = []
     remaining = iter(words)
     for text in texts:
@@ -260,12 +257,12 @@ ADI_CONTENT = make_adi_tasks(
 
 
 def select_adi_order(request: selection.SelectionRequest, change: Change) -> selection.Selection:
-    """Return the items of AdiOrder (is the first probe word before the second?); both words occur once."""
+    """Return the items of AdiOrder, which ask whether the first probe word precedes the second; each occurs once."""
     return select_word_items(request, (_make_single_order_items, _make_paired_order_items), change, slots=2)
 
 
 def _make_single_order_items(texts: Sequence[str], trained_words: SlotWords, rng: Random) -> WordItems:
-    """Return items, half of which name the words in the order of the sentence."""
+    """Return one item for each sentence; half of the items name the words in the order of the sentence."""
     items: WordItems = []
     for text in texts:
         label = len(items) % 2 == 0
@@ -278,7 +275,7 @@ def _make_single_order_items(texts: Sequence[str], trained_words: SlotWords, rng
 
 
 def _make_paired_order_items(texts: Sequence[str], trained_words: SlotWords, rng: Random) -> WordItems:
-    """Return two items for each sentence: two of its words in their order, and in reverse."""
+    """Return two items for each sentence, about two of its words: in the order of the sentence, and reversed."""
     items: WordItems = []
     for text in texts:
         pair = _sample_word_pair(text, trained_words, rng, forward=True)
@@ -312,6 +309,6 @@ ADI_ORDER = make_adi_tasks(
     | give_reason(
         "of many two words, one is usually first in text; beat this figure", *(Cue.PROBE, Cue.LENGTH, Cue.BAG)
     ),
-    # Where tokens are in random order, no two words have a usual one.
+    # In random sentences, no two words have a usual order.
     control_reasons=_ORDER_REASONS,
 )

@@ -1,4 +1,4 @@
-"""Tasks that tell original from changed sentences; no sentence occurs in both versions."""
+"""Items of tasks that ask whether a sentence was changed; no sentence occurs in both versions."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -13,20 +13,20 @@ from sentprobe.probes.natural import selection
 
 @dataclass(frozen=True, slots=True)
 class ChangedPair:
-    """A sentence and its changed version; a dataset has only one of the pair."""
+    """A sentence and its changed version; a dataset has only one of the two."""
 
     original: str
     changed: str
 
 
 Changer = Callable[[str, Random], str | None]
-"""A function from a sentence to its changed version, or to None if it cannot be changed."""
+"""A function from a sentence to its changed version, or to None if the sentence cannot be changed."""
 
 
 def select_changed_sentences(
     request: selection.SelectionRequest, sql: str, *, labels: tuple[str, str], change: Changer
 ) -> selection.Selection:
-    """Return items from the sentences of *sql*; every second one is changed. Raises TooFewError."""
+    """Return items from the sentences that *sql* selects, every second sentence changed. Raises TooFewError."""
     pairs = _make_pairs(request, sql, change)
     requested = selection.compute_class_share(request.size, classes=2)
     counts_by_split = selection.scale_share(len(pairs) // 2, requested)
@@ -43,7 +43,7 @@ def select_changed_sentences(
 
 
 def alternate_versions(pairs: list[ChangedPair], split: Split, *, labels: tuple[str, str]) -> list[Entry]:
-    """Return original and changed sentences in turn."""
+    """Return an item of each pair, in turn with the original and the changed sentence."""
     return [
         Entry(
             split=split,
@@ -56,7 +56,7 @@ def alternate_versions(pairs: list[ChangedPair], split: Split, *, labels: tuple[
 
 
 def _make_pairs(request: selection.SelectionRequest, sql: str, change: Changer) -> list[ChangedPair]:
-    """Return enough pairs for all splits, or all pairs, reading few more sentences than needed."""
+    """Return enough pairs for all splits, or all pairs of a small corpus; read few more sentences than needed."""
     needed = 2 * sum(selection.compute_class_share(request.size, classes=2).values())
     limit = 2 * needed + 100
     while True:
@@ -70,7 +70,7 @@ def _make_pairs(request: selection.SelectionRequest, sql: str, change: Changer) 
 
 
 def filter_new_pairs(request: selection.SelectionRequest, changes: Mapping[str, str]) -> list[ChangedPair]:
-    """Return the pairs whose changed sentence is neither in the corpus nor in an earlier pair."""
+    """Return the pairs of *changes* whose changed sentence is neither in the corpus nor in an earlier pair."""
     unseen = selection.find_unknown_texts(request.corpus, changes.values())
     pairs = []
     for original, changed in changes.items():
@@ -81,16 +81,16 @@ def filter_new_pairs(request: selection.SelectionRequest, changes: Mapping[str, 
 
 
 DOUBLE_QUOTES = ('"', "``", "''", "“", "”", "„", "‟", "«", "»", "「", "」", "『", "』")
-"""Tokens that are double quotes, in plain text and in the Penn Treebank."""
+"""Tokens that are double quotes in running text or in the Penn Treebank."""
 _QUOTES_SQL = ", ".join("'" + quote.replace("'", "''") + "'" for quote in DOUBLE_QUOTES)
 NO_QUOTES_SQL = f"NOT list_has_any(tokens, [{_QUOTES_SQL}])"
-"""SQL condition: a sentence has no double quotes."""
+"""SQL condition that a sentence has no double quotes."""
 ORIGINAL, INVERTED = "O", "I"
 """The classes of BShift and CoordInv, named as in the published data."""
 
 
 def is_word(token: str) -> bool:
-    """Say whether a token is more than punctuation.
+    """Check whether a token has a letter or digit.
 
     >>> is_word("n't"), is_word("--")
     (True, False)

@@ -1,7 +1,8 @@
 """Natural-text tasks across languages: training items from one language, test items from another.
 
-Training has no sentence of any test language's test items, and no translation with the same ``sent_id``. All
-training languages have equally many training items, and a test language has the same test items for all of them.
+No training item has a sentence of a test item in any language, or its translation (a sentence with the same
+``sent_id``). All training languages have equally many training items. A test language has the same test items for every
+training language.
 """
 
 from collections import Counter
@@ -24,14 +25,14 @@ from sentprobe.specs import NATURAL, check_distinct
 from sentprobe.versions import find_versions
 
 OTHER = "OTHER"
-"""The class of all rarer values, which differ between languages."""
+"""The class of all rarer values; the values in it differ between languages."""
 LEFT_OUT = "translations of test items left out"
-"""Card count: training and validation items that were left out, since test items have their sentence or ``sent_id``."""
+"""Key of a card's counts: training and validation items whose sentence or ``sent_id`` is that of a test item."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossing:
-    """The tasks, with the languages that probes are trained and tested on."""
+    """Tasks across languages, with the languages on which probes are trained and tested."""
 
     tasks: tuple[NaturalTask, ...]
     train_on: tuple[str, ...]
@@ -43,7 +44,7 @@ class Crossing:
         return [(train, test) for train in self.train_on for test in self.test_on]
 
     def list_datasets(self) -> tuple[NaturalTask, ...]:
-        """Return the tasks under the names of their datasets, one for each pair of languages."""
+        """Return a task for each task and pair of languages, with the name of its dataset."""
         return tuple(
             replace(task, name=name_in_languages(task.name, *pair), published="")
             for task in self.tasks
@@ -54,9 +55,9 @@ class Crossing:
 def make_crossing(
     tables: Sequence[Table], tasks: Iterable[NaturalTask], *, train_on: str | None, test_on: str | None, chosen: bool
 ) -> Crossing:
-    """Return the crossing of languages, lists such as ``de,fr``; None: all. Raises UsageError.
+    """Return the crossing of two lists of languages, such as ``de,fr``; None means all languages. Raises UsageError.
 
-    Unless the tasks are *chosen* by the user, those about the words of one language are left out.
+    *chosen* means that the user named the tasks. If not, tasks about the words of one language are left out.
     """
     by_language: dict[str, Table] = {}
     for table in tables:
@@ -93,7 +94,7 @@ def _parse_languages(text: str | None, available: Sequence[str], option: str) ->
 
 
 def _find_obstacle(task: NaturalTask) -> str:
-    """Return the reason why a task cannot cross languages; empty: there is none."""
+    """Return the reason why a task cannot be tested in another language, or the empty string."""
     if task.slots or task is WORD_CONTENT:
         return "it asks about words of one language"
     return "its sentences are changed at random" if task.suite is TaskGroup.CONTROLS else ""
@@ -101,7 +102,7 @@ def _find_obstacle(task: NaturalTask) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _LanguageItems:
-    """The items of a task in one language, and by sentence all texts and ids that a translation may share."""
+    """The items of a task in one language; *keys* maps each sentence to the texts and ids that translations share."""
 
     table: Table
     selected: selection.Selection
@@ -114,7 +115,7 @@ class _LanguageItems:
 def build_crossed_datasets(
     crossing: Crossing, tables: Iterable[Table], *, recipe: NaturalRecipe, command: str = ""
 ) -> Iterator[tuple[str, ProbeDataset | TooFewError]]:
-    """Yield the dataset of each task and pair of languages by name, or why a task cannot be built in a language."""
+    """Yield the name and dataset of each task and pair of languages, or the error that explains why it is missing."""
     check_natural_size(recipe.size)
     used = [table for table in tables if table.language in {*crossing.train_on, *crossing.test_on}]
     with ExitStack() as stack:
@@ -124,7 +125,8 @@ def build_crossed_datasets(
         for task in crossing.tasks:
             languages: dict[str, _LanguageItems] = {}
             try:
-                _check_crossable(task)
+                if reason := _find_obstacle(task):
+                    raise TooFewError(f"{task.name}: cannot be tested in another language: {reason}")
                 for table, corpus in zip(used, corpora, strict=True):
                     try:
                         languages[table.language] = _select_in_language(task, table, corpus, crossing, recipe)
@@ -137,15 +139,10 @@ def build_crossed_datasets(
                 yield task.name, error
 
 
-def _check_crossable(task: NaturalTask) -> None:
-    if reason := _find_obstacle(task):
-        raise TooFewError(f"{task.name}: cannot be tested in another language: {reason}")
-
-
 def _select_in_language(
     task: NaturalTask, table: Table, corpus: Corpus, crossing: Crossing, recipe: NaturalRecipe
 ) -> _LanguageItems:
-    """Return the items of a language; one that is only trained on, or only tested, uses all its sentences for that."""
+    """Return the items of one language. A language without training or test items uses all sentences for the other."""
     size = recipe.size
     if table.language not in crossing.test_on:
         size = replace(size, test=0)
@@ -208,7 +205,7 @@ def _cross_languages(
 
 
 def _find_common_labels(task: str, languages: Mapping[str, _LanguageItems]) -> tuple[str, ...]:
-    """Return the classes that all languages have, in order; OTHER only if all classes are the same."""
+    """Return the classes that all languages have, in order. OTHER is left out if the languages' classes differ."""
     by_language = {name: side.selected.labels for name, side in languages.items()}
     sets = {frozenset(classes) for classes in by_language.values()}
     common = [label for label in next(iter(by_language.values())) if label in frozenset.intersection(*sets)]
@@ -223,10 +220,10 @@ def _find_common_labels(task: str, languages: Mapping[str, _LanguageItems]) -> t
 def _select_training(
     languages: Mapping[str, _LanguageItems], tested: Set[str], labels: Sequence[str], *, task: str, seed: int
 ) -> tuple[dict[str, list[Entry]], dict[str, int]]:
-    """Return the training and validation items of each language, and how many were left out for a tested key.
+    """Return the training and validation items of each language, and the number that was left out.
 
-    All languages have equally many items, and classes that were equally frequent stay so. Raises TooFewError if no
-    item of a class is left.
+    Items with a key in *tested* are left out. Then all languages get equally many items; classes that were equally
+    frequent stay so. Raises TooFewError if no training item of a class is left.
     """
     entries = {name: side.list_entries(_TRAINING_SPLITS, labels) for name, side in languages.items()}
     is_balanced = all(
@@ -261,14 +258,14 @@ def _count_classes(entries: Sequence[Entry], labels: Sequence[str], split: Split
 
 
 def _shuffle(entries: Iterable[Entry], key: str) -> list[Entry]:
-    """Return the entries in a random order that depends on *key* and their sentences alone."""
+    """Return the entries in a random order that depends only on *key* and on their sentences."""
     ordered = sorted(entries, key=lambda entry: entry.sentence)
     Random(f"{key} order").shuffle(ordered)
     return ordered
 
 
 def _take(entries: Iterable[Entry], quotas: Mapping[Split, int], *, by_class: bool) -> list[Entry]:
-    """Return the first entries of each split (and class), training before validation."""
+    """Return the first entries of each split (with *by_class*, of each class in it), training before validation."""
     counts = Counter[tuple[Split, str]]()
     chosen: list[Entry] = []
     for entry in entries:

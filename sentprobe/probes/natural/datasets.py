@@ -1,4 +1,4 @@
-"""Natural-text datasets: built from a corpus table, with their cards."""
+"""Building of natural-text datasets, with their cards, from the analysed table of a corpus."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ from sentprobe.versions import find_versions
 PUBLISHED_SIZE = Size(100_000, 10_000, 10_000)
 """Sizes of the published datasets: training, test, validation."""
 
-_NEED_SQL = {
+_CONDITIONS_BY_NEED = {
     TableNeed.TAGS: "len(tags) > 0",
     TableNeed.CLAUSE: "verb_tag IS NOT NULL",
     TableNeed.TREE: "depth IS NOT NULL",
@@ -49,7 +49,7 @@ class NaturalRecipe:
     seed: int = 0
     settings: NaturalSettings = NaturalSettings()  # noqa: RUF009 - frozen
     audit: bool = True
-    """Add the paper's baselines to the card; for 1,000 classes they take a minute."""
+    """Whether the card gets the accuracies of the paper's baselines, which take a minute for 1,000 classes."""
     threads: int = THREADS
     memory: str = MEMORY
 
@@ -57,7 +57,7 @@ class NaturalRecipe:
 def build_datasets(
     tasks: Iterable[NaturalTask], table: Table, *, recipe: NaturalRecipe | None = None, command: str = ""
 ) -> Iterator[tuple[NaturalTask, ProbeDataset | TooFewError]]:
-    """Yield each task with its dataset, or with the error that prevents it. Raises UsageError."""
+    """Yield each task with its dataset, or with the error that explains why it cannot be built. Raises UsageError."""
     recipe = recipe or NaturalRecipe()
     check_natural_size(recipe.size)
     with open_corpus(table, threads=recipe.threads, memory=recipe.memory) as corpus:
@@ -80,15 +80,15 @@ def check_natural_size(size: Size) -> None:
 
 
 def select_items(task: NaturalTask, request: SelectionRequest, table: Table) -> Selection:
-    """Return the items of a task. Raises TooFewError if the table lacks labels or sentences."""
+    """Return the items of a task. Raises TooFewError if the table lacks columns or sentences that the task needs."""
     _check_need(task, request.corpus, table)
     return task.select_items(request)
 
 
 def _check_need(task: NaturalTask, corpus: Corpus, table: Table) -> None:
-    if task.need not in _NEED_SQL:
+    if task.need not in _CONDITIONS_BY_NEED:
         return
-    ((row_count,),) = corpus.query(f"SELECT count(*) FROM sentences WHERE {_NEED_SQL[task.need]}")
+    ((row_count,),) = corpus.query(f"SELECT count(*) FROM sentences WHERE {_CONDITIONS_BY_NEED[task.need]}")
     if not row_count:
         raise TooFewError(
             f"{task.name}: needs {task.need.value}, which none of the {table.counts.rows:,} "
@@ -127,12 +127,12 @@ def _build_dataset(request: SelectionRequest, selection: Selection, table: Table
 
 
 def add_baselines(data: ProbeDataset) -> ProbeDataset:
-    """Return the dataset with the paper's baselines in its card."""
+    """Return the dataset with the accuracies of the paper's baselines in its card."""
     return replace(data, card=replace(data.card, audit={"baselines": compute_baseline_scores(data)}))
 
 
 def compute_baseline_scores(data: ProbeDataset) -> dict[str, float]:
-    """Return the test accuracies of the baselines of Conneau et al. 2018, table 2."""
+    """Return the test accuracy of each baseline of Conneau et al. 2018, table 2, by name."""
     from sentprobe.probes.encoders.baselines import Length, Majority, Tfidf
 
     targets = data.splits[Split.TEST].targets
@@ -166,7 +166,7 @@ TASKS: dict[str, NaturalTask] = {
 
 
 def find_tasks(names: Iterable[str] = ()) -> list[NaturalTask]:
-    """Return the tasks of names, published names or suites; by default the ten of Conneau et al. Raises UsageError."""
+    """Return the tasks that *names* (of tasks, files or suites) mean; by default, CONNEAU. Raises UsageError."""
     tasks = [task for name in [*names] or [TaskGroup.CONNEAU] for task in _find_by_name(name)]
     for place, task in enumerate(tasks):
         if task in tasks[:place]:

@@ -1,8 +1,9 @@
-"""Definition of a natural-text task: the rule that draws its items, and its description."""
+"""The definition of a natural-text task: its description, and the function that selects its items."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import partial
 
 from sentprobe.probes.known_task import Cue, KnownTask
 from sentprobe.probes.natural.selection import Selection, SelectionRequest
@@ -12,17 +13,17 @@ class TaskGroup(StrEnum):
     """A suite of natural-text tasks."""
 
     CONNEAU = "conneau"
-    """The ten of Conneau et al. 2018; the default."""
+    """The ten tasks of Conneau et al. 2018, the default."""
     ADI = "adi"
-    """The three of Adi et al. 2017."""
+    """The three tasks of Adi et al. 2017."""
     UNIVERSAL = "universal"
-    """Tasks from Universal Dependencies."""
+    """Tasks whose labels come from Universal Dependencies."""
     CONTROLS = "adi-controls"
     """The tasks of Adi et al. 2017 on permuted sentences and on sentences of random words."""
 
 
 class TableNeed(StrEnum):
-    """Columns that a task needs in the rows of the table, besides the tokens."""
+    """The information about a sentence that a task needs from the table, besides the tokens."""
 
     NOTHING = "nothing"
     TAGS = "tags"
@@ -34,36 +35,43 @@ class TableNeed(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class ParseLabel:
-    """A label from the parse of a sentence, as an SQL expression over its row; NULL: no label."""
+    """A label from the parse of a sentence, as an SQL expression over its row; NULL means no label."""
 
     sql: str
     classes: bool = True
-    """Whether its values are classes; otherwise they are positions in the sentence."""
+    """Whether the values are classes; otherwise they are positions in the sentence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NaturalTask(KnownTask):
-    """A natural-text task: suite, item rule, required columns, and labels of the parse."""
+    """A natural-text task."""
 
     suite: TaskGroup = TaskGroup.CONNEAU
     preset: str = "conneau"
     select_items: Callable[[SelectionRequest], Selection]
     need: TableNeed = TableNeed.NOTHING
     feature: tuple[str, str] | None = None
-    """The role (verb, subject, object) and the feature of Universal Dependencies that the answer is read from."""
+    """The role (verb, subject, object) and its feature of Universal Dependencies from which the answer is read."""
     slots: int = 0
     """Number of probe words of an item."""
     labels: Mapping[str, ParseLabel] = field(default_factory=dict, hash=False)
-    """Labels of the parse on which the answer depends, by name."""
+    """The labels from the parse on which the answer depends, by name."""
     answer: ParseLabel | None = None
-    """For a task about the parse: its answer for each candidate sentence.
+    """For a task about the parse, the answer for each candidate sentence.
 
-    This is before frequency bands, balance and size select sentences. A rare sequence of TopConst counts as itself.
+    Candidates are all sentences before selection by frequency band, balance and size. In TopConst, a rare sequence is
+    then a class of its own, not OTHER.
     """
+
+    @property
+    def module(self) -> str:
+        """Name of the module of the function that selects the items."""
+        function = self.select_items.func if isinstance(self.select_items, partial) else self.select_items
+        return function.__module__
 
 
 CORRELATED_IN_TEXT = "in natural text it goes with the answer, which the task does not rule out; beat this figure"
-"""Reason for a cue that the definition of the task does not mention."""
+"""Reason that a cue may answer a task whose definition does not mention the cue."""
 REVEALS_STRUCTURE = "words and their order tell of the structure; beat this figure"
 BAG_AND_ORDER = (Cue.BAG, Cue.NGRAMS, Cue.TEMPLATE)
-"""All cues of a sentence without probe words except its length."""
+"""All cues of a sentence, apart from probe words, except its length."""

@@ -1,4 +1,4 @@
-"""Selection of a task's items: word frequency bands, which shrink with small corpora, classes and splits."""
+"""Selection of the items of a natural-text task: frequency bands of words, balanced classes, and splits."""
 
 import re
 from collections import Counter
@@ -16,8 +16,8 @@ from sentprobe.probes.dataset import Indices, Sampling, Size, Split, TooFewError
 from sentprobe.probes.formats.entries import Entry
 
 REFERENCE_TOKENS = 10_000_000
-"""Number of tokens from which the paper's figures apply. Our choice: the paper does not give the size of its corpus,
-and from about this size its figures fill its datasets."""
+"""Number of tokens from which the paper's frequencies and ranks apply unchanged. Our choice: the paper does not state
+the size of its corpus, but a corpus of about this size gives datasets of the paper's size."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class FrequencyBand:
         return f"{self.low}-{self.high}"
 
     def scale(self, tokens: int, *, full_tokens: int = REFERENCE_TOKENS) -> "FrequencyBand":
-        """Return the band for a corpus of *tokens* tokens: lower frequencies in a corpus below *full_tokens*.
+        """Return the band for a corpus of *tokens* tokens; it is lower in a corpus with fewer than *full_tokens*.
 
         >>> [str(FrequencyBand(40, 400).scale(tokens)) for tokens in (50_000_000, 450_000)]
         ['40-400', '2-18']
@@ -48,14 +48,18 @@ DEPTHS = range(5, 13)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NaturalSettings:
-    """User settings for words and classes; None: the paper's, scaled to the corpus."""
+    """The user's settings for words and classes; None means the paper's value, scaled to the corpus."""
 
     band: FrequencyBand | None = None
-    """Frequencies for Tense, SubjNum and ObjNum."""
+    """Corpus frequencies of target words in Tense, SubjNum and ObjNum."""
     odd_band: FrequencyBand | None = None
+    """Corpus frequencies of replaced words and replacements in SOMO."""
     first_rank: int | None = None
+    """Frequency rank from which the words of WC are taken."""
     words: int | None = None
+    """Number of words in WC."""
     sequences: int | None = None
+    """Number of classes of TopConst and TopDeps besides OTHER."""
     depths: range = DEPTHS
     """Classes of TreeDepth."""
     sampling: Sampling = Sampling.MIRROR
@@ -72,14 +76,14 @@ class NaturalSettings:
 
 
 def parse_band(text: str) -> FrequencyBand:
-    """Parse ``LOW-HIGH``; raise UsageError unless these are whole numbers with 1 <= LOW <= HIGH."""
+    """Parse a frequency band ``LOW-HIGH``. Raises UsageError unless these are whole numbers with 1 <= LOW <= HIGH."""
     if (match := re.fullmatch(r"([0-9]{1,18})-([0-9]{1,18})", text)) and 1 <= int(match[1]) <= int(match[2]):
         return FrequencyBand(int(match[1]), int(match[2]))
     raise UsageError(f"a frequency band is LOW-HIGH, such as {_EXAMPLE}, with LOW from 1 up, not {text!r}")
 
 
 def parse_depths(text: str) -> range:
-    """Parse ``LOW-HIGH``, with 1 <= LOW < HIGH <= 99, as the classes of TreeDepth.
+    """Parse ``LOW-HIGH``, with 1 <= LOW < HIGH <= 99, as the classes of TreeDepth. Raises UsageError.
 
     >>> parse_depths("5-11")
     range(5, 12)
@@ -90,26 +94,26 @@ def parse_depths(text: str) -> range:
 
 
 _MAX_SHOWN = 20
-"""Maximum number of classes that an error lists."""
+"""Maximum number of classes that an error message lists."""
 SplitPlaces = Mapping[Split, Indices]
-"""Positions in a pool, by split."""
+"""The positions in a sentence pool that are selected for each split, (n,) int64."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClassShare:
-    """Number of items of each of several equal classes, by split."""
+    """Number of items of each class, by split, for classes of equal size."""
 
     requested: Mapping[Split, int]
     obtained: Mapping[Split, int]
 
     @property
     def is_scaled(self) -> bool:
-        """Whether there are fewer items than requested."""
+        """Whether fewer items were obtained than requested."""
         return self.requested != self.obtained
 
 
 def list_splits(size: Size) -> list[Split]:
-    """Return the splits with a positive size."""
+    """Return the splits that have items."""
     return [split for split in Split if size.count_items(split)]
 
 
@@ -123,7 +127,7 @@ def compute_class_share(size: Size, *, classes: int) -> dict[Split, int]:
 
 
 def scale_share(capacity: int, requested: Mapping[Split, int]) -> dict[Split, int] | None:
-    """Return *requested*, reduced in proportion to *capacity*; None if a split would be empty.
+    """Return *requested*, reduced in proportion if its sum exceeds *capacity*; None if a split would be empty.
 
     >>> scale_share(60, {Split.TRAIN: 100, Split.VALIDATION: 10, Split.TEST: 10})
     {<Split.TRAIN: 'train'>: 50, <Split.VALIDATION: 'validation'>: 5, <Split.TEST: 'test'>: 5}
@@ -134,7 +138,7 @@ def scale_share(capacity: int, requested: Mapping[Split, int]) -> dict[Split, in
     if capacity < len(requested):
         return None
     small: dict[Split, int] = {s: max(1, capacity * n // total) for s, n in requested.items() if s is not Split.TRAIN}
-    while sum(small.values()) >= capacity:  # training has the smaller share: it gets its one
+    while sum(small.values()) >= capacity:  # training would be empty
         small[max(small, key=small.__getitem__)] -= 1
     train = capacity - sum(small.values())
     return {split: small.get(split, train) for split in requested}
@@ -181,35 +185,35 @@ def select_by_form(
     requested = compute_class_share(size, classes=len(classes))
     split_numbers = deal_forms(pool, classes=len(classes), requested=requested)
     splits = list(requested)
-    cells = {
+    candidates = {
         (split, label): np.flatnonzero((split_numbers == number) & (pool.labels == label))
         for number, split in enumerate(splits)
         for label in range(len(classes))
     }
-    filled_share = min(1.0, *(len(cell) / requested[split] for (split, _), cell in cells.items()))
+    filled_share = min(1.0, *(len(indices) / requested[split] for (split, _), indices in candidates.items()))
     obtained = {split: int(requested[split] * filled_share + 1e-9) for split in splits}
     if not all(obtained.values()):
-        counts = {f"{classes[c]} in {s.value}": len(cell) for (s, c), cell in cells.items()}
+        counts = {f"{classes[c]} in {s.value}": len(indices) for (s, c), indices in candidates.items()}
         raise make_too_few_error(task, counts, needed=1, forms=True)
     places = {
-        split: np.sort(np.concatenate([cells[split, label][: obtained[split]] for label in range(len(classes))]))
+        split: np.sort(np.concatenate([candidates[split, label][: obtained[split]] for label in range(len(classes))]))
         for split in splits
     }
     return places, ClassShare(requested, obtained)
 
 
 def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, int]) -> Indices:
-    """Return the split of each sentence by its form, (n,); the commonest go first, to the split that lacks most."""
+    """Return the number of each sentence's split, (n,) int64; all sentences with a form are in one split."""
     forms, first, index = np.unique(pool.forms, return_index=True, return_inverse=True)
     counts = np.zeros((len(forms), classes), np.int64)
     np.add.at(counts, (index, pool.labels), 1)
     sizes = counts.sum(axis=1)
-    # Within an octave of frequency, the pool's random order decides: so the seed decides which form is in which split.
+    # Forms of similar frequency (within an octave) stay in the pool's random order, which depends on the seed.
     octave = np.log2(np.maximum(sizes, 1)).astype(np.int64)
     order = np.lexsort((first, -octave))
     split_shares = np.array(list(requested.values())) / sum(requested.values())
     best_filled, form_splits = -1.0, np.zeros(len(forms), np.int64)
-    # Limits, in sentences, by which a form may exceed its split's share.
+    # By how many sentences a form may exceed its split's share: several limits are tried.
     for excess in (sizes.min() - 1, np.median(sizes), np.inf) if len(sizes) else ():
         dealt, split_counts = _deal_with_excess(counts, order, split_shares, excess=float(excess))
         if (filled := float((split_counts / split_shares[:, None]).min())) > best_filled:
@@ -220,7 +224,10 @@ def deal_forms(pool: SentencePool, *, classes: int, requested: Mapping[Split, in
 def _deal_with_excess(
     counts: Indices, order: Indices, split_shares: NDArray[np.float64], *, excess: float
 ) -> tuple[Indices, NDArray[np.float64]]:
-    """Return the split of each form of *counts*, (forms, classes), in *order*, and the counts of each split."""
+    """Deal the forms of *counts*, (forms, classes), to splits; a form may exceed a split's share by *excess* sentences.
+
+    Return the split number of each form, (forms,), and the number of sentences, (splits, classes).
+    """
     room = split_shares[:, None] * counts.sum(axis=0)
     split_counts = np.zeros_like(room)
     dealt = np.zeros(counts.shape[1])
@@ -238,14 +245,14 @@ def _deal_with_excess(
 
 
 def describe_rarest_class(pool: SentencePool, classes: Sequence[str]) -> str:
-    """Return a clause with the rarest class and its number of sentences."""
+    """Return a phrase that names the rarest class and its number of sentences."""
     counts = np.bincount(pool.labels, minlength=len(classes))
     label = int(counts.argmin())
     return f"the rarest class, {classes[label]}, has {counts[label]:,} sentences"
 
 
 def make_too_few_error(task: str, counts: Mapping[str, int], *, needed: int, forms: bool = False) -> TooFewError:
-    """Return an error that lists the available counts, the rarest classes first."""
+    """Return an error that lists the number of sentences of each class, the rarest classes first."""
     rarest = sorted(counts.items(), key=lambda entry: (entry[1], entry[0]))
     shown = ", ".join(f"{name}: {count}" for name, count in rarest[:_MAX_SHOWN])
     more = f" and {len(rarest) - _MAX_SHOWN} more classes" if len(rarest) > _MAX_SHOWN else ""
@@ -257,7 +264,7 @@ def make_too_few_error(task: str, counts: Mapping[str, int], *, needed: int, for
 
 
 def format_scaled_note(size: Size, items: Mapping[Split, int], *, why: str) -> str:
-    """Return the note that a dataset is smaller than requested."""
+    """Return the note for the card that a dataset is smaller than requested; *why* states the reason."""
     requested = ", ".join(f"{size.count_items(split):,} {split.value}" for split in items)
     obtained = ", ".join(f"{number:,} {split.value}" for split, number in items.items())
     return f"scaled down: {requested} items were asked for, the corpus gives {obtained}; {why}"
@@ -289,23 +296,23 @@ SOMO 90, 9 (few)', 'WC: 5 words']
 
 
 LENGTHS_SQL = "length BETWEEN 5 AND 28"
-"""SQL condition on sentence length, from Conneau et al. 2018."""
+"""SQL condition for the sentence lengths of Conneau et al. 2018."""
 
 
 def build_feature_sql(role: str, name: str) -> str:
-    """Return SQL for a feature of Universal Dependencies of a word's tag; NULL without one value."""
+    """Return SQL for a feature in the Universal Dependencies tag of a role; NULL unless it has a single value."""
     value = f"split_part(split_part({role}_tag || '|', '|{name}=', 2), '|', 1)"
     return f"CASE WHEN {value} <> '' AND {value} NOT LIKE '%,%' THEN {value} END"
 
 
 def build_answered_rows_sql(answer: str) -> str:
-    """Return SQL that selects the rows whose *answer* is not NULL, with the answer."""
+    """Return SQL that selects the rows in which *answer* is not NULL, with a column ``answer``."""
     return f"(SELECT *, {answer} AS answer FROM sentences) WHERE answer IS NOT NULL"
 
 
 @dataclass(frozen=True, slots=True)
 class SelectionRequest:
-    """A request for the items of a task: corpus, size, seed and settings."""
+    """A request for the items of a task, with corpus, size, seed and settings."""
 
     task: str
     corpus: Corpus
@@ -315,7 +322,7 @@ class SelectionRequest:
 
     @property
     def key(self) -> str:
-        """Key of the random order of sentences."""
+        """The key that determines the random order of sentences."""
         return f"{self.seed} {self.task}"
 
     def make_random(self, text: object = "") -> Random:
@@ -328,32 +335,32 @@ class SelectionRequest:
 
     @property
     def as_published(self) -> bool:
-        """Whether the tasks of Adi et al. are sampled as in the paper."""
+        """Whether the tasks of Adi et al. are sampled as in their paper."""
         return self.settings.sampling is Sampling.PAPER
 
     @property
     def total(self) -> int:
-        """Number of items in all splits."""
+        """Number of items in all splits together."""
         return sum(self.size.count_items(split) for split in Split)
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The items of a task, and the notes and counts for its card."""
+    """The selected items of a task, with notes and counts for its card."""
 
     labels: tuple[str, ...]
     entries: tuple[Entry, ...]
     notes: tuple[str, ...] = ()
     counts: Mapping[str, int] = field(default_factory=dict)
-    """Counts other than those of items per class."""
+    """Further counts, besides the number of items of each class."""
     forms: Mapping[Split, frozenset[str]] = field(default_factory=dict)
-    """Target words of each split, if no word may be in two."""
+    """The target words of each split, in a task in which no word may be in two splits."""
 
 
 def read_entries(
     request: SelectionRequest, pool: SentencePool, places: SplitPlaces, *, labels: Sequence[str]
 ) -> tuple[Entry, ...]:
-    """Return the unchanged sentences at these places, with their labels."""
+    """Return the sentences at *places* in the pool as items, unchanged, with their labels."""
     entries: list[Entry] = []
     for split, chosen in places.items():
         texts = request.corpus.read_texts(pool.handles[chosen])
@@ -363,7 +370,7 @@ def read_entries(
 
 
 def describe_size(request: SelectionRequest, share: ClassShare, *, classes: int, why: str) -> tuple[str, ...]:
-    """Return the note that a task was scaled down, if it was."""
+    """Return the note that a dataset was scaled down; empty if it was not."""
     if not share.is_scaled:
         return ()
     items = {split: number * classes for split, number in share.obtained.items()}
@@ -373,7 +380,7 @@ def describe_size(request: SelectionRequest, share: ClassShare, *, classes: int,
 def select_classes(
     request: SelectionRequest, pool: SentencePool, labels: tuple[str, ...], *, notes: Iterable[str] = ()
 ) -> Selection:
-    """Return equally many unchanged sentences of each class, with *notes* for the card. Raises TooFewError."""
+    """Return items from equally many sentences of each class, with *notes* for the card. Raises TooFewError."""
     places, share = select_balanced(pool, labels, request.size, task=request.task)
     size_notes = describe_size(request, share, classes=len(labels), why=describe_rarest_class(pool, labels))
     return Selection(labels, read_entries(request, pool, places, labels=labels), (*notes, *size_notes))

@@ -1,4 +1,4 @@
-"""Agreement of two tables about the same sentences, such as gold trees and those of a parser."""
+"""Agreement of the labels that two tables give to the same sentences, such as those of gold trees and of a parser."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,7 +15,7 @@ from sentprobe.probes.natural.natural_task import NaturalTask, ParseLabel, Table
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementCounts:
-    """Counts of sentences on which two analyses, A and B, agree or disagree about a label."""
+    """Numbers of sentences for which two tables, A and B, have the same label, different labels, or none."""
 
     neither: int = 0
     same: int = 0
@@ -23,7 +23,7 @@ class AgreementCounts:
     only_a: int = 0
     only_b: int = 0
     chance: float | None = None
-    """Expected agreement of independent analyses; None without classes."""
+    """Expected share of equal labels if the tables were independent; None for labels that are positions."""
 
     @property
     def total(self) -> int:
@@ -32,54 +32,54 @@ class AgreementCounts:
 
     @property
     def agreed(self) -> int:
-        """Sentences with the same label in both, or with none in both."""
+        """Number of sentences with the same label in both tables, or without one in both."""
         return self.neither + self.same
 
     @property
     def both(self) -> int:
-        """Sentences with a label in both."""
+        """Number of sentences with a label in both tables."""
         return self.same + self.different
 
     @property
     def labelled_by_a(self) -> int:
-        """Sentences with a label in A."""
+        """Number of sentences with a label in table A."""
         return self.both + self.only_a
 
     @property
     def labelled_by_b(self) -> int:
-        """Sentences with a label in B."""
+        """Number of sentences with a label in table B."""
         return self.both + self.only_b
 
     @property
     def rate(self) -> float:
-        """Share of sentences with the same label in both, or with none in both."""
+        """Share of sentences with the same label in both tables, or without one in both."""
         return self.agreed / self.total if self.total else 1.0
 
     @property
     def rate_of_both(self) -> float:
-        """Share of equal labels among sentences with a label in both."""
+        """Share of equal labels among the sentences with a label in both tables."""
         return self.same / self.both if self.both else 1.0
 
     @property
     def kappa(self) -> float | None:
-        """Cohen's kappa (1960, equation 1) over the sentences with a label in both; None if undefined."""
+        """Cohen's kappa (1960, equation 1) over the sentences with a label in both tables; None if undefined."""
         if self.chance is None or not self.both or self.chance == 1:
             return None
         return (self.rate_of_both - self.chance) / (1 - self.chance)
 
 
 class MeasureKind(StrEnum):
-    """Kind of a comparison."""
+    """The kind of a label that two tables are compared by."""
 
     LABEL = "label"
-    """A label of every sentence."""
+    """A label of every sentence, such as its depth."""
     TASK = "task"
-    """A task's answer, for the task's candidate sentences."""
+    """The answer of a task, for the sentences that are candidates for the task."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgreementMeasure:
-    """A label that two tables give to a sentence."""
+    """A label by which two tables are compared."""
 
     name: str
     kind: MeasureKind
@@ -90,7 +90,7 @@ class AgreementMeasure:
 
 
 def list_measures() -> tuple[AgreementMeasure, ...]:
-    """Return all measures: the labels of all tasks, then their answers."""
+    """Return all measures: first the labels of all tasks, then the answers of all tasks."""
     tasks = TASKS.values()
     return (
         *(_make_measure(task, name, label, MeasureKind.LABEL) for task in tasks for name, label in task.labels.items()),
@@ -105,14 +105,14 @@ def _make_measure(task: NaturalTask, name: str, label: ParseLabel, kind: Measure
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableAgreement:
-    """The common sentences of two tables, A and B, and the agreement of their labels."""
+    """The agreement of two tables, A and B, with the numbers of sentences in both tables and in only one."""
 
     both: int
     only_a: int
     only_b: int
     tags: AgreementCounts
     tallies: Mapping[AgreementMeasure, AgreementCounts]
-    """Agreement by measure, without those for which a table lacks constituents."""
+    """Agreement by measure. Measures of constituents are left out if a table has none."""
 
 
 class TablePairs:
@@ -135,7 +135,7 @@ class TablePairs:
         return ", ".join(f"{measure.label.sql} AS {side}{n}" for n, measure in enumerate(self._measures))
 
     def compute_agreement(self) -> TableAgreement:
-        """Count agreements and disagreements."""
+        """Return the agreement of the two tables."""
         ((first, second),) = self._corpus.query(
             "SELECT (SELECT count(*) FROM sentences), (SELECT count(*) FROM others)"
         )
@@ -162,7 +162,7 @@ class TablePairs:
         return tallies
 
     def _count_agreeing_pairs(self, a: str, b: str) -> int:
-        """Return the number of pairs, of a sentence of A and one of B, with the same class."""
+        """Return the number of pairs, made of any sentence in A and any in B, that have the same class."""
         counts = (
             f"(SELECT {side} AS value, count(*) AS {name} FROM pairs "
             f"WHERE {a} IS NOT NULL AND {b} IS NOT NULL GROUP BY {side})"
@@ -174,11 +174,11 @@ class TablePairs:
         return int(pair_count)
 
     def list_disagreements(self) -> Iterator[dict[str, Any]]:
-        """Yield a record of each disagreement, by measure, then in the order of table A; null: no label."""
+        """Yield a record of each disagreement, by measure and in the order of table A; a missing label is None."""
         for number, measure in enumerate(self._measures):
             a, b = f"a{number}", f"b{number}"
             rows = self._corpus.stream(
-                f"SELECT one.digest, one.source, one.place, one.text, {a}, {b} "
+                f"SELECT {a}, {b}, one.digest, one.source, one.place, one.text "
                 "FROM pairs JOIN sentences one USING (digest) "
                 f"WHERE {a} IS DISTINCT FROM {b} ORDER BY one.id"
             )
@@ -199,19 +199,10 @@ def _build_counts_sql(number: int) -> str:
 
 
 def _build_record(measure: AgreementMeasure, row: tuple[Any, ...]) -> dict[str, Any]:
-    digest, source, place, text, first, second = row
-    record = {
-        "kind": measure.kind.value,
-        "name": measure.name,
-        "a": first,
-        "b": second,
-        "digest": digest,
-        "source": source,
-        "place": place,
-        "text": text,
-    }
+    columns = dict(zip(("a", "b", "digest", "source", "place", "text"), row, strict=True))
+    record = {"kind": measure.kind.value, "name": measure.name, **columns}
     if not measure.label.classes:
-        record |= {f"{side}_words": _find_words(text, record[side]) for side in ("a", "b")}
+        record |= {f"{side}_words": _find_words(record["text"], record[side]) for side in ("a", "b")}
     return record
 
 
@@ -227,7 +218,7 @@ def _find_words(text: str, position: int | Mapping[str, int] | None) -> str | li
 
 @contextmanager
 def open_pairs(first: Table, second: Table) -> Iterator[TablePairs]:
-    """Match the sentences of two tables by their tokens. Raises SentprobeError."""
+    """Open two tables, with their sentences matched by tokens. Raises SentprobeError if no sentence is in both."""
     trees = first.constituents and second.constituents
     compared = tuple(measure for measure in list_measures() if trees or not measure.needs_constituents)
     with open_corpus(first) as corpus:

@@ -1,4 +1,4 @@
-"""Tasks about a word of middling frequency in the sentence; each word form is in one split only."""
+"""Items about one word of a sentence, of middling corpus frequency; each word form is in one split only."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,15 +10,15 @@ from sentprobe.probes.known_task import AGREEING, TIED, Redundancy
 from sentprobe.probes.natural import selection
 
 TARGET_BAND = selection.FrequencyBand(100, 5000)
-"""Frequencies of the main verb (Tense) and of the head noun (SubjNum, ObjNum)."""
+"""The paper's corpus frequencies of main verbs (Tense) and head nouns (SubjNum, ObjNum)."""
 FULL_CORPUS = 75_000_000
-"""Number of tokens from which the paper's band applies. Our choice: with this scale, target words are about as common
-in English as those of the published data."""
+"""Number of tokens from which TARGET_BAND applies unchanged. Our choice: with this scale, target words are about as
+common in English as those of the published data."""
 MIN_BAND_HIGH = 30
-"""Minimum of the band's upper end; a small corpus would otherwise leave too few items."""
+"""Minimum of the highest frequency in a band; without it, a small corpus would give too few items."""
 
 WORD_PATTERN = r"\p{L}[\p{L}\p{M}\x{200c}\x{200d}·-]*"
-"""Pattern of words that can be targets: neither ``'s`` nor ``%``, but Persian or Catalan words with joiners or dots."""
+"""Pattern of words that can be targets: letters, with joiners (Persian) or dots (Catalan), but not ``'s`` or ``%``."""
 
 
 def compute_target_band(tokens: int) -> selection.FrequencyBand:
@@ -32,19 +32,19 @@ def compute_target_band(tokens: int) -> selection.FrequencyBand:
 
 
 def build_form_sql(role: str) -> str:
-    """Return SQL for the word that fills a role (verb, subject, object), in lower case."""
+    """Return SQL for the word in a role (``verb``, ``subject`` or ``object``), in lower case."""
     return f"lower(tokens[{role}_index + 1])"
 
 
 def build_askable_sql(role: str) -> str:
-    """Return an SQL condition: the word that fills the role can be a target."""
+    """Return the SQL condition that the word in a role can be a target."""
     return f"regexp_full_match({build_form_sql(role)}, '{WORD_PATTERN}')"
 
 
 def select_target_words(
     request: selection.SelectionRequest, role: str, *, answer: str, labels: tuple[str, ...], redundancy: Redundancy
 ) -> selection.Selection:
-    """Return items about the words in a role; the SQL expression *answer* gives the label. Raises TooFewError."""
+    """Return items about the word in *role*, whose label is the value of the SQL *answer*. Raises TooFewError."""
     band = request.settings.band or compute_target_band(request.corpus.token_count)
     cases = " ".join(f"WHEN '{label}' THEN {n}" for n, label in enumerate(labels))
     pool = request.select_pool(
@@ -75,7 +75,7 @@ def _count_agreeing(
     labels: Sequence[str],
     redundancy: Redundancy,
 ) -> dict[str, int]:
-    """Count the test items whose answer most other words share, and those with a tie."""
+    """Return the card's counts of test items in which most similar words agree with the answer, and of ties."""
     if Split.TEST not in places:
         return {}
     chosen = places[Split.TEST]
@@ -88,7 +88,7 @@ def _count_agreeing(
 
 
 def has_any_tag(tag: str, label_tags: Sequence[str]) -> bool:
-    """Return whether a word of a token has a tag; by Universal Dependencies, all its parts.
+    """Return whether any word of a token has one of *label_tags*; a tag's parts, joined by ``|``, must all be there.
 
     >>> has_any_tag("AUX|Mood=Ind|Tense=Past|VerbForm=Fin+PART", ("VBD", "Mood=Ind|Tense=Past"))
     True
@@ -98,13 +98,13 @@ def has_any_tag(tag: str, label_tags: Sequence[str]) -> bool:
 
 
 def _compute_lead(answer: str, word_labels: Sequence[str]) -> int:
-    """Return the number of words with the answer minus that of the most frequent other label."""
+    """Return the number of words with the label *answer* minus the number with the most frequent other label."""
     counts = Counter(word_labels)
     return counts.pop(answer, 0) - max(counts.values(), default=0)
 
 
 def format_band_note(band: selection.FrequencyBand) -> str:
-    """Return the note that states the frequency band."""
+    """Return the note for the card that states the frequency band."""
     return f"words of corpus frequency {band.low:,} to {band.high:,}"
 
 

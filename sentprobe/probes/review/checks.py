@@ -5,11 +5,13 @@ from dataclasses import dataclass, replace
 
 from sentprobe.display.table_writers import TableFormat, escape_markdown, format_records
 from sentprobe.errors import escape_control_characters, format_count
+from sentprobe.probes.language_models.pair_results import PairTables
 from sentprobe.probes.report.tables.main_table import describe_differences, sort_results, split_settings
 from sentprobe.probes.results.result import Results
 from sentprobe.probes.review import significance_checks, training_checks
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 from sentprobe.probes.review.data_versions import find_machine_differences, find_version_differences
+from sentprobe.probes.review.language_model_checks import PAIR_CHECKS, review_language_models
 from sentprobe.values import group_by
 
 
@@ -46,6 +48,8 @@ class ClaimReview:
     """The findings of all checks, with severe findings first."""
 
     findings: tuple[ClaimFinding, ...]
+    checks: int = len(CHECKS)
+    """The number of checks made."""
 
     @property
     def has_severe_finding(self) -> bool:
@@ -57,19 +61,21 @@ class ClaimReview:
         return sum(finding.severity is severity for finding in self.findings)
 
 
-def review_results(results: Results, *, checks: Iterable[ClaimCheck] = CHECKS) -> ClaimReview:
-    """Run the checks on results; a problem that occurs in several tables is one finding."""
+def review_results(results: Results, pair_tables: PairTables = ()) -> ClaimReview:
+    """Run all checks on results of probes and language models; a problem of several tables is one finding."""
     arranged = sort_results(results)
     tables = split_settings(arranged)
     titled = tuple(zip(describe_differences(tables), tables, strict=True))
     findings = [
         replace(finding, check=check.name, table=title)
-        for check in checks
+        for check in CHECKS
         for title, part in ((("", arranged),) if check.sees_all_results else titled)
         for finding in check.find(part)
     ]
     severities = [*Severity]
-    return ClaimReview(tuple(sorted(_merge_findings(findings), key=lambda finding: severities.index(finding.severity))))
+    merged = [*_merge_findings(findings), *review_language_models(pair_tables)]
+    count = len(CHECKS) * bool(results.records or not pair_tables) + (len(PAIR_CHECKS) + 1) * bool(pair_tables)
+    return ClaimReview(tuple(sorted(merged, key=lambda finding: severities.index(finding.severity))), count)
 
 
 def _merge_findings(findings: Iterable[ClaimFinding]) -> Iterator[ClaimFinding]:
@@ -92,7 +98,7 @@ def summarize_review(review: ClaimReview) -> str:
     '0 severe, 0 warnings, 0 notes, by 11 checks'
     """
     severe, warnings, notes = (review.count(severity) for severity in Severity)
-    checks = format_count(len(CHECKS), "check")
+    checks = format_count(review.checks, "check")
     return f"{severe} severe, {format_count(warnings, 'warning')}, {format_count(notes, 'note')}, by {checks}"
 
 

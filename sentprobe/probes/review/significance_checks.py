@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from sentprobe.errors import format_count
 from sentprobe.probes.known_task import ABOUT_WORDS, Cue
 from sentprobe.probes.report.findings import control_verdicts as cv
-from sentprobe.probes.report.findings.comparisons import Comparison, format_p_value, format_points
+from sentprobe.probes.report.findings.comparisons import Comparison, TestedDifference, format_p_value, format_points
 from sentprobe.probes.report.findings.paired_tests import LEVEL, DrawComparison
 from sentprobe.probes.report.findings.table_findings import ChanceTest, find_table
 from sentprobe.probes.results.result import Condition, Result, Results
@@ -94,7 +94,7 @@ def describe_against_control(comparison: Comparison) -> str:
     return f"{comparison.first.encoder}: {encoder}, {name}: {control}; {describe_test(comparison)}"
 
 
-def describe_test(comparison: Comparison) -> str:
+def describe_test(comparison: TestedDifference) -> str:
     """Return a difference in percentage points as text, with its 95% interval and p-value."""
     low, high = (format_points(comparison.paired.interval.low), format_points(comparison.paired.interval.high))
     test = "t-test over draws" if comparison.draws > 1 else "sign test"

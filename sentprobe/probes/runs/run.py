@@ -1,4 +1,4 @@
-"""Runs: every encoder on every task, with controls; existing results are reused."""
+"""The function ``sentprobe.run``: it probes every encoder on every task, with controls, and reuses existing results."""
 
 import functools
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ from sentprobe.specs import Spec, check_distinct, choose_member
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of a run: results, notes on the datasets and encoders, tasks left out."""
+    """The outcome of a run: results, notes on datasets and encoders, and the tasks that could not be built, by name."""
 
     results: Results
     notes: tuple[str, ...]
@@ -169,7 +169,7 @@ def run(
 
 
 def execute_request(request: RunRequest, *, reporter: Reporter | None = None) -> Outcome:
-    """Run the encoders on all datasets of the targets, in each draw."""
+    """Probe the encoders on all datasets of the targets, in each draw."""
     run, targets, encoders, words = request.run, request.targets, request.encoders, request.probe_vectors
     check_sendable(encoders, words, run=run)
     outcomes: list[Outcome] = []
@@ -191,7 +191,7 @@ def execute_request(request: RunRequest, *, reporter: Reporter | None = None) ->
 
 
 class DrawnRun(NamedTuple):
-    """The run of one draw, and its encoders; those that need a file or a model are built."""
+    """A draw: its settings, its encoders (built, if they need a file or a model), and their specs by name."""
 
     run: Run
     encoders: list[resolve.EncoderSource]
@@ -199,7 +199,7 @@ class DrawnRun(NamedTuple):
 
 
 def prepare_draws(encoders: Sequence[resolve.EncoderSource], *, targets: Targets, run: Run) -> Iterator[DrawnRun]:
-    """Yield each draw with its encoders; raise UsageError for equal names, or stored vectors in several draws."""
+    """Yield each draw with its encoders; raise UsageError for equal names, or several draws of ordered vectors."""
     specs: dict[str, Spec] = {}
     sources = list(encoders)
     for draw in run.iterate_draws():
@@ -216,19 +216,19 @@ def prepare_draws(encoders: Sequence[resolve.EncoderSource], *, targets: Targets
 
 
 def _reject_ordered_vectors(encoders: Iterable[resolve.EncoderSource]) -> None:
-    """Raise UsageError for vectors in sentence order, since each draw has other sentences."""
+    """Raise UsageError for vectors stored in sentence order, since each draw has other sentences."""
     for encoder in encoders:
         if resolve.depends_on_order(encoder):
             raise UsageError(
-                f"{encoder.name}: its vectors are of the sentences of one draw, in their order, and each of several "
-                "draws has others; say which sentences they are of (file:VECTORS?sentences=FILE), or make one draw"
+                f"{encoder.name}: its vectors are in the order of one draw's sentences, but each draw has other "
+                "sentences; name the file of their sentences (file:VECTORS?sentences=FILE), or use one draw"
             )
 
 
 def _select_reusable(
     source: resolve.EncoderSource, encoders: Sequence[resolve.EncoderSource]
 ) -> Sequence[resolve.EncoderSource]:
-    """Return the encoders of a source if all draws share them (a model is loaded once), else the source itself."""
+    """Return the built encoders of a source if none is random, so that draws load a model once; else the source."""
     is_random = (isinstance(encoder, Spec) or get_capabilities(encoder).seed is not None for encoder in encoders)
     return [source] if any(is_random) else encoders
 
@@ -251,7 +251,7 @@ def _run_draw(
     reporter: Reporter,
     start: Callable[[], Engine],
 ) -> Outcome:
-    """Return the outcome of a draw; *start* returns the engine."""
+    """Build the data of a draw, run its jobs on the engine that *start* returns, and return the outcome."""
     run, words = draw.run, request.probe_vectors
     engine = start()
     unbound = resolve.build_encoders(draw.encoders, seed=run.seed)
@@ -288,7 +288,7 @@ def _run_draw(
 def find_finished_outcome(
     requests: Sequence[result_recipes.ResultRequest], results: Mapping[str, Result], *, run: Run
 ) -> Outcome | None:
-    """Return the outcome of the run if *results*, by recipe, has it already; no dataset is built."""
+    """Return the outcome of a run whose results all exist in *results*, by recipe, without building data; else None."""
     if run.out is None or not requests:
         return None
     existing = [results.get(request.recipe) for request in requests]

@@ -1,13 +1,13 @@
-"""Parsing of CoNLL-U into sentences with dependencies.
+"""Parsing of CoNLL-U files into sentences with dependencies.
 
-A range (``1-2``) is a token of several words; empty nodes (``8.1``) are skipped. Penn tags are those of XPOS. A comment
-``# tree = (S ...)``, which ``gen`` writes, has the constituents.
+A line with a range (``1-2``) describes a token of several words. Empty nodes (``8.1``) are skipped. The column XPOS
+gives the Penn tags. A comment ``# tree = (S ...)``, which ``gen`` writes, gives the constituents.
 """
 
 import re
 from collections.abc import Sequence
 
-from sentprobe.errors import SentprobeError
+from sentprobe.errors import SentprobeError, format_count
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, UniversalWords, shorten
 
 _COLUMNS = 10
@@ -16,7 +16,7 @@ _SENTENCE_ID = re.compile(r"# *sent_id *= *(.*\S)")
 _RANGE = re.compile("([1-9][0-9]{0,5})-([1-9][0-9]{0,5})")
 _FEATURE = re.compile(r"[^=\s+]+=[^=\s+]+")
 _MAX_HEAD_DIGITS = 9
-"""Maximum number of digits of a head."""
+"""Maximum number of digits in the number of a head."""
 
 
 class _LineError(SentprobeError):
@@ -28,7 +28,7 @@ class _LineError(SentprobeError):
 
 
 def read_block(block: Sequence[str], first: int) -> ParsedSentence | Mistake:
-    """Return the sentence in the lines of *block*, or its mistake; *first* is the number of the first line."""
+    """Return the sentence in the lines of *block*, or the mistake in them; *first* is the number of the first line."""
     try:
         return _parse_block(block)
     except _LineError as error:
@@ -46,8 +46,8 @@ def _parse_block(block: Sequence[str]) -> ParsedSentence:
             continue
         cells = line.split("\t")
         if len(cells) != _COLUMNS:
-            columns = "column" if len(cells) == 1 else "columns"
-            raise _LineError(f"{len(cells)} {columns}, expected {_COLUMNS} with tabs between them", offset)
+            columns = format_count(len(cells), "column")
+            raise _LineError(f"{columns}, expected {_COLUMNS} with tabs between them", offset)
         if "." in cells[0]:
             empty_nodes += 1
             _check_number(cells[0], f"{len(rows)}.{empty_nodes}", "empty node", offset)
@@ -81,7 +81,7 @@ def _check_number(number: str, expected: str, kind: str, offset: int) -> None:
 
 
 def _read_range(cells: Sequence[str], words: int, end: int, offset: int) -> tuple[int, int, str]:
-    """Return a multiword token after this number of words; the previous one ends at word *end*."""
+    """Return the number of words before a multiword token, its last word, and its form; *end* ends the token before."""
     bounds = _RANGE.fullmatch(cells[0])
     if bounds is None or not end < int(bounds[1]) == words + 1 <= int(bounds[2]):
         raise _LineError(f"the range {cells[0]} is not at its place: word {words + 1} comes next", offset)
@@ -89,7 +89,7 @@ def _read_range(cells: Sequence[str], words: int, end: int, offset: int) -> tupl
 
 
 def _read_word(cells: Sequence[str], offset: int) -> tuple[str, str, int, str, str, str]:
-    """Return form, XPOS, head, relation, UPOS with features, and lemma."""
+    """Return the form, XPOS, head, relation, UPOS with features, and lemma of a word."""
     features = [] if cells[5] == "_" else cells[5].split("|")
     if not all(map(_FEATURE.fullmatch, features)):
         raise _LineError(f"the features of {shorten(cells[1])!r} are {shorten(cells[5])!r}, not Name=Value|...", offset)
@@ -101,7 +101,7 @@ def _read_word(cells: Sequence[str], offset: int) -> tuple[str, str, int, str, s
 
 
 def read_head(text: str) -> int:
-    """Return the number of a token's head; raise ValueError if it is no number, or larger than any sentence."""
+    """Return the number of a token's head. Raises ValueError if *text* is not a number, or has too many digits."""
     if not (text.isascii() and text.isdigit()):
         raise ValueError(f"{shorten(text)!r}, not a number")
     if len(text) > _MAX_HEAD_DIGITS:

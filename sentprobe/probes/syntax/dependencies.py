@@ -1,10 +1,10 @@
-"""The main clause from Universal Dependencies (de Marneffe et al. 2021), of sentences without constituents."""
+"""The graph of Universal Dependencies (de Marneffe et al. 2021), and the main clause of sentences without a tree."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sentprobe.errors import SentprobeError
-from sentprobe.probes.syntax import clauses
+from sentprobe.probes.syntax import main_clauses
 
 
 class DependencyError(SentprobeError):
@@ -13,7 +13,7 @@ class DependencyError(SentprobeError):
 
 @dataclass(frozen=True, slots=True)
 class DependencyGraph:
-    """Tokens with tags and relations, and the dependents of each token; tokens count from 0."""
+    """The dependencies of a sentence: tags, relations and dependents of each token. Tokens are numbered from 0."""
 
     tokens: Sequence[str]
     tags: Sequence[str]
@@ -22,18 +22,18 @@ class DependencyGraph:
     root: int
 
     def find_dependents(self, node: int, relations: frozenset[str]) -> list[int]:
-        """Return the dependents of *node* with one of *relations*, subtypes ignored."""
+        """Return the dependents of *node* with one of *relations*; subtypes (``nsubj:pass``) are ignored."""
         return [child for child in self.dependents[node] if self.relations[child].split(":")[0] in relations]
 
     def form(self, node: int) -> str:
-        """Return the token in lower case."""
+        """Return the token *node* in lower case."""
         return self.tokens[node].lower()
 
 
 def make_graph(
     tokens: Sequence[str], tags: Sequence[str], heads: Sequence[int], relations: Sequence[str]
 ) -> DependencyGraph:
-    """Return the graph of a sentence. Raises DependencyError if lists differ in length, or heads are wrong."""
+    """Return the graph of a sentence. Raises DependencyError if the lists differ in length, or a head is wrong."""
     count = len(tokens)
     if not len(tags) == len(heads) == len(relations) == count:
         raise DependencyError(
@@ -56,7 +56,7 @@ _AUXILIARY = frozenset(("aux", "auxpass", "cop"))
 _EXPLETIVE = frozenset(("expl",))
 _SUBJECT = frozenset(("nsubj", "nsubjpass"))
 _ATTRIBUTE = frozenset(("attr",))
-"""Relation of the notional subject of *there* in spaCy's English models."""
+"""Relation of *rain* in *there is rain*, in spaCy's English models."""
 _OBJECT = frozenset(("obj", "dobj"))
 _CONJUNCT = frozenset(("conj",))
 _CONJUNCTION = frozenset(("cc",))
@@ -64,10 +64,10 @@ _CONJUNCTION = frozenset(("cc",))
 
 def find_main_clause_from_dependencies(
     tokens: Sequence[str], tags: Sequence[str], heads: Sequence[int], relations: Sequence[str] = ()
-) -> clauses.MainClause:
-    """Return the main clause; *heads* count tokens from 1, with 0 for the root. Raises DependencyError.
+) -> main_clauses.MainClause:
+    """Return the main clause of a sentence. Raises DependencyError.
 
-    Dependencies without named relations give no clause.
+    *heads* has the number of each token's head, from 1, and 0 for the root. Without named relations there is no clause.
 
     >>> find_main_clause_from_dependencies(
     ...     ("We", "saw", "stars"), ("PRP", "VBD", "NNS"), (2, 0, 2), ("nsubj", "root", "obj"))
@@ -77,24 +77,24 @@ object=Noun(index=2, number=<Number.PLURAL: 'pl'>))
     graph = make_graph(tokens, tags, heads, relations or [""] * len(tokens))
     verb = _find_verb(graph)
     if verb is None or _UNLABELLED.issuperset(relations):
-        return clauses.NO_CLAUSE
-    return clauses.MainClause(verb, _find_subject(graph), _find_first_noun(graph, _OBJECT))
+        return main_clauses.NO_CLAUSE
+    return main_clauses.MainClause(verb, _find_subject(graph), _find_first_noun(graph, _OBJECT))
 
 
 def _find_verb(graph: DependencyGraph) -> int | None:
-    """Return the first auxiliary or copula of the root, or the root itself if it is a verb."""
+    """Return the first finite auxiliary or copula of the root, else the root if it is a verb, else None."""
     helpers = graph.find_dependents(graph.root, _AUXILIARY)
-    finite = [node for node in helpers if graph.tags[node] in clauses.FINITE_TAGS]
+    finite = [node for node in helpers if graph.tags[node] in main_clauses.FINITE_TAGS]
     if finite:
         return finite[0]
     below = (graph.tags[node] for node in graph.dependents[graph.root] if node < graph.root)
     if graph.tags[graph.root] == "VB" and "TO" in below:
         return None
-    return graph.root if graph.tags[graph.root] in clauses.VERB_TAGS else None
+    return graph.root if graph.tags[graph.root] in main_clauses.VERB_TAGS else None
 
 
-def _find_subject(graph: DependencyGraph) -> clauses.Noun | None:
-    """Return the subject: *it* in *it is true that ...*, *rain* in *there is rain*."""
+def _find_subject(graph: DependencyGraph) -> main_clauses.Noun | None:
+    """Return the subject, such as *it* in *it is true that ...* and *rain* in *there is rain*."""
     expletive = graph.find_dependents(graph.root, _EXPLETIVE)
     is_existential = any(graph.tags[node] == "EX" for node in expletive)
     expletives_before = [node for node in expletive if node < graph.root]
@@ -104,18 +104,18 @@ def _find_subject(graph: DependencyGraph) -> clauses.Noun | None:
     )
 
 
-def _find_first_noun(graph: DependencyGraph, relations: frozenset[str]) -> clauses.Noun | None:
+def _find_first_noun(graph: DependencyGraph, relations: frozenset[str]) -> main_clauses.Noun | None:
     dependents = graph.find_dependents(graph.root, relations)
     return _make_noun(graph, dependents[0]) if dependents else None
 
 
-def _make_noun(graph: DependencyGraph, node: int) -> clauses.Noun:
-    number = clauses.find_word_number(graph.tags[node], graph.tokens[node])
+def _make_noun(graph: DependencyGraph, node: int) -> main_clauses.Noun:
+    number = main_clauses.find_word_number(graph.tags[node], graph.tokens[node])
     conjuncts = graph.find_dependents(node, _CONJUNCT)
     if not conjuncts:
-        return clauses.Noun(node, number)
+        return main_clauses.Noun(node, number)
     conjunctions = [
         graph.form(word) for conjunct in (node, *conjuncts) for word in graph.find_dependents(conjunct, _CONJUNCTION)
     ]
-    plural = bool(conjunctions) and conjunctions[0] in clauses.CONJUNCTIONS
-    return clauses.Noun(node, clauses.find_word_number("NNS", "") if plural else None)
+    plural = bool(conjunctions) and conjunctions[0] in main_clauses.CONJUNCTIONS
+    return main_clauses.Noun(node, main_clauses.find_word_number("NNS", "") if plural else None)

@@ -1,4 +1,4 @@
-"""The Charniak-Johnson parser (Charniak and Johnson 2005), through ``bllipparser``."""
+"""The parser of Charniak and Johnson (2005), through the library ``bllipparser``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,16 +22,16 @@ class BllipOptions:
     """Options of the parser."""
 
     rerank: bool = True
-    """Use the reranker, where the model has one."""
+    """Whether the model's reranker, if it has one, chooses the best parse."""
     overparsing: int = 21
-    """How long to search for better parses after the first; with 5, parsing is several times as fast."""
+    """How long the parser searches for better parses after the first; with 5, parsing is several times as fast."""
     small_corpus: bool = True
-    """Stronger smoothing, for models trained on little data."""
+    """Whether the model was trained on little data, so that smoothing is stronger."""
 
 
 @dataclass(frozen=True, slots=True)
 class BllipParser:
-    """A loaded parser, the only one of its process. It cannot split text."""
+    """A loaded BLLIP parser. It cannot split text, and a process can load only one."""
 
     splits: ClassVar[bool] = False
     fingerprint: str
@@ -39,7 +39,7 @@ class BllipParser:
     parser: Any = field(repr=False)
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[ParserOutcome]:
-        """Return the best parse of each sentence, or the reason why it has none."""
+        """Return the best parse of each tokenised sentence, or the reason why the sentence has none."""
         parses = [self.parser.parse(list(tokens), rerank=self.rerank) for tokens in sentences]
         return [
             ParsedSentence(tokens=tuple(tokens), tree=str(best[0].ptb_parse))
@@ -49,16 +49,16 @@ class BllipParser:
         ]
 
     def tokenize(self, sentence: str) -> list[str]:  # noqa: ARG002 - the parser has no tokenizer
-        """Return no tokens."""
+        """Return an empty list, since the parser has no tokenizer."""
         return []
 
     def parse_text(self, text: str) -> list[ParserOutcome]:
-        """Raise: the parser cannot split text."""
+        """Raise NotImplementedError, since the parser cannot split text."""
         raise NotImplementedError(text)
 
 
 def load_bllip(spec: Spec) -> BllipParser:
-    """Load the model in the folder that the spec names, or in its ``parser/``. Raises ParserError or UsageError."""
+    """Load the model in the folder of *spec*, or in its subfolder ``parser``. Raises ParserError or UsageError."""
     from bllipparser import RerankingParser
 
     options = replace_options(BllipOptions(), spec.options, owner="bllip")

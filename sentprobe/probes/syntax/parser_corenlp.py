@@ -1,4 +1,4 @@
-"""A running CoreNLP server (Manning et al. 2014), through NLTK's client."""
+"""The parser CoreNLP (Manning et al. 2014): a running server, asked through NLTK's client."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,9 +13,9 @@ URL = "http://localhost:9000"
 HOW_TO_START = "start one in its folder by: java -mx4g -cp '*' edu.stanford.nlp.pipeline.StanfordCoreNLPServer"
 ANNOTATORS = {"annotators": "tokenize,ssplit,pos,parse", "outputFormat": "json"}
 TOKENIZED_INPUT = {"tokenize.whitespace": "true", "ssplit.eolonly": "true"}
-"""Properties for tokenised text: a token ends at a space, and a sentence at the end of a line."""
+"""Properties of a request with tokenised text: a token ends at a space, and a sentence at the end of a line."""
 TOKENIZER_ONLY = {"annotators": "tokenize,ssplit", "ssplit.isOneSentence": "true"}
-"""Properties for the tokens of a sentence."""
+"""Properties of a request for the tokens of a sentence."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class CorenlpOptions:
     timeout: int = 600
     """Seconds until a request fails."""
     version: str = ""
-    """Version of the server, which it does not report: named by the user and recorded in the table."""
+    """The version of the server, as stated by the user; a server does not report its version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class CorenlpParser:
         return [convert_sentence(sentence) for sentence in self._request(text, TOKENIZED_INPUT)]
 
     def tokenize(self, sentence: str) -> list[str]:
-        """Return the server's tokens, in one request."""
+        """Return the tokens of a sentence, from one request."""
         return [token["word"] for part in self._request(sentence, TOKENIZER_ONLY) for token in part["tokens"]]
 
     def parse_text(self, text: str) -> list[ParserOutcome]:
@@ -84,7 +84,7 @@ def convert_sentence(sentence: Mapping[str, Any]) -> ParsedSentence:
 
 
 def load_corenlp(spec: Spec) -> CorenlpParser:
-    """Connect to the server at the spec's URL, by default URL. Raises ParserError if none answers."""
+    """Connect to the server at the URL of *spec*, by default on this machine. Raises ParserError without an answer."""
     import requests
     from nltk.parse.corenlp import CoreNLPParser
 

@@ -1,4 +1,4 @@
-"""spaCy's pipelines (tags and dependencies), and benepar (Kitaev et al. 2019; constituents)."""
+"""The parsers spaCy (tags and dependencies) and benepar (constituents; Kitaev et al. 2019)."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from spacy.tokens import Span
 
 SPLITTERS = frozenset(("parser", "senter", "sentencizer"))
+"""Components of a pipeline that split text into sentences."""
 
 RELATIONS: Mapping[str, str] = {
     "ROOT": "root",
@@ -25,7 +26,7 @@ RELATIONS: Mapping[str, str] = {
     "csubjpass": "csubj:pass",
     "auxpass": "aux:pass",
 }
-"""Relations of spaCy's English models, and their names in Universal Dependencies."""
+"""The name in Universal Dependencies of each relation that spaCy's English models name otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +39,7 @@ class BeneparOptions:
 
 @dataclass(frozen=True, slots=True)
 class SpacyParser:
-    """A loaded pipeline; *constituents*: with benepar."""
+    """A loaded spaCy pipeline. With *constituents*, it includes benepar."""
 
     fingerprint: str
     pipeline: "Language" = field(repr=False)
@@ -46,7 +47,7 @@ class SpacyParser:
 
     @property
     def splits(self) -> bool:
-        """Whether one of the pipeline's components splits text."""
+        """Whether a component of the pipeline splits text into sentences."""
         return bool(SPLITTERS.intersection(self.pipeline.pipe_names))
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[ParserOutcome]:
@@ -75,7 +76,7 @@ class SpacyParser:
 
 
 def convert_span(span: "Span", *, constituents: bool) -> ParsedSentence:
-    """Convert a span of a spaCy document; tokens of white space are left out."""
+    """Convert a sentence of a spaCy document; tokens of white space are left out."""
     words = [token for token in span if not token.is_space]
     numbers = {token.i: number for number, token in enumerate(words, 1)}
     has_heads = span.doc.has_annotation("DEP")
@@ -90,7 +91,7 @@ def convert_span(span: "Span", *, constituents: bool) -> ParsedSentence:
 
 
 def _split_tags(tags: Sequence[str]) -> Iterator[str]:
-    """Yield the tags; ``VBD_RB`` on both parts of *didn't* becomes ``VBD`` and ``RB``."""
+    """Yield one tag for each token. If both parts of *didn't* have ``VBD_RB``, yield ``VBD`` and ``RB``."""
     for tag, group in groupby(tags):
         count = len(list(group))
         parts = tag.split("_")

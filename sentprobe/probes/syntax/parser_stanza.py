@@ -1,4 +1,4 @@
-"""Stanza (Qi et al. 2020): constituents, Penn tags and Universal Dependencies."""
+"""The parser Stanza (Qi et al. 2020): constituents, Penn tags and Universal Dependencies."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ Pipeline = Callable[[Any], "Document"]
 
 
 class PipelineInput(Enum):
-    """The input of a pipeline: running text, a sentence that is only tokenised, or tokenised sentences."""
+    """The input of a pipeline: a running text, a sentence that is only tokenised, or tokenised sentences to parse."""
 
     TEXT = "text"
     SENTENCE = "sentence"
@@ -32,7 +32,7 @@ class StanzaOptions:
     """Options of Stanza."""
 
     package: str = "default"
-    """Stanza's name of a set of models, such as ``default_accurate`` or ``default_fast``."""
+    """A set of models, such as ``default_accurate`` or ``default_fast``."""
     dir: str = ""
     """The folder of the models; empty: Stanza's default folder."""
     gpu: bool = False
@@ -40,12 +40,12 @@ class StanzaOptions:
 
 @dataclass(frozen=True, slots=True)
 class StanzaParser:
-    """Stanza's pipelines: one for each kind of input."""
+    """Stanza with a pipeline for each kind of input."""
 
     splits: ClassVar[bool] = True
     fingerprint: str
     pipeline: Callable[[PipelineInput], Pipeline] = field(repr=False)
-    """Loads the pipeline for a kind of input."""
+    """The function that loads the pipeline for a kind of input."""
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> list[ParserOutcome]:
         """Parse all tokenised sentences in one call."""
@@ -53,7 +53,7 @@ class StanzaParser:
         return [convert_sentence(sentence) for sentence in document.sentences]
 
     def tokenize(self, sentence: str) -> list[str]:
-        """Return Stanza's words."""
+        """Return the words of a sentence, as Stanza divides it."""
         document = self.pipeline(PipelineInput.SENTENCE)(sentence)
         return [word.text for part in document.sentences for word in part.words]
 
@@ -63,7 +63,7 @@ class StanzaParser:
 
 
 def convert_sentence(sentence: "Sentence") -> ParsedSentence:
-    """Convert a sentence of a Stanza document; it may lack a tree or dependencies."""
+    """Convert a sentence of a Stanza document, with or without a tree and dependencies."""
     words = sentence.words
     tree = getattr(sentence, "constituency", None)
     has_heads = all(word.head is not None for word in words)

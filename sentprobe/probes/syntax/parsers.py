@@ -1,4 +1,4 @@
-"""The protocol and the list of parsers; a spec such as ``stanza:en?package=default_accurate`` names one."""
+"""The protocol of parsers, and the table of all parsers. A spec (``stanza:en?package=default_fast``) names a parser."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,33 +22,33 @@ class ParserError(SentprobeError):
 
 
 class Parser(Protocol):
-    """A constituency or dependency parser; an exception other than ParserError is the failure of one sentence."""
+    """A constituency or dependency parser. Any exception but ParserError means that a sentence cannot be parsed."""
 
     @property
     def fingerprint(self) -> str:
-        """Library, version and model: the parses depend on them."""
+        """The library, version and model, on which the parses depend."""
 
     @property
     def splits(self) -> bool:
         """Whether the parser splits running text into sentences."""
 
     def parse(self, sentences: Sequence[Sequence[str]]) -> Sequence[ParserOutcome]:
-        """Return a parse of each tokenised sentence, or the reason why it has none."""
+        """Return the parse of each tokenised sentence, or the reason why the sentence has none."""
 
     def tokenize(self, sentence: str) -> Sequence[str]:
-        """Return the tokens of a sentence, as the parser's models know them; empty if it has no tokenizer."""
+        """Return the tokens of a sentence, as in the parser's training data; empty if the parser has no tokenizer."""
 
     def parse_text(self, text: str) -> Sequence[ParserOutcome]:
-        """Split a running text and parse its sentences; only for parsers that split."""
+        """Split a running text and parse its sentences; only for parsers whose *splits* is true."""
 
 
 NO_PARSER = "none"
-"""Spec for no parser: sentences have tokens only."""
+"""The spec that means no parser: sentences then have tokens only."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParserKind:
-    """A kind of parser: name (also of its extra), library, and the function that loads it."""
+    """A kind of parser: its name, which is also that of its extra; its library; and the function that loads it."""
 
     name: str
     module: str
@@ -95,7 +95,7 @@ _load_lock = Lock()
 
 
 def load_parser(spec: str) -> Parser:
-    """Load the parser of *spec*, and keep the last one in memory. Raises UsageError or ParserError."""
+    """Return the parser of *spec*; the last parser stays in memory. Raises UsageError or ParserError."""
     with _load_lock:
         return _load_cached(spec)
 

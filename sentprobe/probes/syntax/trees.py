@@ -1,13 +1,13 @@
 """Penn bracket trees: parsing into flat arrays, and writing on a line.
 
-The grammar in BNF; white space between the parts is optional:
+This is the grammar in BNF; white space between the parts is optional:
 
     tree  ::= "(" label? node+ ")" | node
     node  ::= "(" label node+ ")" | "(" tag word ")"
 
-A label may have function tags and an index (``NP-SBJ-1``). The outermost bracket may be missing, without a label, or
-called ROOT, TOP or S1; a :class:`Tree` always has ``ROOT`` there. Traces (``-NONE-``) are removed, and so are nodes
-that contain nothing else.
+A label may have function tags and an index (``NP-SBJ-1``). The outermost bracket may be missing, or without a label, or
+labelled ROOT, TOP or S1; in a :class:`Tree` its label is always ``ROOT``. Traces (``-NONE-``) and nodes that contain
+only traces are removed.
 """
 
 import re
@@ -32,11 +32,11 @@ _AUXILIARIES = {
     **dict.fromkeys(("been", "done"), "VBN"),
     **dict.fromkeys(("being", "having", "doing"), "VBG"),
 }
-"""Verb tags of the words that Charniak's parsers tag AUX or AUXG."""
+"""Penn tags of the words that Charniak's parsers tag AUX or AUXG."""
 
 
 def unescape_word(word: str) -> str:
-    r"""Return *word* without the escapes of treebanks: brackets, slashes, double quotes.
+    r"""Return *word* with brackets, slashes, asterisks and double quotes in place of their escapes in treebanks.
 
     >>> unescape_word("-LRB-"), unescape_word("1\\/2"), unescape_word("``")
     ('(', '1/2', '"')
@@ -51,7 +51,7 @@ def unescape_word(word: str) -> str:
 
 
 def escape_word(word: str) -> str:
-    """Return *word* with escaped round brackets."""
+    """Return *word* with ``-LRB-`` and ``-RRB-`` in place of round brackets."""
     return word.replace("(", "-LRB-").replace(")", "-RRB-")
 
 
@@ -71,7 +71,7 @@ _FUNCTIONS = re.compile(r"\A([^-=|]+)[-=|].*", re.DOTALL)  # the tag -LRB- has n
 
 
 class TreeError(SentprobeError):
-    """A text is not exactly one Penn bracket tree; *place* is the offset of the error."""
+    """A text is not in Penn brackets, or not exactly one tree; *place* is the offset of the error."""
 
     def __init__(self, message: str, *, place: int = 0) -> None:
         super().__init__(message)
@@ -82,7 +82,7 @@ class TreeError(SentprobeError):
 class Tree:
     """A constituent tree, as arrays over its nodes in the order in which their brackets open.
 
-    Node 0 is ``ROOT``. A node that ends before the next node (its *stops* is the next node) is a tag with one word.
+    Node 0 is ``ROOT``. A node without children is a part-of-speech tag, with one word.
 
     >>> tree = read_tree("(S (NP-SBJ-1 (PRP We)) (VP (VBD slept)))")
     >>> tree.labels
@@ -92,7 +92,7 @@ class Tree:
     """
 
     labels: tuple[str, ...]
-    """The label of each node with its function tags, without an index."""
+    """The label of each node with function tags, without an index."""
     categories: tuple[str, ...]
     """The label of each node without function tags."""
     stops: tuple[int, ...]
@@ -108,7 +108,7 @@ class Tree:
 
     @property
     def has_function_tags(self) -> bool:
-        """Whether the tree has function tags, as in hand-made treebanks."""
+        """Whether any label has function tags, as in hand-annotated treebanks."""
         return self.labels != self.categories
 
     def list_functions(self, node: int) -> list[str]:
@@ -116,13 +116,13 @@ class Tree:
         return self.labels[node].split("-")[1:]
 
     def find_end(self, node: int) -> int:
-        """Return the index of the first word after *node*."""
+        """Return the index of the first word after the words of *node*."""
         stop = self.stops[node]
         return self.starts[stop] if stop < len(self.starts) else len(self.words)
 
 
 def list_children(tree: Tree, node: int) -> list[int]:
-    """Return the children of *node* in order; empty for a part-of-speech node."""
+    """Return the children of *node* in order; a part-of-speech node has none."""
     nodes, child, stop = [], node + 1, tree.stops[node]
     while child < stop:
         nodes.append(child)
@@ -131,7 +131,7 @@ def list_children(tree: Tree, node: int) -> list[int]:
 
 
 def read_tree(text: str) -> Tree:
-    """Return the only tree of *text*. Raises TreeError if there is no tree, more than one, or a syntax error."""
+    """Return the tree in *text*. Raises TreeError for a syntax error, and if there is not exactly one tree."""
     trees = parse_trees(text)
     if len(trees) != 1:
         raise TreeError(f"expected one tree, found {len(trees) or 'none'}")
@@ -139,7 +139,7 @@ def read_tree(text: str) -> Tree:
 
 
 def parse_trees(text: str) -> list[Tree]:
-    """Return the trees of *text* in order. Raises TreeError."""
+    """Return the trees in *text* in order. Raises TreeError for a syntax error."""
     labels, stops, starts, words, ends = _parse_arrays(text)
     trees, first = [], 0
     for end in ends:
@@ -158,11 +158,11 @@ def parse_trees(text: str) -> list[Tree]:
 
 
 def _parse_arrays(text: str) -> tuple[list[str], list[int], list[int], list[str], list[int]]:  # noqa: C901, PLR0912 - the inner loop
-    """Return the arrays of all trees of *text* (labels, stops, starts, words), and the end of each tree."""
+    """Return the labels, stops, starts and words of all trees in *text*, and the end of each tree."""
     labels, stops, starts, words = list[str](), list[int](), list[int](), list[str]()
     stack: list[int] = []
     ends: list[int] = []
-    emptied = -1  # how many nodes there were when something empty was last taken out
+    emptied = -1  # number of nodes when a trace or an empty node was last removed
     for number, (label, word, close, stray_text) in enumerate(_TOKEN_PATTERN.findall(text)):
         if word:
             if label == _TRACE:
@@ -204,7 +204,7 @@ def _parse_arrays(text: str) -> tuple[list[str], list[int], list[int], list[str]
 
 
 def _make_piece_error(text: str, number: int) -> TreeError:
-    """Return an error that describes the bracket or word with this *number*, from 0."""
+    """Return an error about the bracket or word with this *number* in *text*, from 0."""
     piece = next(match for count, match in enumerate(_TOKEN_PATTERN.finditer(text)) if count == number)
     shown = shorten(piece[4] or piece[0])
     if piece[4]:
@@ -219,7 +219,7 @@ def _make_piece_error(text: str, number: int) -> TreeError:
 
 
 def describe_unclosed(text: str, count: int) -> str:
-    """Return the message that *count* brackets of a tree are not closed."""
+    """Return an error message: *count* brackets of the tree in *text* are not closed."""
     brackets = "a bracket is" if count == 1 else f"{count} brackets are"
     return f"{brackets} not closed in the tree that begins {shorten(text)!r}"
 
@@ -232,7 +232,7 @@ def shorten(text: str, limit: int = 40) -> str:
 
 _strip_index = lru_cache(10_000)(partial(_INDEX.sub, ""))
 _strip_functions = lru_cache(10_000)(partial(_FUNCTIONS.sub, r"\1"))
-# Caches are limited in size: a damaged file may have any number of labels.
+# The size of the caches is limited, because a damaged file may have any number of labels.
 
 
 def _make_tree(labels: list[str], stops: list[int], starts: list[int], words: list[str]) -> Tree:
@@ -257,7 +257,7 @@ def _make_tree(labels: list[str], stops: list[int], starts: list[int], words: li
 
 
 def write_tree(tree: Tree) -> str:
-    """Return *tree* on one line, round brackets in words as ``-LRB-`` and ``-RRB-``.
+    """Return *tree* on one line in Penn brackets; round brackets in words become ``-LRB-`` and ``-RRB-``.
 
     >>> write_tree(read_tree("( (S (NP (PRP We)) (VP (VBD slept)) ) )"))
     '(ROOT (S (NP (PRP We)) (VP (VBD slept))))'
@@ -280,7 +280,7 @@ def write_tree(tree: Tree) -> str:
 
 
 def iterate_nodes(tree: Tree) -> Iterator[tuple[int, int]]:
-    """Yield each node with its depth: the number of edges between it and ROOT."""
+    """Yield each node with its depth: the number of edges between the node and ROOT."""
     open_until: list[int] = []
     for node, stop in enumerate(tree.stops):
         while open_until and open_until[-1] <= node:
@@ -291,26 +291,26 @@ def iterate_nodes(tree: Tree) -> Iterator[tuple[int, int]]:
 
 @dataclass(frozen=True, slots=True)
 class UniversalWords:
-    """The syntactic words of Universal Dependencies: tags such as ``NOUN|Number=Plur``, lemmas, multiword tokens."""
+    """The words of a sentence in Universal Dependencies: tags (``NOUN|Number=Plur``), lemmas and multiword tokens."""
 
     tags: tuple[str, ...]
     lemmas: tuple[str, ...]
     ranges: tuple[tuple[int, int, str], ...] = ()
-    """Multiword tokens: first word from 0, end, and form."""
+    """The first word (from 0), the end, and the form of each multiword token."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ParsedSentence:
-    """A sentence with its tokens (required without a tree) and, if known, its Penn tags, tree and dependencies."""
+    """A sentence with its Penn tags, tree and dependencies, as far as known. It has tokens or a tree."""
 
     tokens: tuple[str, ...] = ()
     written: tuple[str, ...] = ()
-    """The tokens as the text writes them, if the parser received other forms; empty: the same."""
+    """The tokens as the text writes them; empty if the parser received the same forms."""
     tags: tuple[str, ...] = ()
     tree: Tree | str | None = None
-    """The constituents: a tree, or a text in Penn brackets."""
+    """The constituents as a tree or as text in Penn brackets; None if unknown."""
     heads: tuple[int, ...] = ()
-    """The number of each token's head, from 1; 0 for the root. Empty without dependencies."""
+    """The number of each token's head, from 1; 0 marks the root. Empty without dependencies."""
     relations: tuple[str, ...] = ()
     """Relations of Universal Dependencies; empty if the dependencies have no labels."""
     universal: UniversalWords | None = None
@@ -324,7 +324,7 @@ class ParsedSentence:
 
 @dataclass(frozen=True, slots=True)
 class Mistake:
-    """A sentence that cannot be read: the reason, its line (from 1), and the beginning of its text."""
+    """A sentence that cannot be read: its line (from 1), the reason, and the beginning of its text."""
 
     line: int
     message: str

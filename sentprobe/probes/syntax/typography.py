@@ -1,4 +1,4 @@
-"""Typographic marks and their ASCII forms (*straight marks*), which tokenisers, parsers and our word lists expect."""
+"""Conversion of typographic marks to ASCII (*straight marks*), which tokenisers, parsers and our word lists expect."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -29,15 +29,15 @@ _REMOVED = re.compile(f"{_LINE_BREAK_HYPHEN}|[{_INVISIBLE}]")
 
 @dataclass(frozen=True, slots=True)
 class StraightText:
-    """A text in straight marks, and the original text."""
+    """A text in straight marks, with the original text and the places of its characters there."""
 
     text: str
     written: str
     starts: Sequence[int]
-    """For each character of *text*, and for its end, the offset in the original: (characters + 1,)."""
+    """The offset in *written* of each character of *text* and of its end, (characters + 1,)."""
 
     def restore_form(self, start: int, end: int) -> str:
-        """Return the original form of a part of the straight text; a part of a mark stays straight."""
+        """Return the original form of ``text[start:end]``, or this text itself if it begins or ends inside a mark."""
         if self._is_inside_mark(start) or self._is_inside_mark(end):
             return self.text[start:end]
         return _REMOVED.sub("", self.written[self.starts[start] : self.starts[end]])
@@ -47,7 +47,7 @@ class StraightText:
 
 
 def straighten(text: str) -> StraightText:
-    r"""Return *text* in straight marks.
+    r"""Return *text* in straight marks, together with the original.
 
     >>> straighten("\u201cIt\u2019s late\u201d\u2014he\u00a0said\u2026").text
     '"It\'s late"--he said...'
@@ -84,15 +84,15 @@ def straighten_word(word: str) -> str:
 
 
 _QUOTE_FORMS = ('"', "``", "''")
-"""The forms that tokenisers give to a double quote."""
+"""The forms in which tokenisers write a double quote."""
 _MAX_SKIPPED = 20
-"""Maximum number of characters between the expected place of a token and its place in the text."""
+"""Maximum number of characters between the expected and the actual place of a token in the text."""
 
 
 def restore_written_forms(straight: StraightText, sentences: Iterable[Sequence[str]]) -> Iterator[tuple[str, ...]]:
     """Yield the tokens of each sentence of the straight text in their original forms.
 
-    A token that the parser changed, so that it is not in the text, is yielded unchanged.
+    A token is unchanged if the text does not have it, because the parser changed it.
 
     >>> text = straighten("He didn\u2019t go\u2026 \u201cNo?\u201d")
     >>> list(restore_written_forms(text, [["He", "did", "n't", "go", "..."], ["``", "No", "?", "''"]]))
@@ -110,7 +110,7 @@ def restore_written_forms(straight: StraightText, sentences: Iterable[Sequence[s
 
 
 def _find_token(text: str, token: str, place: int) -> tuple[int, int]:
-    """Return start and end of *token* in *text* at or soon after *place*; an empty span if it is not there."""
+    """Return the start and end of *token* in *text*, at or soon after *place*; an empty span if it is not found."""
     while text[place : place + 1].isspace():
         place += 1
     forms = _QUOTE_FORMS if token in _QUOTE_FORMS else (token,)

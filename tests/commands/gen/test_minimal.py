@@ -22,9 +22,9 @@ BLIMP = {
     "one_prefix_method": bool,
     "two_prefix_method": bool,
     "lexically_identical": bool,
-    "pair_id": int,
+    "pairID": str,
 }
-"""The columns of nyu-mll/blimp."""
+"""The fields of BLiMP's files, but for the words of its prefix methods."""
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def test_jsonl_has_the_fields_of_blimp_and_the_annotation(gen: Any) -> None:
     for number, row in enumerate(rows):
         assert {name: type(row[name]) for name in BLIMP} == BLIMP
         assert [*row] == [*BLIMP, "critical", "annotation"]
-        assert row["pair_id"] == number % 3
+        assert row["pairID"] == str(number % 3)
         assert row["annotation"]["text"] == row["sentence_good"]
         good, bad = row["sentence_good"].split(), row["sentence_bad"].split()
         assert row["lexically_identical"] == (sorted(good) == sorted(bad))

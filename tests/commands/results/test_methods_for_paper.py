@@ -69,4 +69,4 @@ def test_other_formats_are_refused(sound: Path, command: Command, style: str) ->
 
 def test_a_folder_without_results(tmp_path: Path, command: Command) -> None:
     empty = write_run(tmp_path / "empty")
-    assert command("methods", empty) == (2, "", f"probe: {empty}: no results of probes yet\n")
+    assert command("methods", empty) == (2, "", f"probe: {empty}: no results of probes or language models yet\n")

@@ -70,8 +70,6 @@ def test_compare_tests_the_models_of_one_run_or_of_two(command: Command, run: Pa
 
 
 def test_probes_and_language_models_share_a_folder(command: Command, run: Path) -> None:
-    assert "no results of probes" in command("check", run)[2]
-    assert "no results of probes" in command("methods", run)[2]
     assert "no results of probes" in command("show", run, "--published")[2]
     assert "nothing to plot" in command("show", run, "--plot", "x.svg")[2]
     prepare_directory(run)
@@ -79,10 +77,31 @@ def test_probes_and_language_models_share_a_folder(command: Command, run: Path) 
         write_result(make_sample_result(encoder, "order", 500), run)
     shown = command("show", run)[1]
     assert shown.index("bow") < shown.index("language models")
+    assert command("check", run)[1].endswith("by 17 checks\n")
+    text = command("methods", run)[1]
+    assert text.index("we probed") < text.index("we scored minimal pairs") < text.index("@misc{sentprobe,\n")
+    assert text.count("@misc") == text.count("@article{wilson1927") == 1
     code, shown, stderr = command("compare", run)
     assert (code, "bow - random" in shown, "transitive" in shown, stderr) == (0, True, True, "")
     code, _, stderr = command("compare", run, "--against", "bow")
     assert (code, "left out: language models: run has no language model 'bow'" in stderr) == (0, True)
+
+
+def test_check_and_methods_describe_language_models(command: Command, run: Path) -> None:
+    code, shown, stderr = command("check", run)
+    assert (code, stderr) == (1, "")
+    assert "severe: unigram: language models; python:shown_lm:score\n  On 2 of 2 paradigms, the model is not" in shown
+    assert "    double_modal: 0.0, unigram 100.0, chance 50.0; difference -100.0" in shown
+    assert shown.endswith("by 6 checks\n")
+    assert {finding["check"] for finding in json.loads(command("check", run, "-f", "json")[1])} >= {"unigram", "few"}
+    code, shown, stderr = command("methods", run, "-f", "markdown")
+    assert (code, stderr) == (0, "")
+    assert "transitive and double\\_modal" in shown
+    assert "20 pairs of each paradigm, sampled by sentprobe from everyday words with seed 0. " in shown
+    assert "\\<b>flip" in shown
+    command("lm", MODELS[0], *PAIRS, "--score", "token", "--out", run)
+    assert "table 2 (40 pairs, token): python:shown_lm:score" in command("check", run)[1]
+    assert command("methods", run, "-f", "latex")[1].count("we scored minimal pairs") == 2
 
 
 def test_the_same_command_scores_no_sentence_again(command: Command, run: Path) -> None:

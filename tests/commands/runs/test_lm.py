@@ -125,6 +125,20 @@ def test_accuracies_are_those_of_lm_evaluation_harness(
     assert actual == pytest.approx(expected)
 
 
+def test_known_words_leaves_pairs_out(command: Command, pairs: Path) -> None:
+    words = "\n".join(f"-1 {word}" for word in ("the", "men", "man", "sleep", "sleeps", "."))
+    Path("m.arpa").write_text(f"\\data\\\nngram 1=6\n\n\\1-grams:\n{words}\n\n\\end\\\n")
+    options = ("lm", "ngram:m.arpa", "python:lm_scores:score", "--pairs", pairs)
+    assert "m.arpa lacks the word 'who', and has no entry <unk>; see --known-words" in command(*options)[2]
+    code, shown, err = command(*options, "--known-words", "-f", "json")
+    assert (code, "left out: 1 of 3 pairs" in err) == (0, True)
+    assert {record["paradigm"] for record in json.loads(shown)} == {"sva"}
+    Path("m.arpa").write_text(Path("m.arpa").read_text().replace("-1 the", "-1 <unk>"))
+    assert "ngram:m.arpa does not know words of 3 pairs, such as '?'." in command(*options)[1]
+    code, shown, err = command(*options, "--known-words")
+    assert (code, shown, "--known-words: every pair has words that a model does not" in err) == (2, "", True)
+
+
 def test_accuracy_by_attractors(command: Command, pairs: Path) -> None:
     assert pairs.is_file()
     options = (

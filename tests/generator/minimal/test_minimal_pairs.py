@@ -20,6 +20,7 @@ from sentprobe.generator.minimal.changes import (
     describe_word_overlap,
     find_places,
 )
+from sentprobe.generator.minimal.minimal_files import make_field_writer
 from sentprobe.generator.minimal.minimal_pairs import MinimalPair, MinimalPairSpace
 from sentprobe.generator.minimal.paradigms import PrefixMethod, load_paradigms
 from sentprobe.generator.sentences.parse import ParseError, parse
@@ -141,6 +142,50 @@ def test_the_sentences_differ_in_what_the_paradigm_says(drawn: tuple[MinimalPair
         assert 1 <= size <= 3
         assert any(longer[:at] + longer[at + size :] == shorter for at in range(len(shorter) + 1))
     assert row.prefix is not PrefixMethod.ONE or effect == SAME_LENGTH
+
+
+@given(draw_pairs())
+def test_prefix_methods_apply_to_the_pairs(drawn: tuple[MinimalPairSpace, int, MinimalPair]) -> None:
+    space, _, pair = drawn
+    fields = json.loads(make_field_writer(space)(pair, 0))
+    good, bad, at = pair.good.split(), pair.bad.split(), pair.critical - 1
+    if fields["one_prefix_method"]:
+        assert good[:at] == bad[:at] != []
+        assert good[at] != bad[at]
+    if fields["two_prefix_method"]:  # a later word, each after another prefix, since the words at the change differ
+        later = {*good[at + 1 :]} & {*bad[at + 1 :]}
+        tested = {"npi_licensing": {"ever", "any"}, "subject_verb_agreement": list_finite_verbs(pair.good)}
+        assert later & tested.get(space.paradigm.term, later)
+
+
+def list_finite_verbs(text: str) -> set[str]:
+    """The finite verbs of a sentence or, in a question, the words after its finite verb."""
+    tokens = annotate_text(text, english()).tokens
+    verbs = {token.form for token in tokens if "VerbForm=Fin" in token.feats}
+    return {token.form for token in tokens[1:]} if tokens[0].form in verbs else verbs
+
+
+BLIMP_METHODS = {
+    **dict.fromkeys((
+        "regular_plural_subject_verb_agreement_1", "irregular_plural_subject_verb_agreement_1",
+        "distractor_agreement_relative_clause", "determiner_noun_agreement_1", "determiner_noun_agreement_irregular_1",
+        "irregular_past_participle_verbs", "anaphor_gender_agreement", "principle_A_c_command", "npi_present_1",
+    ), PrefixMethod.ONE),
+    **dict.fromkeys((
+        "regular_plural_subject_verb_agreement_2", "irregular_plural_subject_verb_agreement_2",
+        "determiner_noun_agreement_2", "transitive", "sentential_negation_npi_licensor_present",
+        "sentential_negation_npi_scope", "matrix_question_npi_licensor_present",
+    ), PrefixMethod.TWO),
+    **dict.fromkeys(("intransitive", "passive_1"), PrefixMethod.NONE),
+}  # fmt: skip
+"""The prefix methods of paradigms in BLiMP's generator (github.com/alexwarstadt/data_generation)."""
+
+
+def test_paradigms_of_blimp_have_its_prefix_method_and_field() -> None:
+    assert {uid: PARADIGMS[uid].prefix for uid in BLIMP_METHODS} == BLIMP_METHODS
+    fields = {(row.term, row.field) for row in PARADIGMS.values()}
+    assert fields >= {("npi_licensing", "semantics"), ("binding", "syntax_semantics"), ("s-selection", "syntax")}
+    assert {row.field for row in PARADIGMS.values()} <= {"morphology", "syntax", "syntax_semantics", "semantics"}
 
 
 @pytest.mark.parametrize(("vocabulary", "uid"), CASES[::3])

@@ -10,7 +10,7 @@ import numpy as np
 
 from sentprobe.generator.events.event import Number
 from sentprobe.probes.dataset import ProbeDataset, Split
-from sentprobe.probes.syntax.rows import Row
+from sentprobe.probes.syntax.table_rows import Row
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from sentprobe.probes.natural.table_agreement import AgreementCounts
-from sentprobe.probes.syntax.rows import Row
+from sentprobe.probes.syntax.table_rows import Row
 
 TENSES = {"VBP": "PRES", "VBZ": "PRES", "VBD": "PAST"}
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator
 
-from sentprobe.probes.syntax.tree_texts import read_trees, split_trees
+from sentprobe.probes.syntax.tree_files import read_trees, split_trees
 from sentprobe.probes.syntax.trees import Mistake, Tree
 
 

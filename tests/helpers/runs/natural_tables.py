@@ -27,8 +27,8 @@ from sentprobe.probes.corpus.table import (
 from sentprobe.probes.dataset import ProbeDataset, TooFewError
 from sentprobe.probes.natural.datasets import NaturalRecipe, build_datasets
 from sentprobe.probes.natural.natural_task import NaturalTask
-from sentprobe.probes.syntax.row_columns import make_record_batch
-from sentprobe.probes.syntax.rows import Row, build_row
+from sentprobe.probes.syntax.table_columns import make_record_batch
+from sentprobe.probes.syntax.table_rows import Row, build_row
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence
 
 _ONSETS = ("b", "br", "d", "dr", "f", "g", "gr", "k", "kl", "l", "m", "n", "p", "pl", "r", "s", "t")

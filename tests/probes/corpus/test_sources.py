@@ -44,7 +44,7 @@ from sentprobe.probes.corpus.text_formats import (
     split_blocks,
     split_paragraphs,
 )
-from sentprobe.probes.syntax.tree_texts import FilePiece
+from sentprobe.probes.syntax.tree_files import FilePiece
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence
 
 

@@ -290,7 +290,7 @@ def test_unwritable_texts(tmp_path: Path) -> None:
             write_dataset(data, tmp_path / "x", format=name)
         assert message in str(caught.value)
     for name in ("directory", "jsonl", "published"):
-        with pytest.raises(DatasetError, match="no valid Unicode"):
+        with pytest.raises(DatasetError, match="not valid Unicode"):
             write_dataset(make(word="\ud800"), tmp_path / "x", format=name)
     assert not [*tmp_path.iterdir()]
 

@@ -109,7 +109,7 @@ def test_a_file_for_each_split(tmp_path: Path) -> None:
     assert data.card.notes == (make_note("polarity", "'idx'"),)
     assert [part.columns["idx"] for part in data.splits.values()] == [("", ""), ("",), ("0",)]
     (folder / "dev.csv").write_text("text,label\nit ran,1\n")
-    with pytest.raises(DatasetError, match=r"polarity: dev\.csv and valid\.tsv are of one split"):
+    with pytest.raises(DatasetError, match=r"polarity: dev\.csv and valid\.tsv are both of the validation split"):
         read_dataset(folder)
 
 

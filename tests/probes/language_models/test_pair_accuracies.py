@@ -18,7 +18,7 @@ from sentprobe.probes.language_models.pair_accuracies import (
     check_column,
     score_pairs,
 )
-from sentprobe.probes.language_models.scorers import FunctionModel, ScoreKind, TokenScores
+from sentprobe.probes.language_models.scorers import FunctionModel, ScoreKind, ScoringMethod, TokenScores
 from sentprobe.probes.language_models.sentence_pairs import SentencePair
 from sentprobe.probes.statistics import accuracy_interval, compare_items
 from sentprobe.progress import Reporter, SilentReporter
@@ -67,6 +67,16 @@ def test_accuracies_count_ties_half(columns: list[tuple[float, ...]]) -> None:
 
 
 @given(COLUMNS)
+def test_baselines_are_chance_or_word_frequencies(columns: list[tuple[float, ...]]) -> None:
+    results = make_results(columns)
+    records = {(record["model"], record["paradigm"]): record for record in results.to_accuracy_records()}
+    for comparison in results.baseline_comparisons:
+        record = records[comparison.matched[0][0], comparison.value]
+        assert comparison.accuracies == pytest.approx((record["accuracy"], max(0.5, record["unigram"])))
+        assert comparison.paired.difference == pytest.approx(record["accuracy"] - max(0.5, record["unigram"]))
+
+
+@given(COLUMNS)
 def test_comparisons_are_paired_tests_on_each_paradigm(columns: list[tuple[float, ...]]) -> None:
     results = make_results(columns)
     for comparison in results.comparisons:
@@ -87,8 +97,8 @@ def test_comparisons_are_paired_tests_on_each_paradigm(columns: list[tuple[float
 
 def test_repeated_pairs_are_one_unit() -> None:
     pairs = [SentencePair("a b", "b c", "p")] * 50 + [SentencePair(f"x {i}", "y", "p") for i in range(50)]
-    good = [1.0] * 50 + [float(i % 2) for i in range(50)]
-    (record,) = PairResults(pairs, ScoreKind.SENTENCE, [PairScores("m", good, [0.5] * 100, ())]).to_records()
+    good = (1.0,) * 50 + tuple(float(i % 2) for i in range(50))
+    (record,) = PairResults(pairs, ScoreKind.SENTENCE, [PairScores("m", good, (0.5,) * 100)]).to_records()
     assert record["accuracy"] == 0.75
     assert record["accuracy_high"] - record["accuracy_low"] > 0.4
 
@@ -128,13 +138,13 @@ def test_functions_return_a_number_for_a_sentence_or_for_each_word() -> None:
 
     results = measure(count)
     assert requests == [["the men sleep .", "the men sleeps .", "a b"]]
-    assert (results.scores[0].good, results.scores[0].bad) == ([-15, -3], [-16, -3])
+    assert (results.scores[0].good, results.scores[0].bad) == ((-15, -3), (-16, -3))
     row, _ = csv.DictReader(io.StringIO(results.format_scores()))
     texts = {"sentence_good": "the men sleep .", "sentence_bad": "the men sleeps ."}
     names = {"model": "f", "paradigm": "p", "pair_id": "", "score": "sentence"}
     assert row == {**names, "good": "-15.0", "bad": "-16.0", **texts}
     assert "In 1 pair, both sentences are the same." in next(results.build_tables(intervals=False))[2]
-    assert measure(lambda texts: torch.tensor([-1.0] * len(texts))).scores[0].good == [-1, -1]
+    assert measure(lambda texts: torch.tensor([-1.0] * len(texts))).scores[0].good == (-1, -1)
 
     def count_letters(texts: list[str]) -> list[list[float]]:
         return [[-float(len(word)) for word in text.split()] for text in texts]
@@ -169,7 +179,10 @@ class WordlessModel:
     """Scores no token of any text."""
 
     name = "wordless"
-    notes = ()
+    method = ScoringMethod.FUNCTION
+
+    def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
+        return [[] for _ in texts]
 
     def score(self, texts: Sequence[str], reporter: Reporter, _: object = None) -> list[TokenScores]:
         reporter.advance(len(texts))
@@ -185,7 +198,8 @@ def test_another_field_has_a_figure_for_each_value() -> None:
     values = ["0", "2", "", "10", "2", "0"]
     pairs = [SentencePair(f"good {i}", "bad", "p", "q", columns={"n": v} if v else {}) for i, v in enumerate(values)]
     scores = [
-        PairScores(name, [1.0] * 6, [2.0 - 2 * (i % 2 == side) for i in range(6)], ()) for side, name in enumerate("xy")
+        PairScores(name, (1.0,) * 6, tuple(2.0 - 2 * (i % 2 == side) for i in range(6)))
+        for side, name in enumerate("xy")
     ]
     records = PairResults(pairs, ScoreKind.SENTENCE, scores, "n").to_records()
     figures = [(r["n"], r["pairs"], r["accuracy"]) for r in records if r["model"] == "x"]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sentprobe.errors import ResultsError, UsageError
 from sentprobe.probes.language_models import pair_results as pr
 from sentprobe.probes.language_models.pair_accuracies import PairScores
-from sentprobe.probes.language_models.scorers import ScoreKind
+from sentprobe.probes.language_models.scorers import ScoreKind, ScoringMethod
 from sentprobe.probes.language_models.sentence_pairs import SentencePair
 from sentprobe.probes.results.result import Provenance
 from sentprobe.progress import SilentReporter
@@ -23,16 +23,16 @@ PAIR = SentencePair("the men sleep .", "the men sleeps .", "sva", "agr", "1", {"
 ARPA = "\\data\\\nngram 1=4\n\n\\1-grams:\n-1 <s>\n-1 </s>\n-1 <unk>\n{} sleep\n\n\\end\\\n"
 
 
-@given(st.lists(st.tuples(NUMBERS, NUMBERS), min_size=1, max_size=6), TEXTS, st.sampled_from(ScoreKind))
-def test_a_result_is_read_as_written(columns: list[tuple[float, float]], name: str, kind: ScoreKind) -> None:
-    good, bad = zip(*columns, strict=True)
+@given(st.lists(st.tuples(NUMBERS, NUMBERS, TEXTS), min_size=1, max_size=6), TEXTS, st.sampled_from(ScoreKind))
+def test_a_result_is_read_as_written(columns: list[tuple[float, float, str]], name: str, kind: ScoreKind) -> None:
+    good, bad, texts = zip(*columns, strict=True)
+    unknown = tuple(" ".join(text.split()) for text in texts)
     provenance = Provenance(name, {"python": "3"}, "cpu")
     result = pr.LanguageModelResult(
-        spec=name, fingerprint="", pairs="0", kind=kind, model=name, good=good, bad=bad, notes=(name,),
-        provenance=provenance,
+        spec=name, fingerprint="", pairs="0", kind=kind, model=name, good=good, bad=bad,
+        unknown=unknown if any(unknown) else (), method=ScoringMethod.NGRAM, source=name, provenance=provenance,
     )  # fmt: skip
     assert pr.parse_lm_result(pr.format_lm_result(result), source="x") == result
-    assert result.scores == PairScores(name, good, bad, (name,))
 
 
 @given(st.lists(st.builds(SentencePair, TEXTS, TEXTS, TEXTS, TEXTS, TEXTS, st.dictionaries(TEXTS, TEXTS)), max_size=4))
@@ -40,7 +40,7 @@ def test_pairs_are_read_as_written(pairs: list[SentencePair]) -> None:
     parsed = pr.parse_pairs(pr.format_pairs(pairs))
     assert parsed == pairs
     for before, after in zip(pairs, parsed, strict=True):
-        fields = {"sentence_good", "sentence_bad", "UID", "linguistics_term", "pair_id"}
+        fields = {"sentence_good", "sentence_bad", "UID", "linguistics_term", "pairID"}
         assert {k: v for k, v in before.columns.items() if k not in fields}.items() <= after.columns.items()
     assert pr.format_pairs(parsed) == pr.format_pairs(pairs)
 
@@ -49,7 +49,8 @@ def test_pairs_are_read_as_written(pairs: list[SentencePair]) -> None:
     ("field", "value"),
     [
         ("format", "sentprobe-lm 0"), ("good", ""), ("good", "x"), ("bad", "nan"), ("bad", "1.0 2.0"), ("kind", "x"),
-        ("model", 3), ("provenance", {}), ("notes", [1]), ("more", 1),
+        ("model", 3), ("provenance", {}), ("unknown", "a\nb"), ("unknown", 1), ("method", "x"), ("source", 1),
+        ("more", 1),
     ],
 )  # fmt: skip
 def test_a_damaged_result_is_refused(tmp_path: Path, field: str, value: object) -> None:
@@ -68,7 +69,7 @@ def write_arpa(folder: Path, score: int = -2) -> Path:
 
 def measure(folder: Path, spec: Spec) -> tuple[PairScores, Path, list[str]]:
     """Return scores, their file, and the specs of reused scores."""
-    results = pr.PairFolder(folder / "run", [PAIR], command="probe lm")
+    results = pr.PairFolder(folder / "run", [PAIR], command="probe lm", source="by hand")
     scores = results.measure(spec, ScoreKind.SENTENCE, SilentReporter())
     (path,) = (folder / "run" / "lm").glob("*.json")
     return scores, path, results.reused

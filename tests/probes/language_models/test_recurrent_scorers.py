@@ -44,14 +44,13 @@ def test_each_word_is_scored_after_those_before_it(kind: str, tmp_path: Path) ->
         assert [text[start:end] for start, end in scores.spans] == [*text.split(), ""]
 
 
-def test_batches_do_not_change_scores_and_unknown_words_are_noted(tmp_path: Path) -> None:
+def test_batches_do_not_change_scores_and_unknown_words_are_found(tmp_path: Path) -> None:
     write_model(tmp_path / "m")
     alone, together = score(tmp_path / "m", "?batch=1"), score(tmp_path / "m")
     for one, several in zip(alone, together, strict=True):
         assert one.log_probabilities == pytest.approx(several.log_probabilities, abs=1e-5)
     model = load_scorer(f"trained:{tmp_path / 'm'}?name=x")
-    model.score(TEXTS, SilentReporter())
-    assert model.notes == ("x lacks 4 words, such as '.'.",)
+    assert model.find_unknown(["the man slept ."]) == [["slept", "."]]
 
 
 def test_other_folders_are_no_language_models(tmp_path: Path) -> None:

@@ -96,8 +96,11 @@ def write_lines(path: Path, *records: object) -> Path:
     return path
 
 
+HUB = {name: value for name, value in BLIMP.items() if name != "pairID"}
+
+
 def test_files_of_blimp_and_own_files(tmp_path: Path) -> None:
-    write_lines(tmp_path / "b.jsonl", {"sentence_good": "a b", "sentence_bad": "b a"}, {**BLIMP, "pair_id": 7})
+    write_lines(tmp_path / "b.jsonl", {"sentence_good": "a b", "sentence_bad": "b a"}, {**HUB, "pair_id": 7})
     write_lines(tmp_path / "a.jsonl", BLIMP)
     (tmp_path / "README.md").write_text("none")
     first, second, third = read_pairs([tmp_path])

@@ -10,7 +10,13 @@ from model_files import tiny_model
 
 from sentprobe.errors import SentprobeError
 from sentprobe.probes.language_models import scorers
-from sentprobe.probes.language_models.scorers import ScoreKind, TokenScores, load_language_model, parse_models
+from sentprobe.probes.language_models.scorers import (
+    ScoreKind,
+    ScoringMethod,
+    TokenScores,
+    load_language_model,
+    parse_models,
+)
 from sentprobe.progress import SilentReporter
 
 TEXTS = ["the men sleep .", "the man", "who did the man not dance ?", "who sleeps?", "x", "the men that danced  sleep."]
@@ -50,12 +56,22 @@ def test_the_correction_within_words_matters_only_for_words_of_several_tokens(fo
 
 @settings(max_examples=10)
 @given(st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=7).map(" ".join), min_size=1, max_size=6))
-def test_batches_and_padding_do_not_change_scores(folders: dict[str, Path], texts: list[str]) -> None:
+def test_batches_padding_and_shared_contexts_do_not_change_scores(folders: dict[str, Path], texts: list[str]) -> None:
     for folder in folders.values():
         alone, together = (score(f"hf:{folder}?batch={batch}", texts) for batch in (1, 5))
         for one, other in zip(alone, together, strict=True):
-            assert one.log_probabilities == pytest.approx(other.log_probabilities, abs=1e-4)
+            assert one.log_probabilities == pytest.approx(other.log_probabilities, abs=1e-5)
             assert one.spans == other.spans
+
+
+def test_methods_and_unknown_words(folders: dict[str, Path]) -> None:
+    bert, gpt2 = (load_scorer(f"hf:{folders[name]}") for name in ("bert", "gpt2"))
+    assert bert.find_unknown(["the men", "x the ?! men"]) == [[], ["x", "!"]]
+    assert gpt2.find_unknown(["x the"]) == [[]]
+    assert (bert.method, gpt2.method) == (ScoringMethod.MASKED, ScoringMethod.CAUSAL)
+    options = {"bert": "within_word=no", "gpt2": "bos=no"}
+    methods = [load_scorer(f"hf:{folders[name]}?{option}").method for name, option in options.items()]
+    assert methods == [ScoringMethod.MASKED_ALONE, ScoringMethod.CAUSAL_WITHOUT_START]
 
 
 def test_only_tokens_of_the_regions_are_scored_where_each_costs_a_pass(folders: dict[str, Path]) -> None:

@@ -22,7 +22,7 @@ from sentprobe.probes.natural.datasets import NaturalRecipe, find_tasks
 from sentprobe.probes.runs.request import built_suites
 from sentprobe.probes.runs.request.built_suites import ItemCounts, make_natural
 from sentprobe.probes.suites import find_known_task, rename_as_published
-from sentprobe.probes.syntax.rows import Row
+from sentprobe.probes.syntax.table_rows import Row
 from sentprobe.progress import SilentReporter
 
 LANGUAGES = ("de", "fr", "it")

@@ -19,7 +19,7 @@ from sentprobe.probes.natural.datasets import TASKS, NaturalRecipe, build_datase
 from sentprobe.probes.natural.natural_task import TaskGroup
 from sentprobe.probes.natural.selection import FrequencyBand, NaturalSettings, parse_band
 from sentprobe.probes.natural.target_words import FULL_CORPUS, compute_target_band
-from sentprobe.probes.syntax.rows import build_row
+from sentprobe.probes.syntax.table_rows import build_row
 from sentprobe.probes.syntax.trees import ParsedSentence
 
 ADI = ("AdiContent", "AdiContent-permuted", "AdiContent-random")

@@ -17,7 +17,7 @@ from trees_of_lines import read_line_trees
 from unlabelled_clauses import find_unlabelled_main_clause
 
 from sentprobe.probes.syntax.dependencies import DependencyError, find_main_clause_from_dependencies
-from sentprobe.probes.syntax.rows import Row, build_row
+from sentprobe.probes.syntax.table_rows import Row, build_row
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence
 
 # Each token as form/tag/head/relation; then verb, subject, its number, object, its number

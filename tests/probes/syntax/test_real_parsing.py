@@ -22,7 +22,7 @@ from sentprobe.probes.formats.registry import read_datasets
 from sentprobe.probes.natural.table_agreement import open_pairs
 from sentprobe.probes.results.result import Condition
 from sentprobe.probes.results.store import read_results
-from sentprobe.probes.syntax.rows import Row
+from sentprobe.probes.syntax.table_rows import Row
 
 pytestmark = [pytest.mark.slow, needs_shared, skip_unless_installed("bllip")]
 

@@ -14,7 +14,7 @@ from thoroughness import examples
 from tree_strategies import layouts, nltk_trees, words
 from trees_of_lines import read_line_trees
 
-from sentprobe.probes.syntax.tree_texts import FilePiece, split_trees
+from sentprobe.probes.syntax.tree_files import FilePiece, split_trees
 from sentprobe.probes.syntax.trees import (
     Mistake,
     Tree,

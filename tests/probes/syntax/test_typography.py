@@ -28,7 +28,7 @@ from sentprobe.probes.corpus.analysis_settings import AnalysisRecipe, load_split
 from sentprobe.probes.corpus.text_formats import RecordFields, TextUnit
 from sentprobe.probes.syntax import parsers
 from sentprobe.probes.syntax.parsers import ParserOutcome
-from sentprobe.probes.syntax.rows import build_row
+from sentprobe.probes.syntax.table_rows import build_row
 from sentprobe.probes.syntax.trees import ParsedSentence, unescape_word
 from sentprobe.probes.syntax.typography import restore_written_forms, straighten, straighten_word
 

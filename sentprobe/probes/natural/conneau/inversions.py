@@ -1,4 +1,4 @@
-"""CoordInv and BShift of Conneau et al. 2018, section 2: two clauses or two neighbouring tokens, inverted or not."""
+"""Tasks CoordInv and BShift of Conneau et al. 2018, section 2: two clauses or two neighbouring tokens are exchanged."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,14 +15,14 @@ _FULL_STOPS = (".", "。", "।", "۔", "։", "።")
 ANSWER_SQL = (
     f"CASE WHEN {selection.LENGTHS_SQL} AND {pairing.NO_QUOTES_SQL} AND tokens[-1] IN {_FULL_STOPS} THEN clauses END"
 )
-"""The clauses of a sentence of allowed length that has no double quotes and ends in a full stop, as published."""
+"""SQL for the two clauses of a sentence; NULL if its length is out of range, it has double quotes, or no full stop."""
 
 _COLUMNS = "text, tags, clauses.first_start, clauses.first_end, clauses.second_start, clauses.second_end, clause_words"
 _NAME_TAGS = frozenset(("NNP", "NNPS"))
 
 
 class LongerClause(IntEnum):
-    """The clause of the original that has more tokens."""
+    """Which of the two clauses has more tokens."""
 
     FIRST = 0
     SECOND = 1
@@ -31,7 +31,7 @@ class LongerClause(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class CoordinatedSentence:
-    """A sentence in five parts; the clauses begin in lower case, unless with a name or *I*."""
+    """A sentence of two coordinated clauses, in five parts; a clause keeps its capital letter only in a name or *I*."""
 
     before: tuple[str, ...]
     first: tuple[str, ...]
@@ -41,17 +41,18 @@ class CoordinatedSentence:
 
     @property
     def longer(self) -> LongerClause:
-        """The clause that has more tokens."""
+        """Which of the two clauses has more tokens."""
         if len(self.first) == len(self.second):
             return LongerClause.NEITHER
         return LongerClause.FIRST if len(self.first) > len(self.second) else LongerClause.SECOND
 
 
 def select_coordination_inversion(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of CoordInv: the two top clauses in their order (O) or inverted (I). Raises TooFewError.
+    """Return the items of CoordInv: the two top clauses are in their order (O) or inverted (I). Raises TooFewError.
 
-    Each split has as many originals as inverted sentences with a longer first clause, with a longer second clause, and
-    with equal clauses. The three are equally frequent unless the corpus has too few equal clauses.
+    In each split, half of the sentences with a longer first clause are inverted. So are half of those with a longer
+    second clause, and half of those with clauses of equal length. The three kinds are equally frequent, unless the
+    corpus has too few clauses of equal length.
     """
     pairs = _group_by_length(request)
     counts = {f"{longer.name.lower()} clause longer": len(pairs[longer]) for longer in LongerClause}
@@ -108,10 +109,11 @@ def _group_by_length(request: selection.SelectionRequest) -> dict[LongerClause, 
 def divide_sentence(
     text: str, tags: Sequence[str], spans: Sequence[int], words: Sequence[str] | None = None
 ) -> CoordinatedSentence | None:
-    """Return the five parts of a sentence, by the spans of its clauses; *words*: their first words, if known.
+    """Return the five parts of a sentence by the spans of its clauses, whose first words are *words* if known.
 
-    None if words stand before the first clause or after the second, if a clause has a double quote (its partner may be
-    in the other clause), or if the second clause begins with a capital letter without being a name or *I*.
+    Return None if words stand before the first or after the second clause. Also return None if a clause has a double
+    quote (its partner may be in the other clause), or if the second clause begins with a capital letter that is neither
+    that of a name nor of *I*.
     """
     tokens = text.split(" ")
     start, end, second_start, second_end = spans
@@ -121,7 +123,7 @@ def divide_sentence(
         return None
     recased = list(tokens)
     recased[start], second_word = words or [_decapitalize(tokens[n], tags[n]) for n in (start, second_start)]
-    # A capital after the conjunction would be seen in the original order only.
+    # A capital letter after the conjunction would reveal the original order.
     if second_word != tokens[second_start]:
         return None
     return CoordinatedSentence(
@@ -134,7 +136,7 @@ def divide_sentence(
 
 
 def render_sentence(parts: CoordinatedSentence, *, inverted: bool) -> str:
-    """Return the sentence; *inverted*: with the second clause first.
+    """Return the text of the sentence; with *inverted*, its second clause comes first.
 
     >>> parts = CoordinatedSentence((), ("he", "left"), (",", "and"), ("I", "stayed"), (".",))
     >>> render_sentence(parts, inverted=False), render_sentence(parts, inverted=True)
@@ -170,7 +172,7 @@ COORDINV = NaturalTask(
 
 
 def select_bigram_shift(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of BShift: two neighbours swapped (I) or not (O), but not the first token, nor punctuation."""
+    """Return the items of BShift: two neighbouring words after the first token are swapped (I) or not (O)."""
     return pairing.select_changed_sentences(
         request,
         "SELECT digest, 0 AS label, 0 AS form FROM sentences "
@@ -192,7 +194,7 @@ def _swap_neighbours(text: str, rng: Random) -> str | None:
 
 def _can_swap(tokens: Sequence[str], place: int) -> bool:
     left, right = tokens[place : place + 2]
-    # French l' is written before some words only, and -t-il after a verb.
+    # The spelling would reveal the order: French l' stands only before some words, and -t-il after a verb.
     is_bound = any(token.endswith(("'", "’")) or token.startswith("-") for token in (left, right))
     return pairing.is_word(left) and pairing.is_word(right) and left.casefold() != right.casefold() and not is_bound
 

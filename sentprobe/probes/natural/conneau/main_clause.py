@@ -1,4 +1,4 @@
-"""Tense, SubjNum and ObjNum of Conneau et al. 2018, section 2: the verb and the nouns of the main clause."""
+"""Tasks Tense, SubjNum and ObjNum of Conneau et al. 2018, section 2: the verb and the nouns of the main clause."""
 
 from functools import partial
 
@@ -15,7 +15,7 @@ TENSE_SQL = (
     "WHEN verb_tag LIKE '%|Mood=%' AND verb_tag || '|' NOT LIKE '%|Mood=Ind|%' THEN NULL "
     f"WHEN verb_tag || '|' LIKE '%|Tense=Pres|%' THEN '{PRESENT}' WHEN {_PASTS} THEN '{PAST}' END"
 )
-"""Tense by the main verb's tag; NULL for other tags and for moods other than the indicative."""
+"""SQL for the tense in the main verb's tag; NULL if the tag shows none, or a mood other than the indicative."""
 
 TENSE_ANSWER_SQL = f"CASE WHEN {LENGTHS_SQL} AND {build_askable_sql('verb')} THEN {TENSE_SQL} END"
 
@@ -31,7 +31,7 @@ _REDUNDANCY = Redundancy(
 
 
 def select_tense(request: SelectionRequest) -> Selection:
-    """Return the items of Tense: the main clause's finite verb is VBP or VBZ (PRES), or VBD (PAST)."""
+    """Return the items of Tense: the finite verb of the main clause is in the present (PRES) or the past (PAST)."""
     return select_target_words(request, "verb", answer=TENSE_ANSWER_SQL, labels=(PRESENT, PAST), redundancy=_REDUNDANCY)
 
 
@@ -51,11 +51,7 @@ TENSE = NaturalTask(
 )
 
 NUMBER_TAGS = ("NN", "NNS")
-
-
-def select_noun_number(request: SelectionRequest, role: str, *, redundancy: Redundancy) -> Selection:
-    """Return items: the subject's or object's head is NN or NNS, has the phrase's number, and is in the band."""
-    return select_target_words(request, role, answer=_build_answer_sql(role), labels=NUMBER_TAGS, redundancy=redundancy)
+"""Classes of SubjNum and ObjNum: the head of the subject or object is singular (NN) or plural (NNS)."""
 
 
 def _build_answer_sql(role: str) -> str:
@@ -68,16 +64,17 @@ def _build_answer_sql(role: str) -> str:
 def _make_task(name: str, published: str, role: str, *, commonest: float) -> NaturalTask:
     tags = {"NN": ("NN", "NOUN|Number=Sing"), "NNS": ("NNS", "NOUN|Number=Plur")}
     redundancy = Redundancy(feature="number of its nouns", tags=tags, published=commonest)
+    answer = _build_answer_sql(role)
     return NaturalTask(
         name=name,
         published=published,
         question_text=f"is the {role} of the main clause of s singular or plural?",
         classes=", ".join(NUMBER_TAGS),
-        select_items=partial(select_noun_number, role=role, redundancy=redundancy),
+        select_items=partial(select_target_words, role=role, answer=answer, labels=NUMBER_TAGS, redundancy=redundancy),
         need=TableNeed.CLAUSE,
         feature=(role, "Number"),
         labels={role: ParseLabel(f"{role}_index", classes=False), f"{role} number": ParseLabel(f"{role}_number")},
-        answer=ParseLabel(_build_answer_sql(role)),
+        answer=ParseLabel(answer),
         redundancy=redundancy,
         may_answer=give_reason("other words agree with the number of the noun; beat this figure", *BAG_AND_ORDER)
         | give_reason(CORRELATED_IN_TEXT, Cue.LENGTH),

@@ -1,7 +1,7 @@
-"""SOMO of Conneau et al. 2018, section 2: a noun or verb replaced by a less fitting one.
+"""Task SOMO of Conneau et al. 2018, section 2: a noun or verb is replaced by a word that fits less well.
 
-Both words have the same most frequent tag, a corpus frequency in the band, and bigrams, with the word before and with
-the word after, whose frequencies differ by at most a factor of two.
+The replaced word and the replacement have the same most frequent tag, and corpus frequencies in the same band. Their
+bigrams with the word before have frequencies that differ by at most a factor of two; so have those with the word after.
 """
 
 import math
@@ -22,19 +22,17 @@ ODD_BAND = selection.FrequencyBand(40, 400)
 LABELS = ("O", "C")
 """Original and changed, as in the published data."""
 TAGS = ("NN", "NNS", "VB", "VBD", "VBG", "VBN", "VBP", "VBZ")
-"""Nouns and verbs; no names."""
+"""Penn tags of nouns, without names, and of verbs."""
 MAX_FREQUENCY_RATIO = 2.0
-"""Largest ratio of the frequencies of two bigrams."""
+"""Maximum ratio of the frequencies of two bigrams."""
 _OVERSAMPLE = 1.5
-"""Sentences that are tried at first, per sentence needed."""
-
-
+"""Number of sentences that are first tried for each sentence needed."""
 Replacement = tuple[ChangedPair, int]
-"""A pair of sentences, and the frequency rank of the replacement."""
+"""A pair of sentences, and the frequency rank of the word that replaces another."""
 
 
 def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of SOMO, half changed (C), each replacement in one split. Raises TooFewError."""
+    """Return the items of SOMO; half are changed (C), and splits share no replacement. Raises TooFewError."""
     band = request.settings.odd_band or ODD_BAND.scale(request.corpus.token_count)
     replacements = _find_replacements(request, band)
     requested = selection.compute_class_share(request.size, classes=2)
@@ -68,7 +66,7 @@ def select_odd_man_out(request: selection.SelectionRequest) -> selection.Selecti
 
 
 def _find_replacements(request: selection.SelectionRequest, band: selection.FrequencyBand) -> list[Replacement]:
-    """Return enough replacements to fill all splits, or all of the corpus."""
+    """Return enough replacements to fill all splits, or all that the corpus allows."""
     create_word_tables(request.corpus, band)
     needed = int(1.2 * sum(selection.compute_class_share(request.size, classes=2).values()) * 2)
     limit = int(_OVERSAMPLE * needed) + 1000
@@ -98,9 +96,9 @@ def _replace_targets(request: selection.SelectionRequest) -> list[Replacement]:
 def create_word_tables(corpus: Corpus, band: selection.FrequencyBand) -> None:
     """Create the tables that the queries below read.
 
-    - odd_words (word, tag, rank, form): words in the band whose most frequent tag is a noun's or verb's; by Universal
-      Dependencies, the form is the usual one: German nouns have a capital letter
-    - before, after (tag, other, word, rank, n): counts of such a word after, or before, *other*
+    - odd_words (word, tag, rank, form): words in the band whose most frequent tag is that of a noun or verb. With tags
+      of Universal Dependencies, *form* is the most frequent spelling: German nouns have a capital letter
+    - before, after (tag, other, word, rank, n): how often such a word follows, or precedes, the word *other*
     """
     tags = ", ".join(f"'{tag}'" for tag in TAGS)
     corpus.query(

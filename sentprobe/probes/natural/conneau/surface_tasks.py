@@ -1,4 +1,4 @@
-"""SentLen and WC of Conneau et al. 2018, section 2: the number of tokens; which of many words is in the sentence."""
+"""Tasks SentLen and WC of Conneau et al. 2018, section 2: the number of tokens; which of 1,000 words occurs."""
 
 from collections.abc import Sequence
 from functools import partial
@@ -17,7 +17,7 @@ BINS = ((5, 8), (9, 12), (13, 16), (17, 20), (21, 25), (26, 28))
 ABOUT_LENGTH = give_reason(
     "the task is about the length of the sentence", *(Cue.LENGTH, Cue.BAG, Cue.NGRAMS, Cue.TEMPLATE, Cue.SENTENCE)
 )
-"""All cues except the probe words and their places."""
+"""The reason for each cue that may answer a task about length: all cues except the probe words and their positions."""
 
 HOW_LONG = "how many tokens does s have?"
 
@@ -27,15 +27,10 @@ def format_bins(bins: Sequence[tuple[int, int]]) -> tuple[str, ...]:
     return tuple(f"{low}-{high}" for low, high in bins)
 
 
-def list_bins(bins: Sequence[tuple[int, int]]) -> str:
-    """Return the classes of *bins* in a line."""
-    return ", ".join(format_bins(bins))
-
-
 def select_length_classes(
     request: selection.SelectionRequest, bins: Sequence[tuple[int, int]], *, balanced: bool = True
 ) -> selection.Selection:
-    """Return items whose classes are the consecutive length *bins*, equally large if *balanced*. Raises TooFewError."""
+    """Return items whose class is the length bin; *balanced* classes are equally large. Raises TooFewError."""
     labels = format_bins(bins)
     cases = " ".join(f"WHEN length <= {high} THEN {n}" for n, (_, high) in enumerate(bins))
     pool = request.select_pool(
@@ -53,7 +48,7 @@ SENTENCE_LENGTH = NaturalTask(
     name="SentLen",
     published="sentence_length",
     question_text=HOW_LONG,
-    classes=list_bins(BINS),
+    classes=", ".join(format_bins(BINS)),
     published_labels={name: str(number) for number, name in enumerate(format_bins(BINS))},
     select_items=partial(select_length_classes, bins=BINS),
     may_answer=ABOUT_LENGTH,
@@ -64,7 +59,10 @@ WORDS = 1000
 
 
 def select_word_content(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of WC: which of 1,000 words occurs once; words of 4 or more letters from rank 2,001 on."""
+    """Return the items of WC: the class is the only one of 1,000 words that occurs. Raises TooFewError or UsageError.
+
+    The words have at least 4 letters and frequency ranks from 2,001 on; a small corpus has fewer and commoner words.
+    """
     words, first = _find_words(request)
     rows = ", ".join(f"({rank}, {label})" for label, (rank, _) in enumerate(words))
     frequencies = request.corpus.frequency_table
@@ -99,7 +97,7 @@ def _check_enough(request: selection.SelectionRequest, pool: SentencePool, words
 
 
 def _find_words(request: selection.SelectionRequest) -> tuple[list[tuple[int, str]], int]:
-    """Return the target words with their ranks, and the rank at which the search began."""
+    """Return pairs of rank and target word, and the rank at which the search began."""
     scale = min(1.0, request.corpus.token_count / selection.REFERENCE_TOKENS)
     settings = request.settings
     first = settings.first_rank or 1 + round((FIRST_RANK - 1) * scale)

@@ -1,4 +1,4 @@
-"""TopConst of Conneau et al. 2018, section 2: the constituents under the top S."""
+"""Task TopConst of Conneau et al. 2018, section 2: the sequence of constituents under the top S."""
 
 from sentprobe.probes.dataset import TooFewError
 from sentprobe.probes.known_task import Cue, give_reason
@@ -8,18 +8,18 @@ from sentprobe.probes.natural import selection
 SEQUENCES = 19
 """Number of classes besides OTHER."""
 OTHER = "OTHER"
-"""Class of the less frequent sequences."""
+"""Class of all less frequent sequences."""
 MIN_SENTENCES = 12
-"""Minimum number of sentences of a class, unless the user sets the number of classes: enough for each split to have
-some at the default proportions."""
+"""Minimum number of sentences of a class, unless the user sets the number of classes. With the default proportions,
+each split then has sentences of each class."""
 ANSWER_SQL = rf"CASE WHEN {selection.LENGTHS_SQL} AND regexp_full_match(top, '([A-Z]+ )+\.') THEN top END"
-"""Constituents other than punctuation and quotes, then the label of the full stop."""
+"""SQL for the sequence of constituents; NULL if it has punctuation or quotes before the full stop, or no full stop."""
 
 
 def select_top_constituents(request: selection.SelectionRequest, answer: str = ANSWER_SQL) -> selection.Selection:
-    """Return the items of TopConst: the 19 most frequent sequences under the top S, and OTHER.
+    """Return the items of TopConst: the class is one of the 19 most frequent values of *answer*, or OTHER.
 
-    Sequences with inner punctuation or quotes, or without a final full stop, are excluded. Raises TooFewError.
+    Raises TooFewError.
     """
     tops, notes = _find_sequences(request, answer)
     cases = " ".join(f"WHEN '{top}' THEN {n}" for n, top in enumerate(tops))
@@ -32,7 +32,7 @@ def select_top_constituents(request: selection.SelectionRequest, answer: str = A
 
 
 def _find_sequences(request: selection.SelectionRequest, answer: str) -> tuple[list[str], tuple[str, ...]]:
-    """Return the most frequent sequences, and a note if their number differs from the paper's."""
+    """Return the most frequent sequences, and a note for the card if their number differs from the paper's."""
     max_sequences = request.settings.sequences or SEQUENCES
     class_items = sum(selection.compute_class_share(request.size, classes=max_sequences + 1).values())
     min_sentences = 1 if request.settings.sequences else min(MIN_SENTENCES, class_items)

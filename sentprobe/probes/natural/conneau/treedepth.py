@@ -1,8 +1,9 @@
-"""TreeDepth of Conneau et al. 2018, section 2: depth, decorrelated from length.
+"""Task TreeDepth of Conneau et al. 2018, section 2: the depth of the tree, nearly uncorrelated with length.
 
-As in the paper, lengths have the same Gaussian at each depth. The Gaussian over depths is as wide as corpus and size
-allow: at its widest, all depths are equally frequent; at its narrowest, the rarest has 5%. Long shallow trees and short
-deep ones are rare in any corpus, so a dataset may lack up to 7% of the target's items.
+As in the paper, lengths have the same Gaussian distribution at each depth. The Gaussian over depths is as wide as
+corpus and size allow: at its widest, all depths are equally frequent; at its narrowest, the rarest depth has 5% of the
+items. Long shallow trees and short deep trees are rare in any corpus, so a dataset may lack up to 7% of the target's
+items.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,29 +22,29 @@ from sentprobe.probes.natural.natural_task import BAG_AND_ORDER, REVEALS_STRUCTU
 
 
 def build_answer_sql(depths: range, column: str = "depth") -> str:
-    """Return the SQL of a sentence's depth; NULL if the depth is no class or the length is out of range."""
+    """Return SQL for the depth in *column*; NULL if the depth is not in *depths*, or the length is out of range."""
     return f"CASE WHEN {selection.LENGTHS_SQL} AND {column} BETWEEN {depths[0]} AND {depths[-1]} THEN {column} END"
 
 
 _LENGTHS = range(6, 23)
-"""Lengths in tokens, as in the published data."""
+"""Sentence lengths in tokens, as in the published data."""
 Weights = NDArray[np.float64]
 _DEPTH_SPREADS = (np.inf, 4.0, 3.0, 2.5, 2.2)
-"""Candidate standard deviations over depth, widest first."""
+"""Candidate standard deviations of depth, widest first."""
 LENGTH_SPREADS = (4.5,)
-"""Candidate standard deviations over length, widest first; 4.5 are about 3.7 tokens in the range of lengths."""
+"""Candidate standard deviations of length in tokens, widest first; within _LENGTHS, 4.5 gives about 3.7."""
 _LENGTH_MEANS = np.arange(12, 16.5, 0.5)
 _SIZE_STEP = 0.99
-"""Factor of each reduction of the size."""
+"""Factor by which the size of a dataset is reduced until the corpus can fill it."""
 _MAX_MISSING = 0.07
-"""Largest share of the target's items that may be missing."""
+"""Maximum share of the target's items that may be missing."""
 _MAX_CORRELATION = 0.07
-"""Largest remaining correlation of length and depth: that of the published data."""
+"""Maximum correlation of length and depth in a dataset: that of the published data."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DepthTarget:
-    """The target distribution: marginal shares of the d depths, (d,), and of the lengths, (17,)."""
+    """The target distribution: the share of each of d depths, (d,), and of each length, (17,)."""
 
     depths: Weights
     lengths: Weights
@@ -52,7 +53,7 @@ class DepthTarget:
     length_spread: float
 
     def compute_quotas(self, size: Mapping[Split, int], cells: Indices) -> dict[Split, Indices]:
-        """Return how many of *cells* each split takes by depth and length, (d, 17) int64, in turn at each depth."""
+        """Return the items of each split by depth and length, (d, 17) int64; *cells* counts the corpus's sentences."""
         is_even, depths = np.isinf(self.depth_spread), len(self.depths)
         requested = np.stack(
             [
@@ -72,7 +73,7 @@ def select_tree_depth(
     usual: range = selection.DEPTHS,
     length_spreads: Sequence[float] = LENGTH_SPREADS,
 ) -> selection.Selection:
-    """Return the items of TreeDepth: classes by depth, nearly independent of length. Raises TooFewError."""
+    """Return items whose class is the depth in *column*, nearly independent of length. Raises TooFewError."""
     depths = usual if request.settings.depths == selection.DEPTHS else request.settings.depths
     pool = request.select_pool(
         f"SELECT digest, answer - {depths[0]} AS label, length AS form "
@@ -97,9 +98,9 @@ def select_tree_depth(
 
 
 def apportion_items(shares: Weights, number: int) -> Indices:
-    """Return whole numbers in proportion to *shares* that add up to *number*, (n,) int64.
+    """Return whole numbers in proportion to *shares*, (n,) int64, that add up to *number*.
 
-    Largest remainders (Hamilton's method).
+    The method is that of largest remainders (Hamilton's method).
 
     >>> apportion_items(np.array([0.5, 0.25, 0.25]), 5).tolist()
     [3, 1, 1]
@@ -112,7 +113,7 @@ def apportion_items(shares: Weights, number: int) -> Indices:
 
 
 def _deal_to_splits(row: Indices, requested: Indices) -> Indices:
-    """Deal the items at each length, (n,), to splits in proportion to *requested*, giving (s, n).
+    """Deal the items of *row*, by length, to s splits in proportion to *requested*; return them as (s, n) int64.
 
     >>> _deal_to_splits(np.array([4, 2]), np.array([4, 2])).tolist()
     [[3, 1], [1, 1]]
@@ -130,7 +131,7 @@ def _deal_to_splits(row: Indices, requested: Indices) -> Indices:
 def find_best_target(
     cells: Indices, size: Mapping[Split, int], length_spreads: Sequence[float] = LENGTH_SPREADS
 ) -> tuple[DepthTarget, dict[Split, Indices]] | None:
-    """Return the widest target that the corpus meets in full, or that with most items, and its quotas; or None."""
+    """Return the widest target that the corpus can fill, else that with most items, and its items by split; or None."""
     best: tuple[DepthTarget, dict[Split, Indices]] | None = None
     best_count = 0
     for target in _iterate_targets(len(cells), length_spreads):
@@ -160,7 +161,7 @@ def _compute_gaussian(values: Weights, mean: float, spread: float) -> Weights:
 
 
 def _find_fitting_size(target: DepthTarget, cells: Indices, total: int) -> int:
-    """Return the largest size up to *total* that the corpus nearly fills, or 0."""
+    """Return the largest number of items up to *total* that the corpus can nearly fill, or 0."""
     steps = int(np.log(total) / -np.log(_SIZE_STEP)) + 1
     numbers = np.floor(total * _SIZE_STEP ** np.arange(steps))
     target_cells = numbers[:, None, None] * np.outer(target.depths, target.lengths)
@@ -185,7 +186,7 @@ def _select_places(pool: SentencePool, quotas: Mapping[Split, Indices]) -> selec
 
 
 def describe_target(target: DepthTarget, quotas: Mapping[Split, Indices], depths: range) -> str:
-    """Return the note of the card about the distribution of depths and lengths."""
+    """Return the note for the card that describes the distribution of depths and lengths."""
     shares = (
         "all depths equally frequent"
         if np.isinf(target.depth_spread)
@@ -207,7 +208,7 @@ def describe_target(target: DepthTarget, quotas: Mapping[Split, Indices], depths
 
 
 def compute_correlation(quota: NDArray[Any]) -> Weights:
-    """Return the correlation of depth and length from counts by both, (..., d, 17); 0 if undefined."""
+    """Return the correlation of depth and length from counts by both, (..., d, 17); 0 if it is undefined."""
     shares = quota / np.maximum(quota.sum(axis=(-2, -1), keepdims=True), 1e-12)
     depth, length = (np.arange(n) for n in quota.shape[-2:])
     by_depth, by_length = shares.sum(axis=-1), shares.sum(axis=-2)

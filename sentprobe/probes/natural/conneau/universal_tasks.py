@@ -1,4 +1,4 @@
-"""Tasks after Conneau et al. 2018 from Universal Dependencies alone: depth, order, and features of the main clause."""
+"""Tasks like those of Conneau et al. 2018, from Universal Dependencies: depth, relations, main clause."""
 
 from functools import partial
 
@@ -14,9 +14,9 @@ VOICE_SQL = f"CASE WHEN {selection.LENGTHS_SQL} AND voice IN ('Act', 'Pass') THE
 
 
 def select_feature(request: selection.SelectionRequest, role: str, feature: str) -> selection.Selection:
-    """Return the items about a feature of the main verb or subject noun. Raises TooFewError.
+    """Return items about a *feature* of the main verb or of the subject noun. Raises TooFewError.
 
-    The classes are the most frequent values, as many as give the largest dataset.
+    The classes are the most frequent values of the feature, as many as give the largest balanced dataset.
     """
     noun = "" if role == "verb" else f"AND {role}_tag LIKE 'NOUN|%' AND {role}_number IS NOT NULL "
     answer = (
@@ -40,7 +40,7 @@ def select_feature(request: selection.SelectionRequest, role: str, feature: str)
 
 
 def select_voice(request: selection.SelectionRequest) -> selection.Selection:
-    """Return the items of Voice. Raises TooFewError."""
+    """Return the items of Voice: the main clause is active (Act) or passive (Pass). Raises TooFewError."""
     pool = request.select_pool(
         f"SELECT digest, (answer = 'Pass')::INT AS label, 0 AS form FROM {selection.build_answered_rows_sql(VOICE_SQL)}"
     )

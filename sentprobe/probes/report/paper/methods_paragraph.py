@@ -1,6 +1,7 @@
 """``probe methods``: paragraphs for a paper's methods section, built from results, and their references in BibTeX."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 
 from sentprobe.display.table_writers import TableFormat, format_title
 from sentprobe.errors import format_count
@@ -19,7 +20,7 @@ from sentprobe.probes.report.references import (
 from sentprobe.probes.report.tables.main_table import describe_differences, split_settings
 from sentprobe.probes.report.tables.spread_notes import count_probes, describe_resampled_parts, has_shared_items
 from sentprobe.probes.report.tables.table_notes import describe_chance, list_presets
-from sentprobe.probes.results.result import METHODS, Condition, Result, Results, find_provenances
+from sentprobe.probes.results.result import METHODS, Condition, Provenance, Result, Results, find_provenances
 from sentprobe.probes.suites import find_known_task
 from sentprobe.probes.trainer.classifier import Activation, Optimizer, Preset, Scaling, StopCriterion
 from sentprobe.probes.trainer.presets import format_preset_name
@@ -353,11 +354,12 @@ def _describe_training_runs(table: Results) -> Iterator[Piece]:
     makings_of_probes = [making for record in records for making in find_provenances(record)]
     devices = dict.fromkeys(making.device for making in makings_of_probes)
     yield f"Probes were trained in {join_words(sorted(precisions))} on {join_words(sorted(devices))}"
-    packages = _format_packages([making.versions for making in makings_of_probes])
+    packages = format_packages([making.versions for making in makings_of_probes])
     yield f", with {join_words(packages)}. " if packages else ". "
 
 
-def _format_packages(all_versions: Sequence[Mapping[str, str]]) -> list[str]:
+def format_packages(all_versions: Sequence[Mapping[str, str]]) -> list[str]:
+    """Return each package with its versions."""
     by_package: dict[str, dict[str, None]] = {}
     for versions in all_versions:
         for name, version in versions.items():
@@ -374,12 +376,12 @@ def write_methods_text(results: Results, style: TableFormat) -> str:
     )
 
 
-def write_references_text(results: Results) -> str:
-    """Return the BibTeX entries of all citations in the methods text."""
+def write_references_text(results: Results, added: Iterable[Piece] = (), makings: Iterable[Provenance] = ()) -> str:
+    """Return the BibTeX entries of all citations in the methods text, and of those *added* about other results."""
     pieces = [piece for table in split_settings(results) for piece in write_methods_paragraph(table)]
-    all_makings = (making for record in results.records for making in find_provenances(record))
+    all_makings = chain((making for record in results.records for making in find_provenances(record)), makings)
     versions = dict.fromkeys(making.versions.get("sentprobe", "") for making in all_makings)
-    return write_bibliography(list_keys(pieces), version=" and ".join(filter(None, versions)))
+    return write_bibliography(list_keys((*pieces, *added)), version=" and ".join(filter(None, versions)))
 
 
 BIBTEX_FORMATS: Mapping[TableFormat, Callable[[str], str]] = {

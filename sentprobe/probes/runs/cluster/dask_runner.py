@@ -27,7 +27,7 @@ ResultKey: TypeAlias = tuple[str, str]
 
 
 def check_sendable(encoders: Sequence[EncoderSource], words: EncoderSource | str | None, *, run: Run) -> None:
-    """Raise UsageError if an encoder is an object of this process, which workers of a cluster cannot build."""
+    """Raise UsageError for an encoder that is an object of this process, if the workers of a cluster must build it."""
     if run.machines.engine is EngineName.DASK:
         for source in (*encoders, words):
             if not isinstance(source, Spec | str | None):
@@ -49,10 +49,10 @@ def run_on_cluster(
     specs: Mapping[str, Spec],
     words: Spec | str | None,
 ) -> CompletedTasks:
-    """Encode and train the missing jobs on the cluster, and return all results.
+    """Run the missing jobs on the cluster, and return all results.
 
-    The workers build encoders and probe words from *specs* and *words*. Raises EngineError if workers are often killed,
-    or have another version.
+    The workers build the encoders from *specs*, and the encoder of probe words from *words*. Raises EngineError if
+    workers are killed often, or have another version of sentprobe.
     """
     store = ResultStore(tasks, run, recipes)
     scheduler = _JobScheduler(run, store, reporter)
@@ -78,7 +78,7 @@ def run_on_cluster(
 
 @dataclass(slots=True)
 class _JobQueue:
-    """A queue of jobs, which may grow while they run."""
+    """An iterator over jobs; jobs may be added while others run."""
 
     jobs: deque[worker_jobs.WorkerJob] = field(default_factory=deque)
 
@@ -92,7 +92,7 @@ class _JobQueue:
 
 
 class _JobScheduler:
-    """Schedules the jobs of a run, those shared by a width when the first job shows it; stores the results."""
+    """The scheduler of a run's jobs; jobs that encoders of one width share wait until the width is known."""
 
     def __init__(self, run: Run, store: ResultStore, reporter: Reporter) -> None:
         self.results: dict[ResultKey, Result] = {}
@@ -102,11 +102,11 @@ class _JobScheduler:
         self._queue = _JobQueue()
         self._requests: dict[Spec, list[worker_jobs.JobRequest]] = {}
         self._shared_jobs: dict[ResultKey, list[missing_jobs.Job]] = {}
-        """Shared jobs that wait for the width of the vectors."""
+        """The shared jobs of each result that wait for the width of the encoder's vectors."""
         self._waiting: dict[ResultKey, dict[Hashable, missing_jobs.Job]] = {}
-        """Scheduled shared jobs of a result, by key."""
+        """The scheduled shared jobs of each unfinished result, by job key."""
         self._job_results: dict[Hashable, worker_jobs.JobResult | None] = {}
-        """The result of each shared job, by key; None: not finished."""
+        """The result of each shared job, by job key; None for an unfinished job."""
 
     def add_encoder(self, encoder: Encoder | Baseline, spec: Spec) -> None:
         """Add the missing jobs of an encoder."""
@@ -123,7 +123,7 @@ class _JobScheduler:
             self._requests.setdefault(spec, []).append(request)
 
     def start_jobs(self) -> Iterator[worker_jobs.WorkerJob]:
-        """Return the queue of jobs; :meth:`add_result` appends further jobs."""
+        """Return the iterator over the jobs, to which :meth:`add_result` adds further jobs."""
         self._reporter.begin("do jobs on the cluster", len(self._shared_jobs))
         for spec, requests in self._requests.items():
             self._queue.jobs.append(worker_jobs.EncodeAndTrainJob(spec, tuple(requests)))
@@ -146,7 +146,7 @@ class _JobScheduler:
                 self._finish_result(result_key)
 
     def _request_shared_jobs(self, result_key: ResultKey) -> None:
-        """Schedule the jobs that an encoder shares with others of its width, once."""
+        """Schedule the jobs of a result that encoders of one width share, unless they are scheduled already."""
         dim = self.results[result_key].dim
         result, jobs = self._store.reuse_shared_scores(
             self.results[result_key], self._shared_jobs.pop(result_key), dim=dim
@@ -161,7 +161,7 @@ class _JobScheduler:
         self._finish_result(result_key)
 
     def _queue_ready_jobs(self, result_key: ResultKey) -> None:
-        """Queue the shared jobs of a result whose pass limits are known."""
+        """Queue those shared jobs of a result whose pass limits are known."""
         result, waiting = self.results[result_key], self._waiting[result_key]
         for key, job in waiting.items():
             task_jobs = [(task_job, self._get_scores(task_key)) for task_key, task_job in waiting.items()]

@@ -1,4 +1,4 @@
-"""Jobs for workers: an encoder spec with its probes, so that no vectors travel, or a task for one width."""
+"""Jobs for the workers of a cluster: encode and train with one spec's encoders, or train probes that encoders share."""
 
 import threading
 from collections.abc import Hashable, Mapping
@@ -32,12 +32,12 @@ class SharedState:
     tasks: tuple[Task, ...]
     run: Run
     words: Spec | str | None
-    """The source of probe word vectors in all tasks; None: the default of each task."""
+    """The source of probe word vectors in all tasks; None means the default of each task."""
 
 
 @dataclass(frozen=True, slots=True)
 class RequestedCondition:
-    """A condition of a task, with its missing seeds."""
+    """A condition of a task, with the seeds for which probes are missing."""
 
     task: str
     condition: Condition
@@ -46,7 +46,7 @@ class RequestedCondition:
 
 @dataclass(frozen=True, slots=True)
 class JobRequest:
-    """The missing conditions of one encoder of the spec."""
+    """The missing conditions of one encoder, with its results so far by task."""
 
     encoder: str
     results: Mapping[str, Result]
@@ -61,7 +61,7 @@ class EncodeAndTrainJob:
     requests: tuple[JobRequest, ...]
 
     def execute(self, shared_state: SharedState) -> "JobResult":
-        """Return the results of the encoders, with the requested conditions."""
+        """Return the results of the encoders, to which the scores under the requested conditions are added."""
         shared_state = _add_word_source(shared_state)
         tasks, run = shared_state.tasks, shared_state.run
         unbound = build_encoders([self.spec], seed=run.seed)
@@ -79,7 +79,7 @@ class EncodeAndTrainJob:
 
 @dataclass(frozen=True, slots=True)
 class SharedProbeJob:
-    """A job that trains the probes that all encoders of one width share."""
+    """A job that trains the probes that all encoders of the width *dim* share."""
 
     condition: RequestedCondition
     dim: int
@@ -87,7 +87,7 @@ class SharedProbeJob:
     pass_limits: Mapping[int, int]
 
     def execute(self, shared_state: SharedState) -> "JobResult":
-        """Return the scores; they depend on the control's vectors, or on the width only."""
+        """Return the scores of the probes, which no encoder's vectors influence."""
         bow = make_control_bow(seed=shared_state.run.seed, dim=self.dim)
         job = _make_job(self.condition, bow, shared_state)
         texts = job.task.data.sentences
@@ -117,7 +117,7 @@ _PROCESS_LOCK = threading.Lock()
 
 
 def run_job(job: WorkerJob, shared_state: SharedState) -> JobResult:
-    """Execute a job; one at a time in a process, since PyTorch's thread count is global."""
+    """Return the result of a job. A process executes one job at a time, since PyTorch's thread count is global."""
     with _PROCESS_LOCK:
         if shared_state.run.device != CPU:
             from sentprobe.probes.trainer.devices import find_device
@@ -127,7 +127,7 @@ def run_job(job: WorkerJob, shared_state: SharedState) -> JobResult:
 
 
 def needs_own_vectors(job: missing_jobs.Job) -> bool:
-    """Say whether a job needs the vectors of its own encoder, so that encoders cannot share it."""
+    """Check whether a job needs the vectors of its own encoder, so that encoders cannot share it."""
     if job.condition not in missing_jobs.SHARED or not isinstance(job.encoder, Encoder):
         return True
     return bool(job.task.data.slots) and job.task.words.name != ONE_HOT
@@ -142,12 +142,12 @@ def _add_word_source(shared_state: SharedState) -> SharedState:
 
 
 def _check_encoder(encoder: Encoder | Baseline | None, request: JobRequest) -> Encoder | Baseline:
-    """Return the encoder; raise SentprobeError if its fingerprint differs here."""
+    """Return the encoder; raise SentprobeError if its fingerprint on this worker is not that of the request."""
     (fingerprint,) = {result.encoder_fingerprint for result in request.results.values()}
     if encoder is None or encoder.fingerprint != fingerprint:
         raise SentprobeError(
-            f"encoder {request.encoder}: a worker finds another model or file there than the "
-            "process that was started; they must be the same"
+            f"encoder {request.encoder}: a worker finds another model or file than the process "
+            "that started the run; they must be the same"
         )
     return encoder
 

@@ -1,4 +1,4 @@
-"""The results of a run: existing ones, missing jobs, and storage of new ones."""
+"""The results of a run: which exist, which jobs are missing, and how new results are stored."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -22,7 +22,10 @@ from sentprobe.probes.runs.request.settings import Run
 
 
 def make_item_table(data: ProbeDataset, *, lexicon: Lexicon | None = None) -> ItemTable:
-    """Return the test items of a dataset, annotated if the grammar with this (or the built-in) lexicon parses them."""
+    """Return the table of the test items of a dataset.
+
+    Items are annotated with their events if the grammar parses their sentences with *lexicon* or the built-in one.
+    """
     items = data.splits[Split.TEST]
     sentences = tuple(data.sentences[row] for row in items.rows)
     probes = tuple(tuple(data.probe_words[word] for word in words) for words in items.probes)
@@ -73,7 +76,7 @@ def _make_event_columns(events: Sequence[ProbedEvent | None]) -> dict[str, tuple
 
 
 def _find_marks(sentence: str, probes: Sequence[str], event: ProbedEvent | None) -> tuple[int, ...]:
-    """Return the positions of the probe words: by lemma in an event, else by their form."""
+    """Return the positions of the probe words in the sentence, found by lemma in an event, else by form."""
     if event is not None:
         return event.probe_positions
     folded_probes = {probe.casefold() for probe in probes}
@@ -82,10 +85,11 @@ def _find_marks(sentence: str, probes: Sequence[str], event: ProbedEvent | None)
 
 
 Recipes: TypeAlias = Mapping[tuple[str, str], str]
+"""The recipe of each result, by the names of encoder and task."""
 
 
 class CompletedTasks(NamedTuple):
-    """The results of encoders on tasks."""
+    """The results of a run's encoders on its tasks, with the number of results that existed before."""
 
     results: Results
     reused: int
@@ -93,7 +97,7 @@ class CompletedTasks(NamedTuple):
 
 
 class ResultStore:
-    """Finds the results of earlier runs, and stores those of this run."""
+    """A store that finds the results of earlier runs and writes those of this run."""
 
     def __init__(self, tasks: Sequence[Task], run: Run, recipes: Recipes) -> None:
         self._tasks = tasks
@@ -101,13 +105,13 @@ class ResultStore:
         self._recipes = recipes
         self.reused = 0
         self.shared_scores = missing_jobs.read_shared_scores(run)
-        """Existing scores that all encoders of a width share."""
+        """Scores from earlier runs that all encoders of one width share."""
         self._replaced_files = store.read_stamps(run.out) if run.force and run.out else frozenset()
         self._tasks_with_items: set[str] = set()
-        """The tasks whose item tables are stored."""
+        """The names of the tasks whose item tables are stored."""
 
     def find_missing_jobs(self, encoder: Encoder | Baseline) -> tuple[dict[str, Result], list[missing_jobs.Job]]:
-        """Return the existing or empty result of each task, by name, and the missing jobs."""
+        """Return the encoder's result on each task (existing or without scores), by name, and its missing jobs."""
         results: dict[str, Result] = {}
         jobs: list[missing_jobs.Job] = []
         for task in self._tasks:
@@ -128,7 +132,7 @@ class ResultStore:
         return results, jobs
 
     def save_result(self, result: Result, *, wait: float | None = None) -> None:
-        """Write a result into the results folder, if there is one; *wait* replaces that of the run."""
+        """Write a result into the results folder, if any; *wait* replaces the run's seconds of waiting for its lock."""
         run = self._run
         if run.out is not None:
             wait = run.wait if wait is None else wait
@@ -136,7 +140,6 @@ class ResultStore:
             self._save_items(next(task for task in self._tasks if task.name == result.task))
 
     def _save_items(self, task: Task) -> None:
-        """Write the item table of a task, if there is a results folder."""
         if self._run.out is None or task.name in self._tasks_with_items:
             return
         path = find_item_table(self._run.out, task=task.name, fingerprint=task.fingerprint)
@@ -147,7 +150,7 @@ class ResultStore:
     def reuse_shared_scores(
         self, result: Result, jobs: Iterable[missing_jobs.Job], *, dim: int
     ) -> tuple[Result, list[missing_jobs.Job]]:
-        """Add existing scores that encoders of this width share; return the remaining jobs."""
+        """Return *result* with the existing scores that encoders of the width *dim* share, and the remaining jobs."""
         remaining: list[missing_jobs.Job] = []
         for job in jobs:
             key = missing_jobs.make_shared_key(job.condition, result, dim=dim)
@@ -159,6 +162,6 @@ class ResultStore:
         return result, remaining
 
     def collect_results(self, results: Iterable[Result], notes: Iterable[str] = ()) -> CompletedTasks:
-        """Return the results of the run."""
+        """Return the results, restricted to the seeds of the run, with *notes*."""
         selected_results = Results(tuple(result.select_seeds(self._run.seeds) for result in results))
         return CompletedTasks(selected_results, self.reused, tuple(dict.fromkeys(notes)))

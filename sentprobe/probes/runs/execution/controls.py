@@ -1,4 +1,4 @@
-"""Training data of each condition: the items themselves, a control, or a method."""
+"""The training data of probes under each condition: the unchanged items, a control, or a method."""
 
 import hashlib
 import re
@@ -24,10 +24,11 @@ if TYPE_CHECKING:
 
 
 def split_validation(train: Items, groups: Indices, *, share: float = 0.1, seed: int = 0) -> tuple[Items, Items]:
-    """Split validation items from training items: at most *share* of each label, else the smallest possible group.
+    """Split validation items from training items, and return training and validation items.
 
-    Items of a group in *groups*, (n,), stay together. Every label, and every probe word of a slot, keeps an item in
-    training; SentprobeError if training can lose no group.
+    At most *share* of each label are taken or, if this allows no group, the smallest possible group. Items of a group
+    in *groups*, (n,), stay together. Training keeps an item with every label and every probe word of a slot. Raises
+    SentprobeError if training can lose no group.
 
     >>> items = Items([0, 1, 2, 3], [], [0, 1, 0, 1])
     >>> left, taken = split_validation(items, np.array([0, 0, 1, 1]), share=0.5, seed=0)
@@ -47,7 +48,7 @@ def split_validation(train: Items, groups: Indices, *, share: float = 0.1, seed:
 
 
 def _group_items(groups: Indices, generator: np.random.Generator) -> list[Indices]:
-    """Return the item indices of each group, the groups in random order."""
+    """Return the indices of the items of each group; the groups are in random order."""
     distinct, numbers = np.unique(groups, return_inverse=True)
     order = np.argsort(numbers, kind="stable")
     starts = np.searchsorted(numbers[order], np.arange(1, len(distinct)))
@@ -56,7 +57,7 @@ def _group_items(groups: Indices, generator: np.random.Generator) -> list[Indice
 
 
 class _ValidationSelection:
-    """Counts the labels and words left in training, and the remaining validation quota."""
+    """Counters of the labels and probe words that training still has, and of the labels that validation may take."""
 
     def __init__(self, train: Items, share: float) -> None:
         self._labels: list[int] = train.targets.tolist()
@@ -66,7 +67,7 @@ class _ValidationSelection:
         self._word_counts = Counter(key for words in self._words for key in enumerate(words))
 
     def try_take(self, group: Indices) -> bool:
-        """Take a group if the quota of every label allows it and training can lose it."""
+        """Take a group if the quota of every label allows it and training can lose it; return whether it was taken."""
         labels = Counter(self._labels[item] for item in group)
         exceeds_quota = any(self._remaining_quota[label] < count for label, count in labels.items())
         if exceeds_quota or not self.can_leave_training(group):
@@ -78,7 +79,7 @@ class _ValidationSelection:
         return True
 
     def can_leave_training(self, group: Indices) -> bool:
-        """Say whether every label and probe word of the group occurs in other items too."""
+        """Check whether every label and every probe word of the group occurs in other training items, too."""
         labels = Counter(self._labels[item] for item in group)
         words = self._count_words(group)
         return all(self._label_counts[label] > count for label, count in labels.items()) and all(
@@ -95,7 +96,7 @@ def _find_smallest_group(members: list[Indices], selection: _ValidationSelection
             return group
     raise SentprobeError(
         "no validation items can be taken from the training items: every group that must stay "
-        "together has a label or a probe word that no other has"
+        "together has a label or a probe word that no other group has"
     )
 
 
@@ -110,11 +111,11 @@ class ProbeItems:
     words: int
     labels: int
     types: Indices | None = None
-    """(sentences,) int64, the word types of a control task; None: no control task"""
+    """The word type of each sentence for the control task, (sentences,) int64; None without a control task."""
 
 
 def list_conditions(*, probe_words: bool, controls: bool) -> tuple[Condition, ...]:
-    """Return the conditions for a dataset with or without probe words; without *controls*, the probe only."""
+    """Return the conditions of a dataset that has *probe_words* or not; without *controls*, only that of the probe."""
     if not controls:
         return (Condition.PROBE,)
     return tuple(c for c in USUAL_CONDITIONS if probe_words or c not in PROBE_WORD_CONDITIONS)
@@ -124,7 +125,7 @@ PROBE_WORD_CONDITIONS = (Condition.RANDOM_PROBES, Condition.NO_SENTENCE)
 
 
 def make_probe_items(data: ProbeDataset, *, preset: Preset, seed: int) -> ProbeItems:
-    """Return the items for the trainer; if its preset needs validation items, a tenth of training units by *seed*."""
+    """Return the items for the trainer; validation items that *preset* needs may come from training, by *seed*."""
     train, validation = data.splits[Split.TRAIN], data.splits.get(Split.VALIDATION)
     if not preset.needs_validation:
         validation = None
@@ -148,8 +149,8 @@ def make_control_bow(*, seed: int, dim: int) -> Bow:
 def encode_bag_of_words(bow: Bow, data: ProbeDataset) -> Vectors:
     """Return the vectors of the bag-of-words control, (sentences, dim) float32.
 
-    Across languages, words that training lacks are left out; a sentence with such words only is a zero vector. So the
-    probe gives one answer to all test sentences that share no word with training.
+    In a dataset across languages, words that training lacks are left out. A sentence without other words is a zero
+    vector. So the probe gives one answer to all test sentences that share no word with training.
     """
     if not data.card.test_language:
         return bow.encode(data.sentences)
@@ -165,10 +166,10 @@ LIMITING_CONDITIONS: Mapping[Condition, Condition] = {
     Condition.RANDOM_PROBES: Condition.PROBE,
     Condition.RANDOM_SENTENCES: Condition.BAG_OF_WORDS,
 }
-"""The condition whose probe of the same seed limits the passes of a control.
+"""For some controls, the condition whose probe of the same seed limits the number of passes.
 
-Random sentence vectors are the same for all encoders of a width, so their limit must not depend on an encoder. The bag
-of words of that width is the same for them, too.
+All encoders of a width share the same random sentence vectors, so their limit must not depend on an encoder. These
+encoders also share the bag of words of that width, which sets the limit.
 """
 
 
@@ -229,12 +230,12 @@ TrainingInputs = tuple[Vectors, ProbeItems]
 
 
 def _randomize_sentences(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
-    """Draw a Gaussian vector for each distinct sentence (published: each item), so that repeated ones stay equal."""
+    """Draw a Gaussian vector for each distinct sentence; in the published control, each item has its own vector."""
     return generator.standard_normal(vectors.shape, dtype=np.float32), material
 
 
 def _randomize_probe_words(vectors: Vectors, material: ProbeItems, generator: np.random.Generator) -> TrainingInputs:
-    """Put a random probe word, uniformly from those of the slot in training, into every slot of every item."""
+    """Replace every probe word by a random one, drawn uniformly from the words that its slot has in training."""
     words_by_slot = [np.unique(column) for column in material.train.probes.T]
 
     def randomize(items: Items) -> Items:
@@ -275,7 +276,7 @@ WORD = re.compile(r"\w")
 
 
 def find_word_types(data: ProbeDataset) -> Indices:
-    """Return the type (last word) of each sentence, (sentences,); each its own if words are held out."""
+    """Return the number of each sentence's last word, (sentences,); or of the sentence, if test has no new one."""
     train, test = (data.splits[split].rows for split in (Split.TRAIN, Split.TEST))
     if np.isin(test, train).all():
         return np.arange(len(data.sentences), dtype=np.int64)
@@ -284,7 +285,7 @@ def find_word_types(data: ProbeDataset) -> Indices:
 
 
 def find_last_word(sentence: str) -> str:
-    """Return the last token with a letter or digit, else the last token, in lower case.
+    """Return in lower case the last token with a letter or digit, else the last token.
 
     >>> find_last_word("the man slept ."), find_last_word("! ?")
     ('slept', '?')
@@ -294,9 +295,10 @@ def find_last_word(sentence: str) -> str:
 
 
 def sample_labels(types: Indices, train: Items, labels: int, generator: np.random.Generator) -> Indices:
-    """Return a random label for each sentence, (sentences,), equal within a type (Hewitt & Liang 2019).
+    """Return a random label for each sentence, (sentences,) int64; sentences of a type share it (Hewitt & Liang 2019).
 
-    Each type in random order gets the label that lacks most training items; other types get any.
+    In random order, each type of training gets the label that lacks most training items. Types that training lacks get
+    a label by the labels' frequencies.
     """
     type_counts = np.bincount(types[train.rows], minlength=int(types.max()) + 1)
     counts = np.bincount(train.targets, minlength=labels)

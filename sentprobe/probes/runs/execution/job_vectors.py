@@ -1,4 +1,4 @@
-"""The vectors of jobs: of sentences, of probe words, and of the bag-of-words control."""
+"""The vectors that jobs train on: of sentences, of probe words, and of the bag-of-words control."""
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -33,7 +33,7 @@ TrainingWork = dict[Hashable, Callable[..., Fits]]
 
 @dataclass(frozen=True, slots=True)
 class Embedding:
-    """The vectors of distinct sentences or words, (texts, dim) float32, by one encoder."""
+    """One encoder's vectors of distinct sentences or words, (texts, dim) float32, and the row of each text."""
 
     places: Mapping[str, int]
     vectors: Vectors
@@ -44,7 +44,7 @@ class Embedding:
         return int(self.vectors.shape[1])
 
     def select(self, texts: Sequence[str]) -> Vectors:
-        """Return the vectors of the given texts, (texts, dim) float32."""
+        """Return the vectors of *texts*, (texts, dim) float32."""
         return self.vectors[[self.places[text] for text in texts]]
 
     def compute_norms(self) -> NDArray[np.float64]:
@@ -55,7 +55,7 @@ class Embedding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EncodedTexts:
-    """All vectors for the jobs of one encoder."""
+    """All vectors that the jobs of one encoder need."""
 
     encoder: Encoder
     sentences: Embedding
@@ -65,7 +65,7 @@ class EncodedTexts:
     """The encoder of the bag-of-words control, of the same width."""
 
     def make_key(self, job: Job, result: Result) -> Hashable:
-        """Return the key of a job; jobs of one key give the same fits for all encoders."""
+        """Return the key of a job; jobs with the same key have the same fits, even for different encoders."""
         condition = job.condition
         encoder_name = "" if condition in SHARED else self.encoder.name
         is_bow = self.encoder.fingerprint == self.bow.fingerprint and not job.task.data.card.test_language
@@ -74,7 +74,7 @@ class EncodedTexts:
         return (encoder_name, *make_shared_key(condition, result, dim=self.sentences.dim), job.seeds)
 
     def get_sentence_vectors(self, job: Job) -> Vectors:
-        """Return the sentence vectors of a job, (sentences, dim) float32."""
+        """Return the sentence vectors that a job trains on, (sentences, dim) float32."""
         texts = job.task.data.sentences
         if job.condition is Condition.BAG_OF_WORDS:
             return encode_bag_of_words(self.bow, job.task.data)
@@ -85,19 +85,19 @@ class EncodedTexts:
         return round_vectors(vectors, self.encoder.storage.rounding, scale=training_vectors)
 
     def get_word_vectors(self, job: Job) -> Vectors | None:
-        """Return the probe word vectors of a job, (words, word_dim) float32; None: one-hot."""
+        """Return the probe word vectors of a job, (words, word_dim) float32; None if probe words are one-hot."""
         if self.words is None or not has_word_vectors(job.task, self.encoder):
             return None
         return self.words.select(job.task.data.probe_words)
 
     def compute_norms(self, data: ProbeDataset) -> tuple[Norm, ...]:
-        """Return the mean norm of the sentences' vectors by length."""
+        """Return the mean norm of the sentence vectors of a dataset, by sentence length."""
         rows = [self.sentences.places[sentence] for sentence in data.sentences]
         return summarize_norms(count_tokens(data.sentences), self.norms[rows])
 
 
 def has_word_vectors(task: Task, encoder: Encoder) -> bool:
-    """Say whether the task's probe words have vectors, and are not one-hot."""
+    """Check whether the task has probe words, and an encoder (not one-hot) makes their vectors."""
     return bool(task.data.slots) and task.words.find_encoder(encoder) is not None
 
 
@@ -140,14 +140,14 @@ def make_trainer(job: Job, run: Run) -> Callable[..., Fits]:
 
 
 class _VectorFiles:
-    """Files of vectors in a folder, each written once."""
+    """Files of vectors in a folder; each file is written only once."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._paths: dict[Hashable, Path] = {}
 
     def write(self, key: Hashable, make_vectors: Callable[[], Vectors | None]) -> Path | None:
-        """Return the file with this key, written with the vectors of *make_vectors*; None: it returns none."""
+        """Return the file of *key*, which is first written with the vectors of *make_vectors*; None without vectors."""
         if key not in self._paths and (vectors := make_vectors()) is not None:
             path = self._folder / f"{len(self._paths)}.npy"
             try:
@@ -155,7 +155,7 @@ class _VectorFiles:
             except OSError as error:
                 raise SentprobeError(
                     f"{self._folder}: no room for the vectors that the processes share "
-                    f"({error.strerror}); TMPDIR says where that is, and --jobs 1 needs none"
+                    f"({error.strerror}); set TMPDIR to another folder, or use --jobs 1, which needs no room"
                 ) from error
             self._paths[key] = path
         return self._paths.get(key)

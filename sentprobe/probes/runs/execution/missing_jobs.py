@@ -30,7 +30,7 @@ ENCODER_PACKAGES: Mapping[str, tuple[str, ...]] = {
     "sentence_transformer": ("sentence-transformers", "transformers"),
     "hf": ("transformers",),
 }
-"""Further packages, by the module of the encoder's class."""
+"""Packages whose versions a result records beside PACKAGES, by the module of the encoder's class."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -44,7 +44,7 @@ class Job:
 
 
 def load_result(task: Task, encoder: Encoder | Baseline, *, run: Run, update: bool = True) -> Result:
-    """Return the stored result, or one without scores; add missing facts about the data, with *update* to its file."""
+    """Return the stored result, or one without scores. New facts about the data are added; *update* writes them."""
     blank_result = _make_blank_result(task, encoder, run=run)
     if run.out is None or run.force or (stored := find_result(blank_result, run.out)) is None:
         return blank_result
@@ -60,7 +60,7 @@ def load_result(task: Task, encoder: Encoder | Baseline, *, run: Run, update: bo
 def find_missing_seeds(
     result: Result, conditions: Iterable[Condition], *, run: Run
 ) -> dict[Condition, tuple[int, ...]]:
-    """Return the seeds of the run that *result* lacks, by condition."""
+    """Return the seeds of the run for which *result* lacks scores, by condition."""
     missing = {}
     for condition in conditions:
         seed_scores = result.scores[condition].seeds if condition in result.scores else ()
@@ -71,22 +71,22 @@ def find_missing_seeds(
 
 def find_missing_jobs(task: Task, encoder: Encoder | Baseline, result: Result, *, run: Run) -> list[Job]:
     """Return a job for each condition for which *result* lacks seeds of the run."""
-    seeds_by_condition = find_missing_seeds(result, find_requested_conditions(task, encoder, run=run), run=run)
-    return [
-        Job(encoder=encoder, task=task, condition=condition, seeds=seeds)
-        for condition, seeds in seeds_by_condition.items()
-    ]
+    missing = find_missing_seeds(result, find_requested_conditions(task, encoder, run=run), run=run)
+    return [Job(encoder=encoder, task=task, condition=c, seeds=seeds) for c, seeds in missing.items()]
 
 
 def find_requested_conditions(task: Task, encoder: Encoder | Baseline, *, run: Run) -> tuple[Condition, ...]:
-    """Return the requested conditions; a baseline has no controls and no methods."""
+    """Return the conditions that the run requests for an encoder on a task; a baseline has no controls or methods."""
     controls = run.controls and isinstance(encoder, Encoder)
     usual = list_conditions(probe_words=bool(task.data.slots), controls=controls)
     return add_methods(encoder, usual, run=run)
 
 
 def add_methods(encoder: Encoder | Baseline | Spec, usual: Sequence[Condition], *, run: Run) -> tuple[Condition, ...]:
-    """Return the conditions with those of methods: fewer for variants beside unchanged vectors, and for baselines."""
+    """Return the *usual* conditions and those of the run's methods.
+
+    Baselines have no methods. A variant has no methods, and few controls, if its unchanged vectors are probed as well.
+    """
     if isinstance(encoder, ReducedEncoder | ErasedEncoder) and encoder.base_is_probed:
         return tuple(condition for condition in usual if condition in (Condition.PROBE, Condition.BAG_OF_WORDS))
     if isinstance(encoder, Spec):
@@ -99,18 +99,18 @@ def add_methods(encoder: Encoder | Baseline | Spec, usual: Sequence[Condition], 
 SHARED = (Condition.RANDOM_SENTENCES, Condition.BAG_OF_WORDS, Condition.NO_SENTENCE)
 """The conditions that depend at most on the width of an encoder."""
 SharedKey = tuple[Condition, int, str, str, Preset]
-"""Condition, width, fingerprints of dataset and probe word vectors, and classifier."""
+"""The key of shared scores: condition, width, fingerprints of dataset and probe word vectors, and classifier."""
 SharedScores = Mapping[SharedKey, Mapping[int, SeedScore]]
 
 
 def make_shared_key(condition: Condition, result: Result, *, dim: int) -> SharedKey:
-    """Return the key of the scores that *result* shares with other encoders of the width *dim*."""
+    """Return the key of the scores that *result* shares with those of other encoders of the width *dim*."""
     width = 0 if condition is Condition.NO_SENTENCE else dim
     return condition, width, result.dataset_fingerprint, result.probe_fingerprint, result.preset
 
 
 def read_shared_scores(run: Run) -> SharedScores:
-    """Return the scores of earlier runs that all encoders of a width share."""
+    """Return the scores of earlier runs that all encoders of one width share, by key and seed."""
     shared_scores: dict[SharedKey, dict[int, SeedScore]] = {}
     if run.out is None or run.force:
         return shared_scores
@@ -129,7 +129,7 @@ def find_results_by_recipe(run: Run) -> dict[str, Result]:
 
 
 def count_weight_updates(job: Job, *, dim: int) -> int:
-    """Return the number of first-layer weights times training items, over the probes of a job."""
+    """Return the number of first-layer weights times the number of training items, added up over a job's probes."""
     items, preset = job.task.items, job.task.preset
     shape = BankShape(dim=dim, slots=items.train.slots, words=items.words, labels=items.labels)
     units = sum(point.hidden or items.labels for point in list_grid_points(preset, shape, seed=0))
@@ -139,7 +139,7 @@ def count_weight_updates(job: Job, *, dim: int) -> int:
 def find_pass_limits(
     job: Job, result: Result, task_jobs: "Iterable[tuple[Job, Sequence[Fit | SeedScore] | None]]"
 ) -> Mapping[int, int] | None:
-    """Return the epochs of the probe of its limiting condition by seed; None: not known yet."""
+    """Return by seed the epochs of the probes that limit a job's passes; None if they are not trained yet."""
     if (limiting := LIMITING_CONDITIONS.get(job.condition)) is None:
         return {}
     passes = {score.seed: score.epochs for score in result.scores[limiting].seeds} if limiting in result.scores else {}
@@ -152,7 +152,7 @@ def find_pass_limits(
 
 
 def make_provenance(encoder: Encoder | Baseline, *, run: Run) -> Provenance:
-    """Return the provenance of probes that this run trains for an encoder."""
+    """Return the provenance of the probes that this run trains on an encoder."""
     base = encoder.base if isinstance(encoder, ReducedEncoder | ErasedEncoder) else encoder
     module = type(base).__module__.rpartition(".")[2]
     packages = find_versions(*PACKAGES, *ENCODER_PACKAGES.get(module, ()))
@@ -197,7 +197,7 @@ def _make_blank_result(task: Task, encoder: Encoder | Baseline, *, run: Run) -> 
 
 
 def add_seconds(result: Result, seconds: Mapping[str, float]) -> Result:
-    """Return the result with the duration of stages added to that of earlier runs."""
+    """Return the result with the *seconds* of each stage added to those of earlier runs."""
     total = {key: result.seconds.get(key, 0.0) + value for key, value in seconds.items()}
     return replace(result, seconds={**result.seconds, **total})
 
@@ -228,14 +228,14 @@ def make_trained_scores(job: Job, fits: "Iterable[Fit]", *, provenance: Provenan
 
 
 def find_wrong_answers(job: Job, answers: Indices) -> tuple[int, ...]:
-    """Return the predicted labels of incorrectly answered items, if a result stores them."""
+    """Return the predicted labels of the wrongly answered test items; empty for two labels and for controls."""
     if job.condition is not Condition.PROBE or len(job.task.data.labels) == 2:
         return ()
     return tuple(answers[answers != job.task.items.test.targets].tolist())
 
 
 def score_baseline(job: Job, encoder: Baseline, *, provenance: Provenance) -> list[SeedScore]:
-    """Score the answers of a baseline to the test items, once for each seed."""
+    """Return the scores of a baseline's answers to the test items, one score for each seed."""
     targets = job.task.items.test.targets
     scores = []
     for seed in job.seeds:

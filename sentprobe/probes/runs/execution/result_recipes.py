@@ -1,4 +1,4 @@
-"""Recipes: digests of all that decides a result, which identify it before its dataset is built."""
+"""Recipes of results: digests of everything that decides a result, known before its dataset is built."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,7 +30,7 @@ BuildableTask: TypeAlias = CompevalTask | NaturalTask
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultRequest:
-    """An encoder on a task, before either is built."""
+    """A requested result: an encoder on a task, before encoder or data are built."""
 
     encoder: str
     task: BuildableTask
@@ -39,19 +39,19 @@ class ResultRequest:
 
 
 def build_encoders_with_files(source: EncoderSource, *, seed: int) -> list[EncoderSource]:
-    """Return the built encoders of a source, or the source itself if its spec fully determines the encoder."""
+    """Return the built encoders of a source; if its spec alone determines the encoder, return the source unbuilt."""
     return [source] if _is_determined_by_spec(source) else [*build_encoders([source], seed=seed)]
 
 
 def _is_determined_by_spec(source: EncoderSource) -> bool:
-    """Say whether spec and seed fully determine an encoder, without a file or a model."""
+    """Check whether spec and seed alone determine an encoder, without a file or a model."""
     if not isinstance(source, Spec) or source.argument or not has_unchanged_vectors(source):
         return False
     return find_kind(source).argument is not SpecArgument.REQUIRED
 
 
 def _identify_encoder(source: EncoderSource, *, seed: int) -> str:
-    """Return the identity of an encoder; empty: it is unknown before the data is built."""
+    """Return a digest that identifies an encoder; empty if it is unknown before the data are built."""
     if isinstance(source, Spec):
         return digest("spec", source, seed) if _is_determined_by_spec(source) else ""
     if depends_on_order(source) or not source.fingerprint:
@@ -67,7 +67,7 @@ def find_requests(
     preset: ClassifierChoice | None,
     words: EncoderSource | str | None,
 ) -> list[ResultRequest]:
-    """Return the requested results by encoder, if all their recipes are known (files have none); else an empty list."""
+    """Return the requested results; an empty list if any recipe is unknown, as those of stored datasets are."""
     choice = USUAL_PRESET if preset is None else preset
     suites = targets.built
     known_names = {*TaskGroup, *(to_own_name(task.name) for _, task in _list_suite_tasks(suites))}
@@ -113,20 +113,20 @@ def _find_conditions(encoder: EncoderSource, task: BuildableTask, run: Run) -> t
 
 
 def _digest_dataset(suite: AnySuite, task: BuildableTask) -> str:
-    """Return a digest of everything a dataset is built from; empty: it is built by foreign code."""
-    if isinstance(task, NaturalTask) and not task.select_items.__module__.startswith("sentprobe."):
+    """Return a digest of everything that a dataset is built from; empty if code outside sentprobe builds it."""
+    if isinstance(task, NaturalTask) and not task.module.startswith("sentprobe."):
         return ""
     seed = suite.seed if isinstance(suite, CompevalSuite) else suite.recipe.seed
     return digest(_digest_origin(suite, task), seed)
 
 
 def digest_origins(targets: Targets) -> dict[str, str]:
-    """Return a digest of everything each dataset is built from except the seed, by name."""
+    """Return for each dataset, by name, a digest of everything that it is built from except the seed."""
     return {task.name: _digest_origin(suite, task) for suite, task in _list_suite_tasks(targets.built)}
 
 
 def collect_lexicons(targets: Targets) -> dict[str, Lexicon]:
-    """Return the lexicon of each dataset that is built from one, by name."""
+    """Return the lexicon of each dataset that is built from a lexicon, by the dataset's name."""
     return {
         task.name: suite.lexicon for suite, task in _list_suite_tasks(targets.built) if isinstance(suite, CompevalSuite)
     }
@@ -146,7 +146,6 @@ def _digest_origin(suite: AnySuite, task: BuildableTask) -> str:
 
 @lru_cache(maxsize=4)
 def _digest_lexicon(lexicon: Lexicon) -> str:
-    """Return a digest of the language of a lexicon, its words, and its vocabularies."""
     words = [word.list_properties() for word in lexicon.entries]
     vocabularies = [(name, vocabulary.words) for name, vocabulary in lexicon.vocabularies.items()]
     return digest(lexicon.language.code, words, vocabularies)

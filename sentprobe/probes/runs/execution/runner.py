@@ -1,4 +1,4 @@
-"""The execution of a run: each encoder in turn completes all tasks."""
+"""The execution of a run in this process and its workers: each encoder in turn completes all tasks."""
 
 import logging
 import time
@@ -36,13 +36,13 @@ from sentprobe.progress import Reporter, shorten
 
 log = logging.getLogger(__name__)
 ENCODING = "encoding"
-"""The key of the encoding time among the seconds of a result."""
+"""The key of the encoding time in the *seconds* of a result."""
 STOPPED_WAIT_SECONDS = 2.0
 """Seconds that a stopped run waits for another process that has locked the results folder."""
 LITTLE_WORK = 3e9
-"""The number of weights times training items, over all probes, that justifies another process.
+"""The number of weight updates that justifies further processes: weights times training items, over all probes.
 
-At 60 passes and six operations for each, this is about 20 CPU seconds; each process takes four to start.
+With 60 passes and six operations for each update, this takes about 20 CPU seconds. A process takes four to start.
 """
 
 
@@ -55,7 +55,7 @@ def run_tasks(
     recipes: Recipes,
     engine: Engine = INLINE_ENGINE,
 ) -> CompletedTasks:
-    """Encode in this process, train missing probes on the engine, and return all results."""
+    """Encode sentences in this process, train the missing probes on the engine, and return all results."""
     store = ResultStore(tasks, run, recipes)
     runner = Runner(tasks, run=run, engine=engine, reporter=reporter, store=store)
     results = [result for encoder in encoders for result in runner.find_results(encoder)]
@@ -63,7 +63,7 @@ def run_tasks(
 
 
 class Runner:
-    """Runs encoders on the tasks, one after another, and reuses their shared fits."""
+    """The execution of jobs of one encoder after another, which reuses the fits that encoders share."""
 
     def __init__(
         self, tasks: Sequence[Task], *, run: Run, engine: Engine, reporter: Reporter, store: ResultStore
@@ -74,17 +74,17 @@ class Runner:
         self._reporter = reporter
         self._store = store
         self._shared_fits: dict[Hashable, Fits] = {}
-        """Fits of the jobs that encoders of one width share."""
+        """The fits that encoders of one width share, by job key."""
         self._make_control_bow = cache(lambda dim: make_control_bow(seed=run.seed, dim=dim))
         self._last_vectors: dict[Hashable, Vectors] = {}
         """The last encoded vectors, by encoder and sentences."""
         self._word_embeddings: dict[str, Embedding] = {}
-        """The probe words' vectors, by the fingerprint of the last encoder."""
+        """The vectors of the probe words, by the fingerprint of the last encoder."""
         self._weight_updates = 0
-        """The weights times items of all jobs so far."""
+        """The number of weight updates of all jobs so far; see LITTLE_WORK."""
 
     def find_results(self, encoder: Encoder | Baseline) -> list[Result]:
-        """Return the result of each task, in order; existing results are reused."""
+        """Return the encoder's result on each task, in order; existing results are reused."""
         results, jobs = self._store.find_missing_jobs(encoder)
         finished = self.execute_jobs(encoder, jobs, results)
         for result in finished if jobs else ():
@@ -154,7 +154,7 @@ class Runner:
         self._shared_fits.update((key, finished_fits[key]) for key in shared)
 
     def _save_unfinished_results(self, results: Iterable[Result]) -> None:
-        """Write stopped work with a probe's score that replaces no finished result; an error is logged."""
+        """Write the results of a stopped run that have a probe's score; with ``--force``, keep the old ones instead."""
         for result in results if not self._run.force else ():
             if Condition.PROBE in result.scores:
                 try:
@@ -163,7 +163,7 @@ class Runner:
                     log.warning("finished probes of %s on %s are not kept: %s", result.encoder, result.task, error)
 
     def _choose_engine(self, jobs: Iterable[missing_jobs.Job], *, dim: int) -> Engine:
-        """Return the engine; this process alone, as long as the work so far is little."""
+        """Return the engine for the jobs: this process alone, as long as the work so far is below LITTLE_WORK."""
         self._weight_updates += sum(missing_jobs.count_weight_updates(job, dim=dim) for job in jobs)
         is_little = self._run.machines.keeps_little_work_here and self._weight_updates < LITTLE_WORK
         return INLINE_ENGINE if is_little else self._engine
@@ -176,7 +176,7 @@ class Runner:
     def _reuse_shared_scores(
         self, jobs: Sequence[missing_jobs.Job], results: Mapping[str, Result], *, dim: int
     ) -> tuple[dict[str, Result], list[missing_jobs.Job]]:
-        """Add stored scores that encoders of this width share; return the remaining jobs."""
+        """Return *results* with the stored scores that encoders of the width *dim* share, and the remaining jobs."""
         updated, remaining = dict(results), []
         for job in jobs:
             name = job.task.name
@@ -218,7 +218,7 @@ class Runner:
         )
 
     def _embed(self, encoder: Encoder, texts: tuple[str, ...]) -> Vectors:
-        """Return vectors of texts; an encoder and its variants share those of the base encoder."""
+        """Return the vectors of *texts*; variants of an encoder are computed from its unchanged vectors."""
         if isinstance(encoder, ReducedEncoder):
             return encoder.cut_dims(self._embed(encoder.base, texts))
         if isinstance(encoder, ErasedEncoder):
@@ -236,7 +236,7 @@ class Runner:
         return self._last_vectors[cache_key]
 
     def _encode_words(self, encoder: Encoder, jobs: Sequence[missing_jobs.Job]) -> Embedding | None:
-        """Return the vectors of the probe words of all tasks; None: no job needs any."""
+        """Return the vectors of the probe words of all tasks; None if no job needs them."""
         if not any(has_word_vectors(job.task, encoder) for job in jobs):
             return None
         tasks = [task for task in self._tasks if has_word_vectors(task, encoder)]
@@ -251,7 +251,7 @@ class Runner:
 
 
 class _ReadyWork:
-    """The training functions whose pass limits are known; more become ready as jobs finish."""
+    """An iterator over the training functions whose pass limits are known; more are ready as jobs finish."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Tasks of a run: a dataset with its classifier and derived facts."""
+"""The tasks of a run: each is a dataset with its classifier, and facts computed from the dataset."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -36,8 +36,9 @@ class Task:
     lengths: tuple[int, ...]
     balanced_probes: bool
     lexicon: Lexicon | None = None
-    """The lexicon of its sentences; None: the built-in one, if any."""
+    """The lexicon of the sentences; None means the built-in English lexicon, if the sentences are generated."""
     portion_items: ProbeItems | None = None
+    """The items for methods that train on portions of the training items; None without such a method."""
 
     @property
     def name(self) -> str:
@@ -58,9 +59,9 @@ def make_tasks(
     origins: Mapping[str, str] | None = None,
     lexicons: Mapping[str, Lexicon] | None = None,
 ) -> list[Task]:
-    """Return a task for each dataset, with the classifier and words of its paper unless *preset* or *words* are given.
+    """Return a task for each dataset; by default, classifier and probe word vectors are those of the task's paper.
 
-    Raises UsageError for word vectors if no task has probe words.
+    Raises UsageError if *words* sets word vectors but no task has probe words.
     """
     if words is not None and words.name != ONE_HOT and not any(data.slots for data in datasets):
         raise UsageError(f"probe vectors {words.name}: none of the tasks has probe words")
@@ -81,7 +82,7 @@ def make_tasks(
 def make_task(
     data: ProbeDataset, *, run: Run, preset: Preset, words: WordSource, origin: str = "", lexicon: Lexicon | None = None
 ) -> Task:
-    """Return a dataset's task, with the facts that its results store; raise UsageError if a method does not fit."""
+    """Return the task of a dataset, with the facts that results store. Raises UsageError if a method does not fit."""
     test = data.splits[Split.TEST]
     targets = test.targets
     items = make_probe_items(data, preset=preset, seed=run.seed)
@@ -111,5 +112,5 @@ def make_task(
 
 
 def list_task_names(tasks: Sequence[str | ProbeDataset]) -> tuple[str, ...]:
-    """Return the names of tasks and datasets."""
+    """Return the names of *tasks*, each of which is a name or a dataset."""
     return tuple(task if isinstance(task, str) else task.name for task in tasks)

@@ -1,4 +1,4 @@
-"""Sources of probe word vectors: one-hot, an encoder's input embedding, or its vector of a sentence of this word."""
+"""Sources of probe word vectors: one-hot, an encoder's input word vectors, or its vectors of one-word sentences."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -27,27 +27,27 @@ class WordSource:
     other_encoder: Encoder | None = None
 
     def find_encoder(self, probed: Encoder) -> Encoder | None:
-        """Return the encoder of the probe words, given the *probed* encoder of sentences; None: one-hot."""
+        """Return the encoder of the probe words if *probed* encodes the sentences; None if words are one-hot."""
         return probed if self.name == ENCODER_WORDS else self.other_encoder
 
     def make_fingerprint(self, probed: Encoder) -> str:
-        """Return the fingerprint of the words' vectors; empty: one-hot."""
+        """Return the fingerprint of the probe words' vectors; empty if they are one-hot."""
         encoder = self.find_encoder(probed)
         if encoder is None:
             return ""
-        # For a bag of words, both are equal.
+        # A bag of words has the same vector for a word and for a sentence of this word.
         is_bag = isinstance(find_base_encoder(encoder), Bow)
         vector_kind = "probe words" if is_bag or find_input_word_vectors(encoder) is None else "input words"
         return digest(vector_kind, encoder.fingerprint)
 
     def uses_input_vectors(self, probed: Encoder) -> bool:
-        """Say whether the vectors are those by which an encoder reads words."""
+        """Check whether the probe words' vectors are an encoder's input word vectors."""
         encoder = self.find_encoder(probed)
         return encoder is not None and find_input_word_vectors(encoder) is not None
 
 
 def find_input_word_vectors(encoder: Encoder) -> Callable[[Sequence[str]], Vectors] | None:
-    """Return the function for the input word vectors of an encoder; None: unknown."""
+    """Return the function from words to the input word vectors of an encoder; None if it has none."""
     return get_capabilities(find_base_encoder(encoder)).word_vectors
 
 
@@ -59,7 +59,7 @@ def find_base_encoder(encoder: Encoder) -> Encoder:
 
 
 def parse_word_source(text: str) -> Spec | str:
-    """Parse ``one-hot``, ``encoder`` or the spec of an encoder; raise UsageError for another source."""
+    """Parse a source of probe word vectors: ``one-hot``, ``encoder``, or the spec of an encoder. Raises UsageError."""
     if text in (ONE_HOT, ENCODER_WORDS):
         return text
     names = [ONE_HOT, ENCODER_WORDS, *(kind.name for kind in kinds.ENCODERS)]
@@ -75,7 +75,7 @@ def parse_word_source(text: str) -> Spec | str:
 
 
 def make_word_source(source: Encoder | Spec | str, *, seed: int) -> WordSource:
-    """Return the source of a name, a spec (built with *seed*) or an encoder; see :func:`parse_word_source`."""
+    """Return the source that a name, an encoder or a spec means; *seed* is for random weights of a spec's encoder."""
     if isinstance(source, str) and source not in (ONE_HOT, ENCODER_WORDS):
         source = parse_word_source(source)
     if isinstance(source, str):
@@ -85,9 +85,10 @@ def make_word_source(source: Encoder | Spec | str, *, seed: int) -> WordSource:
 
 
 def encode_words(encoder: Encoder, words: Sequence[str], *, cache: Cache | None = None) -> Vectors:
-    """Return the encoder's input word vectors, (words, dim), cut and rounded as its sentence vectors.
+    """Return an encoder's vectors of words, (words, dim) float32, cut and rounded like its sentence vectors.
 
-    Without them, each word is encoded alone. A missing word is 0, with a warning. Raises EncoderError.
+    They are the encoder's input word vectors or, if it has none, its vectors of one-word sentences. A word without a
+    vector becomes 0, with a warning. Raises EncoderError.
     """
     read_words = find_input_word_vectors(encoder)
     if read_words is None:
@@ -108,7 +109,7 @@ def encode_words(encoder: Encoder, words: Sequence[str], *, cache: Cache | None 
 
 
 def _warn_unknown_words(encoder: Encoder, unknown: Sequence[str], words: Sequence[str]) -> None:
-    """Warn of words without a vector; raise EncoderError if no word has one."""
+    """Log a warning about *unknown* words, which have no vector. Raises EncoderError if no word has a vector."""
     if len(unknown) == len(words):
         raise EncoderError(
             f"{encoder.name}: none of the {len(words)} probe words has a vector; --probe-vectors one-hot needs none"

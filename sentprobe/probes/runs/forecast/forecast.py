@@ -1,4 +1,4 @@
-"""Forecasts of a run: its missing probes, and its duration from short timings; the passes are assumed."""
+"""Forecasts of a run: its missing probes, and its duration from short timings and assumed numbers of passes."""
 
 import time
 from collections.abc import Hashable, Mapping, Sequence
@@ -28,10 +28,11 @@ from sentprobe.probes.runs.run import prepare_draws
 from sentprobe.progress import Reporter
 
 BUILT_SIZES: Mapping[Split, int] = dict.fromkeys(Split, 56)
-"""Maximum numbers of built items; multiples of the size of every unit of compeval."""
+"""Maximum number of items of each split that a forecast builds; a multiple of the unit size of every compeval task."""
 GROWTH = 0.5
-"""Building time grows with the number of items to this power (measured on compeval)."""
+"""The building time is assumed proportional to the number of items to this power (measured on compeval)."""
 TIMED_SENTENCES = 64
+"""Maximum number of sentences that are encoded to measure an encoder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,11 +41,12 @@ class Forecast:
 
     planned: tuple[planned_work.PlannedResult, ...]
     start: float = 0.0
-    """The seconds for loading the encoders, once."""
+    """The seconds for loading all encoders once."""
     build: float = 0.0
     encode: float = 0.0
     train: float = 0.0
     unloaded: tuple[str, ...] = ()
+    """The names of the models that were not loaded, so that their speed is computed from their size."""
 
     @property
     def seconds(self) -> float:
@@ -53,13 +55,13 @@ class Forecast:
 
 
 def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
-    """Plan the results of all draws, and estimate their duration; datasets are read, natural-text tasks built."""
+    """Plan the results of all draws and estimate their duration; generated tasks are built with few items only."""
     run, targets, preset, words = request.run, request.targets, request.preset, request.probe_vectors
     if run.out is not None:
         check_directory(run.out)
     has_results = run.out is not None and not run.force and any(run.out.glob("*.json"))
     begin = time.process_time()
-    # Only a loaded model can be compared with existing results.
+    # Models are loaded only if existing results must be compared with their fingerprints.
     sources = request.encoders
     if not has_results:
         sources = [unloaded_model.read_unloaded_model(source) or source for source in sources]
@@ -98,7 +100,7 @@ def make_forecast(request: RunRequest, *, reporter: Reporter) -> Forecast:
         facts[encoder.name] = _measure_encoder(encoder, tasks, run)
         reporter.advance()
     unfinished = sum(any(plan.values()) for plan in plans)
-    # Items in the run itself, relative to the small build.
+    # The number of items in the run itself, relative to the few that were built.
     growths = (sum(sizes[dataset.name].values()) / sum(map(len, dataset.splits.values())) for dataset in data)
     fits = list_missing_fits(planned, {task.name: task for task in tasks}, facts)
     return Forecast(
@@ -121,7 +123,7 @@ def _reduce_sizes(targets: Targets) -> Targets:
 
 
 def _find_sizes(targets: Targets, data: ProbeDataset) -> dict[Split, int]:
-    """Return the number of items of the task in the run itself, by split."""
+    """Return the number of items, by split, that the run itself builds or reads for the task of *data*."""
     for target in targets.items:
         if isinstance(target, CompevalSuite) and data.name in {task.name for task in target.tasks}:
             return {split: count for split in Split if (count := target.size.count_items(split))}
@@ -129,7 +131,7 @@ def _find_sizes(targets: Targets, data: ProbeDataset) -> dict[Split, int]:
 
 
 def _measure_encoder(encoder: Encoder | Baseline, tasks: Sequence[Task], run: Run) -> planned_work.EncoderFacts:
-    """Return the facts about an encoder, from a few sentences of the tasks."""
+    """Return the facts about an encoder, measured on a few sentences of the tasks."""
     if not isinstance(encoder, Encoder):
         begin = time.process_time()
         encoder.predict(tasks[0].data, seed=run.seed)
@@ -154,7 +156,7 @@ def _measure_encoder(encoder: Encoder | Baseline, tasks: Sequence[Task], run: Ru
 
 
 def sample_sentences(tasks: Sequence[Task]) -> list[str]:
-    """Return at most TIMED_SENTENCES sentences, those nearest to the mean length; a run sorts them by length, too."""
+    """Return up to TIMED_SENTENCES sentences of about mean length; a run sorts its sentences by length, too."""
     sentences = list(dict.fromkeys(text for task in tasks for text in task.data.sentences))
     lengths = dict(zip(sentences, count_tokens(sentences), strict=True))
     mean_length = sum(lengths.values()) / len(lengths)
@@ -162,7 +164,7 @@ def sample_sentences(tasks: Sequence[Task]) -> list[str]:
 
 
 def _find_word_width(task: Task, encoder: Encoder, dim: int) -> int:
-    """Return the width of the vectors of probe words; a model that is not loaded reads them as sentences."""
+    """Return the width of the probe words' vectors; for a model that is not loaded, the width of its sentences'."""
     word_encoder = task.words.find_encoder(encoder) or encoder
     if isinstance(word_encoder, UnloadedModel):
         return dim
@@ -174,7 +176,7 @@ def list_missing_fits(
     tasks: Mapping[str, Task],
     encoders: Mapping[str, planned_work.EncoderFacts],
 ) -> list[planned_work.PlannedFit]:
-    """Return the fits of all missing probes of these tasks and encoders; some depend on a width only."""
+    """Return the fits of all missing probes; fits that several encoders of one width share are listed once."""
     fits: dict[Hashable, list[planned_work.PlannedFit]] = {}
     for plan in planned:
         task, encoder = tasks[plan.task], encoders[plan.encoder]
@@ -192,7 +194,7 @@ def list_missing_fits(
 def _make_shared_key(
     condition: Condition, task: Task, encoder: planned_work.EncoderFacts
 ) -> tuple[Condition, str, int]:
-    """Return the key that fits share if they are trained once for all their encoders."""
+    """Return the key of a condition's fits; fits with the same key are trained once for all encoders."""
     if condition is Condition.PROBE and encoder.is_control_bow:
         condition = Condition.BAG_OF_WORDS
     has_own_words = bool(task.data.slots) and task.words.name == ENCODER_WORDS
@@ -205,7 +207,7 @@ def _estimate_encoding(
     encoders: Mapping[str, planned_work.EncoderFacts],
     data: Sequence[ProbeDataset],
 ) -> float:
-    """Return the seconds of encoding all sentences of the planned results, and of the predictions of baselines."""
+    """Return the seconds for encoding all sentences of the planned results, and for the baselines' predictions."""
     sentences = {dataset.name: len(dataset.sentences) / sum(map(len, dataset.splits.values())) for dataset in data}
     seconds = 0.0
     for plan in planned:

@@ -1,4 +1,4 @@
-"""The measured speed of training and of encoding: short fits on random vectors, and a few encoded sentences."""
+"""Measurements of speed: short fits on random vectors for training, and a few sentences for encoding."""
 
 import time
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -21,13 +21,13 @@ LBFGS_ITEMS = 500
 TIMED_PASSES = 3
 SENTENCE_COUNTS = (32, 256)
 ENCODING_SECONDS = 0.04
-"""An encoder that takes less for few sentences is timed on more."""
+"""Seconds that a timing should take; a quicker encoder is timed on the next of SENTENCE_COUNTS."""
 MIN_COMPUTING_SHARE = 0.05
-"""An encoder that computes for a smaller share of the time waits for a server."""
+"""Minimum share of computing in the time of a call; below it, the encoder is assumed to wait for a server."""
 
 
 def measure_training(fits: Sequence[PlannedFit], run: Run) -> float:
-    """Return the seconds of fits: the largest of each width and classifier is timed, the others scaled."""
+    """Return the seconds for all fits: the largest fit of each width and classifier is timed, the others scaled."""
     groups: dict[Hashable, list[PlannedFit]] = {}
     for fit in fits:
         groups.setdefault((fit.preset, fit.shape.dim, fit.shape.is_linear(fit.preset)), []).append(fit)
@@ -45,7 +45,7 @@ def _measure_group(fits: Sequence[PlannedFit], run: Run) -> float:
 
 
 def _time_short_fit(fit: PlannedFit, run: Run) -> tuple[float, float]:
-    """Return the seconds of scaling all vectors, and of a pass of one probe over all items."""
+    """Return the seconds for scaling all vectors, and the seconds of one probe's pass over all items."""
     import torch
 
     from sentprobe.probes.trainer.fit import prepare_problem
@@ -61,7 +61,7 @@ def _time_short_fit(fit: PlannedFit, run: Run) -> tuple[float, float]:
     clock = time.thread_time if run.device == CPU and run.threads == 1 else time.perf_counter
     with limit_threads(run.threads), torch.inference_mode():
         times = []
-        for passes in (1, 1, 1 + TIMED_PASSES):  # the first fit loads everything that is loaded on first use
+        for passes in (1, 1, 1 + TIMED_PASSES):  # the first fit also loads libraries
             preset = replace(fit.preset, max_epochs=passes, check_every=1, patience=passes, tolerance=0.0, enough=0.0)
             start = clock()
             problem = prepare_problem(
@@ -79,7 +79,7 @@ def _time_short_fit(fit: PlannedFit, run: Run) -> tuple[float, float]:
             problem.train_probes((0,))
             times.append((scaled - start, clock() - scaled))
     _, (_, first), (scaling, second) = times
-    # The axes of whitening are the same work for any number of items.
+    # Finding the axes of whitening is the same work for any number of items.
     constant = fit.shape.dim if fit.preset.scaling in (Scaling.WHITEN, Scaling.CHOSEN) else 0
     scaling *= (fit.items + constant) / (count + constant)
     return scaling, max(second - first, 0.0) / TIMED_PASSES * fit.items / count
@@ -92,9 +92,9 @@ def _sample_items(rows: Iterable[int], shape: BankShape, generator: np.random.Ge
 
 
 def measure_encoding(encoder: Encoder, sentences: Sequence[str], *, threads: int | None) -> tuple[int, float]:
-    """Return the width of the vectors, and the seconds for each sentence."""
+    """Return the width of the encoder's vectors, and the seconds that it takes for a sentence."""
     with limit_threads(threads):
-        dim = int(np.shape(encoder.encode(sentences[:1]))[1])  # loads everything that is loaded on first use
+        dim = int(np.shape(encoder.encode(sentences[:1]))[1])  # also loads what is loaded on first use
         for count in SENTENCE_COUNTS:
             timed = list(islice(cycle(sentences), count))
             seconds = time_call(partial(encoder.encode, timed))
@@ -104,7 +104,7 @@ def measure_encoding(encoder: Encoder, sentences: Sequence[str], *, threads: int
 
 
 def time_call(function: Callable[[], object]) -> float:
-    """Return the seconds of a call on idle cores: those of this process, unless it waits for a server."""
+    """Return the seconds of a call on idle cores: its CPU seconds, or its wall seconds if it waits for a server."""
     wall_start, start = time.perf_counter(), time.process_time()
     function()
     seconds, computing = time.perf_counter() - wall_start, time.process_time() - start
@@ -112,7 +112,7 @@ def time_call(function: Callable[[], object]) -> float:
 
 
 def measure_product_rate(threads: int | None) -> float:
-    """Return the multiplications in a second of the quickest of some matrix products."""
+    """Return the number of multiplications per second in the quickest of four matrix products."""
     import torch
 
     rows, width = 256, 1024

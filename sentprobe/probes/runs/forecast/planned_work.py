@@ -1,4 +1,4 @@
-"""The plan of a run: its missing probes over all draws, and their fits, with mean passes of measured runs."""
+"""The planned work of a run: its missing probes in all draws, and their fits, with assumed numbers of passes."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,11 +20,12 @@ from sentprobe.probes.trainer.codelength import compute_portion_sizes
 from sentprobe.progress import Reporter
 
 MissingSeeds: TypeAlias = Mapping[Condition, tuple[int, ...]]
+"""The seeds for which probes are missing, by condition."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedResult:
-    """An encoder on a task: the number of items, and the missing seeds in each draw."""
+    """The plan for one encoder on one task: the number of items, and the missing seeds in each draw."""
 
     encoder: str
     task: str
@@ -33,7 +34,7 @@ class PlannedResult:
 
     @property
     def missing(self) -> dict[Condition, tuple[int, ...]]:
-        """The missing seeds of all draws; the seeds of draws are disjoint."""
+        """The missing seeds of all draws together, by condition; no seed is in two draws."""
         seeds_by_condition: dict[Condition, tuple[int, ...]] = {}
         for draw in self.draws:
             for condition, seeds in draw.items():
@@ -47,10 +48,11 @@ class PlannedResult:
 
 
 Plan: TypeAlias = Mapping[tuple[str, str], MissingSeeds]
+"""The missing seeds of a draw, by the names of encoder and task."""
 
 
 def plan_all(encoders: Sequence[Encoder | Baseline], tasks: Sequence[Task], *, run: Run) -> Plan:
-    """Return all seeds of the draw *run*, if there are no results yet."""
+    """Return the plan of the draw *run* without earlier results: all seeds are missing."""
     return {
         (encoder.name, task.name): dict.fromkeys(
             missing_jobs.find_requested_conditions(task, encoder, run=run), run.seeds
@@ -68,7 +70,7 @@ def plan_missing(
     stored_results: Mapping[str, Result],
     reporter: Reporter,
 ) -> Plan:
-    """Return the missing seeds in the draw *run*, if there are results: by recipe if it is known, else by data."""
+    """Return the plan of the draw *run* with earlier results, which are found by recipe or, if unknown, by data."""
     preset, words, targets = request.preset, request.probe_vectors, request.targets.replace_seed(run.seed)
     requests = result_recipes.find_requests(targets, encoders, run=run, preset=preset, words=words)
     if requests:
@@ -96,7 +98,7 @@ def plan_missing(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlannedFit:
-    """Probes of one shape and classifier, trained side by side."""
+    """A planned fit: probes of one shape and classifier that are trained side by side."""
 
     shape: presets.BankShape
     preset: Preset
@@ -107,10 +109,10 @@ class PlannedFit:
 
     @property
     def operations(self) -> float:
-        """The operations of a pass, up to a factor that fits of one width and classifier share."""
+        """The operations in a pass, up to a factor that is the same for all fits of one width and classifier."""
         shape = self.shape
         units = sum(point.hidden or shape.labels for point in presets.list_grid_points(self.preset, shape, seed=0))
-        # A validation item takes the forward product only, one of three.
+        # A training item takes three products, a validation item only the forward product.
         return units * (shape.inputs + shape.labels) * (self.items + self.validation / 3) * self.probes
 
 
@@ -120,18 +122,18 @@ class EncoderFacts:
 
     name: str
     dim: int = 0
-    """The width of its vectors; 0: a baseline."""
+    """The width of the encoder's vectors; 0 for a baseline."""
     word_dim: int = 0
     is_pretrained: bool = False
     is_control_bow: bool = False
     seconds: float = 0.0
-    """The seconds for each sentence; 0: its vectors are those of another encoder. For a baseline, for each item."""
+    """The seconds for a sentence (for a baseline: an item); 0 for a variant, which uses another encoder's vectors."""
 
 
 def list_fits(
     condition: Condition, task: Task, encoder: EncoderFacts, *, items: int, seeds: int
 ) -> Iterator[PlannedFit]:
-    """Yield the fits under a condition; *items* counts training items with the validation items taken from them."""
+    """Yield the fits under a condition. *items* is the number of training items before validation items are taken."""
     preset = task.preset
     sample = task.get_items(condition)
     validation = 0 if sample.validation is None else len(sample.validation)
@@ -163,7 +165,7 @@ def list_fits(
 
 
 def assume_passes(preset: Preset, condition: Condition, encoder: EncoderFacts) -> float:
-    """Return the assumed passes of a probe: fewer for wider vectors, and for a control at most those of its probe."""
+    """Return the assumed number of passes of a probe, which is smaller for wider vectors and for controls."""
     if preset.optimizer is Optimizer.LBFGS:
         passes = LBFGS_ITERATIONS
     elif preset.stop is StopCriterion.TRAINING_LOSS:
@@ -176,8 +178,9 @@ def assume_passes(preset: Preset, condition: Condition, encoder: EncoderFacts) -
 
 
 REFERENCE_WIDTH = 512
+"""The width of vectors to which the numbers of passes below apply."""
 UNTRAINED_PASSES = 100.0
-"""Passes on vectors of the reference width from untrained networks and averaged words."""
+"""Passes on vectors from untrained networks and averaged word vectors."""
 PRETRAINED_PASSES = 170.0
 BAG_OF_WORDS_PASSES = 55.0
 

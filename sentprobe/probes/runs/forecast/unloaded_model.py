@@ -1,4 +1,4 @@
-"""Models of sentence-transformers whose library is not loaded, which takes longer than the forecast itself."""
+"""The size of a sentence-transformers model, read without loading it: loading takes longer than a forecast."""
 
 import struct
 from collections.abc import Sequence
@@ -16,14 +16,14 @@ from sentprobe.specs import Spec, read_options
 from sentprobe.values import BadSyntaxError, parse_json
 
 LOADING_SECONDS = 8.0
-"""The assumed seconds for loading sentence-transformers and a model (measured: 7 to 9 CPU seconds)."""
+"""Assumed seconds for loading sentence-transformers and a model (measured: 7 to 9 CPU seconds)."""
 TOKENS_PER_WORD = 1.1
 WIDTH_KEYS = ("out_features", "word_embedding_dimension", "embedding_dimension")
 
 
 @dataclass(frozen=True, slots=True)
 class UnloadedModel:
-    """A sentence-transformers model as an encoder that cannot encode."""
+    """A sentence-transformers model that is not loaded: an encoder that knows its size but cannot encode."""
 
     name: str
     dim: int
@@ -31,16 +31,16 @@ class UnloadedModel:
     fingerprint: str = ""
 
     def count_multiplications(self, words: float) -> float:
-        """Return the multiplications for a sentence of this length."""
+        """Return the number of multiplications for a sentence of *words* words."""
         return self.weights * (words * TOKENS_PER_WORD + 2)
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Raise an error, since the model is not loaded."""
-        raise NotImplementedError(f"{self.name} is not loaded, to encode {len(sentences)} sentences")
+        """Raise NotImplementedError, since the model is not loaded."""
+        raise NotImplementedError(f"{self.name} is not loaded, so it cannot encode {len(sentences)} sentences")
 
 
 def read_unloaded_model(source: EncoderSource) -> UnloadedModel | None:
-    """Return the model that a spec asks for; None: it must be loaded to know its size."""
+    """Return the model that a spec names, with its size; None if it must be loaded to know its size."""
     if not isinstance(source, Spec) or source.kind != "st" or not has_unchanged_vectors(source):
         return None
     options = read_options(source, SentenceTransformerOptions())
@@ -55,7 +55,7 @@ def read_unloaded_model(source: EncoderSource) -> UnloadedModel | None:
 
 
 def _read_width(directory: Path) -> int:
-    """Return the width of the vectors, which the last module with a width decides; 0: unknown."""
+    """Return the width of a model's vectors, that of its last module with a width; 0 if unknown."""
     width = 0
     modules = _read_json(directory / "modules.json")
     for module in modules if isinstance(modules, list) else ():
@@ -74,7 +74,7 @@ def _read_json(path: Path) -> Any:
 
 
 def _count_weights(path: Path) -> int:
-    """Return the number of weights in matrices of a safetensors file, without tables of embeddings; 0: damaged."""
+    """Return the number of weights in a safetensors file's matrices except embeddings; 0 for a damaged file."""
     try:
         with path.open("rb") as file:
             (size,) = struct.unpack("<Q", file.read(8))

@@ -1,4 +1,4 @@
-"""Suites whose datasets are built here, with their settings."""
+"""Suites of tasks whose datasets are built, with the settings of these datasets."""
 
 import logging
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -34,7 +34,7 @@ BuildResult: TypeAlias = ProbeDataset | TooFewError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CompevalSuite:
-    """Tasks of compeval or structure, with the settings of their datasets."""
+    """Tasks of the suite compeval or structure, with the settings of their datasets."""
 
     name: str = COMPEVAL
 
@@ -45,10 +45,11 @@ class CompevalSuite:
     sampling: Sampling
     seed: int
     side: SplitSide | None = None
-    """The side of a split whose words and structures are used; None: all."""
+    """The side of a held-out split whose words and structures are used; None means all words and structures."""
     structure: Structure | None = None
+    """The structure that is held out of training, if any."""
     profile: Profile | None = None
-    """The weights of structures and features; None: uniform."""
+    """The weights of structures and features; None means uniform sampling."""
 
     def build(self, *, command: str) -> Iterator[tuple[str, BuildResult]]:
         """Yield each task's name with its dataset, or the reason why it cannot be built."""
@@ -77,12 +78,12 @@ class CompevalSuite:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NaturalSuite:
-    """Natural-text tasks, and the corpus tables that their datasets are taken from."""
+    """Natural-text tasks, with the corpus tables from which their datasets are built."""
 
     name: ClassVar = NATURAL
 
     tasks: tuple[NaturalTask, ...]
-    """Across languages, a task for each pair of languages."""
+    """The tasks; across languages, there is one for each pair of languages."""
     tables: tuple[Table, ...]
     recipe: NaturalRecipe
     crossing: Crossing | None = None
@@ -106,7 +107,7 @@ AnySuite: TypeAlias = CompevalSuite | NaturalSuite
 
 
 def build_all(suite: AnySuite, *, command: str, reporter: Reporter) -> Iterator[tuple[str, BuildResult]]:
-    """Build the datasets of a suite one by one, with progress; see their ``build``."""
+    """Yield each task's name with its dataset, or the reason why it cannot be built, and report progress."""
     if suite.tasks:
         reporter.begin("build the tasks", len(suite.tasks))
         unbuilt = {task.name for task in suite.tasks}
@@ -119,7 +120,7 @@ def build_all(suite: AnySuite, *, command: str, reporter: Reporter) -> Iterator[
 
 
 def build_failure_error(failures: Collection[TooFewError], *, total: int) -> SentprobeError:
-    """Return the error for tasks, of *total*, that failed: a UsageError if the request made all of them fail."""
+    """Return the error for the failed tasks among *total* tasks; a UsageError if the request made every task fail."""
     is_wrong_request = len(failures) == total and all(isinstance(failure, UsageError) for failure in failures)
     count = f"{len(failures)} of {total} tasks could not be built"
     return (UsageError if is_wrong_request else SentprobeError)("\n".join([f"{count}:", *map(str, failures)]))
@@ -127,7 +128,7 @@ def build_failure_error(failures: Collection[TooFewError], *, total: int) -> Sen
 
 @dataclass(frozen=True, slots=True)
 class ItemCounts:
-    """The number of items of each task; None: the default of its suite."""
+    """The requested number of items of each task; None means the default of its suite."""
 
     train: int | None = None
     test: int | None = None
@@ -138,7 +139,7 @@ class ItemCounts:
             check_whole(name, getattr(self, name))
 
     def apply_to(self, usual: Size) -> Size:
-        """Return the default size, with these counts where they are not None."""
+        """Return the default size *usual* with these counts, where they are not None."""
         return usual.override(self.train, self.test, self.validation)
 
 
@@ -155,7 +156,7 @@ def make_compeval(
     seed: int = 0,
     side: SplitSide | None = None,
 ) -> CompevalSuite:
-    """Return a suite with these tasks (default: all); the lexicon is loaded after all other checks."""
+    """Return the suite with the tasks *names*, by default all. The lexicon is loaded after all other checks."""
     held_out = None if structure is None else find_structure(structure)
     tasks = tuple(find_task(name, suite) for name in names or SUITE_TASKS[suite])
     check_distinct("task", [task.name for task in tasks])
@@ -194,11 +195,10 @@ def make_natural(
     seed: int = 0,
     audit: bool = False,
 ) -> NaturalSuite:
-    """Return the natural-text tasks of these names or groups, from a table; raise UsageError for a wrong value.
+    """Return the suite of the natural-text tasks *names* (of tasks or groups). Raises UsageError.
 
-    Without names, tables without trees have no tasks of constituents.
-
-    Several tables, or languages to train or test on (``de,fr``), make tasks across languages.
+    Without names, tasks about constituents are left out if no table has trees. With several tables, or with languages
+    to train or test on (``de,fr``), the tasks are tasks across languages.
     """
     tasks = tuple(find_tasks(names))
     size = counts.apply_to(NaturalRecipe().size)
@@ -215,16 +215,16 @@ def make_natural(
 
 
 def check_sampling(tasks: Iterable[NaturalTask], sampling: Sampling) -> None:
-    """Raise UsageError if *sampling* is PAPER, and all tasks are of Conneau et al."""
+    """Raise UsageError if *sampling* is PAPER but no task is one of Adi et al."""
     if sampling is Sampling.PAPER and not any(task.suite in {TaskGroup.ADI, TaskGroup.CONTROLS} for task in tasks):
         raise UsageError(
-            "sampling paper is for the tasks of Adi et al. (task adi), none of which is asked for; "
-            "those of Conneau et al. have one way"
+            "sampling paper is for the tasks of Adi et al. (task adi), and none of them is requested; "
+            "the tasks of Conneau et al. are always sampled in the same way"
         )
 
 
 def open_table_unchecked(path: Path) -> Table:
-    """Return the corpus table without reading its shards; raise UsageError or TableError if it cannot be used."""
+    """Return the corpus table at *path* without reading its shards. Raises UsageError or TableError."""
     if not path.exists():
         raise UsageError(f"there is no table {path}; make one of a corpus with probe analyze")
     if not is_table(path) and (kind := describe_folder(path)):
@@ -254,14 +254,14 @@ def build_natural(
 ) -> list[ProbeDataset]:
     """Build natural-text tasks from a corpus table, as ``probe build natural`` does.
 
-    - table: the output of ``probe analyze``; several, one of each language, make tasks across languages
+    - table: the output of ``probe analyze``; several tables, one for each language, give tasks across languages
     - tasks: names of tasks or groups (``"adi"``); by default the ten of Conneau et al. 2018
     - the other arguments are the options of that command
 
     A task for which the corpus is too small is left out, with a warning.
 
     Raises:
-        ArgumentTypeError: the table is no path.
+        ArgumentTypeError: the table is not a path.
         UsageError: an unknown task, a band or number out of range, or a missing table.
         SentprobeError: none of the tasks can be built; the table is damaged.
     """
@@ -299,6 +299,6 @@ def build_natural(
 
 
 def warn_left_out(failures: Iterable[TooFewError]) -> None:
-    """Warn of the tasks that were left out."""
+    """Log a warning for each task that was left out."""
     for failure in failures:
         log.warning("left out: %s", failure)

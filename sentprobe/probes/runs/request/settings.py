@@ -1,4 +1,4 @@
-"""The request of a run, and its settings, which all encoders and tasks share."""
+"""The request for a run, and the settings that all its encoders and tasks share."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -19,17 +19,17 @@ from sentprobe.processes import check_count
 from sentprobe.specs import Spec, choose_member
 
 DRAW_SEED_STEP = 10
-"""The distance between the seeds of two draws, and the maximum number of probe seeds in a draw."""
+"""The difference between the seeds of successive draws, and so the maximum number of probe seeds in a draw."""
 CPU = "cpu"
 ONE_PROCESS = EngineChoice(jobs=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """The settings of a run; made by :func:`make_run`."""
+    """The settings of a run, which :func:`make_run` checks."""
 
     seed: int = 0
-    """The seed of random vectors and words, and of the split of validation items."""
+    """The seed of random vectors and words, and of the choice of validation items."""
     seeds: tuple[int, ...] = (0,)
     draws: int = 1
     controls: bool = True
@@ -43,17 +43,17 @@ class Run:
     device: str = "cpu"
     threads: int | None = 1
     encoding_threads: int | None = None
-    """PyTorch's threads for encoding sentences, before training."""
+    """The number of PyTorch threads for encoding sentences, before training."""
     machines: EngineChoice = ONE_PROCESS
-    """The engine on which probes are trained and, on a cluster, sentences encoded."""
+    """The engine on which probes are trained and, on a cluster, sentences are encoded."""
 
     @property
     def kept_note(self) -> str:
-        """The part of an error message that says whether results are stored."""
+        """The part of an error message that says whether the results so far are stored."""
         return KEPT_MESSAGE if self.out else "use --out to keep results and resume a run"
 
     def iterate_draws(self) -> Iterator["Run"]:
-        """Yield the run of each draw; its seeds are DRAW_SEED_STEP above those of the draw before.
+        """Yield the settings of each draw, whose seeds are DRAW_SEED_STEP above those of the draw before.
 
         >>> [(draw.seed, draw.seeds) for draw in make_run(seeds=2, draws=2).iterate_draws()]
         [(0, (0, 1)), (10, (10, 11))]
@@ -65,14 +65,14 @@ class Run:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunRequest:
-    """Everything that decides a run: the command ``probe run`` and the function ``sentprobe.run`` both make one."""
+    """Everything that decides a run, as requested by the command ``probe run`` or the function ``sentprobe.run``."""
 
     targets: Targets
     encoders: Sequence[EncoderSource]
     probe_vectors: Encoder | Spec | str | None = None
-    """The vectors of probe words; None: as the paper of each task has them."""
+    """The source of the probe words' vectors; None means that of each task's paper."""
     preset: ClassifierChoice | None = None
-    """None: the classifier of the paper of each task."""
+    """The classifier; None means that of each task's paper."""
     run: Run = field(default_factory=Run)
 
 
@@ -94,7 +94,7 @@ def make_run(
     encoding_threads: int | None = None,
     machines: EngineChoice = ONE_PROCESS,
 ) -> Run:
-    """Check the settings, with the names of METHODS, and return the run. Raises UsageError or ArgumentTypeError."""
+    """Check the settings and return them as a run. Raises UsageError or ArgumentTypeError."""
     check_whole("seed", seed)
     check_seed(seed)
     for name, count in (("seeds", seeds), ("draws", draws), ("threads", threads), ("threads", encoding_threads)):
@@ -129,16 +129,16 @@ def make_run(
 
 
 class MethodName(StrEnum):
-    """The values of ``--method``."""
+    """A value of ``--method``: a measure for which further probes are trained."""
 
     MDL = "mdl"
     """Minimum description length: the codelength of the labels in bits (Voita & Titov 2020)."""
     SAMPLE_EFFICIENCY = "sample-efficiency"
-    """Accuracy by the number of training items, and the area under this curve."""
+    """The accuracy by the number of training items, and the area under this curve."""
     V_INFORMATION = "v-information"
-    """The information that a probe can use, in bits (Xu et al. 2020)."""
+    """The information about the labels that a probe can use, in bits (Xu et al. 2020)."""
     COMPLEXITY = "complexity"
-    """A linear probe beside probes with ever wider hidden layers."""
+    """The accuracies of a linear probe and of probes with ever wider hidden layers."""
 
 
 METHOD_CONDITIONS = {
@@ -147,11 +147,11 @@ METHOD_CONDITIONS = {
     MethodName.V_INFORMATION: Condition.PORTIONS,
     MethodName.COMPLEXITY: Condition.WIDTHS,
 }
-"""The condition of each method; several methods share one."""
+"""The condition under which the probes of each method are trained; several methods share a condition."""
 
 
 def find_methods(names: Iterable[str], *, control_task: bool) -> tuple[Condition, ...]:
-    """Return the distinct conditions of the methods of those names.
+    """Return the conditions under which the probes of the methods *names* and of the control task are trained.
 
     >>> find_methods(["mdl", "v-information"], control_task=False)
     (<Condition.PORTIONS: 'portions'>,)

@@ -1,4 +1,4 @@
-"""Targets of a run: suites to build, datasets in files, and datasets in memory."""
+"""The targets of a run: suites to build, datasets in files, and datasets in memory."""
 
 import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -25,14 +25,14 @@ from sentprobe.specs import GENERATED, NATURAL, SUITES, check_distinct
 
 @dataclass(frozen=True, slots=True)
 class StoredDatasets:
-    """A file or folder of datasets."""
+    """A target that is a file or folder of datasets."""
 
     path: Path
 
 
 Target: TypeAlias = built.AnySuite | StoredDatasets | ProbeDataset
 TargetWord: TypeAlias = str | ProbeDataset
-"""A target as requested: the name of a suite, a path, or a dataset in memory."""
+"""A target as the user requests it: the name of a suite, a path, or a dataset in memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +40,14 @@ class Targets:
     """The targets that were requested on the command line or in Python, in order."""
 
     words: tuple[str, ...]
+    """The targets as the user named them."""
     items: tuple[Target, ...]
     names: tuple[str, ...] = ()
+    """The names of the requested tasks; empty means all tasks."""
 
     @property
     def description(self) -> str:
-        """The requested targets as text, for messages."""
+        """The targets as the user named them, for messages."""
         return ", ".join(self.words)
 
     @property
@@ -55,20 +57,21 @@ class Targets:
 
     @property
     def suites(self) -> list[str]:
-        """The names of the suites."""
+        """The names of the suites among the targets."""
         return [suite.name for suite in self.built]
 
     def replace_seed(self, seed: int) -> "Targets":
-        """Return the targets with another seed of the suites."""
+        """Return the targets with another seed for building the suites."""
         items = (t if isinstance(t, StoredDatasets | ProbeDataset) else t.replace_seed(seed) for t in self.items)
         return replace(self, items=tuple(items))
 
 
 ClassifiedTarget: TypeAlias = tuple[TargetWord, str | None]
+"""A requested target and the suite that it means; None for stored datasets and datasets in memory."""
 
 
 def classify_targets(words: Sequence[TargetWord]) -> list[ClassifiedTarget]:
-    """Return each requested target with the suite it names; ``natural`` itself is left out."""
+    """Return each requested target with its suite; the word ``natural`` is left out, as a table means that suite."""
     written_words = [word for word in words if isinstance(word, str)]
     if written_words or not words:
         check_distinct("target", written_words)
@@ -92,9 +95,11 @@ def make_targets(
     make_compeval: Callable[[str, built.Names], built.CompevalSuite],
     make_natural: Callable[[Sequence[Table], built.Names], built.NaturalSuite],
 ) -> Targets:
-    """Return the requested targets; *kinds* are those of :func:`classify_targets`.
+    """Return the targets that *words* request, restricted to the tasks *names*.
 
-    Suites are made by functions of a suite's name, or of all tables, and of task names.
+    - kinds: the result of :func:`classify_targets` for *words*
+    - make_compeval: a function from the name of a generated suite and task names to the suite
+    - make_natural: a function from all tables and task names to the suite natural
     """
     targets: list[Target] = []
     tables = [word for word, kind in kinds if kind == NATURAL]
@@ -128,7 +133,7 @@ def find_targets(
     test_on: str | None = None,
     seed: int = 0,
 ) -> Targets:
-    """Return the targets requested in Python: only *tasks*, with *counts* of items, without *structure* in training."""
+    """Return the targets that are requested in Python; *structure* is held out of training. Raises UsageError."""
     words = [_to_target_word(dataset) for dataset in _as_list(datasets)]
     if not words:
         check_distinct("dataset", [])
@@ -136,12 +141,12 @@ def find_targets(
     if counts != built.ItemCounts() and not any(kind for _, kind in kinds):
         raise UsageError(
             "train, test and validation are for tasks that are built (compeval, structure, or a table); "
-            "the datasets given are there already"
+            "stored datasets are used as they are"
         )
     if (train_on, test_on) != (None, None) and not any(kind == NATURAL for _, kind in kinds):
         raise UsageError("train_on and test_on are for tables of corpora, one of each language")
     if structure is not None and not any(kind in GENERATED for _, kind in kinds):
-        raise UsageError("hold_out_structure is for the suite compeval or structure, which is not asked for")
+        raise UsageError("hold_out_structure is for the suite compeval or structure, which is not requested")
     return make_targets(
         words,
         (tasks,) if isinstance(tasks, str) else tuple(tasks),
@@ -181,7 +186,7 @@ def _check_tables(tables: Sequence[TargetWord], written_words: Sequence[str]) ->
 
 
 def _select_suite_names(names: Sequence[str], kind: str | None) -> tuple[str, ...]:
-    """Return the task names that may be of a suite; a stored dataset may have any name."""
+    """Return the names that can be tasks of the suite *kind*; if it is None, all names, as of stored datasets."""
     if kind in GENERATED:
         return tuple(name for name in names if name in SUITE_TASKS[kind])
     if kind == NATURAL:
@@ -192,14 +197,14 @@ def _select_suite_names(names: Sequence[str], kind: str | None) -> tuple[str, ..
 
 @dataclass(frozen=True, slots=True)
 class FoundDatasets:
-    """The datasets of targets, and the reasons why others could not be built, by name."""
+    """The datasets of all targets, and the reason for each task that could not be built, by name."""
 
     datasets: tuple[ProbeDataset, ...]
     failures: Mapping[str, TooFewError] = field(default_factory=dict)
 
 
 def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> FoundDatasets:
-    """Build and read the datasets of all targets, in order; raise UsageError for two datasets of one name."""
+    """Build or read the datasets of all targets, in order. Raises UsageError for two datasets of one name."""
     datasets: list[ProbeDataset] = []
     failures: dict[str, TooFewError] = {}
     for target in targets.items:
@@ -223,7 +228,7 @@ def find_datasets(targets: Targets, *, command: str, reporter: Reporter) -> Foun
 
 
 def _read_selected(target: StoredDatasets | ProbeDataset, targets: Targets) -> list[ProbeDataset]:
-    """Return the requested datasets of a target."""
+    """Return the datasets of a target, restricted to the requested tasks. Raises UsageError."""
     if isinstance(target, ProbeDataset):
         datasets, source = [target], target.name
     else:
@@ -242,21 +247,19 @@ def _read_selected(target: StoredDatasets | ProbeDataset, targets: Targets) -> l
 
 
 def _match_names(name: str, names: Sequence[str]) -> list[str]:
-    """Return the datasets with this name, else those of the task with this name."""
-    return (
-        [name] if name in names else [candidate for candidate in names if to_own_name(candidate) == to_own_name(name)]
-    )
+    """Return the dataset *name* if it is in *names*, else the datasets of the task that *name* means."""
+    return [name] if name in names else [match for match in names if to_own_name(match) == to_own_name(name)]
 
 
 def missing_table_error(command: str) -> UsageError:
-    """Return the error that the suite natural lacks its table."""
+    """Return the error that the suite natural was requested without a table."""
     return UsageError(
         f"the suite natural needs the table of a corpus: {command} natural TABLE; probe analyze makes one"
     )
 
 
 def unknown_suite_error(name: str, *, why: str = "") -> UsageError:
-    """Return the error for an unknown suite; *why* extends the message."""
+    """Return the error for the unknown suite *name*; *why* extends the message."""
     if name in TASK_GROUPS:
         return UsageError(f"the tasks of {name} are in the suite natural: name natural and the table of a corpus")
     return UsageError(f"there is no suite {name!r}{suggest(name, SUITES)}{why}; the suites are: {', '.join(SUITES)}")

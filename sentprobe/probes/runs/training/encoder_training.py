@@ -1,4 +1,4 @@
-"""Encoder training: from texts and an architecture to an encoder folder."""
+"""Training of an encoder: from texts and an architecture to a folder with the encoder."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
@@ -42,15 +42,17 @@ class TrainingReport:
 
     out: Path
     state: TrainingState | None
-    """The last state; None: the objective trains nothing."""
+    """The last state; None if the objective trains nothing."""
     why: str
+    """The reason why the training ended."""
     was_finished: bool
+    """Whether an earlier command had finished the training already."""
 
 
 def run_training(
     plan: TrainingPlan, reporter: progress.Reporter, *, report: Callable[[str], None] = lambda _: None
 ) -> TrainingReport:
-    """Train an encoder, resuming from its folder; *report* receives progress messages."""
+    """Train an encoder, or resume its training from its folder; *report* receives progress messages."""
     check_texts(plan)
     with files.making_folder(plan.out):
         _check_folder(plan.out)
@@ -65,7 +67,7 @@ def run_training(
 
 
 def _check_folder(folder: Path) -> None:
-    """Raise UsageError for a folder that holds something else."""
+    """Raise UsageError if the folder holds anything but an encoder and its training."""
     own_names = {config.CONFIG_FILE, folders.WORDS, folders.WEIGHTS, checkpoint.CHECKPOINT_FOLDER, PROBES}
     try:
         names = {path.name for path in folder.iterdir() if not path.name.startswith(".")}
@@ -76,7 +78,7 @@ def _check_folder(folder: Path) -> None:
 
 
 def identify_training(plan: TrainingPlan) -> checkpoint.Identity:
-    """Return the values that decide the weights, by name."""
+    """Return the values that decide the weights of the encoder, by name."""
     machine, texts, model = plan.settings.machine, plan.texts, plan.model
     sources = (*texts.corpus, *([texts.parallel] if texts.parallel else []))
     paths = (Path(name) for source in sources for name in text_files.find_files([source]))
@@ -100,13 +102,13 @@ Value: TypeAlias = str | int | float | bool
 
 
 def _flatten_fields(values: Any, *, excluded: Sequence[str] = (), **renamed: str) -> dict[str, Value]:
-    """Return the fields of a value by name; some are renamed."""
+    """Return the fields of a dataclass in JSON form, by name; *renamed* maps fields to other names."""
     names = (entry.name for entry in fields(values) if entry.name not in excluded)
     return {renamed.get(name, name): _to_plain_value(getattr(values, name)) for name in names}
 
 
 def _to_plain_value(value: Any) -> Value:
-    """Return a value in JSON form: a digest for a file or folder, an empty text for None."""
+    """Return a value in JSON form; a file or folder becomes a digest of its content, and None an empty text."""
     match value:
         case None:
             return ""
@@ -131,7 +133,7 @@ def _digest_path(path: Path) -> str:
 
 
 def _find_finished_training(plan: TrainingPlan, identity: checkpoint.Identity) -> TrainingReport | None:
-    """Return the report of a finished training in the folder, or None; raise OtherTrainingError for another one."""
+    """Return the report of the training if it is finished, else None; raise OtherTrainingError for another training."""
     stored = checkpoint.read_state(plan.out)
     if stored is not None:
         checkpoint.check_same_training(plan.out, stored.identity, identity)
@@ -147,7 +149,6 @@ def _find_finished_training(plan: TrainingPlan, identity: checkpoint.Identity) -
 
 
 def _has_results(plan: TrainingPlan, step: int) -> bool:
-    """Say whether the folder has all probe and geometry results of a step."""
     if plan.probing is None:
         return True
     folder = plan.out / PROBES
@@ -197,7 +198,7 @@ def read_texts(kind: ObjectiveKind, plan: TextPlan, *, seed: int) -> Any:
 
 
 def describe_texts(texts: Any) -> str:
-    """Return a description of the texts and of omitted parts."""
+    """Return a description of the texts, and of the parts that were omitted."""
     omitted = getattr(texts, "omitted", None)
     return f"{texts}; {omitted}" if omitted else str(texts)
 
@@ -210,11 +211,11 @@ _INPUT_FIELDS: Mapping[TextKind, tuple[str, ...]] = {
     TextKind.TREES: ("sentences",),
     TextKind.EVENTS: ("sentences",),
 }
-"""The attributes of texts that the encoder reads."""
+"""The attributes of texts, by kind, that hold the sentences that the encoder reads."""
 
 
 def make_model(plan: TrainingPlan, texts: Any) -> models.SentenceModel:
-    """Return the untrained model; raise UsageError if the word vectors are of another width."""
+    """Return the untrained model. Raises UsageError if the word vectors have another width."""
     model, lower = plan.model, plan.texts.options.lower
     sentences = [*chain.from_iterable(getattr(texts, name) for name in _INPUT_FIELDS[plan.kind.texts])]
     return models.make_sentence_model(
@@ -227,7 +228,7 @@ def make_model(plan: TrainingPlan, texts: Any) -> models.SentenceModel:
 
 
 def _make_word_vectors(plan: TrainingPlan, texts: Sequence[str]) -> WordVectors | None:
-    """Return the initial word vectors; a file is read once for all trainings of this process."""
+    """Return the initial word vectors, or None if they are random. A file is read once for all trainings."""
     model, path = plan.model, Path(plan.model.vectors)
     if model.vectors == SKIP_GRAM:
         return learn_skip_gram(texts, dim=model.architecture.inputs, words=model.words, seed=plan.options.seed)
@@ -237,7 +238,7 @@ def _make_word_vectors(plan: TrainingPlan, texts: Sequence[str]) -> WordVectors 
 
 
 @lru_cache(maxsize=1)
-def _read_once(path: Path, changed: int) -> WordVectors:  # noqa: ARG001 - another file since then
+def _read_once(path: Path, changed: int) -> WordVectors:  # noqa: ARG001 - a changed file is read again
     return read_word_vectors(path)
 
 
@@ -248,7 +249,7 @@ def save_model(
     model: models.SentenceModel,
     state: TrainingState | None,
 ) -> None:
-    """Write the model into its folder, beside the other files; *texts* describes the training texts."""
+    """Write the model into its folder, where other files stay; *texts* describes the training texts."""
     record = {
         "family": plan.name,
         "step": state.step if state else 0,
@@ -273,7 +274,7 @@ def save_model(
 
 
 def _make_point_scorer(plan: TrainingPlan, report: Callable[[str], None]) -> Callable[[loop.ProbingPoint], None]:
-    """Return a function that probes the model, writes results beside it, and reports unknown probe words once."""
+    """Return a function that probes the model, writes the results beside it, and reports each encoder's note once."""
     if plan.probing is None:
         return lambda point: None  # noqa: ARG005
     scorer = Scorer(
@@ -300,7 +301,7 @@ def _make_point_scorer(plan: TrainingPlan, report: Callable[[str], None]) -> Cal
 
 
 def _write_validation(plan: TrainingPlan, validation: ValidationPoint) -> None:
-    """Store a validation beside the probe results, if there are any."""
+    """Add a validation to the learning curve beside the probe results, if the encoder is probed."""
     if plan.probing is not None:
         curve = TrainingCurve(family=plan.name, seed=plan.options.seed, metric=validation.metric, command=plan.command)
         point = LearningPoint(

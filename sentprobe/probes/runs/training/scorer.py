@@ -1,4 +1,4 @@
-"""Scores of an encoder during training: the geometry of its vectors, and probe accuracies."""
+"""Scores of an encoder during its training: the geometry of its vectors, and probe accuracies."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -36,12 +36,12 @@ from sentprobe.specs import COMPEVAL, check_distinct
 USUAL_CONTRASTS = ("role", "modifier", "negation", "tense", "number")
 MEAN = "mean"
 EncodeArgument: TypeAlias = Callable[..., Any] | object
-"""A function of a list of sentences, or an object with ``encode``."""
+"""An encoder to score: a function from a list of sentences to vectors, or an object with such a method ``encode``."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScoreSettings:
-    """The settings of the sentences and items that an encoder is scored on."""
+    """The settings of the triplets and probing items on which an encoder is scored."""
 
     contrasts: tuple[str, ...]
     tasks: tuple[str | ProbeDataset, ...]
@@ -72,7 +72,7 @@ class ScoreSettings:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of all scores: contrasts for each kind of negative, then tasks; a mean is last in each part."""
+        """The keys of all scores: contrasts for each kind of negative, then tasks; each part ends with its mean."""
         kinds = [kind.value for kind in NegativeKind]
         contrasts = [*self.contrasts, MEAN] if self.contrasts else []
         tasks = [*self.names, MEAN] if self.tasks else []
@@ -82,7 +82,7 @@ class ScoreSettings:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class ScoreMaterial:
-    """The texts, contrasts and tasks of a scorer, built once."""
+    """The triplets and tasks of a scorer, which are built once, and the row of each text among the vectors."""
 
     geometry: tuple[SampledTriplets, ...]
     tasks: tuple[Task, ...]
@@ -90,7 +90,7 @@ class ScoreMaterial:
 
 
 def format_moment(step: int | None, epoch: float | None) -> str:
-    """Return the step or epoch of a training as text; empty: neither is known. Raises UsageError if one is below 0.
+    """Return the step or the epoch of a training as text; empty if both are None. Raises UsageError if one is below 0.
 
     >>> format_moment(100, 0.5), format_moment(None, 2.0), format_moment(None, None)
     ('step 100', 'epoch 2', '')
@@ -107,33 +107,33 @@ def format_moment(step: int | None, epoch: float | None) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VectorsAt:
-    """The vectors of an encoder at one moment of its training, as an encoder."""
+    """An encoder that returns the stored vectors of another encoder, as of one moment of its training."""
 
     name: str
     capabilities: Capabilities
     places: Mapping[str, int] = field(repr=False)
     vectors: Vectors = field(repr=False)
     fingerprint: str = ""
-    """Empty: the dependencies of the vectors are unknown."""
+    """Empty, since the vectors depend on weights that keep changing."""
 
     def encode(self, sentences: Sequence[str]) -> Vectors:
-        """Return the stored vectors of sentences, (n, dim) float32."""
+        """Return the stored vectors of *sentences*, (n, dim) float32."""
         return self.vectors[[self.places[text] for text in sentences]]
 
 
 class Scorer:
-    """Scores an encoder at any step of its training; sentences and items are built once, here.
+    """A scorer of an encoder at any step of its training. Its sentences and items are built once, when it is made.
 
-    - contrasts: contrasts whose geometry is measured (``"role"``); ``()``: none
-    - tasks: compeval tasks by name (``"SemRole"``) or datasets, on which probes are trained
-    - triplets: number of triplets per contrast
-    - train, test: numbers of items of each named task
-    - preset: the probe's classifier; by default that of each task's paper
-    - seed: seed of sentences and probes; equal vectors have equal scores
+    - contrasts: the contrasts whose geometry is measured, such as ``"role"``; ``()`` means no contrasts
+    - tasks: the tasks on which probes are trained: names of compeval tasks (``"SemRole"``) or datasets
+    - triplets: the number of triplets for each contrast
+    - train, test: the numbers of items of each task that is named
+    - preset: the classifier of the probes; by default that of each task's paper
+    - seed: the seed of sentences and probes; equal vectors have equal scores
     - vocabulary: the vocabulary of the sentences
-    - held_out: split options (``["0.3"]``); only words held out of training data are used
+    - held_out: options of ``--held-out`` (``["0.3"]``); then sentences have only words held out of training data
     - out: a results folder, to which each call adds its results, by step
-    - name: the encoder's name in results; by default its own name
+    - name: the encoder's name in results; by default the name that the encoder states
 
     >>> scorer = Scorer(contrasts=["role"], triplets=8)
     >>> scores = scorer(lambda texts: [[float(len(text)), 1.0] for text in texts], step=0)
@@ -179,7 +179,7 @@ class Scorer:
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """The keys of the scores, equal for all calls: contrasts for each kind of negative, then tasks."""
+        """The keys of the scores, the same for all calls: contrasts for each kind of negative, then tasks."""
         return self._settings.keys
 
     @property
@@ -190,7 +190,7 @@ class Scorer:
     def __call__(
         self, encode: EncodeArgument, *, step: int | None = None, epoch: float | None = None
     ) -> dict[str, float]:
-        """Return shares from 0 to 1 by key; see :func:`score`.
+        """Return the scores of an encoder by key, as shares from 0 to 1; see :func:`score`.
 
         Raises:
             EncoderError: the encoder failed, or did not return a finite vector for each sentence, or returned vectors
@@ -221,7 +221,7 @@ class Scorer:
         if self._dim not in (None, dim):
             raise EncoderError(
                 f"encoder {name} returned vectors of width {dim} after vectors of width "
-                f"{self._dim} at a step before: for another encoder, make another scorer"
+                f"{self._dim} at an earlier step: for another encoder, make another scorer"
             )
         self._dim = dim
         return VectorsAt(
@@ -292,7 +292,7 @@ def score(
 
 
 def _make_scoring_run(settings: ScoreSettings, out: Path | str | None) -> Run:
-    """Return the settings of probe training; geometry alone needs no PyTorch."""
+    """Return the settings of probe training, unchecked if there are no tasks: geometry alone needs no PyTorch."""
     if settings.tasks:
         return make_run(seed=settings.seed, controls=False, out=out, force=True)
     return Run(seed=settings.seed, out=None if out is None else Path(out))
@@ -346,7 +346,7 @@ def _append_mean(shares: Sequence[float]) -> list[float]:
 
 @contextmanager
 def restore_training_modes(encode: object) -> Iterator[None]:
-    """Restore the training mode of each module of the PyTorch model behind *encode* at the end."""
+    """At the end of the context, restore the training mode of each module of the PyTorch model that *encode* uses."""
     modules = getattr(getattr(encode, "__self__", encode), "modules", None)
     trained_modules = [m for m in (modules() if callable(modules) else ()) if hasattr(m, "training")]
     modes = [(module, module.training) for module in trained_modules]

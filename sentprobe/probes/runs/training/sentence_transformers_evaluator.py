@@ -1,4 +1,4 @@
-"""The scorer as an evaluator of sentence-transformers, which is imported when an evaluator is made."""
+"""The scorer and the gate as evaluators of sentence-transformers, which is imported when an evaluator is made."""
 
 import csv
 import io
@@ -27,25 +27,25 @@ NOT_GIVEN = -1
 class SentenceTransformersEvaluator(BaseEvaluator):
     """Geometry scores and probe accuracies of a model during training.
 
-    It is a ``SentenceEvaluator`` of sentence-transformers (now ``BaseEvaluator``), for the argument *evaluator* of a
-    trainer. A call returns the scores of :func:`sentprobe.score`; each key is prefixed with the name.
+    The class is a ``SentenceEvaluator`` of sentence-transformers (now ``BaseEvaluator``), for the argument *evaluator*
+    of a trainer. A call returns the scores of :func:`sentprobe.score`; each key is prefixed with the name.
 
-    - name: of the evaluator, and of the model in results
+    - name: the name of the evaluator, and of the model in results
     - primary: the key, without the prefix, by which models are compared; by default
       ``geometry_mean_form``, or ``probe_mean`` without contrasts
-    - batch_size: sentences per batch
-    - write_csv: whether a call with a path adds a row to a CSV file there
+    - batch_size: the number of sentences in a batch
+    - write_csv: whether a call with a path adds a row to a CSV file in that folder
     - options: the arguments of :class:`sentprobe.Scorer`: contrasts, tasks, sizes, seed, and *out*
 
     Raises:
         EncoderError: sentence-transformers is not installed.
-        UsageError: unknown key; see also :class:`sentprobe.Scorer`.
+        UsageError: *primary* is no key of a score; see also :class:`sentprobe.Scorer`.
     """
 
     _title: ClassVar = "Sentprobe"
 
     def __new__(cls, **options: Any) -> "SentenceTransformersEvaluator":
-        """Return an object that is also an evaluator of sentence-transformers."""
+        """Return an object of a class that is also derived from the evaluators of sentence-transformers."""
         del options
         evaluator: SentenceTransformersEvaluator = object.__new__(_make_evaluator_class(cls))
         return evaluator
@@ -81,7 +81,7 @@ class SentenceTransformersEvaluator(BaseEvaluator):
     def __call__(
         self, model: Any, output_path: str | None = None, epoch: float = NOT_GIVEN, steps: int = NOT_GIVEN
     ) -> dict[str, float]:
-        """Return the scores of a model; with a path, also add them to the CSV file there.
+        """Return the scores of a model; with a path, also add them to the CSV file in that folder.
 
         Raises:
             EncoderError: see :class:`sentprobe.Scorer`.
@@ -108,7 +108,7 @@ class SentenceTransformersEvaluator(BaseEvaluator):
 
     @property
     def description(self) -> str:
-        """The name in a model card."""
+        """The name of the evaluator in a model card."""
         return self._title
 
     def _add_prefix(self, key: str) -> str:
@@ -118,9 +118,10 @@ class SentenceTransformersEvaluator(BaseEvaluator):
 class GateEvaluator(SentenceTransformersEvaluator):
     """Shares of pairs with different meanings that pass a threshold (:func:`sentprobe.gate`), during training.
 
-    The threshold keeps the share *keep* of paraphrases. Models are compared by the mean of false hits; lower is better.
+    The threshold is the one that the share *keep* of paraphrases pass. Models are compared by the mean share of false
+    hits; lower is better.
 
-    - contrasts, n, seed, vocabulary: of the generated pairs; see :func:`sentprobe.gate`
+    - contrasts, n, seed, vocabulary: the settings of the generated pairs; see :func:`sentprobe.gate`
     - name, batch_size, write_csv: see :class:`SentenceTransformersEvaluator`
 
     Raises:
@@ -157,11 +158,11 @@ class GateEvaluator(SentenceTransformersEvaluator):
 FALSE_HITS = f"false_hits_{MEAN}"
 _USUAL_KEYS = (f"geometry_{MEAN}_form", f"probe_{MEAN}")
 _EVALUATOR_CLASSES: dict[type, type] = {}
-"""The combined class of each evaluator class."""
+"""For each evaluator class of this module, the class that is also derived from those of sentence-transformers."""
 
 
 def _make_evaluator_class(scorer_class: type) -> type:
-    """Return a subclass of *scorer_class* and of the base class of evaluators."""
+    """Return a subclass of *scorer_class* and of sentence-transformers' base class of evaluators."""
     try:
         from sentence_transformers.base import evaluation
     except ImportError:
@@ -183,7 +184,7 @@ def _append_csv_row(path: Path, *, header: list[str], row: list[float]) -> None:
     except OSError as error:
         raise path_error(path, "cannot write scores here", error) from error
     if text.partition("\n")[0] != _format_csv_line(header).rstrip("\n"):
-        raise UsageError(f"{path}: its columns are not those of these scores: move it, or rename")
+        raise UsageError(f"{path}: its columns are not those of these scores: move the file, or rename the evaluator")
     write_atomically(path, text + _format_csv_line(row))
 
 

@@ -1,4 +1,4 @@
-"""Training plans, and the check that the texts fit the objective."""
+"""Plans for training an encoder, and the check that the texts fit the objective."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,12 +20,12 @@ from sentprobe.probes.runs.execution.task import list_task_names
 from sentprobe.specs import check_distinct
 
 ProbedTask: TypeAlias = str | ProbeDataset
-"""The name of a compeval task, which is built, or an existing dataset."""
+"""A task to probe: the name of a compeval task, which is built, or an existing dataset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProbingPlan:
-    """The tasks and contrasts on which an encoder is scored during training."""
+    """The tasks and contrasts on which an encoder is scored during its training, with their sizes."""
 
     tasks: tuple[ProbedTask, ...]
     contrasts: tuple[str, ...]
@@ -40,17 +40,18 @@ class ProbingPlan:
 
     @property
     def builds(self) -> bool:
-        """Whether any task or contrast is built."""
+        """Whether any sentences are generated, for a task or a contrast."""
         return bool(self.contrasts) or any(isinstance(task, str) for task in self.tasks)
 
 
 def plan_probing(tasks: Sequence[str], contrasts: Sequence[str], *, items: int) -> ProbingPlan:
-    """Return the plan of *tasks* (names or paths), by default of all compeval tasks. Raises UsageError or DatasetError.
+    """Return the plan for probing *tasks* (names or paths), by default all compeval tasks, and *contrasts*.
 
-    *items* are training items of each built task; there are half as many test items, and a fifth as many triplets.
+    *items* is the number of training items of each task that is built. There are half as many test items, and a fifth
+    as many triplets. Raises UsageError or DatasetError.
     """
     if items < 2:
-        raise UsageError(f"items={items}: at least 2 are wanted, of which there are tests for one")
+        raise UsageError(f"items={items}: at least 2 are needed, for one test item")
     probed_tasks = tuple(_find_tasks(tasks or ([] if contrasts else [*TASKS])))
     for kind, names in (("task", list_task_names(probed_tasks)), ("contrast", tuple(contrasts))):
         if names:
@@ -80,11 +81,11 @@ def _find_tasks(words: Sequence[str]) -> Iterator[ProbedTask]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TextPlan:
-    """The training texts."""
+    """The training texts, and how they are read."""
 
     corpus: tuple[Path, ...]
     parallel: Path | None = None
-    """The translation of the corpus, line by line."""
+    """The file with the translation of the corpus, line by line, if it is a file of its own."""
     format: str | None = None
     columns: tuple[str, ...] = ()
     """The column of sentences, or the two columns of a translation (in TMX: the languages)."""
@@ -99,16 +100,16 @@ class ModelPlan:
 
     architecture: Architecture
     words: int = 50_000
-    """The number of words with a vector, as in Adi et al. 2017."""
+    """The maximum number of words with a vector, as in Adi et al. 2017."""
     vectors: str = ""
-    """A file of initial word vectors, or SKIP_GRAM; empty: random."""
+    """The initial word vectors: a file, or SKIP_GRAM to learn them from the texts; empty means random vectors."""
     frozen: bool = False
     reverse: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingPlan:
-    """The complete plan of a training; it can be sent to another process."""
+    """The complete plan of a training, which can be sent to another process."""
 
     name: str
     objective: str
@@ -122,7 +123,7 @@ class TrainingPlan:
 
     @property
     def kind(self) -> objectives.ObjectiveKind:
-        """The objective; raises UsageError for an unknown one."""
+        """The kind of the objective. Raises UsageError for an unknown objective."""
         return objectives.find_objective(self.objective)
 
 
@@ -136,18 +137,18 @@ _EXPECTED_TEXTS: Mapping[TextKind, str] = {
 
 
 def check_texts(plan: TrainingPlan) -> None:
-    """Raise UsageError if the texts do not fit the objective, before any is read."""
+    """Raise UsageError if the texts do not fit the objective; no text is read."""
     kind, texts = plan.kind, plan.texts
     option = f"--objective {kind.name}"
     if kind.texts is TextKind.EVENTS:
         if texts.corpus:
-            raise UsageError(f"{option} learns from what the generator draws, not from --corpus")
+            raise UsageError(f"{option} learns from generated sentences, not from --corpus")
         return
     if not texts.corpus:
         raise UsageError(f"{option} learns from {_EXPECTED_TEXTS[kind.texts]}: --corpus is missing")
     _check_columns(option, kind.texts, texts)
     if kind.texts not in (TextKind.SENTENCES, TextKind.TREES) and len(texts.corpus) > 1:
-        raise UsageError(f"{option} learns from one file: --corpus is there {len(texts.corpus)} times")
+        raise UsageError(f"{option} learns from one file, but --corpus is given {len(texts.corpus)} times")
     if kind.texts is TextKind.PARALLEL:
         _check_parallel(option, texts)
     elif texts.parallel:
@@ -165,14 +166,16 @@ def _check_parallel(option: str, texts: TextPlan) -> None:
 
 
 def _check_columns(option: str, kind: TextKind, texts: TextPlan) -> None:
-    """Check that the file options fit the objective."""
+    """Raise UsageError if an option about the files of texts does not fit the objective."""
     options = {"--format": texts.format, "--document": texts.document}
     if kind is not TextKind.SENTENCES and (unused_options := [name for name in options if options[name]]):
-        raise UsageError(f"{unused_options[0]} is of files of sentences: {option} learns from {_EXPECTED_TEXTS[kind]}")
+        raise UsageError(
+            f"{unused_options[0]} is for files of sentences, but {option} learns from {_EXPECTED_TEXTS[kind]}"
+        )
     expected_count = {TextKind.SENTENCES: 1, TextKind.PARALLEL: 2}.get(kind, 0)
     if texts.columns and len(texts.columns) != expected_count:
         number = format_count(expected_count, "column") if expected_count else "no column"
-        given_times = format_count(len(texts.columns), "time")
-        raise UsageError(f"{option} wants {number} named: --column is there {given_times}")
+        times = format_count(len(texts.columns), "time")
+        raise UsageError(f"{option} needs {number}, but --column is given {times}")
     if texts.columns and texts.parallel:
-        raise UsageError("--column is of one file that holds both: leave out it or --parallel")
+        raise UsageError("--column is for one file that holds both languages: leave out --column or --parallel")

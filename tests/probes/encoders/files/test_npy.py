@@ -84,7 +84,7 @@ def test_each_draw_of_a_suite_has_other_sentences(tmp_path: Path, command: Comma
     run = ("run", "compeval", "--task", "Order", "-e", f"file:{path}", "--draws", 2, *SHORT, *more)
     code, out, err = command(*run, "--out", tmp_path / "run")
     assert (code, out, (tmp_path / "run").exists()) == (2, "", False)
-    assert f"file:{path}: its vectors are of the sentences of one draw, in their order" in err
+    assert f"file:{path}: its vectors are in the order of one draw's sentences" in err
     assert "(file:VECTORS?sentences=FILE)" in err
 
 

@@ -241,8 +241,8 @@ def test_another_width_at_a_later_step_is_refused() -> None:
     scorer(noise, step=1)
     with pytest.raises(
         sentprobe.EncoderError,
-        match=r"^encoder noise returned vectors of width 7 after vectors of width 24 at a step "
-        r"before: for another encoder, make another scorer$",
+        match=r"^encoder noise returned vectors of width 7 after vectors of width 24 at an earlier "
+        r"step: for another encoder, make another scorer$",
     ):
         scorer(Narrow(), step=2)
 

@@ -1,13 +1,13 @@
-"""Labels by Universal Dependencies alone (version 2), in any language: main clause, depth, order, voice, clauses."""
+"""Labels from Universal Dependencies 2 in any language: main clause, depth, relations, voice, coordinated clauses."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sentprobe.generator.events.event import Number
-from sentprobe.probes.syntax.clauses import MainClause, Noun
 from sentprobe.probes.syntax.dependencies import DependencyError, DependencyGraph, make_graph
-from sentprobe.probes.syntax.tree_labels import Coordination
+from sentprobe.probes.syntax.depth_and_constituents import Coordination
+from sentprobe.probes.syntax.main_clauses import MainClause, Noun
 from sentprobe.probes.syntax.trees import ParsedSentence, UniversalWords
 
 PENN_TAGS = frozenset(
@@ -23,32 +23,33 @@ _LAST_LATIN = "\u024f"
 _AUXILIARIES = frozenset(("aux", "cop"))
 _SUBJECTS = frozenset(("nsubj", "csubj"))
 _NUMBERS = {"Sing": Number.SINGULAR, "Plur": Number.PLURAL, "Ptan": Number.PLURAL}
-"""Numbers by feature; Ptan are plural nouns without a singular, such as *clothes*."""
+"""The number that each value of the feature Number means; Ptan marks plurals without a singular, such as *clothes*."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UniversalLabels:
-    """The labels of a sentence; all indices count tokens, and tags are those of words."""
+    """The labels of a sentence. Indices are those of tokens; a token may consist of several words, each with a tag."""
 
     tokens: tuple[str, ...]
     tags: tuple[str, ...]
-    """Tags of the tokens; those of a multiword token's words are joined by ``+``."""
+    """The tag of each token; for a multiword token, the tags of its words, joined by ``+``."""
     clause: MainClause
     main_tags: Sequence[str | None]
     """Tags of the main verb, subject and object."""
     depth: int
     order: str
-    """Relations of the root and its dependents in their order, without subtypes and punctuation."""
+    """Relations of the root and its dependents in the order of the sentence, without subtypes and punctuation."""
     voice: str | None
     coordination: Coordination | None
     clause_words: tuple[str, ...] | None
-    """First words of both coordinated clauses, as written within a sentence."""
+    """First words of both coordinated clauses, without the capital letter of a sentence's beginning."""
 
 
 def has_penn_tags(parsed: ParsedSentence, words: UniversalWords) -> bool:
     """Return whether a sentence is English with the Penn Treebank's tags.
 
-    Other treebanks have some of these tags, too: then words but pronouns have gender or case, or another script.
+    Treebanks of other languages may use the same tags. They are recognized by a script other than Latin, or by words
+    other than pronouns that have gender or case.
     """
     letters = [letter for token in parsed.tokens for letter in token if letter.isalpha()]
     return (
@@ -59,7 +60,7 @@ def has_penn_tags(parsed: ParsedSentence, words: UniversalWords) -> bool:
 
 
 def get_feature(tag: str, name: str) -> str:
-    """Return a feature of a word's tag, or the empty string.
+    """Return the value of the feature *name* in a word's tag, or the empty string.
 
     >>> get_feature("NOUN|Gender=Masc|Number=Plur", "Number")
     'Plur'
@@ -68,7 +69,7 @@ def get_feature(tag: str, name: str) -> str:
 
 
 def find_universal_labels(parsed: ParsedSentence, words: UniversalWords) -> UniversalLabels:
-    """Return the labels of a sentence. Raises DependencyError if the dependencies are no tree."""
+    """Return the labels of a sentence. Raises DependencyError if its dependencies do not form a tree."""
     graph = make_graph(parsed.tokens, words.tags, parsed.heads, parsed.relations)
     depths = _compute_depths(graph)
     spans = list(_list_token_spans(len(parsed.tokens), words))
@@ -101,7 +102,7 @@ def find_universal_labels(parsed: ParsedSentence, words: UniversalWords) -> Univ
 
 
 def _list_token_spans(word_count: int, words: UniversalWords) -> Iterator[tuple[int, int, str | None]]:
-    """Yield the first word and the end of each token, and the form of a multiword token."""
+    """Yield the span of words of each token, and its form if it is a multiword token, else None."""
     place = 0
     for first, end, form in (*words.ranges, (word_count, word_count, "")):
         yield from ((word, word + 1, None) for word in range(place, first))
@@ -111,7 +112,7 @@ def _list_token_spans(word_count: int, words: UniversalWords) -> Iterator[tuple[
 
 
 def _compute_depths(graph: DependencyGraph) -> list[int]:
-    """Return the number of edges from the root to each word."""
+    """Return the number of edges from the root to each word. Raises DependencyError."""
     depths = {graph.root: 0}
     queue = [graph.root]
     for node in queue:
@@ -123,15 +124,16 @@ def _compute_depths(graph: DependencyGraph) -> list[int]:
 
 
 def is_finite(tag: str) -> bool:
-    """Return whether a verb is finite: VerbForm=Fin, or without a VerbForm, a Mood or Person."""
+    """Return whether a verb is finite: its tag has VerbForm=Fin, or it has no VerbForm but a Mood or a Person."""
     form = get_feature(tag, "VerbForm")
     return form == "Fin" or (not form and bool(get_feature(tag, "Mood") or get_feature(tag, "Person")))
 
 
 def _find_verb(graph: DependencyGraph) -> int | None:
-    """Return the first finite auxiliary or copula of the root, or the root if it is a finite verb.
+    """Return the first finite auxiliary or copula of the root, else the root if it is the main verb, else None.
 
-    A participle or infinitive is the main verb if it has a subject of its own; so is any verb without a VerbForm.
+    The root is the main verb if it is a finite verb, a verb without a VerbForm, or a participle or infinitive with a
+    subject.
     """
     helpers = (node for node in graph.find_dependents(graph.root, _AUXILIARIES) if is_finite(graph.tags[node]))
     tag = graph.tags[graph.root]
@@ -141,7 +143,7 @@ def _find_verb(graph: DependencyGraph) -> int | None:
 
 
 def _find_noun(graph: DependencyGraph, relation: str) -> Noun | None:
-    """Return the first dependent with *relation*; joined phrases have a number only if the first noun is plural."""
+    """Return the root's first dependent with *relation*; its number is None if it is coordinated and not plural."""
     nodes = graph.find_dependents(graph.root, frozenset((relation,)))
     if not nodes:
         return None
@@ -151,7 +153,10 @@ def _find_noun(graph: DependencyGraph, relation: str) -> Noun | None:
 
 
 def _find_voice(graph: DependencyGraph) -> str | None:
-    """Return Pass if the root has a dependent with the subtype ``pass`` or Voice=Pass; Act for other verbs."""
+    """Return Pass if a relation of the root's dependents ends in ``:pass``, else the root's Voice, by default Act.
+
+    Return None for a root that is not a verb.
+    """
     tag = graph.tags[graph.root]
     if any(graph.relations[node].endswith(":pass") for node in graph.dependents[graph.root]):
         return "Pass"
@@ -159,9 +164,9 @@ def _find_voice(graph: DependencyGraph) -> str | None:
 
 
 def _find_coordination(graph: DependencyGraph) -> Coordination | None:
-    """Return the clauses of the root and its only ``conj``, which the sentence's only ``cc`` joins, as spans of words.
+    """Return the clauses of the root and of its only ``conj``, joined by the sentence's only ``cc``, as spans of words.
 
-    Both have a verb; either both have a subject or neither has, and a finite verb likewise.
+    Both clauses must have a verb, and agree in whether they have a subject and a finite verb; otherwise return None.
     """
     below = graph.dependents[graph.root]
     second = graph.find_dependents(graph.root, frozenset(("conj",)))
@@ -188,7 +193,7 @@ def _find_coordination(graph: DependencyGraph) -> Coordination | None:
 
 
 def _describe_clause(graph: DependencyGraph, node: int) -> tuple[bool, bool] | None:
-    """Return whether a clause has a subject and a finite verb; None without any verb."""
+    """Return whether a clause has a subject, and whether its verb is finite; None if it has no verb."""
     verbs = [node, *graph.find_dependents(node, _AUXILIARIES)]
     is_finite_clause = any(is_finite(graph.tags[verb]) for verb in verbs)
     if len(verbs) == 1 and not graph.tags[node].startswith(("VERB", "AUX")):
@@ -197,7 +202,7 @@ def _describe_clause(graph: DependencyGraph, node: int) -> tuple[bool, bool] | N
 
 
 def _map_coordination(words: Coordination, token_of: Sequence[int]) -> Coordination | None:
-    """Return the spans as tokens; None if a clause ends within a token."""
+    """Convert spans of words to spans of tokens; return None if a clause ends within a token."""
     bounds = (*words.first, words.conjunction, *words.second)
     if any(0 < bound < len(token_of) and token_of[bound] == token_of[bound - 1] for bound in bounds):
         return None
@@ -206,7 +211,7 @@ def _map_coordination(words: Coordination, token_of: Sequence[int]) -> Coordinat
 
 
 def _lower_first(token: str, lemma: str, tag: str) -> str:
-    """Return the form within a sentence: a word whose lemma, if any, begins in lower case loses its capital letter."""
+    """Return the form of a token inside a sentence: without the capital letter, unless its lemma or tag requires it."""
     is_lower = (lemma[:1].islower() or lemma == "_") and not tag.startswith("PROPN")
     is_uppercase = token.isupper() and sum(map(str.isalpha, token)) > 1
     return token[:1].lower() + token[1:] if is_lower and not is_uppercase else token

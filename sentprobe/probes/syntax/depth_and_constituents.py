@@ -1,4 +1,4 @@
-"""Labels of a constituent tree: depth, top constituents, coordination (Conneau et al. 2018, section 2)."""
+"""The depth, top constituents and coordinated clauses of a constituent tree (Conneau et al. 2018, section 2)."""
 
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -6,7 +6,7 @@ from typing import TypeAlias
 from sentprobe.probes.syntax.trees import Tree, iterate_nodes, list_children
 
 Span: TypeAlias = tuple[int, int]
-"""Indices of the first word, and of the first word after the end."""
+"""The index of the first word of a phrase, and the index of the first word after its end."""
 _CONJUNCTION = "CC"
 _QUOTES = frozenset(("``", "''"))
 _ENDINGS = _QUOTES | {"."}
@@ -14,7 +14,7 @@ _SEPARATORS = frozenset((",", ":"))
 
 
 def compute_depth(tree: Tree) -> int:
-    """Return the number of edges from ROOT to the deepest word (TreeDepth; section 2).
+    """Return the number of edges from ROOT to the deepest word, for the task TreeDepth.
 
     >>> from sentprobe.probes.syntax.trees import read_tree
     >>> compute_depth(read_tree("(ROOT (S (NP (PRP We)) (VP (VBD saw) (NP (NN snow)))))"))
@@ -24,15 +24,15 @@ def compute_depth(tree: Tree) -> int:
 
 
 def find_top_node(tree: Tree) -> int:
-    """Return the only child of ROOT, or ROOT itself if it has several."""
+    """Return the only child of ROOT, or ROOT itself if it has several children."""
     below = list_children(tree, 0)
     return below[0] if len(below) == 1 else 0
 
 
 def list_top_constituents(tree: Tree) -> tuple[str, ...] | None:
-    """Return the categories of the children of the top node (TopConst; section 2).
+    """Return the categories of the children of the top node, for the task TopConst.
 
-    Punctuation and quotes count. None if the top node is a tag.
+    Punctuation and quotes count as constituents. The value is None if the top node is a tag.
 
     >>> from sentprobe.probes.syntax.trees import read_tree
     >>> tree = read_tree("((S (ADVP (RB Then)) (NP (NN rain)) (VP (VBD fell)) (. .)))")
@@ -45,7 +45,7 @@ def list_top_constituents(tree: Tree) -> tuple[str, ...] | None:
 
 @dataclass(frozen=True, slots=True)
 class Coordination:
-    """Two clauses and the conjunction between them, as token indices."""
+    """Two coordinated clauses and the conjunction between them, as token indices."""
 
     conjunction: int
     first: Span
@@ -53,7 +53,7 @@ class Coordination:
 
 
 def find_coordination(tree: Tree) -> Coordination | None:
-    """Return the two top clauses with verb phrases that the only conjunction joins (CoordInv; section 2)."""
+    """Return the two top clauses with verb phrases that the tree's only conjunction joins (CoordInv), or None."""
     if tree.categories.count(_CONJUNCTION) != 1:
         return None
     below = list_children(tree, find_top_node(tree))

@@ -1,4 +1,4 @@
-"""The columns of the table, and the conversion of rows to record batches; importing it loads pyarrow."""
+"""The columns of an analysed table, and the conversion of rows to record batches. This module imports pyarrow."""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import chain
@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from sentprobe.probes.syntax.clauses import Noun
-from sentprobe.probes.syntax.rows import Row
+from sentprobe.probes.syntax.main_clauses import Noun
+from sentprobe.probes.syntax.table_rows import Row
 
 CLAUSES_TYPE = pa.struct(
     [pa.field(name, pa.int16()) for name in ("conjunction", "first_start", "first_end", "second_start", "second_end")]
@@ -17,7 +17,7 @@ _TEXT, _TEXTS, _SMALL, _LARGE = pa.string(), pa.list_(pa.string()), pa.int16(), 
 
 
 def _find_main_tag(row: Row, role: int, word: Noun | int | None) -> str | None:
-    """Return the tag of verb (0), subject (1) or object (2), which may be one word of a token."""
+    """Return the tag of the main verb (*role* 0), subject (1) or object (2), or of its word in a multiword token."""
     if row.universal is not None:
         return row.universal.main_tags[role]
     index = word.index if isinstance(word, Noun) else word
@@ -55,14 +55,14 @@ _COLUMNS: dict[str, tuple[pa.DataType, Callable[[Row], Any]]] = {
     "voice": (_TEXT, lambda row: row.universal and row.universal.voice),
     "sentence_ids": (_TEXTS, lambda row: row.sentence_id and [row.sentence_id]),
 }
-"""Type and value of each column but the row's number."""
+"""The type of each column except ``id``, and the function from a row to the column's value."""
 _REQUIRED = ("id", "digest", "source", "place", "text", "tokens", "tags", "length")
 
 SCHEMA = pa.schema(
     pa.field(name, kind, nullable=name not in _REQUIRED)
     for name, kind in {"id": _LARGE, **{name: kind for name, (kind, _) in _COLUMNS.items()}}.items()
 )
-"""The columns of a table; each distinct sentence is a row."""
+"""The names and types of a table's columns; each distinct sentence is a row."""
 
 
 def make_record_batch(rows: Sequence[Row], *, first: int = 0) -> pa.RecordBatch:
@@ -75,6 +75,6 @@ def make_record_batch(rows: Sequence[Row], *, first: int = 0) -> pa.RecordBatch:
 
 
 def _make_string_lists(lists: Iterable[Sequence[str]], kind: pa.DataType) -> pa.ListArray:
-    """Return lists of strings, built from one flat list for speed."""
+    """Return an array of string lists; it is built from one flat list for speed."""
     offsets = np.cumsum([0, *map(len, lists)], dtype=np.int32)
     return pa.ListArray.from_arrays(pa.array(offsets), pa.array(list(chain.from_iterable(lists)), kind.value_type))

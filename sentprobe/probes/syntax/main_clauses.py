@@ -1,8 +1,8 @@
 """The main clause of a tree: its finite verb and the head nouns of its subject and object (``docs/corpus.md``).
 
-Function tags (SBJ, TMP, PRD) decide where trees have them; else position and the word lists below. Head rules for NP
-are those of Collins, but 's is never the head, pronouns and existential *there* rank below nouns, NML and NX rank with
-nouns, "which men" has the head *men*, and the conjunct before a conjunction is the head.
+If a tree has function tags (SBJ, TMP, PRD), they decide; otherwise positions and the word lists below decide. The head
+rules for NP are those of Collins, except that 's is never the head, pronouns and existential *there* rank below nouns,
+NML and NX rank with nouns, "which men" has the head *men*, and the conjunct before a conjunction is the head.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ AUXILIARIES = BE | frozenset(
         *("may", "might", "shall", "should", "must", "need", "dare", "ought"),
     )
 )
-"""Verb forms that may precede another verb phrase as auxiliaries, and their contractions."""
+"""Auxiliaries that may precede another verb phrase, with their contractions."""
 
 COPULAS = BE | frozenset(
     (
@@ -44,10 +44,10 @@ TIMES = frozenset(
         *("autumn", "winter", "moment", "moments", "time", "times", "while"),
     )
 )
-"""Head nouns of possible temporal noun phrases."""
+"""Nouns that may be the head of a temporal noun phrase."""
 
 TIME_DETERMINERS = frozenset(("this", "that", "last", "next", "every", "each", "one", "all", "some"))
-"""First words of temporal noun phrases; the head must be in TIMES, too."""
+"""Words that may begin a temporal noun phrase, whose head is in TIMES."""
 
 REFLEXIVES = frozenset(
     (*("myself", "yourself", "himself", "herself", "itself", "oneself", "ourselves"), *("yourselves", "themselves"))
@@ -61,7 +61,7 @@ SINGULAR = frozenset(
     )
 )
 PLURAL = frozenset(("we", "they", "us", "them", "these", "those", "ourselves", "yourselves", "themselves"))
-"""Pronouns and determiners whose form shows the number."""
+"""Plural pronouns and determiners, as SINGULAR has the singular ones."""
 CONJUNCTIONS = frozenset(("and", "&"))
 """Conjunctions that make a coordination plural."""
 NOUN_PHRASES = frozenset(("NP", "NX", "NML", "NAC", "WHNP"))
@@ -79,14 +79,14 @@ _HEAD_RULES: tuple[tuple[int, frozenset[str]], ...] = (
     (_RIGHT, frozenset(("CD",))),
     (_RIGHT, frozenset(("JJ", "JJS", "RB", "QP", "WDT", "DT"))),
 )
-"""Direction of the search, and categories; the first rule that finds a child decides."""
+"""Rules for the head of a noun phrase: search direction and categories. The first rule that finds a child decides."""
 
 _TAG_NUMBERS = {"NN": Number.SINGULAR, "NNP": Number.SINGULAR, "NNS": Number.PLURAL, "NNPS": Number.PLURAL}
 
 
 @dataclass(frozen=True, slots=True)
 class Noun:
-    """The head of a subject or object, and the phrase's number; None for "or", or if its form shows none (*you*)."""
+    """The head of a subject or object, and its phrase's number; None for "a or b" and if no form shows it (*you*)."""
 
     index: int
     number: Number | None
@@ -116,7 +116,7 @@ def _find_head(categories: Sequence[str]) -> int:
 
 
 def _find_first_conjunct(categories: Sequence[str], place: int) -> int:
-    """Return the conjunct before *place* if a conjunction separates the two, else *place*."""
+    """Return the position of the conjunct before *place* if a conjunction stands between the two, else *place*."""
     if place < 2 or categories[place - 1] not in _CONJUNCTION_CATEGORIES:
         return place
     before = place - 2
@@ -126,7 +126,7 @@ def _find_first_conjunct(categories: Sequence[str], place: int) -> int:
 
 
 def _find_conjunction(tree: Tree, below: Sequence[int], categories: Sequence[str], place: int) -> str:
-    """Return the conjunction after the head that joins another noun to it, or the empty string."""
+    """Return the conjunction that joins another noun to the head at *place*, or the empty string."""
     for position in range(place + 1, len(below) - 1):
         if categories[position] in _CONJUNCTION_CATEGORIES and _CONJUNCTS.intersection(categories[position + 1 :]):
             return tree.words[tree.starts[below[position]]].lower()
@@ -134,7 +134,7 @@ def _find_conjunction(tree: Tree, below: Sequence[int], categories: Sequence[str
 
 
 def find_word_number(tag: str, word: str) -> Number | None:
-    """Return the number that the tag or form of a noun or pronoun shows, or None.
+    """Return the number that the tag or the form of a noun or pronoun shows, or None if neither shows it.
 
     >>> find_word_number("NNS", "lawyers"), find_word_number("PRP", "you")
     (<Number.PLURAL: 'pl'>, None)
@@ -148,7 +148,7 @@ def find_word_number(tag: str, word: str) -> Number | None:
 
 _CLAUSES = frozenset(("S", "SINV", "SQ", "SBARQ"))
 _INVERTED = FINITE_TAGS | {"SINV", "SQ"}
-"""The subject may follow the verb if the clause has such a label, or if a finite verb is a child of the clause."""
+"""Categories of a clause, or of its child with the verb, in which the subject may follow the verb."""
 _NO_OBJECT = frozenset(("TMP", "ADV", "PRD", "LOC", "DIR", "MNR", "EXT", "VOC", "PRP", "DTV", "BNF", "SBJ", "LGS"))
 """Function tags of noun phrases after a verb that are not its direct object."""
 _NO_SUBJECT = frozenset(("TMP", "ADV", "VOC", "TPC", "LOC"))
@@ -163,7 +163,7 @@ _QUESTION = frozenset(("WHNP",))
 
 @dataclass(frozen=True, slots=True)
 class MainClause:
-    """The main clause: the token of its finite verb (the first auxiliary), and the heads of its subject and object."""
+    """The main clause: the index of its finite verb (the first auxiliary), and the heads of its subject and object."""
 
     verb: int | None = None
     subject: Noun | None = None
@@ -175,7 +175,7 @@ NO_CLAUSE = MainClause()
 
 @dataclass(frozen=True, slots=True)
 class _Clause:
-    """A clause's node, its children, the child that contains the verb, and the node of the verb."""
+    """A clause as nodes of a tree: itself, its children, the child with the verb, the verb, and the verb's parent."""
 
     node: int
     below: Sequence[int]
@@ -183,7 +183,7 @@ class _Clause:
     verb: int
     host: int
     question: int | None
-    """The WHNP before the clause, in a question."""
+    """The question phrase (WHNP) before the clause, or None."""
 
 
 def find_main_clause(tree: Tree) -> MainClause:
@@ -215,7 +215,7 @@ object=Noun(index=4, number=<Number.SINGULAR: 'sg'>))
 
 
 def _find_clause(tree: Tree) -> _Clause | None:
-    """Return the first finite or imperative clause under ROOT, or else the first with a verb."""
+    """Return the first finite or imperative clause under ROOT, else the first clause with a verb, else None."""
     fallback = None
     queue: list[tuple[int, int | None]] = [(0, None)]
     while queue:
@@ -245,7 +245,7 @@ def _find_first(tree: Tree, nodes: Sequence[int], categories: frozenset[str]) ->
 
 
 def _find_leading_verb(tree: Tree, node: int, *, host: int) -> tuple[int | None, int]:
-    """Return the first verb of *node* (or *node* itself), None in an infinitive with *to*, and its parent."""
+    """Return the first verb in *node* (or *node*, if a verb), or None in an infinitive with *to*; and its parent."""
     while tree.categories[node] == "VP":
         below = list_children(tree, node)
         first = _find_first(tree, below, _VERB_OR_TO)
@@ -256,7 +256,7 @@ def _find_leading_verb(tree: Tree, node: int, *, host: int) -> tuple[int | None,
 
 
 def _find_subject(tree: Tree, clause: _Clause) -> int | None:
-    """Return the node of the subject; None if it is missing or a clause."""
+    """Return the node of the subject; None if the subject is missing or is a clause."""
     if tree.has_function_tags:
         marked = [node for node in clause.below if "SBJ" in tree.list_functions(node)]
         if marked:
@@ -274,7 +274,7 @@ def _find_subject(tree: Tree, clause: _Clause) -> int | None:
 
 
 def _find_existential_subject(tree: Tree, clause: _Clause, *, existential: int) -> int:
-    """Return the noun phrase that *there* announces, a temporal one if it is the only one: *there were times*."""
+    """Return the noun phrase that *there* announces; a temporal one only if no other follows (*there were times*)."""
     verb, host = _find_lexical_verb(tree, clause)
     after = [] if verb is None else [node for node in _list_noun_phrases_after(tree, verb, host) if node != existential]
     candidates = [node for node in after if not _is_temporal(tree, node)]
@@ -292,7 +292,7 @@ def _list_noun_phrases(tree: Tree, nodes: Sequence[int]) -> list[int]:
 
 
 def _is_temporal(tree: Tree, node: int, *, alone: bool = False) -> bool:
-    """Say whether a noun phrase is temporal; with *alone*, its first word must show it, too."""
+    """Say whether a noun phrase is temporal; with *alone*, it must also be one word or begin with a TIME_DETERMINER."""
     if tree.has_function_tags:
         return "TMP" in tree.list_functions(node)
     words = tree.words[tree.starts[node] : tree.find_end(node)]
@@ -314,7 +314,7 @@ def _find_object(tree: Tree, clause: _Clause, *, subject: int | None) -> int | N
 
 
 def _find_lexical_verb(tree: Tree, clause: _Clause) -> tuple[int | None, int]:
-    """Return the verb to which the auxiliaries of the clause lead, and its parent."""
+    """Return the verb after all auxiliaries of the clause, and the verb's parent."""
     verb: int | None = clause.verb
     host = clause.host
     while verb is not None and tree.words[tree.starts[verb]].lower() in AUXILIARIES:
@@ -339,7 +339,7 @@ def _list_noun_phrases_after(tree: Tree, verb: int, host: int) -> list[int]:
 
 
 def _find_direct_object(tree: Tree, noun_phrases: Sequence[int]) -> int | None:
-    """Return the direct object: the last possible object among the noun phrases after a verb."""
+    """Return the direct object among the noun phrases after a verb: the last that can be one, or None."""
     candidates = [node for node in noun_phrases if not _is_temporal(tree, node)]
     if not candidates:
         candidates = [node for node in noun_phrases[:1] if not _is_temporal(tree, node, alone=True)]

@@ -1,4 +1,4 @@
-"""Division of files of Penn bracket trees into single trees; after a damaged tree, reading continues at the next."""
+"""Division of a file of Penn bracket trees into single trees; damaged trees are skipped."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -10,14 +10,14 @@ _BEGINNING = re.compile(r"\([ \t]*+[^ \t\r\n()]*+")
 
 
 class FilePiece(NamedTuple):
-    """A part of a file that can be read on its own, such as a tree, and its first line (or row)."""
+    """A part of a file that can be read on its own, such as a tree, and the number of its first line (or row)."""
 
     text: str
     line: int
 
 
 def read_trees(source: FilePiece) -> list[Tree] | list[Mistake]:
-    """Return the trees of a text, or a list with the first mistake in the text."""
+    """Return the trees in a piece of a file, or a list with its first mistake."""
     try:
         return parse_trees(source.text)
     except TreeError as error:
@@ -26,9 +26,9 @@ def read_trees(source: FilePiece) -> list[Tree] | list[Mistake]:
 
 
 def split_trees(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:
-    """Yield the text of each tree by counting brackets; one tree is in memory at a time."""
+    """Yield the text of each tree, found by counting brackets. Only one tree is in memory at a time."""
     pending = _PendingTree()
-    line_counts: set[int] = set()  # how many lines the trees so far took
+    line_counts: set[int] = set()  # numbers of lines of the trees so far
     for number, line in enumerate(lines, 1):
         if pending.lines and _begins_new_tree(pending, line, line_each=line_counts == {1}):
             yield pending.describe_unclosed()
@@ -64,9 +64,10 @@ class _PendingTree:
 
 
 def _begins_new_tree(pending: _PendingTree, line: str, *, line_each: bool) -> bool:
-    """Return whether a line begins a tree though the pending one is open.
+    """Return whether a line begins a new tree although the pending tree has open brackets.
 
-    It begins like the pending tree; or each tree so far took one line, and the pending line has a closing bracket.
+    This is so if the line begins like the pending tree. It is also so if all trees so far had one line each
+    (*line_each*) and the pending line has a closing bracket.
     """
     beginning = _BEGINNING.match(line)
     first = _BEGINNING.match(pending.lines[0])

@@ -1,19 +1,24 @@
-"""Conversion of a parsed sentence to its row of the table."""
+"""Conversion of a parsed sentence to a row of the analysed table."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
 
 from sentprobe.errors import SentprobeError
-from sentprobe.probes.syntax.clauses import NO_CLAUSE, MainClause, Noun, find_main_clause
 from sentprobe.probes.syntax.dependencies import DependencyError, find_main_clause_from_dependencies
-from sentprobe.probes.syntax.tree_labels import Coordination, compute_depth, find_coordination, list_top_constituents
+from sentprobe.probes.syntax.depth_and_constituents import (
+    Coordination,
+    compute_depth,
+    find_coordination,
+    list_top_constituents,
+)
+from sentprobe.probes.syntax.main_clauses import NO_CLAUSE, MainClause, Noun, find_main_clause
 from sentprobe.probes.syntax.trees import ParsedSentence, Tree, TreeError, read_tree, unescape_word, write_tree
 from sentprobe.probes.syntax.typography import straighten_word
-from sentprobe.probes.syntax.universal import UniversalLabels, find_universal_labels, has_penn_tags
+from sentprobe.probes.syntax.universal_labels import UniversalLabels, find_universal_labels, has_penn_tags
 
 MAX_TOKENS = 32_767
-"""Maximum number of tokens and maximum depth: the largest 16-bit integer."""
+"""Maximum number of tokens of a sentence, and maximum depth of a tree: the largest 16-bit integer."""
 
 
 class RowError(SentprobeError):
@@ -22,14 +27,14 @@ class RowError(SentprobeError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """The data of a sentence that the tasks need, None where trees or dependencies are missing; tokens count from 0."""
+    """The data of a sentence that the tasks need; token numbers start at 0, and unknown parts of a parse are None."""
 
     source: str
     place: int
     text: str
     """The tokens joined by one space."""
     digest: str
-    """The first 16 hexadecimal digits of the sha256 of the text."""
+    """The first 16 hexadecimal digits of the SHA-256 of the text."""
     tokens: tuple[str, ...]
     tags: tuple[str, ...]
     tree: str | None
@@ -43,13 +48,14 @@ class Row:
     clauses: Coordination | None
     sentence_id: str | None = None
     universal: UniversalLabels | None = None
-    """Labels by Universal Dependencies; they then take the place of the Penn Treebank's."""
+    """Labels by Universal Dependencies, if these are used in place of the Penn Treebank's."""
 
 
 def build_row(parsed: ParsedSentence, *, universal: bool = False) -> Row:
-    """Return the row of *parsed*; a pure function. Raises RowError if the parse contradicts itself.
+    """Return the row of *parsed*. Raises RowError if the parse contradicts itself.
 
-    A sentence with neither a tree nor Penn tags has labels by Universal Dependencies; with *universal*, each that can.
+    A sentence gets labels by Universal Dependencies if it has neither a tree nor Penn tags. With *universal*, every
+    sentence with the words of Universal Dependencies gets these labels.
 
     >>> row = build_row(ParsedSentence(tree="(S (NP (NNS men)) (VP (VBD slept)) (. .))"))
     >>> row.text, row.top, row.depth, row.tags[row.verb], row.subject.number.value
@@ -90,12 +96,12 @@ def _build_row_from_tree(parsed: ParsedSentence, tree: Tree | str) -> Row:
 
 
 def _straighten_words(words: Sequence[str]) -> tuple[str, ...]:
-    """Return the words with ASCII quotes and dashes, as in the word lists."""
+    """Return the words with ASCII quotes and dashes, as in the word lists of :mod:`.main_clauses`."""
     return tuple(map(straighten_word, words))
 
 
 def _restore_written(parsed: ParsedSentence, words: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the words in their original forms; if the parser changed the number of words, return its words."""
+    """Return the words as the text writes them, or unchanged if the parser changed their number."""
     if len(parsed.written) != len(words):
         return words
     return tuple(map(unescape_word, parsed.written))

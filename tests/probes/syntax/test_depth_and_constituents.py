@@ -33,10 +33,10 @@ from sentprobe.generator.events.event import (
 from sentprobe.generator.sentences.realize import realize
 from sentprobe.generator.sentences.sentence_records import write_conllu, write_tree
 from sentprobe.lexicon import english
-from sentprobe.probes.syntax.clauses import find_head_noun, find_main_clause
-from sentprobe.probes.syntax.row_columns import SCHEMA, make_record_batch
-from sentprobe.probes.syntax.rows import Row, RowError, build_row
-from sentprobe.probes.syntax.tree_labels import compute_depth, find_coordination, list_top_constituents
+from sentprobe.probes.syntax.depth_and_constituents import compute_depth, find_coordination, list_top_constituents
+from sentprobe.probes.syntax.main_clauses import find_head_noun, find_main_clause
+from sentprobe.probes.syntax.table_columns import SCHEMA, make_record_batch
+from sentprobe.probes.syntax.table_rows import Row, RowError, build_row
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, read_tree
 
 TENSES = {"VBD": Tense.PAST, "VBP": Tense.PRESENT, "VBZ": Tense.PRESENT}

@@ -15,10 +15,10 @@ from shared import SHARED, needs_shared
 from sentprobe.generator.events.event import Number
 from sentprobe.probes.natural.conneau.main_clause import TENSE_SQL
 from sentprobe.probes.natural.target_words import WORD_PATTERN
-from sentprobe.probes.syntax.clauses import Noun
-from sentprobe.probes.syntax.rows import Row, RowError, build_row
+from sentprobe.probes.syntax.main_clauses import Noun
+from sentprobe.probes.syntax.table_rows import Row, RowError, build_row
 from sentprobe.probes.syntax.trees import Mistake, ParsedSentence
-from sentprobe.probes.syntax.universal import get_feature
+from sentprobe.probes.syntax.universal_labels import get_feature
 
 
 def read_one(text: str) -> ParsedSentence | Mistake:
