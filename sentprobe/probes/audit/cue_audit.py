@@ -132,7 +132,6 @@ class Audit:
     """The number of sentences that the grammar parsed, and the number that were reduced to function words; empty if the
     template cue was not tried."""
     expect: tuple[Cue, ...] = ()
-    """The cues that the user expects to be above chance."""
     agreeing: float | None = None
     """The share of test items in which most other words of the same kind agree with the answer, counted when the
     dataset was built; ties count half (Conneau et al. 2018, section 4). None if not counted."""

@@ -109,7 +109,6 @@ class CueKind:
     """The information that the classifier sees, in words."""
     make_extractor: Callable[[Structures], FeatureExtractor]
     needs_probe: bool = False
-    """Whether the cue exists only in tasks with probe words."""
     plain_title: str = ""
     plain_description: str = ""
 

@@ -1,7 +1,4 @@
-"""The files of finished chunks, and their combination into the shards of a table, without duplicate sentences.
-
-Duplicates are recognised by digests: the first 64 bits of the SHA-256 of the text.
-"""
+"""The files of finished chunks, and their combination into the shards of a table without duplicate sentences."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

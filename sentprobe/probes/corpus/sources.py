@@ -93,7 +93,6 @@ class OpenSource:
 
     source: Source
     stream: IO[bytes]
-    """The decompressed bytes."""
     position: Callable[[], int]
     """A function that returns the number of bytes that were read from disk so far."""
 

@@ -1,7 +1,4 @@
-"""The table of an analysed corpus: a folder with a head (``table.json``), shards of rows, and failures.
-
-There is a row for each distinct sentence. Shards are Parquet files with a fixed number of rows.
-"""
+"""The table of an analysed corpus: a folder with a head (``table.json``), shards of rows, and failures."""
 
 import json
 import re
@@ -280,10 +277,7 @@ def make_staged_folder(out: Path) -> Path:
 
 
 def replace_table(table: Table) -> Table:
-    """Replace the current table by a new table whose files are in the staged folder.
-
-    The new head is written first and names the staged folder, so that the table is valid at any time.
-    """
+    """Replace a table by its successor in the staged folder; the new head, written first, names this folder."""
     sync_folder(table.path / STAGED_SHARDS)
     write_atomically(table.path / HEAD_NAME, format_head(replace(table, folder=STAGED_SHARDS)))
     _move_staged_shards(table.path)

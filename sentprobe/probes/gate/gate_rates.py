@@ -17,7 +17,6 @@ class GateRates:
 
     contrast: str
     form: str
-    """The form of the negatives: that of the anchor or of the positive."""
     example: tuple[str, str]
     false_hits: float
     """The share of the pairs with different meanings that pass the threshold."""

@@ -20,7 +20,6 @@ from sentprobe.values import check_record, parse_json
 GEOMETRY_FORMAT = "sentprobe-geometry 3"
 FOLDER = "geometry"
 ALL_TRIPLETS = ""
-"""The value of ``by`` and ``group`` for scores of all triplets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,7 +29,6 @@ class Ranking:
     distractors: int
     mean: float
     first: float
-    """The share of triplets in which the positive has rank 1."""
     first_interval: Interval
 
 

@@ -21,7 +21,6 @@ class GroupedBy(StrEnum):
 
     STRUCTURE = "structure"
     PLACE = "place"
-    """The changed clause."""
     DISTANCE = "distance"
     """The number of tokens from the verb to its farther participant in the changed clause."""
     VOICE = "voice"

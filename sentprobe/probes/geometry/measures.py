@@ -116,7 +116,6 @@ class TripletMeasures:
     """The share of triplets that are correct together with their mirror."""
     paired_interval: Interval
     margin: float
-    """The mean difference in nearness between positive and negative."""
     ties: int
     triplets: int
     """The number of triplets and mirrors."""

@@ -32,7 +32,6 @@ class MirrorTriplet:
     items: tuple[int, int]
     events: tuple[ev.Event, ev.Event]
     changed_events: tuple[ev.Event, ev.Event]
-    """The events with a clause in the other voice."""
     probed_path: str
     """The path of the clause whose verb is a probe word, or of the main clause."""
     voice_group: str

@@ -26,7 +26,6 @@ class ReadTriplet(NamedTuple):
 
     contrast: str
     sides: tuple[str, ...]
-    """The anchor, the positive and the negatives."""
     content: tuple[str, ...]
     """The lemmas of the anchor's nouns and verbs, sorted."""
 

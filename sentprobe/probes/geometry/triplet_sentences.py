@@ -111,11 +111,7 @@ class SampledTriplets(TripletSentences):
 def build_triplet_spaces(
     lexicon: Lexicon, names: Sequence[str], drawing: TripletSampling, mood: Mood | None = None
 ) -> tuple[list[tr.TripletSpace], list[tr.ImpossibleContrastError]]:
-    """Return the triplet spaces of the named contrasts (by default of all), and errors for impossible contrasts.
-
-    Raises:
-        ImpossibleContrastError: a named contrast is impossible with the templates, or all contrasts are.
-    """
+    """Return the triplet spaces of the named contrasts (default: all), and an error for each impossible one."""
     spaces, errors = [], []
     for name in dict.fromkeys(names or CONTRASTS):
         try:
@@ -225,7 +221,6 @@ def compute_distance(event: Event, place: str, language: Language = ENGLISH) -> 
 
 
 _BINS: Sequence[tuple[int, str]] = ((3, "1 to 3 tokens"), (6, "4 to 6 tokens"))
-"""The highest distance and the name of each group by distance but the last."""
 
 
 def name_distance_bin(distance: int) -> str:

@@ -25,9 +25,7 @@ class Reference:
     title: str
     year: int
     short: str
-    """The abbreviated venue."""
     where: str
-    """The journal or proceedings."""
     volume: str = ""
     pages: str = ""
     doi: str = ""

@@ -49,7 +49,6 @@ class Condition(StrEnum):
 METHODS = (Condition.CONTROL_TASK, Condition.PORTIONS, Condition.WIDTHS)
 """The conditions that a run has only on request (``--control-task``, ``--method``)."""
 MULTI_PROBE_CONDITIONS = frozenset({Condition.PORTIONS, Condition.WIDTHS})
-"""The conditions that train several probes for each seed."""
 USUAL_CONDITIONS = tuple(condition for condition in Condition if condition not in METHODS)
 """The task itself and the controls."""
 
@@ -309,12 +308,7 @@ class Results:
         return self._render(TableFormat.HTML)
 
     def to_markdown(self, *, intervals: bool = False, all_rows: bool = False, notes: bool = False) -> str:
-        """Return the table in Markdown, with a summary of its notes.
-
-        - intervals: also show 95% intervals
-        - all_rows: also show the rows of controls
-        - notes: show all notes instead of the summary
-        """
+        """Return the table in Markdown; options add 95% intervals, rows of controls, or all *notes*."""
         return self._render(TableFormat.MARKDOWN, intervals=intervals, all_rows=all_rows, notes=notes)
 
     def to_latex(

@@ -374,11 +374,7 @@ def save_result(
     wait: float = WAIT_SECONDS,
     command: str = "",
 ) -> None:
-    """Write a result into a results folder, together with the seeds that its file already has.
-
-    Another process may have written these seeds. If the stamp of the file is in ``redone``, the file is unchanged
-    since the run began, and its seeds are dropped (``--force``).
-    """
+    """Write a result with the seeds that its file has, unless the file is unchanged since the run began (*redone*)."""
     with lock_directory(directory, wait=wait, command=command):
         path = directory / make_file_name(result)
         has_changed = path.is_file() and read_stamp(path) not in redone

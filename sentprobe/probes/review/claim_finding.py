@@ -29,7 +29,6 @@ class ClaimFinding:
     encoder: str = ""
     """The names of encoders, separated by commas; empty for all encoders."""
     draw: str = ""
-    """The seed of the draw; empty for all draws."""
     table: str = ""
     """The title of the table of ``probe show``; empty if there is one table, or for all tables."""
     check: str = ""

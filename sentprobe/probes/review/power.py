@@ -58,9 +58,7 @@ def compute_draws_needed(
 ) -> int | None:
     """Return the number of draws for which a t-test has the power ``TARGET_POWER``.
 
-    - difference: the mean difference between two encoders
     - deviation: the standard deviation of the difference over draws
-    - level: the significance level
     - prior_freedom: the degrees of freedom that the variances of other differences add
 
     None if the difference or the deviation is 0.

@@ -15,10 +15,7 @@ from sentprobe.probes.suites import explain_expected_cue
 
 
 def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
-    """Find encoders that are not significantly better than a bag of random word vectors of the same width.
-
-    The finding is severe, or a note if the task asks which words are in the sentence.
-    """
+    """Find encoders not better than a bag of words; severe, or a note if the task asks for words."""
     for task, compared in _find_not_better(table, Condition.BAG_OF_WORDS):
         about_words = explain_expected_cue(task, Cue.BAG) == ABOUT_WORDS
         yield ClaimFinding(

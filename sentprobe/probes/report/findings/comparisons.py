@@ -29,7 +29,6 @@ class TestedDifference:
 
     matched: tuple[tuple[Any, Any], ...]
     paired: PairedComparison
-    """The difference and its uncorrected tests."""
     sign_p: float
     t_p: float
 
@@ -69,7 +68,6 @@ class Comparison(TestedDifference):
     """The difference between two encoders, or between an encoder and a control, on one task."""
 
     first: Result
-    """The result of the first encoder in the first draw."""
     second: Result
     matched: paired_tests.MatchedResults
     conditions: paired_tests.ConditionPair = paired_tests.PROBES
@@ -161,10 +159,7 @@ def list_pairs(
 ) -> list[tuple[EncoderResults, EncoderResults]]:
     """Return the pairs of encoders to compare: each pair or, with *baseline*, each other encoder with the baseline.
 
-    Without *baseline*, variants of one model are paired only if there is no other model.
-
-    Raises:
-        UsageError: there are fewer than two encoders, or no encoder has the name *baseline*.
+    Without *baseline*, variants of one model are paired only if there is no other model. Raises UsageError.
     """
     if len(encoders) < 2:
         raise UsageError(f"{source} has {format_count(len(encoders), 'encoder')}; a comparison needs two")

@@ -11,7 +11,6 @@ from sentprobe.probes.formats.records import read_table_rows
 from sentprobe.values import BadSyntaxError, parse_json
 
 Scores = Mapping[str, Mapping[str, float]]
-"""The score of each encoder on each task: encoder to task to score."""
 MODEL_META = "model_meta.json"
 
 

@@ -1,7 +1,4 @@
-"""Accuracy on parts of the test items, divided by the values of an item column such as length or voice.
-
-The result of an encoder on a part is a :class:`Result` with fewer items.
-"""
+"""Accuracy on parts of the test items, divided by the values of an item column such as length or voice."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -30,12 +30,10 @@ class Figure:
     chance: float
     """The share of the most frequent label, as the mean over draws."""
     chance_p: float
-    """The uncorrected p-value of the test against chance."""
     between_draws: float | None = None
     between_probes: float | None = None
     """The standard deviation between the probes of one draw; None if it cannot be estimated."""
     test: paired_tests.GainTest | None = None
-    """The t-test against chance over draws; None for one draw."""
 
 
 ConditionCell: TypeAlias = tuple[Sequence[Result], Condition]

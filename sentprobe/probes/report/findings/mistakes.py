@@ -30,9 +30,7 @@ class WrongItem:
     prediction: str | None
     """The most frequent incorrect prediction of the probes; None if predictions are not stored."""
     wrong: int
-    """The number of probes with an incorrect answer."""
     seeds: int
-    """The number of all probes."""
     columns: Mapping[str, str]
 
     def mark_probe_words(self) -> str:
@@ -46,7 +44,6 @@ class WrongItems:
 
     result: Result
     part: str
-    """The column and value of the part; empty for all items."""
     items: int
     wrong: int
     shown: tuple[WrongItem, ...]

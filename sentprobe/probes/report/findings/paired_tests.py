@@ -45,7 +45,6 @@ class GainTest:
     mean: float
     draws: int
     deviation: float
-    """The standard deviation of the gain over draws."""
     prior_freedom: float
     """The degrees of freedom that the variances of other gains add."""
 

@@ -108,7 +108,6 @@ def _sum_right_answers(results: Sequence[Result]) -> NDArray[np.unsignedinteger[
 
 
 ControlKey: TypeAlias = tuple[Condition, str, str]
-"""The identity of a control in a table: condition, task, and properties such as the width."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -369,11 +368,7 @@ def compute_standings(results: Results) -> Standings:
 
 
 def rank_groups(results: Results) -> dict[EncoderOnTask, int]:
-    """Divide the encoders on each task into groups; return the group number of each cell, from 1.
-
-    Group 1 has the best encoder and all encoders that are not significantly worse. Group 2 has the best of the other
-    encoders and those that are not significantly worse than that one, and so on.
-    """
+    """Return the group of each cell, from 1: figures not significantly worse than the best figure of the group."""
     findings = find_table(results)
     significant = findings.significant_pairs
     return {

@@ -197,9 +197,7 @@ def _format_digest(name: str, seed: int | None, digest: str) -> str:
 
 
 TEMPLATE = "template"
-"""The item column with the structure of the sentence."""
 ITEMS_WITHOUT_STRUCTURES = 3
-"""The number of incorrectly answered items to show if the items have no such column."""
 MAX_ENCODERS = 6
 
 
@@ -241,7 +239,6 @@ class ReportSection:
     """The main table; None if all tasks compare languages."""
     languages: tuple[TableWithNotes, ...]
     tied: tuple[str, ...]
-    """The notes on the group numbers."""
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
     at_chance: tuple[str, ...]

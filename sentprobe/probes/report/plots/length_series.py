@@ -28,7 +28,6 @@ class SeriesPoint:
     deviation: float | None
     """The standard deviation of an accuracy over the seeds (None for one seed), or of a norm over the sentences."""
     interval: Interval | None = None
-    """The 95% interval of an accuracy; None for a norm."""
 
 
 def accuracy_by_length(

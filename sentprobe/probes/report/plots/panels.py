@@ -312,7 +312,6 @@ class ResultPicture:
     of_encoders: bool = True
     """Whether the legend names encoders. Other names stay visible when encoders are filtered."""
     missing: str = ""
-    """The reason why there are no panels, if the plot cannot be drawn."""
 
 
 def number_marks(names: Iterable[str]) -> dict[str, int]:

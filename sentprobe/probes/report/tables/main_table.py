@@ -86,7 +86,6 @@ class CellStyle:
 
     intervals: bool = False
     sources: bool = False
-    """Whether cells show standard deviations between and within draws."""
     published: bool = False
     all_rows: bool = False
 

@@ -15,7 +15,6 @@ from sentprobe.probes.results.records import identify_result
 from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result, Results
 
 GAP = "gap"
-"""The name of the row with the generalisation gap: accuracy on trained minus held-out structures."""
 
 SHOWN = (Condition.PROBE, Condition.BAG_OF_WORDS)
 """The conditions that have columns by default. With ``CellStyle.all_rows``, all controls have columns."""

@@ -47,7 +47,6 @@ class PublishedTable:
     reference: Reference
     where: str
     classifier: str
-    """The preset of sentprobe with the paper's classifier."""
     items: Mapping[str, int] = field(hash=False)
     """The number of items in each split, if the paper states it."""
     chance: Mapping[str, float] = field(hash=False)

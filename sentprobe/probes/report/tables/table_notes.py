@@ -227,11 +227,7 @@ COMPLETE = NoteStyle(complete=True)
 def write_table_notes(
     table: Results, style: CellStyle, notes: NoteStyle, *, folders: bool, missing: Sequence[EncoderOnTask] = ()
 ) -> str:
-    """Return the notes below a table of comparable results, one per line.
-
-    - folders: whether complete notes name the results folder of each encoder
-    - missing: encoders and tasks that the table lacks but other draws have
-    """
+    """Return the notes below a table; complete notes also name *folders* and cells that other draws have."""
     if not notes.complete:
         return "".join(f"{line}\n" for line in summarize(table, style, missing))
     sources = describe_origins(table) if folders else ()

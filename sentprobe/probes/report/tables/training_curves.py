@@ -29,7 +29,6 @@ class CurveSeries:
     """The data and the classifier, which distinguish lines of one name."""
     chance: float
     measured: str
-    """A description of the measure for the notes."""
 
 
 TrainingMoment: TypeAlias = tuple[int | None, float | None]
