@@ -1,1 +1,1 @@
-"""The audit of a dataset: the accuracy of surface cues, and upper bounds on it."""
+"""``probe audit``: the accuracy of surface cues on a dataset, and upper bounds on this accuracy."""

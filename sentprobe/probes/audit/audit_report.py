@@ -1,4 +1,4 @@
-"""An audit as text or JSON: a table of cues, the exact bounds, the verdict in sentences."""
+"""Audits as text, Markdown or JSON: a table of cues, exact bounds, and the verdict in sentences."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from io import StringIO
@@ -24,7 +24,7 @@ from sentprobe.values import check_record, parse_json
 
 
 def to_json(audit: Audit) -> dict[str, Any]:
-    """Return the audit as JSON values."""
+    """Return an audit as a dictionary for JSON."""
     return {
         "format": FORMAT,
         "task": audit.task,
@@ -77,7 +77,7 @@ _STYLES = {Verdict.LEAK: "bold red", Verdict.BELOW: "yellow", Verdict.EXPECTED: 
 
 
 def build_table(audit: Audit) -> Table:
-    """Return the cues as a terminal table, in percent; the chosen classifier's accuracy is bold."""
+    """Build the terminal table of cues, with accuracies in percent; that of the chosen classifier is bold."""
     table_ = tw.build_empty_table(HEADER, left=[len(HEADER) - 1])
     table_.title, table_.title_justify = format_title(audit), "left"
     for row, finding in build_cue_rows(audit):
@@ -90,30 +90,30 @@ def build_table(audit: Audit) -> Table:
 
 
 def format_notes(audit: Audit) -> str:
-    """Return the notes below the table: bounds, redundancy, overlap of the splits, and verdict."""
+    """Return the notes below the table: bounds, redundancy, overlap of training and test, and verdict."""
     overlap = f"overlap: {audit.overlap.format_repeated()}; {audit.overlap.format_inflected()}"
     lines = (*_format_bounds(audit), *_format_redundancy(audit), overlap, *format_verdict_lines(audit))
     return "".join(f"{line}\n" for line in lines)
 
 
 def _format_redundancy(audit: Audit) -> Iterator[str]:
-    """Yield the redundancy of the answer (Conneau et al. 2018, section 4)."""
+    """Yield the note on how often other words reveal the answer (Conneau et al. 2018, section 4), if it is known."""
     redundancy = find_redundancy(audit.task)
     if audit.agreeing is not None and redundancy is not None:
         yield (
-            f"redundancy: in {_format_percent(audit.agreeing)}% of the test items the answer is also the commonest "
-            f"{redundancy.feature} in the sentence ({redundancy.published}% in the published ones), so a bag of words "
+            f"redundancy: in {_format_percent(audit.agreeing)}% of the test items the answer is also the most frequent "
+            f"{redundancy.feature} in the sentence ({redundancy.published}% in the published data), so a bag of words "
             "can find it"
         )
 
 
 def render(audits: Sequence[Audit], *, style: tw.TableFormat = tw.TableFormat.TEXT) -> str:
-    """Return the audits as text in the given format."""
+    """Return audits in a text format."""
     return _RENDERERS[style](audits)
 
 
 def format_legend(audits: Sequence[Audit]) -> str:
-    """Return the notes on all tables: cues, classifiers and verdicts."""
+    """Return the legend of all tables: an explanation of the cues, classifiers and verdicts."""
     cues = {(finding.cue, audit.probed) for audit in audits for finding in audit.findings}
     lines = [
         f"{CUES[cue].get_title(probed=probed)}: a classifier sees {CUES[cue].get_description(probed=probed)}."
@@ -125,20 +125,20 @@ def format_legend(audits: Sequence[Audit]) -> str:
 
 
 _LEGEND = (
-    "accuracy: of the classifier with the higher accuracy on held-out training items; test items "
-    "are not used for the choice.",
+    "accuracy: that of the classifier that is more accurate on held-out training items, so that the "
+    "choice does not depend on test items.",
     f"leak: the cue is above chance at the {CONFIDENCE:.0%} level (corrected for the number of "
     "cues), although the task is not about it.",
-    "expected: above chance, and the task is about the cue, or natural text correlates the two. A "
-    "probe is informative only above that accuracy.",
-    "below chance: the relation of cue and label is reversed in test.",
-    "bound: the highest accuracy of any function of the cue on these items, even one that knows "
-    "the labels; 100% excludes nothing.",
+    "expected: the cue is above chance, because the task is about the cue, or natural text correlates "
+    "cue and label. A probe is informative only above this accuracy.",
+    "below chance: the relation between cue and label is reversed in the test items.",
+    "bound: the highest accuracy on these items that any function of the cue can have, even one that "
+    "knows the labels; a bound of 100% excludes nothing.",
 )
 
 
 def format_verdict_lines(audit: Audit) -> tuple[str, ...]:
-    """Return the verdict in sentences."""
+    """Return the verdict on a dataset in sentences, one per line."""
     lines = [f"{audit.task}: {_format_verdict(audit)}"]
     for finding in audit.findings:
         if finding.verdict in (Verdict.EXPECTED, Verdict.BELOW):
@@ -156,7 +156,7 @@ def _format_missing_cue(audit: Audit, cue: Cue) -> str:
 
 def _format_verdict(audit: Audit) -> str:
     if not audit.is_leaky:
-        return "no leak found: no cue that should be at chance is above it."
+        return "no leak found: no cue that should be at chance is above chance."
     names = ", ".join(_format_accuracy(finding, probed=audit.probed) for finding in audit.leaks)
     cues = [f"{names}, where chance is {_format_percent(audit.chance)}%"] if names else []
     repeated = [audit.overlap.format_repeated()] if audit.overlap.is_leaky else []
@@ -168,17 +168,18 @@ def _format_accuracy(finding: Finding, *, probed: bool) -> str:
 
 
 def format_title(audit: Audit) -> str:
-    """Return the title of the table: task, numbers of items, chance."""
+    """Return the title of the table: the task, the numbers of items, and chance."""
     counts = ", ".join(f"{count} {split}" for split, count in audit.items.items())
     units = "" if audit.units == audit.items[Split.TEST] else f" in {audit.units} units"
     return f"{audit.task} ({counts} items{units}; chance {_format_percent(audit.chance)}%)"
 
 
 AuditRow: TypeAlias = tuple[tuple[str, ...], Finding | None]
+"""The cells of a row, and the finding on its cue; None for the majority row."""
 
 
 def build_cue_rows(audit: Audit) -> Iterator[AuditRow]:
-    """Yield the rows of the table below HEADER, each with the cue's finding."""
+    """Yield the rows of the table with the columns ``HEADER``: the majority row, then a row for each cue."""
     score = audit.majority
     blanks = ("",) * len(Classifier)
     yield ("majority", _format_percent(score.accuracy), score.interval.format_percent(), *blanks, ""), None
@@ -214,7 +215,7 @@ def _format_percent(share: float) -> str:
 
 
 def print_audits(audits: Sequence[Audit], console: Console) -> None:
-    """Print tables, bounds, verdicts and the legend, in colour on a terminal."""
+    """Print the tables, notes and legend of audits; a terminal shows colours."""
     for audit in audits:
         print_table(build_table(audit), console)
         print_lines(format_notes(audit), console)
@@ -245,7 +246,7 @@ _RENDERERS: Mapping[tw.TableFormat, Callable[[Sequence[Audit]], str]] = {
 
 
 def read_audits(path: Path) -> tuple[Audit, ...]:
-    """Return the audits in a file; raise UsageError or FormatError if it cannot be read."""
+    """Read the audits in a JSON file; raise UsageError if it is unreadable, FormatError if it is malformed."""
     try:
         text = path.read_bytes()
     except OSError as error:
@@ -254,18 +255,18 @@ def read_audits(path: Path) -> tuple[Audit, ...]:
 
 
 def parse_audits(text: str | bytes, *, source: str) -> tuple[Audit, ...]:
-    """Parse audits rendered as JSON; raise FormatError, which names *source*, if the text is in another format."""
+    """Parse the JSON text of audits; raise FormatError, which names *source*, if the text is malformed."""
     try:
         records = parse_json(text)
         if not isinstance(records, list) or not records:
             raise ValueError("not a list of audits")
         return tuple(map(audit_from_json, records))
     except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise FormatError(f"{source}: not what probe audit --format json writes ({error})") from None
+        raise FormatError(f"{source}: not the output of probe audit --format json ({error})") from None
 
 
 def audit_from_json(value: Mapping[str, Any]) -> Audit:
-    """Return the audit that ``to_json`` wrote; raise one of several errors if the value is malformed."""
+    """Return the inverse of :func:`to_json`; a malformed value raises one of several errors."""
     if value["format"] != FORMAT:
         raise FormatError(f"the format is {value['format']!r}, not {FORMAT!r}")
     items = {Split(split): count for split, count in value["items"].items()}
@@ -299,20 +300,18 @@ def audit_from_json(value: Mapping[str, Any]) -> Audit:
 
 
 def _parse_score(value: Mapping[str, Any]) -> ModelScore:
-    return ModelScore(
-        value["correct"], value["total"], Interval(*value["interval"]), Interval(*value["strict_interval"])
-    )
+    interval, strict = Interval(*value["interval"]), Interval(*value["strict_interval"])
+    return ModelScore(value["correct"], value["total"], interval, strict)
 
 
 def _parse_finding(value: Mapping[str, Any]) -> Finding:
     scores = {Classifier(kind): _parse_score(score) for kind, score in value["scores"].items()}
-    return Finding(
-        Cue(value["cue"]), Trial(Classifier(value["chosen"]), scores), Verdict(value["verdict"]), value["reason"]
-    )
+    trial = Trial(Classifier(value["chosen"]), scores)
+    return Finding(Cue(value["cue"]), trial, Verdict(value["verdict"]), value["reason"])
 
 
 def _check_audit(audit: Audit) -> None:
-    """Check consistency between parts that are each of the right type."""
+    """Raise ValueError if the parts of an audit are inconsistent."""
     if set(audit.structures) not in ({*()}, _STRUCTURE_KEYS):
         raise ValueError("the number of structures is missing")
     if any(finding.trial.chosen not in finding.trial.scores for finding in audit.findings):
@@ -322,7 +321,7 @@ def _check_audit(audit: Audit) -> None:
     counts = [*((score.correct, score.total) for score in scores), *((bound.best, bound.total) for bound in bounds)]
     accuracies = [audit.chance, *(end for score in scores for end in (score.interval.low, score.interval.high))]
     if not all(0 <= count <= total != 0 for count, total in counts) or not all(0 <= share <= 1 for share in accuracies):
-        raise ValueError("an accuracy is outside 0 to 1")
+        raise ValueError("an accuracy is not between 0 and 1")
 
 
 _STRUCTURE_KEYS = {"parsed", "skeleton"}

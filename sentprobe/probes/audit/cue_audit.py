@@ -1,4 +1,4 @@
-"""The audit of a dataset: classifiers on each surface cue, exact bounds, and a verdict."""
+"""The audit of a dataset: classifiers that see only a surface cue, exact bounds, and a verdict on each cue."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
@@ -31,11 +31,13 @@ from sentprobe.specs import choose_member
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """At most *best* of *total* items can be right by a cue with *groups* values, each of a group of items."""
+    """An upper bound on the accuracy of any function of a cue on the items of a split."""
 
     best: int
+    """The number of items that the best function answers correctly."""
     total: int
     groups: int
+    """The number of distinct values of the cue. Items with the same value necessarily get the same answer."""
 
     @property
     def share(self) -> float:
@@ -44,16 +46,16 @@ class Bound:
 
     @property
     def binds(self) -> bool:
-        """Whether the bound is below 100%; it is not if each item is its own group."""
+        """Whether the bound is below 100%."""
         return self.best < self.total
 
 
 BoundKey = Callable[[tuple[str, ...], tuple[int, ...]], Hashable]
-"""A function from tokens and probe words to the value of a cue."""
+"""A function that takes the tokens and probe words of an item and returns the value of a cue."""
 
 
 def compute_bound(data: ProbeDataset, split: Split, key: BoundKey) -> Bound:
-    """Return the bound for functions of *key*: of items with one value, those with the most common label are right."""
+    """Return the bound for functions of *key*, which give the same answer to all items with the same key."""
     counts: dict[Hashable, Counter[int]] = {}
     items = data.splits[split]
     tokens = [tuple(sentence.split()) for sentence in data.sentences]
@@ -72,67 +74,68 @@ KEYS: Mapping[Cue, BoundKey] = {
 FORMAT = "sentprobe-audit 1"
 
 RENDERER = "sentprobe.probes.audit.audit_report:render"
-"""The renderer of audits, imported by name because its module imports this one."""
+"""The function that renders audits. Its module imports this one, so it is imported by name when needed."""
 USER_EXPECTED = "you expect it"
 
 CONFIDENCE = 0.99
-"""Confidence of the verdict: fewer than 1% of audits of clean datasets find a leak."""
+"""The confidence of the verdict: fewer than 1% of audits of clean datasets find a leak."""
 _WORK_PER_PROCESS = 60_000
-"""Number of items times cues that justifies another process, which takes seconds to start."""
+"""The number of items times cues that justifies another process, since a process takes seconds to start."""
 
 
 class Verdict(StrEnum):
-    """Interpretation of a cue's accuracy."""
+    """The interpretation of a cue's accuracy."""
 
     CHANCE = "chance"
     LEAK = "leak"
     """Above chance, although the task is not about this cue."""
     EXPECTED = "expected"
-    """Above chance, and the task is about it."""
+    """Above chance, and the task is about this cue, or natural text correlates cue and label."""
     BELOW = "below chance"
-    """Below chance: the relation of cue and label is reversed in test (balanced labels only)."""
+    """Below chance: the relation between cue and label is reversed in the test items (balanced labels only)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Result of the audit for one cue."""
+    """The result of an audit for one cue."""
 
     cue: Cue
     trial: Trial
     verdict: Verdict
     reason: str = ""
+    """The reason why the cue is expected to be above or below chance, if it is."""
 
     @property
     def score(self) -> ModelScore:
-        """Score of the classifier that was chosen without the test items."""
+        """The score of the classifier that was chosen without the test items."""
         return self.trial.score
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """Audit of one dataset; equal data and seed give an equal audit."""
+    """The audit of one dataset. The same data and seed give the same audit."""
 
     task: str
     fingerprint: str
     seed: int
     chance: float
-    """Share of the most common label among the test items."""
+    """The share of the most common label among the test items."""
     overlap: SplitOverlap
     majority: ModelScore
-    """Score of always answering the most common training label."""
+    """The score of always answering the most common training label."""
     items: Mapping[Split, int] = field(hash=False)
     probed: bool = True
     units: int
-    """Number of units of the test items; items of one unit are not independent."""
+    """The number of units that the test items form. Items of one unit are not independent."""
     findings: tuple[Finding, ...]
     bounds: Mapping[Cue, Mapping[Split, Bound]] = field(hash=False)
     structures: Mapping[str, int] = field(hash=False)
-    """Number of sentences that the grammar parsed, and of those with a skeleton instead; empty if the template cue was
-    not tried."""
+    """The number of sentences that the grammar parsed, and the number that were reduced to function words; empty if the
+    template cue was not tried."""
     expect: tuple[Cue, ...] = ()
     agreeing: float | None = None
-    """Share of test items in which most other words of the same kind agree with the answer, counted when the dataset
-    was built; ties count half (Conneau et al. 2018, section 4). None if not counted."""
+    """The share of test items in which most other words of the same kind agree with the answer, counted when the
+    dataset was built; ties count half (Conneau et al. 2018, section 4). None if not counted."""
 
     def __str__(self) -> str:
         render: Callable[[Sequence[Audit]], str] = resolve_name(RENDERER)
@@ -140,22 +143,22 @@ class Audit:
 
     @property
     def leaks(self) -> tuple[Finding, ...]:
-        """Findings of the cues that are above chance and should not be."""
+        """The findings on cues that are above chance, but should be at chance."""
         return tuple(finding for finding in self.findings if finding.verdict is Verdict.LEAK)
 
     @property
     def is_leaky(self) -> bool:
-        """Whether a cue leaks the answer, or training has the test sentences."""
+        """Whether a cue leaks the answer, or more than 1% of the test items have a training sentence."""
         return bool(self.leaks) or self.overlap.is_leaky
 
     @property
     def not_found(self) -> tuple[Cue, ...]:
-        """Expected cues that are not above chance."""
+        """The cues that the user expected to be above chance, but that are not."""
         expected_found = {finding.cue for finding in self.findings if finding.verdict is Verdict.EXPECTED}
         return tuple(cue for cue in self.expect if cue not in expected_found)
 
     def find(self, cue: Cue) -> Finding | None:
-        """Return the finding of a cue; None if the dataset lacks the cue."""
+        """Return the finding on a cue; None if the cue was not tried."""
         return next((finding for finding in self.findings if finding.cue is cue), None)
 
 
@@ -169,11 +172,12 @@ def audit(
     jobs: int = 1,
     progress: bool = False,
 ) -> Audit:
-    """Audit the surface cues of a dataset or of the dataset at a path. ``print`` of the Audit shows the report.
+    """Audit the surface cues of a dataset, or of the dataset at a path. ``print(audit(data))`` shows the report.
 
-    - expect: cues that may answer this task, besides those that sentprobe knows to answer it
-    - lexicon: has the forms of the probe words; by default the built-in one
-    - jobs: number of processes
+    - cues: the cues to try, by default all
+    - expect: cues that may reveal the answer, besides those that sentprobe expects in this task
+    - lexicon: the lexicon with the forms of the probe words, by default English
+    - jobs: the number of processes
     - progress: whether to show progress on stderr
 
     Raises:
@@ -192,7 +196,7 @@ def audit(
 
 
 def count_processes(datasets: Sequence[ProbeDataset]) -> int:
-    """Return the fastest number of processes for an audit; at most the number of cores."""
+    """Return the number of processes with which an audit of the datasets is fastest, at most the number of cores."""
     work = sum(len(list_cues(data)) * sum(map(len, data.splits.values())) for data in datasets)
     return min(count_cores(), 1 + work // _WORK_PER_PROCESS)
 
@@ -207,7 +211,7 @@ def audit_all(
     jobs: int = 1,
     reporter: Reporter | None = None,
 ) -> list[Audit]:
-    """Audit the cues of several datasets, in *jobs* processes; cues that a dataset lacks are not tried."""
+    """Audit the cues of several datasets in *jobs* processes. Cues that a dataset lacks are not tried."""
     check_count("jobs", jobs)
     expected_cues = {choose_member(Cue, name, what="cue") for name in expect}
     require_libraries("sklearn", "lightgbm")
@@ -330,7 +334,7 @@ def _compute_redundancy(data: ProbeDataset) -> float | None:
 
 
 def _judge_cue(data: ProbeDataset, cue: Cue, trial: Trial, chance: float, *, reason: str) -> Finding:
-    """Return the verdict on a cue; *reason* is set if the user expects it above chance."""
+    """Return the verdict on a cue; *reason* is not empty if the user expects the cue to be above chance."""
     reason = explain_expected_cue(data.name, cue) or reason
     if trial.score.strict.low > chance:
         return Finding(cue, trial, Verdict.EXPECTED if reason else Verdict.LEAK, reason)

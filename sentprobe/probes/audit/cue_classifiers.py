@@ -1,4 +1,4 @@
-"""Classifiers of the audit, scikit-learn's logistic regression and LightGBM's boosted trees, and the choice of one."""
+"""The classifiers of an audit (logistic regression and boosted trees), and the choice between them."""
 
 import warnings
 from collections import Counter
@@ -17,11 +17,11 @@ from sentprobe.probes.dataset import Indices
 from sentprobe.probes.statistics import Interval, accuracy_interval, wilson
 
 TRAINING_LIMIT = 10_000
-"""Largest number of training items; beyond it, whole units are left out at random."""
+"""The maximum number of training items. If there are more, units are left out at random."""
 BOOSTED_COLUMNS = 400
-"""Number of features of boosted trees: those that most training items have."""
+"""The number of features of boosted trees: the features that most training items have."""
 BOOSTED_LABELS = 20
-"""Largest number of labels for boosted trees, which grow one tree per label and round."""
+"""The maximum number of labels for boosted trees, which grow one tree per label and round."""
 _MAX_WEIGHTS = 2_000_000
 _HELD_OUT_SHARE = 0.25
 _ROUNDS = 50
@@ -35,43 +35,43 @@ _TREE_SETTINGS: Mapping[str, object] = {
     "max_bin": 63,
     "num_threads": 1,
     "deterministic": True,
-    "force_row_wise": True,  # otherwise LightGBM times both ways
+    "force_row_wise": True,  # otherwise LightGBM first times row-wise and column-wise training
     "verbosity": -1,
 }
 
 _TOLERANCE = 1e-3
-"""Gradient tolerance of the linear model: ten times scikit-learn's default, for a third of the iterations and nearly
-the same answers."""
+"""The gradient tolerance of the linear model: ten times scikit-learn's default, which needs a third of the iterations
+for nearly the same answers."""
 
 
 class Classifier(StrEnum):
     """A classifier that is tried on each cue."""
 
     LINEAR = "linear"
-    """Logistic regression, L2 with C = 1, over features scaled to at most 1."""
+    """Scikit-learn's logistic regression (L2 penalty, C = 1) with features scaled to at most 1."""
     BOOSTING = "boosting"
-    """LightGBM's gradient boosted trees, with at most 32 leaves of at least 20 items."""
+    """LightGBM's gradient boosted trees with at most 32 leaves of at least 20 items."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelScore:
-    """Number of test items that a classifier gets right, and two intervals of its accuracy."""
+    """The accuracy of a classifier on the test items, with two intervals."""
 
     correct: int
     total: int
     interval: Interval
     strict: Interval
-    """Interval that the verdict uses: 99% for all cues of the audit together."""
+    """The interval that decides the verdict: 99%, corrected for the number of cues in the audit."""
 
     @property
     def accuracy(self) -> float:
-        """Share of test items that are right."""
+        """The share of test items that are answered correctly."""
         return self.correct / self.total
 
 
 @dataclass(frozen=True, slots=True)
 class TrialItems:
-    """Items of a split for a classifier, as parallel sequences."""
+    """The items of a split as input of a classifier; all sequences have one entry per item."""
 
     features: Sequence[Features]
     targets: Indices
@@ -80,7 +80,7 @@ class TrialItems:
 
     @property
     def unpredictable(self) -> bool:
-        """Whether features have chance accuracy, as those that both items of each mirror pair share."""
+        """Whether features cannot predict labels, because the items of each mirror pair have the same features."""
         if not self.mirrored:
             return False
         counts: dict[frozenset[tuple[str, float]], Counter[int]] = {}
@@ -97,24 +97,24 @@ class TrialItems:
 
 @dataclass(frozen=True, slots=True)
 class Trial:
-    """Scores of the classifiers, and the one chosen without the test items."""
+    """The scores of the classifiers on one cue, and the classifier that was chosen without the test items."""
 
     chosen: Classifier
     scores: Mapping[Classifier, ModelScore]
 
     @property
     def score(self) -> ModelScore:
-        """Score of the chosen classifier."""
+        """The score of the chosen classifier."""
         return self.scores[self.chosen]
 
 
 def try_classifiers(
     train: TrialItems, test: TrialItems, *, validation: TrialItems | None, seed: int, strict: float
 ) -> Trial:
-    """Train each classifier, choose one, and score each on the test items; *strict* is the verdict's confidence."""
+    """Train all classifiers, choose one without the test items, and score all on the test items."""
     from threadpoolctl import threadpool_limits
 
-    import_module_of_extra("sklearn.linear_model")  # only loaded libraries can be limited
+    import_module_of_extra("sklearn.linear_model")  # threadpool_limits affects only loaded libraries
     train = sample_units(train, limit=TRAINING_LIMIT, seed=seed)
     labels = len(np.unique(train.targets))
     kinds = [kind for kind in Classifier if labels <= BOOSTED_LABELS or kind is Classifier.LINEAR]
@@ -124,7 +124,7 @@ def try_classifiers(
 
 
 def sample_units(part: TrialItems, *, limit: int, seed: int) -> TrialItems:
-    """Return whole units sampled at random, with at most *limit* items."""
+    """Return a random sample of whole units that has at most *limit* items."""
     if len(part.targets) <= limit:
         return part
     _, unit_numbers = np.unique(part.units, return_inverse=True)
@@ -135,7 +135,7 @@ def sample_units(part: TrialItems, *, limit: int, seed: int) -> TrialItems:
 
 
 def score_answers(answers: Indices, test: TrialItems, *, strict: float) -> ModelScore:
-    """Return the right answers, with the intervals; mirror pairs and shared sentences count by their design effect."""
+    """Score predicted labels, (n,); the intervals allow for dependent items of one unit."""
     right = answers == test.targets
     low, high = (_compute_interval(right, test, confidence=level) for level in (0.95, strict))
     return ModelScore(int(right.sum()), len(right), low, high)
@@ -154,8 +154,8 @@ _Answers = Mapping[Classifier, Indices]
 def _choose_classifier(
     kinds: Sequence[Classifier], train: TrialItems, test: TrialItems, validation: TrialItems | None, *, seed: int
 ) -> tuple[Classifier, _Answers]:
-    """Return the classifier chosen without test items, and the predictions of each for the test items."""
-    if validation and len(validation.targets):  # the same fit serves choice and test
+    """Return the classifier that is chosen without test items, and all classifiers' predictions for test items."""
+    if validation and len(validation.targets):  # the same trained model serves both choice and test
         held_answers, answers = _predict(kinds, train, [validation, test], seed=seed)
         return _find_best(held_answers, validation), answers
     inner_train, held_out = _hold_out_units(train, seed=seed)
@@ -173,7 +173,7 @@ def _find_best(answers: _Answers, items: TrialItems) -> Classifier:
 
 
 def _hold_out_units(train: TrialItems, *, seed: int) -> tuple[TrialItems, TrialItems]:
-    """Split a random quarter of the units off the training items."""
+    """Return the training items without a random quarter of their units, and the items of these units."""
     units = np.unique(train.units)
     held_units = np.random.default_rng([seed, 1]).permutation(units)[: int(_HELD_OUT_SHARE * len(units))]
     is_held = np.isin(train.units, held_units)
@@ -192,7 +192,7 @@ def _predict(
 
 
 def _build_matrices(parts: Sequence[TrialItems]) -> list[Any]:
-    """Return sparse float32 matrices, (n, features), with the features of the first part, most common first."""
+    """Return a sparse matrix, (n, features), for each part, with the features of the first part."""
     names = sorted(set(chain.from_iterable(parts[0].features)))
     columns = {name: i for i, name in enumerate(names)}
     first, *rest_matrices = (_build_matrix(part, columns) for part in parts)
@@ -201,7 +201,7 @@ def _build_matrices(parts: Sequence[TrialItems]) -> list[Any]:
 
 
 def _build_matrix(part: TrialItems, column_numbers: Mapping[str, int]) -> Any:
-    """Return the feature matrix, (n, columns); features that are not in *column_numbers* are dropped."""
+    """Return a sparse feature matrix, (n, columns); features that are not in *column_numbers* are dropped."""
     from scipy.sparse import csr_matrix
 
     numbers = map(column_numbers.get, chain.from_iterable(part.features), repeat(-1))
@@ -215,26 +215,25 @@ def _build_matrix(part: TrialItems, column_numbers: Mapping[str, int]) -> Any:
 
 
 def predict_with_linear_model(train: Any, matrices: Sequence[Any], targets: Indices, seed: int) -> list[Any]:
-    """Return the linear model's predictions for each matrix."""
+    """Train logistic regression on *train* and return its predictions for each other matrix."""
     column_limit = _MAX_WEIGHTS // len(np.unique(targets))
     scaler = import_module_of_extra("sklearn.preprocessing").MaxAbsScaler().fit(train[:, :column_limit])
     scaled_train, *scaled_matrices = (scaler.transform(matrix[:, :column_limit]) for matrix in (train, *matrices))
     merge = _merge_equal_columns(scaled_train)
-    model = import_module_of_extra("sklearn.linear_model").LogisticRegression(
-        max_iter=300, tol=_TOLERANCE, random_state=seed
-    )
+    linear_model = import_module_of_extra("sklearn.linear_model")
+    model = linear_model.LogisticRegression(max_iter=300, tol=_TOLERANCE, random_state=seed)
     with warnings.catch_warnings():
-        # A model close to its optimum still measures a cue fairly.
+        # A model that has nearly converged still measures a cue fairly.
         warnings.simplefilter("ignore", import_module_of_extra("sklearn.exceptions").ConvergenceWarning)
         model.fit(scaled_train @ merge, targets)
     return [model.predict(matrix @ merge) for matrix in scaled_matrices]
 
 
 def _merge_equal_columns(matrix: Any) -> Any:
-    """Return the matrix, (features, distinct columns), that merges equal columns.
+    """Return a matrix, (features, distinct columns), by which the feature matrix is multiplied to merge equal columns.
 
-    Most n-grams occur in one item, so this leaves about a tenth of the columns. The model is the same: the penalty on k
-    equal weights is that on one weight of a column scaled by sqrt(k).
+    Since most n-grams occur in one item, about a tenth of the columns remain. The model does not change, because the
+    penalty on k equal weights equals that on one weight of a column scaled by sqrt(k).
     """
     from scipy.sparse import csr_matrix
 
@@ -249,23 +248,23 @@ def _merge_equal_columns(matrix: Any) -> Any:
 
 
 def predict_with_boosting(train: Any, matrices: Sequence[Any], targets: Indices, _: int = 0) -> list[Indices]:
-    """Return labels for the rows of each sparse matrix, by trees trained on *train*, else its most common label."""
+    """Train boosted trees on *train* and return their predictions for each other matrix."""
     train_columns, *other_columns = (matrix[:, :BOOSTED_COLUMNS] for matrix in (train, *matrices))
     labels, label_numbers = np.unique(targets, return_inverse=True)
-    if len(labels) == 1 or not train_columns.shape[1]:  # LightGBM refuses no columns
+    if len(labels) == 1 or not train_columns.shape[1]:  # LightGBM rejects a matrix without columns
         commonest = labels[np.bincount(label_numbers).argmax()]
         return [np.full(matrix.shape[0], commonest) for matrix in other_columns]
     lightgbm = import_module_of_extra("lightgbm")
     model = lightgbm.train(_get_tree_settings(len(labels)), lightgbm.Dataset(train_columns, label_numbers), _ROUNDS)
     scores = (model.predict(matrix, raw_score=True, num_threads=1) for matrix in other_columns)
-    # Two labels have a single score, that of the second.
+    # For two labels, there is a single score: that of the second label.
     return [labels[(score > 0).astype(np.int64) if score.ndim == 1 else score.argmax(axis=1)] for score in scores]
 
 
 def _get_tree_settings(labels: int) -> Mapping[str, object]:
     if labels == 2:
         return {**_TREE_SETTINGS, "objective": "binary", "learning_rate": _LEARNING_RATE}
-    rate = _LEARNING_RATE * labels / (labels - 1)  # LightGBM's steps are only (k - 1) / k of Newton's
+    rate = _LEARNING_RATE * labels / (labels - 1)  # LightGBM's steps are (k - 1) / k of Newton's steps
     return {**_TREE_SETTINGS, "objective": "multiclass", "num_class": labels, "learning_rate": rate}
 
 

@@ -1,4 +1,4 @@
-"""Features of each surface cue: the information that a classifier sees instead of the meaning."""
+"""The features of each surface cue, which a classifier sees instead of the sentence."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -16,7 +16,7 @@ BLANK = "_"
 
 
 class Structures:
-    """Cached structures of sentences: events without lemmas, or function words with marks between them."""
+    """Cached structures of sentences: events without lemmas or, without a parse, function words."""
 
     def __init__(self, lexicon: Lexicon) -> None:
         self._lexicon = lexicon
@@ -33,7 +33,7 @@ class Structures:
     def _find_features(self, tokens: tuple[str, ...]) -> tuple[str, ...]:
         try:
             (event,) = parse(" ".join(tokens), self._lexicon)
-        except (ParseError, ValueError):  # also if ambiguous
+        except (ParseError, ValueError):  # a ValueError means that the sentence is ambiguous
             self.skeletons += 1
             return _list_skeleton_features(build_skeleton(tokens))
         self.parsed += 1
@@ -55,7 +55,7 @@ def _list_event_features(event: Event, path: str) -> Iterator[str]:
 
 
 def build_skeleton(tokens: Sequence[str]) -> tuple[str, ...]:
-    """Return the tokens with :data:`BLANK` instead of all but scikit-learn's English stop words.
+    """Return the lower-case tokens, with :data:`BLANK` instead of content words (all but scikit-learn's stop words).
 
     >>> build_skeleton("The rain fell on the town .".split())
     ('the', '_', '_', 'on', 'the', '_', '.')
@@ -68,7 +68,7 @@ def build_skeleton(tokens: Sequence[str]) -> tuple[str, ...]:
 @cache
 def _load_function_words() -> frozenset[str]:
     words = import_module_of_extra("sklearn.feature_extraction.text").ENGLISH_STOP_WORDS
-    # Clitics of Penn Treebank tokens; the list has whole words only.
+    # The list lacks clitics, which are tokens in the Penn Treebank.
     return frozenset(words) | {"n't", "'s", "'re", "'ve", "'ll", "'d", "'m"}
 
 
@@ -79,21 +79,21 @@ def _list_skeleton_features(skeleton: Sequence[str]) -> tuple[str, ...]:
 
 
 Features = dict[str, float]
-"""Value of each feature by name; absent features are 0."""
+"""The value of each feature by name. Absent features are 0."""
 _DISTANCE_LIMIT = 8
-"""Largest distance between two probe words with its own feature."""
+"""The largest distance between two probe words that has its own feature."""
 
 
 @dataclass(frozen=True, slots=True)
 class CueItem:
-    """An item: the tokens of its sentence, its probe words, and the inflected forms of each."""
+    """An item as input of the cues."""
 
     tokens: tuple[str, ...]
     probes: tuple[str, ...]
     forms: tuple[frozenset[str], ...]
 
     def find_positions(self, slot: int) -> list[int]:
-        """Return the positions of the forms of a probe word, from 0."""
+        """Return the positions, from 0, of tokens that are forms of the probe word with this index."""
         return [i for i, token in enumerate(self.tokens) if token in self.forms[slot]]
 
 
@@ -102,27 +102,27 @@ FeatureExtractor = Callable[[CueItem], Features]
 
 @dataclass(frozen=True, slots=True)
 class CueKind:
-    """A row of the table of cues."""
+    """A surface cue: its title, its description, and the function that extracts its features."""
 
     title: str
     description: str
-    """What the classifier sees, as in the page and the legend."""
+    """The information that the classifier sees, in words."""
     make_extractor: Callable[[Structures], FeatureExtractor]
     needs_probe: bool = False
     plain_title: str = ""
     plain_description: str = ""
 
     def get_title(self, *, probed: bool) -> str:
-        """Return the title."""
+        """Return the title for a task with or without probe words."""
         return self.title if probed else self.plain_title or self.title
 
     def get_description(self, *, probed: bool) -> str:
-        """Return a description of the information that the classifier sees."""
+        """Return the description for a task with or without probe words."""
         return self.description if probed else self.plain_description or self.description
 
 
 def build_cue_items(data: ProbeDataset, items: Items, lexicon: Lexicon) -> list[CueItem]:
-    """Return the items as input for the cues; a probe word matches by its forms or, if unknown, literally."""
+    """Return the items as input of the cues. A probe word that the lexicon does not contain has only one form."""
     forms = []
     for lemma in data.probe_words:
         words = [lexicon.get(lemma, kind) for kind in lexicon.kinds_of(lemma)]
@@ -138,24 +138,21 @@ def build_cue_items(data: ProbeDataset, items: Items, lexicon: Lexicon) -> list[
 
 
 def list_cues(data: ProbeDataset) -> tuple[Cue, ...]:
-    """Return the cues of a dataset; without probe words, n-grams equal the sentence alone."""
+    """Return the cues of a dataset. Without probe words, cues about these words are left out."""
     return tuple(cue for cue in Cue if data.slots or not CUES[cue].needs_probe)
 
 
 def _extract_probe(item: CueItem) -> Features:
-    """Return the probe words one-hot, each in its slot, and their combination."""
+    """Return one-hot features of each probe word and of the combination of probe words."""
     features = [f"probe {slot} is {word}" for slot, word in enumerate(item.probes)]
     joint = [f"probes are {' '.join(item.probes)}"] if len(item.probes) > 1 else []
     return dict.fromkeys([*features, *joint], 1.0)
 
 
 def _cross_with_probe(item: CueItem, features: Mapping[str, float]) -> Features:
-    """Return the features and their products with each probe word, for a linear model of both."""
-    products = {
-        f"{name} & probe {slot} is {word}": value
-        for name, value in features.items()
-        for slot, word in enumerate(item.probes)
-    }
+    """Return the features, their products with each probe word, and the probe words, for a linear model."""
+    probes = [f"probe {slot} is {word}" for slot, word in enumerate(item.probes)]
+    products = {f"{name} & {probe}": value for name, value in features.items() for probe in probes}
     return {**features, **products, **_extract_probe(item)}
 
 
@@ -169,7 +166,7 @@ def _count_names(names: Iterable[str]) -> Features:
 
 
 def _extract_presence(item: CueItem) -> Features:
-    """Return how often each probe word occurs: a function of the bag of words and the probe."""
+    """Return how often each probe word occurs, which is a function of the bag of words and the probe words."""
     counts_by_slot = [len(item.find_positions(slot)) for slot in range(len(item.probes))]
     counts = {f"probe {slot} occurs": float(count_) for slot, count_ in enumerate(counts_by_slot)}
     return counts | {f"probes occur {counts_by_slot}": 1.0}
@@ -183,7 +180,7 @@ def _list_ngrams(tokens: Sequence[str], sizes: Sequence[int]) -> Iterator[str]:
 
 
 def _extract_ngrams(item: CueItem) -> Features:
-    """Return n-grams of words, also with probe words replaced by <0> and <1>."""
+    """Return the n-grams of the sentence, also with the probe words replaced by <0> and <1>."""
     return (
         _extract_presence(item)
         | _count_names(_list_ngrams(item.tokens, (3,)))
@@ -202,7 +199,7 @@ def _list_marked_ngrams(item: CueItem) -> list[str]:
 
 
 def _extract_position(item: CueItem) -> Features:
-    """Return the positions of the probe words: from both ends, relative, and to each other."""
+    """Return the positions of the probe words: from both ends, relative to the length, and relative to each other."""
     positions = [item.find_positions(slot) for slot in range(len(item.probes))]
     features: Features = {}
     for slot, slot_positions in enumerate(positions):
@@ -250,25 +247,25 @@ CUES: Mapping[Cue, CueKind] = {
     ),
     Cue.NGRAMS: CueKind(
         "n-grams and probe",
-        "which one to three words stand together, also around the probe words, and the probe words",
+        "which one to three words are adjacent, also around the probe words, and the probe words",
         lambda _: _extract_ngrams,
         plain_title="n-grams",
-        plain_description="which one to three words stand together",
+        plain_description="which one to three words are adjacent",
     ),
     Cue.POSITION: CueKind(
         "position of the probe words",
-        "where forms of the probe words stand and which is first, but no word",
+        "the positions of forms of the probe words and which comes first, but no word",
         lambda _: _extract_position,
         needs_probe=True,
     ),
     Cue.TEMPLATE: CueKind(
         "template",
-        "the structure of the sentence, or where the grammar does not parse it its function words",
+        "the structure of the sentence or, if the grammar cannot parse it, its function words",
         lambda structures: lambda item: dict.fromkeys(structures.find_features(item.tokens), 1.0),
     ),
     Cue.SENTENCE: CueKind(
         "sentence alone",
-        "which one to three words stand together, without the probe words",
+        "which one to three words are adjacent, without the probe words",
         lambda _: lambda item: _count_names(_list_ngrams(item.tokens, (1, 2, 3))),
         needs_probe=True,
     ),

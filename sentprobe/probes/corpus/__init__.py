@@ -1,1 +1,1 @@
-"""Natural-text corpora: reading, parsing and storage as a table, on any engine."""
+"""``probe analyze``: natural-text corpora are read, parsed and stored as a table."""

@@ -1,4 +1,4 @@
-"""Analyse a corpus into a table, on any engine; finished chunks in ``work/`` let an interrupted analysis resume."""
+"""The analysis of a corpus, whose result is a table. Finished chunks are stored, so that an analysis can be resumed."""
 
 import json
 import shutil
@@ -23,38 +23,39 @@ from sentprobe.progress import Reporter, SilentReporter
 from sentprobe.versions import find_versions
 
 READ_CHUNK_SIZE = ChunkSize(pieces=2_000, characters=1_000_000)
-"""Size of a chunk that is only read: a fraction of a second of work."""
+"""The maximum size of a chunk that is not parsed, whose analysis takes a fraction of a second."""
 PARSE_CHUNK_SIZE = ChunkSize(pieces=100, characters=10_000)
-"""Size of a chunk that is parsed: about a hundred sentences."""
+"""The maximum size of a chunk that is parsed: about a hundred sentences."""
 
 
 @dataclass(slots=True)
 class AnalysisProgress:
-    """Counts of analysed sentences: in total, and by this run alone."""
+    """The numbers of analysed sentences and the speed of an analysis."""
 
     sentences: int = 0
     new_sentences: int = 0
+    """The number of sentences that were analysed in this run, without those of a resumed run."""
     start: float = field(default_factory=time.monotonic)
 
     @property
     def seconds(self) -> float:
-        """Seconds since the start."""
+        """The time since the start of the run in seconds."""
         return max(time.monotonic() - self.start, 1e-9)
 
     def __str__(self) -> str:
-        return f"{self.sentences:,} sentences, {self.new_sentences / self.seconds:,.0f} a second"
+        return f"{self.sentences:,} sentences, {self.new_sentences / self.seconds:,.0f} per second"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Analysis:
-    """A request to analyse a corpus: sources, recipe and output folder."""
+    """The settings of an analysis: the files of the corpus, the recipe and the output folder."""
 
     sources: tuple[Source, ...]
     recipe: AnalysisRecipe
     out: Path
     encoding: str = "utf-8"
     size: ChunkSize | None = None
-    """Size of a chunk; it affects only how much work is lost when a run is stopped."""
+    """The maximum size of a chunk. It only affects how much work is lost when a run is interrupted."""
     command: str = ""
     language: str = ""
     force: bool = False
@@ -63,10 +64,13 @@ class Analysis:
 def analyze(
     plan: Analysis, machines: EngineChoice, reporter: Reporter | None = None, progress: AnalysisProgress | None = None
 ) -> table.Table:
-    """Build the table of a corpus, resuming an interrupted analysis, and return the table.
+    """Analyse a corpus, or resume an interrupted analysis, and return the table.
 
-    Equal plans give equal bytes on each engine and with any number of workers. Sentences are counted in *progress*.
-    Raises UsageError if *out* is a finished table or has other files, and SentprobeError if the corpus cannot be used.
+    The bytes of the table do not depend on the engine or the number of workers. Sentences are counted in *progress*.
+
+    Raises:
+        UsageError: the output folder is a finished table or has other files.
+        SentprobeError: the corpus cannot be read, or no sentence can be used.
     """
     reporter, progress = reporter or SilentReporter(), progress or AnalysisProgress()
     check_encoding(plan.encoding)

@@ -1,4 +1,4 @@
-"""Settings of a corpus analysis, on which its rows depend, and the splitting of running text."""
+"""The settings of a corpus analysis that determine its rows, and the splitting of text into sentences and tokens."""
 
 import json
 from collections.abc import Callable
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from nltk.tokenize.punkt import PunktParameters
 
 PUNKT_FILES = ("abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt")
-"""The files of a folder of Punkt parameters, in NLTK's text format."""
+"""The files in a folder of parameters of the sentence splitter Punkt, in NLTK's text format."""
 Splitter = Callable[[str], list[str]]
 
 
 def find_punkt(folder: Path | None) -> Path:
-    """Return the folder of Punkt parameters: *folder*, or NLTK's own for English. Raises UsageError."""
+    """Return *folder* or, by default, NLTK's folder of English Punkt parameters; raise UsageError if incomplete."""
     if folder is None:
         return _find_nltk_punkt()
     missing = [name for name in PUNKT_FILES if not (folder / name).is_file()]
     if missing:
         raise UsageError(
-            f"{folder}: not a folder of Punkt's parameters: it has no {missing[0]} "
-            "(nltk.tokenize.punkt.save_punkt_params writes one)"
+            f"{folder}: not a folder of Punkt parameters: it has no {missing[0]} "
+            "(nltk.tokenize.punkt.save_punkt_params writes such a folder)"
         )
     return folder.resolve()
 
@@ -41,13 +41,13 @@ def _find_nltk_punkt() -> Path:
         return Path(find("tokenizers/punkt_tab/english"))
     except LookupError:
         raise UsageError(
-            "splitting text into sentences needs Punkt's parameters: name a folder of them with "
-            "--punkt, or get NLTK's by: python -m nltk.downloader punkt_tab"
+            "splitting text into sentences needs Punkt parameters: name their folder with --punkt, "
+            "or install those of NLTK: python -m nltk.downloader punkt_tab"
         ) from None
 
 
 def compute_punkt_digest(folder: Path) -> str:
-    """Return a digest of the parameters."""
+    """Return a digest of the Punkt parameters in a folder."""
     digest = sha256()
     for name in PUNKT_FILES:
         digest.update((folder / name).read_bytes())
@@ -56,7 +56,7 @@ def compute_punkt_digest(folder: Path) -> str:
 
 @lru_cache(maxsize=2)
 def load_splitter(folder: str) -> Splitter:
-    """Return the function that splits running text into sentences (Kiss and Strunk 2006)."""
+    """Return the function that splits running text into sentences by Punkt (Kiss and Strunk 2006)."""
     from nltk.tokenize.punkt import PunktSentenceTokenizer
 
     splitter: Splitter = PunktSentenceTokenizer(_read_punkt_parameters(Path(folder))).tokenize
@@ -64,7 +64,7 @@ def load_splitter(folder: str) -> Splitter:
 
 
 def _read_punkt_parameters(folder: Path) -> "PunktParameters":
-    """Read the parameters; NLTK's own function reads only NLTK's data folders."""
+    """Read Punkt parameters from any folder. NLTK's function for this purpose reads only NLTK's data folders."""
     from nltk.tabdata import PunktDecoder
     from nltk.tokenize.punkt import PunktParameters
 
@@ -97,23 +97,23 @@ def load_tokenizer() -> Splitter:
 
 
 TABLE_FORMAT = "sentprobe-table 3"
-"""Format name in the head of a table."""
+"""The name of the format in the head of a table."""
 MAX_TOKENS = 100
-"""Default number of tokens above which a sentence is not parsed."""
+"""The default number of tokens above which a sentence is not parsed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnalysisRecipe:
-    """Settings of the analysis, sent to each worker."""
+    """The settings of an analysis that determine the rows of the table."""
 
     reading: RecordFields = RecordFields()  # noqa: RUF009 - frozen
     parser: str | None = None
-    """Spec of the parser; None if all sources are already parsed."""
+    """The spec of the parser; None if all sources are already parsed."""
     punkt: str | None = None
-    """Folder of Punkt parameters; None: the parser splits the text, or there is no running text."""
+    """The folder of Punkt parameters; None if the parser splits text into sentences, or there is no running text."""
     max_tokens: int = MAX_TOKENS
     universal: bool = False
-    """Whether Universal Dependencies decide also for sentences with Penn tags or trees."""
+    """Whether rows are built from Universal Dependencies even if a sentence also has Penn Treebank tags or a tree."""
 
     @property
     def has_parser(self) -> bool:
@@ -121,7 +121,7 @@ class AnalysisRecipe:
         return self.parser not in {None, NO_PARSER}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the settings on which the rows depend as a JSON value; this loads the parser."""
+        """Return the settings as a dictionary for JSON. This loads the parser."""
         parser_fingerprint, constituents = None, self.parser is None
         if self.parser and self.has_parser:
             parser_fingerprint = load_parser(self.parser).fingerprint
@@ -137,7 +137,7 @@ class AnalysisRecipe:
         }
 
     def format_line(self) -> str:
-        """Return settings and versions in a line; equal lines give equal rows."""
+        """Return all settings and versions that determine the rows as one line of JSON."""
         versions = [TABLE_FORMAT, get_own_version(), describe_package("nltk"), describe_package("pyarrow")]
         return json.dumps([self.to_json(), *versions], sort_keys=True)
 
@@ -151,7 +151,7 @@ def make_recipe(
     has_text: bool,
     universal: bool = False,
 ) -> AnalysisRecipe:
-    """Return the recipe; *has_text*: a source may hold running text. Raises UsageError or ParserError."""
+    """Return the recipe; *has_text*: whether any source may have running text, which Punkt must split."""
     splits = parser not in {None, NO_PARSER} and load_parser(str(parser)).splits
     folder = None
     if has_text and (punkt is not None or not splits):

@@ -1,4 +1,4 @@
-"""The work on a chunk in a worker: a pure function from pieces of a file to the bytes of its rows."""
+"""The analysis of a chunk (some pieces of a file) by a worker, whose result is the bytes of the chunk's rows."""
 
 import json
 from collections.abc import Callable, Iterator, Sequence
@@ -18,16 +18,16 @@ from sentprobe.probes.syntax.typography import restore_written_forms, straighten
 from sentprobe.versions import get_own_version
 
 BATCH_SIZE = 256
-"""Sentences in a call of the parser, and rows in a record batch."""
+"""The number of sentences per call of the parser, and of rows per Arrow record batch."""
 HEAD_KEY = b"sentprobe"
-"""Key of the head in the metadata of a chunk's Arrow file."""
+"""The key of the head in the metadata of a chunk's Arrow file."""
 _parser_lock = Lock()
-"""Parsers run in one thread at a time; a Dask worker may have several."""
+"""A lock by which only one thread at a time runs a parser. A Dask worker may have several threads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
-    """A sentence without a row: its source and line, the reason, and how it begins."""
+    """A sentence of the corpus that has no row because its analysis failed."""
 
     source: str
     line: int
@@ -37,24 +37,25 @@ class Failure:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChunkHead:
-    """Metadata of a chunk of rows."""
+    """The metadata of a chunk's rows, stored in its Arrow file."""
 
     key: str
+    """The digest of everything that determines the rows (:meth:`.sources.Chunk.compute_key`)."""
     source: str
     sentences: int
-    """Number of sentences, failures included."""
+    """The number of sentences, including failures."""
     rows: int
     failures: tuple[Failure, ...]
     version: str = get_own_version()
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "ChunkHead":
-        """Return the inverse of :func:`dataclasses.asdict`."""
+        """Return the head from a dictionary; the inverse of :func:`dataclasses.asdict`."""
         return cls(**(value | {"failures": tuple(Failure(**failure) for failure in value["failures"])}))
 
 
 def compute_chunk_rows(chunk: Chunk, recipe: AnalysisRecipe, key: str) -> bytes:
-    """Return the rows of *chunk* as an Arrow file whose metadata has the head and its failures. Raises ParserError."""
+    """Analyse a chunk and return its rows as the bytes of an Arrow file, with a ``ChunkHead`` in its metadata."""
     import pyarrow as pa
 
     from sentprobe.probes.syntax.table_columns import make_record_batch
@@ -62,22 +63,19 @@ def compute_chunk_rows(chunk: Chunk, recipe: AnalysisRecipe, key: str) -> bytes:
     failures: list[Failure] = []
     rows: list[Row] = []
     batches: list[pa.RecordBatch] = []
-    sentences = 0
+    source, sentences = chunk.source.name, 0
     for sentences, (line, outcome) in enumerate(_iterate_outcomes(chunk, recipe), 1):
-        row = _build_row(outcome, chunk.source.name, sentences - 1, recipe)
+        row = _build_row(outcome, source, sentences - 1, recipe)
         if isinstance(row, Row):
             rows.append(row)
         else:
-            failures.append(
-                Failure(source=chunk.source.name, line=row.line or line, message=row.message, text=row.text)
-            )
+            failures.append(Failure(source=source, line=row.line or line, message=row.message, text=row.text))
         if len(rows) == BATCH_SIZE:
             batches.append(make_record_batch(rows))
             rows = []
     batches.append(make_record_batch(rows))
-    head = ChunkHead(
-        key=key, source=chunk.source.name, sentences=sentences, rows=sentences - len(failures), failures=tuple(failures)
-    )
+    row_count = sentences - len(failures)
+    head = ChunkHead(key=key, source=source, sentences=sentences, rows=row_count, failures=tuple(failures))
     sink = pa.BufferOutputStream()
     options = pa.ipc.IpcWriteOptions(compression="lz4", use_threads=False)
     table = pa.Table.from_batches(batches).combine_chunks()
@@ -106,7 +104,7 @@ def _iterate_outcomes(chunk: Chunk, recipe: AnalysisRecipe) -> Iterator[tuple[in
             line = next(line for line, piece in batch if isinstance(piece, RawText))
             raise UsageError(
                 f"{chunk.source.name}, line {line}: a text that is not parsed; name a parser with "
-                f"--parser, or --parser {NO_PARSER} for its tokens alone"
+                f"--parser, or use --parser {NO_PARSER} for tokens without a parse"
             )
         outcomes = iter(_parse_short(parser, unparsed, recipe.max_tokens))
         for line, piece in batch:
@@ -114,14 +112,14 @@ def _iterate_outcomes(chunk: Chunk, recipe: AnalysisRecipe) -> Iterator[tuple[in
 
 
 def _restore_written(outcome: ParserOutcome, raw: RawText) -> ParsedSentence | Mistake:
-    """Return a parse with its tokens as the corpus writes them, or the mistake."""
+    """Return a parse with the original spelling of its tokens, or the mistake if parsing failed."""
     if isinstance(outcome, str):
         return Mistake(0, outcome, shorten(" ".join(raw.written) or raw.text))
     return replace(outcome, written=raw.written) if raw.written else outcome
 
 
 def _iterate_sentences(chunk: Chunk, recipe: AnalysisRecipe, parser: Parser | None) -> Iterator[tuple[int, ReadPiece]]:
-    """Yield the sentences of the chunk with the lines of their pieces."""
+    """Yield the sentences of a chunk, each with the line number of its piece."""
     read = FORMATS[chunk.source.format].read
     for piece in chunk.pieces:
         if isinstance(piece, Mistake):
@@ -158,7 +156,7 @@ def _split_sentences(raw: RawText, recipe: AnalysisRecipe, parser: Parser | None
 
 
 def _choose_tokenizer(parser: Parser | None) -> Splitter:
-    """Return the parser's tokenizer, or that of the Penn Treebank for parsers without one."""
+    """Return the parser's tokenizer or, without a parser, that of the Penn Treebank."""
     treebank_tokenizer = load_tokenizer()
     if parser is None:
         return treebank_tokenizer
@@ -181,7 +179,7 @@ def _parse_text(parser: Parser, raw: RawText, max_tokens: int) -> Iterator[ReadP
 
 
 def _parse_short(parser: Parser | None, sentences: Sequence[Sequence[str]], max_tokens: int) -> list[ParserOutcome]:
-    """Return the outcome for each tokenised sentence; too long ones are not parsed."""
+    """Return the parse (or an error message) of each tokenised sentence. Too long sentences are not parsed."""
     if parser is None:
         return [ParsedSentence(tokens=tuple(tokens)) for tokens in sentences]
     short = [tokens for tokens in sentences if len(tokens) <= max_tokens]
@@ -196,19 +194,19 @@ def _describe_length(tokens: Sequence[str], max_tokens: int) -> str:
 
 
 def _parse_batch(parser: Parser, sentences: Sequence[Sequence[str]]) -> Sequence[ParserOutcome]:
-    """Parse a batch; if it fails, parse each sentence alone, so that only faulty ones are lost."""
+    """Parse a batch of sentences. If this fails, parse each sentence alone, so that only faulty sentences are lost."""
     if not sentences:
         return []
     outcomes = _parse_guarded(lambda: parser.parse(sentences), count=len(sentences))
     if len(outcomes) == len(sentences):
         return outcomes
     if len(sentences) == 1:
-        return outcomes or ["the parser gave no parse"]
+        return outcomes or ["the parser returned no parse"]
     return [outcome for tokens in sentences for outcome in _parse_batch(parser, [tokens])]
 
 
 def _parse_guarded(parse: Callable[[], Sequence[ParserOutcome]], *, count: int) -> Sequence[ParserOutcome]:
-    """Return the outcomes; if the parser raises, none, or the error of a single sentence."""
+    """Call a parser for *count* sentences; if it fails, return its error for one sentence, else an empty list."""
     try:
         with _parser_lock:
             return parse()

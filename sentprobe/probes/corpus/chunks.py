@@ -1,4 +1,4 @@
-"""Stored chunks of a corpus, and shards of a fixed number of rows; equal texts are found by 64 bits of their sha256."""
+"""The files of finished chunks, and their combination into the shards of a table without duplicate sentences."""
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,28 +25,25 @@ from sentprobe.versions import get_own_version
 Digests = NDArray[np.uint64]
 _CHECKSUM_DIGITS = 64
 MAX_DIGESTS = 8_000_000
-"""Number of digests in memory at a time."""
+"""The approximate number of digests that are in memory at a time."""
 
 
 def parse_digests(digests: Iterable[str]) -> Digests:
-    """Return strings of 16 hexadecimal digits as numbers."""
+    """Convert strings of 16 hexadecimal digits to numbers, (n,) uint64."""
     return np.frombuffer(bytes.fromhex("".join(digests)), dtype=">u8").astype(np.uint64)
 
 
 def mark_first_rows(
     read_parts: Callable[[], Iterable[Digests]], total: int, path: Path, *, limit: int = MAX_DIGESTS
 ) -> NDArray[np.bool_]:
-    """Return whether no earlier row has a row's digest, (total,) bool, as a memory map of *path*.
-
-    Each call of *read_parts* gives all digests in order; digests are compared in ranges of about *limit*.
-    """
+    """Return whether each row is the first with its digest, (total,) bool, as a memory map of the file *path*."""
     if not total:
         return np.zeros(0, np.bool_)
     is_first = np.lib.format.open_memmap(path, mode="w+", dtype=np.bool_, shape=(total,))
     bits = max(0, (total - 1).bit_length() - (limit.bit_length() - 1))
     for step in range(1 << bits):
         values, positions, start = [], [], 0
-        for part in read_parts():  # the digests with this number in their highest bits
+        for part in read_parts():  # only digests whose highest bits are this number are compared in this step
             inside = np.flatnonzero(part >> np.uint64(64 - bits) == step) if bits else np.arange(len(part))
             values.append(part[inside])
             positions.append(inside + start)
@@ -59,22 +56,23 @@ def mark_first_rows(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredChunk:
-    """A file of rows: its counts, and the place of its first sentence in its source."""
+    """The Arrow file of a finished chunk."""
 
     path: Path
     source: str
     place: int
+    """The number of sentences that precede the chunk in its source."""
     sentences: int
     rows: int
 
 
 def find_chunk_path(folder: Path, number: int) -> Path:
-    """Return the file of a chunk."""
+    """Return the path of the file of a chunk."""
     return folder / f"chunk-{number:07d}.arrow"
 
 
 def store_chunk(path: Path, content: bytes) -> None:
-    """Write the rows of a chunk after their sha256 in 64 digits, so that the data of Arrow stay aligned."""
+    """Write the rows of a chunk into a file, after their SHA-256 as 64 digits, which keep Arrow's data aligned."""
     with atomic_path(path) as temporary, temporary.open("wb") as file:
         file.write(_compute_checksum(content))
         file.write(content)
@@ -85,7 +83,7 @@ def _compute_checksum(content: bytes | pa.Buffer) -> bytes:
 
 
 def find_head(path: Path, key: str) -> ChunkHead | None:
-    """Return the head of a stored chunk; None if it is damaged, or of another *key* or version."""
+    """Return the head of a stored chunk; None if the file is missing or damaged, or has another *key* or version."""
     if not path.is_file():
         return None
     try:
@@ -96,7 +94,7 @@ def find_head(path: Path, key: str) -> ChunkHead | None:
 
 
 def read_head(path: Path) -> ChunkHead:
-    """Return the head of a stored chunk. Raises SentprobeError if the file is damaged."""
+    """Return the head of a stored chunk; raise SentprobeError if the file is damaged."""
     try:
         with _open_content(path) as content:
             head = ChunkHead.from_json(parse_json(pa.ipc.open_file(content).schema.metadata[HEAD_KEY]))
@@ -107,7 +105,7 @@ def read_head(path: Path) -> ChunkHead:
 
 
 def read_rows(path: Path, *, columns: Sequence[str] | None = None) -> pa.Table:
-    """Return the rows of a stored chunk, or some of their columns. Raises SentprobeError if the file is damaged."""
+    """Return the rows of a stored chunk, or only some columns; raise SentprobeError if the file is damaged."""
     fields = None if columns is None else [SCHEMA.get_field_index(name) for name in columns]
     options = pa.ipc.IpcReadOptions(included_fields=fields, use_threads=False)
     try:
@@ -128,7 +126,7 @@ def _open_content(path: Path) -> Iterator[pa.Buffer]:
 
 
 def _make_damaged_error(path: Path) -> SentprobeError:
-    return SentprobeError(f"{path}: damaged; the same command makes it again")
+    return SentprobeError(f"{path}: damaged; run the same command again: it replaces the file")
 
 
 SHARD_ROWS = 20_000
@@ -136,26 +134,26 @@ SHARD_ROWS = 20_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptRows:
-    """The rows of the chunks that the table keeps."""
+    """The rows of all chunks that become rows of the table: the first row of each distinct text."""
 
     chunks: Sequence[StoredChunk]
     mask: NDArray[np.bool_]
-    """(rows,) bool, over the rows of all chunks."""
+    """Whether each row of all chunks is kept, (rows,) bool."""
     chunk_starts: Sequence[int]
-    """Index of the first row of each chunk, then the number of rows."""
+    """The number of rows before each chunk, followed by the number of all rows."""
     kept_starts: Sequence[int]
-    """Number of kept rows before each chunk, then in total."""
+    """The number of kept rows before each chunk, followed by the number of all kept rows."""
     sentence_ids: Mapping[str, list[str]]
-    """All sentence ids of each text of which several rows have one, by digest."""
+    """The sentence ids of each text that has several, by digest."""
 
     @property
     def total(self) -> int:
-        """Number of kept rows."""
+        """The number of kept rows."""
         return self.kept_starts[-1]
 
 
 def find_kept_rows(chunks: Sequence[StoredChunk], scratch: Path) -> KeptRows:
-    """Find the first row of each text; *scratch* is a temporary file."""
+    """Find the first row of each distinct text; *scratch* is the path of a temporary file."""
     starts = [0, *accumulate(chunk.rows for chunk in chunks)]
 
     def read_digests() -> Iterator[Digests]:
@@ -188,7 +186,7 @@ def _collect_sentence_ids(chunks: Sequence[StoredChunk], mask: NDArray[np.bool_]
 def write_shards(
     kept_rows: KeptRows, folder: Path, *, threads: int, on_shard_written: Callable[[], object]
 ) -> tuple[Shard, ...]:
-    """Write the kept rows into shards in *folder*; call *on_shard_written* after each."""
+    """Write the kept rows into shards in *folder*; call *on_shard_written* after each shard."""
     pool = ThreadPoolExecutor(threads)
     try:
         shards = []
@@ -202,7 +200,7 @@ def write_shards(
 
 
 def count_shards(rows: int) -> int:
-    """Return the number of shards."""
+    """Return the number of shards for a number of rows."""
     return -(-rows // SHARD_ROWS)
 
 
@@ -217,7 +215,7 @@ def _write_shard(kept_rows: KeptRows, folder: Path, number: int) -> Shard:
 
 
 def _read_kept_rows(kept_rows: KeptRows, low: int, high: int) -> pa.Table:
-    """Return the kept rows from *low* up to *high*, with their ids, and their places in the whole source."""
+    """Return the kept rows from *low* up to *high*, with their ids in the table and their places in their source."""
     parts = []
     number = bisect_right(kept_rows.kept_starts, low) - 1
     while number < len(kept_rows.chunks) and kept_rows.kept_starts[number] < high:

@@ -1,4 +1,4 @@
-"""DuckDB queries on a table: word counts, and pools of sentences in a random order."""
+"""DuckDB queries on the table of a corpus: word counts, and pools of sentences in random order."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -19,21 +19,21 @@ if TYPE_CHECKING:
     import duckdb
 
 MEMORY = "2GB"
-"""Memory limit of DuckDB; above it, DuckDB uses temporary files."""
+"""The memory limit of DuckDB, above which it uses temporary files."""
 THREADS = 2
 _FETCH_ROWS = 10_000
 HANDLE_SQL = "('0x' || digest)::UBIGINT"
-"""A sentence's digest as a number, in SQL."""
+"""The SQL expression for the handle of a sentence: its digest as a number."""
 Handles = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SentencePool:
-    """Candidate sentences of a task, in a random order that depends on the seed alone.
+    """The candidate sentences of a task, in a random order that depends only on the seed.
 
-    - handles: (n,) uint64, digests of the sentences as numbers
-    - labels: (n,) int64, class of each sentence
-    - forms: (n,) int64, frequency rank (from 1) of the word that the task asks about; 0 if it asks about no word
+    - handles: the digest of each sentence as a number, (n,) uint64
+    - labels: the class of each sentence, (n,) int64
+    - forms: the frequency rank of the word that the item asks about, or 0 if it asks about none, (n,) int64
     """
 
     handles: Handles
@@ -45,13 +45,13 @@ class SentencePool:
 
 
 class Corpus:
-    """A table open for queries; counts are computed once for all tasks."""
+    """The table of a corpus, open for queries. Word counts are computed once for all tasks."""
 
     def __init__(self, connection: "duckdb.DuckDBPyConnection") -> None:
         self._connection = connection
 
     def query(self, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
-        """Return the rows of a query. Raises SentprobeError if a shard cannot be read."""
+        """Return the rows of a query; raise SentprobeError if the table cannot be read."""
         return self._execute(sql, parameters).fetchall()
 
     def stream(self, sql: str, *parameters: object) -> Iterator[tuple[Any, ...]]:
@@ -62,19 +62,19 @@ class Corpus:
                 yield from rows
 
     def add_table(self, table: Table, *, view: str) -> None:
-        """Make a second table available to queries, as *view*."""
+        """Make another table available to queries under the name *view*."""
         with _translate_errors():
             table.create_view(self._connection, view=view)
 
     @cached_property
     def token_count(self) -> int:
-        """Number of tokens in the corpus."""
+        """The number of tokens in the corpus."""
         ((tokens,),) = self.query("SELECT coalesce(sum(length), 0) FROM sentences")
         return int(tokens)
 
     @cached_property
     def frequency_table(self) -> str:
-        """Name of a table (word, n, rank): lower-case words, counts, and unique frequency ranks from 1."""
+        """The name of a SQL table with the columns word (lower-case), n (count) and rank (unique, from 1)."""
         self._execute(
             "CREATE TEMP TABLE frequencies AS "
             "SELECT word, n, row_number() OVER (ORDER BY n DESC, word) AS rank FROM ("
@@ -85,7 +85,7 @@ class Corpus:
         return "frequencies"
 
     def find_words(self, ranks: Sequence[int]) -> dict[int, str]:
-        """Return the words of these frequency ranks, by rank."""
+        """Return the words with these frequency ranks, by rank."""
         rows = self.query(
             f"SELECT rank, word FROM {self.frequency_table} WHERE rank IN (SELECT unnest(?::BIGINT[]))",
             sorted({int(rank) for rank in ranks}),
@@ -93,7 +93,7 @@ class Corpus:
         return dict(rows)
 
     def select_pool(self, sql: str, *, key: str, limit: int | None = None) -> SentencePool:
-        """Return the rows (digest, label, form) of *sql*, in the random order of *key*."""
+        """Return the sentences (digest, label, form) that *sql* selects, in the random order of *key*."""
         limit_clause = "" if limit is None else f"LIMIT {limit}"
         arrays = self._execute(
             f"SELECT {HANDLE_SQL} AS handle, label::BIGINT AS label, form::BIGINT AS form "
@@ -105,11 +105,11 @@ class Corpus:
         return SentencePool(columns[0], columns[1], columns[2])
 
     def read_texts(self, handles: Handles) -> list[str]:
-        """Return the sentences in the order of their handles."""
+        """Return the texts of sentences in the order of the handles."""
         return [text for (text,) in self.read_columns(handles, "text")]
 
     def read_columns(self, handles: Handles, names: str) -> list[tuple[Any, ...]]:
-        """Return the columns *names* of the sentences, in the order of their handles."""
+        """Return columns of sentences in the order of the handles; *names* are the names, separated by commas."""
         import pyarrow as pa
 
         chosen = pa.table({"handle": handles, "nth": np.arange(len(handles))})
@@ -118,14 +118,14 @@ class Corpus:
         return [row[1:] for row in sorted(rows, key=lambda row: int(row[0]))]
 
     def find_unknown_digests(self, digests: Sequence[str]) -> list[str]:
-        """Return the digests that belong to no sentence of the corpus."""
+        """Return the digests that are not those of sentences in the corpus."""
         import pyarrow as pa
 
         with self._register(pa.table({"digest": pa.array(digests, pa.string())})):
             return [digest for (digest,) in self.query("FROM chosen ANTI JOIN sentences USING (digest)")]
 
     def find_sentence_ids(self, texts: Sequence[str]) -> dict[str, list[str]]:
-        """Return the ids (``sent_id``) of sentences by their text; texts without an id are left out."""
+        """Return the ids (``sent_id``) of sentences by text. Texts without an id are left out."""
         import pyarrow as pa
 
         with self._register(pa.table({"text": pa.array(texts, pa.string())})):
@@ -137,7 +137,7 @@ class Corpus:
         self._connection.register("chosen", table)
         try:
             yield
-        except BaseException:  # after Ctrl-C the connection refuses even this
+        except BaseException:  # after Ctrl-C, the connection may reject even unregister
             with suppress(import_module_of_extra("duckdb").Error):
                 self._connection.unregister("chosen")
             raise
@@ -157,15 +157,15 @@ def _translate_errors() -> Iterator[None]:
         raise SentprobeError(f"cannot read the table: {first_line(error)}") from error
     except duckdb.OutOfMemoryException as error:
         raise SentprobeError(f"the query needs more memory: {first_line(error)}") from error
-    except duckdb.InterruptException:  # Ctrl-C, which DuckDB takes for itself
+    except duckdb.InterruptException:  # DuckDB handles Ctrl-C itself
         raise KeyboardInterrupt from None
-    except duckdb.Error as error:  # a damaged shard ends in one of many
+    except duckdb.Error as error:  # a damaged shard can cause many kinds of error
         raise SentprobeError(f"cannot read the table: {first_line(error)}") from error
 
 
 @contextmanager
 def open_corpus(table: Table, *, threads: int = THREADS, memory: str = MEMORY) -> Iterator[Corpus]:
-    """Open a table for queries; *threads* and *memory* limit DuckDB. Raises SentprobeError."""
+    """Open a table for queries, with limits on DuckDB; raise SentprobeError if it cannot be read."""
     with _translate_errors():
         connection_context = table.connect()
     with make_scratch_folder() as spill, connection_context as connection:

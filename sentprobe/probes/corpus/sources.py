@@ -1,4 +1,4 @@
-"""The files of a corpus, compressed or not, and their division into chunks."""
+"""The files of a corpus, which may be compressed, and their division into chunks."""
 
 import bz2
 import gzip
@@ -24,34 +24,34 @@ from sentprobe.probes.syntax.trees import Mistake
 Line = TypeVar("Line", str, bytes)
 STDIN = "-"
 MAX_LINE = 1 << 24
-"""Longest line that is read, in bytes."""
+"""The length limit of a line in bytes."""
 PACKED_SUFFIXES = (".gz", ".xz", ".zst", ".zstd", ".bz2")
 
 
 class SourceError(SentprobeError):
-    """An unreadable file of the corpus; the message names the file and the position."""
+    """A file of the corpus is unreadable. The message names the file and the line."""
 
 
 class _LongLineError(Exception):
-    """A line has more than MAX_LINE bytes."""
+    """A line reaches the limit ``MAX_LINE``."""
 
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A file of a corpus, or standard input, and the name of its format."""
+    """A file of a corpus, or standard input ("-"), with the name of its format."""
 
     name: str
     format: str
 
     @property
     def size(self) -> int:
-        """Bytes on disk; 0 if unknown."""
+        """The size of the file in bytes; 0 if unknown."""
         path = Path(self.name)
         return path.stat().st_size if self.name != STDIN and path.is_file() else 0
 
 
 def find_sources(patterns: Sequence[str], *, format: str | None = None) -> tuple[Source, ...]:
-    """Return the files that names and patterns match, each once, sorted within a pattern. Raises UsageError."""
+    """Return the distinct files that match names or glob patterns; raise UsageError if there are none."""
     if format is not None and format not in FORMATS:
         near = suggest(format, FORMATS)
         raise UsageError(f"there is no format {format!r}{near}; known: {', '.join(FORMATS)}")
@@ -72,7 +72,7 @@ def _expand_pattern(pattern: str) -> list[str]:
         raise UsageError(f"{pattern}: there is no such file{near}")
     names = sorted(name for name in glob(pattern, recursive=True) if Path(name).is_file())  # noqa: PTH207
     if not names:
-        raise UsageError(f"{pattern}: no file fits this pattern")
+        raise UsageError(f"{pattern}: no file matches this pattern")
     return names
 
 
@@ -84,21 +84,22 @@ def _guess_format(name: str) -> str:
         if path.suffix.lower() in fmt.suffixes:
             return fmt.name
     described = "standard input" if name == STDIN else name
-    raise UsageError(f"{described}: nothing says what format it has; give --format: {', '.join(FORMATS)}")
+    raise UsageError(f"{described}: the format is unknown; name it with --format: {', '.join(FORMATS)}")
 
 
 @dataclass(frozen=True, slots=True)
 class OpenSource:
-    """An open file: its decompressed bytes, and the number of bytes read from disk so far."""
+    """An open file of a corpus."""
 
     source: Source
     stream: IO[bytes]
     position: Callable[[], int]
+    """A function that returns the number of bytes that were read from disk so far."""
 
 
 @contextmanager
 def open_source(source: Source) -> Iterator[OpenSource]:
-    """Open a source; gzip, xz, zstd and bzip2 are recognised by their first bytes. Raises SourceError."""
+    """Open and, if necessary, decompress a source; raise SourceError if it is unreadable."""
     try:
         with _open_raw(source) as raw:
             start = raw.peek(6)[:6]
@@ -108,7 +109,7 @@ def open_source(source: Source) -> Iterator[OpenSource]:
                 yield OpenSource(source, raw, position)
                 return
             with unpack(raw) as stream:
-                if raw.seekable():  # else nobody knows how much of it has been read
+                if raw.seekable():  # otherwise the number of compressed bytes read so far is unknown
                     stream = limit_unpacking(stream, position)  # noqa: PLW2901
                 yield OpenSource(source, stream, position)
     except OSError as error:
@@ -120,7 +121,7 @@ def open_source(source: Source) -> Iterator[OpenSource]:
 @contextmanager
 def _open_raw(source: Source) -> Iterator[io.BufferedReader]:
     if source.name == STDIN:
-        if sys.stdin is None:  # closed by whoever started us
+        if sys.stdin is None:  # the parent process closed it
             raise UsageError("standard input is closed; name a file of the corpus")
         yield cast("io.BufferedReader", sys.stdin.buffer)
         return
@@ -144,15 +145,15 @@ _UNPACKERS: Mapping[bytes, Callable[[IO[bytes]], IO[bytes]]] = {
 
 
 def check_encoding(encoding: str) -> None:
-    """Reject an encoding that Python does not know."""
+    """Raise UsageError if Python does not know an encoding."""
     try:
         "".encode(encoding)
     except LookupError:
-        raise UsageError(f"there is no encoding {encoding!r}; utf-8, latin-1 and cp1252 are") from None
+        raise UsageError(f"there is no encoding {encoding!r}; examples: utf-8, latin-1, cp1252") from None
 
 
 def decode_lines(opened: OpenSource, encoding: str) -> Iterator[str]:
-    """Yield the lines of a file as text, without a byte-order mark. Raises SourceError."""
+    """Yield the lines of a file as text, without a byte-order mark; raise SourceError if a line cannot be decoded."""
     number = 0
     try:
         for number, line in enumerate(_decode_stream(opened.stream, encoding), 1):
@@ -164,7 +165,8 @@ def decode_lines(opened: OpenSource, encoding: str) -> Iterator[str]:
         ) from None
     except UnicodeDecodeError as error:
         raise SourceError(
-            f"{opened.source.name}, line {number + 1}: not {encoding}; say with --encoding what it is, such as latin-1"
+            f"{opened.source.name}, line {number + 1}: not {encoding}; name the encoding with --encoding, such as "
+            "--encoding latin-1"
         ) from error
 
 
@@ -181,7 +183,7 @@ def _decode_stream(stream: IO[bytes], encoding: str) -> Iterator[str]:
 
 
 def _check_line_length(line: Line) -> Line:
-    """Return the line unless it was cut off at MAX_LINE; half a line may not even decode."""
+    """Return the line; raise _LongLineError if it reaches MAX_LINE, since a truncated line cannot be decoded."""
     if len(line) >= MAX_LINE:
         raise _LongLineError
     return line
@@ -192,7 +194,7 @@ _GENERATED_COLUMNS = ("form", "xpos", "head", "deprel", "tree")
 
 @dataclass(frozen=True, slots=True)
 class ChunkSize:
-    """Limits of a chunk: pieces and characters; a single piece may have more characters."""
+    """The limits of a chunk: numbers of pieces and characters. A single piece may have more characters."""
 
     pieces: int
     characters: int
@@ -200,16 +202,16 @@ class ChunkSize:
 
 @dataclass(frozen=True, slots=True)
 class Chunk:
-    """Pieces of a source that are processed together."""
+    """Some consecutive pieces (lines, paragraphs, trees) of a source that a worker analyses together."""
 
     number: int
     source: Source
     pieces: tuple[FilePiece | Mistake, ...]
     size: int
-    """Bytes on disk that the pieces account for."""
+    """The number of bytes on disk that the pieces take up."""
 
     def compute_key(self, recipe: str) -> str:
-        """Return a digest of the pieces and the settings in *recipe*, on which its rows depend."""
+        """Return a digest of everything that determines the rows: the pieces and the settings in *recipe*."""
         parts = [f"{recipe}\n{self.source}\n"]
         for piece in self.pieces:
             broken = piece.message if isinstance(piece, Mistake) else ""
@@ -218,7 +220,7 @@ class Chunk:
 
 
 def make_chunks(sources: Sequence[Source], *, reading: RecordFields, encoding: str, size: ChunkSize) -> Iterator[Chunk]:
-    """Yield chunks of at most that *size*, in the order of the corpus. Raises SourceError or UsageError."""
+    """Divide sources into chunks of at most *size*, in order; raise SourceError if a file is unreadable."""
     number = 0
     for source in sources:
         with open_source(source) as opened:
@@ -249,7 +251,7 @@ def _group_pieces(pieces: Iterator[FilePiece | Mistake], limit: ChunkSize) -> It
 
 
 class _ParquetRows:
-    """The rows of a Parquet file as JSON, with the columns that the analysis needs."""
+    """The rows of a Parquet file as lines of JSON, with the columns that the analysis needs."""
 
     def __init__(self, opened: OpenSource, reading: RecordFields) -> None:
         self._opened = opened

@@ -1,4 +1,4 @@
-"""The table of a corpus: a head (``table.json``), shards (a row for each distinct sentence), and failures."""
+"""The table of an analysed corpus: a folder with a head (``table.json``), shards of rows, and failures."""
 
 import json
 import re
@@ -26,12 +26,12 @@ FAILURES = "failures.jsonl"
 
 
 class TableError(SentprobeError):
-    """A directory that is not a table, is damaged, or is of another version."""
+    """A table is damaged, not finished, or written by another version."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shard:
-    """A file of rows: name, number of rows, size in bytes, and sha256."""
+    """A Parquet file of rows: its name, number of rows, size in bytes, and SHA-256."""
 
     file: str
     rows: int
@@ -41,7 +41,7 @@ class Shard:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SourceCount:
-    """Number of sentences of a source, failures and duplicates included."""
+    """The number of sentences in a file of the corpus, including failures and duplicates."""
 
     path: str
     format: str
@@ -50,7 +50,7 @@ class SourceCount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Counts:
-    """Numbers of sentences: read, stored as rows, duplicate and failed."""
+    """The numbers of sentences in a corpus: all, those with a row, duplicates and failures."""
 
     sentences: int
     rows: int
@@ -60,7 +60,7 @@ class Counts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Table:
-    """An analysed corpus; :attr:`files` are its Parquet shards."""
+    """The table of an analysed corpus."""
 
     path: Path
     command: str
@@ -70,27 +70,27 @@ class Table:
     sources: tuple[SourceCount, ...]
     shards: tuple[Shard, ...]
     language: str = ""
-    """The language of its sentences, such as ``de``; empty: unknown."""
+    """The language of the sentences, such as ``de``; empty if unknown."""
     folder: str = "shards"
-    """Folder of the shards; not the usual one while the table replaces an older table."""
+    """The folder of the shards, which has another name while the table replaces an older table."""
 
     @property
     def files(self) -> list[str]:
-        """Paths of the shards, in order."""
+        """The paths of the shards, in order."""
         return [str(self.path / self.folder / shard.file) for shard in self.shards]
 
     @property
     def constituents(self) -> bool:
-        """Whether rows may have trees; false if a parser gave dependencies only, or no parser ran."""
+        """Whether rows may have constituency trees; false for a dependency parser, or without a parser."""
         return bool(self.recipe["constituents"])
 
     def has_trees(self) -> bool:
-        """Say whether a row has constituents, by the statistics of the shards; true if a shard cannot be read."""
+        """Return whether any row has a tree, by the statistics of the shards; true if a shard is unreadable."""
         import pyarrow.parquet as pq
 
         try:
             heads = [pq.read_metadata(file) for file in self.files]
-        except (OSError, ValueError):  # check_shards says more
+        except (OSError, ValueError):  # check_shards reports the error
             return True
         groups = (head.row_group(number) for head in heads for number in range(head.num_row_groups))
         columns = (group.column(number) for group in groups for number in range(group.num_columns))
@@ -98,7 +98,7 @@ class Table:
         return any(depth is None or depth.has_min_max for depth in depths)
 
     def check_shards(self) -> None:
-        """Compare all shards with their checksums; raise TableError for a damaged one."""
+        """Compare all shards with their checksums; raise TableError if a shard is damaged."""
         for shard, file in zip(self.shards, self.files, strict=True):
             path = Path(file)
             if compute_checksum(path) != shard.sha256:
@@ -108,16 +108,16 @@ class Table:
                 )
 
     def connect(self) -> "duckdb.DuckDBPyConnection":
-        """Return a DuckDB connection in which the view ``sentences`` has the rows."""
+        """Return a DuckDB connection with the rows of the table as the view ``sentences``."""
         connection: duckdb.DuckDBPyConnection = import_module_of_extra("duckdb").connect()
         self.create_view(connection, view="sentences")
         return connection
 
     def create_view(self, connection: "duckdb.DuckDBPyConnection", *, view: str) -> None:
-        """Create *view* with the rows of exactly these files; Arrow reads paths that are patterns to DuckDB."""
+        """Create a view of the rows. Arrow reads paths that DuckDB would interpret as patterns."""
         paths = [to_local_path(Path(file)) for file in self.files]
         if not any(map(_PATTERN_CHARACTERS.search, paths)):
-            # Without that, a folder named depth=3 would give all rows that depth.
+            # With Hive partitioning, a folder named depth=3 would set the column depth of all rows.
             connection.read_parquet(paths, hive_partitioning=False).create_view(view)
             return
         from pyarrow import dataset, fs
@@ -126,11 +126,11 @@ class Table:
 
 
 _PATTERN_CHARACTERS = re.compile(r"[][*?{}\\]")
-"""Characters that make a path a pattern in DuckDB of any version."""
+"""The characters that make a path a pattern in any version of DuckDB."""
 
 
 def compute_checksum(path: Path) -> str:
-    """Return the sha256 of a file, in hexadecimal digits. Raises TableError if the file cannot be read."""
+    """Return the SHA-256 of a file in hexadecimal digits; raise TableError if the file cannot be read."""
     try:
         with path.open("rb") as file:
             return file_digest(file, "sha256").hexdigest()
@@ -139,7 +139,12 @@ def compute_checksum(path: Path) -> str:
 
 
 def open_table(path: Path | str, *, check: bool = True) -> Table:
-    """Open a table; *check* compares the shards with their checksums (500 MB a second). Raises TableError."""
+    """Open the table in a folder; *check* compares the shards with their checksums (about 500 MB per second).
+
+    Raises:
+        UsageError: the folder is not a table.
+        TableError: the table is damaged, not finished, or written by another version.
+    """
     path = Path(path)
     table = _build_table(path, _read_head(path))
     for shard, name in zip(table.shards, table.files, strict=True):
@@ -166,8 +171,8 @@ def _read_head(path: Path) -> dict[str, Any]:
         raise UsageError(f"{path}: not a table of an analysed corpus; it has no {HEAD_NAME}") from None
     except NotADirectoryError:
         raise UsageError(
-            f"{path}: a file, and not the table of an analysed corpus; make one of it first: "
-            f"probe analyze {path} --out TABLE, with --parser if it is not parsed"
+            f"{path}: a file, not the table of an analysed corpus; first run probe analyze "
+            f"{path} --out TABLE, with --parser if the file is not parsed"
         ) from None
     except OSError as error:
         raise path_error(file, "cannot read it", error, otherwise=TableError) from error
@@ -176,14 +181,16 @@ def _read_head(path: Path) -> dict[str, Any]:
     table_format = head.get("format") if isinstance(head, dict) else None
     if table_format != TABLE_FORMAT:
         raise TableError(
-            f"{path}: made by another version: its format is {table_format!r}, this version reads "
+            f"{path}: written by another version: its format is {table_format!r}, this version reads "
             f"{TABLE_FORMAT!r}; analyse the corpus again (probe analyze --force)"
         )
     return dict(head)
 
 
 def _build_table(path: Path, head: dict[str, Any]) -> Table:
-    is_staged = head.get("folder") == STAGED_SHARDS and (path / STAGED_SHARDS).is_dir()  # else they have just moved
+    is_staged = (
+        head.get("folder") == STAGED_SHARDS and (path / STAGED_SHARDS).is_dir()
+    )  # if the folder is missing, the shards were moved to their final place
     try:
         table = Table(
             path=path,
@@ -200,14 +207,14 @@ def _build_table(path: Path, head: dict[str, Any]) -> Table:
         bool(table.constituents)
         for shard in table.shards:
             if not re.fullmatch(r"[\w-][\w.-]{0,99}", shard.file):
-                raise FormatError(f"{shard.file!r} is no name of a shard")
+                raise FormatError(f"{shard.file!r} is not the name of a shard")
     except (KeyError, TypeError, FormatError) as error:
         raise TableError(f"{path / HEAD_NAME}: not the head of a table: {error}") from error
     return table
 
 
 def format_head(table: Table) -> str:
-    """Return the text of table.json, which :func:`open_table` reads."""
+    """Return the head of a table as JSON text, which :func:`open_table` reads."""
     head = {"format": TABLE_FORMAT} | asdict(table)
     for name in ("path", *(["folder"] if table.folder == SHARDS else [])):
         del head[name]
@@ -215,16 +222,13 @@ def format_head(table: Table) -> str:
 
 
 WORK_FOLDER = "work"
-"""Folder of the finished chunks."""
+"""The folder of finished chunks inside the folder of the table."""
 WORK_MARKER = "work.json"
 
 
 @contextmanager
 def lock_table_folder(out: Path, *, force: bool) -> Iterator[None]:
-    """Prepare *out* for a table, and lock it while the context is open; :func:`replace_table` replaces an old one.
-
-    Raises UsageError if a table is there (without *force*), other files are, or it is locked.
-    """
+    """Prepare a folder for a new table and lock it; raise UsageError if it is not free (*force*: of a table)."""
     with ExitStack() as stack:
         try:
             out.mkdir(parents=True, exist_ok=True)
@@ -233,7 +237,7 @@ def lock_table_folder(out: Path, *, force: bool) -> Iterator[None]:
             if is_locked:
                 _move_staged_shards(out)
                 if (out / HEAD_NAME).exists() and not force:
-                    raise UsageError(f"{out}: is a finished table; --force makes it anew")
+                    raise UsageError(f"{out}: is a finished table; --force replaces it")
                 (out / WORK_FOLDER).mkdir(exist_ok=True)
                 write_atomically(out / WORK_FOLDER / WORK_MARKER, '{\n  "format": "sentprobe-table-work 1"\n}\n')
         except OSError as error:
@@ -262,18 +266,18 @@ def _read_head_field(out: Path, name: str) -> str:
 
 
 STAGED_SHARDS = "shards.new"
-"""Folder of new shards and failures until the head names them."""
+"""The folder of new shards and failures before they replace those of the current table."""
 
 
 def make_staged_folder(out: Path) -> Path:
-    """Create the folder for the files of a new table beside those of the current one."""
+    """Create an empty folder for the files of a new table, and return its path."""
     shutil.rmtree(out / STAGED_SHARDS, ignore_errors=True)
     (out / STAGED_SHARDS).mkdir()
     return out / STAGED_SHARDS
 
 
 def replace_table(table: Table) -> Table:
-    """Replace the current table by the staged shards: its head, which names their folder, is valid before they move."""
+    """Replace a table by its successor in the staged folder; the new head, written first, names this folder."""
     sync_folder(table.path / STAGED_SHARDS)
     write_atomically(table.path / HEAD_NAME, format_head(replace(table, folder=STAGED_SHARDS)))
     _move_staged_shards(table.path)
@@ -281,7 +285,7 @@ def replace_table(table: Table) -> Table:
 
 
 def _move_staged_shards(out: Path) -> None:
-    """Move staged shards, if the head names them, to their usual place, which is free then."""
+    """If the head names the staged folder, move its files to the places of the former table's files."""
     if _read_head_field(out, "folder") != STAGED_SHARDS:
         return
     if (out / STAGED_SHARDS).is_dir():

@@ -1,4 +1,4 @@
-"""The language of a table: chosen, or from the names of its files, as Universal Dependencies names them."""
+"""The language of a table: that of the user, or that in the file names of Universal Dependencies."""
 
 import re
 from collections.abc import Iterable
@@ -12,14 +12,14 @@ _CODE = re.compile(r"[a-z]{2}(?=\.|$)")
 
 
 def check_language(text: str) -> str:
-    """Return the name of a language; raise UsageError unless it has letters, digits and ``_`` only."""
+    """Return the name of a language; raise UsageError if it has characters besides letters, digits and ``_``."""
     if _LANGUAGE.fullmatch(text):
         return text
-    raise UsageError(f"the language {text!r} is not letters, digits and _, such as de or pt_BR")
+    raise UsageError(f"the language {text!r} has characters besides letters, digits and _; examples: de, pt_BR")
 
 
 def choose_language(files: Iterable[str], folder: Path, *, chosen: str | None = None) -> str:
-    """Return the *chosen* language, that of all *files*, or that of the table's *folder*; empty: unknown.
+    """Return *chosen*, or the language in the names of all *files* or of the table's *folder*, or "" if unknown.
 
     >>> choose_language(["ud/de_gsd-ud-dev.conllu", "ud/de_pud-ud-test.conllu.xz"], Path("table"))
     'de'

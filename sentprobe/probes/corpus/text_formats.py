@@ -1,4 +1,4 @@
-"""The formats of a corpus: how a file is split into pieces (where it is), and how workers read a piece."""
+"""The file formats of a corpus. A file is split into pieces by the main process; workers read the pieces."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from sentprobe.probes.syntax.trees import Mistake, ParsedSentence, shorten
 from sentprobe.values import BadSyntaxError, parse_json
 
 MAX_PARAGRAPH = 100_000
-"""Characters after which lines of text without an empty line are cut."""
+"""The number of characters after which a paragraph is cut at the end of a line."""
 
 
 class TextUnit(StrEnum):
@@ -24,12 +24,12 @@ class TextUnit(StrEnum):
 
 
 class RawText(NamedTuple):
-    """An unparsed text and its unit; tokens are separated by spaces."""
+    """A text that is not parsed, and its unit. Tokens are separated by spaces."""
 
     text: str
     holds: TextUnit
     written: tuple[str, ...] = ()
-    """The tokens as the corpus writes them, before quotes and dashes were straightened; empty: the same."""
+    """The original spelling of the tokens, before quotes and dashes were normalised; empty if it is the same."""
 
 
 ReadPiece: TypeAlias = ParsedSentence | RawText | Mistake
@@ -37,34 +37,34 @@ ReadPiece: TypeAlias = ParsedSentence | RawText | Mistake
 
 @dataclass(frozen=True, slots=True)
 class RecordFields:
-    """The user's settings for files that have texts in records."""
+    """The user's settings for files of records (JSONL, Parquet)."""
 
     column: str = "text"
-    """Column, or key, of the text."""
+    """The column or key of the text."""
     holds: TextUnit = TextUnit.TEXT
 
 
 @dataclass(frozen=True, slots=True)
 class CorpusFormat:
-    """A format: its name and suffixes, and how it is split and read."""
+    """A file format of a corpus."""
 
     name: str
     suffixes: tuple[str, ...]
     split: Callable[[Iterable[str]], Iterator[FilePiece | Mistake]]
     read: Callable[[FilePiece, RecordFields], Iterable[ReadPiece]]
     parsed: bool = False
-    """Whether files of the format hold parses, so that no parser is needed."""
+    """Whether files of this format are parsed, so that no parser is needed."""
 
 
 def split_lines(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:
-    """Yield each line that is not empty."""
+    """Yield each non-empty line as a piece."""
     for number, line in enumerate(lines, 1):
         if text := line.strip():
             yield FilePiece(text, number)
 
 
 def split_paragraphs(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:
-    """Yield each block of lines between empty lines as a text; line breaks become spaces."""
+    """Yield each block of lines between empty lines as a piece in which line breaks are replaced by spaces."""
     paragraph: list[str] = []
     first = size = 0
     for number, line in enumerate(lines, 1):
@@ -81,7 +81,7 @@ def split_paragraphs(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:
 
 
 def split_blocks(lines: Iterable[str]) -> Iterator[FilePiece | Mistake]:
-    """Yield each block of lines between empty lines unchanged."""
+    """Yield each block of lines between empty lines as an unchanged piece."""
     for has_text, group in groupby(enumerate(lines, 1), key=lambda entry: bool(entry[1].strip())):
         if has_text:
             block = list(group)
@@ -107,7 +107,7 @@ def _read_json(piece: FilePiece, reading: RecordFields) -> list[ReadPiece]:
     except BadSyntaxError as error:
         return [_make_mistake(piece, f"not JSON: {error.reason}")]
     if not isinstance(record, dict):
-        return [_make_mistake(piece, "expected an object with a text in it, found another value")]
+        return [_make_mistake(piece, "not a JSON object with a text")]
     tokens, text = record.get("tokens"), record.get(reading.column)
     columns = tokens if isinstance(tokens, dict) else record
     if "tree" in record and "xpos" in columns and "form" in columns:
@@ -130,7 +130,7 @@ def _read_generated(piece: FilePiece, columns: Mapping[str, Any], tree: object) 
             relations=tuple(map(str, columns.get("deprel", ()))),
         )
     except (TypeError, ValueError) as error:
-        return _make_mistake(piece, f"the sentence is not as gen writes it: {error}")
+        return _make_mistake(piece, f"not a sentence as written by gen: {error}")
 
 
 def _make_mistake(piece: FilePiece, message: str) -> Mistake:
@@ -152,6 +152,5 @@ FORMATS: Mapping[str, CorpusFormat] = {
         CorpusFormat(PARQUET, (".parquet",), split_lines, _read_json),
     )
 }
-"""The formats by name. Text is running text, a sentence a line, or a sentence a line with spaces between tokens.
-
-Parquet rows become lines of JSON (:mod:`.sources`)."""
+"""All formats by name. ``text`` is running text, ``lines`` has a sentence per line, and ``tokens`` a tokenised sentence
+per line. The rows of Parquet files are read as lines of JSON (:mod:`.sources`)."""

@@ -1,1 +1,1 @@
-"""False hits and misses of a similarity threshold."""
+"""``probe gate``: false hits and misses of a similarity threshold."""

@@ -1,4 +1,4 @@
-"""A cascade of two scorers: the second scores only the pairs that pass the threshold of the first."""
+"""A cascade of two pair scorers: the second scores only pairs that pass the threshold of the first."""
 
 from collections import deque
 from collections.abc import Sequence
@@ -13,10 +13,10 @@ from sentprobe.probes.statistics import Floats
 
 
 class Cascade:
-    """A scorer that is run twice over the same pairs.
+    """A pair scorer that is run twice over the same pairs, first with one scorer and then with another.
 
-    The first time it returns the scores of the first scorer. After :meth:`ask_second` it returns those of the second,
-    and minus infinity for the pairs that do not pass the first.
+    In the first run, it returns the scores of the first scorer. After :meth:`ask_second`, it returns the scores of the
+    second scorer, and minus infinity for pairs that do not pass the threshold of the first.
     """
 
     def __init__(self, first: PairScorer, second: PairScorer) -> None:
@@ -27,12 +27,12 @@ class Cascade:
         self._pairs, self._seconds = [0, 0], [0.0, 0.0]
 
     def ask_second(self, threshold: float) -> None:
-        """Set the threshold of the first scorer; the pairs that pass it are asked again."""
+        """Set the threshold of the first scorer. From now on, pairs that pass it are scored by the second scorer."""
         self.name, self.measure = f"{self._first.name}, then {self._second.name}", self._second.measure
         self._limit = find_sign(self._first.measure) * threshold
 
     def score_columns(self, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
-        """Return the scores of the first texts with those of each other column."""
+        """Return the scores of the first texts with the texts of each other column."""
         if self._limit is None:
             scores = self._time(0, self._first, firsts, *others)
             self._first_scores.extend(scores)
@@ -53,7 +53,7 @@ class Cascade:
         return scores
 
     def build_stages(self, *thresholds: float) -> tuple[GateStage, ...]:
-        """Return both scorers with their thresholds and costs."""
+        """Return the thresholds and the costs of both scorers."""
         rows = zip((self._first, self._second), thresholds, self._pairs, self._seconds, strict=True)
         return tuple(
             GateStage(

@@ -22,14 +22,14 @@ from sentprobe.specs import Spec, read_options
 from sentprobe.values import parse_json
 
 PairFunction: TypeAlias = Callable[[list[tuple[str, str]]], Any]
-"""A function from pairs of texts to a score for each."""
+"""A function that takes pairs of texts and returns a score for each pair."""
 
 CROSS_ENCODER = "ce"
-"""The kind of a spec ``ce:MODEL``."""
+"""The kind of an encoder spec for a cross-encoder, ``ce:MODEL``."""
 
 
 class PairModel:
-    """Scores pairs by a function; for a symmetric score, the mean over both orders of a pair."""
+    """A pair scorer that calls a function; if *symmetric*, scores are means over both orders of a pair."""
 
     measure = "score"
 
@@ -38,7 +38,7 @@ class PairModel:
         self._function, self._symmetric = function, symmetric
 
     def score_columns(self, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
-        """Return the scores of the first texts with those of each other column."""
+        """Return the scores of the first texts with the texts of each other column."""
         return [self._score([*zip(firsts, seconds, strict=True)]) for seconds in others]
 
     def _score(self, pairs: list[tuple[str, str]]) -> Floats:
@@ -60,11 +60,11 @@ class CrossEncoderOptions:
 
 
 def load_cross_encoder(spec: Spec) -> PairModel:
-    """Load ``ce:MODEL?...``, whose score is its only output or the probability of entailment.
+    """Load the cross-encoder ``ce:MODEL?...``. Its score is its only output or the probability of entailment.
 
     Raises:
         EncoderError: the model cannot be loaded.
-        UsageError: it is no cross-encoder, or has several outputs and none is entailment.
+        UsageError: the model is not a cross-encoder, or it has several outputs and none is entailment.
     """
     options = read_options(spec, CrossEncoderOptions())
     if not spec.argument:
@@ -76,7 +76,7 @@ def load_cross_encoder(spec: Spec) -> PairModel:
         architectures = parse_json((files.directory / "config.json").read_bytes()).get("architectures") or []
         if not any(str(name).endswith("ForSequenceClassification") for name in architectures):
             # The library would add a head with random weights.
-            raise UsageError(f"{spec.argument} is no cross-encoder: its files have no layer that scores pairs")
+            raise UsageError(f"{spec.argument} is not a cross-encoder: its files have no layer that scores pairs")
         from sentence_transformers import CrossEncoder
 
         model: Any = CrossEncoder(str(files.directory), device=options.device or None, local_files_only=True)

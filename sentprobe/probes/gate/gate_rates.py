@@ -1,4 +1,4 @@
-"""The threshold of a gate, and its false hits and misses."""
+"""The choice of a similarity threshold, and its rates of false hits and misses."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
@@ -13,53 +13,53 @@ from sentprobe.probes.statistics import Floats, Interval, accuracy_interval
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateRates:
-    """False hits and misses on the pairs of one contrast and form, as shares from 0 to 1."""
+    """The rates of false hits and misses on the pairs of one contrast and form, from 0 to 1."""
 
     contrast: str
     form: str
     example: tuple[str, str]
     false_hits: float
-    """Share of the pairs with different meanings that pass."""
+    """The share of the pairs with different meanings that pass the threshold."""
     false_hits_interval: Interval
     misses: float
-    """Share of the pairs with the same meaning that do not pass."""
+    """The share of the pairs with the same meaning that do not pass the threshold."""
     misses_interval: Interval
     auc: float
-    """Area under the ROC curve; a tie counts half."""
+    """The area under the ROC curve, in which a tie counts half."""
     eer: float
-    """Equal error rate: false hits and misses at the threshold where they are equal."""
+    """The equal error rate: the rate of false hits at the threshold at which misses are equally frequent."""
     pairs: int
-    """Number of pairs with different meanings."""
+    """The number of pairs with different meanings."""
     same_pairs: int
     ties: int
-    """Number of negatives with the score of their positive, in all units."""
+    """The number of negatives whose score equals that of their positive, in all units."""
     at_threshold: int
-    """Number of pairs whose score equals the threshold; they pass."""
+    """The number of pairs whose score equals the threshold. They pass."""
     curve: tuple[tuple[float, float], ...]
-    """Misses and false hits at other thresholds, by ascending misses."""
+    """The rates of misses and false hits at other thresholds, sorted by misses."""
     worst: tuple[ScoredPair, ...]
     """The false hits with the highest scores, in all units."""
 
     @property
     def subject(self) -> str:
-        """The contrast, or ``own pairs``."""
+        """The contrast, or "own pairs" for pairs from a file."""
         return self.contrast or OWN_PAIRS
 
     @property
     def name(self) -> str:
-        """The contrast and the form of the negatives, or ``own pairs``."""
+        """The contrast and the form of the negatives, or "own pairs" for pairs from a file."""
         return f"{self.contrast} ({self.form})" if self.contrast else self.subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GateStage:
-    """A scorer of a cascade, its threshold and its cost."""
+    """The threshold and the cost of one scorer of a cascade."""
 
     scorer: str
     measure: str
     threshold: float
     pairs: int
-    """Number of pairs that it scored."""
+    """The number of scored pairs."""
     pairs_per_second: float = field(compare=False)
 
 
@@ -71,16 +71,16 @@ class GateDraw:
     measure: str
     seed: int
     threshold: float
-    """The lowest score that passes; for Euclidean distances, the greatest distance."""
+    """The lowest score that passes or, for Euclidean distances, the largest distance that passes."""
     keep: float | None
-    """The share of paraphrases that the threshold was chosen to keep; None: the threshold was given."""
+    """The share of paraphrases that the threshold was chosen to keep; None if the user set the threshold."""
     kept: float
     """The share of the measured paraphrases that pass."""
     rates: tuple[GateRates, ...]
     generated: tuple[GateRates, ...] = ()
-    """Rates of generated pairs of the same lengths; *rates* are then of the user's pairs."""
+    """If *rates* are of the user's pairs, the rates of generated pairs with the same lengths; else empty."""
     stages: tuple[GateStage, ...] = ()
-    """The scorers of a cascade; empty: there is one scorer."""
+    """The two scorers of a cascade; empty for a single scorer."""
 
 
 def measure_gate(
@@ -93,12 +93,13 @@ def measure_gate(
     keep: float,
     threshold: float | None,
 ) -> GateDraw:
-    """Return the figures at the threshold, which is chosen on one half of the units and measured on the other.
+    """Measure false hits and misses in one draw.
 
-    With a given threshold, all units are measured; generated pairs beside a user's always are.
+    Without *threshold*, it is chosen to keep the share *keep* of paraphrases on one half of the units, and measured on
+    the other half. With *threshold*, and for *generated* pairs, all units are measured.
 
     Raises:
-        UsageError: a half lacks a kind of pairs.
+        UsageError: a half of the units lacks pairs with the same meaning or with different meanings.
     """
     halves = [[_select_units(pairs, remainder) for pairs in scored] for remainder in (0, 1)]
     chosen, measured = halves if threshold is None else (scored, scored)
@@ -123,12 +124,12 @@ def measure_gate(
 
 
 def find_sign(measure: str) -> int:
-    """Return -1 for a distance, whose scores are negative, and 1 otherwise."""
+    """Return the factor from scores to values of a measure: -1 for a distance, whose scores are negative, else 1."""
     return -1 if measure == Nearness.EUCLID else 1
 
 
 def _select_units(pairs: ScoredPairs, remainder: int) -> ScoredPairs:
-    """Return the pairs of even (0) or odd (1) units."""
+    """Return the pairs in units whose number is even (*remainder* 0) or odd (*remainder* 1)."""
     is_same, is_different = pairs.same_units % 2 == remainder, pairs.different_units % 2 == remainder
     return replace(
         pairs,
@@ -140,7 +141,7 @@ def _select_units(pairs: ScoredPairs, remainder: int) -> ScoredPairs:
 
 
 def _join_paraphrases(scored: Sequence[ScoredPairs]) -> Floats:
-    """Return the scores of all paraphrases; the forms of a contrast share them."""
+    """Return the scores of all paraphrases, once for each contrast, whose forms have the same paraphrases."""
     return np.concatenate([*{pairs.contrast: pairs.same_scores for pairs in scored}.values()])
 
 
@@ -157,8 +158,9 @@ def choose_threshold(scores: Floats, keep: float) -> float:
 
 
 RANGES = {Nearness.COSINE.value: (-1.0, 1.0), Nearness.EUCLID.value: (0.0, np.inf)}
+"""The lowest and highest value of a measure, for measures with a limited range."""
 MEASURE_NAMES = {Nearness.EUCLID.value: "distance", Nearness.DOT.value: "dot product"}
-"""The names of measures in sentences, where they differ."""
+"""The names of measures in messages, if they differ from their names as options."""
 
 
 def check_threshold(threshold: float, measure: str) -> None:
@@ -198,11 +200,11 @@ def _compute_curve(pairs: ScoredPairs) -> tuple[tuple[float, float], ...]:
 
 
 CURVE_SHARES = (0, 0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.7, 0.9)
-"""Shares of paraphrases below the thresholds of a curve."""
+"""The shares of paraphrases that are below each threshold of a curve."""
 
 
 def compute_auc(same: Floats, different: Floats) -> float:
-    """Return the share of (same, different) combinations in which the former has the higher score; a tie counts half.
+    """Return the area under the ROC curve of scores for the same meaning and for different meanings.
 
     >>> compute_auc(np.array([0.9, 0.5]), np.array([0.5, 0.1]))
     0.875
@@ -213,7 +215,7 @@ def compute_auc(same: Floats, different: Floats) -> float:
 
 
 def compute_equal_error_rate(same: Floats, different: Floats) -> float:
-    """Return the rate of false hits where misses are as frequent, on straight lines between the thresholds.
+    """Return the rate at which false hits and misses are equally frequent, interpolated between thresholds.
 
     >>> compute_equal_error_rate(np.array([0.9, 0.5]), np.array([0.6, 0.1]))
     0.5

@@ -1,4 +1,4 @@
-"""Measure whether sentences with different meanings pass a similarity threshold."""
+"""Measurement of false hits and misses of a similarity threshold (``probe gate``)."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -36,7 +36,7 @@ from sentprobe.progress import Reporter, SilentReporter, shorten
 from sentprobe.specs import Spec, choose_member
 
 DRAW_STEP = 10
-"""Difference between the seeds of two draws, as in a run."""
+"""The difference between the seeds of consecutive draws, as in a run."""
 
 
 def gate(
@@ -68,15 +68,16 @@ def gate(
 
     - model: an encoder, or ``ce:MODEL``, a cross-encoder
     - score: instead of a model, a function from a list of pairs of texts to their scores
-    - then: a second model, which is asked about the pairs that pass the first, and decides. Its own threshold keeps
-      the share *keep* of the paraphrases that passed
-    - threshold: the threshold; without it, the highest that keeps the share *keep* of paraphrases, chosen on one half
+    - then: a second model, which scores the pairs that pass the first model, and decides. Its threshold keeps the share
+      *keep* of the paraphrases that passed
+    - threshold: the threshold; by default, the highest that keeps the share *keep* of paraphrases, chosen on one half
       of the units and measured on the other
-    - contrasts: default: all that the templates allow
-    - n: number of triplets of each contrast, as ``gen pairs`` writes them with this seed
+    - contrasts: by default, all that the templates allow
+    - n: the number of triplets of each contrast, as ``gen pairs`` writes them with this seed
     - measure: cosine, dot or euclid (for which the threshold is a distance)
     - mood: the mood of all sentences: statement (the default), question or order
-    - pairs: a table with the columns a, b and same, to be measured; beside it stand generated pairs of the same length
+    - pairs: a file with the columns a, b and same, whose pairs are measured and compared with generated pairs of the
+      same length
 
     Raises:
         UsageError: a value is wrong, or the model has no vectors.
@@ -113,7 +114,7 @@ def gate(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PairSource:
-    """The pairs of all draws, generated or a user's; made by :func:`prepare_pairs`."""
+    """The source of the pairs for all draws: triplet spaces and, optionally, a file of the user."""
 
     spaces: Sequence[TripletSpace]
     left_out: tuple[str, ...]
@@ -121,10 +122,10 @@ class PairSource:
     n: int
     own_pairs: Path | None
     lengths: Counter[int] | None
-    """Numbers of tokens of the first texts of the user's pairs; None: there are none."""
+    """How many first texts of the user's pairs have each number of tokens; None without such pairs."""
 
     def measure(self, scorer: PairScorer, threshold: float | None = None, *, seed: int, reporter: Reporter) -> GateDraw:
-        """Return the figures of a scorer in one draw; without a *threshold*, it is chosen."""
+        """Measure a scorer in one draw; without *threshold*, choose the threshold."""
         own_scores = [] if self.own_pairs is None else [score_own_pairs(scorer, self.own_pairs)]
         generated = _score_spaces(scorer, self.spaces, self.n, seed, lengths=self.lengths, reporter=reporter)
         return measure_gate(
@@ -150,7 +151,7 @@ def prepare_pairs(
     mood: str | None = None,
     held_out: Sequence[str] = (),
 ) -> PairSource:
-    """Check the arguments of :func:`gate` that decide its pairs, and return their source. Raises UsageError."""
+    """Check the arguments that determine the pairs, and return their source; raise UsageError for wrong ones."""
     if not 0 < keep <= 1:
         raise UsageError(f"the share of paraphrases to keep must be above 0 and at most 1, not {keep:g}")
     words = lexicon or english()
@@ -179,7 +180,7 @@ def _build_scorer(
     model: object, seed: int, nearness: Nearness, cache: Cache | None, score: PairFunction | None = None
 ) -> PairScorer:
     if (model is None) is (score is None):
-        raise UsageError("give either a model or score")
+        raise UsageError("give either a model or a score function")
     if score is not None:
         return PairModel(score, name=getattr(score, "__name__", "score"))
     spec = read_spec(model) if isinstance(model, str) else model

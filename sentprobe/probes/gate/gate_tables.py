@@ -1,4 +1,4 @@
-"""The output of a gate: one sentence, a table, records and JUnit XML."""
+"""The output of ``probe gate``: a sentence, a table with notes, records, and JUnit XML."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -20,20 +20,21 @@ from sentprobe.values import group_by
 HEADER = ("contrast and example", "negative in the", "false hits", "misses", "AUC", "EER")
 
 
-KEPT = "The threshold was chosen to keep {}% of paraphrases"
+KEPT = "The threshold was chosen to keep {:g}% of paraphrases"
+KEPT_OF_PASSING = "The second threshold was chosen to keep {:g}% of the paraphrases that pass the first"
 
 
 class FalseHitsError(SentprobeError):
-    """More pairs with different meanings pass than the user accepts."""
+    """More pairs with different meanings pass the threshold than the user accepts."""
 
 
 @dataclass(frozen=True, slots=True)
 class GateResults:
-    """The figures of one scorer in one or several draws; ``str`` is the sentence about its worst contrast."""
+    """The figures of one scorer in one or several draws; ``str`` is a sentence about the worst contrast."""
 
     draws: tuple[GateDraw, ...]
     left_out: tuple[str, ...] = ()
-    """Sentences about contrasts that the templates cannot have."""
+    """For each contrast that is impossible with the templates, a sentence that says so."""
 
     def __str__(self) -> str:
         worst = max(self.list_cells(), key=lambda draws: _average(draws, "false_hits"))
@@ -52,15 +53,15 @@ class GateResults:
         )
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return a flat record for each draw, contrast and form."""
+        """Return a flat dictionary for each draw, contrast and form."""
         return [_build_record(draw, rates) for draw in self.draws for rates in (*draw.rates, *draw.generated)]
 
     def list_cells(self) -> list[tuple[GateRates, ...]]:
-        """Return the rates of each contrast and form, one for each draw."""
+        """Return the rates of each contrast and form, in all draws."""
         return [*zip(*(draw.rates for draw in self.draws), strict=True)]
 
     def list_generated_cells(self) -> list[tuple[GateRates, ...]]:
-        """Return the rates of generated pairs beside a user's, of each contrast and form that all draws have."""
+        """Return the rates of generated pairs (beside a user's), as :meth:`list_cells` does."""
         cells = group_by((rates for draw in self.draws for rates in draw.generated), lambda rates: rates.name)
         return [tuple(rates) for rates in cells.values() if len(rates) == len(self.draws)]
 
@@ -82,7 +83,7 @@ def _average(draws: Sequence[GateRates], field: str) -> float:
 
 
 def build_gate_grid(results: GateResults, *, intervals: bool) -> Grid:
-    """Return the table: two rows for each contrast."""
+    """Build the table of rates, with a row for each contrast and form of negatives."""
     rows = []
     for draws in (*results.list_cells(), *results.list_generated_cells()):
         rates = draws[0]
@@ -103,18 +104,13 @@ def _format_rate(draws: Sequence[GateRates], field: str, *, intervals: bool) -> 
 
 
 def format_gate_notes(results: GateResults) -> str:
-    """Return the notes below the table, one a line."""
+    """Return the notes below the table, one per line."""
     keep, notes = results.draws[0].keep, []
     if keep is not None:
-        is_cascade = bool(results.draws[0].stages)
-        kept = (
-            "The second threshold was chosen to keep {}% of the paraphrases that pass the first" if is_cascade else KEPT
-        )
-        notes += [
-            f"{kept.format(f'{100 * keep:g}')}, in one half of the units; the figures are measured on the other half."
-        ]
+        kept = KEPT_OF_PASSING if results.draws[0].stages else KEPT
+        notes += [f"{kept.format(100 * keep)}, in one half of the units; the figures are measured on the other half."]
     for stage in results.draws[0].stages:
-        notes += [f"{stage.scorer} scored {stage.pairs:,} pairs, {stage.pairs_per_second:,.0f} a second."]
+        notes += [f"{stage.scorer} scored {stage.pairs:,} pairs, {stage.pairs_per_second:,.0f} per second."]
     if not results.draws[0].rates[0].contrast:
         notes += [*_describe_own_pairs(results.draws[0]), *_describe_generated(results)]
     if len(results.draws) > 1:
@@ -123,21 +119,20 @@ def format_gate_notes(results: GateResults) -> str:
         if ties := sum(rates.ties for rates in draws):
             notes += [f"{draws[0].name}: {format_count(ties, 'negative')} have exactly the positive's score."]
         if at_threshold := sum(rates.at_threshold for rates in draws):
-            notes += [
-                f"{draws[0].name}: {format_count(at_threshold, 'pair')} exactly at the threshold, counted as passing."
-            ]
+            pairs = format_count(at_threshold, "pair")
+            notes += [f"{draws[0].name}: {pairs} exactly at the threshold, counted as passing."]
     return "".join(f"{note}\n" for note in (*notes, *(f"Left out: {reason}." for reason in results.left_out)))
 
 
 def _describe_own_pairs(draw: GateDraw) -> list[str]:
-    """Return a note on the number of a user's pairs, and one if it is too small for the threshold."""
+    """Return notes on the number of a user's pairs, and on whether it is too small to choose the threshold."""
     rates = draw.rates[0]
     false_hits, misses = (
         f"{100 * interval.low:.1f}% to {100 * interval.high:.1f}%"
         for interval in (rates.false_hits_interval, rates.misses_interval)
     )
     notes = [
-        f"Own pairs: {rates.same_pairs:,} paraphrases and {rates.pairs:,} others are measured; 95% intervals: "
+        f"Own pairs: {rates.same_pairs:,} paraphrases and {rates.pairs:,} other pairs are measured; 95% intervals: "
         f"false hits {false_hits}, misses {misses}."
     ]
     if draw.keep is not None and rates.same_pairs * (1 - draw.keep) < 1 - 1e-9 and draw.keep < 1:
@@ -147,11 +142,11 @@ def _describe_own_pairs(draw: GateDraw) -> list[str]:
 
 
 def _describe_generated(results: GateResults) -> list[str]:
-    """Return notes that compare a user's pairs with generated ones, in the first draw."""
+    """Return notes that compare the rates of a user's pairs with those of generated pairs, in the first draw."""
     own_rates, generated = results.draws[0].rates[0], results.draws[0].generated
     if not generated:
         return ["No generated sentence has the length of a text in column a."]
-    notes = ["Contrasts: generated pairs, whose first texts have as many tokens as those in column a."]
+    notes = ["The contrasts are generated pairs whose first texts have as many tokens as those in column a."]
     for field, title in (("false_hits", "False hits"), ("misses", "Misses")):
         interval = getattr(own_rates, f"{field}_interval")
         compared = [rates for rates in generated if field == "false_hits" or rates.form == NegativeKind.ANCHOR]
@@ -170,20 +165,20 @@ def _describe_generated(results: GateResults) -> list[str]:
 
 
 def find_exceeding(results: GateResults, max_false_hits: float) -> list[tuple[str, float]]:
-    """Return the name and the false-hit rate of each contrast and form above the maximum."""
+    """Return the name and the rate of each contrast and form whose rate of false hits is above the maximum."""
     rates = ((draws[0].name, _average(draws, "false_hits")) for draws in results.list_cells())
     return [(name, share) for name, share in rates if share > max_false_hits]
 
 
 def check_false_hits(results: GateResults, max_false_hits: float) -> None:
-    """Raise FalseHitsError, which names the contrasts, if there are more false hits than the maximum."""
+    """Raise FalseHitsError, which names the contrasts, if any rate of false hits is above the maximum."""
     if exceeding := find_exceeding(results, max_false_hits):
         listed = ", ".join(f"{name} {100 * share:.1f}%" for name, share in exceeding)
         raise FalseHitsError(f"more false hits than {100 * max_false_hits:g}%: {listed}")
 
 
 def format_junit(results: GateResults, max_false_hits: float | None) -> str:
-    """Return JUnit XML: a test case for each contrast and form, which fails above the maximum of false hits."""
+    """Return JUnit XML with a test case for each contrast and form, which fails if false hits exceed the maximum."""
     exceeding = {} if max_false_hits is None else dict(find_exceeding(results, max_false_hits))
     cells = results.list_cells()
     counts = {"tests": str(len(cells)), "failures": str(len(exceeding)), "errors": "0"}
@@ -192,9 +187,8 @@ def format_junit(results: GateResults, max_false_hits: float | None) -> str:
     for draws in cells:
         name = draws[0].name
         case = ET.SubElement(suite, "testcase", classname="sentprobe.gate", name=name, time="0")
-        figures = (
-            f"false hits {100 * _average(draws, 'false_hits'):.1f}%, misses {100 * _average(draws, 'misses'):.1f}%"
-        )
+        false_hits, misses = (100 * _average(draws, field) for field in ("false_hits", "misses"))
+        figures = f"false hits {false_hits:.1f}%, misses {misses:.1f}%"
         if name in exceeding:
             message = f"{figures}; at most {100 * (max_false_hits or 0):g}% false hits are accepted"
             example = escape_control_characters(" / ".join(draws[0].example))

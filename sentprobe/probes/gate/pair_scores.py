@@ -1,4 +1,4 @@
-"""Scores of pairs of texts, computed block by block: only the scores are kept."""
+"""Similarity scores of pairs of texts, computed block by block so that few texts are in memory."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,25 +24,25 @@ from sentprobe.probes.statistics import Floats
 from sentprobe.progress import Reporter
 
 BLOCK = 2048
-"""Number of triplets, or of a user's pairs, that are scored at a time."""
+"""The number of triplets, or of a user's pairs, in a block."""
 
 DECIMALS = 6
-"""Decimals of a score; float32 vectors have no more."""
+"""The number of decimals of a score, which is about the precision of float32 vectors."""
 
 
 class PairScorer(Protocol):
-    """Scores pairs of texts; a higher score is nearer."""
+    """A function of pairs of texts; a higher score means that the texts are more similar."""
 
     name: str
     measure: str
     """The name of the score, such as cosine."""
 
     def score_columns(self, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
-        """Return the scores of the first texts with those of each other column, (n,) float64 each."""
+        """Return, for each other column, the scores of the first texts with the texts of this column, (n,) float64."""
 
 
 class VectorScorer:
-    """Scores pairs by the nearness of their vectors; a Euclidean distance is negative."""
+    """A pair scorer that compares vectors; the score for a Euclidean distance is the negative distance."""
 
     def __init__(self, encoder: Encoder, nearness: Nearness = Nearness.COSINE, *, cache: Cache | None = None) -> None:
         capabilities = get_capabilities(encoder)
@@ -52,7 +52,7 @@ class VectorScorer:
         self._encoder, self._nearness, self._cache = encoder, nearness, cache
 
     def score_columns(self, firsts: Sequence[str], *others: Sequence[str]) -> list[Floats]:
-        """Return the scores of each other column; a vector equal to that in the first of them gets the same score."""
+        """Return the scores of each other column; equal vectors in a row get equal scores."""
         columns = (firsts, *others)
         texts = list(dict.fromkeys(chain.from_iterable(columns)))
         rows = {text: row for row, text in enumerate(texts)}
@@ -67,7 +67,7 @@ class VectorScorer:
 
 
 OWN_PAIRS = "own pairs"
-"""The name of a user's pairs, which have no contrast."""
+"""The name of pairs from a user's file, which have no contrast."""
 
 
 class ScoredPair(NamedTuple):
@@ -79,11 +79,11 @@ class ScoredPair(NamedTuple):
 
 
 NEAREST = 20
-"""Number of pairs with the highest scores that are kept with their texts."""
+"""The number of pairs with the highest scores whose texts are kept."""
 
 
 def _find_nearest(nearest: list[ScoredPair], scores: Floats, *texts: Sequence[str]) -> list[ScoredPair]:
-    """Return the nearest pairs: of *nearest*, and of these texts with these scores."""
+    """Return the pairs with the highest scores among *nearest* and these texts with their scores."""
     pairs = map(ScoredPair, scores.tolist(), *texts)
     return nlargest(NEAREST, chain(nearest, pairs), key=lambda pair: pair.score)
 
@@ -93,9 +93,9 @@ class ScoredPairs:
     """The scores of pairs with the same meaning, and of pairs with different meanings."""
 
     contrast: str
-    """The contrast of the negatives; empty: a user's pairs."""
+    """The contrast of the negatives; empty for a user's pairs."""
     form: str
-    """The form of the negatives: that of the anchor or of the positive; empty: a user's pairs."""
+    """The form of the negatives: that of the anchor or of the positive; empty for a user's pairs."""
     example: tuple[str, str]
     """The shortest pair with different meanings."""
     same_scores: Floats
@@ -105,11 +105,11 @@ class ScoredPairs:
     nearest: Sequence[ScoredPair] = ()
     """The pairs with different meanings that have the highest scores."""
     ties: int = 0
-    """Number of negatives with the score of their positive."""
+    """The number of negatives whose score equals that of their positive."""
 
 
 def score_triplets(scorer: PairScorer, triplets: TripletSet, reporter: Reporter) -> list[ScoredPairs]:
-    """Return the scores of positives and of the negatives in each form."""
+    """Score the triplets of a contrast; return the scores with negatives in the form of the anchor and the positive."""
     scores, units = np.empty((3, len(triplets))), np.empty(len(triplets), np.int64)
     examples: list[list[tuple[str, str]]] = [[], []]
     nearest: list[list[ScoredPair]] = [[], []]
@@ -149,7 +149,7 @@ COLUMNS = ("a", "b", "same")
 
 
 def score_own_pairs(scorer: PairScorer, path: Path) -> ScoredPairs:
-    """Return the scores of the pairs in a file; pairs with the same first text share a unit."""
+    """Score the pairs in a file; pairs with the same first text form a unit."""
     scores, units, labels = [], [], []
     examples: list[tuple[str, str]] = []
     nearest: list[ScoredPair] = []
@@ -177,11 +177,11 @@ def score_own_pairs(scorer: PairScorer, path: Path) -> ScoredPairs:
 
 
 SURPLUS = 10
-"""How many times as many triplets are sampled as wanted, since not all have the right length."""
+"""The ratio of sampled to requested triplets, since many sampled triplets do not have a suitable length."""
 
 
 def count_lengths(path: Path) -> Counter[int]:
-    """Return how many first texts of the pairs in a file have each number of tokens.
+    """Count how many first texts of the pairs in a file have each number of tokens.
 
     Raises:
         UsageError: the file cannot be read.
@@ -199,7 +199,7 @@ def count_lengths(path: Path) -> Counter[int]:
 
 
 def select_lengths(space: TripletSpace, n: int, lengths: Counter[int], *, seed: int) -> TripletSet:
-    """Return about *n* triplets whose anchors have lengths distributed as *lengths*; rare lengths may fall short."""
+    """Sample about *n* triplets whose anchors have the distribution of *lengths*. Rare lengths may have fewer."""
     triplets = space.sample(min(SURPLUS * n, space.count()), seed=seed)
     quotas = {length: ceil(n * count / lengths.total()) for length, count in lengths.items()}
     positions = []
@@ -231,5 +231,5 @@ def _read_pairs(path: Path) -> Iterator[tuple[str, str, bool]]:
 
 
 def find_shortest(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    """Return the shortest of the pairs in a list, which is empty if there are none."""
+    """Return a list of the shortest pair, or an empty list if there are no pairs."""
     return sorted(pairs, key=lambda pair: sum(map(len, pair)))[:1]

@@ -1,1 +1,1 @@
-"""Geometry of sentence vectors: distances within triplets, without training."""
+"""``probe geometry``: distances between the sentence vectors of triplets, without training."""

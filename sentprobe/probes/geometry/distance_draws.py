@@ -1,9 +1,8 @@
-"""Tables of geometry results, and estimates of a cell over draws: outputs of ``probe geometry`` with one ``--seed``."""
+"""Division of geometry results into tables of comparable results, and estimates over draws (runs with other seeds)."""
 
 import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from operator import attrgetter
 from typing import TypeAlias
 
 import numpy as np
@@ -17,22 +16,20 @@ from sentprobe.specs import remove_run_seed
 from sentprobe.values import group_by
 
 GeometryTable: TypeAlias = tuple[GeometryResult, ...]
-"""Comparable results: at most one for each seed, encoder and contrast."""
+"""Comparable results, with at most one result for each seed, encoder and contrast."""
 
 
 def build_geometry_tables(results: Iterable[GeometryResult]) -> tuple[GeometryTable, ...]:
-    """Divide results into tables; results that differ only in their draw share a table, by seed."""
-    tables = _split_draws(results)
-    for naming in (attrgetter("encoder"), lambda result: remove_run_seed(result.encoder, result.drawing.seed)):
-        tables = _join_draws(tables, naming)
-    return tuple(tables)
+    """Divide results into tables of comparable results; results that differ only in their draw share a table."""
+    tables = _join_draws(_split_draws(results), lambda result: result.encoder)
+    return tuple(_join_draws(tables, lambda result: remove_run_seed(result.encoder, result.drawing.seed)))
 
 
 EncoderNaming: TypeAlias = Callable[[GeometryResult], str]
 
 
 def _join_draws(tables: Sequence[GeometryTable], naming: EncoderNaming) -> list[GeometryTable]:
-    """Join tables that differ only in their draw, after *naming* has renamed the encoders."""
+    """Rename encoders by *naming*, and join the tables that then differ only in their draw."""
     joined: list[GeometryTable] = []
     for draw in tables:
         renamed = _rename_encoders(draw, naming)
@@ -50,7 +47,7 @@ def _rename_encoders(table: GeometryTable, naming: EncoderNaming) -> GeometryTab
 
 
 def _split_draws(results: Iterable[GeometryResult]) -> list[GeometryTable]:
-    """Divide results into tables of one draw each, by seed, without duplicates."""
+    """Divide results into tables of one draw, sorted by seed, and drop duplicates."""
     tables: list[GeometryTable] = []
     for result in sorted(results, key=_get_sort_key):
         matches = (i for i, table in enumerate(tables) if not _is_incompatible(table, result))
@@ -63,7 +60,7 @@ def _split_draws(results: Iterable[GeometryResult]) -> list[GeometryTable]:
 
 
 def _get_sort_key(result: GeometryResult) -> tuple[object, ...]:
-    """Return the sort key: seed; encoder, with layers by number; contrast."""
+    """Return the sort key of a result: seed, encoder (with numbers such as layers in numerical order), contrast."""
     parts = re.split(r"(\d+)", result.encoder)
     name = tuple((int(part), "") if part.isdecimal() else (0, part) for part in parts)
     names = [*CONTRASTS]
@@ -72,17 +69,17 @@ def _get_sort_key(result: GeometryResult) -> tuple[object, ...]:
 
 
 def get_cell(result: GeometryResult) -> tuple[str, str]:
-    """Return the table cell of a result; the results of all draws share a cell."""
+    """Return the encoder and contrast of a result, which identify its table cell. All draws share a cell."""
     return result.encoder, result.contrast
 
 
 def group_by_cell(table: Iterable[GeometryResult]) -> dict[tuple[str, str], list[GeometryResult]]:
-    """Return the results in each cell of a table, one for each draw."""
+    """Return the results in each cell of a table, one per draw."""
     return group_by(table, get_cell)
 
 
 def _get_setting(result: GeometryResult) -> tuple[bool, TripletSampling]:
-    """Return the settings that results of one draw share, without the size of a dataset."""
+    """Return the settings that all results of a draw share. The size of a dataset is set to 0, since it may differ."""
     return bool(result.dataset), replace(result.drawing, n=0) if result.dataset else result.drawing
 
 
@@ -97,7 +94,7 @@ def _is_incompatible(table: GeometryTable, result: GeometryResult) -> bool:
 
 def _are_draws(table: GeometryTable, single: GeometryTable) -> bool:
     if any(len({(get_cell(draw), draw.drawing.seed) for draw in draws}) < len(draws) for draws in (table, single)):
-        return False  # two encoders share a name without seeds
+        return False  # two encoders have the same name if seeds are left out
     if {*map(get_cell, table)} != {*map(get_cell, single)}:
         return False
     other_cells = group_by_cell(single)
@@ -125,13 +122,13 @@ def _get_seedless_setting(result: GeometryResult) -> tuple[object, ...]:
 
 
 def list_seeds(table: Sequence[GeometryResult]) -> list[int]:
-    """Return the seeds of the draws of a table, in order."""
+    """Return the distinct seeds of the draws in a table, sorted."""
     return sorted({result.drawing.seed for result in table})
 
 
 @dataclass(frozen=True, slots=True)
 class TripletEstimate:
-    """Estimate of a cell over draws: mean, standard deviation (None for one), 95% interval."""
+    """The estimate of a figure over draws: mean, standard deviation (None for one draw) and 95% interval."""
 
     mean: float
     spread: float | None
@@ -141,7 +138,7 @@ class TripletEstimate:
 def estimate_accuracy(
     draws: Sequence[GeometryResult], kind: NegativeKind, nearness: Nearness, *, paired: bool = False
 ) -> TripletEstimate | None:
-    """Return the accuracy (*paired*: with both directions right) over draws; None if a draw did not measure it."""
+    """Estimate an accuracy over draws (*paired*: of triplets with their mirrors); None if a draw lacks it."""
     all_scores = [measures.find_overall(kind, nearness) for measures in draws]
     scores = [score for score in all_scores if score is not None]
     if not scores or len(scores) < len(all_scores):
@@ -160,6 +157,6 @@ def estimate_accuracy(
 
 
 def estimate_over_draws(values: Sequence[float]) -> TripletEstimate:
-    """Return the estimate from the values of several draws, with Student's interval."""
+    """Return the estimate of a figure from its values in several draws, with Student's t interval."""
     spread = decompose_spread([[value] for value in values])
     return TripletEstimate(spread.mean, spread.total, spread.interval)

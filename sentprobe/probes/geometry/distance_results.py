@@ -1,4 +1,4 @@
-"""Results of an encoder on a contrast: one file each in a results folder."""
+"""Geometry results: the result of an encoder on a contrast, and its JSON file in a results folder."""
 
 import json
 import re
@@ -24,7 +24,7 @@ ALL_TRIPLETS = ""
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking:
-    """Rank of the positive among distractors: its mean from 1, and the share of first ranks."""
+    """The rank of the positive among distractors, by nearness to the anchor."""
 
     distractors: int
     mean: float
@@ -34,24 +34,26 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeometryScore:
-    """Measures of a kind of negative by one nearness, in one group of triplets."""
+    """The measures of one group of triplets, for one kind of negative and one measure of nearness."""
 
     kind: NegativeKind
     nearness: Nearness
     by: str
+    """The property by which triplets are grouped."""
     group: str
     measured: TripletMeasures
     right: str = ""
-    """A digit for each triplet, then each mirror: 0 wrong, 1 a tie, 2 right; empty for a group."""
+    """The answers for all triplets, then for all mirrors, as digits: 0 incorrect, 1 tie, 2 correct. Empty for a
+    group."""
 
     def answers(self) -> Floats:
-        """Return the score of each triplet and its mirror, (2, n) float64."""
+        """Return the answers for the triplets and their mirrors, (2, n) float64: 0 incorrect, 0.5 tie, 1 correct."""
         digits = np.frombuffer(self.right.encode("ascii"), dtype=np.uint8)
         return (digits - float(ord("0"))).reshape(2, -1) / 2
 
 
 def format_answers(scores: Floats) -> str:
-    """Return answers as digits; the inverse of :meth:`GeometryScore.answers`.
+    """Return answers as text; the inverse of :meth:`GeometryScore.answers`.
 
     >>> format_answers(np.array([[0.5, 1.0], [0.0, 1.0]]))
     '1202'
@@ -61,19 +63,20 @@ def format_answers(scores: Floats) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeometryResult:
-    """Result of an encoder on a contrast, with its provenance."""
+    """The result of an encoder on the triplets of a contrast."""
 
     encoder: str
     encoder_fingerprint: str
     encoder_seed: int | None = None
-    """Seed of the weights; None if they were not sampled."""
+    """The seed of the encoder's random weights; None if it has no random weights."""
     dim: int
     contrast: str
     material: str
+    """The fingerprint of all sentences."""
     dataset: str = ""
-    """Fingerprint of the dataset whose test sentences are the anchors; empty: no dataset."""
+    """The fingerprint of the dataset whose test sentences are the anchors; empty without a dataset."""
     items: tuple[int, ...] = ()
-    """Test items of the anchors: those of the triplets, then of the mirrors."""
+    """The indices of the test items that are anchors of the triplets, then of those that are anchors of the mirrors."""
     drawing: TripletSampling
     units: tuple[int, ...]
     scores: tuple[GeometryScore, ...]
@@ -81,33 +84,33 @@ class GeometryResult:
     command: str
     versions: Mapping[str, str] = field(default_factory=dict)
     family: str = ""
-    """Name shared by the checkpoints of one training."""
+    """The common name of the checkpoints of one training."""
     step: int | None = None
-    """Training step of the encoder; None if it was not trained or the step is unknown."""
+    """The training step of the encoder; None if unknown, or if the encoder is no training checkpoint."""
     epoch: float | None = None
     source: str = field(default="", compare=False)
-    """Folder that the result was read from; not written."""
+    """The folder that the result was read from; not stored."""
 
     def find_overall(self, kind: NegativeKind, nearness: Nearness) -> GeometryScore | None:
-        """Return the score of all triplets."""
+        """Return the score of all triplets, or None if it was not measured."""
         key = (kind, nearness, ALL_TRIPLETS)
         return next((s for s in self.scores if (s.kind, s.nearness, s.by) == key), None)
 
     def find_by_group(
         self, kind: NegativeKind, nearness: Nearness = Nearness.COSINE, by: str = ALL_TRIPLETS
     ) -> dict[str, TripletMeasures]:
-        """Return the measures of each group."""
+        """Return the measures of each group, by the name of the group."""
         key = (kind, nearness, by)
         return {s.group: s.measured for s in self.scores if (s.kind, s.nearness, s.by) == key}
 
     @property
     def identity(self) -> tuple[str, str, str, str]:
-        """Encoder, its fingerprint, contrast and material: everything that determines the result."""
+        """The values that identify the result: encoder, its fingerprint, contrast, and fingerprint of the sentences."""
         return self.encoder, self.encoder_fingerprint, self.contrast, self.material
 
 
 def build_file_name(encoder: str, fingerprint: str, contrast: str, material: str) -> str:
-    """Return the file name of a result, given its identity."""
+    """Return the file name of a result, given the values that identify it."""
     safe_encoder, safe_contrast = (
         re.sub(r"[^A-Za-z0-9_.=-]+", "_", name).lstrip(".")
         for name in (encoder[-60:], contrast[:60])  # a dataset may have any name
@@ -116,21 +119,21 @@ def build_file_name(encoder: str, fingerprint: str, contrast: str, material: str
 
 
 def format_geometry(result: GeometryResult) -> str:
-    """Return a result as JSON; the inverse of :func:`parse_geometry`."""
+    """Return a result as JSON text; the inverse of :func:`parse_geometry`."""
     value = {"format": GEOMETRY_FORMAT, **asdict(result)}
     for name in ("units", "items"):
-        value[name] = " ".join(map(str, value[name]))  # indented JSON would write one number a line
+        value[name] = " ".join(map(str, value[name]))  # indented JSON would put every number on its own line
     del value["source"]
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
 def parse_geometry(text: str | bytes, *, source: str) -> GeometryResult:
-    """Parse a result; raise ResultsError, which names *source*, if the text is in another format."""
+    """Parse the JSON text of a result; raise ResultsError, which names *source*, if the text is malformed."""
     try:
         value = parse_json(text)
         if value.pop("format") != GEOMETRY_FORMAT:
             raise ResultsError(
-                f"{source}: not in the format {GEOMETRY_FORMAT!r} but of another version of "
+                f"{source}: not in the format {GEOMETRY_FORMAT!r} but in that of another version of "
                 "sentprobe; run the same probe geometry again, or remove the file"
             )
         drawing = value["drawing"]
@@ -151,17 +154,17 @@ def parse_geometry(text: str | bytes, *, source: str) -> GeometryResult:
 
 
 def _check_result(result: GeometryResult) -> GeometryResult:
-    """Check that each triplet and mirror has one answer, and return the result."""
+    """Return the result; raise ValueError if its parts do not match."""
     overall_scores = [score for score in result.scores if score.by == ALL_TRIPLETS]
     if not result.units or not all(result.find_overall(kind, Nearness.COSINE) for kind in NegativeKind):
-        raise ValueError("no triplets, or their cosines are missing")
+        raise ValueError("the triplets or their cosine scores are missing")
     measured = [score.measured for score in result.scores]
     if not all(0 <= share <= 1 for measures in measured for share in (measures.accuracy, measures.paired)):
-        raise ValueError("an accuracy is outside 0 to 1")
+        raise ValueError("an accuracy is not between 0 and 1")
     if len(result.items) not in (0, 2 * len(result.units)) or min(result.items, default=0) < 0:
-        raise ValueError("test items and units are of different numbers of triplets")
+        raise ValueError("test items and units differ in their number of triplets")
     if any(len(score.right) != 2 * len(result.units) or not {*score.right} <= {*"012"} for score in overall_scores):
-        raise ValueError("answers and units are of different numbers of triplets")
+        raise ValueError("answers and units differ in their number of triplets")
     return result
 
 
@@ -178,7 +181,7 @@ def _parse_score(value: Mapping[str, Any]) -> GeometryScore:
 
 
 def write_geometry(result: GeometryResult, out: Path) -> None:
-    """Write a result to its file in a results folder; raise UsageError if it is not writable."""
+    """Write a result into its file in a results folder; raise UsageError if the folder is not writable."""
     folder = out / FOLDER
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -188,7 +191,7 @@ def write_geometry(result: GeometryResult, out: Path) -> None:
 
 
 def find_geometry(out: Path, identity: tuple[str, str, str, str]) -> GeometryResult | None:
-    """Return the result of this identity in a results folder; None if it is missing, damaged or another one."""
+    """Return the result with these identifying values from a results folder; None if it is missing or damaged."""
     path = out / FOLDER / build_file_name(*identity)
     try:
         result = parse_geometry(path.read_bytes(), source=str(path))
@@ -198,7 +201,7 @@ def find_geometry(out: Path, identity: tuple[str, str, str, str]) -> GeometryRes
 
 
 def read_geometry(directory: Path) -> tuple[GeometryResult, ...]:
-    """Return all results in a results folder, by file name; raise UsageError or ResultsError if one is unreadable."""
+    """Read all geometry results in a results folder, by file name; raise an error if a file is damaged."""
     try:
         paths = sorted((directory / FOLDER).glob("[!.]*.json"))
         results = [parse_geometry(path.read_bytes(), source=str(path)) for path in paths]
@@ -208,7 +211,7 @@ def read_geometry(directory: Path) -> tuple[GeometryResult, ...]:
 
 
 def to_geometry_records(results: Sequence[GeometryResult]) -> list[dict[str, Any]]:
-    """Return a flat record for each score, with all digits."""
+    """Return a flat dictionary for each score of each result."""
     return [
         {
             "run": result.source,

@@ -1,4 +1,4 @@
-"""Measurement of encoders on contrasts; existing results are reused."""
+"""Measurement of the geometry of encoders on contrasts. Existing results are reused."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -20,10 +20,10 @@ from sentprobe.versions import find_versions
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeometrySettings:
-    """Settings shared by all encoders and contrasts."""
+    """The settings that all encoders and contrasts share."""
 
     background: Sequence[str]
-    """Sentences from which whitening is estimated."""
+    """The sentences from which whitening is estimated."""
     out: Path | None = None
     force: bool = False
     cache: Cache | None = None
@@ -32,7 +32,7 @@ class GeometrySettings:
 
 @dataclass(frozen=True, slots=True)
 class GeometryOutcome:
-    """Results of a run, encoder by encoder, and the number of reused ones."""
+    """The results of all encoders on all contrasts, and the number of reused results."""
 
     results: tuple[rs.GeometryResult, ...]
     reused: int
@@ -44,16 +44,14 @@ def measure_encoders(
     settings: GeometrySettings,
     reporter: Reporter | None = None,
 ) -> GeometryOutcome:
-    """Measure each encoder on each contrast; reuse results in the results folder, and write new ones there."""
+    """Measure each encoder on each contrast; reuse results in the results folder, and write new results there."""
     reused = [[_find_result(encoder, material, settings) for material in materials] for encoder in encoders]
     results = [
         result
         for encoder, encoder_results in zip(encoders, reused, strict=True)
         for result in _complete_results(encoder, materials, encoder_results, settings, reporter or SilentReporter())
     ]
-    return GeometryOutcome(
-        tuple(results), sum(result is not None for reused_results in reused for result in reused_results)
-    )
+    return GeometryOutcome(tuple(results), sum(result is not None for row in reused for result in row))
 
 
 def _complete_results(
@@ -63,7 +61,7 @@ def _complete_results(
     settings: GeometrySettings,
     reporter: Reporter,
 ) -> Iterator[rs.GeometryResult]:
-    """Yield the encoder's results on all contrasts; all sentences of missing results are encoded together."""
+    """Yield the results of an encoder on all contrasts; all sentences of missing results are encoded at once."""
     missing = [material for material, result in zip(materials, results, strict=True) if result is None]
     sentence_lists = [settings.background, *(material.sentences for material in missing)] if missing else []
     texts = list(dict.fromkeys(text for sentences in sentence_lists for text in sentences))
@@ -83,7 +81,7 @@ def _complete_results(
 
 
 def _find_result(encoder: Encoder, material: TripletSentences, settings: GeometrySettings) -> rs.GeometryResult | None:
-    """Return the existing result with all groups; encoders without a fingerprint are always measured."""
+    """Return the existing result if it has all groups; encoders without a fingerprint have none."""
     if settings.out is None or settings.force or not encoder.fingerprint:
         return None
     identity = (encoder.name, encoder.fingerprint, material.contrast, material.fingerprint)
@@ -95,7 +93,7 @@ def _find_result(encoder: Encoder, material: TripletSentences, settings: Geometr
 def measure_encoder(
     encoder: Encoder, material: TripletSentences, vectors: Vectors, whitening: ms.Whitening | None, *, command: str = ""
 ) -> rs.GeometryResult:
-    """Return the result for the vectors of a contrast's sentences, (sentences, dim), also whitened by *whitening*."""
+    """Measure the vectors, (sentences, dim), of a contrast, also after *whitening* if this is not None."""
     raw = ms.Sides(*(vectors[rows] for rows in material.rows))
     return rs.GeometryResult(
         encoder=encoder.name,
@@ -116,7 +114,7 @@ def measure_encoder(
 
 
 def _whiten_sides(material: TripletSentences, vectors: Vectors, whitening: ms.Whitening | None) -> ms.Sides | None:
-    """Return the whitened vectors of the four sides, whose sentences come first."""
+    """Return the whitened vectors of anchors, positives and negatives, whose sentences precede those of distractors."""
     if whitening is None:
         return None
     rows = material.rows[: len(SIDES)]

@@ -1,4 +1,4 @@
-"""Tables of geometry results: a row for each encoder, a column for each contrast."""
+"""Tables of geometry results, with a row for each encoder and a column for each contrast."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
@@ -17,13 +17,14 @@ from sentprobe.probes.geometry.triplet_sentences import TripletSampling
 
 
 class GroupedBy(StrEnum):
-    """Property by which triplets are grouped."""
+    """The property by which triplets are grouped (``--by``)."""
 
     STRUCTURE = "structure"
     PLACE = "place"
     DISTANCE = "distance"
+    """The number of tokens from the verb to its farther participant in the changed clause."""
     VOICE = "voice"
-    """The changed clause, and the clauses in the other voice."""
+    """The changed clause, and the clauses whose voice differs between anchor and positive."""
 
 
 NO_VALUE = "-"
@@ -32,13 +33,13 @@ KIND_TITLES = {kind: f"negative in the {form}" for kind, form in NEGATIVE_FORMS.
 CellDraws: TypeAlias = Sequence[GeometryResult]
 CellFormatter: TypeAlias = Callable[[CellDraws], str]
 ProbeCells: TypeAlias = Mapping[tuple[str, str], str]
-"""Accuracy of a probe on the same sentences, as text by encoder and task."""
+"""The accuracies of probes on the same sentences as texts, by encoder and task."""
 
 
 def build_geometry_grid(
     results: Sequence[GeometryResult], *, nearness: Nearness, intervals: bool, probe_cells: ProbeCells | None = None
 ) -> Grid:
-    """Return the table of all encoders and contrasts."""
+    """Build the table of all encoders and contrasts, with sections for accuracy, margin and other measures."""
     rows = [
         row
         for title, cell in _list_sections(results, nearness, intervals=intervals, probe_cells=probe_cells or {})
@@ -48,16 +49,13 @@ def build_geometry_grid(
 
 
 def list_contrasts(results: Sequence[GeometryResult]) -> list[str]:
-    """Return the contrasts in the order of the table, then tasks by first occurrence."""
+    """Return the distinct contrasts in the order of the table, then the distinct tasks in order of appearance."""
     contrasts = dict.fromkeys(result.contrast for result in results)
-    return [
-        *(name for name in CONTRASTS if name in contrasts),
-        *(name_ for name_ in contrasts if name_ not in CONTRASTS),
-    ]
+    return [*(name for name in CONTRASTS if name in contrasts), *(name for name in contrasts if name not in CONTRASTS)]
 
 
 def list_encoders(results: Sequence[GeometryResult]) -> list[str]:
-    """Return the distinct encoders of the results."""
+    """Return the distinct names of encoders, in order of appearance."""
     return list(dict.fromkeys(result.encoder for result in results))
 
 
@@ -98,18 +96,18 @@ def _format_accuracy(draws: CellDraws, kind: NegativeKind, nearness: Nearness, *
 
 
 def format_share(figure: drawn.TripletEstimate, *, intervals: bool) -> str:
-    """Return a share in percent, with its standard deviation and optionally its 95% interval."""
+    """Return a share in percent as text, with its standard deviation and, on request, its 95% interval."""
     low, high = 100 * figure.interval.low, 100 * figure.interval.high
     spread = "" if figure.spread is None else f" ± {100 * figure.spread:.1f}"
     return f"{100 * figure.mean:.1f}{spread}" + (f" [{low:.1f}, {high:.1f}]" if intervals else "")
 
 
 LEAST_TRIPLETS = 20
-"""The number of triplets from which a group counts in the range of the groups."""
+"""The smallest number of triplets with which a group counts in "lowest to highest"."""
 
 
 def _find_large_groups(draws: CellDraws, kind: NegativeKind) -> list[float]:
-    """Return the accuracy over all draws of each large group by voice."""
+    """Return the accuracy over all draws in each group by voice with at least ``LEAST_TRIPLETS`` triplets."""
     measures_by_group: dict[str, list[TripletMeasures]] = {}
     for draw in draws:
         for group, measures in draw.find_by_group(kind, by=GroupedBy.VOICE).items():
@@ -138,10 +136,9 @@ def _format_margin(draws: CellDraws, kind: NegativeKind, nearness: Nearness) -> 
 
 
 def _format_gap_left(draws: CellDraws, kind: NegativeKind) -> str:
-    """Return the share of the gap to 100% that remains after whitening."""
-    before, after = (
-        drawn.estimate_accuracy(draws, kind, nearness) for nearness in (Nearness.COSINE, Nearness.WHITENED)
-    )
+    """Return the share of the gap between accuracy and 100% that remains after whitening, as text."""
+    before = drawn.estimate_accuracy(draws, kind, Nearness.COSINE)
+    after = drawn.estimate_accuracy(draws, kind, Nearness.WHITENED)
     if before is None or after is None or before.mean == 1:
         return NO_VALUE
     return f"{(1 - after.mean) / (1 - before.mean):.2f}"
@@ -170,7 +167,7 @@ def _build_section(title: str, results: Sequence[GeometryResult], format_cell: C
 
 
 def build_group_grid(results: Sequence[GeometryResult], by: GroupedBy, *, intervals: bool) -> Grid:
-    """Return the table of cosine accuracies by group, for each encoder and kind of negative."""
+    """Build the table of accuracies (by cosine) in each group of triplets, for each encoder and kind of negative."""
     rows = [
         row
         for encoder in list_encoders(results)
@@ -199,37 +196,35 @@ def _build_group_rows(
 
 
 def check_group_nearness(nearness: Nearness) -> None:
-    """Raise UsageError if the nearness is not cosine, by which groups are measured."""
+    """Raise UsageError if the nearness is not cosine, because groups are measured only by cosine."""
     if nearness is not Nearness.COSINE:
-        raise UsageError(f"groups are measured by cosine only: --by goes without --nearness {nearness.value}")
+        raise UsageError(f"groups are measured by cosine only: remove --by or --nearness {nearness.value}")
 
 
 def format_notes(results: Sequence[GeometryResult], nearness: Nearness, *, by: GroupedBy | None = None) -> str:
-    """Return the notes below the table, or below the table by group."""
+    """Return the notes below the table of contrasts or, with *by*, below the table of groups."""
     lines = [
         f"{_describe_triplets(results)}{_describe_draws(results)}. Accuracy in %: the positive is nearer than the "
         f"negative, by {nearness.value}; ties count half. Chance: accuracy 50, paired 25."
     ]
     lines += _describe_intervals(results)
-    # The positive and negative of mirror pairs of tasks have the same words too.
+    # In the mirror pairs of tasks, positives and negatives also have the same words.
     same_words = [n for n in list_contrasts(results) if n not in CONTRASTS or CONTRASTS[n].same_words]
     if same_words and nearness is not Nearness.DOT:
-        # In a language with cases, the order of the object changes no word of anchor and positive.
+        # In a language with cases, fronting the object does not change the words of anchor and positive.
         is_drawn = all(name in CONTRASTS for name in same_words)
         has_same_forms = is_drawn and all(find_language(r.drawing.language).has_fronting for r in results)
-        accuracies = (
-            "50.0 in both forms" if has_same_forms else "50.0 in the positive's form and at 0.0 in the anchor's"
-        )
-        lines.append(f"A bag of words is at {accuracies}: {', '.join(same_words)}.")
+        forms = "both forms" if has_same_forms else "the positive's form and at 0.0 in the anchor's"
+        lines.append(f"A bag of words is at 50.0 in {forms}: {', '.join(same_words)}.")
     if nearness is Nearness.COSINE and by is None:
         if _has_ranges(results):
             lines.append(
-                "Accuracy is a mean over the changed clause and the clause in the other voice "
-                f"(--by {GroupedBy.VOICE}): lowest to highest are those of {LEAST_TRIPLETS} triplets or more."
+                "Accuracy is a mean over groups by changed clause and clause in the other voice "
+                f"(--by {GroupedBy.VOICE}). Lowest to highest: of groups with at least {LEAST_TRIPLETS} triplets."
             )
         lines.append(
-            "left: the share of the gap to 100 that remains after whitening; - if there was no gap "
-            "or there are more dimensions than sentences to estimate it from."
+            "Left: the share of the gap to 100 that remains after whitening (-: there was no gap, or there "
+            "are more dimensions than sentences to estimate whitening from)."
         )
     return "".join(f"{line}\n" for line in lines)
 
@@ -243,17 +238,17 @@ def _describe_triplets(results: Sequence[GeometryResult]) -> str:
         )
         return (
             f"The anchors are test sentences (mirror pairs: {pair_counts}): the positive has a clause in the other "
-            "voice, the negatives are of the mirror"
+            "voice, and the negatives come from the mirror sentence"
         )
     if not results[0].drawing.vocabulary:
-        return f"{_format_counts(results)} triplets of a file each, and their mirrors"
+        return f"{_format_counts(results)} triplets from each file, and their mirrors"
     seed_text = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {', '.join(map(str, seeds))}"
     parts = [f"{_format_counts(results)} triplets each and their mirrors", *describe_held_out(results[0].drawing)]
     return ", ".join([*parts, seed_text])
 
 
 def describe_held_out(drawing: TripletSampling) -> list[str]:
-    """Return the note on held-out words and structures; empty without any."""
+    """Return the note on held-out words and structures, or [] if none were held out."""
     return [f"only held-out words and structures ({' '.join(drawing.held_out)})"] if drawing.held_out else []
 
 
@@ -275,7 +270,7 @@ def _describe_intervals(results: Sequence[GeometryResult]) -> Iterator[str]:
 
 
 def check_nearness(results: Sequence[GeometryResult], nearness: Nearness) -> None:
-    """Raise UsageError if no result has this nearness."""
+    """Raise UsageError if no result was measured by this nearness."""
     if not any(result.find_by_group(NegativeKind.FORM, nearness) for result in results):
         raise UsageError(
             f"no result has {nearness.value}: there are more dimensions than sentences to estimate whitening from"

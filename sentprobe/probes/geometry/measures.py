@@ -1,4 +1,4 @@
-"""Measures of triplets of vectors, (n, dim) float32, a row per triplet: accuracy, margin and rank, float64."""
+"""Measures of triplets of sentence vectors: accuracy, margin, rank of the positive, and whitening."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ Bools = NDArray[np.bool_]
 
 
 class NegativeKind(StrEnum):
-    """Form of a negative."""
+    """The form of a negative: that of the positive (``FORM``) or of the anchor (``ANCHOR``)."""
 
     FORM = "form"
     ANCHOR = "anchor"
 
 
 class Nearness(StrEnum):
-    """Measure of nearness; larger is nearer."""
+    """The measure by which vectors are compared. ``WHITENED`` is the cosine of whitened vectors."""
 
     COSINE = "cosine"
     DOT = "dot"
@@ -30,7 +30,7 @@ class Nearness(StrEnum):
 
 
 ROUNDING_TOLERANCE = 1e-5
-"""Vectors whose relative difference is below this differ only by rounding."""
+"""The relative difference below which vectors are regarded as equal up to rounding."""
 
 
 class Sides:
@@ -51,14 +51,14 @@ class Sides:
         return self._dots[key]
 
     def compute_nearness(self, first: int, second: int, nearness: Nearness) -> Floats:
-        """Return the nearness of two sides, (n,) float64."""
+        """Return the nearness of two sides, given their indices, (n,) float64; larger is nearer."""
         return NEARNESS_FUNCTIONS[nearness](*self._compute_products(first, second))
 
     def _compute_products(self, first: int, second: int) -> tuple[Floats, Floats, Floats]:
         return self.compute_dot(first, second), self.compute_dot(first, first), self.compute_dot(second, second)
 
     def find_same(self, first: int, second: int) -> Bools:
-        """Return where two sides have equal vectors up to rounding, (n,) bool."""
+        """Return in which triplets two sides have equal vectors up to rounding, (n,) bool."""
         dot, left, right = self._compute_products(first, second)
         tolerance = ROUNDING_TOLERANCE * np.sqrt(np.maximum(left, right))
         is_same: Bools = -_compute_negative_distance(dot, left, right) <= tolerance
@@ -66,12 +66,16 @@ class Sides:
 
 
 ANCHOR, POSITIVE, NEGATIVE, HARD = range(4)
+"""The indices of the sides. The hard negative has the form of the anchor."""
 
 DIRECTIONS: Mapping[NegativeKind, tuple[tuple[int, int, int], ...]] = {
     NegativeKind.FORM: ((ANCHOR, POSITIVE, NEGATIVE), (HARD, NEGATIVE, POSITIVE)),
     NegativeKind.ANCHOR: ((ANCHOR, POSITIVE, HARD), (HARD, NEGATIVE, ANCHOR)),
 }
-"""Anchor, nearer side and farther side, by kind of negative: of a triplet, and of its mirror (meanings exchanged)."""
+"""For each kind of negative: the anchor, the nearer side and the farther side of a triplet and of its mirror.
+
+In the mirror, the two meanings are exchanged: the hard negative is the anchor.
+"""
 
 
 def _compute_cosine(dot: Floats, left: Floats, right: Floats) -> Floats:
@@ -89,11 +93,11 @@ NEARNESS_FUNCTIONS: Mapping[Nearness, Callable[[Floats, Floats, Floats], Floats]
     Nearness.EUCLID: _compute_negative_distance,
     Nearness.WHITENED: _compute_cosine,
 }
-"""Nearness functions of the dot product and the squared lengths of two vectors."""
+"""Functions that compute the nearness of two vectors from their dot product and their squared lengths."""
 
 
 def score_margins(margin: Floats, tied: Bools) -> Floats:
-    """Return 1 for a right answer, 0.5 for a tie, 0 for a wrong one, (n,) float64.
+    """Return 1 for a correct answer (positive margin), 0.5 for a tie and 0 for an incorrect answer, (n,) float64.
 
     >>> score_margins(np.array([0.2, -0.1, 0.0, 0.3]), np.array([0, 0, 0, 1]) == 1).tolist()
     [1.0, 0.0, 0.5, 0.5]
@@ -103,21 +107,24 @@ def score_margins(margin: Floats, tied: Bools) -> Floats:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TripletMeasures:
-    """Measures of a set of triplets, in both directions."""
+    """The measures of a set of triplets and their mirrors."""
 
     accuracy: float
+    """The share of triplets and mirrors in which the positive is nearer; a tie counts half."""
     accuracy_interval: Interval
     paired: float
+    """The share of triplets that are correct together with their mirror."""
     paired_interval: Interval
     margin: float
     ties: int
     triplets: int
+    """The number of triplets and mirrors."""
     units: int
 
 
 @dataclass(frozen=True, slots=True)
 class TripletScores:
-    """Scores, margins and ties, (2, n): row 0 the triplets, row 1 their mirrors, with the meanings exchanged."""
+    """The answers, margins and ties of n triplets (row 0) and their mirrors (row 1), each (2, n)."""
 
     scores: Floats
     margins: Floats
@@ -140,7 +147,7 @@ class TripletScores:
 
 
 def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearness) -> TripletScores:
-    """Return scores and margins of each triplet and its mirror; ties are found in *raw*, before whitening."""
+    """Return the answers and margins of all triplets and mirrors; *raw* vectors, before whitening, decide on ties."""
     margins = np.array(
         [
             sides.compute_nearness(anchor, nearer, nearness) - sides.compute_nearness(anchor, farther, nearness)
@@ -152,7 +159,7 @@ def score_triplets(sides: Sides, raw: Sides, kind: NegativeKind, nearness: Nearn
 
 
 def rank_positives(sides: Sides) -> tuple[Floats, Floats]:
-    """Return each positive's rank by cosine among the distractors, from 1 (a tie: a half), and its chance of rank 1."""
+    """Return each positive's rank by cosine among distractors (a tie counts half), and its chance of rank 1."""
     positive_nearness = sides.compute_nearness(ANCHOR, POSITIVE, Nearness.COSINE)
     distractors = range(HARD + 1, len(sides))
     margins = (positive_nearness - sides.compute_nearness(ANCHOR, side, Nearness.COSINE) for side in distractors)
@@ -163,24 +170,24 @@ def rank_positives(sides: Sides) -> tuple[Floats, Floats]:
 
 
 MIN_VARIANCE_SHARE = 1e-10
-"""Variances below this share of the largest are rounding errors."""
+"""The share of the largest variance below which a variance is regarded as a rounding error."""
 
 
 @dataclass(frozen=True, slots=True)
 class Whitening:
-    """Centres vectors, rotates them to principal axes, and scales each to unit variance."""
+    """A linear map that centres vectors, rotates them to principal axes, and scales each axis to unit variance."""
 
     mean: Vectors
     axes: Vectors
 
     def __call__(self, vectors: Vectors) -> Vectors:
-        """Return whitened vectors, (n, dim')."""
+        """Return the whitened vectors, (n, number of axes) float32."""
         whitened: Vectors = np.matmul(vectors - self.mean, self.axes, dtype=np.float32)
         return whitened
 
 
 def fit_whitening(vectors: Vectors) -> Whitening | None:
-    """Return the whitening of these vectors without directions of zero variance; None if there are too few vectors."""
+    """Estimate whitening from vectors, (n, dim), without directions of zero variance; None if n <= dim + 1."""
     if len(vectors) <= vectors.shape[1] + 1:
         return None
     mean = vectors.mean(axis=0, dtype=np.float64)

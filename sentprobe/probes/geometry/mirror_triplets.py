@@ -1,6 +1,7 @@
-"""Triplets from the mirror pairs of a task: both test sentences are anchors, the positive is one in another voice.
+"""Triplets from the mirror pairs of a task.
 
-The negatives are the pair's other sentence, once changed in the same way and once unchanged.
+Both test sentences of a pair are anchors. The positive is the anchor with a clause in the other voice. The negatives
+are the other sentence of the pair, with and without this change.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,12 +27,13 @@ from sentprobe.probes.geometry import triplet_sentences
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MirrorTriplet:
-    """A mirror pair: the test items, their events, and the events with a clause in the other voice."""
+    """A mirror pair of test items as a triplet."""
 
     items: tuple[int, int]
     events: tuple[ev.Event, ev.Event]
     changed_events: tuple[ev.Event, ev.Event]
     probed_path: str
+    """The path of the clause whose verb is a probe word, or of the main clause."""
     voice_group: str
 
 
@@ -42,12 +44,12 @@ class NoMirrorError(UsageError):
 def build_mirror_material(
     data: ProbeDataset, lexicon: Lexicon, drawing: triplet_sentences.TripletSampling
 ) -> triplet_sentences.TripletSentences:
-    """Return the triplets of the mirror pairs that parse and keep their words in another voice."""
+    """Build triplets from mirror pairs with a clause that can change its voice; raise NoMirrorError without any."""
     triplets = find_mirror_triplets(data, lexicon)
     if not triplets:
         raise NoMirrorError(
-            f"{data.name}: no test items are mirror pairs (the same words, another label) of "
-            "sentences that the grammar parses and that have a transitive clause"
+            f"{data.name}: no test items are mirror pairs (same words, different labels) of "
+            "sentences that the grammar can parse and that have a transitive clause"
         )
     sides = zip(*((*triplet.events, *triplet.changed_events) for triplet in triplets), strict=True)
     texts = [[realize(event, lexicon, checked=True).text for event in side] for side in sides]
@@ -73,13 +75,13 @@ def build_mirror_material(
 
 
 def find_mirror_triplets(data: ProbeDataset, lexicon: Lexicon) -> list[MirrorTriplet]:
-    """Return the mirror pairs among the test items in which a clause can change its voice."""
+    """Return all mirror pairs of test items in which a clause can change its voice."""
     candidates = (_build_triplet(data, pair, lexicon) for pair in find_mirror_items(data))
     return [triplet for triplet in candidates if triplet is not None]
 
 
 def find_mirror_items(data: ProbeDataset) -> Iterator[tuple[int, int]]:
-    """Yield pairs of test items with the same words and probe words but different labels."""
+    """Yield the indices of pairs of test items with the same words and probe words but different labels."""
     items = data.splits[Split.TEST]
     waiting: dict[object, list[int]] = {}
     for i, (row, probe) in enumerate(zip(items.rows.tolist(), items.probes.tolist(), strict=True)):
@@ -99,13 +101,12 @@ def _build_triplet(data: ProbeDataset, pair: tuple[int, int], lexicon: Lexicon) 
     words = {data.probe_words[word] for word in items.probes[pair[0]]}
     try:
         (first_event,), (second_event,) = (parse(text, lexicon) for text in texts)
-    except (ParseError, ValueError):  # also if ambiguous
+    except (ParseError, ValueError):  # a ValueError means that a sentence is ambiguous
         return None
-    paths = sorted(
-        _list_clause_paths(first_event), key=lambda path: _get_clause(first_event, path).predicate not in words
-    )
-    is_parallel = [*_list_clause_paths(second_event)] == [*_list_clause_paths(first_event)]
-    if has_same_meaning(first_event, second_event) or not is_parallel:  # paths has the main clause at least
+    all_paths = [*_list_clause_paths(first_event)]
+    paths = sorted(all_paths, key=lambda path: _get_clause(first_event, path).predicate not in words)
+    is_parallel = [*_list_clause_paths(second_event)] == all_paths
+    if has_same_meaning(first_event, second_event) or not is_parallel:
         return None
     for path in paths:
         if _can_change_voice(first_event, path) and _can_change_voice(second_event, path):
@@ -147,13 +148,13 @@ def _get_relative_clause(event: ev.Event, path: str) -> tuple[ev.Participant, ev
 
 
 def _can_change_voice(event: ev.Event, path: str) -> bool:
-    """Check whether a clause has the same meaning in the other voice."""
+    """Return whether a clause has the same meaning in the other voice."""
     clause = _get_clause(event, path)
     return clause.frame is ev.Frame.TRANSITIVE and VOLITIONAL_ADVERBS.isdisjoint(clause.adverbs or ())
 
 
 def change_voice(event: ev.Event, path: str) -> ev.Event:
-    """Return an event with the voice of the transitive clause at a path changed.
+    """Return an event in which the transitive clause at a path has the other voice.
 
     >>> from sentprobe.lexicon import english
     >>> (event,) = parse("the man that helped the lawyer slept", english())
@@ -172,7 +173,7 @@ def change_voice(event: ev.Event, path: str) -> ev.Event:
 
 
 def _number_units(triplets: Sequence[MirrorTriplet]) -> "np.ndarray[tuple[int], np.dtype[np.int64]]":
-    """Return the unit of each triplet; triplets with the same nouns and verbs share one."""
+    """Return the number of each triplet's unit; triplets with the same nouns and verbs form a unit."""
     numbers: dict[tuple[str, ...], int] = {}
     keys = (
         tuple(sorted(lemma for slot, lemma in find_slots(triplet.events[0]).items() if slot.endswith(("noun", "verb"))))

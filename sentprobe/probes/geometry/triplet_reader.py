@@ -1,4 +1,4 @@
-"""Reader of the triplets that ``gen pairs`` writes."""
+"""Reader of triplet files that ``gen pairs`` writes."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -15,23 +15,23 @@ from sentprobe.probes.geometry.triplet_sentences import TripletSampling, Triplet
 from sentprobe.values import BadSyntaxError, parse_json
 
 CONTENT_TAGS = ("NOUN", "VERB")
-"""Tags of the words that determine units: triplets with the same nouns and verbs share one."""
+"""The tags of the words that determine units: triplets with the same nouns and verbs form a unit."""
 _FIELDS = ("contrast", *(side.value for side in SIDES), "annotation")
 _PAIR_FIELDS = frozenset({"anchor", "premise", "sentence_good"})
-"""One field of each kind of file from ``gen pairs``: triplets, --nli, and minimal pairs."""
+"""A field of each kind of file that ``gen pairs`` writes: triplets, ``--nli``, and minimal pairs."""
 
 
 class ReadTriplet(NamedTuple):
-    """Contrast, sentences and content words of a triplet."""
+    """The contrast, sentences and content words of a triplet in a file."""
 
     contrast: str
     sides: tuple[str, ...]
     content: tuple[str, ...]
-    """Lemmas of the anchor's nouns and verbs, sorted."""
+    """The lemmas of the anchor's nouns and verbs, sorted."""
 
 
 def is_triplet_file(path: Path) -> bool:
-    """Check by its columns or first line whether a file has triplets."""
+    """Return whether the columns (or the first line) of a file are those of triplets."""
     try:
         return set(_FIELDS) <= _read_fields(path)
     except SentprobeError:
@@ -39,7 +39,7 @@ def is_triplet_file(path: Path) -> bool:
 
 
 def is_pairs_file(path: Path) -> bool:
-    """Check whether ``gen pairs`` may have written a file; a single Parquet file is never a dataset."""
+    """Return whether ``gen pairs`` may have written a file. A single Parquet file is never a dataset."""
     try:
         is_known = path.suffix == ".parquet" or not _PAIR_FIELDS.isdisjoint(_read_fields(path))
     except SentprobeError:
@@ -48,7 +48,7 @@ def is_pairs_file(path: Path) -> bool:
 
 
 def check_annotation(path: Path) -> None:
-    """Raise FormatError if a file lacks a field that triplets need, or is damaged."""
+    """Raise FormatError if a file is damaged or lacks a field that geometry needs."""
     if missing := [name for name in _FIELDS if name not in _read_fields(path)]:
         raise FormatError(
             f"{path}: not triplets that can be measured: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} "
@@ -57,7 +57,7 @@ def check_annotation(path: Path) -> None:
 
 
 def _read_fields(path: Path) -> set[str]:
-    """Return the columns of a file; for JSONL, the fields of the first line."""
+    """Return the columns of a Parquet file, or the fields in the first line of a JSONL file."""
     if path.suffix == ".parquet":
         with _open_parquet(path) as file:
             return set(file.schema_arrow.names)
@@ -66,12 +66,12 @@ def _read_fields(path: Path) -> set[str]:
 
 
 def read_triplets(path: Path, *, seed: int = 0) -> TripletSentences:
-    """Read JSONL or Parquet triplets of one contrast; raise FormatError, which says where, if they are damaged."""
+    """Read the triplets of one contrast from a JSONL or Parquet file; raise FormatError if it is malformed."""
     triplets = list(_read_rows(path))
     contrasts = sorted({triplet.contrast for triplet in triplets})
     if len(contrasts) != 1:
-        problem = f"are of {' and '.join(contrasts)}" if contrasts else "are none"
-        raise FormatError(f"{path}: a file must have triplets of one contrast; these {problem}")
+        problem = f"these are of {' and '.join(contrasts)}" if contrasts else "it has none"
+        raise FormatError(f"{path}: a file must have triplets of one contrast; {problem}")
     numbers: dict[tuple[str, ...], int] = {}
     units = [numbers.setdefault(triplet.content, len(numbers)) for triplet in triplets]
     return TripletSentences(
@@ -98,7 +98,7 @@ def _read_rows(path: Path) -> Iterator[ReadTriplet]:
 
 
 def _parse_triplet(row: Any) -> ReadTriplet:
-    """Return a triplet; a malformed row raises one of several errors."""
+    """Return the triplet in a row of a file; raise KeyError, TypeError, AttributeError or ValueError if malformed."""
     texts = (row["contrast"], *(row[side.value] for side in SIDES))
     anchor = row["annotation"][TripletSide.ANCHOR.value]
     tokens = anchor.get("tokens", anchor)

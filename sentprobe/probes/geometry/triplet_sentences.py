@@ -1,4 +1,4 @@
-"""Sentences for geometry: the triplets of one contrast, with distractors."""
+"""The sentences of ``probe geometry``: triplets of one contrast, with distractors."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -27,17 +27,19 @@ from sentprobe.probes.encoders.protocol import digest
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TripletSampling:
-    """How triplets are sampled: words, templates (or the dataset's suite), number and seed."""
+    """The settings with which triplets are sampled."""
 
     vocabulary: str = "compeval"
     templates: tuple[str, ...] = ("all",)
+    """The names of templates or, for triplets from a dataset, of the dataset's suite."""
     n: int = 400
     distractors: int = 5
     seed: int = 0
     words: str = ""
-    """Digest of the vocabulary's words; empty if unknown."""
+    """A digest of the words in the vocabulary; empty if unknown."""
     held_out: tuple[str, ...] = ()
-    """Share of words, and structures, held out of training data: triplets have only held-out ones. Empty: no limit."""
+    """The share of words and the structures that were held out of training data: triplets have only these words and
+    structures. Empty for all words and structures."""
     language: str = "en"
 
     @property
@@ -47,12 +49,16 @@ class TripletSampling:
 
 
 GroupNames: TypeAlias = dict[str, list[str]]
+"""The name of each triplet's group, for each property by which triplets are grouped."""
 
 
 class TripletSentences:
-    """The sentences of triplets by member and distractor, with the unit and the groups of each triplet.
+    """The sentences of triplets, with the unit and the groups of each triplet.
 
-    *dataset* is the fingerprint of the anchors' dataset, and *items* are the test items of triplets, then of mirrors.
+    - columns: the anchors, positives, negatives, hard negatives, and the distractors of each rank
+    - units: the number of each triplet's unit, (n,)
+    - dataset: the fingerprint of the dataset of the anchors
+    - items: the test items that are anchors of the triplets, then of the mirrors
     """
 
     def __init__(
@@ -72,24 +78,24 @@ class TripletSentences:
 
     @cached_property
     def sentences(self) -> list[str]:
-        """The distinct sentences."""
+        """The distinct sentences of all triplets."""
         return list(dict.fromkeys(text for column in self.columns for text in column))
 
     @cached_property
     def rows(self) -> NDArray[np.int64]:
-        """Index of each text in the sentences, (columns, triplets) int64."""
+        """The index of each text in ``sentences``, (columns, triplets) int64."""
         numbers = {text: number for number, text in enumerate(self.sentences)}
         return np.array([[numbers[text] for text in column] for column in self.columns])
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of all sentences."""
+        """A digest of all sentences and their order."""
         dataset_part = [self.dataset] if self.dataset else []
         return digest(self.contrast, *self.sentences, self.rows.tolist(), *dataset_part)
 
 
 class SampledTriplets(TripletSentences):
-    """Sampled triplets of a contrast."""
+    """The sentences of triplets that are sampled from the space of a contrast."""
 
     def __init__(self, space: tr.TripletSpace, drawing: TripletSampling) -> None:
         triplets = space.sample(drawing.n, seed=drawing.seed)
@@ -105,7 +111,7 @@ class SampledTriplets(TripletSentences):
 def build_triplet_spaces(
     lexicon: Lexicon, names: Sequence[str], drawing: TripletSampling, mood: Mood | None = None
 ) -> tuple[list[tr.TripletSpace], list[tr.ImpossibleContrastError]]:
-    """Return a space for each named contrast (default: all), and an error for each that has none."""
+    """Return the triplet spaces of the named contrasts (default: all), and an error for each impossible one."""
     spaces, errors = [], []
     for name in dict.fromkeys(names or CONTRASTS):
         try:
@@ -126,17 +132,18 @@ def build_triplet_spaces(
 
 
 def digest_words(lexicon: Lexicon, vocabulary: str) -> str:
-    """Return a digest of the words of a vocabulary."""
+    """Return a digest of the words in a vocabulary and their properties."""
     words = choose_words(lexicon, vocabulary, Choices(), Constraints())
     lemmas = {*words.nouns, *words.verbs, *words.adverbs}
     return digest(*(word.list_properties() for word in lexicon.entries if word.lemma in lemmas))
 
 
 BACKGROUND_SIZE = 2000
+"""The maximum number of sentences from which whitening is estimated."""
 
 
 def sample_background(lexicon: Lexicon, drawing: TripletSampling) -> list[str]:
-    """Return sentences of all structures of the triplets, in all their forms, whatever contrasts are measured."""
+    """Sample sentences with all structures of the templates, from which whitening is estimated."""
     space = tr.TripletSpace(
         lexicon, "tense", vocabulary=drawing.vocabulary, templates=drawing.templates, side=drawing.side
     )
@@ -159,9 +166,10 @@ def _name_groups(triplets: tr.TripletSet) -> GroupNames:
 
 
 def name_voice_group(place: str, voices: Collection[str], clause_count: int) -> str:
-    """Return the name of the changed clause and of the clauses in another form.
+    """Return the name of a triplet's group by voice: the changed clause, and the clauses in another form.
 
-    - place, voices: their paths; `dative` ends the path of a recipient's form
+    - place: the path of the changed clause
+    - voices: the paths of the clauses in another form; the path of a changed recipient ends in ``dative``
     - clause_count: the number of relative clauses
 
     >>> name_voice_group("", ("", "agent.clause."), 1), name_voice_group("", ("",), 0)
@@ -176,14 +184,13 @@ def name_voice_group(place: str, voices: Collection[str], clause_count: int) -> 
 
 
 def _compute_distances(part: tr.TripletPart) -> NDArray[np.int64]:
-    """Return the distance in the changed clause of each anchor; it depends only on structural variables."""
+    """Return the distance in the changed clause of each anchor, computed once for each structure, (n,) int64."""
     structural = {
         name: np.minimum(column, int(name.rpartition(".")[2] in STRUCTURAL))
         for name, column in part.anchors.values.items()
     }
-    _, first, inverse = np.unique(
-        np.stack([*structural.values()], axis=1), axis=0, return_index=True, return_inverse=True
-    )
+    rows = np.stack([*structural.values()], axis=1)
+    _, first, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
     layout, names = part.anchors.build_layout(), [*structural]
     columns = [structural[name][first].tolist() for name in names]
     distances = np.array(
@@ -197,14 +204,13 @@ def _compute_distances(part: tr.TripletPart) -> NDArray[np.int64]:
 
 @lru_cache(maxsize=8192)  # contrasts share structures
 def _compute_layout_distance(layout: Layout, values: tuple[tuple[str, int], ...], place: str) -> int:
-    """Return the distance in the changed clause; see :func:`compute_distance`."""
     numbers = dict(values)
     event = build_layout_event({v.name: v.values[numbers[v.name]] for v in layout.variables}, layout)
     return compute_distance(event, place, layout.language)
 
 
 def compute_distance(event: Event, place: str, language: Language = ENGLISH) -> int:
-    """Return the tokens from the verb to the farther participant of a clause, given its path or that of its noun."""
+    """Return the number of tokens from the verb of a clause (*place*: its path) to its farthest participant."""
     tokens = plan_sentence(event, language).tokens
     positions = {token.slot: position for position, token in enumerate(tokens) if token.slot}
     clause = place if f"{place}verb" in positions else find_noun_clause(place)
@@ -218,5 +224,5 @@ _BINS: Sequence[tuple[int, str]] = ((3, "1 to 3 tokens"), (6, "4 to 6 tokens"))
 
 
 def name_distance_bin(distance: int) -> str:
-    """Return the name of the group of a distance."""
+    """Return the name of the bin of a distance, such as "1 to 3 tokens"."""
     return next((name for limit, name in _BINS if distance <= limit), "7 tokens or more")

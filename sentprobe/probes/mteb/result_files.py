@@ -193,7 +193,7 @@ def _write_json(path: Path, value: Mapping[str, Any]) -> None:
 
 
 def format_task_file(result: MtebTaskResult) -> dict[str, Any]:
-    """Return a ``TaskResult`` of MTEB, without an MTEB version."""
+    """Return the result of a task as the dictionary of MTEB's ``TaskResult``; its ``mteb_version`` is None."""
     parts = [
         {**scores, "main_score": scores[MAIN_SCORE], "hf_subset": subset, "languages": ["eng-Latn"]}
         for subset, scores in result.parts.items()

@@ -1,1 +1,1 @@
-"""Results as tables, plots, a page, and comparisons."""
+"""Reports on results: comparisons, tables, plots, the HTML page, and text for a paper."""

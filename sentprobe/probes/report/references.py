@@ -1,4 +1,4 @@
-"""References of results: as a line, as BibTeX, and as citations in text."""
+"""References to publications: as a line of text, as BibTeX, and as citations in a text."""
 
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
@@ -11,7 +11,7 @@ from sentprobe.display.table_writers import TableFormat, escape_latex, escape_ma
 from sentprobe.errors import escape_control_characters
 
 MORE_AUTHORS = "others"
-"""BibTeX's name for further authors."""
+"""The word by which BibTeX abbreviates further authors."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,7 +21,7 @@ class Reference:
     key: str
     kind: str
     authors: tuple[str, ...]
-    """Each as family name, given name."""
+    """The authors, each as "FAMILY NAME, GIVEN NAME"."""
     title: str
     year: int
     short: str
@@ -33,12 +33,12 @@ class Reference:
 
     @property
     def families(self) -> tuple[str, ...]:
-        """The authors' family names."""
+        """The family names of the authors."""
         return tuple(author.partition(",")[0] for author in self.authors)
 
     @property
     def label(self) -> str:
-        """Authors and year, as in a sentence.
+        """The authors and the year, as in a sentence.
 
         >>> [find_reference(key).label for key in ("ettinger2018", "senteval", "wilson1927")]
         ['Ettinger et al. 2018', 'Conneau and Kiela 2018', 'Wilson 1927']
@@ -51,14 +51,14 @@ class Reference:
 
     @property
     def citation(self) -> str:
-        """Authors, year, title and venue, in a line."""
+        """The authors, year, title and venue in one line."""
         *first, last = self.families
         names = f"{', '.join(first)} and {last}" if first else last
         pages = f", pages {self.pages}" if self.pages else ""
         return f"{names} ({self.year}), {self.title}, {self.short}{pages}"
 
     def bibtex(self) -> str:
-        """Return the BibTeX entry, escaped for LaTeX."""
+        """Return the BibTeX entry of the publication, escaped for LaTeX."""
         place = "journal" if self.kind == "article" else "booktitle"
         values = {
             "author": escape_latex(" and ".join(self.authors)),
@@ -74,7 +74,7 @@ class Reference:
 
 
 def format_bibtex_entry(kind: str, key: str, values: Mapping[str, str]) -> str:
-    """Return a BibTeX entry with the values that are not empty.
+    """Return a BibTeX entry with all fields whose values are not empty.
 
     >>> print(format_bibtex_entry("misc", "mine", {"title": "T", "note": ""}), end="")
     @misc{mine,
@@ -87,25 +87,22 @@ def format_bibtex_entry(kind: str, key: str, values: Mapping[str, str]) -> str:
 
 @cache
 def read_references() -> Mapping[str, Reference]:
-    """Read the packaged references, by key."""
-    text = files("sentprobe.probes.report").joinpath("references.toml").read_text("utf-8")
-    return {
-        key: Reference(**{**value, "key": key, "authors": tuple(value["authors"])})
-        for key, value in tomllib.loads(text).items()
-    }
+    """Read the references in the package, by key."""
+    entries = tomllib.loads(files("sentprobe.probes.report").joinpath("references.toml").read_text("utf-8")).items()
+    return {key: Reference(**{**value, "key": key, "authors": tuple(value["authors"])}) for key, value in entries}
 
 
 def find_reference(key: str) -> Reference:
-    """Return the reference of that key."""
+    """Return the reference with this key."""
     return read_references()[key]
 
 
 SOFTWARE = "sentprobe"
-"""The key of this software, whose entry names the version of the results."""
+"""The key of the BibTeX entry for sentprobe itself, which names the version that computed the results."""
 
 
 def write_bibliography(keys: Iterable[str], *, version: str) -> str:
-    """Return the entries of these keys, each once, in order."""
+    """Return the BibTeX entries with these keys; *version* is that of sentprobe, for its own entry."""
     software = {"title": "sentprobe", "author": "{The sentprobe developers}"}
     note = f"Version {escape_latex(version)}" if version else ""
     software_entry = format_bibtex_entry("misc", SOFTWARE, {**software, "note": note})
@@ -115,7 +112,7 @@ def write_bibliography(keys: Iterable[str], *, version: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Citation:
-    """A citation, with the space before it."""
+    """A citation in a text, which includes the space before it."""
 
     keys: tuple[str, ...]
     bare: bool = False
@@ -132,13 +129,13 @@ ESCAPES: Mapping[TableFormat, Callable[[str], str]] = {
 
 
 def write_with_citations(pieces: Iterable[Piece], style: TableFormat) -> str:
-    """Return a text in one of the three formats; special characters are escaped."""
+    """Join the pieces of a text with citations in a format; special characters of the format are escaped."""
     escape = ESCAPES[style]
     return "".join(escape(piece) if isinstance(piece, str) else _cite(piece, style) for piece in pieces).strip()
 
 
 def _cite(cited: Citation, style: TableFormat) -> str:
-    """Return a LaTeX command, or authors and years; the sentence itself names the software."""
+    """Return a citation as LaTeX command, or as authors and years. A citation of sentprobe is only shown in LaTeX."""
     if style is TableFormat.LATEX:
         return f"~\\cite{{{','.join(cited.keys)}}}"
     labels = [find_reference(key).label for key in cited.keys if key != SOFTWARE]
@@ -149,5 +146,5 @@ def _cite(cited: Citation, style: TableFormat) -> str:
 
 
 def list_keys(pieces: Iterable[Piece]) -> tuple[str, ...]:
-    """Return the cited keys, each once, in order."""
+    """Return the distinct keys that a text cites, in order."""
     return tuple(dict.fromkeys(key for p in pieces if isinstance(p, Citation) for key in p.keys))

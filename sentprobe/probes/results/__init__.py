@@ -1,1 +1,1 @@
-"""Results of a run: values, and the files that hold them."""
+"""Results of a run: the classes of results, and their files in a results folder."""

@@ -1,4 +1,4 @@
-"""Facts about a dataset that a result stores, so that figures can be traced to their data."""
+"""Facts about a dataset (sizes, origin, repeated sentences) that are stored in each result."""
 
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -12,17 +12,20 @@ from sentprobe.probes.dataset import ProbeDataset, Split
 from sentprobe.specs import NATURAL
 
 MAX_OVERLAP = 0.01
-"""Share of test items whose sentence may occur in training; in the tasks of compeval at most 0.8% do, inflected."""
+"""The largest acceptable share of test items whose sentence occurs in training, verbatim or inflected.
+
+In the tasks of compeval, at most 0.8% of the test items have an inflected form of a training sentence.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class SplitOverlap:
-    """Numbers of test items whose sentence occurs in training."""
+    """The number of test items whose sentence also occurs in training, verbatim or inflected."""
 
     items: int
     repeated: int
     inflected: int
-    """Further test items whose sentence has the lemmas of a training sentence, in the same order."""
+    """The number of other test items whose sentence has the lemmas of a training sentence, in the same order."""
 
     def __post_init__(self) -> None:
         if self.items < 1 or min(self.repeated, self.inflected) < 0 or self.repeated + self.inflected > self.items:
@@ -30,16 +33,16 @@ class SplitOverlap:
 
     @property
     def is_leaky(self) -> bool:
-        """Whether training has the sentences of more than 1% of the test items verbatim."""
+        """Whether the sentences of more than 1% of the test items occur verbatim in training."""
         return self.repeated > MAX_OVERLAP * self.items
 
     @property
     def has_near_copies(self) -> bool:
-        """Whether training has the sentences of more than 1% of the test items, verbatim or with the same lemmas."""
+        """Whether the sentences of more than 1% of the test items occur in training, verbatim or inflected."""
         return self.repeated + self.inflected > MAX_OVERLAP * self.items
 
     def format_repeated(self) -> str:
-        """Return the share of repeated sentences as text.
+        """Return the share of test items with a training sentence as text.
 
         >>> SplitOverlap(1000, 100, 8).format_repeated()
         'the sentences of 10.0% of the test items are training sentences'
@@ -47,7 +50,7 @@ class SplitOverlap:
         return f"the sentences of {self.repeated / self.items:.1%} of the test items are training sentences"
 
     def format_inflected(self) -> str:
-        """Return the share of inflected sentences as text.
+        """Return the share of test items with an inflected training sentence as text.
 
         >>> SplitOverlap(1000, 100, 8).format_inflected()
         '0.8% differ from a training sentence by inflection, case or punctuation only'
@@ -57,7 +60,7 @@ class SplitOverlap:
 
 
 def find_overlap(data: ProbeDataset, lexicon: Lexicon | None = None) -> SplitOverlap:
-    """Count the test items whose sentence training has; unknown lemmas count by their Snowball stem."""
+    """Count test items whose sentence is in training, verbatim or with the same lemmas (or Snowball stems)."""
     lexicon = lexicon or find_built_in(data.card.language)
     lemmas = {token: find_lemma(token, lexicon) for sentence in data.sentences for token in sentence.split()}
     lemmatised = [tuple(lemmas[token] for token in sentence.split() if lemmas[token]) for sentence in data.sentences]
@@ -70,20 +73,19 @@ def find_overlap(data: ProbeDataset, lexicon: Lexicon | None = None) -> SplitOve
 
 
 def find_training_words(data: ProbeDataset) -> frozenset[str]:
-    """Return the tokens of the training sentences."""
+    """Return the distinct tokens of the training sentences."""
     return frozenset(word for row in data.splits[Split.TRAIN].rows for word in data.sentences[row].split())
 
 
 def _digest_test_items(data: ProbeDataset) -> str:
     test = data.splits[Split.TEST]
-    items = [
-        f"{data.labels[label]}\t{data.sentences[row]}\n" for row, label in zip(test.rows, test.targets, strict=True)
-    ]
+    pairs = zip(test.rows, test.targets, strict=True)
+    items = (f"{data.labels[label]}\t{data.sentences[row]}\n" for row, label in pairs)
     return sha256("".join(items).encode("utf-8", "surrogatepass")).hexdigest()
 
 
 def find_lemma(token: str, lexicon: Lexicon) -> str:
-    """Return a lemma of a token, or the stem of a word that the lexicon lacks; empty for punctuation."""
+    """Return the lemma of a token, or its stem if the lexicon does not contain it, or "" for punctuation."""
     word = token.lower()
     if not any(map(str.isalnum, word)):
         return ""
@@ -91,11 +93,9 @@ def find_lemma(token: str, lexicon: Lexicon) -> str:
     return readings[0][0].lemma if readings else FUNCTION_STEMS.get(word) or _stem(word)
 
 
-FUNCTION_STEMS = {word: word for word in ("are", "by", "did", "do", "is", "not", "was", "were")} | {
-    "being": "be",
-    "does": "doe",
-}
-"""Snowball stems of the function words of compeval, whose tasks then need no NLTK: its import takes two seconds."""
+UNCHANGED_WORDS = ("are", "by", "did", "do", "is", "not", "was", "were")
+FUNCTION_STEMS = {word: word for word in UNCHANGED_WORDS} | {"being": "be", "does": "doe"}
+"""Snowball stems of the function words in compeval's tasks, which thus need no import of NLTK (two seconds)."""
 
 
 @cache
@@ -107,32 +107,33 @@ def _stem(word: str) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DataFacts:
-    """The sizes and the origin of a dataset."""
+    """The sizes and the origin of a dataset, as stored in a result."""
 
     train: int
     test: int
     validation: int = 0
-    """The dataset's own validation items; a classifier may take others from training."""
+    """The number of validation items in the dataset. Without them, a classifier may use a part of the training items
+    for validation."""
     word_types: int
     vocabulary: str = ""
     sampling: str = ""
-    """The sampling method of its items; empty: unknown, as in published datasets."""
+    """The sampling method of the items; empty if unknown, as in published datasets."""
     seed: int | None = None
     source: str = ""
     origin: str = ""
-    """A digest of everything the dataset was built from except the seed: lexicon or table rows, and settings. Empty:
-    unknown, as the dataset was read from files."""
+    """A digest of the sources of the dataset (lexicon or table rows) and the settings, without the seed. Empty if the
+    dataset was read from files."""
     held_out: str = ""
-    """The structure that half of the test items and no training items have; empty: none."""
+    """The structure that half of the test items and no training items have; empty if no structure was held out."""
     repeated: int = 0
     inflected: int = 0
     train_language: str = ""
     test_language: str = ""
-    """The language of the test items; empty: unknown, as is that of training."""
+    """The language of the test items; empty for a task that does not compare languages."""
     test_digest: str = ""
-    """A digest of the test items, which several training languages share; empty without languages."""
+    """A digest of the test items, which are the same for all training languages; empty without languages."""
     known_words: int = 0
-    """Test items with a word of training, the only words that a bag of words knows across languages."""
+    """The number of test items with at least one word that occurs in training; 0 without languages."""
 
     def __post_init__(self) -> None:
         counts = (self.train, self.test, self.validation, self.word_types, self.repeated, self.inflected)
@@ -141,13 +142,13 @@ class DataFacts:
 
     @property
     def overlap(self) -> SplitOverlap:
-        """The test items whose sentences also occur in training."""
+        """The number of test items whose sentence also occurs in training."""
         return SplitOverlap(self.test, self.repeated, self.inflected)
 
     def is_other_draw(self, facts: "DataFacts") -> bool:
-        """Say whether two datasets differ only in their seed.
+        """Return whether two datasets were built in the same way and differ only in the seed.
 
-        The numbers of items of natural-text datasets may differ by up to a quarter: the number of balanced items in a
+        Datasets from natural text may differ in size by up to a quarter, because the number of balanced items in a
         corpus depends on the draw. Datasets of unknown origin never match, since two vocabularies may share a name.
         """
         if None in (self.seed, facts.seed) or "" in (self.origin, facts.origin) or self.seed == facts.seed:
@@ -157,13 +158,13 @@ class DataFacts:
         )
         allowed_ratio = 1.25 if self.sampling.startswith(NATURAL) else 1.0
         sizes = [(self.train, facts.train), (self.validation, facts.validation), (self.test, facts.test)]
-        if self.test_language:  # where chance decides which few validation items are translations of test items
+        if self.test_language:  # translations of test items are removed from validation: their number is random
             del sizes[1]
         has_same_sizes = all(max(pair) <= allowed_ratio * min(pair) for pair in sizes)
         return has_same_sizes and bool(get_source(self) == get_source(facts))
 
     def to_json(self) -> dict[str, Any]:
-        """Return the facts as a JSON value."""
+        """Return the facts as a dictionary for JSON, without unused facts about held-out structures and languages."""
         value = asdict(self)
         optional = () if self.held_out else ("held_out",)
         if not self.test_language:
@@ -172,7 +173,7 @@ class DataFacts:
 
 
 def collect_data_facts(data: ProbeDataset, *, origin: str = "") -> DataFacts:
-    """Return the facts of a dataset, from its items and its card."""
+    """Return the facts about a dataset, from its items and its data card."""
     sizes = {split: len(items) for split, items in data.splits.items()}
     overlap = find_overlap(data)
     languages: dict[str, Any] = {}

@@ -1,4 +1,4 @@
-"""Item tables: the test items of each dataset, stored as ``items/TASK.DIGEST.parquet`` in the order of the answers."""
+"""Item tables: the test items of each dataset, stored as ``items/TASK.DIGEST.parquet`` in a results folder."""
 
 import json
 import re
@@ -19,39 +19,39 @@ FOLDER = "items"
 FORMAT = "sentprobe-test-items 1"
 
 LABEL, LENGTH = "label", "length"
-"""The columns that every dataset has."""
+"""The names of the columns that the item table of every dataset has."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class ItemTable:
-    """The test items of a dataset, in order; all sequences are parallel."""
+    """The test items of a dataset; each sequence except ``labels`` has one entry per item."""
 
     task: str
     fingerprint: str
     labels: tuple[str, ...]
     targets: Indices
-    """(n,) int64, index into the labels: the correct answers."""
+    """The correct answers as indices into the labels, (n,) int64."""
     sentences: tuple[str, ...]
     probes: tuple[tuple[str, ...], ...]
     marks: tuple[tuple[int, ...], ...]
-    """The positions of the probe words among the tokens of the sentence, from 0."""
+    """The position of each probe word among the tokens of the sentence, counted from 0."""
     events: tuple[str, ...]
-    """Events in text notation; empty if the grammar cannot parse the sentence."""
+    """The event of each sentence in text notation; an empty text if the grammar cannot parse the sentence."""
     columns: Mapping[str, tuple[str, ...]]
-    """Properties by which accuracy is broken down; empty if unknown for an item."""
+    """Properties of the items, such as the length, by which accuracy can be broken down. An unknown value is empty."""
 
     def __len__(self) -> int:
         return len(self.sentences)
 
 
 def find_item_table(directory: Path, *, task: str, fingerprint: str) -> Path:
-    """Return the path of the item table of a dataset in a results folder."""
+    """Return the path that the item table of a dataset has in a results folder."""
     safe = re.sub(r"[^A-Za-z0-9_.=-]+", "_", task[:60]).lstrip(".")
     return directory / FOLDER / f"{safe}.{fingerprint[:12]}.parquet"
 
 
 def write_item_table(table: ItemTable, directory: Path) -> Path:
-    """Write an item table into a results folder; raise UsageError or ResultsError if that is not possible."""
+    """Write an item table into a results folder; raise UsageError or ResultsError if that fails."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -94,7 +94,7 @@ _HEADER_KEY, _COLUMN_PREFIX = "sentprobe", "column"
 
 
 def read_item_table(directory: Path, *, task: str, fingerprint: str) -> ItemTable | None:
-    """Return a dataset's item table in a results folder, or None; raise ResultsError if it is damaged."""
+    """Read the item table of a dataset, or return None if it is absent; raise ResultsError if it is damaged."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -109,7 +109,7 @@ def read_item_table(directory: Path, *, task: str, fingerprint: str) -> ItemTabl
     except (pa.ArrowException, OSError, BadSyntaxError, ArithmeticError, ValueError, KeyError, TypeError) as error:
         reason = " ".join(str(error).split())
         raise ResultsError(
-            f"{path}: no test items as sentprobe writes them ({reason:.200}); remove it, and run the same command again"
+            f"{path}: not an item table of sentprobe ({reason:.200}); remove it, and run the same command again"
         ) from None
     return item_table if (item_table.task, item_table.fingerprint) == (task, fingerprint) else None
 
@@ -138,25 +138,25 @@ def _check_item_table(table: ItemTable) -> ItemTable:
     if not all(isinstance(text, str) for text in texts):
         raise ValueError("a text is missing")
     if len(table) and not 0 <= table.targets.min() <= table.targets.max() < len(table.labels):
-        raise ValueError("an answer is not a label")
+        raise ValueError("an answer is not one of the labels")
     for sentence, marks in zip(table.sentences, table.marks, strict=True):
         if not all(isinstance(at, int) and 0 <= at < len(sentence.split()) for at in marks):
-            raise ValueError("a mark is outside of its sentence")
+            raise ValueError("the position of a probe word is outside of its sentence")
     return table
 
 
 def has_items(result: Result, directory: Path) -> bool:
-    """Say whether a results folder has the item table of a result."""
+    """Return whether a results folder has the item table for a result."""
     return find_item_table(directory, task=result.task, fingerprint=result.dataset_fingerprint).exists()
 
 
 def has_held_out(result: Result) -> bool:
-    """Say whether a structure was held out of the training items of a result."""
+    """Return whether a structure was held out of the training items of a result."""
     return result.data is not None and bool(result.data.held_out)
 
 
 def read_item_tables(results: Iterable[Result], directory: Path | None = None) -> tuple[ItemTable, ...]:
-    """Return the item table of each dataset in the results (by default from their sources), or raise an error."""
+    """Read the item table of each dataset in the results, by default from their folders; raise if one is absent."""
     tables: dict[tuple[str, str], ItemTable] = {}
     folders_without: dict[tuple[str, str], Path] = {}
     for result in results:
@@ -171,7 +171,7 @@ def read_item_tables(results: Iterable[Result], directory: Path | None = None) -
     for key, folder in folders_without.items():
         if key not in tables:
             raise UsageError(
-                f"{folder}: does not have the test items of {key[0]}; run the same command again: it adds them, "
-                "and trains nothing anew"
+                f"{folder}: does not have the test items of {key[0]}; run the same command again: it adds them "
+                "without training"
             )
     return tuple(tables.values())

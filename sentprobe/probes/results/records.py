@@ -1,4 +1,4 @@
-"""Flat records of results, and the figures of methods that a record and a table show."""
+"""Results as flat dictionaries for data frames, with the figures of methods such as selectivity and codelength."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,32 +10,33 @@ from sentprobe.probes.trainer.codelength import compute_codelength, compute_comp
 
 
 def compute_probe_accuracy(result: Result, seed: SeedScore) -> float:
-    """Return the accuracy on the task itself of the probe of the same seed."""
+    """Return the accuracy of the main probe (trained on the task itself) that has the seed of ``seed``."""
     seeds = result.scores[Condition.PROBE].seeds
     return next((probe for probe in seeds if probe.seed == seed.seed), seeds[0]).accuracy
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodFigure:
-    """A figure of a method: its key in a record, and its heading and unit in a table."""
+    """A figure of a method, such as selectivity: its computation, its key in records and its heading in tables."""
 
     key: str
     condition: Condition
     compute: Callable[[Result, SeedScore], float]
-    """The figure of one probe; accuracies as a share of 1, lengths in bits."""
+    """The function that computes the figure of one probe. Accuracies are between 0 and 1, lengths are in bits."""
     heading: str
     scale: float = 1.0
+    """The factor from the computed figure to the figure in a table."""
     decimals: int = 2
 
     def compute_mean(self, result: Result, condition: Condition) -> float | None:
-        """Return the mean over the probes; None under another condition."""
+        """Return the mean figure over the probes of a result, or None if ``condition`` is not that of the figure."""
         if condition is not self.condition:
             return None
         return mean(self.compute(result, seed) for seed in result.scores[condition].seeds)
 
 
 def identify_result(result: Result) -> dict[str, Any]:
-    """Return the first values of every record of a result."""
+    """Return the results folder, encoder and task of a result, with which its records begin."""
     return {"run": result.source, "encoder": result.encoder, "task": result.task}
 
 
@@ -91,7 +92,7 @@ METHOD_FIGURES = (SELECTIVITY, *PORTION_FIGURES, GAP)
 
 
 def make_records(results: Results) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each encoder, task and condition, all with the same keys."""
+    """Return a flat dictionary for each result and condition; all dictionaries have the same keys."""
     return [
         {
             **identify_result(result),

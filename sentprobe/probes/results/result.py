@@ -1,4 +1,4 @@
-"""Results of a run: one value per encoder and task, and flat records."""
+"""The result of an encoder on a task, with the scores of its probes and controls, and all results of a run."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -27,27 +27,27 @@ if TYPE_CHECKING:
 
 
 class Condition(StrEnum):
-    """The data a probe is trained on: the task itself, a control, or a method."""
+    """The data that a probe is trained on: the task itself, or data of a control or method."""
 
     PROBE = "probe"
     RANDOM_SENTENCES = "random-sentences"
-    """A random Gaussian vector instead of each sentence vector: expected at chance."""
+    """A random Gaussian vector instead of each sentence vector: accuracy should be at chance."""
     RANDOM_PROBES = "random-probes"
-    """A random word instead of each probe word: expected at chance."""
+    """A random word instead of each probe word: accuracy should be at chance."""
     BAG_OF_WORDS = "bag-of-words"
-    """The mean of random word vectors, of the encoder's width: accuracy without word order."""
+    """The mean of random word vectors instead of each sentence vector: accuracy without word order."""
     NO_SENTENCE = "no-sentence"
-    """The probe words only: accuracy without the sentence."""
+    """The probe words without the sentence vector: accuracy without the sentence."""
     CONTROL_TASK = "control-task"
     """Random labels that are fixed for each word type: accuracy from memorization."""
     PORTIONS = "portions"
-    """Growing portions of the training items."""
+    """Growing portions of the training items, for the codelength."""
     WIDTHS = "widths"
-    """The unchanged items, for a linear probe and probes with ever wider hidden layers."""
+    """The task itself, for a linear probe and for probes with increasingly wide hidden layers."""
 
 
 METHODS = (Condition.CONTROL_TASK, Condition.PORTIONS, Condition.WIDTHS)
-"""The conditions that a run has only on request."""
+"""The conditions that a run has only on request (``--control-task``, ``--method``)."""
 MULTI_PROBE_CONDITIONS = frozenset({Condition.PORTIONS, Condition.WIDTHS})
 USUAL_CONDITIONS = tuple(condition for condition in Condition if condition not in METHODS)
 """The task itself and the controls."""
@@ -55,7 +55,7 @@ USUAL_CONDITIONS = tuple(condition for condition in Condition if condition not i
 
 @dataclass(frozen=True, slots=True)
 class Provenance:
-    """The provenance of a probe: command, package versions and device."""
+    """The command, package versions and device with which a probe was trained."""
 
     command: str
     versions: Mapping[str, str] = field(hash=False)
@@ -71,7 +71,7 @@ class SeedScore:
     correct: int
     total: int
     right: str
-    """One bit per test item, in order, for a correct answer; packed into hexadecimal bytes."""
+    """Whether each test item is answered correctly: one bit per item, as hexadecimal bytes (:func:`pack_bits`)."""
     wrong_answers: tuple[int, ...] = ()
     """The predicted labels of the incorrectly answered items, in order. Empty for controls, and for two labels, where
     the prediction is the other label."""
@@ -80,47 +80,47 @@ class SeedScore:
     converged: bool
     """Whether training ended before the preset's ``max_epochs``."""
     pass_limit: int | None = None
-    """The passes of the probe that this is a control of, if they ended its training."""
+    """For a control: the number of passes of its main probe, if this number ended the control's training."""
     grid_values: Mapping[str, float] = field(default_factory=dict, hash=False)
-    """The values that were chosen by validation accuracy; empty: none."""
+    """The settings that were chosen by validation accuracy, such as the width; empty if none was chosen."""
     validation: float | None = None
     precision: str = "float32"
     provenance: Provenance | None = None
-    """The provenance, if it differs from the result's: from a later run, or another encoder's result."""
+    """The provenance of the probe if it differs from that of the result, such as another run; else None."""
     readings: tuple[CurvePoint, ...] = ()
-    """The points of a method's curve, the last for the probe of this score; empty: a single probe."""
+    """The curve of a method with several probes. The last point is the probe of this score. Empty for one probe."""
     information: tuple[float, ...] = ()
-    """The pointwise V-information of each test item, in bits; empty: not measured."""
+    """The pointwise V-information of each test item, in bits; empty if not measured."""
 
     def items(self) -> NDArray[np.bool_]:
         """Return whether each test item is answered correctly, (total,) bool."""
         return unpack_bits(self.right, self.total)
 
     def answers(self, targets: Indices, labels: int) -> Indices | None:
-        """Return the predicted label of each item, given the correct ones and the number of labels; None: unknown."""
+        """Return the predicted label of each item, (total,) int64, given the correct ones; None if not stored."""
         is_wrong = ~self.items()
         if labels != 2 and len(self.wrong_answers) != is_wrong.sum():
             return None
-        labels_given = np.array(targets)
-        labels_given[is_wrong] = 1 - targets[is_wrong] if labels == 2 else self.wrong_answers
-        return labels_given
+        predictions = np.array(targets)
+        predictions[is_wrong] = 1 - targets[is_wrong] if labels == 2 else self.wrong_answers
+        return predictions
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The accuracy under one condition, of a probe per seed."""
+    """The scores of all probes of a result under one condition, one probe per seed."""
 
     seeds: tuple[SeedScore, ...]
     interval: Interval
 
     @property
     def accuracy(self) -> float:
-        """The mean over the seeds."""
+        """The mean accuracy over the seeds."""
         return mean(seed_score.accuracy for seed_score in self.seeds)
 
     @property
     def spread(self) -> float | None:
-        """The sample standard deviation over the seeds; None for one seed."""
+        """The sample standard deviation of the accuracy over the seeds; None for one seed."""
         return stdev(seed_score.accuracy for seed_score in self.seeds) if len(self.seeds) > 1 else None
 
     @property
@@ -129,24 +129,24 @@ class Score:
         return self.seeds[0].total
 
     def items(self) -> NDArray[np.float64]:
-        """Return the share of the seeds that answer each test item correctly, (total,) float64."""
+        """Return the share of the probes that answer each test item correctly, (total,) float64."""
         return compute_item_accuracies(self.seeds)
 
 
 def compute_item_accuracies(seeds: Sequence[SeedScore]) -> NDArray[np.float64]:
-    """Return the share of the seeds that answer each test item correctly, (total,) float64."""
+    """Return the share of the probes that answer each test item correctly, (total,) float64."""
     right = np.stack([seed_score.items() for seed_score in seeds])  # (seeds, total)
     return np.asarray(right.mean(axis=0, dtype=np.float64))
 
 
 def find_provenances(result: "Result") -> tuple[Provenance, ...]:
-    """Return the distinct provenances of a result's probes, its own first."""
+    """Return the distinct provenances of a result's probes; the provenance of the result itself comes first."""
     provenances = (seed_score.provenance for score in result.scores.values() for seed_score in score.seeds)
     return tuple(dict.fromkeys([result.provenance, *filter(None, provenances)]))
 
 
 def pack_bits(right: NDArray[np.bool_]) -> str:
-    """Format a bit for each item as hexadecimal bytes; the inverse of :func:`unpack_bits`.
+    """Return one bit per item as hexadecimal bytes; the inverse of :func:`unpack_bits`.
 
     >>> pack_bits(np.array([True, False, True])), unpack_bits("a0", 3).tolist()
     ('a0', [True, False, True])
@@ -155,7 +155,7 @@ def pack_bits(right: NDArray[np.bool_]) -> str:
 
 
 def unpack_bits(text: str, total: int) -> NDArray[np.bool_]:
-    """Parse *total* bits, (total,) bool; raise ValueError if the text has another length."""
+    """Parse hexadecimal bytes into one bit per item, (total,) bool; raise ValueError if the number of bytes differs."""
     data = np.frombuffer(bytes.fromhex(text), dtype=np.uint8)
     if len(data) != (total + 7) // 8:
         raise ValueError(f"{len(data)} bytes of answers for {total} items")
@@ -163,13 +163,13 @@ def unpack_bits(text: str, total: int) -> NDArray[np.bool_]:
 
 
 def make_score(seeds: Iterable[SeedScore], units: Sequence[int]) -> Score:
-    """Combine the scores of several seeds, in order of seed, with their interval."""
+    """Combine the scores of several seeds and compute their interval; ``units`` numbers the unit of each test item."""
     ordered = tuple(sorted(seeds, key=lambda seed_score: seed_score.seed))
     return Score(ordered, accuracy_interval(compute_item_accuracies(ordered), units))
 
 
 def renumber_units(units: Indices) -> tuple[int, ...]:
-    """Return units numbered in order of appearance; () if every item is its own unit.
+    """Return units numbered from 0 in order of appearance, or () if every item is its own unit.
 
     >>> renumber_units(np.array([7, 7, 3])), renumber_units(np.array([5, 2]))
     ((0, 0, 1), ())
@@ -181,7 +181,7 @@ def renumber_units(units: Indices) -> tuple[int, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Norm:
-    """Statistics of the Euclidean norms of unscaled vectors, for one sentence length."""
+    """The mean and standard deviation of the Euclidean norms of the vectors of all sentences with one length."""
 
     tokens: int
     sentences: int
@@ -195,18 +195,18 @@ EncoderOnTask: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Result:
-    """The result of one encoder on one task; equal commands differ in *seconds* only."""
+    """The result of one encoder on one task. Two runs of the same command differ only in *seconds*."""
 
     task: str
     encoder: str
     encoder_fingerprint: str
     encoder_seed: int | None = None
-    """The seed of its random weights; None: no random weights."""
+    """The seed of the encoder's random weights; None if it has no random weights."""
     dim: int
-    """The width of its vectors; 0 for a baseline."""
+    """The width of the encoder's vectors; 0 for a baseline."""
     dataset_fingerprint: str
     recipe: str = ""
-    """A digest of everything that decides the result (:mod:`.result_recipes`); empty: unknown."""
+    """A digest of all inputs and settings that determine the result (:mod:`.result_recipes`); empty if unknown."""
     notes: tuple[str, ...] = ()
     data: DataFacts | None = None
     majority: float
@@ -215,57 +215,60 @@ class Result:
     mirrored: bool
     """Whether the test items are mirror pairs (see :attr:`ProbeDataset.mirrored`)."""
     units: tuple[int, ...] = ()
-    """The unit of each test item; empty: all items are independent."""
+    """The number of each test item's unit; empty if all items are independent."""
     lengths: tuple[int, ...] = ()
-    """The number of tokens of each test item's sentence; empty: not counted."""
+    """The number of tokens in each test item's sentence; empty if not counted."""
     norms: tuple[Norm, ...] = ()
     """The norms of the vectors by sentence length; empty for a baseline."""
     truncated: int | None = None
-    """The number of distinct sentences that the encoder truncated; None: unknown."""
+    """The number of distinct sentences that the encoder truncated; None if unknown."""
     balanced_probes: bool = True
     """Whether the probe words alone are uninformative (:attr:`ProbeDataset.balanced_probes`)."""
     probe_vectors: str = ONE_HOT
-    """ONE_HOT, OWN_WORDS, or the name of an encoder; empty for a baseline, and without probe words."""
+    """The vectors of the probe words: ``ONE_HOT``, ``ENCODER_WORDS`` (of the probed encoder), or the name of another
+    encoder. Empty for a baseline, and for tasks without probe words."""
     probe_fingerprint: str = ""
+    """The fingerprint of the encoder that encoded the probe words; empty for one-hot vectors."""
     input_words: bool = False
-    """Whether probe word vectors are the encoder's input word vectors; false: it encoded each word alone."""
+    """Whether the vectors of the probe words are the encoder's input embeddings, rather than encodings of single
+    words."""
     scores: Mapping[Condition, Score]
     seed: int
-    """The run's seed, for random vectors and words; the seeds of probes count up from it."""
+    """The seed of the run, for random vectors and words. The seeds of the probes count up from this seed."""
     preset: Preset
     command: str
     versions: Mapping[str, str]
     device: str = "cpu"
     layer: int | None = None
     position: str = ""
-    """The pooling of the encoder, or the token whose state it reads; empty: unknown."""
+    """The pooling of the encoder, or the token whose state is the sentence vector; empty if unknown."""
     family: str = ""
     """The common name of encoders that are layers of one model or steps of one training."""
     step: int | None = None
-    """The training step of the encoder; None: unknown, or not in training."""
+    """The training step of the encoder; None if unknown, or if the encoder is no training checkpoint."""
     epoch: float | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
-    """Wall-clock time of each stage; a stage that encoders share counts in full for each."""
+    """The wall-clock time of each stage. A stage that several encoders share counts in full for every encoder."""
     source: str = field(default="", compare=False)
-    """The folder it was read from; not stored."""
+    """The folder that the result was read from; not stored."""
 
     @property
     def provenance(self) -> Provenance:
-        """The provenance of all seeds without one of their own."""
+        """The provenance of all probes whose ``SeedScore.provenance`` is None."""
         return Provenance(self.command, self.versions, self.device)
 
     @property
     def cell(self) -> EncoderOnTask:
-        """Encoder and task, which select a table cell; several draws share a cell."""
+        """The encoder and the task, which together identify a cell of the table. Draws of one run share a cell."""
         return self.encoder, self.task
 
     @property
     def accuracy(self) -> float:
-        """The test accuracy of the probe (controls have their own)."""
+        """The mean test accuracy of the main probes (not of controls)."""
         return self.scores[Condition.PROBE].accuracy
 
     def __hash__(self) -> int:
-        """Return a hash of a few fields: tables of thousands of results are keys of caches."""
+        """Return a hash of a few fields only, for speed: tables of thousands of results are keys of caches."""
         return hash((self.encoder, self.task, self.seed, self.dataset_fingerprint))
 
     def __repr__(self) -> str:
@@ -273,7 +276,7 @@ class Result:
         return f"Result(task={self.task!r}, encoder={self.encoder!r}, accuracy={self.accuracy})"
 
     def select_seeds(self, seeds: Iterable[int]) -> "Result":
-        """Return the result with the scores of these seeds only."""
+        """Return the result with the scores of only these seeds."""
         selected_seeds = set(seeds)
         seeds_by_condition = {c: [e for e in s.seeds if e.seed in selected_seeds] for c, s in self.scores.items()}
         scores = {c: make_score(selected, self.units) for c, selected in seeds_by_condition.items() if selected}
@@ -281,12 +284,12 @@ class Result:
 
 
 VIEW, RECORDS = "sentprobe.probes.report.tables.view", "sentprobe.probes.results.records"
-"""The modules of tables and of flat records; both import this one, so they are looked up by name."""
+"""The modules that render tables and records. They import this module, so they are imported by name when needed."""
 
 
 @dataclass(frozen=True)
 class Results:
-    """The results of a run, in order; their display is the table."""
+    """The results of one or several runs, in order. In a terminal or notebook, they are displayed as a table."""
 
     records: tuple[Result, ...]
 
@@ -305,10 +308,7 @@ class Results:
         return self._render(TableFormat.HTML)
 
     def to_markdown(self, *, intervals: bool = False, all_rows: bool = False, notes: bool = False) -> str:
-        """Return the table in Markdown, with a summary of its notes.
-
-        Options add 95% intervals, rows of the controls, or all *notes*.
-        """
+        """Return the table in Markdown; options add 95% intervals, rows of controls, or all *notes*."""
         return self._render(TableFormat.MARKDOWN, intervals=intervals, all_rows=all_rows, notes=notes)
 
     def to_latex(
@@ -316,7 +316,10 @@ class Results:
     ) -> str:
         """Return the table in LaTeX, for the package booktabs.
 
-        With a *caption*, it is a floating table, which may have a *label*.
+        - intervals: also show 95% intervals
+        - all_rows: also show the rows of controls
+        - caption: make the table a floating table with this caption
+        - label: the LaTeX label of the floating table
 
         Raises:
             UsageError: see :func:`sentprobe.display.table_writers.build_caption`.
@@ -330,25 +333,25 @@ class Results:
 
     @cached_property
     def encoders(self) -> tuple[str, ...]:
-        """The distinct encoders, in order."""
+        """The distinct names of encoders, in order of appearance."""
         return tuple(dict.fromkeys(record.encoder for record in self.records))
 
     @cached_property
     def tasks(self) -> tuple[str, ...]:
-        """The distinct tasks, in order."""
+        """The distinct names of tasks, in order of appearance."""
         return tuple(dict.fromkeys(record.task for record in self.records))
 
     @cached_property
     def records_by_cell(self) -> Mapping[EncoderOnTask, Sequence[Result]]:
-        """The results of each encoder on each task, one for each draw."""
+        """The results of each encoder on each task, one result per draw."""
         return group_by(self.records, lambda record: record.cell)
 
     def find(self, encoder: str, task: str) -> Result | None:
-        """Return the first result of the encoder on the task; None: there is none."""
+        """Return the first result of the encoder on the task, or None if there is none."""
         return next(iter(self.records_by_cell.get((encoder, task), ())), None)
 
     def to_records(self) -> list[dict[str, Any]]:
-        """Return a flat dictionary for each encoder, task and condition, with the same keys."""
+        """Return a flat dictionary for each result and condition; all dictionaries have the same keys."""
         make: Callable[[Results], list[dict[str, Any]]] = resolve_name(f"{RECORDS}:make_records")
         return make(self)
 
@@ -362,13 +365,13 @@ class Results:
             import pandas as pd
         except ImportError:
             raise UsageError(
-                f"a data frame needs the extra (to_records() does not): {format_install('pandas')}"
+                f"a data frame needs the extra pandas (to_records() does not): {format_install('pandas')}"
             ) from None
         return pd.DataFrame(self.to_records())
 
 
 def summarize_norms(lengths: Sequence[int], norms: NDArray[np.float64]) -> tuple[Norm, ...]:
-    """Return mean and standard deviation of *norms*, (n,) float64, for each of the *lengths*, (n,).
+    """Return the mean and standard deviation of vector norms, (n,), for each sentence length in *lengths*, (n,).
 
     >>> summarize_norms([3, 2, 3], np.array([1.0, 5.0, 3.0]))[1]
     Norm(tokens=3, sentences=2, mean=2.0, deviation=1.0)

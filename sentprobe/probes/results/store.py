@@ -1,4 +1,4 @@
-"""A results folder: one JSON file per encoder and task, written atomically, by one process or several."""
+"""The results folder: one JSON file per encoder, task and seed, written atomically by one or several processes."""
 
 import errno
 import hashlib
@@ -28,7 +28,7 @@ RESULT_FORMAT = "sentprobe-result 3"
 
 
 def format_result(result: rs.Result) -> str:
-    """Format a result as JSON, keys in the order of the fields; the inverse of parse_result."""
+    """Return a result as JSON text, with keys in the order of the fields; the inverse of :func:`parse_result`."""
     value: dict[str, Any] = {"format": RESULT_FORMAT}
     value |= {entry.name: getattr(result, entry.name) for entry in fields(result)}
     del value["source"]
@@ -42,7 +42,7 @@ def format_result(result: rs.Result) -> str:
 
 
 def _format_numbers(numbers: Iterable[float]) -> str:
-    """Format numbers as one text, since JSON would give each a line."""
+    """Join numbers into one text, because indented JSON puts every number of a list on its own line."""
     return " ".join(map(repr, numbers))
 
 
@@ -71,12 +71,12 @@ def _seed_to_json(score: rs.SeedScore) -> dict[str, Any]:
 
 
 def parse_result(text: str, *, source: str = "result") -> rs.Result:
-    """Parse a result; *source* names it in an error."""
+    """Parse the JSON text of a result; raise ResultsError, which names *source*, if it is malformed."""
     try:
         value = parse_json(text)
         if (result_format := value.pop("format")) != RESULT_FORMAT:
             raise ResultsError(
-                f"{source}: in the format {result_format!r} of another version of sentprobe, "
+                f"{source}: has the format {result_format!r} of another version of sentprobe, "
                 f"not {RESULT_FORMAT!r}; use a new folder for results, or remove this file"
             )
         value["data"] = value["data"] and DataFacts(**value["data"])
@@ -102,9 +102,9 @@ def _parse_numbers(line: str) -> tuple[int, ...]:
 
 
 def _check_result(result: rs.Result) -> rs.Result:
-    """Return the result; raise ValueError if it has no probe score, or its parts do not match."""
+    """Return the result; raise ValueError if it lacks a score of the main probe or its parts do not match."""
     if rs.Condition.PROBE not in result.scores:
-        raise ValueError("there is no score of the probe itself")
+        raise ValueError("there is no score of the main probe")
     seed_scores = [seed_score for score in result.scores.values() for seed_score in score.seeds]
     if not all(0 <= share <= 1 for share in (result.majority, *(s.accuracy for s in seed_scores))):
         raise ValueError("an accuracy is not between 0 and 1")
@@ -112,22 +112,22 @@ def _check_result(result: rs.Result) -> rs.Result:
     totals = {seed_score.total for seed_score in seed_scores}
     for item_values in (result.units, result.lengths):
         if len(totals) > 1 or (item_values and totals != {len(item_values)}):
-            raise ValueError("scores, units and lengths are of different numbers of items")
+            raise ValueError("scores, units and lengths differ in their number of items")
     return result
 
 
 def _check_seeds(result: rs.Result) -> None:
-    """Raise ValueError for a seed without its method's probes, or without its incorrect answers."""
+    """Raise ValueError if a score lacks the probes of its method, or if its incorrect answers do not match."""
     for condition, score in result.scores.items():
         for seed_score in score.seeds:
             if condition in rs.MULTI_PROBE_CONDITIONS:
                 _check_readings(condition, seed_score)
             if seed_score.wrong_answers and len(seed_score.wrong_answers) != seed_score.total - seed_score.correct:
-                raise ValueError("the incorrect answers do not match the incorrect items")
+                raise ValueError("the number of incorrect answers differs from the number of incorrect items")
 
 
 def _check_readings(condition: rs.Condition, score: rs.SeedScore) -> None:
-    """Raise ValueError if readings are unsorted or, for portions, V-information of test items is missing."""
+    """Raise ValueError if curve points are unsorted or out of range, or V-information of portions is missing."""
     positions = [reading.at for reading in score.readings]
     if len(positions) < 2 or not all(left < right for left, right in pairwise(positions)):
         raise ValueError(f"{condition} without its probes")
@@ -166,14 +166,14 @@ RUN_FORMAT = "sentprobe-run 1"
 
 
 def make_file_name(result: rs.Result) -> str:
-    """Return the file name of a result: encoder, digest of its identity, task and seed."""
+    """Return the file name of a result: ENCODER.DIGEST.TASK.seedN.json, with a digest of :func:`find_identity`."""
     digest = hashlib.sha256("\n".join(find_identity(result)).encode()).hexdigest()[:8]
     encoder, task = (re.sub(r"[^A-Za-z0-9_.=-]+", "_", name) for name in (result.encoder[-60:], result.task[:60]))
     return f"{encoder.lstrip('.')}.{digest}.{task}.seed{result.seed}.json"
 
 
 def find_identity(result: rs.Result) -> tuple[str, ...]:
-    """Return the values that identify a result: encoder, data, classifier, seed, probe words."""
+    """Return the values that identify a result: encoder, dataset, classifier, task, seed and probe word vectors."""
     fingerprints = (result.encoder_fingerprint, result.dataset_fingerprint)
     preset = json.dumps(result.preset.to_json())
     words = (result.probe_fingerprint,) if result.probe_fingerprint else ()
@@ -181,7 +181,7 @@ def find_identity(result: rs.Result) -> tuple[str, ...]:
 
 
 def prepare_directory(path: Path, run_file: str = "") -> None:
-    """Make *path* a results folder with a run file; refuse a folder of other files, or with a damaged marker."""
+    """Create a results folder with its marker and run file; raise an error if it has other files."""
     with _convert_read_errors(path, "cannot write results here"):
         path.mkdir(parents=True, exist_ok=True)
         _check_ownership(path)
@@ -191,7 +191,7 @@ def prepare_directory(path: Path, run_file: str = "") -> None:
 
 
 def check_directory(path: Path) -> None:
-    """Raise UsageError or ResultsError if *path* cannot become a results folder; write nothing."""
+    """Raise UsageError or ResultsError if *path* cannot be a results folder, without writing."""
     with _convert_read_errors(path, "cannot write results here"):
         if path.exists():
             _check_ownership(path)
@@ -203,7 +203,7 @@ def check_directory(path: Path) -> None:
 
 
 def write_run_file(path: Path, text: str) -> None:
-    """Write the run file of the last run; without a text, remove the existing one."""
+    """Write the text of the last run's run file, or remove the run file if the text is empty."""
     run_file = path / RUN_FILE
     with _convert_read_errors(path, "cannot write results here"):
         _reject_links(path)
@@ -218,17 +218,17 @@ def _check_ownership(path: Path) -> None:
     _reject_links(path)
     if marker.exists():
         _check_marker(marker)
-    elif not _is_possibly_ours(path) and not marker.exists():  # another process may have made the marker
+    elif not _is_possibly_ours(path) and not marker.exists():  # another process may have created the marker
         raise UsageError(f"{path}: not empty, and not a directory of sentprobe's results")
 
 
 def _reject_links(directory: Path) -> None:
-    """Raise UsageError if a file of results is a link, because writing it would change the file that it names."""
+    """Raise UsageError if a file of the results folder is a link, because writing would change the link's target."""
     subfolders = (directory / name for name in ("items", "geometry", "learned", "lm"))
     files = (file for folder in subfolders for file in (folder, *folder.glob("*")))
     for path in (*directory.glob("*.json"), directory / RUN_FILE, *files):
         if path.is_symlink():
-            raise UsageError(f"{path}: is a link, through which no results are written; put the file itself there")
+            raise UsageError(f"{path}: is a link, and results are not written through links; replace it by the file")
 
 
 def _check_marker(marker: Path) -> None:
@@ -236,31 +236,31 @@ def _check_marker(marker: Path) -> None:
         value = parse_json(marker.read_bytes())
     except BadSyntaxError:
         if _is_possibly_ours(marker.parent):
-            raise ResultsError(f"{marker}: damaged; remove it and run again: the results beside it are kept") from None
+            raise ResultsError(f"{marker}: damaged; remove it and run again: existing results are kept") from None
         value = None
     if not isinstance(value, dict) or value.get("format") != RUN_FORMAT:
-        raise UsageError(f"{marker}: not made by sentprobe")
+        raise UsageError(f"{marker}: not written by sentprobe")
 
 
 def _is_possibly_ours(path: Path) -> bool:
-    """Say whether a folder has a result, or has no files besides sentprobe's own."""
+    """Return whether a folder has at least one result, or only files that sentprobe writes."""
     other_files = (file for file in path.iterdir() if file.name not in OWN_FILES)
     return all(map(_is_half_written, other_files)) or next(read_sound_results(path), None) is not None
 
 
 def _is_half_written(path: Path) -> bool:
-    """Say whether a file is the lock, or a temporary marker or run file of a killed run."""
+    """Return whether a file is the lock file, or a temporary file that a killed run left behind."""
     is_own_name = any(path.name.startswith(f".{name}.") for name in OWN_FILES)
     return path.name == LOCK or (is_own_name and path.name.endswith(".part"))
 
 
 WAIT_SECONDS = 60.0 * WAIT_MINUTES
-"""Default for the time that a run waits for another process that has locked the results folder."""
+"""The default time, in seconds, that a run waits for a results folder that another process has locked."""
 
 
 @contextmanager
 def lock_directory(directory: Path, *, wait: float = WAIT_SECONDS, command: str = "") -> Iterator[None]:
-    """Lock a results folder, after waiting at most *wait* seconds; other processes are told the *command*."""
+    """Lock a results folder; raise ResultsError if another process holds the lock for *wait* seconds."""
     duration = format_count(round(wait), "second") if 1 <= wait < 60 else format_count(round(wait / 60), "minute")
     limit = f"{duration} (--wait) for its lock, held by"
 
@@ -277,14 +277,14 @@ def lock_directory(directory: Path, *, wait: float = WAIT_SECONDS, command: str 
 
 
 def write_result(result: rs.Result, directory: Path) -> Path:
-    """Write the result into its file and return the path."""
+    """Write a result into its file in a results folder, and return the path of the file."""
     path = directory / make_file_name(result)
     write_atomically(path, format_result(result))
     return path
 
 
 def find_result(result: rs.Result, directory: Path) -> rs.Result | None:
-    """Return the stored result with the identity of *result*; report a damaged file, or one of another identity."""
+    """Return the stored result with the identity of *result*, or None; report a damaged or other file."""
     path = directory / make_file_name(result)
     if not path.exists():
         return None
@@ -295,13 +295,13 @@ def find_result(result: rs.Result, directory: Path) -> rs.Result | None:
         log.warning("%s; the result is recomputed", error)
         return None
     if find_identity(stored) != find_identity(result):
-        log.warning("%s: of another encoder, dataset or classifier; the result is recomputed", path)
+        log.warning("%s: has another encoder, dataset or classifier; the result is recomputed", path)
         return None
     return stored
 
 
 def read_sound_results(directory: Path) -> Iterator[rs.Result]:
-    """Yield the readable results in a results folder, by file name."""
+    """Yield the results of all readable files in a results folder, in order of file name."""
     return filter(None, map(read_sound_result, list_result_files(directory)))
 
 
@@ -313,18 +313,18 @@ def read_sound_result(path: Path) -> rs.Result | None:
 
 
 def read_results_by_recipe(directory: Path) -> dict[str, rs.Result]:
-    """Return the readable results in a results folder, by recipe; raise UsageError if the folder is not readable."""
+    """Return all readable results in a results folder, by ``Result.recipe``."""
     with _convert_read_errors(directory, "cannot read results"):
         results = read_sound_results(directory) if (directory / MARKER).is_file() else ()
         return {result.recipe: result for result in results}
 
 
 def read_results(directory: Path | str) -> rs.Results:
-    """Read all results in a results folder, by file name.
+    """Read all results in a results folder, in order of file name.
 
     Raises:
-        UsageError: it is no results folder, or not readable.
-        ResultsError: a file in it is damaged.
+        UsageError: the folder is not a results folder, or not readable.
+        ResultsError: a file in the folder is damaged.
     """
     directory = Path(directory)
     with _convert_read_errors(directory, "cannot read results"):
@@ -337,7 +337,7 @@ def read_results(directory: Path | str) -> rs.Results:
 
 
 def list_result_files(directory: Path) -> list[Path]:
-    """Return the result files in a results folder, by name."""
+    """Return the paths of the result files in a results folder, sorted by name."""
     return sorted(path for path in directory.glob("[!.]*.json") if path.name != MARKER)
 
 
@@ -352,16 +352,16 @@ def _convert_read_errors(path: Path, what: str) -> Iterator[None]:
 
 
 Stamp: TypeAlias = tuple[str, int, int]
-"""The state of a file: name, inode number and modification time in nanoseconds."""
+"""The name, inode number and modification time (in nanoseconds) of a file, which show whether it was rewritten."""
 
 
 def read_stamps(directory: Path) -> frozenset[Stamp]:
-    """Return the stamps of the result files in a folder."""
+    """Return the stamps of all result files in a results folder."""
     return frozenset(map(read_stamp, list_result_files(directory)))
 
 
 def read_stamp(path: Path) -> Stamp:
-    """Return a file's name, inode and time of change, which differ after a change."""
+    """Return the stamp of a file."""
     status = path.stat()
     return path.name, status.st_ino, status.st_mtime_ns
 
@@ -374,7 +374,7 @@ def save_result(
     wait: float = WAIT_SECONDS,
     command: str = "",
 ) -> None:
-    """Write a result, with the seeds that another process wrote since; unchanged files *redone* are replaced."""
+    """Write a result with the seeds that its file has, unless the file is unchanged since the run began (*redone*)."""
     with lock_directory(directory, wait=wait, command=command):
         path = directory / make_file_name(result)
         has_changed = path.is_file() and read_stamp(path) not in redone
@@ -384,7 +384,7 @@ def save_result(
 
 
 def merge_seeds(result: rs.Result, stored: rs.Result) -> rs.Result:
-    """Return a result with the additional seeds of a stored result of the same encoder and task."""
+    """Add to a result those seeds of a stored result (same encoder and task) that the result lacks."""
     additional_scores = {}
     for condition, score in stored.scores.items():
         own_seeds = result.scores[condition].seeds if condition in result.scores else ()
@@ -396,7 +396,7 @@ def merge_seeds(result: rs.Result, stored: rs.Result) -> rs.Result:
 
 
 def add_scores(result: rs.Result, new_scores: Mapping[rs.Condition, Iterable[rs.SeedScore]]) -> rs.Result:
-    """Return the result with more scores, ordered by condition and seed."""
+    """Return the result with additional scores, sorted by condition and seed."""
     scores = {}
     for condition in rs.Condition:
         old_seeds = result.scores[condition].seeds if condition in result.scores else ()
@@ -407,7 +407,7 @@ def add_scores(result: rs.Result, new_scores: Mapping[rs.Condition, Iterable[rs.
 
 
 def _drop_shared_provenance(result: rs.Result, score: rs.SeedScore) -> rs.SeedScore:
-    """Remove a score's provenance if it equals that of the result, of the packages that both list."""
+    """Remove the provenance of a score if it equals that of the result (in packages that both list)."""
     provenance = score.provenance
     if provenance is None or (provenance.command, provenance.device) != (result.command, result.device):
         return score

@@ -1,4 +1,4 @@
-"""Training curves: scores of an encoder on its own objective, by epoch, stored beside probe results."""
+"""Training curves: the validation scores of an encoder's training, stored in the folder of its probe results."""
 
 import json
 from collections.abc import Iterable
@@ -13,13 +13,13 @@ from sentprobe.values import check_record, parse_json
 LEARNING_FORMAT = "sentprobe-learned 1"
 
 ACCURACY = "accuracy"
-"""The metric whose value is a share, shown in percent."""
+"""The name of the metric that is stored as a share from 0 to 1 and displayed in percent."""
 CURVE_FILE = Path("learned", "held_out.json")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LearningPoint:
-    """The scores of one validation, on held-out training data."""
+    """The scores of one validation during training, on held-out text."""
 
     step: int
     epoch: float
@@ -29,9 +29,10 @@ class LearningPoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TrainingCurve:
-    """The validations of a training, in order of their steps."""
+    """The scores of all validations during the training of an encoder, in order of training step."""
 
     family: str
+    """The common name of the encoders that are steps of this training."""
     seed: int
     metric: str
     points: tuple[LearningPoint, ...] = ()
@@ -40,25 +41,25 @@ class TrainingCurve:
 
     @property
     def label(self) -> str:
-        """The metric, with its unit if it has one."""
+        """The name of the metric, with "(%)" for accuracy."""
         return f"{self.metric} (%)" if self.metric == ACCURACY else self.metric
 
     def to_display_value(self, point: LearningPoint) -> float:
-        """Return the displayed value: shares in percent."""
+        """Return the value of a point as displayed: accuracies in percent, other metrics unchanged."""
         return 100 * point.value if self.metric == ACCURACY else point.value
 
     def find_point(self, step: int | None) -> LearningPoint | None:
-        """Return the validation after a step."""
+        """Return the scores after a training step, or None if the curve has no validation after this step."""
         return next((point for point in self.points if point.step == step), None)
 
     def append_point(self, point: LearningPoint) -> "TrainingCurve":
-        """Return the curve with a new point; points of the same or later steps are removed."""
+        """Return the curve with a new last point, without former points of the same or later steps."""
         earlier = (earlier_point for earlier_point in self.points if earlier_point.step < point.step)
         return replace(self, points=(*earlier, point))
 
 
 def write_learning_curve(curve: TrainingCurve, folder: Path) -> None:
-    """Write a curve into a results folder; raise UsageError if it is not writable."""
+    """Write a training curve into a results folder; raise UsageError if the folder is not writable."""
     path = folder / CURVE_FILE
     stored = {"format": LEARNING_FORMAT, **asdict(curve)}
     del stored["source"]
@@ -67,14 +68,14 @@ def write_learning_curve(curve: TrainingCurve, folder: Path) -> None:
 
 
 def add_point(curve: TrainingCurve, point: LearningPoint, folder: Path) -> None:
-    """Add a point to the curve in a results folder; a curve of another training is replaced."""
+    """Add a point to the training curve in a results folder. The curve of another training is replaced."""
     stored = read_learning_curve(folder)
     points = stored.points if stored and replace(stored, points=()) == curve else ()
     write_learning_curve(replace(curve, points=points).append_point(point), folder)
 
 
 def read_learning_curve(folder: Path) -> TrainingCurve | None:
-    """Return the curve in a results folder, or None; raise ResultsError if it is damaged."""
+    """Return the training curve in a results folder, or None; raise ResultsError if its file is damaged."""
     path = folder / CURVE_FILE
     try:
         return _parse(path.read_bytes(), source=str(folder))
@@ -83,11 +84,11 @@ def read_learning_curve(folder: Path) -> TrainingCurve | None:
     except OSError as error:
         raise path_error(path, "cannot read results", error) from error
     except (SentprobeError, ValueError, TypeError, KeyError, AttributeError) as error:
-        raise ResultsError(f"{path}: not validations of a training ({error})") from None
+        raise ResultsError(f"{path}: not a training curve of sentprobe ({error})") from None
 
 
 def read_learning_curves(folders: Iterable[Path]) -> tuple[TrainingCurve, ...]:
-    """Return the curves of those results folders that have one."""
+    """Return the training curves in the results folders that have one."""
     return tuple(curve for folder in folders if (curve := read_learning_curve(folder)) is not None)
 
 
@@ -99,5 +100,5 @@ def _parse(text: bytes, *, source: str) -> TrainingCurve:
     curve = TrainingCurve(**stored, points=points, source=source)
     check_record(curve)
     if not points or [p.step for p in points] != sorted({p.step for p in points}):
-        raise ValueError("there are no points, or their steps are not in order")
+        raise ValueError("there are no points, or the points are not in order of steps")
     return curve

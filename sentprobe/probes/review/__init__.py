@@ -1,1 +1,1 @@
-"""Checks of claims about results, listed in :mod:`.checks`."""
+"""``probe check``: checks of claims about results. The table of checks is in :mod:`.checks`."""

@@ -1,4 +1,4 @@
-"""The table of checks, and the review of results by all checks, as text, Markdown or records."""
+"""The table of the checks of ``probe check``, and the review of results by these checks."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -17,35 +17,35 @@ from sentprobe.values import group_by
 
 @dataclass(frozen=True, slots=True)
 class ClaimCheck:
-    """A row of the table of checks."""
+    """A check of ``probe check``: its name, its question, and the function that finds problems."""
 
     name: str
     asks: str
     find: Callable[[Results], Iterable[ClaimFinding]]
     sees_all_results: bool = False
-    """Whether it reviews all results at once; else each table of ``probe show``."""
+    """Whether ``find`` reads all results at once. Otherwise, it reads each table of ``probe show`` by itself."""
 
 
 CHECKS = (
     ClaimCheck(
         "controls", "are probes that cannot know the answer at chance?", significance_checks.find_failed_controls
     ),
-    ClaimCheck("words", "does a bag of words know as much?", significance_checks.find_bag_of_words_ties),
-    ClaimCheck("probe-words", "do the probe words alone tell as much?", significance_checks.find_memorised_words),
+    ClaimCheck("words", "is a bag of words as accurate?", significance_checks.find_bag_of_words_ties),
+    ClaimCheck("probe-words", "are the probe words alone as accurate?", significance_checks.find_memorised_words),
     ClaimCheck("chance", "are figures above chance?", significance_checks.find_near_chance),
-    ClaimCheck("noise", "is the best told apart from the others?", significance_checks.find_ties_with_best),
+    ClaimCheck("noise", "is the best significantly better than the others?", significance_checks.find_ties_with_best),
     ClaimCheck("repetitions", "are there enough draws and seeds?", training_checks.find_few_repetitions),
-    ClaimCheck("convergence", "were the probes trained to their end?", training_checks.find_unconverged),
-    ClaimCheck("cut", "was anything of a sentence or a vector cut off?", training_checks.find_cut_input),
+    ClaimCheck("convergence", "did the training of the probes converge?", training_checks.find_unconverged),
+    ClaimCheck("cut", "were sentences or vectors cut?", training_checks.find_cut_input),
     ClaimCheck("repeated", "are the test sentences new to the probes?", training_checks.find_repeated_sentences),
-    ClaimCheck("machines", "were the rows made alike?", find_machine_differences),
-    ClaimCheck("data", "are all on the same data, in the same way?", find_version_differences, sees_all_results=True),
+    ClaimCheck("machines", "do the rows share device, precision and versions?", find_machine_differences),
+    ClaimCheck("data", "do all figures share data and classifier?", find_version_differences, sees_all_results=True),
 )
 
 
 @dataclass(frozen=True, slots=True)
 class ClaimReview:
-    """The findings of all checks, the severe ones first."""
+    """The findings of all checks, with severe findings first."""
 
     findings: tuple[ClaimFinding, ...]
     checks: int = len(CHECKS)
@@ -62,7 +62,7 @@ class ClaimReview:
 
 
 def review_results(results: Results, pair_tables: PairTables = ()) -> ClaimReview:
-    """Review results of probes and language models by the checks, as a sceptical reader would."""
+    """Run all checks on results of probes and language models; a problem of several tables is one finding."""
     arranged = sort_results(results)
     tables = split_settings(arranged)
     titled = tuple(zip(describe_differences(tables), tables, strict=True))
@@ -84,7 +84,7 @@ def _merge_findings(findings: Iterable[ClaimFinding]) -> Iterator[ClaimFinding]:
 
 
 def render_review(review: ClaimReview, style: TableFormat) -> str:
-    """Render a review in one of the three formats."""
+    """Return a review as plain text, Markdown or JSON."""
     if style is TableFormat.JSON:
         return format_records([finding.to_record() for finding in review.findings], style)
     write = _render_markdown if style is TableFormat.MARKDOWN else _render_text

@@ -1,4 +1,4 @@
-"""A finding of a review: a problem with a claim, its place, and advice."""
+"""A finding of ``probe check``: a problem with a claim, the results concerned, and advice."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -6,41 +6,41 @@ from typing import Any
 
 
 class Severity(StrEnum):
-    """The effect of a finding on a claim."""
+    """How strongly a finding weakens a claim."""
 
     SEVERE = "severe"
     """Claims that rest on these figures are not supported."""
     WARNING = "warning"
     """The claim may be true, but these results do not show it."""
     NOTE = "note"
-    """The claim holds if it mentions this limitation."""
+    """The claim is sound if it mentions this limitation."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClaimFinding:
-    """A finding of one check at one place."""
+    """A problem that a check finds, with the task, encoders and table that it concerns."""
 
     severity: Severity
     problem: str
     advice: str
     figures: tuple[str, ...] = ()
     task: str = ""
-    """Empty: all tasks."""
+    """The names of tasks, separated by commas; empty for all tasks."""
     encoder: str = ""
-    """One or, with commas, several; empty: all encoders."""
+    """The names of encoders, separated by commas; empty for all encoders."""
     draw: str = ""
     table: str = ""
-    """The table of ``probe show``; empty: the only one, or all."""
+    """The title of the table of ``probe show``; empty if there is one table, or for all tables."""
     check: str = ""
 
     @property
     def where(self) -> str:
-        """The table, task, encoder and seed of the finding, separated by semicolons; empty: all results."""
+        """The table, task, encoder and seed of the finding, separated by semicolons; empty for all results."""
         draw = f"seed {self.draw}" if self.draw else ""
         return "; ".join(part for part in (self.table, self.task, self.encoder, draw) if part)
 
     def to_record(self) -> dict[str, Any]:
-        """Return a flat dictionary for :mod:`json`."""
+        """Return the finding as a dictionary for :mod:`json`."""
         return {
             "severity": self.severity.value,
             "check": self.check,

@@ -1,4 +1,4 @@
-"""The checks for differences within a table: in data, classifiers, precision, device and versions."""
+"""Checks whether compared figures differ in data, classifier, precision, device or software versions."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import combinations
@@ -14,7 +14,7 @@ from sentprobe.probes.trainer.presets import format_preset_name
 
 
 def find_version_differences(results: Results) -> Iterator[ClaimFinding]:
-    """Find tasks with results on different data or classifiers, which stand in different tables of ``probe show``."""
+    """Find tasks whose results differ in data or classifier, names with two encoders, and unequal draws."""
     tables = split_settings(results)
     for task in results.tasks:
         by_table = [[record for record in table.records if record.task == task] for table in tables]
@@ -39,7 +39,7 @@ def _find_namesakes(results: Results) -> Iterator[ClaimFinding]:
                 severity=Severity.WARNING,
                 problem="This name stands for different encoders: another model or file, or other options.",
                 figures=tuple(sorted(fingerprint[:DIGEST_LENGTH] for fingerprint, _ in fingerprints)),
-                advice="Give each its own name with name=, and say which one you mean.",
+                advice="Give every encoder its own name with name=, and say which encoder you mean.",
                 encoder=name,
             )
 
@@ -53,7 +53,7 @@ def _find_unequal_draws(tables: Sequence[Results]) -> Iterator[ClaimFinding]:
     if notes:
         yield ClaimFinding(
             severity=Severity.WARNING,
-            problem="Encoders or tasks differ in their draws: the run is unfinished, or the seeds differ.",
+            problem="Some encoders or tasks lack draws: the run is unfinished, or the seeds differ.",
             figures=tuple(notes),
             advice="Run all encoders with the same --seed and --draws. Existing results are reused.",
         )
@@ -79,7 +79,7 @@ def _find_differences(
         + (
             "in separate tables, each with all encoders."
             if all_complete
-            else "and not every encoder has one of each: differences between them are not due to the encoders alone."
+            else "and some encoders lack some of them: differences between encoders may come from these differences."
         ),
         figures=tuple(
             f"{describe(table[0])}: {', '.join(dict.fromkeys(record.encoder for record in table))}" for table in tables
@@ -101,7 +101,7 @@ def _find_unrecorded(task: str, tables: Sequence[Sequence[Result]]) -> Iterator[
     if any(record.data is None for record in records):
         yield ClaimFinding(
             severity=Severity.NOTE,
-            problem="The origin of the data is not recorded: it is known by its digest alone.",
+            problem="The origin of the data is not recorded: only a digest identifies the data.",
             figures=tuple(dict.fromkeys(record.dataset_fingerprint[:DIGEST_LENGTH] for record in records)),
             advice="Run the same command again: it adds the missing facts to the files.",
             task=task,
@@ -109,14 +109,14 @@ def _find_unrecorded(task: str, tables: Sequence[Sequence[Result]]) -> Iterator[
     for note in dict.fromkeys(note for record in records for note in record.notes):
         yield ClaimFinding(
             severity=Severity.NOTE,
-            problem=f"The card of the data says: {note}",
+            problem=f"The data card says: {note}",
             advice="Mention this beside the figures.",
             task=task,
         )
 
 
 def find_machine_differences(table: Results) -> Iterator[ClaimFinding]:
-    """Find differences in precision, device and versions between rows of a table."""
+    """Find rows of a table that were computed in another precision, on another device or with other versions."""
     trained = Results(tuple(record for record in table.records if record.dim))
     yield from _check_precision(trained)
     devices = _group_by_value(trained, lambda record: [making.device for making in find_provenances(record)])
@@ -129,17 +129,18 @@ def _check_precision(table: Results) -> Iterator[ClaimFinding]:
     if len(by_value) > 1:
         yield ClaimFinding(
             severity=Severity.WARNING,
-            problem="Probes that are compared were trained in different precisions: that alone moves a figure by up to "
+            problem="Compared probes were trained in different precisions, which alone can change a figure by up to "
             "2 points.",
             figures=tuple(f"{value}: {', '.join(names)}" for value, names in by_value.items()),
-            advice="Train all with --set precision=float32, in a new folder.",
+            advice="Train all probes with --set precision=float32, in a new folder.",
         )
     elif Precision.BFLOAT16 in by_value:
         yield ClaimFinding(
             severity=Severity.NOTE,
-            problem="In training, matrix products of the first layer use bfloat16, which moves a figure by 0.2 points "
-            "on average, up to 2 either way.",
-            advice="Say so; or train with --set precision=float32, which is the same on every processor.",
+            problem="Training computed the first layer in bfloat16. Compared with float32, this changes a figure by "
+            "0.2 points on average, and by at most 2.",
+            advice="Mention the precision, or train with --set precision=float32, which is the same on every "
+            "processor.",
         )
 
 
@@ -147,9 +148,9 @@ def _find_mixtures(by_value: Mapping[str, Mapping[str, None]], subject: str, eff
     if len(by_value) > 1:
         yield ClaimFinding(
             severity=Severity.NOTE,
-            problem=f"Rows that are compared were made with different {subject}, which {effect}.",
+            problem=f"Compared rows were computed with different {subject}, which {effect}.",
             figures=tuple(f"{value}: {', '.join(names)}" for value, names in by_value.items()),
-            advice="Say so, or compute all of them in the same way in a new folder.",
+            advice="Mention this, or compute all rows in the same way in a new folder.",
         )
 
 
@@ -162,7 +163,7 @@ def _group_by_value(table: Results, list_values: Callable[[Result], list[str]]) 
 
 
 def _list_versions(record: Result) -> list[str]:
-    """Return the versions of the packages that all results state."""
+    """Return the package versions with which each probe of a result was computed, one text per recorded computation."""
     stated = ("python", "sentprobe", "torch", "numpy", "scikit-learn")
     return [
         ", ".join(f"{name} {making.versions[name]}" for name in stated if name in making.versions)

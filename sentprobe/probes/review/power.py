@@ -1,4 +1,4 @@
-"""Power analysis: the number of test items or draws that a difference needs."""
+"""Power analysis: the number of test items or draws needed to make a difference significant."""
 
 from math import ceil, floor, log10, sqrt
 from statistics import NormalDist
@@ -9,19 +9,22 @@ from sentprobe.probes.report.findings.paired_tests import GainTest
 from sentprobe.probes.statistics import normal_quantile, student_quantile
 
 TARGET_POWER = 0.8
-"""The power that numbers of items and draws are computed for."""
+"""The probability with which the computed number of items or draws makes a true difference significant."""
 SMALLEST_SHOWN = 0.0005
-"""The smallest difference that a table shows, in percent with one decimal."""
+"""The smallest difference in accuracy that is visible in a table, which shows percent with one decimal."""
 MOST_UNITS, MOST_DRAWS = 10**7, 1000
+"""The largest numbers of units and draws that are computed."""
 
 
 def compute_units_needed(better: float, worse: float, *, level: float) -> int | None:
-    """Return the number of units that the sign test needs for this power; None without effect.
+    """Return the number of units for which a sign test has the power ``TARGET_POWER``; None if the shares are equal.
 
-    - better, worse: the shares of units in which the first and the second has more right answers
+    - better: the share of units in which the first encoder has more right answers
+    - worse: the share of units in which the second encoder has more right answers
+    - level: the significance level
 
-    Connor (1987), for McNemar's test: with s = better + worse and d = better - worse, it is (z(1 - level / 2) sqrt(s) +
-    z(power) sqrt(s - d^2))^2 / d^2. The exact test needs a few more.
+    Formula of Connor (1987) for McNemar's test: with s = better + worse and d = better - worse, the number is
+    (z(1 - level / 2) sqrt(s) + z(power) sqrt(s - d^2))^2 / d^2. The exact test needs a few more units.
 
     >>> compute_units_needed(0.12, 0.08, level=0.05)
     979
@@ -35,10 +38,10 @@ def compute_units_needed(better: float, worse: float, *, level: float) -> int | 
 
 
 def compute_items_needed(share: float, chance: float, *, level: float) -> int | None:
-    """Return the number of independent items that tell a share from chance, with this power.
+    """Return the number of independent items that make an accuracy significantly different from chance.
 
-    (z(1 - level / 2) sqrt(c (1 - c)) + z(power) sqrt(p (1 - p)))^2 / (p - c)^2 for the share p and chance c (Fleiss,
-    Levin and Paik 2003, section 2.5). None: they are equal.
+    The power is ``TARGET_POWER``. The number is (z(1 - level / 2) sqrt(c (1 - c)) + z(power) sqrt(p (1 - p)))^2 /
+    (p - c)^2 for the accuracy ``share`` = p and chance c (Fleiss, Levin and Paik 2003, section 2.5). None if p = c.
 
     >>> compute_items_needed(0.55, 0.5, level=0.05)
     783
@@ -53,10 +56,12 @@ def compute_items_needed(share: float, chance: float, *, level: float) -> int | 
 def compute_draws_needed(
     difference: float, deviation: float, *, level: float, prior_freedom: float = 0.0
 ) -> int | None:
-    """Return the number of draws that the t-test needs for this power; None without a difference or a deviation.
+    """Return the number of draws for which a t-test has the power ``TARGET_POWER``.
 
-    - deviation: the standard deviation of the difference between draws
-    - prior_freedom: the degrees of freedom that other differences add
+    - deviation: the standard deviation of the difference over draws
+    - prior_freedom: the degrees of freedom that the variances of other differences add
+
+    None if the difference or the deviation is 0.
 
     >>> compute_draws_needed(0.02, 0.01, level=0.05)
     5
@@ -72,11 +77,11 @@ def compute_draws_needed(
 
 
 def compute_t_test_power(effect: float, draws: int, *, level: float, prior_freedom: float = 0.0) -> float:
-    """Return the power of the t-test for an effect in standard deviations of the differences.
+    """Return the power of the t-test over draws for an effect in standard deviations of the difference.
 
-    It is the share of the noncentral t distribution outside the critical values: the mean, over the estimated spread w,
-    of the share of a normal variable outside w times these values. freedom w^2 is chi-squared.
-    (``scipy.special.nctdtr`` is not a number for large effects.)
+    The power is the probability that a noncentral t variable is outside the critical values. It is computed as an
+    average of normal probabilities over the estimated spread w, where freedom * w^2 is chi-squared distributed.
+    ``scipy.special.nctdtr`` returns NaN for large effects.
 
     >>> round(compute_t_test_power(2.0, 5, level=0.05), 2)
     0.91
@@ -94,7 +99,7 @@ def compute_t_test_power(effect: float, draws: int, *, level: float, prior_freed
 
 
 def describe_draws_needed(test: GainTest, *, level: float) -> str:
-    """Describe the number of draws that would make a difference significant, beside the number at hand.
+    """Describe the number of draws that would make a difference significant, and the number in this run.
 
     >>> describe_draws_needed(GainTest(mean=0.02, draws=3, deviation=0.01, prior_freedom=0.0), level=0.05)
     'about 5 draws would make it significant (this run: 3)'
@@ -105,7 +110,7 @@ def describe_draws_needed(test: GainTest, *, level: float) -> str:
 
 
 def describe_items_needed(number: float, item_count: int) -> str:
-    """Describe the number of test items needed, with two digits, beside the number at hand.
+    """Describe the number of test items needed, rounded up to two digits, and the number in this run.
 
     >>> describe_items_needed(978.2, 500)
     'about 980 test items would make it significant (this run: 500)'

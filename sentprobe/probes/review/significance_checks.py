@@ -1,4 +1,4 @@
-"""The checks of figures against chance, controls and each other: by paired tests."""
+"""Checks that test figures against chance, against controls and against each other."""
 
 from collections.abc import Iterator, Sequence
 
@@ -15,34 +15,34 @@ from sentprobe.probes.suites import explain_expected_cue
 
 
 def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
-    """Find encoders not significantly better than their bag of words; severe, unless the task asks for words."""
+    """Find encoders not better than a bag of words; severe, or a note if the task asks for words."""
     for task, compared in _find_not_better(table, Condition.BAG_OF_WORDS):
         about_words = explain_expected_cue(task, Cue.BAG) == ABOUT_WORDS
         yield ClaimFinding(
             severity=Severity.NOTE if about_words else Severity.SEVERE,
             problem=f"A bag of random word vectors is {_describe_outcome(compared)}"
-            + (", and the task asks which words there are." if about_words else "."),
+            + (", and the task asks which words are in the sentence." if about_words else "."),
             figures=tuple(describe_against_control(comparison) for comparison in compared),
-            advice="Say that any encoder of this width that keeps the words would do as well."
+            advice="Say that any vector of this width that preserves the words would do as well."
             if about_words
-            else "Claim nothing here beyond the words, or use a task that words cannot answer (mirror pairs).",
+            else "Claim nothing beyond knowledge of the words, or use a task that words cannot answer (mirror pairs).",
             task=task,
             encoder=", ".join(comparison.first.encoder for comparison in compared),
         )
 
 
 def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
-    """Find tasks whose probe words alone are above chance, and encoders not better than these words."""
+    """Find tasks on which the probe words alone are above chance, and encoders that are not better than these words."""
     tests = [
         test for test in find_table(table).free_controls if test.condition is Condition.NO_SENTENCE and test.is_above
     ]
     for task in dict.fromkeys(test.draws[0].task for test in tests):
         yield ClaimFinding(
             severity=Severity.NOTE,
-            problem="The probe words without any sentence are above chance: a part of each figure is what the probe "
-            "remembers of these words.",
+            problem="The probe words without any sentence are above chance: a part of each figure is the probe's "
+            "memory of these words.",
             figures=tuple(describe_chance_test(test) for test in tests if test.draws[0].task == task),
-            advice="Compare with the probe words alone and not with chance.",
+            advice="Compare with the probe words alone instead of chance.",
             task=task,
         )
     for task, compared in _find_not_better(table, Condition.NO_SENTENCE):
@@ -59,7 +59,7 @@ def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
 
 
 def _find_not_better(table: Results, control: Condition) -> Iterator[tuple[str, list[Comparison]]]:
-    """Yield the encoders on each task that are significantly worse than their control, then those that are tied."""
+    """Yield each task with its encoders that are worse than the control, then with those that are tied."""
     comparisons = find_table(table).compare_with_control(control)
     for task in dict.fromkeys(comparison.first.task for comparison in comparisons):
         on_task = [comparison for comparison in comparisons if comparison.first.task == task]
@@ -68,31 +68,31 @@ def _find_not_better(table: Results, control: Condition) -> Iterator[tuple[str, 
 
 
 def _describe_outcome(compared: Sequence[Comparison]) -> str:
-    """Describe a control beside the encoders that are worse, or not significantly different."""
+    """Describe how a control compares with encoders that are all worse, or all not significantly different."""
     return "significantly better" if compared[0].is_worse else "not significantly worse"
 
 
 def describe_chance_test(test: ChanceTest) -> str:
-    """Describe a control, its accuracy and its test against chance."""
+    """Return a control's name, accuracy and p-value against chance as text."""
     name, figure = cv.name_control(test.draws[0], test.condition), test.figure
     return f"{name}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}; {describe_chance_p(test)}"
 
 
 def describe_chance_p(test: ChanceTest) -> str:
-    """Describe the p-value of a figure against chance, with its test and correction."""
+    """Return the p-value of a figure against chance as text, with the test and the correction."""
     name = "t-test over draws" if test.figure.test else "binomial test"
     return f"p {format_equation(test.p)} ({name}, Holm)"
 
 
 def describe_against_control(comparison: Comparison) -> str:
-    """Describe the accuracy of an encoder and of its control, with their difference."""
+    """Return the accuracies of an encoder and of its control as text, with their difference and its p-value."""
     encoder, control = (f"{100 * accuracy:.1f}" for accuracy in comparison.accuracies)
     name = cv.CONTROL_NAMES[comparison.conditions[1]]
     return f"{comparison.first.encoder}: {encoder}, {name}: {control}; {describe_test(comparison)}"
 
 
 def describe_test(comparison: TestedDifference) -> str:
-    """Describe a difference in points, with its interval and the decisive p-value."""
+    """Return a difference in percentage points as text, with its 95% interval and p-value."""
     low, high = (format_points(comparison.paired.interval.low), format_points(comparison.paired.interval.high))
     test = "t-test over draws" if comparison.draws > 1 else "sign test"
     difference = format_points(comparison.paired.difference)
@@ -100,7 +100,7 @@ def describe_test(comparison: TestedDifference) -> str:
 
 
 def format_equation(p: float) -> str:
-    """Format a p-value after "p".
+    """Format a p-value with an equality or inequality sign.
 
     >>> format_equation(0.25), format_equation(0.0001)
     ('= 0.250', '< 0.001')
@@ -110,7 +110,7 @@ def format_equation(p: float) -> str:
 
 
 def find_failed_controls(table: Results) -> Iterator[ClaimFinding]:
-    """Find the controls that must be at chance and are not, and results without controls."""
+    """Find controls that should be at chance but are not, and results without controls."""
     runs = cv.find_controls(table)
     count = sum(run.must_be_at_chance for run in runs)
     for run in runs:
@@ -121,17 +121,17 @@ def find_failed_controls(table: Results) -> Iterator[ClaimFinding]:
 
 def _describe_failure(run: cv.ControlRun, count: int) -> ClaimFinding:
     above = run.verdict is cv.ControlVerdict.ABOVE
-    reason = "training and test disagree about something besides the sentence or the question"
+    reason = "training and test data may differ in something besides the sentence or the question"
     if above:
-        reason = "something besides the sentence, or besides the question, gives the answer away"
+        reason = "something besides the sentence or the question gives the answer away"
     is_encoder_control = run.condition is Condition.RANDOM_PROBES
     return ClaimFinding(
         severity=Severity.SEVERE if above else Severity.WARNING,
         problem=f"The control with {cv.CONTROL_NAMES[run.condition]} cannot know the answer, and is "
         f"{run.verdict}: {reason}.",
         figures=(f"{run}, corrected for {count} controls, {cv.CONFIDENCE:.0%}",),
-        advice="Repeat the run with another --seed. If it is so again, use no figure of this task: "
-        "probe audit says which cues tell the answer.",
+        advice="Repeat the run with another --seed. If the control fails again, use no figure of this task: "
+        "probe audit shows which cues give the answer away.",
         task=run.result.task,
         encoder=run.result.encoder if is_encoder_control else "",
         draw=str(run.result.seed),
@@ -145,14 +145,14 @@ def _find_missing(table: Results) -> Iterator[ClaimFinding]:
         yield ClaimFinding(
             severity=Severity.SEVERE,
             problem="There are no controls: a probe that cannot know the answer might be as accurate.",
-            advice="Run the same command again without --no-controls: it trains only the controls.",
+            advice="Run the same command again without --no-controls: only the controls will be trained.",
             task=task,
             encoder=", ".join(names),
         )
 
 
 def find_near_chance(table: Results) -> Iterator[ClaimFinding]:
-    """Find encoders that look better than chance but are not significantly so, on tasks that words cannot solve."""
+    """Find encoders whose accuracy is above chance, but not significantly, on tasks that words cannot solve."""
     findings = find_table(table)
     solvable = findings.find_solvable_tasks()
     near = [
@@ -169,7 +169,7 @@ def find_near_chance(table: Results) -> Iterator[ClaimFinding]:
             severity=Severity.WARNING,
             problem="Above chance, but not significantly.",
             figures=tuple(_describe_figure(test, level=level) for test in tests),
-            advice="Claim neither that the vectors hold the property nor that they do not. Use more test items "
+            advice="Claim neither that the vectors encode the property nor that they do not. Use more test items "
             "(--test).",
             task=task,
             encoder=", ".join(test.draws[0].encoder for test in tests),
@@ -196,7 +196,7 @@ def _describe_needed_items(result: Result, *, level: float) -> str:
 
 
 def find_ties_with_best(table: Results) -> Iterator[ClaimFinding]:
-    """Find on each task the encoders that are not significantly worse than the best, without variants of one model."""
+    """Find encoders (not variants of the best one) that are not significantly worse than the best of a task."""
     comparisons = find_table(table).comparisons
     for task in table.tasks:
         ties = [
@@ -216,8 +216,9 @@ def _build_finding(ties: Sequence[Comparison], task_counts: tuple[int, int], cou
         f"{_describe_significance(*task_counts)} significant at {LEVEL:g} (corrected for "
         f"the table's {format_count(count, 'comparison')}).",
         figures=tuple(_describe_tie(tie, level=LEVEL / count) for tie in ties),
-        advice="Say that the difference is not significant, which does not mean that they are equal. The "
-        f"number needed makes a true difference of this size significant in {power.TARGET_POWER:.0%} of runs. "
+        advice="Say that the difference is not significant, which does not mean that the encoders are equal. With the "
+        "stated number of items or draws, a true difference of this size would be significant in "
+        f"{power.TARGET_POWER:.0%} of runs. "
         "Choose the number before the run; do not add items or draws until a test is significant.",
         task=best.task,
         encoder=best.encoder,
@@ -225,13 +226,13 @@ def _build_finding(ties: Sequence[Comparison], task_counts: tuple[int, int], cou
 
 
 def _describe_significance(significant: int, count: int) -> str:
-    """Describe how many differences on a task are significant, as the start of a sentence.
+    """Return the number of significant differences on a task as the start of a sentence.
 
     >>> _describe_significance(0, 1), _describe_significance(1, 3)
-    ('the one difference on this task is not', 'of the 3 differences on this task 1 is')
+    ('the only difference on this task is not', 'of the 3 differences on this task 1 is')
     """
     if count == 1:
-        return f"the one difference on this task is{'' if significant else ' not'}"
+        return f"the only difference on this task is{'' if significant else ' not'}"
     verb = "is" if significant == 1 else "are"
     return f"of the {count} differences on this task {significant} {verb}"
 

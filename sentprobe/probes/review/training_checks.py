@@ -1,4 +1,4 @@
-"""The checks for too few seeds and draws, unconverged probes, and repeated, truncated or reduced input."""
+"""Checks for too few seeds or draws, unconverged probes, and repeated, truncated or reduced input."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 
 
 def find_few_repetitions(table: Results) -> Iterator[ClaimFinding]:
-    """Find results of one seed or few draws, and encoders with fewer seeds than others."""
+    """Find results with one seed or fewer than three draws, and encoders with fewer seeds than other encoders."""
     trained = Results(tuple(record for record in table.records if record.dim))
     if trained.records:
         yield from _find_few_draws(trained)
@@ -25,23 +25,23 @@ def _find_few_draws(table: Results) -> Iterator[ClaimFinding]:
     if draws == 1 and probes == 1:
         yield ClaimFinding(
             severity=Severity.WARNING,
-            problem="Each figure is one draw and one probe: the effect of another seed is not "
-            "known, and the tests generalise to other test items only.",
-            advice="--seeds 5 trains five probes; --draws 3 adds new data, untrained weights and "
-            "probes, and the tests then generalise to these.",
+            problem="Each figure is one probe in one draw: the effect of another seed is not "
+            "known, and the tests generalise only to other test items.",
+            advice="--seeds 5 trains five probes. --draws 3 adds new data, untrained weights and "
+            "probes, so that the tests generalise to these, too.",
         )
     elif draws == 1 and any((r.data and r.data.origin) or r.encoder_seed is not None for r in table.records):
         yield ClaimFinding(
             severity=Severity.WARNING,
-            problem=f"All {probes} probes of a figure are of one draw of the data and of untrained "
-            "weights, which may differ by more than probes do.",
-            advice="--draws 3 adds new ones. Existing results are reused.",
+            problem=f"All {probes} probes of a figure share one draw of the data and of untrained "
+            "weights. Figures may vary more between draws than between probes.",
+            advice="--draws 3 adds draws. Existing results are reused.",
         )
     elif draws == 2:
         yield ClaimFinding(
             severity=Severity.WARNING,
-            problem="Two draws say little about others: their t-test leans on the variances of the other figures.",
-            advice="Take at least --draws 3, or as many as the check 'noise' suggests.",
+            problem="Two draws say little about further draws: the t-test relies on the variances of other figures.",
+            advice="Use at least --draws 3, or the number that the check 'noise' suggests.",
         )
 
 
@@ -52,8 +52,8 @@ def _find_uneven_counts(table: Results) -> Iterator[ClaimFinding]:
     fewest = [record for record in table.records if count_probes(Results((record,))) == counts[:1]]
     yield ClaimFinding(
         severity=Severity.NOTE,
-        problem=f"Figures are means over {' or '.join(map(str, counts))} probes: the fewer, the more they vary.",
-        advice="Run the same --seeds for all; only missing probes are trained.",
+        problem=f"Figures are means over {' or '.join(map(str, counts))} probes. Means over fewer probes vary more.",
+        advice="Run all encoders with the same --seeds; only missing probes are trained.",
         task=", ".join(dict.fromkeys(record.task for record in fewest)),
         encoder=", ".join(dict.fromkeys(record.encoder for record in fewest)),
     )
@@ -61,7 +61,7 @@ def _find_uneven_counts(table: Results) -> Iterator[ClaimFinding]:
 
 @dataclass(frozen=True, slots=True)
 class UnconvergedProbes:
-    """The number of unconverged probes of a cell under a condition, over all draws."""
+    """The number of unconverged probes of one encoder on one task under one condition, over all draws."""
 
     first: Result
     condition: Condition
@@ -70,7 +70,7 @@ class UnconvergedProbes:
 
     @property
     def severity(self) -> Severity:
-        """Severe if no probe converged; for controls, by their purpose."""
+        """Severe if no probe converged. For a control: a note if it should be at chance, else a warning."""
         if self.condition is not Condition.PROBE:
             at_chance = MUST_BE_AT_CHANCE[self.condition](self.first)
             return Severity.NOTE if at_chance else Severity.WARNING
@@ -83,15 +83,15 @@ class UnconvergedProbes:
 
 
 SEVERITY_TEXTS: Mapping[Severity, str] = {
-    Severity.SEVERE: "No probe had converged when max_epochs ended it: the figure shows the limit, not the vectors.",
-    Severity.WARNING: "max_epochs ended probes before they had converged: more passes may raise "
+    Severity.SEVERE: "No probe converged within max_epochs: the figure shows the limit, not the vectors.",
+    Severity.WARNING: "Some probes did not converge within max_epochs: more epochs may raise "
     "these figures, and no comparison with them is fair.",
-    Severity.NOTE: "max_epochs ended probes of controls before they had converged: at chance they prove less.",
+    Severity.NOTE: "Some controls did not converge within max_epochs: that they are at chance proves less.",
 }
 
 
 def find_unconverged(table: Results) -> Iterator[ClaimFinding]:
-    """Find the probes that max_epochs stopped."""
+    """Find probes that reached the limit ``max_epochs`` before they converged."""
     unconverged_cells = [cell for draws in table.records_by_cell.values() for cell in _count_unconverged(draws)]
     for severity in Severity:
         if selected := [cell for cell in unconverged_cells if cell.severity is severity]:
@@ -114,7 +114,7 @@ def _count_unconverged(draws: Sequence[Result]) -> Iterator[UnconvergedProbes]:
 
 
 def find_cut_input(table: Results) -> Iterator[ClaimFinding]:
-    """Find encoders that truncated sentences, and encoders whose vectors were reduced."""
+    """Find encoders that truncated sentences, and encoders whose vectors were cut, rounded or erased."""
     yield from _find_truncated(table)
     yield from _find_reduced_vectors(table)
 
@@ -124,8 +124,8 @@ def _find_truncated(table: Results) -> Iterator[ClaimFinding]:
         sentences = sum(norm.sentences for norm in worst.norms)
         yield ClaimFinding(
             severity=Severity.WARNING,
-            problem="The encoder read the beginning of some sentences only: it cannot know the answer to questions "
-            "about the rest.",
+            problem="The encoder read only the beginning of some sentences. It cannot know the answer to questions "
+            "about the remainder.",
             figures=(f"{worst.truncated:,} of {sentences:,} different sentences",),
             advice="Raise the option max_length of the encoder as far as its model allows, or leave longer sentences "
             "out of the data for all encoders.",
@@ -140,9 +140,9 @@ def _find_reduced_vectors(table: Results) -> Iterator[ClaimFinding]:
     if reduced:
         yield ClaimFinding(
             severity=Severity.NOTE,
-            problem="Vectors were cut, rounded or without a property: the figures describe only the reduced vectors.",
+            problem="Vectors were cut, rounded or erased: the figures describe only the reduced vectors.",
             figures=tuple(f"{encoder}: {text}" for encoder, text in reduced.items()),
-            advice="Say so beside the name, and claim nothing about the whole vectors.",
+            advice="Mention this beside the encoder's name, and claim nothing about the unreduced vectors.",
             encoder=", ".join(reduced),
         )
 
@@ -154,7 +154,7 @@ def _describe_reductions(record: Result) -> str:
 
 
 def find_repeated_sentences(table: Results) -> Iterator[ClaimFinding]:
-    """Find the tasks whose training items have sentences of test items, in any draw."""
+    """Find tasks that have equal or nearly equal sentences in training and test, in any draw."""
     for task in table.tasks:
         facts = [record.data for record in table.records if record.task == task and record.data is not None]
         overlaps = [data.overlap for data in facts if data.overlap.has_near_copies]
@@ -163,10 +163,10 @@ def find_repeated_sentences(table: Results) -> Iterator[ClaimFinding]:
         worst = max(overlaps, key=lambda overlap: (overlap.is_leaky, overlap.repeated + overlap.inflected))
         yield ClaimFinding(
             severity=Severity.SEVERE if worst.is_leaky else Severity.WARNING,
-            problem="Training has sentences of the test items: a probe may remember their answers."
+            problem="The training data contain sentences of test items: a probe may remember their answers."
             if worst.is_leaky
-            else "Training has sentences that are nearly those of test items: a probe may remember their answers.",
+            else "The training data contain near copies of test sentences: a probe may remember their answers.",
             figures=(worst.format_repeated(), worst.format_inflected()),
-            advice="Put equal sentences, and those with the same lemmas, into the same split.",
+            advice="Put sentences that are equal or have the same lemmas into the same split.",
             task=task,
         )

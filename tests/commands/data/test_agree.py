@@ -140,8 +140,8 @@ def nothing() -> None:
     ("prepare", "arguments", "code", "message"),
     [
         (nothing, ("gold", "parsedd"), 2, "parsedd: not a table of an analysed corpus; it has no"),
-        (nothing, ("gold.mrg", "parsed"), 2, "gold.mrg: a file, and not the table of an analy"),
-        (other_version, ("gold", "parsed"), 1, "parsed: made by another version: its format is"),
+        (nothing, ("gold.mrg", "parsed"), 2, "gold.mrg: a file, not the table of an analysed"),
+        (other_version, ("gold", "parsed"), 1, "parsed: written by another version: its format is"),
         (damage, ("gold", "parsed"), 1, "parsed/shards/part-00000.parquet: damaged: its checksum"),
         (other_sentences, ("gold", "other"), 1, "gold and other have no sentence in common; sen"),
         (

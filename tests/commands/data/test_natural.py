@@ -179,10 +179,10 @@ def test_a_run_on_a_table(table: str, tmp_path: Path, command: Command) -> None:
         (
             ("build", "natural", "book.txt"),
             2,
-            "book.txt: a file, and not the table of an analysed corpus; make one of it first: "
-            "probe analyze book.txt --out TABLE, with --parser if it is not parsed",
+            "book.txt: a file, not the table of an analysed corpus; first run probe analyze "
+            "book.txt --out TABLE, with --parser if the file is not parsed",
         ),
-        (("run", "natural", "book.txt"), 2, "make one of it first: probe analyze book.txt"),
+        (("run", "natural", "book.txt"), 2, "first run probe analyze book.txt"),
         (("build", "natural", "."), 2, "not a table of an analysed corpus"),
         (("build", "natural", "TABLE", "--task", "Tens"), 2, "did you mean 'Tense'?"),
         (("build", "natural", "TABLE", "--frequency-band", "9"), 2, "LOW-HIGH, such as 100-5000"),

@@ -31,11 +31,11 @@ def test_warnings_are_no_failure(tmp_path: Path, command: Command) -> None:
     assert (code, err) == (0, "")
     assert out == (
         "warning: machines\n"
-        "  Probes that are compared were trained in different precisions: that alone moves a "
+        "  Compared probes were trained in different precisions, which alone can change a "
         "figure by up to 2 points.\n"
         "    float32: good\n"
         "    bfloat16: poor\n"
-        "  Do: Train all with --set precision=float32, in a new folder.\n"
+        "  Do: Train all probes with --set precision=float32, in a new folder.\n"
         "\n"
         "0 severe, 1 warning, 0 notes, by 11 checks\n"
     )

@@ -97,21 +97,21 @@ def test_a_folder_of_mteb(run: Path, tmp_path: Path, command: Command) -> None:
     (again / "STSX.json").write_bytes((root / "bow" / "rev" / "STSX.json").read_bytes())
     code, _, err = command("correlate", run, "--with", root)
     assert (code, err.count("\n")) == (1, 1)
-    assert "bow has two scores on STSX; name one revision" in err
+    assert "bow has two scores on STSX; keep the folder of one revision" in err
     (again / "STSX.json").write_text('{"task_name": "x"}')
     err = command("correlate", run, "--with", root)[2]
-    assert "STSX.json: not a result of MTEB: 'task_name', 'scores' and in these 'main_score'" in err
+    assert "STSX.json: not a result of MTEB: it needs 'task_name' and 'scores' with" in err
 
 
 @pytest.mark.parametrize(
     ("lines", "code", "message"),
     [
         (["encoder,A", "bow,1"], 2, "scores of 1 of the 4 encoders of"),
-        (["encoder,A"], 2, "must fit one): none"),
-        (["encoder,A", "bow,x"], 1, "line 2, A: 'x' is no score; a number is wanted"),
-        (["encoder,A", "bow,inf"], 1, "line 2, A: 'inf' is no score"),
-        (["encoder,A", "bow,1", "bow,2"], 1, "line 3: the encoder 'bow' is there twice"),
-        (["encoder,A", ",1"], 1, "line 2: the encoder '' has no name"),
+        (["encoder,A"], 2, "that must match those of encoders: none"),
+        (["encoder,A", "bow,x"], 1, "line 2, A: 'x' is not a score; a number is wanted"),
+        (["encoder,A", "bow,inf"], 1, "line 2, A: 'inf' is not a score"),
+        (["encoder,A", "bow,1", "bow,2"], 1, "line 3: the encoder 'bow' occurs twice"),
+        (["encoder,A", ",1"], 1, "line 2: the encoder has no name"),
         (["encoder,A", "bow"], 1, "line 2: 1 fields; the first line has 2"),
         (["encoder,A,A", "bow,1,2"], 1, "names 'A' twice"),
         (["encoder,,B", "bow,1,2"], 1, "has a column without a name"),
@@ -134,7 +134,7 @@ def test_other_mistakes(run: Path, scores: Path, tmp_path: Path, command: Comman
         ((run, "--with", run), "no results of MTEB"),
         ((run, "--with", scores, "-f", "html"), "a table of correlations has no format 'html'"),
         ((run, "--with", scores, "--correction", "hol"), "did you mean 'holm'?"),
-        ((run, "--with", scores, "--plot", tmp_path / "x.gif"), "a plot is written to .svg"),
+        ((run, "--with", scores, "--plot", tmp_path / "x.gif"), "the suffix of a plot must be one of .svg"),
         ((run,), "--with"),
     ):
         code, out, err = command("correlate", *arguments)

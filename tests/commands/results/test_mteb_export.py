@@ -141,7 +141,7 @@ def test_runs_that_do_not_fit(run: Path, tmp_path: Path, command: Command) -> No
         write_geometry(make_geometry_result("bow", seed=seed), far)
     empty = write_run(tmp_path / "empty")
     for runs, message in (
-        ((run, more), "seeds differ; MTEB's layout holds one of them: name fewer runs"),
+        ((run, more), "classifier, data or seed; MTEB's layout holds one of them: name fewer runs"),
         ((same,), "the encoders st:./a/x and st:/b/x would both be sentprobe/x in MTEB's layout"),
         ((far,), "there are two results of bow on the contrast role, of other sentences"),
         ((empty,), "no results yet"),

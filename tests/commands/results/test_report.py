@@ -61,7 +61,7 @@ def test_an_audit_is_on_the_page(first: Path, tmp_path: Path, command: Command) 
 def test_an_audit_that_is_none(first: Path, tmp_path: Path, command: Command) -> None:
     audit = tmp_path / "audit.json"
     audit.write_text("[{}]")
-    message = f"probe: {audit}: not what probe audit --format json writes ('format')\n"
+    message = f"probe: {audit}: not the output of probe audit --format json ('format')\n"
     assert command("report", first, "--audit", audit) == (1, "", message)
     message = "probe: --audit is for the page: add --format html\n"
     assert command("show", first, "--audit", audit) == (2, "", message)
@@ -179,4 +179,4 @@ def test_without_the_extra_a_plot_is_svg(tmp_path: Path, command: Command, monke
     for name in ("plot.png", "plot.pdf"):
         code, _, stderr = command("show", run, "--plot", tmp_path / name)
         assert (code, (tmp_path / name).exists()) == (2, False)
-        assert stderr == (f"probe: a plot as PNG or PDF needs the extra (SVG needs none): {format_install('plots')}\n")
+        assert stderr == (f"probe: a plot as PNG or PDF needs the extra (SVG does not): {format_install('plots')}\n")

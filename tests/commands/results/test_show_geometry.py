@@ -315,7 +315,7 @@ def test_refused(distances: Path, command: Command, tmp_path: Path) -> None:
         (("show", distances, "--by-length", "bins"), "--by-length is for probes"),
         (("show", distances, "--published"), "--published is for probes"),
         (("show", two, "--plot", tmp_path / "p.svg"), "there are 2 tables of geometry"),
-        (("show", distances, "--plot", tmp_path / "p.gif"), "a plot is written to .svg"),
+        (("show", distances, "--plot", tmp_path / "p.gif"), "the suffix of a plot must be one of .svg"),
         (("show", empty), "empty: no results yet"),
     ]
     for arguments, message in cases:
@@ -330,12 +330,12 @@ def test_refused(distances: Path, command: Command, tmp_path: Path) -> None:
     ("change", "message"),
     [
         (("sentprobe-geometry 3", "sentprobe-geometry 2"), "of another version of sentprobe"),
-        (('"right": "22002200"', '"right": "2200220"'), "of different numbers of triplets"),
-        (('"right": "22002200"', '"right": "22002203"'), "of different numbers of triplets"),
-        (('"units": "0 0 1 2"', '"units": "0 0 1"'), "of different numbers of triplets"),
+        (('"right": "22002200"', '"right": "2200220"'), "differ in their number of triplets"),
+        (('"right": "22002200"', '"right": "22002203"'), "differ in their number of triplets"),
+        (('"units": "0 0 1 2"', '"units": "0 0 1"'), "differ in their number of triplets"),
         (('"kind": "form"', '"kind": "from"'), "not a result of sentprobe"),
-        (('"kind": "form"', '"kind": "anchor"'), "their cosines are missing"),
-        (('"paired": 0.5', '"paired": 1.5'), "an accuracy is outside 0 to 1"),
+        (('"kind": "form"', '"kind": "anchor"'), "their cosine scores are missing"),
+        (('"paired": 0.5', '"paired": 1.5'), "an accuracy is not between 0 and 1"),
         (("{", ""), "not a result of sentprobe"),
     ],
 )

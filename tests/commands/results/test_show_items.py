@@ -83,7 +83,7 @@ def test_formats(finished: Path, command: Command) -> None:
         assert (code, err) == (0, "")
     assert "| SemRole, voice | test items | bow?dim=8 | random sentences, dim 8 |" in shown["markdown"]
     assert "  SemRole, voice & test items & bow?dim=8 & " in shown["latex"]
-    assert "% By voice: of the clause that is asked about." in shown["latex"]
+    assert "% By voice: the voice of the clause that the item asks about." in shown["latex"]
     assert {record["part"] for record in json.loads(shown["json"])} == {"active", "passive"}
 
 
@@ -139,7 +139,7 @@ def test_results_without_their_items(finished: Path, command: Command, tmp_path:
     code, out, err = command("show", without, "--by", "voice")
     assert (code, out) == (2, "")
     assert f"{without}: does not have the test items of " in err
-    assert err.endswith("run the same command again: it adds them, and trains nothing anew\n")
+    assert err.endswith("run the same command again: it adds them without training\n")
     bare = tmp_path / "bare"
     shutil.copytree(finished, bare)
     shutil.rmtree(bare / "items")
@@ -160,11 +160,11 @@ def test_damaged_items_are_refused_only_where_they_are_needed(
     assert code == 0
     assert "bow?dim=8" in out
     assert "SemRole, structure" not in out
-    message = f"left out: test items: {file}: no test items as sentprobe writes them"
+    message = f"left out: test items: {file}: not an item table of sentprobe"
     assert [line.startswith(message) for line in err.splitlines()] == [True] * (form != "csv")
     code, out, err = command("show", run, "--by", "voice", "--format", form.replace("html", "csv"))
     assert (code, out) == (1, "")
-    assert err.startswith(f"probe: {file}: no test items as sentprobe writes them")
+    assert err.startswith(f"probe: {file}: not an item table of sentprobe")
 
 
 @pytest.mark.parametrize(

@@ -48,7 +48,7 @@ def test_the_page_has_a_section_and_escapes_names(command: Command, run: Path) -
     assert "<h2>Language models</h2>" in page
     assert "&lt;b&gt;flip" in page
     assert "<b>flip" not in page
-    assert "probe lm" in page.partition("How to do it again")[2]
+    assert "probe lm" in page.partition("How to reproduce the results")[2]
 
 
 def test_compare_tests_the_models_of_one_run_or_of_two(command: Command, run: Path) -> None:

@@ -71,7 +71,7 @@ def test_a_cascade_prints_its_cost(command: Command) -> None:
     code, shown, _ = command(*ROLE, "--then", "bow?dim=4", "-c", "noun", "-f", "markdown")
     assert code == 0
     assert re.search(r"At a cosine of \d\.\d{4}, then a cosine of -?\d\.\d{4}, where", shown)
-    assert re.search(r"bow\?dim=8 scored 360 pairs, [\d,]+ a second\.\n.*bow\?dim=4 scored \d+ pairs, ", shown)
+    assert re.search(r"bow\?dim=8 scored 360 pairs, [\d,]+ per second\.\n.*bow\?dim=4 scored \d+ pairs, ", shown)
     (record, *_) = json.loads(
         command(*ROLE, "--then", "bow?dim=4", "--threshold", "0.2", "--keep", "90%", "-f", "json")[1]
     )

@@ -53,7 +53,7 @@ def test_figures_are_those_of_the_same_triplets_drawn(suffix: str, files: Path, 
 def test_the_lines_below_say_what_they_are(files: Path, command: Command) -> None:
     code, shown, _ = command("geometry", files / "role.parquet", *BOW)
     assert code == 0
-    assert "30 triplets of a file each, and their mirrors" in " ".join(shown.split())
+    assert "30 triplets from each file, and their mirrors" in " ".join(shown.split())
 
 
 @pytest.mark.parametrize(

@@ -42,7 +42,7 @@ def test_methods_have_tables_below(toy: Path, tmp_path: Path, command: Command) 
     titles = [line for line in shown.splitlines() if line.endswith(", toy")]
     assert titles == [
         *("control task, toy", "description length, toy", "accuracy by training items, toy"),
-        *("bits a label by training items, toy", "complexity, toy"),
+        *("bits per label by training items, toy", "complexity, toy"),
     ]
     code, _, stderr = command(*arguments, "--method", "v-information", "--method", "sample-efficiency")
     assert (code, "2 results found\n" in stderr) == (0, True)

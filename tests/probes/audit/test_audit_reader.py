@@ -39,16 +39,16 @@ def change_first(name: str, value: object) -> AuditChange:
         (lambda data: data[0].pop("seed"), "'seed'"),
         (change_first("task", 3), "task must be a text"),
         (change_first("chance", float("nan")), "chance must be a number"),
-        (change_first("chance", 2), "an accuracy is outside 0 to 1"),
+        (change_first("chance", 2), "an accuracy is not between 0 and 1"),
         (change_first("items", {"train": 4}), "the number of test items is"),
         (change_first("items", {"exam": 4}), "'exam' is not a valid Split"),
         (change_first("structures", {"parsed": 4}), "the number of structures is"),
         (lambda data: data[0]["cues"][0].update(chosen="guess"), "'guess' is not a valid Classi"),
         (lambda data: data[0]["cues"][0]["scores"].pop("boosting"), "chosen classifier has no"),
         (lambda data: data[0]["cues"][0].update(verdict="fine"), "'fine' is not a valid Verdict"),
-        (lambda data: data[0]["majority"].update(total=0), "an accuracy is outside"),
-        (lambda data: data[0]["majority"].update(interval=[0.5, 1.5]), "an accuracy is outside"),
-        (lambda data: data[0]["bounds"]["probe"]["test"].update(best=1001), "is outside 0"),
+        (lambda data: data[0]["majority"].update(total=0), "an accuracy is not between"),
+        (lambda data: data[0]["majority"].update(interval=[0.5, 1.5]), "an accuracy is not between"),
+        (lambda data: data[0]["bounds"]["probe"]["test"].update(best=1001), "is not between 0"),
     ],
 )  # fmt: skip
 def test_what_no_audit_says_is_refused(change: AuditChange, message: str, tmp_path: Path) -> None:
@@ -58,7 +58,7 @@ def test_what_no_audit_says_is_refused(change: AuditChange, message: str, tmp_pa
     path.write_text(json.dumps(audits), "utf-8")
     with pytest.raises(FormatError) as caught:
         read_audits(path)
-    assert str(caught.value).startswith(f"{path}: not what probe audit --format json writes (")
+    assert str(caught.value).startswith(f"{path}: not the output of probe audit --format json (")
     assert message in str(caught.value)
 
 
@@ -66,5 +66,5 @@ def test_what_no_audit_says_is_refused(change: AuditChange, message: str, tmp_pa
 def test_another_file_is_refused(text: str, tmp_path: Path) -> None:
     path = tmp_path / "audit.txt"
     path.write_text(text)
-    with pytest.raises(FormatError, match=r"audit\.txt: not what probe audit --format json writes"):
+    with pytest.raises(FormatError, match=r"audit\.txt: not the output of probe audit --format json"):
         read_audits(path)

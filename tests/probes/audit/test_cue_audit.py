@@ -306,7 +306,8 @@ def test_how_often_the_answer_is_the_commonest_of_the_sentence() -> None:
     assert result.agreeing == (tests // 4 + tests // 2 / 2) / tests
     assert (
         f"redundancy: in {100 * result.agreeing:.1f}% of the test items the answer is also the "
-        "commonest number of its nouns in the sentence (75.9% in the published ones)" in " ".join(str(result).split())
+        "most frequent number of its nouns in the sentence (75.9% in the published data)"
+        in " ".join(str(result).split())
     )
     assert audit_from_json(to_json(result)) == result
     without_counts = audit(replace(counted, card=Card("SubjNum")), cues=(Cue.LENGTH,))

@@ -72,7 +72,7 @@ def test_a_flipped_bit_in_a_chunk_is_detected(done: Path, data: st.DataObject) -
         done.write_bytes(stored_bytes[:place] + bytes([stored_bytes[place] ^ 1 << bit]) + stored_bytes[place + 1 :])
         assert shards.find_head(done, key) is None
         for read in (shards.read_head, shards.read_rows):
-            with pytest.raises(SentprobeError, match="damaged; the same command makes it again"):
+            with pytest.raises(SentprobeError, match="damaged; run the same command again"):
                 read(done)
     finally:
         done.write_bytes(stored_bytes)
@@ -91,7 +91,7 @@ def done(corpus: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_a_chunk_cut_short_is_detected(done: Path, length: int) -> None:
     done.write_bytes(done.read_bytes()[:length])
     for read in (shards.read_head, shards.read_rows):
-        with pytest.raises(SentprobeError, match="damaged; the same command makes it again"):
+        with pytest.raises(SentprobeError, match="damaged; run the same command again"):
             read(done)
 
 

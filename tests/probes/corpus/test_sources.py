@@ -125,10 +125,10 @@ def test_names_and_patterns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     ("patterns", "fmt", "message"),
     [
         (["boks.txt"], None, r"boks.txt: there is no such file \(did you mean 'books.txt'\?\)"),
-        (["*.xml"], None, r"\*.xml: no file fits this pattern"),
+        (["*.xml"], None, r"\*.xml: no file matches this pattern"),
         (["folder"], None, r"folder: is a folder; name the files in it, such as 'folder/\*.txt'"),
-        (["a.doc"], None, r"a.doc: nothing says what format it has; give --format: text, lines"),
-        (["-"], None, r"standard input: nothing says what format it has"),
+        (["a.doc"], None, r"a.doc: the format is unknown; name it with --format: text, lines"),
+        (["-"], None, r"standard input: the format is unknown"),
         (["books.txt"], "tree", r"there is no format 'tree' \(did you mean 'trees'\?\); known: "),
         ([], None, "name at least one file"),
     ],
@@ -147,7 +147,7 @@ def test_what_cannot_be_found(
 def test_the_wrong_encoding(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
     path.write_bytes("one\nnaïve\n".encode("latin-1"))
-    with pytest.raises(SourceError, match=r"a.txt, line 2: not utf-8; say with --encoding"):
+    with pytest.raises(SourceError, match=r"a.txt, line 2: not utf-8; name the encoding with --encoding"):
         read_lines(path)
     assert read_lines(path, "latin-1") == ["one\n", "naïve\n"]
     with pytest.raises(UsageError, match="there is no encoding 'utf-9'"):
@@ -249,12 +249,12 @@ def test_records() -> None:
     [
         ("{", "not JSON: "),
         ("[" * 100_000, "not JSON: nested too deep"),
-        ([1], "expected an object"),
+        ([1], "not a JSON object"),
         ({"txt": "x"}, "no text under 'text'; the record has 'txt'"),
         ({"text": 3}, "no text under 'text'"),
         ({"text": " "}, "an empty text"),
         ({"text": "\ud800"}, "half of a surrogate pair"),
-        ({"tree": "(S", "form": 3, "xpos": []}, "the sentence is not as gen writes it"),
+        ({"tree": "(S", "form": 3, "xpos": []}, "not a sentence as written by gen"),
     ],
 )
 def test_records_that_are_broken(record: object, message: str) -> None:
@@ -307,7 +307,7 @@ def test_text_is_split_and_tokenised() -> None:
 
 
 def test_parameters_of_punkt_that_are_none(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"not a folder of Punkt's parameters: it has no abbrev"):
+    with pytest.raises(UsageError, match=r"not a folder of Punkt parameters: it has no abbrev"):
         find_punkt(tmp_path)
     for name in ("abbrev_types.txt", "collocations.tab", "ortho_context.tab", "sent_starters.txt"):
         (tmp_path / name).write_text("broken\n")

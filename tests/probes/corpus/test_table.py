@@ -164,7 +164,7 @@ def test_tokens_alone(tmp_path: Path) -> None:
 def test_what_is_there_is_not_overwritten(corpus: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     make_table([corpus], out)
-    with pytest.raises(UsageError, match="is a finished table; --force makes it anew"):
+    with pytest.raises(UsageError, match="is a finished table; --force replaces it"):
         make_table([corpus], out)
     before = read_contents(out)
     make_table([corpus], out, force=True)
@@ -240,7 +240,7 @@ def test_tables_that_cannot_be_opened(corpus: Path, tmp_path: Path) -> None:
     with pytest.raises(TableError, match=r"part-00000.parquet: missing"):
         open_table(out)
     _change_head(out, format="sentprobe-table 99")
-    with pytest.raises(TableError, match=r"made by another version: its format is 'sentprobe-table"):
+    with pytest.raises(TableError, match=r"written by another version: its format is 'sentprobe-table"):
         open_table(out)
     make_table([corpus], out, force=True)
     _change_head(out, counts={})
@@ -271,7 +271,7 @@ def test_progress(tmp_path: Path) -> None:
             seen.append(("advance", amount))
 
         def note(self, text: str) -> None:
-            seen.append(("note", re.sub(r"[\d,]+ a second", "N a second", text)))
+            seen.append(("note", re.sub(r"[\d,]+ per second", "N a second", text)))
 
     plan = Analysis(sources=find_sources([str(corpus)]), recipe=AnalysisRecipe(), out=tmp_path / "out", size=SMALL)
     pace = AnalysisProgress()

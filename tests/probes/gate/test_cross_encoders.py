@@ -68,7 +68,7 @@ def test_a_model_without_a_head_is_no_cross_encoder(tmp_path: Path) -> None:
     folder = save_cross_encoder(tmp_path / "x", ("score",))
     config = json.loads((folder / "config.json").read_text("utf-8"))
     (folder / "config.json").write_text(json.dumps(config | {"architectures": ["BertModel"]}), encoding="utf-8")
-    with pytest.raises(UsageError, match="is no cross-encoder"):
+    with pytest.raises(UsageError, match="is not a cross-encoder"):
         sentprobe.gate(f"ce:{folder}", contrasts=["role"], n=20)
 
 
@@ -97,5 +97,5 @@ def test_a_function_that_does_not_return_a_score_for_each_pair(values: object) -
 
 @pytest.mark.parametrize("arguments", [{}, {"model": "bow", "score": len}])
 def test_either_a_model_or_a_function(arguments: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match="give either a model or score"):
+    with pytest.raises(UsageError, match="give either a model or a score function"):
         sentprobe.gate(**arguments, contrasts=["role"], n=20)

@@ -70,7 +70,7 @@ def test_generated_pairs_are_as_long_as_ones_own_and_disagreements_are_told(tmp_
     notes = format_gate_notes(figures)
     assert "False hits of generated pairs disagree with the 0.0% of own pairs (95% intervals do not overlap): " in notes
     assert "role (anchor) 100.0%" in notes
-    assert "Own pairs: 30 paraphrases and 30 others are measured; 95% intervals: false hits 0.0% to 1" in notes
+    assert "Own pairs: 30 paraphrases and 30 other pairs are measured; 95% intervals: false hits 0.0% to 1" in notes
     assert "Misses of generated pairs" not in notes
     assert find_exceeding(figures, 0.0) == []
     assert len(figures.to_records()) == 5

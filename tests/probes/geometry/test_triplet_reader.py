@@ -70,7 +70,7 @@ def test_files_that_are_damaged(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=r"t\.jsonl: line 2: "):
         read_triplets(path)
     path.write_text("", "utf-8")
-    with pytest.raises(FormatError, match="these are none"):
+    with pytest.raises(FormatError, match="it has none"):
         read_triplets(path)
     path = tmp_path / "t.parquet"
     path.write_bytes(b"PAR1")

@@ -287,7 +287,7 @@ def test_no_signal_parts_the_files_of_a_model(tmp_path: Path, call: int) -> None
 
 def test_validations_that_cannot_be_kept_stop_no_better_model(tmp_path: Path) -> None:
     def refuse(_: object) -> None:
-        raise ResultsError("not validations of a training")
+        raise ResultsError("not a training curve of sentprobe")
 
     saved: list[object] = []
     store = loop.TrainingStore(tmp_path, {"seed": 7}, lambda *_: saved.append(1), refuse)

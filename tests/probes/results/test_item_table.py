@@ -89,8 +89,7 @@ def test_a_run_keeps_its_items_and_adds_them_where_they_are_missing(tmp_path: Pa
     with pytest.raises(UsageError) as caught:
         kept.read_item_tables([result])
     assert str(caught.value) == (
-        f"{tmp_path}: does not have the test items of toy; run the same command again: it adds "
-        "them, and trains nothing anew"
+        f"{tmp_path}: does not have the test items of toy; run the same command again: it adds them without training"
     )
     (other_result,) = run_baseline(tmp_path / "other", data).records
     assert len(kept.read_item_tables([result, other_result])) == 1
@@ -129,7 +128,7 @@ def test_a_head_that_is_no_json(tmp_path: Path) -> None:
     stored_table = pq.read_table(path)
     for head in (b"{", b"[]", b'{"format": "sentprobe-test-items 9"}'):
         pq.write_table(stored_table.replace_schema_metadata({"sentprobe": head}), path)
-        with pytest.raises(ResultsError, match="no test items as sentprobe writes them"):
+        with pytest.raises(ResultsError, match="not an item table of sentprobe"):
             kept.read_item_table(tmp_path, task=table.task, fingerprint=table.fingerprint)
 
 
@@ -138,7 +137,7 @@ def test_damaged_items_are_named(tmp_path: Path, damage: bytes) -> None:
     table = make_item_table(make_learnable_dataset(size=40))
     path = kept.write_item_table(table, tmp_path)
     path.write_bytes(damage)
-    with pytest.raises(ResultsError, match=r"no test items as sentprobe writes them .*; remove it"):
+    with pytest.raises(ResultsError, match=r"not an item table of sentprobe .*; remove it"):
         kept.read_item_table(tmp_path, task=table.task, fingerprint=table.fingerprint)
 
 
@@ -156,5 +155,5 @@ def test_items_that_we_do_not_write(tmp_path: Path, change: dict[str, object]) -
         columns={"label": ("b",)},
     )
     kept.write_item_table(replace(data, **change), tmp_path)  # type: ignore[arg-type]
-    with pytest.raises(ResultsError, match="no test items as sentprobe writes them"):
+    with pytest.raises(ResultsError, match="not an item table of sentprobe"):
         kept.read_item_table(tmp_path, task="toy", fingerprint="f" * 64)

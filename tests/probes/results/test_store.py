@@ -83,7 +83,7 @@ def test_a_directory_that_holds_one_of_ours(tmp_path: Path) -> None:
 
 def test_foreign_marker(tmp_path: Path) -> None:
     (tmp_path / MARKER).write_text("{}")
-    with pytest.raises(UsageError, match="not made by sentprobe"):
+    with pytest.raises(UsageError, match="not written by sentprobe"):
         prepare_directory(tmp_path)
 
 
@@ -94,7 +94,7 @@ def test_a_damaged_marker_can_be_removed_and_the_results_stay(tmp_path: Path, te
     with pytest.raises(ResultsError, match=r"run\.json: damaged; remove it and run again"):
         prepare_directory(tmp_path)
     write_result(SAMPLE, tmp_path)
-    with pytest.raises(ResultsError, match="the results beside it are kept"):
+    with pytest.raises(ResultsError, match="existing results are kept"):
         prepare_directory(tmp_path)
     (tmp_path / MARKER).unlink()
     prepare_directory(tmp_path)
@@ -104,7 +104,7 @@ def test_a_damaged_marker_can_be_removed_and_the_results_stay(tmp_path: Path, te
 def test_a_broken_file_among_others_is_not_called_ours(tmp_path: Path) -> None:
     (tmp_path / MARKER).write_text("{")
     (tmp_path / "thesis.tex").touch()
-    with pytest.raises(UsageError, match="not made by sentprobe"):
+    with pytest.raises(UsageError, match="not written by sentprobe"):
         prepare_directory(tmp_path)
 
 
@@ -135,7 +135,7 @@ def test_no_link_is_written_through(tmp_path: Path, name: str, target: str) -> N
         lambda path: write_run_file(path, "a = 1"),
     ]
     for action in actions:
-        with pytest.raises(UsageError, match=f"{name}: is a link, through which no results are written"):
+        with pytest.raises(UsageError, match=f"{name}: is a link, and results are not written through links"):
             action(out)
     assert (tmp_path / "file").read_text() == "mine"
     assert [*(tmp_path / "folder").iterdir()] == []
@@ -162,7 +162,7 @@ def test_whether_a_directory_can_be_made_is_seen_without_making_it(tmp_path: Pat
     prepare_directory(tmp_path / "ours")
     check_directory(tmp_path / "ours")
     (tmp_path / "ours" / MARKER).write_text("{}")
-    with pytest.raises(UsageError, match="not made by sentprobe"):
+    with pytest.raises(UsageError, match="not written by sentprobe"):
         check_directory(tmp_path / "ours")
 
 
@@ -222,4 +222,4 @@ def test_a_result_of_something_else_is_not_used(tmp_path: Path, caplog: pytest.L
     path = write_result(SAMPLE, tmp_path)
     write_result(replace(SAMPLE, seed=1), tmp_path).rename(path)
     assert find_result(SAMPLE, tmp_path) is None
-    assert "of another encoder, dataset or classifier" in caplog.text
+    assert "has another encoder, dataset or classifier" in caplog.text

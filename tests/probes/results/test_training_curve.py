@@ -69,4 +69,4 @@ def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
     path.write_text(text)
     with pytest.raises(ResultsError) as caught:
         kept.read_learning_curve(tmp_path)
-    assert str(caught.value).startswith(f"{path}: not validations of a training (")
+    assert str(caught.value).startswith(f"{path}: not a training curve of sentprobe (")

@@ -135,7 +135,7 @@ def test_the_best_is_not_told_apart() -> None:
 def test_of_one_draw_it_says_how_many_items_would_tell() -> None:
     run = Results((make_draw("good", 700), make_draw("other", 699)))
     (finding,) = find_by("noise", run)
-    assert "but not significantly: the one difference on this task is not significant at " in finding.problem
+    assert "but not significantly: the only difference on this task is not significant at " in finding.problem
     assert "p = 1.000 (sign test); about " in finding.figures[0]
     assert "test items would make it significant (this run: 1,000)" in finding.figures[0]
     assert find_by("noise", Results((make_draw("good", 700), make_draw("other", 700)))) == []
@@ -160,7 +160,7 @@ def test_repetitions() -> None:
     fixed = [replace(e, data=replace(e.data, origin=""), encoder_seed=None) for e in one.records if e.data]
     assert advised(Results(tuple(fixed))) == []
     two = Results(tuple(result for result in SOUND.records if result.seed < 20))
-    assert advised(two) == ["Take at le"]
+    assert advised(two) == ["Use at lea"]
     assert advised(SOUND) == []
     baselines = Results(tuple(replace(result, dim=0) for result in once.records))
     assert advised(baselines) == []
@@ -283,11 +283,11 @@ def test_a_draw_that_is_not_finished_is_no_other_version() -> None:
     """It is unfinished, and so are draws that only some encoders have."""
     (finding,) = find_by("data", Results(SOUND.records[:-1]))
     assert finding.severity is WARNING
-    assert finding.figures == ("Unequal draws: seed 20 without poor on Order, so other draws stand in another table.",)
+    assert finding.figures == ("Unequal draws: seed 20 lacks poor on Order, so other draws are in another table.",)
     other_seeds = Results((*SOUND.records[:2], *SOUND.records[-1:]))
     (finding,) = find_by("data", other_seeds)
     assert [figure.partition(",")[0] for figure in finding.figures] == [
-        "Unequal draws: seeds 0", "Unequal draws: seed 20 without good on Order",
+        "Unequal draws: seeds 0", "Unequal draws: seed 20 lacks good on Order",
     ]  # fmt: skip
 
 
@@ -297,7 +297,7 @@ def test_data_of_which_little_is_known() -> None:
     noted = change_encoder(lambda result: replace(result, notes=("validation has its pairs",)), encoder="good")
     (finding,) = review_results(noted).findings
     assert list_keys([finding]) == [("data", NOTE, "")]
-    assert finding.problem == "The card of the data says: validation has its pairs"
+    assert finding.problem == "The data card says: validation has its pairs"
 
 
 def test_the_severe_come_first_and_of_several_tables_each_is_named() -> None:

@@ -1,1 +1,1 @@
-"""Findings drawn from results: comparisons, standings, control verdicts, mistakes."""
+"""Statistics of results: comparisons of encoders, tests against chance and controls, and incorrect answers."""

@@ -16,7 +16,7 @@ from sentprobe.specs import choose_member
 
 @dataclass(frozen=True, slots=True)
 class EncoderResults:
-    """The results of one encoder, and the folder they were read from."""
+    """The results of one encoder in one results folder, by task."""
 
     encoder: str
     source: str
@@ -25,7 +25,7 @@ class EncoderResults:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TestedDifference:
-    """A difference of two encoders, with p-values corrected over all comparisons of the request."""
+    """The difference between two encoders, with p-values corrected for the number of comparisons."""
 
     matched: tuple[tuple[Any, Any], ...]
     paired: PairedComparison
@@ -39,22 +39,22 @@ class TestedDifference:
 
     @property
     def p(self) -> float:
-        """The corrected p-value that decides: of the t-test over draws, else of the sign test."""
+        """The corrected p-value that decides: that of the t-test for several draws, that of the sign test for one."""
         return self.t_p if self.draws > 1 else self.sign_p
 
     @property
     def is_significant(self) -> bool:
-        """Whether the difference is significant."""
+        """Whether the difference is significant at the level 0.05."""
         return self.p < paired_tests.LEVEL
 
     @property
     def is_better(self) -> bool:
-        """Whether the first is significantly better."""
+        """Whether the first encoder is significantly better."""
         return self.is_significant and self.paired.difference > 0
 
     @property
     def is_worse(self) -> bool:
-        """Whether the first is significantly worse."""
+        """Whether the first encoder is significantly worse."""
         return self.is_significant and self.paired.difference < 0
 
     @property
@@ -65,16 +65,17 @@ class TestedDifference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comparison(TestedDifference):
-    """Two encoders on one task."""
+    """The difference between two encoders, or between an encoder and a control, on one task."""
 
     first: Result
     second: Result
     matched: paired_tests.MatchedResults
     conditions: paired_tests.ConditionPair = paired_tests.PROBES
+    """The conditions (probe or control) whose scores are compared."""
 
     @property
     def accuracies(self) -> tuple[float, float]:
-        """The mean accuracy of each side over the draws."""
+        """The mean accuracies of the first and the second over the draws."""
         first, second = (
             mean(result.scores[condition].accuracy for result in side)
             for side, condition in zip(zip(*self.matched, strict=True), self.conditions, strict=True)
@@ -83,24 +84,24 @@ class Comparison(TestedDifference):
 
 
 def group_by_encoder(
-    results: Results, source: str, *, hint: str = "compare results with one of each"
+    results: Results, source: str, *, hint: str = "compare results with only one of them"
 ) -> list[EncoderResults]:
-    """Return the encoders with results by task; raise UsageError (ends with *hint*) for two that are not draws."""
+    """Group results by encoder and task; raise UsageError, ending with *hint*, for two that are not draws."""
     encoders: dict[str, dict[str, tuple[Result, ...]]] = {}
     for record in results.records:
         by_task = encoders.setdefault(record.encoder, {})
         results_so_far = by_task.get(record.task, ())
         if not all(differ_in_draw(result, record) for result in results_so_far):
             raise UsageError(
-                f"{source}: there are two results of {record.encoder} on {record.task}, whose "
-                f"classifiers, data or seeds differ; {hint}"
+                f"{source}: there are two results of {record.encoder} on {record.task} that differ in "
+                f"classifier, data or seed; {hint}"
             )
         by_task[record.task] = (*results_so_far, record)
     return [EncoderResults(name, source, by_task) for name, by_task in encoders.items()]
 
 
 def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, source: str) -> EncoderResults:
-    """Return the encoder with this name, or the only encoder; raise UsageError if there is none, or a choice."""
+    """Return the encoder with this name (None: the only encoder); raise UsageError if it does not exist."""
     if not encoders:
         raise UsageError(f"{source} has no results")
     by_name = {side.encoder: side for side in encoders}
@@ -108,7 +109,7 @@ def select_encoder(encoders: Sequence[EncoderResults], encoder: str | None, *, s
 
 
 def choose_encoder(names: Sequence[str], encoder: str | None, *, source: str) -> str:
-    """Return the encoder, or the only name; raise UsageError if there is no such name, or a choice."""
+    """Return *encoder* (None: the only name); raise UsageError if it is not in *names*."""
     if encoder is None and len(names) > 1:
         raise UsageError(f"{source} has {len(names)} encoders; name one, as in '{source}#{names[0]}'")
     if encoder is not None and encoder not in names:
@@ -119,7 +120,7 @@ def choose_encoder(names: Sequence[str], encoder: str | None, *, source: str) ->
 def compare_pairs(
     pairs: Sequence[tuple[EncoderResults, EncoderResults]], *, correction: Correction = Correction.HOLM
 ) -> tuple[Comparison, ...]:
-    """Compare pairs of encoders on their common tasks; raise ResultsError if there is none, or the data differ."""
+    """Compare pairs of encoders on their common tasks; raise ResultsError without a common task, draw or data."""
     return compare_results([matched for pair in pairs for matched in _match_tasks(*pair)], correction=correction)
 
 
@@ -129,30 +130,23 @@ def compare_results(
     correction: Correction = Correction.HOLM,
     conditions: Sequence[paired_tests.ConditionPair] | None = None,
 ) -> tuple[Comparison, ...]:
-    """Compare matched results under pairs of conditions (default: the probes), with corrected p-values."""
+    """Compare matched results under pairs of conditions (by default, the main probes), with corrected p-values."""
     condition_pairs = conditions or [paired_tests.PROBES] * len(results)
     paired = paired_tests.compare_matched_results(results, condition_pairs)
     corrected = correct_tests(paired, [len(matched) for matched in results], correction)
+    rows = zip(results, condition_pairs, paired, corrected, strict=True)
     return tuple(
         Comparison(
-            first=matched[0][0],
-            second=matched[0][1],
-            matched=matched,
-            conditions=condition_pair,
-            paired=paired_test,
-            sign_p=sign_p,
-            t_p=t_p,
+            first=matched[0][0], second=matched[0][1], matched=matched, conditions=pair, paired=test, sign_p=sign, t_p=t
         )
-        for matched, condition_pair, paired_test, (sign_p, t_p) in zip(
-            results, condition_pairs, paired, corrected, strict=True
-        )
+        for matched, pair, test, (sign, t) in rows
     )
 
 
 def correct_tests(
     tests: Sequence[PairedComparison], draws: Sequence[int], correction: Correction
 ) -> Iterator[tuple[float, float]]:
-    """Yield both corrected p-values of each test, over *draws*; those that decide are corrected together."""
+    """Yield the corrected p-values of sign test and t-test; those that decide are corrected together."""
     by_kind = [[test.sign_p for test in tests], [test.t_p for test in tests]]
     deciding = [values[count > 1] for *values, count in zip(*by_kind, draws, strict=True)]
     corrected = [correct_p_values(values, correction) for values in (*by_kind, deciding)]
@@ -163,7 +157,10 @@ def correct_tests(
 def list_pairs(
     encoders: Sequence[EncoderResults], *, baseline: str | None = None, source: str
 ) -> list[tuple[EncoderResults, EncoderResults]]:
-    """Return every pair of models (of one model: of its variants) or, with *baseline*, its pair with each other."""
+    """Return the pairs of encoders to compare: each pair or, with *baseline*, each other encoder with the baseline.
+
+    Without *baseline*, variants of one model are paired only if there is no other model. Raises UsageError.
+    """
     if len(encoders) < 2:
         raise UsageError(f"{source} has {format_count(len(encoders), 'encoder')}; a comparison needs two")
     if baseline is None:
@@ -197,14 +194,14 @@ def _match_tasks(first: EncoderResults, second: EncoderResults) -> Iterator[pair
 
 
 def match_draws(first: Sequence[Result], second: Sequence[Result]) -> paired_tests.MatchedResults:
-    """Return the pairs of results with equal seeds; two single draws match whatever their seeds."""
+    """Return the pairs of results with equal seeds. If both encoders have one draw, the seeds may differ."""
     if len(first) == len(second) == 1:
         return ((first[0], second[0]),)
     return tuple((a, b) for a in first for b in second if a.seed == b.seed)
 
 
 def build_comparison_grid(comparisons: Sequence[Comparison]) -> Grid:
-    """Build the table of comparisons, a row each; a significant difference is bold."""
+    """Build a table with a row for each comparison, in which significant differences are bold."""
     names = [f"{comparison.first.encoder} - {comparison.second.encoder}" for comparison in comparisons]
     rows = (
         GridRow(name, name, (GridCell(comparison.first.task), *build_figure_cells(comparison)))
@@ -214,7 +211,7 @@ def build_comparison_grid(comparisons: Sequence[Comparison]) -> Grid:
 
 
 def list_figure_columns(comparisons: Sequence[TestedDifference]) -> tuple[str, ...]:
-    """Return the names of the columns of :func:`build_figure_cells`."""
+    """Return the headings of the cells that :func:`build_figure_cells` returns."""
     draws = {comparison.draws > 1 for comparison in comparisons}
     observations = "units or draws" if len(draws) > 1 else "draws" if True in draws else "units"
     return "A", "B", "A - B [95%]", f"A better / B better ({observations})", "p (sign)", "p (t-test)"
@@ -233,7 +230,7 @@ def build_figure_cells(comparison: TestedDifference) -> tuple[GridCell, ...]:
 
 
 def format_points(share: float) -> str:
-    """Format a difference in points, with its sign unless it is zero as printed.
+    """Format a difference of accuracies in percentage points, with a sign; a difference that rounds to 0 has none.
 
     >>> format_points(0.0123), format_points(-0.0001)
     ('+1.2', '0.0')
@@ -261,7 +258,7 @@ def to_comparison_records(comparisons: Sequence[Comparison]) -> list[dict[str, A
 
 
 def to_figure_record(comparison: TestedDifference) -> dict[str, Any]:
-    """Return the figures of a comparison by name."""
+    """Return the figures of a comparison as a flat dictionary."""
     paired = comparison.paired
     return {
         **dict(zip(("first_accuracy", "second_accuracy"), comparison.accuracies, strict=True)),
@@ -279,11 +276,11 @@ def to_figure_record(comparison: TestedDifference) -> dict[str, Any]:
 
 
 def describe_comparisons(comparisons: Sequence[Comparison], *, correction: Correction) -> str:
-    """Describe how to read the table, and how many differences are significant."""
+    """Return the notes below a table of comparisons: the tests, and the number of significant differences."""
     has_units = any(comparison.first.units for comparison in comparisons)
     units = "units (items that belong together count as one)" if has_units else "items"
     presets = {result.preset for pair in comparisons for result in (pair.first, pair.second)}
-    warning = "The classifiers differ: differences may come from them, not the encoders."
+    warning = "The classifiers differ: differences may come from the classifiers instead of the encoders."
     pairs = [(comparison.first.encoder, comparison.second.encoder) for comparison in comparisons]
     notes = (
         warning if len(presets) > 1 else "",
@@ -306,10 +303,8 @@ PAIRED_T_TEST = "paired t-test (Adi et al. 2017)"
 
 def _describe_unequal_draws(comparisons: Sequence[Comparison]) -> str:
     most = max((comparison.draws for comparison in comparisons), default=0)
-    names = (
-        f"{c.first.encoder} - {c.second.encoder} on {c.first.task} ({c.draws})" for c in comparisons if c.draws < most
-    )
-    text = ", ".join(names)
+    fewer = [c for c in comparisons if c.draws < most]
+    text = ", ".join(f"{c.first.encoder} - {c.second.encoder} on {c.first.task} ({c.draws})" for c in fewer)
     return f"Fewer than {most} draws: {text}." if text else ""
 
 
@@ -321,18 +316,13 @@ def describe_tests(
     correction: Correction,
     note: str = "",
 ) -> str:
-    """Describe the pairing, the tests and their outcome; *note* stands before the outcome."""
+    """Return the notes on paired *observations*, the tests, *note*, and the number of significant differences."""
     count = len(comparisons)
+    sign_test = "McNemar's for one seed" if observations == "items" else f"over {observations.partition(' (')[0]}"
+    corrected = f" Corrected for {count} comparisons: {CORRECTION_NAMES[correction]}; the intervals are not corrected."
     lines = [
         f"Differences in points, with 95% intervals, paired over {observations}.",
-        "p (sign): exact sign test, "
-        + ("McNemar's for one seed" if observations == "items" else f"over {observations.partition(' (')[0]}")
-        + f"; p (t-test): {t_test}."
-        + (
-            f" Corrected for {count} comparisons: {CORRECTION_NAMES[correction]}; the intervals are not corrected."
-            if count > 1
-            else ""
-        ),
+        f"p (sign): exact sign test, {sign_test}; p (t-test): {t_test}.{corrected if count > 1 else ''}",
         *([note] if note else []),
     ]
     significant_count = sum(comparison.is_significant for comparison in comparisons)
@@ -345,7 +335,7 @@ def describe_tests(
 
 
 def describe_pairing(comparisons: Sequence[TestedDifference], units: str, *, draws_note: str = "") -> str:
-    """Describe the observations that are paired: units, draws or both."""
+    """Return the paired observations as text: *units*, a number of draws, or both."""
     numbers = sorted({comparison.draws for comparison in comparisons} - {1})
     draws = f"{' or '.join(map(str, numbers))} draws{draws_note}"
     if all(comparison.draws > 1 for comparison in comparisons):
@@ -365,12 +355,14 @@ def compare_encoders(
 ) -> tuple[Comparison, ...]:
     """Compare each pair of encoders of a run on each task, as ``probe compare`` does.
 
-    With *against*, each encoder is compared with the encoder of that name only. Without it, variants of one model (cut,
-    rounded or erased vectors) are not compared with each other. The p-values are corrected for all comparisons made
-    (``holm``, ``bh`` or ``none``).
+    - against: compare each encoder only with the encoder of this name. By default, all pairs are compared, except
+      variants (cut, rounded or erased vectors) of the same model.
+    - correction: the correction of the p-values for the number of comparisons: ``holm``, ``bh`` (Benjamini-Hochberg)
+      or ``none``
 
     Raises:
-        UsageError: there are fewer than two encoders; none is named *against*; one has two results on a task.
+        UsageError: there are fewer than two encoders, no encoder is named *against*, or an encoder has two results on
+            a task that are not draws of one run.
     """
     encoders = group_by_encoder(results, "results")
     pairs = list_pairs(encoders, baseline=against, source="results")

@@ -1,7 +1,7 @@
-"""Spearman's correlations of accuracies with other scores (Conneau et al. 2018, figure 2).
+"""Spearman's correlations of probing accuracies with other scores of encoders (Conneau et al. 2018, figure 2).
 
-Encoders are few and scores have ties, for which formulas by the normal distribution are wrong: intervals are by
-bootstrap over the encoders, and p-values by permutation.
+Intervals are computed by bootstrap over the encoders and p-values by permutation, since formulas that assume normal
+distributions are wrong for few encoders and tied scores.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,32 +26,32 @@ from sentprobe.probes.statistics import Correction, Floats, Interval, correct_p_
 Orders = NDArray[np.int64]
 
 MIN_VALUES = 3
-"""The correlation of two values is always 1 or -1."""
+"""The smallest number of encoders for a correlation, since the correlation of two values is always 1 or -1."""
 RESAMPLE_COUNT = 2_000
 MAX_ORDERS = 10_000
-"""The maximum number of orders for an exact p-value; of more orders, a sample is used."""
+"""The maximum number of permutations for an exact p-value. If there are more, a sample of this size is used."""
 _ROUNDING = 1e-9
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RankCorrelation:
-    """Spearman's correlation of two rankings."""
+    """Spearman's correlation of two sequences."""
 
     rho: float
-    """From -1 to 1; ties have the mean of their ranks."""
+    """The correlation, from -1 to 1. Equal values have the mean of their ranks."""
     interval: Interval
     p: float
-    """The share of random orders whose correlation is at least as far from 0."""
+    """The share of permutations whose correlation is at least as far from 0."""
     n: int
 
 
 def compute_rank_correlation(first: ArrayLike, second: ArrayLike, *, seed: int) -> RankCorrelation | None:
-    """Return Spearman's correlation of two sequences, (n,); None for fewer than three values or constant ones."""
+    """Return Spearman's correlation of two sequences, (n,); None if n < 3, or if all values of a sequence are equal."""
     first_values, second_values = (np.asarray(values, np.float64) for values in (first, second))
     if len(first_values) < MIN_VALUES or np.ptp(first_values) == 0 or np.ptp(second_values) == 0:
         return None
     a, b = _standardize_ranks(first_values[None])[0], _standardize_ranks(second_values[None])[0]
-    rho = float(np.clip(a @ b, -1.0, 1.0))  # but for rounding
+    rho = float(np.clip(a @ b, -1.0, 1.0))  # rounding may exceed the limits
     return RankCorrelation(
         rho=rho,
         interval=bootstrap_interval(first_values, second_values, seed=seed),
@@ -61,19 +61,19 @@ def compute_rank_correlation(first: ArrayLike, second: ArrayLike, *, seed: int) 
 
 
 def bootstrap_interval(first: Floats, second: Floats, *, seed: int) -> Interval:
-    """Return the 95% percentile interval over resamples without constant sequences (-1 to 1 if there are none)."""
+    """Return the 95% percentile interval over resamples in which both sequences vary, or -1 to 1 without any."""
     n = len(first)
     drawn = np.random.default_rng([seed, n]).integers(0, n, (RESAMPLE_COUNT, n))
     correlations = np.einsum("ij,ij->i", _standardize_ranks(first[drawn]), _standardize_ranks(second[drawn]))
     correlations = correlations[np.isfinite(correlations)]
     if not len(correlations):
         return Interval(-1.0, 1.0)
-    low, high = np.clip(np.quantile(correlations, [0.025, 0.975]), -1.0, 1.0)  # but for rounding
+    low, high = np.clip(np.quantile(correlations, [0.025, 0.975]), -1.0, 1.0)  # rounding may exceed the limits
     return Interval(float(low), float(high))
 
 
 def _standardize_ranks(values: Floats) -> Floats:
-    """Return the ranks in each row, (m, n), with mean 0 and length 1; NaN where all are equal."""
+    """Return the ranks of the values in each row, (m, n), with mean 0 and norm 1; NaN if all values are equal."""
     from scipy.stats import rankdata
 
     ranks = rankdata(values, axis=1)
@@ -100,12 +100,12 @@ def _list_orders(n: int, seed: int) -> Orders:
 
 
 ENOUGH_ENCODERS = 10
-"""Fewer encoders can hardly show a correlation (Conneau et al. had more than 40)."""
+"""The number of encoders below which a warning is shown. Conneau et al. had more than 40 encoders."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correlation:
-    """The rank correlation of a probing task and another score, over the encoders that have both."""
+    """The rank correlation of a probing task with another score, over the encoders that have both."""
 
     task: str
     score: str
@@ -115,28 +115,28 @@ class Correlation:
 
     @property
     def is_significant(self) -> bool:
-        """Whether the corrected p-value is below the level."""
+        """Whether the corrected p-value is below 0.05."""
         return self.p is not None and self.p < LEVEL
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Correlations:
-    """All pairs of a probing task and another score."""
+    """The correlations of all probing tasks with all other scores."""
 
     pairs: tuple[Correlation, ...]
     encoders: Mapping[str, str]
-    """The encoders with scores, and their names among the scores."""
+    """The encoders that have other scores, with their names in the table of scores."""
     left_out: tuple[str, ...]
     seed: int
 
     @property
     def tasks(self) -> tuple[str, ...]:
-        """The probing tasks, in order."""
+        """The names of the probing tasks, in order."""
         return tuple(dict.fromkeys(pair.task for pair in self.pairs))
 
     @property
     def scores(self) -> tuple[str, ...]:
-        """The other scores, in order."""
+        """The names of the other scores, in order."""
         return tuple(dict.fromkeys(pair.score for pair in self.pairs))
 
 
@@ -149,7 +149,7 @@ def correlate_tasks(
     correction: Correction = Correction.HOLM,
     seed: int = 0,
 ) -> Correlations:
-    """Correlate each probing task with each score; raise UsageError, with both sources, for few encoders."""
+    """Correlate accuracies on each task with each other score; raise UsageError for fewer than three encoders."""
     probed: dict[str, dict[str, float]] = {}
     for side in encoders:
         figures = {task: compute_figure(draws, Condition.PROBE) for task, draws in side.by_task.items()}
@@ -159,8 +159,8 @@ def correlate_tasks(
         matched_names = f" ({', '.join(names)})" if names else ""
         raise UsageError(
             f"{scores_source} has scores of {len(names)} of the {len(probed)} encoders of "
-            f"{source}{matched_names}; a correlation needs {MIN_VALUES}; its encoders (each of "
-            f"which must fit one): {', '.join(scores) or 'none'}"
+            f"{source}{matched_names}; a correlation needs {MIN_VALUES}. Names that must match "
+            f"those of encoders: {', '.join(scores) or 'none'}"
         )
     tasks = dict.fromkeys(task for by_task in probed.values() for task in by_task)
     score_names = dict.fromkeys(task for name in names.values() for task in scores[name])
@@ -180,13 +180,11 @@ def correlate_tasks(
 
 
 def build_correlation_grid(correlations: Correlations) -> Grid:
-    """Build the table of correlations: a row for each probing task, a column for each score."""
+    """Build the table of correlations, with a row for each probing task and a column for each other score."""
     cells = {(pair.task, pair.score): pair for pair in correlations.pairs}
-    rows = (
-        GridRow(task, "", tuple(_build_cell(cells[task, score]) for score in correlations.scores))
-        for task in correlations.tasks
-    )
-    return Grid(("task", *correlations.scores), tuple(rows))
+    scores = correlations.scores
+    rows = [GridRow(t, "", tuple(_build_cell(cells[t, score]) for score in scores)) for t in correlations.tasks]
+    return Grid(("task", *scores), tuple(rows))
 
 
 def _build_cell(pair: Correlation) -> GridCell:
@@ -197,26 +195,28 @@ def _build_cell(pair: Correlation) -> GridCell:
 
 
 def describe_correlations(correlations: Correlations, *, correction: Correction) -> str:
-    """Describe the correlations, their intervals and the number of encoders."""
+    """Return the notes below the table of correlations: encoders, intervals, p-values and warnings."""
     count = sum(pair.estimate is not None for pair in correlations.pairs)
     correction_text = "not corrected" if correction is Correction.NONE else f"corrected ({correction})"
     lines = [f"Spearman's correlation over {len(correlations.encoders)} encoders: {', '.join(correlations.encoders)}."]
     if correlations.left_out:
-        lines += [f"Left out: {', '.join(correlations.left_out)} (without scores, or two have the same model's name)."]
+        lines += [
+            f"Left out: {', '.join(correlations.left_out)} (no scores, or two encoders have the same model name)."
+        ]
     lines += [
         f"95% intervals by bootstrap over the encoders ({RESAMPLE_COUNT:,} resamples, seed {correlations.seed}); "
         f"p-values by permutation (all orders, or {MAX_ORDERS:,}).",
         f"Bold, or with a *: p < {LEVEL}, {correction_text} for {count} pairs.",
     ]
     if count < len(correlations.pairs):
-        lines += [f"Empty: fewer than {MIN_VALUES} encoders have both, or all are equal in one."]
+        lines += [f"Empty: fewer than {MIN_VALUES} encoders have both scores, or all values of a score are equal."]
     if warning := describe_small_sample(correlations):
         lines += [f"{warning}."]
     return "".join(f"{line}\n" for line in lines)
 
 
 def describe_small_sample(correlations: Correlations) -> str:
-    """Return a warning where there are few encoders, or the empty string."""
+    """Return a warning that correlations rest on few encoders, or "" if there are enough."""
     counts = {pair.score: pair.estimate.n for pair in correlations.pairs if pair.estimate}
     few = {score: count for score, count in counts.items() if count < ENOUGH_ENCODERS}
     if not few:
@@ -224,13 +224,13 @@ def describe_small_sample(correlations: Correlations) -> str:
     smallest = min(few.values())
     where = "" if len(few) == len(counts) else f" (in {', '.join(few)})"
     return (
-        f"{format_count(smallest, 'encoder')} are few{where}: with fewer than {ENOUGH_ENCODERS}, rankings agree by "
-        "chance, as the p-values show; no conclusion should rest on it"
+        f"{format_count(smallest, 'encoder')} are few{where}: with fewer than {ENOUGH_ENCODERS}, rankings often agree "
+        "by chance, as the p-values show; do not draw conclusions from them"
     )
 
 
 def to_correlation_records(correlations: Correlations) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each pair, all with the same keys."""
+    """Return a flat dictionary for each task and other score; all dictionaries have the same keys."""
     return [
         {
             "task": pair.task,

@@ -1,4 +1,4 @@
-"""Comparisons of encoders by their distances on the same triplets, by unit (the same nouns and verbs) or by draw."""
+"""Paired tests between the geometry results of encoders on the same triplets, over units or over draws."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -24,7 +24,7 @@ GeometryPairs: TypeAlias = tuple[tuple[GeometryResult, GeometryResult], ...]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GeometryComparison(probe_comparisons.TestedDifference):
-    """Two encoders on one contrast and kind of negative."""
+    """The difference between two encoders on triplets of one contrast with one kind of negative."""
 
     matched: GeometryPairs
     kind: NegativeKind
@@ -49,15 +49,13 @@ class GeometryComparison(probe_comparisons.TestedDifference):
 
 
 def _list_accuracies(matched: GeometryPairs, kind: NegativeKind, nearness: Nearness) -> list[list[float]]:
-    return [
-        [_get_overall_score(result, kind, nearness).measured.accuracy for result in side]
-        for side in zip(*matched, strict=True)
-    ]
+    sides = zip(*matched, strict=True)
+    return [[_get_overall_score(result, kind, nearness).measured.accuracy for result in side] for side in sides]
 
 
 def _get_overall_score(result: GeometryResult, kind: NegativeKind, nearness: Nearness) -> GeometryScore:
     score = result.find_overall(kind, nearness)
-    assert score is not None  # those that lack it are not matched
+    assert score is not None  # results without this score are not matched
     return score
 
 
@@ -65,7 +63,7 @@ EncoderPair: TypeAlias = tuple[GeometryTable, GeometryTable]
 
 
 def list_table_pairs(table: GeometryTable, *, against: str | None = None) -> list[EncoderPair]:
-    """Return every pair of models (of one model: of its variants) or, with *against*, its pair with each other."""
+    """Return the pairs of encoders to compare (see :func:`.comparisons.list_pairs`), with their results."""
     names = list_encoders(table)
     pairs = encoder_variants.list_pairs_to_compare(names)
     if against is not None:
@@ -74,14 +72,14 @@ def list_table_pairs(table: GeometryTable, *, against: str | None = None) -> lis
 
 
 def select_encoder_results(table: GeometryTable, encoder: str) -> GeometryTable:
-    """Return the results of one encoder."""
+    """Return the results of one encoder in a table."""
     return tuple(result for result in table if result.encoder == encoder)
 
 
 def compare_geometry(
     pairs: Sequence[EncoderPair], *, correction: Correction = Correction.HOLM, nearness: Nearness = Nearness.COSINE
 ) -> tuple[GeometryComparison, ...]:
-    """Compare each pair on the triplets that both have, by contrast and kind of negative."""
+    """Compare each pair of encoders on the triplets that both have, for each contrast and kind of negative."""
     matches = [
         (matched, kind)
         for pair in pairs
@@ -102,7 +100,7 @@ def _match_contrasts(first: GeometryTable, second: GeometryTable) -> Iterator[Ge
     for name in list_contrasts(first):
         by_side = [[result for result in side if result.contrast == name] for side in (first, second)]
         matched = [(a, b) for a in by_side[0] for b in by_side[1] if a.material == b.material]
-        if max(map(len, by_side)) > 1:  # of one draw each, these whatever the seed
+        if max(map(len, by_side)) > 1:  # if both encoders have one draw, the seeds may differ
             matched = [(a, b) for a, b in matched if a.drawing.seed == b.drawing.seed]
         if matched:
             yield tuple(matched)
@@ -118,20 +116,20 @@ def _compare_matched(matched: GeometryPairs, kind: NegativeKind, nearness: Nearn
 
 
 def _split_ties(score: GeometryScore) -> NDArray[np.bool_]:
-    """Return two values for each answer, (2, 2 n) bool: both are true if it is right, one if it is tied."""
+    """Return two values for each triplet answer, (2, 2 n) bool: both are true for a correct answer, one for a tie."""
     answers = score.answers().reshape(-1)
     return np.array([answers > 0, answers == 1])
 
 
 def build_geometry_comparison_grid(comparisons: Sequence[GeometryComparison]) -> Grid:
-    """Build the table of comparisons, a row each; a significant difference is bold."""
+    """Build a table with a row for each comparison, in which significant differences are bold."""
     header = ("A - B", "contrast", "negative in", *probe_comparisons.list_figure_columns(comparisons))
     counts = Counter((comparison.encoders, comparison.contrast, comparison.kind) for comparison in comparisons)
     return Grid(header, tuple(_build_row(comparison, several=max(counts.values()) > 1) for comparison in comparisons))
 
 
 def _build_row(comparison: GeometryComparison, *, several: bool) -> GridRow:
-    """Return the row of a comparison; *several* adds the triplets to its name."""
+    """Return the row of a comparison; with *several*, the contrast is followed by a description of the triplets."""
     name, contrast = " - ".join(comparison.encoders), comparison.contrast
     if several:
         drawings = [a.drawing for a, _ in comparison.matched]
@@ -160,7 +158,7 @@ def to_geometry_comparison_records(comparisons: Sequence[GeometryComparison]) ->
 
 
 def describe_geometry_comparisons(comparisons: Sequence[GeometryComparison], *, correction: Correction) -> str:
-    """Describe how to read the table, and how many differences are significant."""
+    """Return the notes below a table of comparisons: the tests, and the number of significant differences."""
     units = "units (triplets of the same nouns and verbs count as one)"
     observations = probe_comparisons.describe_pairing(comparisons, units)
     pairs = [(first.encoder, second.encoder) for comparison in comparisons for first, second in comparison.matched]

@@ -1,4 +1,4 @@
-"""Scores of encoders on other tasks, read from a CSV file or a folder of MTEB results."""
+"""Scores of encoders on downstream tasks, read from a CSV file or a folder of MTEB results."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -15,7 +15,7 @@ MODEL_META = "model_meta.json"
 
 
 def read_scores(path: Path) -> Scores:
-    """Read a table of scores (encoder, a column for each task), or a folder of MTEB results."""
+    """Read scores from a CSV table (a row per encoder, a column per task) or from a folder of MTEB results."""
     if not path.exists():
         raise UsageError(f"{path}: there is no such file or folder of scores")
     return _read_mteb(path) if path.is_dir() else _read_table(path)
@@ -26,7 +26,7 @@ def _read_table(path: Path) -> Scores:
     where, header = next(rows, ("", []))
     tasks = [name.strip() for name in header[1:]]
     if not tasks:
-        raise FormatError(f"{path}: the first line names no task: encoder,TASK,... is wanted")
+        raise FormatError(f"{path}: the first line names no task; encoder,TASK,... is wanted")
     duplicates = [name for name in tasks if tasks.count(name) > 1]
     if duplicates or "" in tasks:
         problem = f"names {duplicates[0]!r} twice" if duplicates else "has a column without a name"
@@ -37,8 +37,7 @@ def _read_table(path: Path) -> Scores:
             raise FormatError(f"{where}: {len(row)} fields; the first line has {len(header)}")
         name = row[0].strip()
         if name in scores or not name:
-            problem = "is there twice" if name else "has no name"
-            raise FormatError(f"{where}: the encoder {name!r} {problem}")
+            raise FormatError(f"{where}: {f'the encoder {name!r} occurs twice' if name else 'the encoder has no name'}")
         cells = zip(tasks, row[1:], strict=True)
         scores[name] = {t: _parse_score(c, f"{where}, {t}") for t, c in cells if c.strip()}
     return scores
@@ -50,7 +49,7 @@ def _parse_score(text: str, where: str) -> float:
     except ValueError:
         value = float("nan")
     if not isfinite(value):
-        raise FormatError(f"{where}: {text.strip()!r} is no score; a number is wanted")
+        raise FormatError(f"{where}: {text.strip()!r} is not a score; a number is wanted")
     return value
 
 
@@ -62,22 +61,22 @@ def _read_mteb(folder: Path) -> Scores:
             model = path.parent.parent.name.replace("__", "/", 1)
             task, score = _read_task(path)
             if task in scores.setdefault(model, {}):
-                raise FormatError(f"{path}: {model} has two scores on {task}; name one revision")
+                raise FormatError(f"{path}: {model} has two scores on {task}; keep the folder of one revision only")
             scores[model][task] = score
     if not scores:
-        raise UsageError(f"{folder}: no results of MTEB (MODEL/REVISION/TASK.json) are there")
+        raise UsageError(f"{folder}: has no results of MTEB (MODEL/REVISION/TASK.json)")
     return scores
 
 
 def _read_task(path: Path) -> tuple[str, float]:
-    """Return the task of an MTEB result file and its main score, the mean over languages."""
+    """Return the task name in an MTEB result file and the main score, averaged over languages."""
     try:
         value = parse_json(path.read_bytes())
         task, scores = value["task_name"], value["scores"]
         split = scores["test"] if "test" in scores else next(iter(scores.values()))
         numbers = [_parse_score(str(part["main_score"]), str(path)) for part in split]
         if not isinstance(task, str) or not numbers:
-            raise TypeError("no task, or no score")
+            raise TypeError("the task or the score is missing")
         return task, fmean(numbers)
     except OSError as error:
         raise path_error(path, "cannot read it", error, otherwise=FormatError) from error
@@ -85,15 +84,15 @@ def _read_task(path: Path) -> tuple[str, float]:
         raise FormatError(f"{path}: {error}") from None
     except (KeyError, TypeError, AttributeError, StopIteration, IndexError):
         raise FormatError(
-            f"{path}: not a result of MTEB: 'task_name', 'scores' and in these 'main_score' are wanted"
+            f"{path}: not a result of MTEB: it needs 'task_name' and 'scores' with 'main_score'"
         ) from None
 
 
 def match_names(encoders: Sequence[str], scored: Sequence[str]) -> dict[str, str]:
-    """Return, for each encoder with scores, its name in the scores.
+    """Return, for each probed encoder that has scores, its name in the table of scores.
 
-    Two names match if they are equal or, where this is unique on both sides, if they name the same model: ``st:``, a
-    folder, an organisation and options are ignored.
+    Two names match if they are equal, or if they are the only two names of a model. Names of a model differ in prefixes
+    such as ``st:``, folders, organisations and options.
 
     >>> match_names(["bow", "st:./all-MiniLM-L6-v2"], ["sentence-transformers/all-MiniLM-L6-v2"])
     {'st:./all-MiniLM-L6-v2': 'sentence-transformers/all-MiniLM-L6-v2'}
@@ -112,12 +111,12 @@ def match_names(encoders: Sequence[str], scored: Sequence[str]) -> dict[str, str
 
 
 def _strip_name(name: str) -> str:
-    """Return the name of a model without kind, folder and options: ``x`` for ``st:org/x?batch=8``."""
+    """Remove kind, folder and options from the name of a model: ``st:org/x?batch=8`` becomes ``x``."""
     return name.partition("?")[0].rpartition(":")[2].rstrip("/").rpartition("/")[2]
 
 
 def to_mteb_name(encoder: str) -> str:
-    """Return the name of an encoder in MTEB's layout, with an organisation.
+    """Return the name of an encoder in the form of MTEB: ORGANISATION/MODEL.
 
     >>> to_mteb_name("st:sentence-transformers/all-MiniLM-L6-v2"), to_mteb_name("st:./mini?batch=8")
     ('sentence-transformers/all-MiniLM-L6-v2', 'sentprobe/mini_batch=8')

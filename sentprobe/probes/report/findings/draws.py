@@ -1,4 +1,4 @@
-"""Draws, joined into one table: the data, untrained weights, random vectors and probes of a run with one ``--seed``."""
+"""Recognition of draws: results of one run that differ only in seed, data, untrained weights and probes."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
@@ -10,20 +10,14 @@ from sentprobe.values import group_by
 
 
 def join_draws(tables: Sequence[Results]) -> tuple[Results, ...]:
-    """Join tables that differ only in their draw, in order of seed; each table has one seed.
+    """Join tables of one seed that are draws of the same run into one table, in order of seed.
 
-    Joined tables have the same encoders and tasks, with the same settings. Different data or vectors must come from the
-    same recipe with another seed; tables with an unknown seed or origin stay separate. An encoder whose name has the
-    run's own seed (``bow?seed=10`` in the draw 10) is named without it.
+    Draws have the same encoders, tasks and settings. Their data and vectors are the same, or were created in the same
+    way with another seed. Tables whose seed or origin is unknown are not joined. If the name of an encoder contains the
+    seed of the draw (``bow?seed=10`` in draw 10), the joined table leaves this seed out of the name.
     """
-    joined = tuple(tables)
-    namings: tuple[Naming, ...] = (
-        lambda record: record.encoder,
-        lambda record: remove_run_seed(record.encoder, record.seed),
-    )
-    for naming in namings:
-        joined = _join_by_name(joined, naming)
-    return joined
+    joined = _join_by_name(tables, lambda record: record.encoder)
+    return _join_by_name(joined, lambda record: remove_run_seed(record.encoder, record.seed))
 
 
 Naming = Callable[[Result], str]
@@ -54,7 +48,7 @@ def _rename_encoders(table: Results, naming: Naming) -> Results:
 
 def _are_draws(first: Results, second: Results) -> bool:
     if any(len({(r.seed, *r.cell) for r in table.records}) < len(table.records) for table in (first, second)):
-        return False  # without their seeds, two encoders have one name
+        return False  # two encoders of a table have the same name if their seeds are left out
     if first.records_by_cell.keys() != second.records_by_cell.keys():
         return False
     pairs = ((a, b) for a in first.records for b in second.records_by_cell[a.cell])
@@ -62,7 +56,7 @@ def _are_draws(first: Results, second: Results) -> bool:
 
 
 def differ_in_draw(first: Result, second: Result) -> bool:
-    """Return whether two results of one cell differ in nothing but their draw."""
+    """Return whether two results of the same encoder and task are different draws with the same settings."""
     if first.data is None or second.data is None:
         return False
     if first.seed == second.seed or _list_probe_seeds(first) & _list_probe_seeds(second):
@@ -71,15 +65,12 @@ def differ_in_draw(first: Result, second: Result) -> bool:
     same_vectors = first.encoder_fingerprint == second.encoder_fingerprint
     seeds = (first.encoder_seed, second.encoder_seed)
     drawn = None not in seeds and seeds[0] != seeds[1]
-    return (
-        bool(_SETTINGS(first) == _SETTINGS(second))
-        and (same_data or are_drawn_alike(first, second))
-        and (same_vectors or drawn)
-    )
+    same_settings = bool(_SETTINGS(first) == _SETTINGS(second))
+    return same_settings and (same_data or are_drawn_alike(first, second)) and (same_vectors or drawn)
 
 
 def are_drawn_alike(first: Result, second: Result) -> bool:
-    """Return whether the datasets of two results are known to differ in their seed only."""
+    """Return whether the datasets of two results are known to differ only in the seed."""
     return first.data is not None and second.data is not None and first.data.is_other_draw(second.data)
 
 
@@ -91,8 +82,8 @@ def _list_probe_seeds(record: Result) -> set[int]:
 
 
 def find_missing_cells(tables: Sequence[Results]) -> tuple[tuple[EncoderOnTask, ...], ...]:
-    """Return, for each table, the encoders and tasks that only other draws of the same run have."""
-    by_preset = group_by(tables, lambda table: table.records[0].preset)  # draws of one run share it
+    """Return, for each table, the encoders and tasks that it lacks but other draws of the same run have."""
+    by_preset = group_by(tables, lambda table: table.records[0].preset)  # draws of one run share the preset
     return tuple(
         tuple(
             dict.fromkeys(
@@ -109,16 +100,16 @@ def find_missing_cells(tables: Sequence[Results]) -> tuple[tuple[EncoderOnTask, 
 
 
 def _list_cells(record: Result) -> set[EncoderOnTask]:
-    """Return the cell of a record, also without the run's seed in the name of its encoder."""
+    """Return the encoder and task of a result, with and without the seed of the run in the encoder's name."""
     return {record.cell, (remove_run_seed(record.encoder, record.seed), record.task)}
 
 
 def _are_other_draws(first: Results, second: Results) -> bool:
-    """Return whether two tables have tasks in common, and differ in their draws and cells only."""
+    """Return whether two tables are draws of one run, in which some encoders or tasks may be missing."""
     if {*list_seeds(first)} & {*list_seeds(second)}:
         return False
-    questions = _group_questions(second)
-    pairs = [(a, b) for task, asked in _group_questions(first).items() for a in asked for b in questions.get(task, ())]
+    by_task = _group_datasets(second)
+    pairs = [(a, b) for task, results in _group_datasets(first).items() for a in results for b in by_task.get(task, ())]
     return (
         bool(pairs)
         and all(a.dataset_fingerprint == b.dataset_fingerprint or are_drawn_alike(a, b) for a, b in pairs)
@@ -126,8 +117,8 @@ def _are_other_draws(first: Results, second: Results) -> bool:
     )
 
 
-def _group_questions(table: Results) -> Mapping[str, Collection[Result]]:
-    """Return a result of each dataset, by task."""
+def _group_datasets(table: Results) -> Mapping[str, Collection[Result]]:
+    """Return one result for each dataset, grouped by task."""
     datasets: dict[str, dict[object, Result]] = {}
     for record in table.records:
         datasets.setdefault(record.task, {})[record.dataset_fingerprint, record.data] = record
@@ -135,5 +126,5 @@ def _group_questions(table: Results) -> Mapping[str, Collection[Result]]:
 
 
 def list_seeds(results: Results) -> list[int]:
-    """Return the seeds of the draws among the results, in order."""
+    """Return the distinct seeds of the draws in the results, sorted."""
     return sorted({record.seed for record in results.records})

@@ -1,4 +1,4 @@
-"""Specs of encoders in results, and variants: the same vectors cut, rounded or erased."""
+"""Encoder specs in results, and variants of encoders: the same vectors cut, rounded or erased."""
 
 import re
 import shlex
@@ -13,13 +13,13 @@ from sentprobe.probes.results.result import Result
 from sentprobe.specs import OptionPair, Spec, parse_spec
 
 REDUCING_OPTIONS: Mapping[str, tuple[str, ...]] = {"dims": (), "quantize": (), "erase": (), "dim": ("st", "openai")}
-"""Options that reduce vectors, and the kinds of encoders that have them; (): all kinds."""
+"""The options that reduce vectors, and the kinds of encoders that have each option; () stands for all kinds."""
 _SUFFIX = re.compile(r"(, (\d+ dims|int8|binary|without .+))+$")
-"""The end of the name of a variant whose encoder has a name of its own."""
+"""The end of a variant's name if the encoder was named with ``name=``, as in "mine, 64 dims"."""
 
 
 def find_reductions(spec: Spec) -> list[OptionPair]:
-    """Return the options of a spec that reduce its vectors."""
+    """Return the options of an encoder spec that reduce vectors, with their values."""
     return [
         (name, value)
         for name, value in spec.options
@@ -29,7 +29,7 @@ def find_reductions(spec: Spec) -> list[OptionPair]:
 
 @cache
 def strip_reductions(encoder: str) -> str:
-    """Return the name of an encoder without reductions.
+    """Remove the options that reduce vectors from the name of an encoder.
 
     >>> strip_reductions("st:m?layer=3&dims=64&quantize=int8"), strip_reductions("mine, 64 dims")
     ('st:m?layer=3', 'mine')
@@ -45,12 +45,12 @@ def strip_reductions(encoder: str) -> str:
 
 
 def is_same_model(first: str, second: str) -> bool:
-    """Return whether two encoders are variants of one model."""
+    """Return whether two encoder names are variants of one model."""
     return strip_reductions(first) == strip_reductions(second)
 
 
 def list_pairs_to_compare(names: Sequence[str]) -> list[tuple[str, str]]:
-    """Return the pairs of different models or, if there is only one model, of its variants.
+    """Return all pairs of encoders that are different models. If there is only one model, return its pairs of variants.
 
     >>> list_pairs_to_compare(["a", "a, int8", "b"]), list_pairs_to_compare(["a", "a, int8"])
     ([('a', 'b'), ('a, int8', 'b')], [('a', 'a, int8')])
@@ -60,7 +60,7 @@ def list_pairs_to_compare(names: Sequence[str]) -> list[tuple[str, str]]:
 
 
 def describe_excluded_pairs(compared: Iterable[tuple[str, str]]) -> str:
-    """Return the note that variants of one model were not compared, if there are such pairs."""
+    """Return the note that variants of one model were not compared, or "" if there are no such variants."""
     compared_pairs = {frozenset(pair) for pair in compared}
     names = sorted({*chain.from_iterable(compared_pairs)})
     same_model_pairs = {frozenset(pair) for pair in combinations(names, 2) if is_same_model(*pair)}
@@ -68,14 +68,14 @@ def describe_excluded_pairs(compared: Iterable[tuple[str, str]]) -> str:
 
 
 EXCLUDED_PAIRS_NOTE = (
-    "Not compared here: an encoder with its own vectors cut, rounded or without a property (--against ENCODER does)."
+    "Not compared here: an encoder with its own cut, rounded or erased vectors (--against ENCODER compares them)."
 )
 
 KINDS = frozenset(encoder_kind.name for encoder_kind in ENCODERS)
 
 
 def find_requested_spec(record: Result) -> Spec | None:
-    """Return the spec by which an encoder was requested: its name or one in the command; None if neither is a spec."""
+    """Return the spec by which an encoder was requested (its name, or in the command), or None."""
     for text in (record.encoder, *_split_command(record.command)):
         spec = parse_known_spec(text)
         is_layer = spec and spec.label is not None and record.encoder.startswith(f"{spec.label}, ")
@@ -87,12 +87,12 @@ def find_requested_spec(record: Result) -> Spec | None:
 def _split_command(command: str) -> list[str]:
     try:
         return [word.removeprefix("--encoder=") for word in shlex.split(command)]
-    except ValueError:  # no command line of ours
+    except ValueError:  # the text is not a command line
         return []
 
 
 def parse_known_spec(text: str) -> Spec | None:
-    """Return a text as a spec of a known kind, or None."""
+    """Parse an encoder spec; return None if the text is not a spec or its kind is unknown."""
     try:
         spec = parse_spec(text)
     except UsageError:

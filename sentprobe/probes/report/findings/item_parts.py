@@ -1,4 +1,4 @@
-"""Parts of the test items by the values of a column, and the results on each part: again results, on fewer items."""
+"""Accuracy on parts of the test items, divided by the values of an item column such as length or voice."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -19,30 +19,30 @@ from sentprobe.probes.statistics import Interval, compare_draws, difference_inte
 from sentprobe.values import group_by
 
 UNKNOWN_PART = "not known"
-
 MAX_PARTS = 12
-"""Columns with more distinct numbers are divided into bins."""
+"""The maximum number of parts by distinct numbers. More numbers are put into bins."""
 BIN_COUNT = 6
 ItemTables: TypeAlias = Mapping[str, ItemTable]
+"""Item tables by the fingerprint of their dataset."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Partition:
-    """The parts of a column's values."""
+    """A division of the values of a column into named parts."""
 
     names: tuple[str, ...]
     part_of: Mapping[str, str]
 
     def select(self, name: str, values: Sequence[str]) -> NDArray[np.bool_]:
-        """Return which of the values are in a part, (n,) bool."""
+        """Return whether each value is in the part with this name, (n,) bool."""
         return np.array([self.part_of[value] == name for value in values], dtype=np.bool_)
 
 
 def partition_values(column: str, values: Iterable[str], *, labels: Sequence[str] = ()) -> Partition:
     """Divide the values of a column into parts.
 
-    Lengths are put into the bins of Adi et al. 2017, and many distinct numbers into bins of about equal size. In any
-    other column, each value is a part. Labels keep their order.
+    Lengths are put into the bins of Adi et al. 2017, and other columns with many distinct numbers into bins of about
+    equal size. In any other column, each value is a part. Parts are sorted, with *labels* first in their given order.
 
     >>> partition_values("distance", ["10", "2", "", "2"]).names
     ('2', '10', 'not known')
@@ -67,7 +67,7 @@ def partition_values(column: str, values: Iterable[str], *, labels: Sequence[str
 
 
 def _parse_numbers(values: Iterable[str]) -> dict[str, float]:
-    """Return each value as a number if all are finite numbers, else an empty dictionary."""
+    """Return the number of each value, or {} if a value is not a finite number."""
     try:
         numbers = {value: float(value) for value in {*values}}
     except ValueError:
@@ -76,7 +76,7 @@ def _parse_numbers(values: Iterable[str]) -> dict[str, float]:
 
 
 def _bin_numbers(values: Sequence[str], numbers: Mapping[str, float]) -> dict[str, str]:
-    """Put equal numbers into one bin, chosen by the share of items with a smaller number."""
+    """Return the name of the bin of each number; bins have about equal numbers of items."""
     sorted_numbers = np.sort([numbers[value] for value in values])
     ordered = sorted(numbers, key=lambda value: (numbers[value], value))
     below = np.searchsorted(sorted_numbers, [numbers[value] for value in ordered])
@@ -87,7 +87,7 @@ def _bin_numbers(values: Sequence[str], numbers: Mapping[str, float]) -> dict[st
 
 
 def check_column(items: Iterable[ItemTable], column: str) -> None:
-    """Raise UsageError if no items have the column, or its values are all different texts."""
+    """Raise UsageError if no items have the column, or if every item has a different text in it."""
     tables = [*items]
     known_columns = [*dict.fromkeys(name for table in tables for name in table.columns)]
     if column not in known_columns:
@@ -99,12 +99,12 @@ def check_column(items: Iterable[ItemTable], column: str) -> None:
         values = table.columns.get(column, ())
         if MAX_PARTS < len({*values}) == len(values) and not _parse_numbers(values):
             raise UsageError(
-                f"the column {column!r} of {table.task} is different for each item, so that there are no parts"
+                f"the column {column!r} of {table.task} has a different value for each item: it does not form parts"
             )
 
 
 def select_items(result: Result, chosen: NDArray[np.bool_], *, majority: float) -> Result:
-    """Return a result on *chosen* items, (n,) bool; *majority* is the share of their most frequent label."""
+    """Restrict a result to *chosen* items, (n,) bool; *majority* is the share of their most frequent label."""
     units = renumber_units(np.array(result.units)[chosen]) if result.units else ()
     scores = {
         condition: make_score((_select_seed_items(seed, chosen) for seed in score.seeds), units)
@@ -125,13 +125,13 @@ def _select_seed_items(score: SeedScore, chosen: NDArray[np.bool_]) -> SeedScore
         total=total,
         right=pack_bits(right[chosen]),
         wrong_answers=tuple(map(int, predictions)),
-        readings=(),  # they are of all items
+        readings=(),  # curve points exist for all items only
         information=tuple(compress(score.information, chosen)),
     )
 
 
 def split_by_part(draws: Sequence[Result], items: ItemTables, column: str) -> dict[str, list[Result]]:
-    """Return the results of one cell by part, for each draw with items in the part."""
+    """Return, for each part of the items, the results of an encoder on a task, restricted to this part."""
     tables = [items[result.dataset_fingerprint] for result in draws]
     values = [table.columns[column] for table in tables]
     parts = partition_values(column, (v for draw_values in values for v in draw_values), labels=tables[0].labels)
@@ -148,7 +148,7 @@ def split_by_part(draws: Sequence[Result], items: ItemTables, column: str) -> di
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartAccuracy:
-    """The accuracy on a part of the test items."""
+    """The accuracy of one encoder on one part of the test items."""
 
     name: str
     items: int
@@ -161,9 +161,10 @@ class PartAccuracy:
 def accuracy_by(
     result: Result, column: str, *, condition: Condition = Condition.PROBE, items: ItemTable | None = None
 ) -> tuple[PartAccuracy, ...]:
-    """Return the accuracy on each part of the test items, divided by a column.
+    """Return the accuracy on each part of the test items, where items with equal values of a column form a part.
 
     - column: ``"voice"``, ``"clause"``, ``"label"``, ... or any other column of the dataset
+    - condition: the condition whose accuracy is returned; by default that of the main probe
     - items: the test items; by default those in the folder that the result was read from
 
     Raises:
@@ -189,17 +190,19 @@ def accuracy_by(
 
 @dataclass(frozen=True, slots=True)
 class GeneralizationGap:
-    """The loss of accuracy on items whose structure was held out of training."""
+    """The accuracy on items with trained structures minus that on items whose structure was held out of training."""
 
     difference: float
     interval: Interval
 
 
 def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> GeneralizationGap | None:
-    """Return the generalisation gap, if the parts are trained and held-out structures.
+    """Return the generalisation gap, or None if the parts are not those of trained and held-out structures.
 
-    With one draw, or several draws on the same items, the interval is for the choice of the test items, which differ
-    between the two parts. Otherwise it is Student's t interval over the draws.
+    For one draw, or several draws with the same test items, the interval covers the choice of the test items.
+    Otherwise it is Student's t interval over the draws.
+
+    - parts: the results on each part, one for each draw
     """
     if len(parts) != 2 or TRAINED not in parts or len({*map(len, parts.values())}) > 1:
         return None
@@ -217,7 +220,7 @@ def compute_gap(parts: Mapping[str, Sequence[Result]], condition: Condition) -> 
 
 
 def _compute_same_items_gap(draws: Sequence[tuple[Result, Result]], condition: Condition) -> GeneralizationGap:
-    """Return the gap from the figures of both parts, with intervals for the choice of items."""
+    """Return the gap between both parts, with an interval for the choice of test items."""
     figures = (compute_figure(part, condition) for part in zip(*draws, strict=True))
     trained, unseen = (figure for figure in figures if figure is not None)
     ends = (trained.accuracy, trained.interval), (unseen.accuracy, unseen.interval)

@@ -1,4 +1,4 @@
-"""The figures of cells of a table, over all draws: mean, interval, and test against chance."""
+"""The figure in a table cell: mean accuracy over all draws, 95% interval, and test against chance."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -13,22 +13,22 @@ from sentprobe.probes.results.result import Condition, Result
 from sentprobe.probes.statistics import Interval, accuracy_interval, binomial_p_value, decompose_spread, design_effect
 
 LEAST_UNITS = 10
-"""In fewer units, equal shares of right answers may be a coincidence."""
+"""The least number of units in which equal shares of correct answers are not regarded as a coincidence."""
 FEW_ITEMS = 50
-"""A figure on fewer test items than this is marked, and shown with its interval."""
+"""The number of test items below which a table shows the interval of a figure and its number of items."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Figure:
-    """The figure of a cell of a table, over all draws."""
+    """The accuracy of an encoder or control on a task, over all draws, as shown in a table cell."""
 
     accuracy: float
     interval: Interval
     half_width: float | None
-    """Half the width of the interval before it is cut at 0 or 1; None for a single probe."""
+    """Half the width of the interval before it is limited to 0 and 1; None for a single probe."""
     items: int
     chance: float
-    """The share of the most frequent label; the mean over draws."""
+    """The share of the most frequent label, as the mean over draws."""
     chance_p: float
     between_draws: float | None = None
     between_probes: float | None = None
@@ -37,21 +37,22 @@ class Figure:
 
 
 ConditionCell: TypeAlias = tuple[Sequence[Result], Condition]
-"""The results of an encoder on a task, one for each draw, and a condition of all these results."""
+"""The results of an encoder on a task, one for each draw, and the condition whose scores are read."""
 
 
 def compute_figure(draws: Sequence[Result], condition: Condition) -> Figure | None:
-    """Return the figure of a cell alone from its result in each draw; None if there is no score."""
+    """Return the figure of an encoder or control on a task, given its results in all draws; None without scores."""
     scored = [result for result in draws if condition in result.scores]
     return compute_figures([(scored, condition)])[0] if scored else None
 
 
 def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
-    """Return the figures of cells of one table.
+    """Return the figure of each cell of a table.
 
-    One draw has the interval of its score, and the binomial test against chance on the effective number of items.
-    Several draws have Student's t, with a variance that is shared with the other cells. If they have the same test
-    items, interval and p-value are at least those for the choice of items.
+    The interval of one draw is that of its score, and its p-value is that of the binomial test against chance on the
+    effective number of items. The interval and p-value of several draws are by Student's t, with a variance estimate
+    that is shared with the other cells. If the draws have the same test items, they are no smaller than the interval
+    and p-value for the choice of items.
     """
     tests = _test_draws([cell for cell in cells if len(cell[0]) > 1])
     figures = [_join_draws(cell, next(tests)) if len(cell[0]) > 1 else _describe_one_draw(cell) for cell in cells]
@@ -59,7 +60,7 @@ def compute_figures(cells: Sequence[ConditionCell]) -> list[Figure]:
 
 
 def _is_fixed(cell: ConditionCell) -> bool:
-    """Return whether a part of the items of each unit, always the same, is right: a bag of words on mirror pairs."""
+    """Return whether the share of correct answers is the same in every unit, as for a bag of words on mirror pairs."""
     draws, condition = cell
     sums, sizes = zip(*(paired_tests.sum_answers(result, condition) for result in draws), strict=True)
     has_part = 0 < sums[0][0] < sizes[0][0]
@@ -67,7 +68,7 @@ def _is_fixed(cell: ConditionCell) -> bool:
 
 
 def _fix_figure(figure: Figure) -> Figure:
-    """Return a figure that neither items nor draws change."""
+    """Return a figure with an interval of width 0, for an accuracy that does not depend on items or draws."""
     half_width = None if figure.half_width is None else 0.0
     p = 1.0 if abs(figure.accuracy - figure.chance) < paired_tests.ROUNDING else figure.chance_p
     return replace(figure, interval=Interval(figure.accuracy, figure.accuracy), half_width=half_width, chance_p=p)
@@ -106,7 +107,7 @@ def _describe_one_draw(cell: ConditionCell) -> Figure:
 
 
 def _pool_items(draws: Sequence[Result], condition: Condition) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Return the share of right answers to each different test item, and the unit of each, (n,) and (n,)."""
+    """Return the share of correct answers to each distinct test item, (n,), and the unit of each item, (n,)."""
     pooled, pooled_units, start = [], [], 0
     for dataset in dict.fromkeys(result.dataset_fingerprint for result in draws):
         same = [result for result in draws if result.dataset_fingerprint == dataset]
@@ -118,7 +119,7 @@ def _pool_items(draws: Sequence[Result], condition: Condition) -> tuple[NDArray[
 
 
 def _test_items(draws: Sequence[Result], condition: Condition) -> float:
-    """Return the p-value against chance of the mean over the different test items of all draws."""
+    """Return the p-value against chance of the mean accuracy on the distinct test items of all draws."""
     answers, units = _pool_items(draws, condition)
     effective = len(answers) / design_effect(answers, units.tolist())
     return binomial_p_value(float(answers.mean()) * effective, effective, fmean(result.majority for result in draws))

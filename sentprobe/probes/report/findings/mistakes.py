@@ -1,4 +1,4 @@
-"""Test items that the probes of an encoder answer wrong."""
+"""Test items that probes answer incorrectly (``probe show --mistakes``)."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,16 +18,17 @@ from sentprobe.probes.suites import to_own_name
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongItem:
-    """A test item that at least one probe answers wrong."""
+    """A test item that at least one probe of an encoder answers incorrectly."""
 
     place: int
     sentence: str
     marks: tuple[int, ...]
+    """The positions of the probe words among the tokens of the sentence."""
     probes: tuple[str, ...]
     event: str
     answer: str
     prediction: str | None
-    """The most frequent wrong prediction of the probes; None if not stored."""
+    """The most frequent incorrect prediction of the probes; None if predictions are not stored."""
     wrong: int
     seeds: int
     columns: Mapping[str, str]
@@ -39,7 +40,7 @@ class WrongItem:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongItems:
-    """The items of a result, or of a part, that probes answer wrong."""
+    """The incorrectly answered items of one result, or of one part of its items."""
 
     result: Result
     part: str
@@ -59,7 +60,7 @@ class WrongItems:
 
 
 def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str | None = None) -> tuple[WrongItems, ...]:
-    """Return at most *count* wrong answers of a result, or of each part by *column*; those of most probes first."""
+    """Return at most *count* incorrectly answered items of a result or, with *column*, of each part."""
     seeds = result.scores[Condition.PROBE].seeds
     wrong = np.sum([~seed.items() for seed in seeds], axis=0)  # (items,)
     order = np.argsort(-wrong, kind="stable").tolist()
@@ -72,7 +73,7 @@ def find_mistakes(result: Result, table: ItemTable, count: int, *, column: str |
 
 
 def _split_items(table: ItemTable, column: str | None) -> Iterator[tuple[str, Any]]:
-    """Yield the name of each part and its items, (n,) bool; without a column, one part with all."""
+    """Yield the name of each part and whether each item is in it, (n,) bool; without a column, all items."""
     if column is None:
         yield "", np.ones(len(table), np.bool_)
         return
@@ -98,7 +99,7 @@ def _build_wrong_item(result: Result, table: ItemTable, index: int, wrong: int) 
 
 
 def _find_prediction(result: Result, table: ItemTable, index: int) -> str | None:
-    """Return the most frequent wrong prediction; of several, the first label."""
+    """Return the most frequent incorrect prediction for an item; among equally frequent ones, the first label."""
     seeds = result.scores[Condition.PROBE].seeds
     answers = [seed.answers(table.targets, len(table.labels)) for seed in seeds]
     votes = Counter(int(probe_answers[index]) for probe_answers in answers if probe_answers is not None)
@@ -108,7 +109,7 @@ def _find_prediction(result: Result, table: ItemTable, index: int) -> str | None
 
 
 def select_results(results: Results, *, encoder: str | None, task: str | None) -> Results:
-    """Return the results of one encoder on one task (None: all), in all its languages; UsageError if there are none."""
+    """Return the results of one encoder on one task (None: all); raise UsageError if there are none."""
     find_name = str if task in results.tasks else to_own_name
     task_name = None if task is None else find_name(task)
     _check_name("encoder", encoder, results.encoders)
@@ -131,10 +132,8 @@ def _check_name(kind: str, name: str | None, known_names: Sequence[str]) -> None
         )
 
 
-def find_all_mistakes(
-    results: Results, items: ItemTables, count: int, *, column: str | None = None
-) -> list[WrongItems]:
-    """Return at most *count* mistakes of each result or, with a *column*, of each part (see :func:`check_column`)."""
+def find_all_mistakes(results: Results, items: ItemTables, count: int, *, column: str | None) -> list[WrongItems]:
+    """Return at most *count* incorrectly answered items of each result or, with *column*, of each part."""
     if column is not None:
         check_column(items.values(), column)
     return [
@@ -145,7 +144,7 @@ def find_all_mistakes(
 
 
 def render_mistakes(mistakes: WrongItems) -> Iterator[str]:
-    """Yield the lines of mistakes as text: the sentence, and its details below it."""
+    """Yield lines of plain text: the title, then each sentence followed by its details."""
     yield mistakes.title
     for number, item in enumerate(mistakes.shown, 1):
         yield f"{number}. {item.mark_probe_words()}"
@@ -154,7 +153,7 @@ def render_mistakes(mistakes: WrongItems) -> Iterator[str]:
 
 
 def render_mistakes_markdown(mistakes: WrongItems) -> str:
-    """Return mistakes as a Markdown list, with the probe words in bold."""
+    """Return the incorrectly answered items as a Markdown list, with the probe words in bold."""
     lines = [f"**{escape_markdown(mistakes.title)}**\n"]
     for number, item in enumerate(mistakes.shown, 1):
         tokens = [escape_markdown(token) for token in item.sentence.split()]
@@ -166,7 +165,7 @@ def render_mistakes_markdown(mistakes: WrongItems) -> str:
 
 
 def _describe_mistake(item: WrongItem) -> dict[str, str]:
-    prediction = item.prediction or "not kept"
+    prediction = item.prediction or "not stored"
     if item.seeds > 1:
         prediction += f" ({item.wrong} of {item.seeds} probes wrong)"
     details = {
@@ -182,7 +181,7 @@ PROBE_WORDS, ANSWER = "probe words", "answer"
 
 
 def build_mistake_grid(mistakes: WrongItems) -> Grid:
-    """Build the table of mistakes for a page: a row for each, its sentence first."""
+    """Build a table for the report page with a row for each incorrectly answered item."""
     details = [_describe_mistake(item) for item in mistakes.shown]
     headings = [name for name in (PROBE_WORDS, ANSWER) if any(name in item_details for item_details in details)]
     rows = [
@@ -193,7 +192,7 @@ def build_mistake_grid(mistakes: WrongItems) -> Grid:
 
 
 def to_mistake_records(mistakes: Sequence[WrongItems]) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each mistake, all with the same keys."""
+    """Return a flat dictionary for each incorrectly answered item; all dictionaries have the same keys."""
     names = dict.fromkeys(n for mistakes_part in mistakes for item in mistakes_part.shown for n in item.columns)
     return [
         {

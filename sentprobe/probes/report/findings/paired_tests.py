@@ -1,4 +1,9 @@
-"""Paired tests of cells of a table: one draw by its items, several draws by variances that all gains share."""
+"""Paired tests of the differences in a table.
+
+With one draw, a difference is tested over test items. With several draws, it is tested over draws, with a variance
+estimate that all differences of the table share. A *gain* is the difference in accuracy between two encoders, between
+an encoder and its control, or between an encoder and chance.
+"""
 
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
@@ -16,30 +21,32 @@ from sentprobe.probes.results.result import Condition, Result, Score
 from sentprobe.values import group_by
 
 MOST_PRIOR_FREEDOM = 8.0
-"""Maximum degrees of freedom that sharing adds, from simulations (docs/decisions/0013)."""
+"""The maximum degrees of freedom that shared variances add, chosen by simulations (docs/decisions/0013)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawGains:
-    """The gains of one side over another, in each of several draws."""
+    """The gain of one encoder over another encoder, its control or chance, in each of several draws."""
 
     by_draw: tuple[float, ...]
     item_variance: float
-    """The mean over draws of the variance of one draw's gain due to its test items."""
+    """The variance of the gain in one draw that is due to the choice of test items, as the mean over draws."""
     items: int
     task: Hashable
     sides: tuple[Hashable, Hashable]
-    """The names of both encoders, or of an encoder and its control; None for a constant, such as chance."""
+    """The names of the two encoders, or of the encoder and its control or chance. None for a control whose answers are
+    constant."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GainTest:
-    """The t-test of one gain, with a variance that is shared with the other gains."""
+    """The t-test of one gain over draws, with a variance estimate that is shared with the other gains."""
 
     mean: float
     draws: int
     deviation: float
     prior_freedom: float
+    """The degrees of freedom that the variances of other gains add."""
 
     @property
     def freedom(self) -> float:
@@ -58,7 +65,7 @@ class GainTest:
 
 
 def compute_item_variance(gains: ArrayLike, units: Sequence[int]) -> float:
-    """Return the variance of the mean of *gains*, clustered by unit: a ratio of unit totals (Kish 1965, section 8.2).
+    """Return the variance of the mean of *gains*, which are clustered by unit (Kish 1965, section 8.2).
 
     >>> compute_item_variance([1, 0, 1, 0], []), compute_item_variance([1, 0, 1, 0], [0, 0, 1, 1])
     (0.08333333333333333, 0.0)
@@ -67,7 +74,7 @@ def compute_item_variance(gains: ArrayLike, units: Sequence[int]) -> float:
 
 
 def compute_unit_variance(sums: st.Floats, sizes: st.Floats) -> float:
-    """Return the variance of a mean of items, given the sum and the number of items of each unit, (units,)."""
+    """Return the variance of the mean over items, given the sum over each unit and the size of each unit, (units,)."""
     count, total = len(sums), float(sizes.sum())
     if count < 2:
         return 0.0
@@ -76,7 +83,7 @@ def compute_unit_variance(sums: st.Floats, sizes: st.Floats) -> float:
 
 
 def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
-    """Test the gains of one table over two draws or more, with variances of at least that of one item, 1 / items^2."""
+    """Test all gains of a table over two or more draws, with shared variances of at least 1 / items^2."""
     if not gains:
         return ()
     draws = np.array([len(gain.by_draw) for gain in gains])
@@ -106,7 +113,7 @@ def compute_shared_t_tests(gains: Sequence[DrawGains]) -> tuple[GainTest, ...]:
 
 
 def _find_groups(gains: Sequence[DrawGains]) -> NDArray[np.bool_]:
-    """Return the gains of each task and of each side, (groups, gains) bool."""
+    """Return which gains belong to each task and to each encoder or control, (groups, gains) bool."""
     members: dict[Hashable, list[int]] = {}
     for place, gain in enumerate(gains):
         for group in (("task", gain.task), *(("side", side) for side in gain.sides)):
@@ -118,7 +125,7 @@ def _find_groups(gains: Sequence[DrawGains]) -> NDArray[np.bool_]:
 
 
 def count_independent_gains(sides: Iterable[tuple[Hashable, ...]]) -> int:
-    """Return the number of gains that do not follow from the others, given both sides of each.
+    """Return the number of linearly independent gains, given the two encoders of each gain.
 
     >>> count_independent_gains([("a", "b"), ("b", "c"), ("a", "c"), ("d", "e")])
     3
@@ -143,19 +150,21 @@ def share_variances(
     independent: int,
     varying: NDArray[np.bool_] | None = None,
 ) -> tuple[st.Floats, st.Floats]:
-    """Return the shared variance of each gain, (..., gains), and the degrees of freedom that sharing adds, (...).
+    """Combine the variance of each gain over draws with those of the other gains of a table.
 
     Three draws alone have two degrees of freedom and hardly any power; docs/decisions/0013 has the reasons.
 
-    phi is the ratio of the variance of a gain to that of its items, nu its degrees of freedom (draws - 1):
+    Let phi be the ratio of a gain's variance over draws to its variance over items, and nu the degrees of freedom
+    (draws - 1). The shared phi is (d phi0 + nu phi) / (d + nu), and at least 1. Here, d is the degrees of freedom of
+    the prior (:func:`estimate_prior_freedom`). phi0 is the mean phi of all gains or, if larger, of a group of the gain,
+    so that the variance of a noisy task or encoder is not underestimated.
 
-    - d: the prior's degrees of freedom (:func:`estimate_prior_freedom`); 0 for a gain alone
-    - phi0: the mean phi of all gains, or of a group of the gain if that is larger: a noisy task or encoder keeps its
-      noise
-    - the shared phi: (d phi0 + nu phi) / (d + nu), and at least 1
+    - variances, item_variances: the variance of each gain over draws and over items, (..., gains)
+    - groups: which gains belong to each task and encoder, (groups, gains)
+    - varying: whether the answers of each gain vary, (gains,); by default, all vary. Other gains are left out of phi0.
 
-    - groups: (groups, gains), the gains of each task and encoder
-    - varying: (gains,), whether the answers of a gain vary, else it is left out of the prior; None: all vary
+    Returns:
+        The shared variance of each gain, (..., gains), and the degrees of freedom of the prior, (...).
     """
     nu = np.asarray(freedom, dtype=np.float64)
     ratios = variances / item_variances
@@ -172,13 +181,14 @@ def share_variances(
 
 
 def estimate_prior_freedom(ratios: st.Floats, freedom: st.Floats, *, independent: int) -> st.Floats:
-    """Return the degrees of freedom of the prior, (...) float64, by the spread of log variances.
+    """Estimate the degrees of freedom of the prior from the spread of log variances (Smyth 2004); (...) float64.
 
-    Smyth (2004): with z = ln(phi) - digamma(nu / 2) + ln(nu / 2), d0 solves trigamma(d0 / 2) = var(z) - mean
-    trigamma(nu / 2), and is infinite if that is not positive. Gains of one table depend on each other, so d0 is too
-    large. The least of d0 / 2, 8 and (independent - 1) nu / 6 is returned.
+    With z = ln(phi) - digamma(nu / 2) + ln(nu / 2), d0 solves trigamma(d0 / 2) = var(z) - mean(trigamma(nu / 2)). If
+    the right side is not positive, d0 is infinite. Since the gains of one table depend on each other, d0 is too large:
+    the minimum of d0 / 2, 8 and (independent - 1) nu / 6 is returned.
 
-    - ratios: (..., gains); freedom: (gains,)
+    - ratios: phi of each gain, (..., gains)
+    - freedom: nu of each gain, (gains,)
     """
     from scipy.special import digamma, polygamma
 
@@ -192,7 +202,7 @@ def estimate_prior_freedom(ratios: st.Floats, freedom: st.Floats, *, independent
 
 
 def invert_trigamma(values: st.Floats) -> st.Floats:
-    """Return the x with trigamma(x) = value, for positive values (Smyth 2004, appendix: Newton's method).
+    """Solve trigamma(x) = value for each positive value, by Newton's method (Smyth 2004, appendix).
 
     >>> bool(abs(invert_trigamma(np.array([1.6449340668482264]))[0] - 1) < 1e-9)
     True
@@ -210,9 +220,9 @@ def invert_trigamma(values: st.Floats) -> st.Floats:
 
 
 LEVEL = 0.05
-"""The level of every test of a table: a corrected p-value below it is significant."""
+"""The significance level of every test: a corrected p-value below this level is significant."""
 ROUNDING = 1e-9
-"""Smaller differences are ties."""
+"""The size below which a difference counts as a tie."""
 MatchedResults = tuple[tuple[Result, Result], ...]
 """The results of two encoders on one task, in each draw that both have."""
 ConditionPair = tuple[Condition, Condition]
@@ -221,7 +231,7 @@ PROBES: ConditionPair = (Condition.PROBE, Condition.PROBE)
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawComparison(st.PairedComparison):
-    """A comparison over several draws, and its test."""
+    """A comparison over several draws, with its t-test."""
 
     test: GainTest
 
@@ -232,29 +242,29 @@ def _sum_answers(score: Score, units: tuple[int, ...]) -> tuple[st.Floats, st.Fl
 
 
 def sum_answers(result: Result, condition: Condition) -> tuple[st.Floats, st.Floats]:
-    """Return the right answers of a probe (the mean over seeds), and the number of items, of each unit."""
+    """Return the number of correct answers (as the mean over seeds) and the number of items in each unit."""
     return _sum_answers(result.scores[condition], result.units)
 
 
 def are_constant(draws: Sequence[Result], condition: Condition) -> bool:
-    """Return whether each unit of each draw has the same share of right answers."""
+    """Return whether all units of all draws have the same share of correct answers."""
     shares = [sums / sizes for sums, sizes in (sum_answers(result, condition) for result in draws)]
     return bool(np.ptp(np.concatenate(shares)) < ROUNDING)
 
 
 def have_shared_items(draws: Sequence[Result]) -> bool:
-    """Return whether some of the draws have the same test items."""
+    """Return whether at least two of the draws have the same test items."""
     return len({result.dataset_fingerprint for result in draws}) < len(draws)
 
 
 def compare_matched_results(
     matches: Sequence[MatchedResults], conditions: Sequence[ConditionPair]
 ) -> list[st.PairedComparison]:
-    """Compare two encoders, or an encoder and a control, in each match, under its conditions.
+    """Compare the two results of each match under its pair of conditions.
 
-    One draw: sign test and t-test over units. Several draws: sign test over draws, and the t-test with a variance that
-    all of them share. If draws have the same test items, its p-value is at least that of the sign test over
-    units, and the interval at least as wide as that for the choice of items.
+    Matches with one draw have a sign test and a t-test over units. Matches with several draws have a sign test over
+    draws and a t-test with shared variances. If the draws have the same test items, the p-value of this t-test is at
+    least that of the sign test over units, and the interval is at least as wide as that for the choice of items.
     """
     sides = [*zip(matches, conditions, strict=True)]
     gains = [_build_gains(*side) for side in sides if len(side[0]) > 1]
@@ -288,7 +298,7 @@ def _build_gains(matched: MatchedResults, conditions: ConditionPair) -> DrawGain
 def _name_sides(
     first: Sequence[Result], second: Sequence[Result], conditions: ConditionPair
 ) -> tuple[Hashable, Hashable]:
-    """Return the names of both sides, with the tasks if these differ: one encoder, trained on two languages."""
+    """Return the names of both compared encoders or controls, with their tasks if the tasks differ in language."""
     names = name_side(first, conditions[0]), name_side(second, conditions[1])
     tasks = first[0].task, second[0].task
     if tasks[0] == tasks[1]:
@@ -297,16 +307,15 @@ def _name_sides(
 
 
 def name_side(draws: Sequence[Result], condition: Condition) -> Hashable:
-    """Return the name of an encoder or control; None if its answers are constant (words on mirror pairs)."""
+    """Return the name of an encoder or control; None if its answers are constant, as for words on mirror pairs."""
     if are_constant(draws, condition):
         return None
-    return (
-        draws[0].encoder if condition is Condition.PROBE else (condition, *list_shared_properties(draws[0], condition))
-    )
+    first = draws[0]
+    return first.encoder if condition is Condition.PROBE else (condition, *list_shared_properties(first, condition))
 
 
 def _subtract_answers(pair: tuple[Result, Result], conditions: ConditionPair) -> tuple[st.Floats, st.Floats]:
-    """Return the sum of gains, and the number of items, of each unit."""
+    """Return the sum of the gains and the number of items in each unit."""
     (first, sizes), (second, _) = (sum_answers(result, c) for result, c in zip(pair, conditions, strict=True))
     return first - second, sizes
 

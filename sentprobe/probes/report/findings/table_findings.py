@@ -1,7 +1,8 @@
-"""The decisions about one table: every bold figure, star, group, note and check reads them here.
+"""All significance tests of one table; bold figures, stars, groups, notes and checks are based on these tests.
 
-Three families of tests, each with Holm's correction: pairs of encoders (variants of one model apart), figures and
-controls that may know the answer against chance, and figures against such a control.
+There are three families of tests, each with Holm's correction: between encoders (with a separate family for variants of
+one model), of figures and controls against chance, and of figures against controls. Only controls that may know the
+answer, such as a bag of words, are tested.
 """
 
 from collections import Counter
@@ -27,17 +28,16 @@ from sentprobe.values import group_by
 
 
 class TableComparisons:
-    """Comparisons of one family: the p-value that decides is corrected for their number, the other is not.
+    """The comparisons between encoders on all tasks of a table, corrected for their number.
 
-    Only the p-values of all are computed at once; a comparison is built when it is read, since 400 encoders on 5 tasks
-    have 400,000 pairs.
+    Only the p-value that decides (sign test for one draw, t-test for several) is corrected. All p-values are computed
+    at once, but a comparison is built only when it is read, since 400 encoders on 5 tasks have 400,000 pairs.
     """
 
     def __init__(self, matches: Sequence[MatchedResults]) -> None:
-        """Test *matches*: the better encoder first, and the comparisons of a task's best encoder before others."""
+        """Test *matches*, in which the better encoder is first; a task's best encoder is matched first."""
         self._matches = matches
         self._places = group_by(range(len(matches)), lambda place: matches[place][0][0].task)
-        """The comparisons on each task."""
         over_draws = [place for place, matched in enumerate(matches) if len(matched) > 1]
         tests = compare_matched_results([matches[place] for place in over_draws], [PROBES] * len(over_draws))
         self._over_draws = dict(zip(over_draws, tests, strict=True))
@@ -52,18 +52,18 @@ class TableComparisons:
         return map(self._build_comparison, range(len(self)))
 
     def compare_best(self, task: str) -> list[Comparison]:
-        """Return the comparisons of the best encoder on a task with the others."""
+        """Return the comparisons of the best encoder on a task with all other encoders."""
         places = self._places.get(task, [])
         best = {self._matches[place][0][0].encoder for place in places[:1]}
         return [self._build_comparison(place) for place in places if self._matches[place][0][0].encoder in best]
 
     def count_significant(self, task: str) -> tuple[int, int]:
-        """Return the number of significant differences on a task, and of all."""
+        """Return the number of significant differences and of all differences on a task."""
         places = self._places.get(task, [])
         return int((self._p_values[places] < LEVEL).sum()), len(places)
 
     def list_significant_pairs(self) -> Iterator[frozenset[EncoderOnTask]]:
-        """Yield the pairs of cells whose difference is significant."""
+        """Yield the pairs of table cells whose difference is significant."""
         for place in np.flatnonzero(self._p_values < LEVEL).tolist():
             first, second = self._matches[place][0]
             yield frozenset((first.cell, second.cell))
@@ -92,7 +92,7 @@ def run_sign_tests(pairs: Sequence[tuple[Result, Result]]) -> Floats:
 
 
 def _sum_right_answers(results: Sequence[Result]) -> NDArray[np.unsignedinteger[Any]]:
-    """Return the right answers in each unit, (results, units), all multiplied to the same number of seeds."""
+    """Return the correct answers in each unit, (results, units), scaled to the same number of seeds."""
     scores = [result.scores[Condition.PROBE] for result in results]
     totals = sorted({score.total for score in scores})
     if len(totals) > 1:
@@ -112,13 +112,13 @@ ControlKey: TypeAlias = tuple[Condition, str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ChanceTest:
-    """The figure of an encoder or a control, and its test against chance."""
+    """The figure of an encoder or control on a task, and its test against chance."""
 
     draws: tuple[Result, ...]
     condition: Condition
     figure: Figure
     p: float
-    """Corrected for all figures of the table, and for the controls that may know the answer."""
+    """The p-value, corrected for the number of all such tests in the table."""
 
     @property
     def is_above(self) -> bool:
@@ -127,7 +127,7 @@ class ChanceTest:
 
     @property
     def verdict(self) -> control_verdicts.ControlVerdict:
-        """The decision in words; below the share of the most frequent label is at chance if labels are unbalanced."""
+        """Whether the figure is above, at or below chance; never below if the labels are not equally frequent."""
         if self.is_above:
             return control_verdicts.ControlVerdict.ABOVE
         is_below = self.p < LEVEL and control_verdicts.is_balanced(self.draws[0])
@@ -136,17 +136,17 @@ class ChanceTest:
 
 @dataclass(frozen=True, kw_only=True)
 class TableFindings:
-    """The figures of a table and all decisions about them."""
+    """The figures of a table and all tests between them."""
 
     cells: Mapping[EncoderOnTask, ChanceTest]
     free_controls: tuple[ChanceTest, ...]
-    """The controls that may know the answer: one for each task and width."""
+    """The tests of controls that may know the answer, one for each task and width."""
     comparisons: TableComparisons
-    """Every two models on each task."""
+    """The comparisons between all models on each task."""
     variant_comparisons: TableComparisons
-    """Every two variants of one model on each task."""
+    """The comparisons between variants of the same model on each task."""
     control_comparisons: tuple[Comparison, ...]
-    """Each encoder on each task with each control that may know the answer."""
+    """The comparisons of each encoder on each task with each control that may know the answer."""
 
     @cached_property
     def columns(self) -> Mapping[str, Sequence[EncoderOnTask]]:
@@ -155,18 +155,17 @@ class TableFindings:
 
     @cached_property
     def significant_pairs(self) -> frozenset[frozenset[EncoderOnTask]]:
-        """The pairs of cells whose difference is significant."""
+        """The pairs of table cells whose difference is significant."""
         families = (self.comparisons, self.variant_comparisons)
         return frozenset(chain.from_iterable(family.list_significant_pairs() for family in families))
 
     def find_solvable_tasks(self, condition: Condition = Condition.BAG_OF_WORDS) -> frozenset[str]:
-        """Return the tasks on which a control that may know the answer is above chance."""
-        return frozenset(
-            test.draws[0].task for test in self.free_controls if test.condition is condition and test.is_above
-        )
+        """Return the tasks on which a control (by default the bag of words) may know the answer and is above chance."""
+        tests = (test for test in self.free_controls if test.condition is condition)
+        return frozenset(test.draws[0].task for test in tests if test.is_above)
 
     def find_figure(self, draws: Sequence[Result], condition: Condition) -> Figure | None:
-        """Return the figure of a cell under a condition; controls that must be at chance have figures of their own."""
+        """Return the figure of an encoder or control on a task."""
         if condition is Condition.PROBE:
             return self.cells[draws[0].cell].figure
         key = identify_control(draws[0], condition)
@@ -174,7 +173,7 @@ class TableFindings:
         return next(figures, None) or compute_figure(draws, condition)
 
     def compare_with_control(self, condition: Condition) -> tuple[Comparison, ...]:
-        """Return the comparisons with one control, on the tasks on which it is above chance."""
+        """Return the comparisons of encoders with a control, on all tasks on which this control is above chance."""
         tasks = self.find_solvable_tasks(condition)
         return tuple(
             comparison
@@ -185,7 +184,7 @@ class TableFindings:
 
 @lru_cache(maxsize=8)
 def find_table(results: Results) -> TableFindings:
-    """Return the findings of a table; the last tables are kept."""
+    """Return the figures and tests of a table (the results of the last eight tables are cached)."""
     cells = [tuple(draws) for draws in results.records_by_cell.values()]
     controls = [*_list_free_controls(results)]
     figure_cells: list[ConditionCell] = [*((draws, Condition.PROBE) for draws in cells), *controls]
@@ -209,7 +208,7 @@ def find_table(results: Results) -> TableFindings:
 
 
 def _list_free_controls(results: Results) -> Iterator[ConditionCell]:
-    """Yield the draws of each control that may know the answer; encoders of one width share it."""
+    """Yield the draws of each control that may know the answer; encoders of one width share a control."""
     by_control: dict[ControlKey, dict[int, Result]] = {}
     for condition in control_verdicts.SOLVERS:
         for result in results.records:
@@ -221,12 +220,12 @@ def _list_free_controls(results: Results) -> Iterator[ConditionCell]:
 
 
 def identify_control(result: Result, condition: Condition) -> ControlKey:
-    """Return the key of a control in a table."""
+    """Return the identity of a control in a table."""
     return condition, result.task, ", ".join(control_verdicts.list_shared_properties(result, condition))
 
 
 def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:
-    """Yield every two encoders on a task, the better first, if they have the same test items in some draws."""
+    """Yield pairs of encoders with the same test items, the better first, matched by draw."""
     ordered = sorted(cells, key=lambda draws: fmean(result.accuracy for result in draws), reverse=True)
     by_task = group_by(ordered, lambda draws: draws[0].task)
     for first, second in chain.from_iterable(combinations(ranked, 2) for ranked in by_task.values()):
@@ -236,7 +235,7 @@ def _match_cells(cells: Sequence[Sequence[Result]]) -> Iterator[MatchedResults]:
 
 
 def _compare_with_controls(results: Results, cells: Sequence[Sequence[Result]]) -> tuple[Comparison, ...]:
-    """Compare each figure with the controls that may know the answer; equal answers are left out."""
+    """Compare each encoder on each task with the controls that may know the answer, except if all answers are equal."""
     matches = [
         (tuple(pairs), (Condition.PROBE, condition))
         for condition in control_verdicts.SOLVERS
@@ -250,14 +249,13 @@ def _compare_with_controls(results: Results, cells: Sequence[Sequence[Result]]) 
 def _pair_with_control(
     draws: Sequence[Result], condition: Condition, results: Results
 ) -> Iterator[tuple[Result, Result]]:
+    must_be_at_chance = control_verdicts.MUST_BE_AT_CHANCE[condition]
     for result in draws:
         if condition is Condition.BAG_OF_WORDS:
             controls = [*find_bag_of_words(result, results)]
         else:
             controls = [result] if condition in result.scores else []
-        yield from (
-            (result, control) for control in controls if not control_verdicts.MUST_BE_AT_CHANCE[condition](control)
-        )
+        yield from ((result, control) for control in controls if not must_be_at_chance(control))
 
 
 def _have_equal_answers(result: Result, control: Result, condition: Condition) -> bool:
@@ -266,7 +264,7 @@ def _have_equal_answers(result: Result, control: Result, condition: Condition) -
 
 
 def find_bag_of_words(result: Result, results: Results) -> Iterator[Result]:
-    """Yield the result whose bag of words is the control: the result itself or, for a baseline, the best one."""
+    """Yield the result whose bag of words is the control: *result* or, for a baseline, the best one."""
     if Condition.BAG_OF_WORDS in result.scores:
         yield result
     else:
@@ -280,7 +278,7 @@ def find_bag_of_words(result: Result, results: Results) -> Iterator[Result]:
 
 
 def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
-    """Return the best cell of each task that is above its control, and significantly different from other models."""
+    """Return the best cell of each task if it is above its control and significantly better than other models."""
     findings = find_table(results)
     significant = findings.significant_pairs
     marked: set[EncoderOnTask] = set()
@@ -294,7 +292,7 @@ def find_marked_cells(results: Results) -> frozenset[EncoderOnTask]:
 
 
 def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Results) -> bool:
-    """Return whether a figure is above its control and, where that is chance, above its bag of words as printed."""
+    """Return whether a figure is significantly above its control, which is a bag of words or chance."""
     if cell[1] in findings.find_solvable_tasks():
         comparisons = findings.compare_with_control(Condition.BAG_OF_WORDS)
         return any(comparison.is_better for comparison in comparisons if comparison.first.cell == cell)
@@ -306,10 +304,9 @@ def _is_above_control(cell: EncoderOnTask, findings: TableFindings, results: Res
 
 
 def judge_controls(results: Results) -> tuple[control_verdicts.ControlRun, ...]:
-    """Return the controls of a table; those that may know the answer have the verdict of the test against chance."""
-    verdicts = {
-        identify_control(test.draws[0], test.condition): test.verdict for test in find_table(results).free_controls
-    }
+    """Return all controls of a table, with the verdicts of its tests against chance."""
+    tests = find_table(results).free_controls
+    verdicts = {identify_control(test.draws[0], test.condition): test.verdict for test in tests}
     return tuple(
         run if run.must_be_at_chance else replace(run, decision=verdicts[identify_control(run.result, run.condition)])
         for run in control_verdicts.find_controls(results)
@@ -318,25 +315,25 @@ def judge_controls(results: Results) -> tuple[control_verdicts.ControlRun, ...]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Standing:
-    """An accuracy, the control that counts, and its group in its column."""
+    """The figure of an encoder on a task, its control, and its group among the encoders on this task."""
 
     figure: Figure
-    chance: float
     control: float
-    """The accuracy of the control: a bag of words if words alone help, else chance."""
+    """The accuracy of the control: the bag of words if it is above chance, else chance."""
     is_bag_of_words: bool
     group: int
+    """The number of the group, from 1. The figures of a group are not significantly worse than its best one."""
     groups: int
 
     @property
     def margin(self) -> float:
-        """The accuracy minus that of its control."""
+        """The accuracy minus the accuracy of the control."""
         return self.figure.accuracy - self.control
 
     @property
     def shade(self) -> float:
-        """The margin as a share of the range above chance; 0 below the control."""
-        return max(0.0, self.margin) / (1 - self.chance) if self.chance < 1 else 0.0
+        """The margin over the control, divided by the range from chance to 1; 0 if the figure is below the control."""
+        return max(0.0, self.margin) / (1 - self.figure.chance) if self.figure.chance < 1 else 0.0
 
     @property
     def control_name(self) -> str:
@@ -348,7 +345,7 @@ Standings: TypeAlias = Mapping[EncoderOnTask, Standing]
 
 
 def compute_standings(results: Results) -> Standings:
-    """Return the standing of each cell of one setting."""
+    """Return the figure, the control and the group of each encoder on each task."""
     findings = find_table(results)
     solvable = findings.find_solvable_tasks()
     groups = rank_groups(results)
@@ -362,7 +359,6 @@ def compute_standings(results: Results) -> Standings:
         ]
         by_cell[cell] = Standing(
             figure=test.figure,
-            chance=test.figure.chance,
             control=fmean(bags) if bags else test.figure.chance,
             is_bag_of_words=bool(bags),
             group=groups[cell],
@@ -372,7 +368,7 @@ def compute_standings(results: Results) -> Standings:
 
 
 def rank_groups(results: Results) -> dict[EncoderOnTask, int]:
-    """Return the group of each cell in its column, from 1: not significantly worse than the best of the rest."""
+    """Return the group of each cell, from 1: figures not significantly worse than the best figure of the group."""
     findings = find_table(results)
     significant = findings.significant_pairs
     return {
@@ -395,19 +391,19 @@ def _split_into_groups(
 
 
 def describe_groups(standings: Standings) -> Iterator[str]:
-    """Yield the notes on the group numbers, and on tasks where all encoders are tied."""
+    """Yield the notes on the groups of encoders that do not differ significantly."""
     sizes = Counter(task for _, task in standings)
     tasks_with_groups = {task for (_, task), standing in standings.items() if standing.groups > 1}
     if tasks_with_groups:
         yield (
-            "A 1 in a circle: tied with the best, as it is not significantly worse by the paired test of probe "
-            "compare, corrected for all comparisons of the table. A 2: tied with the best of the others, and so on."
+            "A circled 1: not significantly worse than the best (paired test of probe compare, corrected for all "
+            "comparisons of the table). A circled 2: not significantly worse than the best of the others, and so on."
         )
     tied_tasks = [task for task, size in sizes.items() if size > 1 and task not in tasks_with_groups]
     if tied_tasks:
         yield (
-            f"On {', '.join(tied_tasks)} all are tied: no such test tells the best from another encoder."
+            f"On {', '.join(tied_tasks)}, no encoder is significantly worse than the best."
             if tasks_with_groups
-            else "On every task all are tied: no paired test of probe compare, corrected for all "
-            "comparisons of the table, tells the best from another encoder."
+            else "On every task, no encoder is significantly worse than the best (paired tests of probe compare, "
+            "corrected for all comparisons of the table)."
         )

@@ -1,1 +1,1 @@
-"""The HTML page of a report: tables, control runs, plots, and the commands that reproduce it."""
+"""The HTML report page: tables, controls, plots, and the commands that reproduce the results."""

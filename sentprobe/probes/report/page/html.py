@@ -1,10 +1,10 @@
-"""The report page: results as one HTML page, with tables, controls, plots and commands."""
+"""``probe report``: results as one HTML page with tables, controls, plots and commands."""
 
 import base64
 import hashlib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import groupby
+from itertools import chain, groupby
 from typing import TYPE_CHECKING
 
 from markupsafe import Markup
@@ -47,27 +47,28 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageCell:
-    """A figure on the page."""
+    """A cell of the main table on the page."""
 
     text: str
     best: bool = False
     value: float | None = None
-    """The sort key; None for text without a number."""
+    """The number by which the column is sorted; None for a text without a number."""
     shade: float | None = None
-    """The margin over its control, from 0 to 1; None without a control."""
+    """The darkness of the cell, from 0 to 1: the margin over the control. None without a control."""
     group: int | None = None
-    """Its group in its column; None if the column has one group."""
+    """The number of the encoder's group on the task; None if there is only one group."""
     interval: str = ""
+    """The 95% interval, which is visible in print; empty if ``text`` has the interval."""
     tooltip_lines: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRow:
-    """A row of an encoder, a control or a paper."""
+    """A row of the main table: an encoder, a control or a published row."""
 
     label: str
     of: str = ""
-    """The heading that is shown before the label when rows are sorted."""
+    """The name of the model, for a row that is a layer. It is shown before the label when rows are sorted."""
     name: str
     heading: bool = False
     cells: tuple[PageCell, ...]
@@ -75,15 +76,17 @@ class PageRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageTable:
-    """The table in parts that are sorted separately."""
+    """The main table of the page."""
 
     header: tuple[str, ...]
     parts: tuple[tuple[PageRow, ...], ...]
+    """The groups of rows (encoders, published rows, controls) that are sorted separately."""
     controls: tuple[str, ...] = ()
+    """The cells of the last row: the control that the figures of each column should exceed."""
 
 
 def build_page_table(grid: Grid, standings: Standings, *, intervals: bool) -> PageTable:
-    """Return the table of a grid, whose texts may contain *intervals*, with the standings of its encoders."""
+    """Build the main table from a grid and the standings of its encoders; *intervals*: cell texts have intervals."""
     tasks = grid.header[1:]
     parts = (rows for _, rows in groupby(grid.rows, key=lambda row: row.section))
     return PageTable(
@@ -161,16 +164,13 @@ def describe_reproduction(
     curves: Sequence[Curve],
     provenances: Sequence[Provenance] = (),
 ) -> dict[str, tuple[str, ...]]:
-    """Return the lines that reproduce the same figures, each once: commands, versions, data and encoders."""
+    """Return the distinct lines that document how to reproduce the figures: commands, versions, data and encoders."""
     sources: list[Provenance | GeometryResult] = [
         *(making for record in results.records for making in find_provenances(record)),
         *distances,
         *provenances,
     ]
-    versions = (
-        *(making.versions for making in sources),
-        *(packages for curve in curves for packages in curve.versions),
-    )
+    versions = (*(source.versions for source in sources), *chain.from_iterable(curve.versions for curve in curves))
     commands = (*(making.command for making in sources), *(curve.learned.command for curve in curves if curve.learned))
     records = sorted(results.records, key=lambda record: (results.tasks.index(record.task), record.seed))
     encoded: list[Result | GeometryResult] = [*records, *distances]
@@ -187,7 +187,7 @@ def describe_reproduction(
 
 
 def _list_distinct_lines(lines: Iterable[str]) -> tuple[str, ...]:
-    """Return each line once, without line breaks."""
+    """Return the distinct lines, with line breaks replaced by spaces."""
     return tuple(dict.fromkeys(" ".join(line.split()) for line in lines if line))
 
 
@@ -203,21 +203,21 @@ MAX_ENCODERS = 6
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageMistakes:
-    """The wrongly answered items of an encoder on a task, part by part."""
+    """The incorrectly answered items of an encoder on a task, by structure."""
 
     of: Result
     parts: tuple[WrongItems, ...]
 
     @property
     def title(self) -> str:
-        """The line that is visible while the list of items is folded."""
+        """The line that is visible while the list of items is collapsed."""
         wrong = sum(part.wrong for part in self.parts)
         total = sum(part.items for part in self.parts)
         return f"{self.of.encoder} on {self.of.task}: {wrong} of {total} test items"
 
 
 def build_page_mistakes(results: Results, items: ItemTables) -> Iterator[PageMistakes]:
-    """Yield the mistakes of the first encoders (no layers) on each task with stored items, in the first draw."""
+    """Yield the incorrectly answered items of the first encoders (not layers) on each task, in the first draw."""
     records = [record for record in results.records if record.layer is None]
     encoders = [*dict.fromkeys(record.encoder for record in records)][:MAX_ENCODERS]
     first = {record.cell: record for record in reversed(records) if record.encoder in encoders}
@@ -230,13 +230,13 @@ def build_page_mistakes(results: Results, items: ItemTables) -> Iterator[PageMis
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReportSection:
-    """One setting on the page."""
+    """One table of comparable results on the page, with notes, controls and plots."""
 
     title: str
     lead: str
     sentence: str
     table: PageTable | None
-    """None if all results are across languages."""
+    """The main table; None if all tasks compare languages."""
     languages: tuple[TableWithNotes, ...]
     tied: tuple[str, ...]
     notes: tuple[str, ...]
@@ -249,7 +249,7 @@ class ReportSection:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PlainSection:
-    """A table of geometry, or a training curve, on the page."""
+    """A geometry table or a training curve on the page, with notes and a plot."""
 
     title: str
     grid: Grid
@@ -270,7 +270,7 @@ def build_report_page(
     pair_tables: Sequence[ShownTable] = (),
     pair_provenances: Sequence[Provenance] = (),
 ) -> str:
-    """Return the page, on which all texts are escaped and which loads nothing from elsewhere."""
+    """Return the HTML text of the report page, which is self-contained. All inserted texts are escaped."""
     from sentprobe.probes.report.page.page_audits import build_page_audits
 
     style = style or main_table.CellStyle()
@@ -292,7 +292,7 @@ def build_report_page(
         audits=build_page_audits(results, audits) if audits else None,
         classifiers=tuple(table_notes.describe_classifiers(results)),
         redo=describe_reproduction(results, distances, curves, pair_provenances),
-        script=Markup(script),  # a file of the package, into which nothing is put
+        script=Markup(script),  # a constant file of the package
         script_digest=base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
     )
 

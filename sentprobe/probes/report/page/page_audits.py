@@ -1,4 +1,4 @@
-"""Audits on the report page: accuracies of surface cues on the data of the results."""
+"""Audits on the report page: the accuracy of surface cues on the data of the results."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -17,21 +17,20 @@ VERDICT_NAMES = {
     Verdict.BELOW: "below chance",
     Verdict.EXPECTED: "expected",
 }
-"""The verdicts in the legend, in the order of their shapes and colours."""
+"""The names of the verdicts in the legend, in the order of their shapes and colours."""
 MARKS = [*VERDICT_NAMES]
 BEST_NAME, BEST_MARK = "best encoder", 6
-TITLE = "What surface cues achieve"
 
 CAPTION = (
-    "A dot is the accuracy in percent of classifiers that see one cue of each item, without any "
-    "encoder, and its line the 95% interval; below, the best encoder on the same test items. "
-    "Dotted: chance. An encoder shows more than a cue only where it exceeds it."
+    "A dot is the accuracy in percent of a classifier that sees only one cue of each item, without any "
+    "encoder; its line is the 95% interval. The last row is the best encoder on the same test items. "
+    "Dotted: chance. An encoder shows more than a cue only if its accuracy is higher."
 )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageAudit:
-    """The audit of one dataset."""
+    """The audit of one dataset on the page."""
 
     verdict: str
     is_leaky: bool
@@ -42,9 +41,8 @@ class PageAudit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageAudits:
-    """The audits on the page."""
+    """The audits of all datasets on the page."""
 
-    title: str = TITLE
     lead: str
     missing: tuple[str, ...]
     picture: pn.ResultPicture
@@ -53,12 +51,12 @@ class PageAudits:
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """The verdicts on data with leaks, for the top of the page."""
+        """The verdicts on datasets with leaks, which are shown at the top of the page."""
         return tuple(audit.verdict for audit in self.audits if audit.is_leaky)
 
 
 def build_page_audits(results: Results, audits: Sequence[Audit]) -> PageAudits:
-    """Return the audits of the datasets of the results."""
+    """Return those audits that are of datasets in the results, with a plot and notes."""
     distinct = [audit for place, audit in enumerate(audits) if audit not in audits[:place]]
     names = _name_datasets(results)
     relevant = [audit for audit in distinct if audit.fingerprint in names]
@@ -72,7 +70,7 @@ def build_page_audits(results: Results, audits: Sequence[Audit]) -> PageAudits:
 
 
 def _name_datasets(results: Results) -> dict[str, str]:
-    """Return the name of each dataset, by fingerprint; it includes the seed if a task has several datasets."""
+    """Return the name of each dataset by fingerprint: its task and, if the task has several datasets, the seed."""
     by_task: dict[str, dict[str, Result]] = {}
     for record in results.records:
         by_task.setdefault(record.task, {}).setdefault(record.dataset_fingerprint, record)
@@ -87,11 +85,11 @@ def _name_datasets(results: Results) -> dict[str, str]:
 
 def _describe_leaks(audits: Sequence[Audit]) -> str:
     if not audits:
-        return "No audit is of the data of these results."
+        return "There is no audit of the data of these results."
     leaking, count = (sum(audit.is_leaky for audit in audits), format_count(len(audits), "dataset"))
     if not leaking:
-        return f"No leak found in {count}: no cue that should tell nothing is above chance."
-    reasons = "a cue that should tell nothing is above chance, or training has test sentences"
+        return f"No leak found in {count}: no cue that should be uninformative is above chance."
+    reasons = "a cue that should be uninformative is above chance, or training has test sentences"
     return f"{leaking} of {count} have leaks: {reasons}."
 
 
@@ -101,9 +99,9 @@ def _describe_excluded_audits(results: Results, audits: Sequence[Audit]) -> Iter
         if any(r.dataset_fingerprint == audit.fingerprint for r in results.records):
             continue
         digests = " and ".join(digest[:DIGEST_LENGTH] for digest in task_digests)
-        reason = f"it is of the data {audit.fingerprint[:DIGEST_LENGTH]}, and the results are of {digests}"
+        reason = f"it is of the data {audit.fingerprint[:DIGEST_LENGTH]}, but the results are of {digests}"
         if not task_digests:
-            reason = "there are no results of that dataset here"
+            reason = "there are no results on this task"
         yield f"The audit of {audit.task} is left out: {reason}."
 
 
@@ -139,7 +137,7 @@ def _build_cue_rows(audit: Audit) -> Iterator[pn.DotRow]:
 
 
 def _build_best_row(results: Results, audit: Audit) -> Iterator[pn.DotRow]:
-    """Yield the row of the best encoder on the same items, without baselines."""
+    """Yield the row of the best encoder (not baseline) on the audited dataset, if there is one."""
     trained = [r for r in results.records if r.dim and r.dataset_fingerprint == audit.fingerprint]
     if trained:
         best = max(trained, key=lambda record: record.accuracy)
@@ -149,9 +147,7 @@ def _build_best_row(results: Results, audit: Audit) -> Iterator[pn.DotRow]:
 
 
 def _build_page_audit(audit: Audit, name: str) -> PageAudit:
-    rows = (
-        GridRow(first, "", tuple(map(GridCell, cells))) for (first, *cells), _ in audit_report.build_cue_rows(audit)
-    )
+    rows = (GridRow(cue, "", tuple(map(GridCell, cells))) for (cue, *cells), _ in audit_report.build_cue_rows(audit))
     return PageAudit(
         verdict=audit_report.format_verdict_lines(replace(audit, task=name))[0],
         is_leaky=audit.is_leaky,

@@ -1,7 +1,6 @@
-"""The page of a gate: its table, false hits against misses as curves, and the worst false hits."""
+"""The HTML page of ``probe gate``: a table, curves of false hits against misses, and the worst false hits."""
 
 from heapq import nlargest
-from itertools import starmap
 
 from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.probes.gate.gate_rates import find_sign
@@ -15,7 +14,7 @@ from sentprobe.values import group_by
 
 
 def build_gate_page(results: GateResults, *, command: str, intervals: bool) -> str:
-    """Return the page; all texts are escaped, and it loads nothing from elsewhere."""
+    """Return the HTML text of the page, which is self-contained. All inserted texts are escaped."""
     return load_template("gate.html.j2").render(
         sentence=str(results),
         rates=build_gate_grid(results, intervals=intervals),
@@ -27,13 +26,17 @@ def build_gate_page(results: GateResults, *, command: str, intervals: bool) -> s
 
 
 def _draw_curves(results: GateResults) -> pn.ResultPicture:
-    """Return false hits against misses in the first draw: a panel for each form of negatives, a line by contrast."""
+    """Draw false hits against misses in the first draw, with a panel for each form of negative, a line per contrast."""
     rates = (*results.draws[0].rates, *results.draws[0].generated)
     marks = pn.number_marks(case.subject for case in rates)
     panels = []
     for form, cases in group_by(rates, lambda case: case.form).items():
         lines = tuple(
-            pn.Line(name=case.subject, mark=marks[case.subject], points=tuple(starmap(_build_point, case.curve)))
+            pn.Line(
+                name=case.subject,
+                mark=marks[case.subject],
+                points=tuple(pn.LinePoint(100 * misses, *[100 * hits] * 3) for misses, hits in case.curve),
+            )
             for case in cases
         )
         panels.append(
@@ -48,19 +51,15 @@ def _draw_curves(results: GateResults) -> pn.ResultPicture:
         )
     return pn.ResultPicture(
         title="False hits against misses",
-        caption="Each point is a threshold. In the lower left corner there are few misses and few false hits.",
+        caption="Each point is a threshold. Curves near the lower left corner have few misses and few false hits.",
         panels=tuple(panels),
         legend=pn.build_legend(marks),
         of_encoders=False,
     )
 
 
-def _build_point(misses: float, false_hits: float) -> pn.LinePoint:
-    return pn.LinePoint(100 * misses, *[100 * false_hits] * 3)
-
-
 def _build_worst_grid(results: GateResults) -> Grid:
-    """Return the false hits with the highest scores in the first draw."""
+    """Return a table of the false hits with the most similar scores in the first draw."""
     draw = results.draws[0]
     names: dict[ScoredPair, str] = {}
     for rates in draw.rates:

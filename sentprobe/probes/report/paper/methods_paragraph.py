@@ -1,4 +1,4 @@
-"""The methods paragraphs of a run, built from its results, with classifiers and references."""
+"""``probe methods``: paragraphs for a paper's methods section, built from results, and their references in BibTeX."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -53,7 +53,7 @@ SCALINGS: Mapping[Scaling, str] = {
 
 
 def describe_classifier(preset: Preset, *, labels: int) -> Iterator[Piece]:
-    """Yield the sentences about a classifier of tasks with at most this number of labels."""
+    """Yield the sentences about a classifier preset, for tasks with at most ``labels`` labels."""
     yield "The probe is "
     yield from _describe_shape(preset, labels)
     yield f" (the preset {format_preset_name(preset)} of sentprobe"
@@ -99,7 +99,7 @@ def _describe_training(preset: Preset) -> Iterator[Piece]:
         yield f" and dropout of {_format_values(preset.dropout)}"
     yield (
         f", until {STOPS[preset.stop]} has not improved by more than {preset.tolerance:g} in more than "
-        f"{preset.patience} checks{' in a row' if preset.patience_resets else ''}, one after every {passes}"
+        f"{preset.patience} checks{' in a row' if preset.patience_resets else ''} (one check after every {passes})"
     )
     if preset.enough:
         yield f", or the training loss is below {preset.enough:g}"
@@ -118,7 +118,7 @@ def _format_values(values: tuple[float, ...]) -> str:
 
 
 def join_words(texts: Sequence[str], *, last: str = "and") -> str:
-    """Join texts as in a sentence.
+    """Join texts with commas and a last "and" or "or".
 
     >>> join_words(["a", "b", "c"]), join_words(["a"])
     ('a, b and c', 'a')
@@ -137,7 +137,7 @@ ENCODER_PAPERS: Mapping[str, str] = {
 
 
 def write_methods_paragraph(table: Results) -> tuple[Piece, ...]:
-    """Return the paragraph about the results of one table."""
+    """Return the methods paragraph about the results of one table, as texts and citations."""
     parts = (
         _describe_encoders,
         _describe_tasks,
@@ -197,11 +197,11 @@ def _describe_tasks(table: Results) -> Iterator[Piece]:
     yield ". "
     if across := [record for record in table.records if record.data and record.data.test_language]:
         yield (
-            f"In {across[0].task} and the like, the first language is that of training, the second that of the test "
-            "items; training has no sentence of a test item, nor a translation with the same sent_id. "
+            f"In names such as {across[0].task}, the first language is that of the training items, the second that of "
+            "the test items. No training item has the sentence of a test item or its translation (same sent_id). "
         )
         if any(Condition.BAG_OF_WORDS in record.scores for record in across):
-            yield "The bag of words below leaves out words that training lacks. "
+            yield "The bag of words below ignores words that do not occur in training. "
 
 
 def _describe_data(table: Results) -> Iterator[Piece]:
@@ -230,11 +230,11 @@ def _describe_dataset(record: Result) -> str:
     sizes = join_words([f"{count:,} {what}" for what, count in counts.items() if count])
     is_carved = record.preset.needs_validation and not facts.validation and record.dim
     details = (
-        ("a tenth of the training items being used for validation", is_carved),
+        ("a tenth of the training items used for validation", is_carved),
         (f"made from the vocabulary {facts.vocabulary}", facts.vocabulary),
         (f"drawn with the sampling {facts.sampling}", facts.sampling),
         (f"source: {facts.source}", facts.source),
-        (f"a structure being held out of training that half of the test items have ({facts.held_out})", facts.held_out),
+        (f"half of the test items with a structure held out of training ({facts.held_out})", facts.held_out),
     )
     return ", ".join([f"{sizes} items", *(text for text, applies in details if applies)])
 
@@ -246,10 +246,10 @@ def _describe_classifiers(table: Results) -> Iterator[Piece]:
     words = dict.fromkeys(record.probe_vectors for record in table.records if record.probe_vectors)
     for name in words:
         vectors = PROBE_WORD_VECTORS.get(name, f"the vectors of {name}")
-        yield f"Beside the sentence vector, {vectors} stand for the probe words. "
+        yield f"Beside the sentence vector, the probe gets {vectors} for the probe words. "
 
 
-PROBE_WORD_VECTORS = {ONE_HOT: "one-hot vectors", ENCODER_WORDS: "the encoder's own vectors of them"}
+PROBE_WORD_VECTORS = {ONE_HOT: "one-hot vectors", ENCODER_WORDS: "the encoder's own vectors"}
 
 
 def _describe_repetitions(table: Results) -> Iterator[Piece]:
@@ -276,7 +276,7 @@ def _describe_intervals(table: Results, *, several: bool) -> Iterator[Piece]:
         where = f"on {join_words(fixed)}, " if 0 < len(fixed) < len(table.tasks) else ""
         yield f", and {where}at least " if fixed else ""
     if fixed:
-        yield "Wilson's"
+        yield "Wilson intervals"
         yield Citation(("wilson1927",))
         yield " for the choice of test items"
         if any(record.units for record in table.records if record.task in fixed):
@@ -306,20 +306,19 @@ def _describe_controls(table: Results) -> Iterator[Piece]:
     yield f" (not for {join_words([*unchecked])}). " if unchecked else ". "
     yield (
         f"Of {format_count(len(required), 'control')} that cannot know the answer, {inside} "
-        f"{'is' if inside == 1 else 'are'} inside the interval around chance in which, corrected "
-        f"for their number, all are in {control_verdicts.CONFIDENCE:.0%} of sound runs. "
+        f"{'is' if inside == 1 else 'are'} inside the {control_verdicts.CONFIDENCE:.0%} interval around chance "
+        "(corrected for the number of controls). "
     )
 
 
 METHOD_TEXTS: Mapping[Condition, tuple[str, tuple[str, ...]]] = {
     Condition.CONTROL_TASK: (
-        "selectivity, accuracy less that of the same probe on random labels that are the same for "
-        "a word type everywhere",
+        "selectivity, the accuracy minus that of the same probe on random labels that are fixed for each word type",
         ("hewitt2019",),
     ),
     Condition.PORTIONS: (
-        "the length of an online code of the training labels and usable information, by probes on "
-        "growing portions of the training items",
+        "the online codelength of the training labels and usable information, from probes on growing portions of "
+        "the training items",
         ("voita2020", "xu2020"),
     ),
     Condition.WIDTHS: ("accuracy by the width of the hidden layer", ()),
@@ -331,7 +330,7 @@ def _describe_methods(table: Results) -> Iterator[Piece]:
         METHOD_TEXTS[condition] for condition in METHODS if any(condition in r.scores for r in table.records)
     ]
     for place, (text, keys) in enumerate(method_texts):
-        yield "Reported besides: " if not place else "; "
+        yield "Also reported: " if not place else "; "
         yield text
         yield from [Citation(keys)] if keys else []
     yield ". " if method_texts else ""
@@ -350,7 +349,7 @@ def _describe_training_runs(table: Results) -> Iterator[Piece]:
         yield f"{unconverged} of {len(seeds)} probes reached the limit of passes before they converged. "
     for name in dict.fromkeys(record.encoder for record in records):
         if count := max(record.truncated or 0 for record in records if record.encoder == name):
-            yield f"{name} read the beginning only of up to {count:,} sentences of a task. "
+            yield f"{name} read only the beginning of up to {count:,} sentences of a task. "
     precisions = {PRECISION_NAMES.get(seed.precision, seed.precision) for seed in seeds}
     makings_of_probes = [making for record in records for making in find_provenances(record)]
     devices = dict.fromkeys(making.device for making in makings_of_probes)
@@ -369,7 +368,7 @@ def format_packages(all_versions: Sequence[Mapping[str, str]]) -> list[str]:
 
 
 def write_methods_text(results: Results, style: TableFormat) -> str:
-    """Return a paragraph for each table of ``probe show``."""
+    """Return the methods text in a format: a paragraph for each table of ``probe show``."""
     tables = split_settings(results)
     return "\n".join(
         format_title(title, style) + write_with_citations(write_methods_paragraph(table), style) + "\n"
@@ -378,7 +377,7 @@ def write_methods_text(results: Results, style: TableFormat) -> str:
 
 
 def write_references_text(results: Results, added: Iterable[Piece] = (), makings: Iterable[Provenance] = ()) -> str:
-    """Return the BibTeX of all references in the paragraphs, and in those *added* about other results."""
+    """Return the BibTeX entries of all citations in the methods text, and of those *added* about other results."""
     pieces = [piece for table in split_settings(results) for piece in write_methods_paragraph(table)]
     all_makings = chain((making for record in results.records for making in find_provenances(record)), makings)
     versions = dict.fromkeys(making.versions.get("sentprobe", "") for making in all_makings)
@@ -390,4 +389,4 @@ BIBTEX_FORMATS: Mapping[TableFormat, Callable[[str], str]] = {
     TableFormat.MARKDOWN: "```bibtex\n{}```\n".format,
     TableFormat.LATEX: lambda text: "".join(f"% {line}".rstrip() + "\n" for line in text.splitlines()),
 }
-"""The format of BibTeX below the paragraphs: comments in LaTeX."""
+"""Functions that format the BibTeX below the paragraphs. In LaTeX, BibTeX becomes comments."""

@@ -1,1 +1,1 @@
-"""Pictures of results: plots for the page and for ``--plot``."""
+"""Plots of results for the report page and for ``--plot``."""

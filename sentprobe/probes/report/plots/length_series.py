@@ -1,4 +1,4 @@
-"""Series over sentence length: accuracy and the norm of the vectors (Adi et al. 2017), as values and as tables."""
+"""Accuracy and vector norm by sentence length (Adi et al. 2017), as values and as tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,10 +19,11 @@ from sentprobe.probes.statistics import Interval, accuracy_interval
 
 @dataclass(frozen=True, slots=True)
 class SeriesPoint:
-    """A value of a series, for sentences whose lengths are in *bin*."""
+    """The mean accuracy or norm of all sentences whose lengths are in one bin."""
 
     bin: Bin
     count: int
+    """The number of test items or, for a norm, of sentences."""
     mean: float
     deviation: float | None
     """The standard deviation of an accuracy over the seeds (None for one seed), or of a norm over the sentences."""
@@ -32,9 +33,9 @@ class SeriesPoint:
 def accuracy_by_length(
     result: Result, *, condition: Condition = Condition.PROBE, by: Lengths = Lengths.BINS
 ) -> tuple[SeriesPoint, ...]:
-    """Return the accuracy of the test items of each length.
+    """Return the accuracy on the test items in each bin of sentence lengths.
 
-    Empty where the result has no score under the condition, or no lengths.
+    () if the result has no score under the condition, or no lengths.
     """
     score = result.scores.get(condition)
     if score is None or not result.lengths:
@@ -53,9 +54,9 @@ def accuracy_by_length(
 
 
 def norm_by_length(result: Result, *, by: Lengths = Lengths.BINS) -> tuple[SeriesPoint, ...]:
-    """Return the mean norm of the encoder's unscaled vectors of each length.
+    """Return the mean norm of the encoder's unscaled vectors in each bin of sentence lengths.
 
-    All different sentences of the dataset count, whatever their split. Empty for a baseline.
+    Means are over all distinct sentences of the dataset, in all splits. () for a baseline.
     """
     points = []
     for length_bin in find_bins([norm.tokens for norm in result.norms], by):
@@ -68,10 +69,10 @@ def norm_by_length(result: Result, *, by: Lengths = Lengths.BINS) -> tuple[Serie
 
 
 def series_records(results: Results, *, by: Lengths = Lengths.BINS) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each point of each series, all with the same keys.
+    """Return a flat dictionary for each accuracy and each norm by length; all dictionaries have the same keys.
 
-    There is an accuracy for each encoder, task, condition and length, and a norm for each encoder, task and length.
-    *longest* is None in the last bin.
+    There is an accuracy for each result, condition and bin of lengths, and a norm for each result and bin. In the last
+    bin, *longest* is None.
     """
     records = []
     for result in results.records:
@@ -101,9 +102,9 @@ def _to_record(result: Result, condition: Condition | None, point: SeriesPoint) 
 
 
 SERIES_NOTES = (
-    "Accuracy in %, and the norm of the encoder's vectors as it gave them, mean ± standard "
-    "deviation (of an accuracy, over the seeds), by the number of tokens of the sentence.",
-    "Accuracies are of the test items; norms of all different sentences of the dataset.",
+    "Accuracy in % and norm of the unscaled vectors, by the number of tokens of the sentence: mean ± standard "
+    "deviation (of accuracies over seeds, of norms over sentences).",
+    "Accuracies are on the test items; norms are those of all distinct sentences of the dataset.",
 )
 
 
@@ -116,7 +117,7 @@ def check_lengths(results: Results) -> None:
 def build_series_grids(
     results: Results, *, by: Lengths = Lengths.BINS, style: CellStyle | None = None
 ) -> Iterator[Grid]:
-    """Yield a table for each task of one setting; results without lengths are left out."""
+    """Yield a table by sentence length for each task; results without lengths are left out."""
     for task in results.tasks:
         task_records = [record for record in results.records if record.task == task and record.lengths]
         if task_records:
@@ -157,5 +158,5 @@ def _format_accuracy(point: SeriesPoint, style: CellStyle) -> str:
 
 
 def _format_digits(value: float, count: int) -> str:
-    """Return a value with this number of significant digits, with zeros at the end."""
+    """Return a value as text with this number of significant digits, including trailing zeros."""
     return f"{value:#.{count}g}".removesuffix(".")

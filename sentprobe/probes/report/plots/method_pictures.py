@@ -1,4 +1,4 @@
-"""Pictures of methods, with logarithmic axes, and the heat map of correlations (Conneau et al. 2018, figure 2)."""
+"""Plots of methods with logarithmic axes, and the heat map of correlations (Conneau et al. 2018, figure 2)."""
 
 import math
 import re
@@ -20,29 +20,29 @@ from sentprobe.values import group_by
 
 _MEAN = (
     "the mean over seeds and draws, in percent, and one standard deviation to either side. Dotted: "
-    f"chance. Of more than {page_pictures.MAX_LINES} encoders, the best on average are drawn."
+    f"chance. If there are more than {page_pictures.MAX_LINES} encoders, the best on average are drawn."
 )
 
 SIZES = pn.ResultPicture(
     title="Accuracy by size of the probe",
     caption="Accuracy of a linear probe, and of probes with a hidden layer of each width: "
-    f"{_MEAN} A rising line means that a property is encoded, but not linearly; where probe "
+    f"{_MEAN} A rising line means that a property is encoded, but not linearly. If the probe "
     "words are balanced, no linear probe can know the answer.",
 )
 ITEMS = pn.ResultPicture(
     title="Accuracy by training items",
     caption=f"Accuracy of probes by number of training items: {_MEAN} The further to the left a "
-    "line rises, the easier a property is read.",
+    "line rises, the easier a property can be read.",
 )
 DIMS = pn.ResultPicture(
     title="Accuracy by width of the vector",
     caption="Accuracy of the probe, in percent, with its 95% interval, by the number of dimensions that the vectors "
-    "were cut to; the last point of a line is the whole vectors if they were probed. Dotted: chance.",
+    "were cut to. The last point of a line is the uncut vectors, if they were probed. Dotted: chance.",
 )
 
 
 def draw_method_pictures(results: Results) -> Iterator[pn.ResultPicture]:
-    """Yield the pictures of the methods that have results."""
+    """Yield the plots of all methods that have results."""
     yield from _draw_readings(results, Condition.WIDTHS, SIZES, "width of the hidden layer")
     yield from _draw_readings(results, Condition.PORTIONS, ITEMS, "training items")
     yield from _draw_widths(results)
@@ -59,7 +59,7 @@ def _draw_readings(
 
 
 def _average_readings(records: Sequence[Result], condition: Condition) -> page_pictures.Points:
-    """Return mean accuracy and standard deviation at each point of the curves that have as many as the first."""
+    """Return the mean accuracy ± one standard deviation at each point, over curves with as many points as the first."""
     seeds = [seed for record in records for seed in record.scores[condition].seeds]
     alike = [seed for seed in seeds if len(seed.readings) == len(seeds[0].readings)]
     points = {}
@@ -87,7 +87,7 @@ def _draw_widths(results: Results) -> Iterator[pn.ResultPicture]:
 
 
 def strip_width(record: Result) -> str:
-    """Return the name of the encoder of a result without its reduced width."""
+    """Return the name of a result's encoder without the width that its vectors were cut to."""
     width = str(record.dim)
     if (label := _LABELLED.fullmatch(record.encoder)) and label["width"] == width:
         return label["name"] + label["suffix"]
@@ -100,7 +100,7 @@ def strip_width(record: Result) -> str:
 
 
 _LABELLED = re.compile(r"(?P<name>.+), (?P<width>[0-9]+) dims(?P<suffix>(, \w+)?)", re.DOTALL)
-"""The name of reduced vectors of an encoder whose name is no spec."""
+"""The name of cut vectors if the encoder was named with ``name=``, as in "mine, 64 dims"."""
 
 
 def _draw_lines(
@@ -111,7 +111,7 @@ def _draw_lines(
     x_label: str,
     records: Sequence[Result],
 ) -> Iterator[pn.ResultPicture]:
-    """Yield the picture of lines by task and name over a logarithmic axis, unless there are none."""
+    """Yield the plot of lines over a logarithmic axis, with a panel for each task; nothing without points."""
     if not points:
         return
     numbers = sorted({number for line in points.values() for number in line})
@@ -124,7 +124,7 @@ def _draw_lines(
 
 
 PALETTE = ((84, 39, 136), (178, 171, 210), (247, 247, 247), (253, 184, 99), (179, 88, 6))
-"""From purple (-1) to orange (1), safe for colour-blind readers."""
+"""The colours (red, green, blue) from a correlation of -1 (purple) to 1 (orange), safe for colour-blind readers."""
 
 CAPTION = (
     "Spearman's correlation of the accuracies of encoders in a probing task (row) with their "
@@ -132,11 +132,11 @@ CAPTION = (
 )
 
 _DARK = 0.18
-"""Luminance below which white text is easier to read than black."""
+"""The luminance of a colour below which white text is easier to read than black text."""
 
 
 def draw_heat_map(correlations: Correlations) -> pn.ResultPicture:
-    """Return the picture of all pairs: a cell with its figure for each, bold if significant."""
+    """Return the heat map of all correlations, with a row for each task and significant figures in bold."""
     pairs = {(pair.task, pair.score): pair for pair in correlations.pairs}
     panel = pn.HeatPanel(
         title="Spearman's correlation",
@@ -161,7 +161,7 @@ def _make_cell(pair: Correlation) -> pn.HeatCell:
 
 
 def _mix_colour(rho: float) -> tuple[float, ...]:
-    """Return red, green and blue of a correlation, mixed from the two nearest of the palette."""
+    """Return the red, green and blue of a correlation, interpolated between the colours of the palette."""
     places = np.linspace(-1, 1, len(PALETTE))
     return tuple(float(np.interp(rho, places, part)) for part in zip(*PALETTE, strict=True))
 

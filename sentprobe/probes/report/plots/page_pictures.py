@@ -1,4 +1,4 @@
-"""Pictures of results: accuracy by task, layer, sentence length, contrast and training step."""
+"""Plots of results: accuracy by task, layer, sentence length, contrast and training step."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -25,37 +25,36 @@ from sentprobe.probes.statistics import Interval, decompose_spread
 from sentprobe.values import group_by
 
 MAX_LINES = 12
-
 WIDE_RANGE = 20
-"""Norms that differ by this factor are drawn on a logarithmic scale."""
+"""The ratio between the largest and the smallest norm above which norms have a logarithmic scale."""
 
 TASKS = pn.ResultPicture(
     title="Accuracy by task",
-    caption="A dot is an accuracy in percent, its line the 95% interval. Filled: tied with the best of the task. "
-    "Dotted: the figure to beat, a bag of words of the same width if words alone help, else chance.",
+    caption="A dot is an accuracy in percent, and its line the 95% interval. Filled: not significantly worse than the "
+    "best on the task. Dotted: the bag of words of the same width if it is above chance, else chance.",
 )
 LAYERS = pn.ResultPicture(
     title="Accuracy by layer",
     caption="Accuracy of the probe by layer, in percent, with its 95% interval. Dotted: chance, "
-    "the share of the commonest label. Layer 0 is the embeddings.",
+    "the share of the most frequent label. Layer 0 is the embedding layer.",
 )
 POSITIONS = pn.ResultPicture(
     title="Accuracy by layer and position",
-    caption="Accuracy of the probe by layer (row) and the token whose state is read (column), in percent; the deeper "
-    "the colour, the farther above chance. Bold: its 95% interval is above chance.",
+    caption="Accuracy of the probe by layer (row) and the token whose state is read (column), in percent. The deeper "
+    "the colour, the further the accuracy is above chance. Bold: the 95% interval is above chance.",
 )
 LENGTHS = pn.ResultPicture(
     title="Accuracy and norm by sentence length",
-    caption="Accuracy of the probe on the test items of each length, in percent, with its 95% interval; dotted: "
-    "chance, the share of the commonest label in all test items. The mean norm of the encoder's unscaled vectors of "
-    "all different sentences of each length, and one standard deviation to either side. Of several draws: the mean, "
-    f"and Student's t interval over them. Of more than {MAX_LINES} encoders, the best on average are drawn.",
+    caption="Accuracy of the probe on the test items of each length, in percent, with its 95% interval. Dotted: "
+    "chance, the share of the most frequent label in all test items. Norm: the mean over the unscaled vectors of all "
+    "distinct sentences of each length, and one standard deviation to either side. Several draws: the mean and "
+    f"Student's t interval. If there are more than {MAX_LINES} encoders, the best on average are drawn.",
 )
 CONTRASTS = pn.ResultPicture(
     title="Accuracy by contrast",
     caption="How often the positive is nearer to the anchor than the negative, in percent, with "
-    "its 95% interval; of several draws, their mean. Dotted: chance, which is also "
-    "the accuracy of a bag of words where both have the same words.",
+    "its 95% interval; for several draws, the mean. Dotted: chance, which is also "
+    "the accuracy of a bag of words if both have the same words.",
     of_encoders=False,
 )
 TRAINING = pn.ResultPicture(
@@ -64,7 +63,7 @@ TRAINING = pn.ResultPicture(
 
 
 def draw_task_picture(results: Results, standings: Standings) -> pn.ResultPicture:
-    """Return the picture of all results: a panel for each task, a row for each encoder."""
+    """Return the plot of accuracies by task, with a panel for each task and a row for each encoder."""
     controls = [standing.control for standing in standings.values()]
     lows = [standing.figure.interval.low for standing in standings.values()]
     low = pn.compute_floor(100 * share for share in (*controls, *lows))
@@ -80,14 +79,14 @@ def draw_task_picture(results: Results, standings: Standings) -> pn.ResultPictur
 
 
 def find_layered_models(results: Results) -> dict[str, list[Result]]:
-    """Return the results of each model that has more than one layer among them."""
+    """Return the results of each model that has results of more than one layer."""
     layers = (record for record in results.records if record.family and record.layer is not None)
     models = group_by(layers, lambda record: record.family)
     return {name: records for name, records in models.items() if len({record.layer for record in records}) > 1}
 
 
 def draw_layer_pictures(results: Results) -> Iterator[pn.ResultPicture]:
-    """Yield the picture of accuracies by layer, if some models have several layers."""
+    """Yield the plot of accuracies by layer, if any model has results of several layers."""
     models = find_layered_models(results)
     if not models:
         return
@@ -100,7 +99,7 @@ def draw_layer_pictures(results: Results) -> Iterator[pn.ResultPicture]:
 
 
 def draw_position_picture(results: Results) -> Iterator[pn.ResultPicture]:
-    """Yield the heat maps of models that were probed at several positions: a panel for each model and task."""
+    """Yield the heat maps of models that were probed at several token positions, one for each model and task."""
     records = [record for record in results.records if record.position and record.layer is not None]
     panels = [
         _draw_positions(results, group, title=f"{task}, {model}")
@@ -112,7 +111,7 @@ def draw_position_picture(results: Results) -> Iterator[pn.ResultPicture]:
 
 
 def strip_position(record: Result) -> str:
-    """Return the family of an encoder without its position."""
+    """Return the name of a layer's model without the token position."""
     position = re.escape(record.position)
     return re.sub(rf" at {position}(?=$|,)|[?&]pool={position}$|pool={position}&", "", record.family)
 
@@ -142,7 +141,7 @@ def _draw_positions(results: Results, records: Sequence[Result], *, title: str) 
 
 
 def _shade(percent: float, chance: float) -> str:
-    """Return the colour of an accuracy: from transparent at chance to a blue under dark or light text."""
+    """Return the colour of an accuracy, from transparent (chance) to a blue on which dark and light text is legible."""
     share = min(1.0, max(0.0, (percent - chance) / max(100 - chance, 1e-9)))
     return f"#0072b2{round(share * _MOST_OPAQUE):02x}"
 
@@ -150,7 +149,7 @@ def _shade(percent: float, chance: float) -> str:
 _MOST_OPAQUE = 0x99
 
 Points: TypeAlias = dict[int, tuple[float, float, float]]
-"""For each number on the x axis: an accuracy and the ends of its interval, in percent."""
+"""The points of a line: for each number on the x-axis, an accuracy and the ends of its interval in percent."""
 
 
 def draw_lines(
@@ -163,7 +162,7 @@ def draw_lines(
     places: Mapping[int, float] = MappingProxyType({}),
     tick_names: Mapping[int, str] = MappingProxyType({}),
 ) -> pn.ResultPicture:
-    """Return the picture of lines by task and name: a panel for each task; *places* and names of numbers may differ."""
+    """Return a line plot with a panel for each task. Numbers on the x-axis may have other *places* and labels."""
     chance_levels = {task: compute_chance_levels(r for r in records if r.task == task) for task, _ in points}
     values = [share for line in points.values() for share, _, _ in line.values()]
     low = pn.compute_floor((*values, *(level for levels in chance_levels.values() for level in levels)))
@@ -190,33 +189,29 @@ def draw_lines(
 
 
 def compute_percents(results: Results, record: Result) -> tuple[float, float, float]:
-    """Return the accuracy in the cell of a record, over all draws, and the ends of its interval, in percent."""
+    """Return the mean accuracy over all draws of a result and the ends of its interval, in percent."""
     figure = find_table(results).cells[record.cell].figure
     return pn.to_percent(figure.accuracy, figure.interval)
 
 
 def compute_chance_levels(records: Iterable[Result]) -> tuple[float, ...]:
-    """Return the shares of the most frequent label in percent, each once."""
+    """Return the distinct shares of the most frequent label in percent, sorted."""
     return tuple(sorted({round(100 * record.majority, 2) for record in records}))
 
 
 def draw_length_pictures(results: Results, by: Lengths) -> Iterator[pn.ResultPicture]:
-    """Yield the picture of accuracies and norms by sentence length, if lengths differ."""
+    """Yield the plot of accuracies and norms by sentence length, if sentences differ in length."""
     tasks = [*dict.fromkeys(record.task for record in results.records if len(set(record.lengths)) > 1)]
     if not tasks:
         return
     marks = pn.number_marks(select_best((r.encoder, r.accuracy) for r in results.records))
-    panels = [
-        panel
-        for norms in (False, True)
-        for task in tasks
-        for panel in _draw_lengths(results, task, marks, by, norms=norms)
-    ]
-    yield replace(LENGTHS, panels=tuple(panels), legend=pn.build_legend(marks))
+    accuracies = [panel for task in tasks for panel in _draw_lengths(results, task, marks, by, norms=False)]
+    norms = [panel for task in tasks for panel in _draw_lengths(results, task, marks, by, norms=True)]
+    yield replace(LENGTHS, panels=(*accuracies, *norms), legend=pn.build_legend(marks))
 
 
 def select_best(accuracies: Iterable[tuple[str, float]]) -> list[str]:
-    """Return the names with the highest mean accuracies, at most MAX_LINES, in the order of the table.
+    """Return the names with the highest mean accuracies, at most ``MAX_LINES``, in order of their appearance.
 
     >>> select_best([("a", 0.5), ("b", 0.75), ("a", 0.25)])
     ['a', 'b']
@@ -254,7 +249,7 @@ def _draw_lengths(
 
 
 def _compute_lowest_norm(values: Sequence[float]) -> float:
-    """Return the start of the axis of norms: 0 or, if the norms differ much, a value below the smallest."""
+    """Return the start of the norm axis: 0 or, if norms differ by more than ``WIDE_RANGE``, a value below all norms."""
     least = min(values)
     return 0.8 * least if least > 0 and max(values) > WIDE_RANGE * least else 0.0
 
@@ -288,7 +283,7 @@ def _draw_series(
 
 
 def draw_contrast_picture(table: GeometryTable, nearness: Nearness) -> pn.ResultPicture:
-    """Return the picture of a table of geometry: a panel for each contrast."""
+    """Return the plot of a geometry table, with a panel for each contrast."""
     names = geometry_tables.list_contrasts(table)
     rows = {name: tuple(_make_contrast_rows(table, name, nearness)) for name in names}
     dots = [dot for group in rows.values() for row in group for dot in row.dots]
@@ -312,7 +307,7 @@ def _make_contrast_rows(table: GeometryTable, contrast: str, nearness: Nearness)
 
 
 def draw_training_picture(curve: training_curves.Curve) -> pn.ResultPicture:
-    """Return the panels of a training: probes, each kind of negative and, if known, the training objective."""
+    """Return the plot of a training curve, with panels for probes, kinds of negatives and the training objective."""
     try:
         axis = training_curves.find_axis(curve)
     except UsageError as error:
@@ -356,7 +351,7 @@ def _draw_objective(curve: TrainingCurve, axis: str) -> pn.LinePanel:
     values = [curve.to_display_value(point) for point in curve.points]
     points = (pn.LinePoint(getattr(p, axis), y, y, y) for p, y in zip(curve.points, values, strict=True))
     return pn.LinePanel(
-        title=training_curves.OBJECTIVE_TITLE,
+        title="training objective",
         x_label=axis,
         y_label=curve.label,
         lines=(pn.Line(name=curve.metric, mark=0, points=tuple(points)),),

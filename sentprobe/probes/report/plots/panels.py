@@ -1,4 +1,4 @@
-"""Panels: small pictures of one kind, with the places of their parts in units of SVG, for ``panels.html.j2``."""
+"""Panels: the small plots that form a picture, with positions in SVG units (rendered by ``panels.html.j2``)."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -14,14 +14,15 @@ ROW_HEIGHT = 19
 DOT_DISTANCE = 6
 LINE_PANEL_HEIGHT = 205
 LETTER = 6.2
+"""The average width of a letter in SVG units."""
 ACCURACY = "accuracy (%)"
 MAX_NAMED_LINES = 4
-"""Number of lines that have their names beside them; more lines have a legend."""
+"""The maximum number of lines with names beside them. More lines have a legend."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scale:
-    """Map from values to places."""
+    """A linear or logarithmic mapping of values (*low* to *high*) to positions (*start* to *end*) in SVG units."""
 
     low: float
     high: float
@@ -30,7 +31,7 @@ class Scale:
     logarithmic: bool = False
 
     def locate(self, value: float) -> float:
-        """Return the place of a value, clipped to the ends."""
+        """Return the position of a value; values outside of the scale are moved to its ends."""
         low, high, position = map(self._measure, (self.low, self.high, value))
         share = (position - low) / (high - low) if high > low else 0.5
         return round(self.start + min(1.0, max(0.0, share)) * (self.end - self.start), 1)
@@ -39,7 +40,7 @@ class Scale:
         return log10(value) if self.logarithmic else value
 
     def compute_ticks(self, count: int = 5) -> list[tuple[float, str]]:
-        """Return places and texts of at most about *count* round numbers."""
+        """Return the positions and texts of about *count* round numbers."""
         values: Sequence[float] = ()
         if self.logarithmic:
             values = [10.0**power for power in range(ceil(log10(self.low)), floor(log10(self.high)) + 1)]
@@ -49,7 +50,7 @@ class Scale:
 
 
 def _find_round_numbers(low: float, high: float, count: int) -> tuple[float, ...]:
-    """Return multiples of a round number in a range, at most about *count*.
+    """Return all multiples of a round number in a range. The number is chosen to have about *count* multiples.
 
     >>> _find_round_numbers(40, 100, 4)
     (40.0, 60.0, 80.0, 100.0)
@@ -63,7 +64,7 @@ def _find_round_numbers(low: float, high: float, count: int) -> tuple[float, ...
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A figure in percent with the ends of its interval."""
+    """A dot in a panel: a figure in percent with the ends of its interval."""
 
     value: float
     low: float
@@ -74,7 +75,7 @@ class Dot:
 
     @property
     def tooltip(self) -> str:
-        """Text shown when the pointer is over the dot."""
+        """The text that is shown when the pointer is over the dot."""
         return f"{self.name and f'{self.name}: '}{self.value:.1f} ({self.low:.1f} to {self.high:.1f})"
 
 
@@ -85,18 +86,19 @@ def to_percent(share: float, interval: Interval) -> tuple[float, float, float]:
 
 @dataclass(frozen=True, slots=True)
 class DotRow:
-    """The dots of one encoder, or of a figure shown beside encoders."""
+    """A row of dots, for an encoder or another name."""
 
     encoder: str
     dots: tuple[Dot, ...]
     reference: float
+    """The position of the dotted line, in percent."""
     is_encoder: bool = True
-    """Whether the row is an encoder; other rows stay when encoders are filtered."""
+    """Whether the row is an encoder. Other rows stay visible when encoders are filtered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DotPanel:
-    """A row for each encoder: a dot from the left end of its interval to the right one."""
+    """A panel with a row of dots and intervals for each encoder."""
 
     title: str
     rows: tuple[DotRow, ...]
@@ -106,30 +108,30 @@ class DotPanel:
 
     @property
     def width(self) -> float:
-        """Width of the panel."""
+        """The width of the panel."""
         return WIDTH - LABEL_WIDTH + self.label_width
 
     @property
     def height(self) -> float:
-        """Height of the panel."""
+        """The height of the panel."""
         return self.bottom + 20
 
     @property
     def x(self) -> Scale:
-        """Scale of accuracies."""
+        """The scale of accuracies."""
         return Scale(low=self.low, high=100, start=self.label_width + 8, end=self.width - 12)
 
     @property
     def bottom(self) -> float:
-        """Height of the axis."""
+        """The vertical position of the axis."""
         return 6 + ROW_HEIGHT * len(self.rows)
 
     def shorten_label(self, row: DotRow) -> str:
-        """Return the part of a row's name that fits."""
+        """Return the name of a row, shortened to the width for names."""
         return shorten(row.encoder, limit=int((self.label_width - 8) / LETTER))
 
     def place_rows(self) -> Iterator[tuple[DotRow, float, list[tuple[Dot, float]]]]:
-        """Yield the rows with the height of their middle and of each of their dots."""
+        """Yield each row with the vertical positions of its middle and of its dots."""
         for place, row in enumerate(self.rows):
             middle = 6 + ROW_HEIGHT * (place + 0.5)
             first = middle - DOT_DISTANCE * (len(row.dots) - 1) / 2
@@ -138,7 +140,7 @@ class DotPanel:
 
 @dataclass(frozen=True, slots=True)
 class LinePoint:
-    """A point of a line, with the ends of its interval."""
+    """A point of a line, with the ends of the interval of ``y``."""
 
     x: float
     y: float
@@ -148,7 +150,7 @@ class LinePoint:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Line:
-    """A named line of a plot: its points, and the number of its marker and colour."""
+    """A named line of a panel; ``mark`` is the number of its marker and colour."""
 
     name: str
     mark: int
@@ -156,13 +158,13 @@ class Line:
 
     @property
     def label(self) -> str:
-        """The part of the name that fits beside the line."""
+        """The name, shortened to the space beside the line."""
         return shorten(self.name, limit=14)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinePanel:
-    """Lines with their intervals over an axis."""
+    """A panel with lines and the intervals of their points."""
 
     title: str
     x_label: str
@@ -173,7 +175,7 @@ class LinePanel:
     named: bool
     references: tuple[float, ...] = ()
     tick_names: tuple[tuple[float, str], ...] = ()
-    """Values of the x axis and their names; empty: numbers."""
+    """The labelled values of the x-axis and their labels; if empty, round numbers are labelled."""
     logarithmic: bool = False
     kind: ClassVar = "lines"
     width: ClassVar = WIDTH
@@ -181,39 +183,39 @@ class LinePanel:
 
     @property
     def x(self) -> Scale:
-        """Scale of the x axis."""
+        """The scale of the x-axis."""
         values = [point.x for line in self.lines for point in line.points]
         return Scale(low=min(values), high=max(values), start=54, end=WIDTH - self.margin)
 
     @property
     def margin(self) -> float:
-        """Room at the right."""
+        """The space right of the lines."""
         return 120 if self.named else 26
 
     @property
     def y(self) -> Scale:
-        """Scale of the y axis."""
+        """The scale of the y-axis."""
         return Scale(low=self.low, high=self.high, start=LINE_PANEL_HEIGHT - 40, end=10, logarithmic=self.logarithmic)
 
     def compute_x_ticks(self) -> list[tuple[float, str]]:
-        """Return places and texts below the axis."""
+        """Return the positions and texts of the labels of the x-axis."""
         if self.tick_names:
             return _drop_touching((self.x.locate(x), text) for x, text in self.tick_names)
         return self.x.compute_ticks()
 
     def compute_shift(self, line: Line) -> float:
-        """Return the shift of a line's intervals that keeps them apart."""
+        """Return the horizontal shift of a line's intervals that separates them from those of other lines."""
         return round(2.4 * (self.lines.index(line) - (len(self.lines) - 1) / 2), 1)
 
     def place_labels(self) -> Iterator[tuple[Line, float]]:
-        """Yield the lines with the heights of their names: at their ends, without overlaps."""
+        """Yield each line with the vertical position of its name: near the end of the line, without overlaps."""
         ends = sorted(((self.y.locate(line.points[-1].y), line) for line in self.lines), key=lambda end: end[0])
         heights = _spread_heights([height for height, _ in ends], least=12)
         yield from ((line, height) for (_, line), height in zip(ends, heights, strict=True))
 
 
 def _drop_touching(ticks: Iterable[tuple[float, str]]) -> list[tuple[float, str]]:
-    """Leave out texts that would touch the next text; the last stays.
+    """Leave out labels that would touch the next label to the right.
 
     >>> _drop_touching([(50, "256"), (60, "300"), (90, "400")])
     [(60, '300'), (90, '400')]
@@ -229,7 +231,7 @@ def _drop_touching(ticks: Iterable[tuple[float, str]]) -> list[tuple[float, str]
 
 
 def _spread_heights(heights: Sequence[float], *, least: float) -> list[float]:
-    """Move heights, in order, until no two are nearer than *least*; their mean stays.
+    """Move sorted heights apart so that all distances are at least *least*; their mean does not change.
 
     >>> _spread_heights([10, 12, 50], least=12)
     [5.0, 17.0, 50.0]
@@ -248,50 +250,50 @@ class HeatCell:
     text: str
     fill: str
     ink: str = ""
-    """The colour of the text; empty: that of the page."""
+    """The colour of the text; if empty, that of the page."""
     bold: bool = False
     tooltip: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeatPanel:
-    """Coloured cells with figures: a row and a column for each name."""
+    """A heat map: a panel of coloured cells with figures, and a colour bar."""
 
     title: str
     rows: tuple[str, ...]
     columns: tuple[str, ...]
     cells: tuple[tuple[HeatCell, ...], ...]
     colours: tuple[tuple[str, str], ...]
-    """The parts of the colour bar from the top: a text beside it, or none, and a colour."""
+    """The parts of the colour bar from top to bottom: a label, which may be empty, and a colour."""
     kind: ClassVar = "cells"
     cell_width: ClassVar = 54
     cell_height: ClassVar = 28
 
     @property
     def left(self) -> float:
-        """Left end of the cells, right of the names of rows."""
+        """The left end of the cells, which leaves space for the names of rows."""
         row_width = max(map(len, self.rows)) * LETTER
         slanted = [0.77 * LETTER * len(name) - self.cell_width * (n + 0.5) for n, name in enumerate(self.columns)]
         return round(12 + max(row_width, *slanted), 1)
 
     @property
     def right(self) -> float:
-        """Right end of the cells."""
+        """The right end of the cells."""
         return self.left + self.cell_width * len(self.columns)
 
     @property
     def bottom(self) -> float:
-        """Lower end of the cells."""
+        """The lower end of the cells."""
         return float(self.cell_height * len(self.rows))
 
     @property
     def width(self) -> float:
-        """Width of the panel, with the colour bar beside the cells."""
+        """The width of the panel, including the colour bar."""
         return self.right + 70
 
     @property
     def height(self) -> float:
-        """Height of the panel, with the slanted names of columns below the cells."""
+        """The height of the panel, including the slanted names of columns below the cells."""
         return round(self.bottom + 24 + 0.64 * LETTER * max(map(len, self.columns)), 1)
 
 
@@ -300,32 +302,32 @@ Panel: TypeAlias = DotPanel | LinePanel | HeatPanel
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ResultPicture:
-    """Panels with one title and one legend; or the reason why no panel can be drawn."""
+    """A plot: panels with a common title, caption and legend."""
 
     title: str
     caption: str
     panels: tuple[Panel, ...] = ()
     legend: tuple[tuple[str, int], ...] = ()
-    """Names, and the number of the shape and colour of each."""
+    """Names with the numbers of their shape and colour."""
     of_encoders: bool = True
-    """Whether the legend names encoders; other names stay when encoders are filtered."""
+    """Whether the legend names encoders. Other names stay visible when encoders are filtered."""
     missing: str = ""
 
 
 def number_marks(names: Iterable[str]) -> dict[str, int]:
-    """Return the number of the shape and colour of each name."""
+    """Assign to each distinct name the number of its shape and colour."""
     return {name: place for place, name in enumerate(dict.fromkeys(names))}
 
 
 def build_legend(marks: dict[str, int]) -> tuple[tuple[str, int], ...]:
-    """Return the legend of lines, if they are too many to have names beside them."""
+    """Return the legend of lines, or () if they are few enough to have names beside them."""
     if len(marks) <= MAX_NAMED_LINES:
         return ()
     return tuple((name, mark) for name, mark in marks.items())
 
 
 def compute_floor(values: Iterable[float]) -> float:
-    """Return the multiple of 10 at or below all values in percent, at most 90.
+    """Return the start of a percent axis: the largest multiple of 10, at most 90, that is not above any value.
 
     >>> compute_floor([58.3, 47.1]), compute_floor([99.5])
     (40, 90)

@@ -1,4 +1,4 @@
-"""Plots: the pictures of the page as SVG, PNG and PDF files."""
+"""Plots as SVG, PNG and PDF files (``--plot``)."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -29,7 +29,7 @@ PIXELS = 2
 
 @dataclass(frozen=True, slots=True)
 class PlacedPanel:
-    """A panel with its title and the place of its upper left corner."""
+    """A panel with the position of its upper left corner."""
 
     panel: Panel
     x: float
@@ -37,14 +37,14 @@ class PlacedPanel:
 
     @property
     def title(self) -> str:
-        """The part of the title that fits."""
+        """The title, shortened to the width of the panel."""
         unit = getattr(self.panel, "y_label", "")
         return shorten(self.panel.title, limit=int(self.panel.width / 7.5) - len(unit))
 
 
 @dataclass(frozen=True, slots=True)
 class PlacedName:
-    """A name of the legend, its shape and colour, and its place."""
+    """A name in the legend with its position; ``mark`` is the number of its shape and colour."""
 
     name: str
     mark: int
@@ -53,13 +53,13 @@ class PlacedName:
 
 
 def check_suffix(path: Path) -> None:
-    """Raise UsageError if the suffix of a plot file is no known format."""
+    """Raise UsageError if the suffix of a plot file is not a known format."""
     if path.suffix.lower() not in SUFFIXES:
-        raise UsageError(f"{path}: a plot is written to {', '.join(SUFFIXES)}")
+        raise UsageError(f"{path}: the suffix of a plot must be one of {', '.join(SUFFIXES)}")
 
 
 def write_plot(picture: ResultPicture, path: Path) -> None:
-    """Write a picture in the format of its suffix; raise UsageError for an unknown one or a missing extra."""
+    """Write a plot in the format of the file's suffix; raise UsageError if it cannot be drawn or written."""
     check_suffix(path)
     if picture.missing:
         raise UsageError(picture.missing)
@@ -69,20 +69,20 @@ def write_plot(picture: ResultPicture, path: Path) -> None:
 
 
 def convert_svg(svg: str, suffix: str) -> bytes:
-    """Return a picture in the format of a suffix; raise UsageError if the extra for PNG and PDF is not installed."""
+    """Convert SVG text to the format of a suffix; raise UsageError if the extra for PNG and PDF is not installed."""
     if suffix == ".svg":
         return svg.encode()
     try:
         import vl_convert
     except ImportError:
-        raise UsageError(f"a plot as PNG or PDF needs the extra (SVG needs none): {format_install('plots')}") from None
+        raise UsageError(f"a plot as PNG or PDF needs the extra (SVG does not): {format_install('plots')}") from None
     if suffix == ".png":
         return vl_convert.svg_to_png(svg, scale=PIXELS)
     return vl_convert.svg_to_pdf(svg)
 
 
 def render_svg(picture: ResultPicture) -> str:
-    """Return a picture as SVG text."""
+    """Return a plot as SVG text."""
     picture = _show_full_names(picture)
     columns = ceil(len(picture.panels) / ceil(len(picture.panels) / MAX_COLUMNS))  # in rows of about equal size
     rows = [picture.panels[n : n + columns] for n in range(0, len(picture.panels), columns)]
@@ -100,13 +100,13 @@ def render_svg(picture: ResultPicture) -> str:
         width=round(width, 1),
         height=round(max(placed.y + placed.panel.height for placed in panels) + PANEL_GAP, 1),
         margin=PANEL_GAP,
-        style=Markup(style),  # our own file
+        style=Markup(style),  # a constant file of the package
         colours=COLOURS,
     )
 
 
 def _show_full_names(picture: ResultPicture) -> ResultPicture:
-    """Make room for long names: a file has no tooltips."""
+    """Make room for long names, because a file has no tooltips that show them."""
     dots = [panel for panel in picture.panels if isinstance(panel, DotPanel)]
     longest = max((len(row.encoder) for panel in dots for row in panel.rows), default=0)
     label_width = max(LABEL_WIDTH, 14 + LETTER * min(longest, NAME_LIMIT))

@@ -1,4 +1,4 @@
-"""Notes below a table about its controls: their meaning and their verdicts."""
+"""Notes below a table about the controls: their meaning, and whether they are at chance."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -9,7 +9,7 @@ from sentprobe.values import group_by
 
 
 def count_controls(results: Results) -> Iterator[str]:
-    """Yield the number of required controls that are at chance, and the names of the others."""
+    """Yield one line: how many of the controls that should be at chance are, and the names of the failed controls."""
     required, failed = _split_controls(cv.find_controls(results))
     names = f", not {'; '.join(run.name for run in failed)}" if failed else ""
     if required:
@@ -17,7 +17,7 @@ def count_controls(results: Results) -> Iterator[str]:
 
 
 def list_warnings(results: Results) -> Iterator[str]:
-    """Yield the reasons not to trust a table: failed or missing controls."""
+    """Yield warnings that a table is not reliable because controls failed or are missing."""
     yield from _describe_missing_controls(results)
     required, failed = _split_controls(cv.find_controls(results))
     if failed:
@@ -25,13 +25,13 @@ def list_warnings(results: Results) -> Iterator[str]:
 
 
 def _split_controls(runs: Sequence[cv.ControlRun]) -> tuple[list[cv.ControlRun], list[cv.ControlRun]]:
-    """Return the controls that must be at chance, and those that are not at chance."""
+    """Return the controls that must be at chance and, of these controls, those that are not at chance."""
     required = [run for run in runs if run.must_be_at_chance]
     return required, [run for run in required if run.verdict is not cv.ControlVerdict.AT_CHANCE]
 
 
 def describe_controls(results: Results) -> Iterator[str]:
-    """Yield the notes on the controls: their meaning and their verdicts."""
+    """Yield the complete notes on the controls: their meaning, and whether they are at chance."""
     runs = cv.find_controls(results)
     yield from _describe_missing_controls(results)
     if not runs:
@@ -39,7 +39,7 @@ def describe_controls(results: Results) -> Iterator[str]:
     present = {run.condition for run in runs}
     meanings = [meaning for condition, meaning in CONTROL_MEANINGS.items() if condition in present]
     if Condition.NO_SENTENCE in present and not all(run.result.balanced_probes for run in runs):
-        meanings.append("Where they reveal something, random vectors beside them should add nothing.")
+        meanings.append("If they reveal something, random sentence vectors should add nothing to it.")
     yield " ".join(meanings)
     required, failed = _split_controls(runs)
     if required:
@@ -97,7 +97,7 @@ def _describe_required_controls(required: Sequence[cv.ControlRun], failed: Seque
 
 
 def summarize_controls(results: Results) -> Iterator[str]:
-    """Yield the verdict on the controls in a few short sentences; nothing if all encoders are baselines."""
+    """Yield a summary of the controls in a few sentences; nothing if all encoders are baselines."""
     runs = cv.find_controls(results)
     unchecked = cv.find_unchecked(results)
     if not runs:
@@ -127,7 +127,7 @@ def summarize_controls(results: Results) -> Iterator[str]:
 
 
 def join_names(names: Iterable[str]) -> str:
-    """Return the first two names and the number of the others.
+    """Return the first two names and the number of further names as text.
 
     >>> join_names("abc"), join_names("a")
     ('a, b and 1 more', 'a')
@@ -138,7 +138,7 @@ def join_names(names: Iterable[str]) -> str:
 
 
 def _judge_free_controls(results: Results) -> Iterator[tuple[str, Condition, bool, str]]:
-    """Yield each task and control that may know the answer, whether it is above chance, and its figures."""
+    """Yield task, control, whether it is above chance, and figures, for controls that may know the answer."""
     by_task = group_by(find_table(results).free_controls, lambda test: (test.draws[0].task, test.condition))
     for (task, condition), tests in by_task.items():
         above = [test for test in tests if test.is_above]

@@ -1,4 +1,4 @@
-"""Tables of geometry results, with the accuracies of probes beside them."""
+"""Tables of ``probe geometry``, with the accuracies of probes that were trained on the same sentences."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,11 +22,11 @@ from sentprobe.probes.trainer.presets import format_preset_name
 from sentprobe.values import group_by
 
 SEMROLE = "SemRole"
-"""The task whose accuracies stand below tables of triplets."""
+"""The task whose probe accuracies are shown below tables of triplets."""
 
 
 def sort_by_task(results: Iterable[GeometryResult]) -> tuple[GeometryResult, ...]:
-    """Return the results with tasks in the order of the papers' tables."""
+    """Return geometry results sorted by task, in the order of the papers' tables."""
     ranks = {task.name: rank for rank, task in enumerate(list_known_tasks())}
     return tuple(sorted(results, key=lambda result: ranks.get(result.contrast, len(ranks))))
 
@@ -34,7 +34,7 @@ def sort_by_task(results: Iterable[GeometryResult]) -> tuple[GeometryResult, ...
 def describe_probe_accuracies(
     results: Sequence[GeometryResult], probed: Sequence[Result], *, intervals: bool
 ) -> distance_tables.ProbeCells:
-    """Return the mean accuracy of probes on the anchor sentences themselves (by fingerprints), by encoder and task."""
+    """Return the mean accuracy of probes on the same sentences (by fingerprint), by encoder and task."""
     by_cell: dict[tuple[str, str], dict[tuple[str, ...], Result]] = {}
     for result in results:
         key = (result.encoder_fingerprint, result.dataset)
@@ -47,7 +47,7 @@ def describe_probe_accuracies(
 
 
 def select_items_with_probe(record: Result, items: Sequence[int]) -> Result:
-    """Return a result on some of the test items, without controls."""
+    """Restrict a result to some of its test items and to its main probe; without ``items``, return it unchanged."""
     score = record.scores[Condition.PROBE]
     if not items or max(items) >= score.total:
         return record
@@ -63,7 +63,7 @@ def _format_accuracies(records: Sequence[Result], *, intervals: bool) -> str:
 
 
 def describe_semrole_accuracies(results: Sequence[GeometryResult], probed: Iterable[Result]) -> Iterator[str]:
-    """Yield a line with the mean accuracies of probes of the same encoders on SemRole's own sentences."""
+    """Yield one line with the mean accuracy of each encoder's probes on the task SemRole, if there are any."""
     encoders = {(result.encoder, result.encoder_fingerprint) for result in results if not result.dataset}
     accuracies: dict[str, list[float]] = {}
     for record in probed:
@@ -79,19 +79,19 @@ def describe_semrole_accuracies(results: Sequence[GeometryResult], probed: Itera
 def build_geometry_sections(
     results: Sequence[GeometryResult], probed: Results, *, intervals: bool, nearness: Nearness = Nearness.COSINE
 ) -> Iterator[ShownTable]:
-    """Yield each table of geometry with its title and notes."""
+    """Yield the title, grid and notes of each geometry table."""
     tables = build_geometry_tables(results)
     for title, table in zip(describe_geometry_titles(tables), tables, strict=True):
-        probe_accuracies = describe_probe_accuracies(table, probed.records, intervals=intervals)
+        probe_cells = describe_probe_accuracies(table, probed.records, intervals=intervals)
         grid = distance_tables.build_geometry_grid(
-            table, nearness=nearness, intervals=intervals, probe_cells=probe_accuracies
+            table, nearness=nearness, intervals=intervals, probe_cells=probe_cells
         )
         origins, semrole = _describe_origins(table, results), describe_semrole_accuracies(table, probed.records)
         yield title, grid, "".join((*origins, distance_tables.format_notes(table, nearness), *semrole))
 
 
 def describe_geometry_titles(tables: Sequence[GeometryTable]) -> list[str]:
-    """Return the title of each table: its sentences, its number and its draws."""
+    """Return the title of each geometry table: its number, its sentences and its seeds."""
     if len(tables) == 1:
         return ["geometry"]
     count = len(tables)
@@ -116,7 +116,7 @@ def _describe_origins(table: GeometryTable, results: Sequence[GeometryResult]) -
 
 
 def fill_missing_keys(*groups: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Give all records the same keys; missing values are None.
+    """Return all records with the same keys, with None for missing values.
 
     >>> fill_missing_keys([{"a": 1}], [{"b": 2}])
     [{'a': 1, 'b': None}, {'a': None, 'b': 2}]
@@ -128,5 +128,5 @@ def fill_missing_keys(*groups: Sequence[Mapping[str, Any]]) -> list[dict[str, An
 def join_records(
     results: Results, geometry: Sequence[GeometryResult], *other_records: Sequence[Mapping[str, Any]]
 ) -> list[dict[str, Any]]:
-    """Return the flat records of probes, of others, and of geometry, all with the same keys."""
+    """Return the flat records of probe results, of other results and of geometry, all with the same keys."""
     return fill_missing_keys(results.to_records(), *other_records, to_geometry_records(geometry))

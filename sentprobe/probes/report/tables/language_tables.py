@@ -1,4 +1,4 @@
-"""Accuracy across languages: a matrix of training by test language for each task, and the losses by paired tests."""
+"""Tables of accuracy across languages: a matrix of training and test languages, and tests of the differences."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -16,12 +16,12 @@ TableWithNotes = tuple[Grid, tuple[str, ...]]
 
 
 def get_languages(result: Result) -> tuple[str, str]:
-    """Return the languages of a result's training and test items; empty: unknown."""
+    """Return the languages of the training and test items of a result, or two empty texts if unknown."""
     return ("", "") if result.data is None else (result.data.train_language, result.data.test_language)
 
 
 def split_by_language(results: Results) -> tuple[Results, Results]:
-    """Return the results without languages, and those with languages."""
+    """Split results into those of tasks without languages and those of tasks that compare languages."""
     crossed = {result.task for result in results.records if all(get_languages(result))}
     parts = ([r for r in results.records if (r.task in crossed) is side] for side in (False, True))
     plain, across = (Results(tuple(records)) for records in parts)
@@ -29,7 +29,7 @@ def split_by_language(results: Results) -> tuple[Results, Results]:
 
 
 def build_language_tables(results: Results, style: CellStyle) -> Iterator[TableWithNotes]:
-    """Yield the matrices of results of one setting, with intervals and controls, then the losses; nothing without."""
+    """Yield a matrix of training and test languages for each task, then a table of losses across languages."""
     _, across = split_by_language(results)
     if not across.records:
         return
@@ -44,7 +44,7 @@ def build_language_tables(results: Results, style: CellStyle) -> Iterator[TableW
 
 
 def _build_matrix(task: str, places: dict[tuple[str, str], int], grid: Grid) -> Grid:
-    """Rearrange the columns of one task: a row for each encoder or control and training language."""
+    """Rearrange the columns of a task: a row for each encoder and training language, a column per test language."""
     train_on, test_on = (tuple(dict.fromkeys(pair[side] for pair in places)) for side in (0, 1))
     rows = []
     for row in grid.rows:
@@ -59,19 +59,19 @@ def _build_matrix(task: str, places: dict[tuple[str, str], int], grid: Grid) -> 
 
 
 def _describe_bags(records: Iterable[Result]) -> Iterator[str]:
-    """Yield the note on the bags of words, if there are any."""
+    """Yield the note on bags of words across languages, if there are such controls."""
     facts = [record.data for record in records if record.data and Condition.BAG_OF_WORDS in record.scores]
     if facts:
         shares = sorted(fact.known_words / fact.test for fact in facts)
         text = " to ".join(dict.fromkeys(f"{100 * share:.0f}" for share in (shares[0], shares[-1])))
         yield (
-            "Across languages, the bag of words knows only the words that training has, such as names and punctuation: "
-            f"{text}% of test items have one. All others get one answer."
+            "Across languages, the bag of words knows only words that occur in training, such as names and "
+            f"punctuation: {text}% of test items have such a word. All other items get the same answer."
         )
 
 
 def compare_with_own_language(results: Results) -> tuple[cmp.Comparison, ...]:
-    """Compare probes trained on the test language with those trained on each other language, on the same items."""
+    """Compare probes trained on the language of the test items with those trained on other languages."""
     by_test = group_by(
         results.records_by_cell.values(),
         lambda draws: (draws[0].encoder, remove_languages(draws[0].task), get_languages(draws[0])[1]),
@@ -105,7 +105,7 @@ def _build_loss_grid(compared: Sequence[cmp.Comparison]) -> Grid:
 
 def _describe_losses(compared: Sequence[cmp.Comparison]) -> str:
     several = any(comparison.draws > 1 for comparison in compared)
-    return "A: trained on the language of the test items, B: on another.\n" + cmp.describe_tests(
+    return "A: trained on the language of the test items. B: trained on another language.\n" + cmp.describe_tests(
         compared,
         observations=cmp.describe_pairing(compared, "items"),
         t_test="t-test over draws, with a variance that all comparisons share" if several else cmp.PAIRED_T_TEST,

@@ -1,4 +1,4 @@
-"""Results as a table in the layout of Ettinger et al. 2018, table 2."""
+"""The main table of results: a row for each encoder, a column for each task (as Ettinger et al. 2018, table 2)."""
 
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -21,13 +21,13 @@ from sentprobe.probes.trainer.classifier import Preset
 
 @dataclass(slots=True)
 class _DrawTable:
-    """A table that grows, and the values that a further result must share, so that each result is looked up once."""
+    """The results of one table while it is collected, and the values that all its results must share."""
 
     records: dict[EncoderOnTask, Result] = field(default_factory=dict)
     shared: dict[tuple[str, str], object] = field(default_factory=dict)
 
     def add(self, record: Result) -> bool:
-        """Add a result, or keep the one with more seeds of two in a cell; return False if it does not belong here."""
+        """Add a result (of duplicates, keep that with more seeds); return False if it does not fit the table."""
         own_values = _list_shared_values(record)
         if any(self.shared.get(name, value) != value for name, value in own_values.items()):
             return False
@@ -44,7 +44,7 @@ class _DrawTable:
 
 def _list_shared_values(record: Result) -> dict[tuple[str, str], object]:
     """Return the values that all results of a table share, such as the data of each task."""
-    is_own = record.probe_vectors == ENCODER_WORDS  # such words are identified by the encoder
+    is_own = record.probe_vectors == ENCODER_WORDS  # the encoder's fingerprint identifies its word vectors
     values: dict[tuple[str, str], object] = {
         ("data", record.task): record.dataset_fingerprint,
         ("vectors", record.encoder): record.encoder_fingerprint,
@@ -57,9 +57,10 @@ def _list_shared_values(record: Result) -> dict[tuple[str, str], object]:
 
 
 def split_single_draws(results: Results) -> tuple[Results, ...]:
-    """Divide results into tables of one draw, classifier, dataset per task and encoder per name, in order of seed.
+    """Divide results into tables of comparable results of one draw, in order of seed.
 
-    Duplicates (from runs that overlap) are kept once, with more seeds.
+    All results of a table share the seed and the classifier, each task has one dataset, and each name one encoder. Of
+    duplicates, the result with more seeds is kept.
     """
     tables: list[_DrawTable] = []
     tables_by_setting: dict[tuple[int, Preset], list[_DrawTable]] = {}
@@ -81,7 +82,7 @@ def _count_scores(record: Result) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CellStyle:
-    """The contents of a cell beside the accuracy."""
+    """The optional contents of a table."""
 
     intervals: bool = False
     sources: bool = False
@@ -90,11 +91,11 @@ class CellStyle:
 
 
 def build_grid(results: Results, *, style: CellStyle | None = None) -> Grid:
-    """Build the table of one setting: encoders, published rows, and controls if asked for.
+    """Build a table of comparable results, with rows of encoders and, on request, of papers and controls.
 
-    A figure is the mean over draws and seeds in percent, ± half its 95% interval if there are several. The best of
-    each column is marked if it is above its control and not tied with another encoder (:mod:`.table_findings`).
-    Controls that depend only on the width have a row per width.
+    A figure is the mean accuracy over draws and seeds in %, followed by ± half its 95% interval if there are several.
+    The best figure of a column is marked if it is above its control and significantly better than those of all other
+    encoders (:mod:`.table_findings`). Controls that depend only on the width of the vectors have one row per width.
     """
     style = style or CellStyle()
     rows = [
@@ -130,7 +131,7 @@ def _build_row(
 
 
 def _build_encoder_rows(results: Results, condition: Condition, style: CellStyle) -> Iterator[GridRow]:
-    """Yield a row for each encoder; layers of one model stand below a row with its name."""
+    """Yield a row for each encoder; layers of one model follow a heading with the name of the model."""
     by_encoder = {record.encoder: record for record in results.records if condition in record.scores}
     best = find_marked_cells(results) if condition is Condition.PROBE else ()
     tail = f", {CONTROL_NAMES[condition]}" if condition in CONTROL_NAMES else ""
@@ -168,7 +169,7 @@ def _build_cell(findings: TableFindings, draws: Sequence[Result], condition: Con
 
 
 def format_figure(figure: Figure, *, intervals: bool = False) -> str:
-    """Return an accuracy in percent with half its 95% interval and, if asked for, the interval."""
+    """Return an accuracy in percent, ± half its 95% interval if known and, on request, the interval in brackets."""
     half_width = "" if figure.half_width is None else f" ± {_format_percent(figure.half_width)}"
     low, high = _format_percent(figure.interval.low), _format_percent(figure.interval.high)
     return _format_percent(figure.accuracy) + half_width + (f" [{low}, {high}]" if intervals else "")
@@ -185,7 +186,7 @@ def _build_published_row(row: PublishedRow, results: Results) -> GridRow:
 
 
 def sort_results(results: Results) -> Results:
-    """Return the results by encoder (layers in order), with tasks in the papers' order."""
+    """Return the results sorted by encoder (with layers in order), then by task in the order of the papers."""
     ranks = {task.name: rank for rank, task in enumerate(list_known_tasks())}
     return Results(tuple(sorted(results.records, key=lambda record: _sort_key(record, ranks))))
 
@@ -198,7 +199,7 @@ def _sort_key(record: Result, ranks: Mapping[str, int]) -> tuple[object, ...]:
 
 
 def split_settings(results: Results) -> tuple[Results, ...]:
-    """Divide results into tables of comparable results; draws of one run are one table (:func:`.draws.join_draws`)."""
+    """Divide results into tables of comparable results; the draws of one run form one table."""
     return _split_settings(results, tuple(record.source for record in results.records))
 
 
@@ -208,7 +209,7 @@ def _split_settings(results: Results, sources: tuple[str, ...]) -> tuple[Results
 
 
 def describe_differences(tables: Sequence[Results]) -> tuple[str, ...]:
-    """Return the title of each table: its number, and its seeds or probe words if they differ."""
+    """Return the title of each table: its number and, if they differ between tables, its seeds or probe words."""
     if len(tables) == 1:
         return ("",)
     differences = [""] * len(tables)
@@ -230,7 +231,7 @@ def _describe_probe_words(table: Results) -> str:
 
 
 def describe_origins(results: Results) -> Iterator[str]:
-    """Yield the encoders of each folder, if the results come from several folders."""
+    """Yield a line for each results folder, with the encoders whose results come from this folder."""
     by_folder: dict[str, dict[str, None]] = {}
     for record in results.records:
         by_folder.setdefault(record.source, {})[record.encoder] = None

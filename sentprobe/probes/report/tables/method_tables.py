@@ -1,4 +1,4 @@
-"""Tables of methods: selectivity, codelength, V-information, complexity of probes."""
+"""Tables of methods: selectivity, codelength, V-information, and accuracy by the width of the probe."""
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -12,19 +12,19 @@ from sentprobe.probes.results import records as rc
 from sentprobe.probes.results.result import METHODS, Condition, Result, Results, SeedScore
 
 LARGE_GAP = 3.0
-"""A large gain of a hidden layer, in points (Conneau et al. 2018)."""
+"""The gain of a hidden layer over a linear probe that counts as large, in points (Conneau et al. 2018)."""
 
 
 @dataclass(frozen=True, slots=True)
 class MethodColumn:
-    """A column: its name, the figure of each probe, and its decimals."""
+    """A column of a method table."""
 
     name: str
     figure: Callable[[Result, SeedScore], float]
     decimals: int = 1
 
     def show(self, probes: Sequence[tuple[Result, SeedScore]]) -> str:
-        """Return the mean over probes, with the standard deviation of several."""
+        """Return the mean figure over probes as text, with ± the standard deviation if there are several probes."""
         if not probes:
             return "-"
         figures = [self.figure(*probe) for probe in probes]
@@ -34,17 +34,17 @@ class MethodColumn:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MethodTable:
-    """A table of a method: a row for each encoder on a task."""
+    """The layout of a table of a method on one task, with a row for each encoder."""
 
     title: str
     condition: Condition
     columns: Callable[[SeedScore], Sequence[MethodColumn]]
-    """A function from the first probe to the columns."""
+    """The function that returns the columns, given the score of the first probe."""
     note: str
 
 
 def build_method_tables(results: Results) -> Iterator[tuple[str, Grid, str]]:
-    """Yield a table for each method and task with results, setting by setting."""
+    """Yield the title, grid and note of a table for each method and task that have results."""
     tables = split_settings(results)
     for title, setting in zip(describe_differences(tables), tables, strict=True):
         for method in TABLES:
@@ -65,7 +65,7 @@ def _build_grid(records: Sequence[Result], table: MethodTable) -> Grid:
             for result in records
             for seed in result.scores[table.condition].seeds
             if result.encoder == encoder
-            and len(seed.readings) == len(first.readings)  # draws may have fewer items, and portions
+            and len(seed.readings) == len(first.readings)  # a draw with fewer items may have fewer portions
         ]
         rows.append(GridRow(encoder, "", tuple(GridCell(column.show(probes)) for column in columns)))
     return Grid(("encoder", *(column.name for column in columns)), tuple(rows))
@@ -76,10 +76,10 @@ def _get_probe_percent(result: Result, seed: SeedScore) -> float:
 
 
 def _make_column(figure: rc.MethodFigure) -> MethodColumn:
-    """Return the column of a figure, in the units of a table."""
-    return MethodColumn(
-        figure.heading, lambda result, seed: figure.scale * figure.compute(result, seed), figure.decimals
-    )
+    def compute_scaled(result: Result, seed: SeedScore) -> float:
+        return figure.scale * figure.compute(result, seed)
+
+    return MethodColumn(figure.heading, compute_scaled, figure.decimals)
 
 
 CONTROL_COLUMNS = (
@@ -118,16 +118,16 @@ TABLES = (
         title="control task",
         condition=Condition.CONTROL_TASK,
         columns=lambda first: CONTROL_COLUMNS,  # noqa: ARG005
-        note="Selectivity (Hewitt & Liang 2019): accuracy minus that on random labels, one "
-        "for each word type, in points.",
+        note="Selectivity (Hewitt & Liang 2019): accuracy minus accuracy on random labels that are "
+        "fixed for each word type, in points.",
     ),
     MethodTable(
         title="description length",
         condition=Condition.PORTIONS,
         columns=lambda first: CODELENGTH_COLUMNS,  # noqa: ARG005
-        note="Online code of the training labels, and how many times as long they are without the "
-        "vectors (Voita & Titov 2020); V-information of a test item in bits (Xu et al. 2020); area "
-        "under the accuracy by the logarithm of training items, in %.",
+        note="kbit: online codelength of the training labels. Compression: codelength without the vectors "
+        "divided by this codelength (Voita & Titov 2020). V-information: bits per test item (Xu et al. 2020). "
+        "Area: area under the curve of accuracy by the logarithm of training items, in %.",
     ),
     MethodTable(
         title="accuracy by training items",
@@ -136,25 +136,26 @@ TABLES = (
         note="Accuracy in % of probes trained on this number of items, with early stopping by validation loss.",
     ),
     MethodTable(
-        title="bits a label by training items",
+        title="bits per label by training items",
         condition=Condition.PORTIONS,
         columns=_list_portion_columns,
-        note="Bits per label of the next portion, by a probe trained on this number of items.",
+        note="Codelength of the labels in the next portion of items, in bits per label, by a probe trained on this "
+        "number of items.",
     ),
     MethodTable(
         title="complexity",
         condition=Condition.WIDTHS,
         columns=_list_width_columns,
-        note="Accuracy in % of a linear probe, of hidden layers of these widths, and of the "
-        f"classifier; gap: classifier minus linear, in points. More than {LARGE_GAP:.0f} means "
-        "that the property is not encoded linearly, if it depends on the sentence alone: where "
+        note="Accuracy in % of a linear probe, of probes with hidden layers of these widths, and of the "
+        f"classifier. Gap: classifier minus linear probe, in points. A gap above {LARGE_GAP:.0f} means "
+        "that the property is not encoded linearly, if it depends on the sentence alone. If the "
         "probe words are balanced, no linear probe can know the answer.",
     ),
 )
 
 
 def to_method_records(results: Results) -> list[dict[str, Any]]:
-    """Return a flat dictionary for each probe of each method, all with the same keys."""
+    """Return a flat dictionary for each probe of each method; all dictionaries have the same keys."""
     return [
         {
             **rc.identify_result(result),

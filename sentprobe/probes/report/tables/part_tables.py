@@ -1,4 +1,4 @@
-"""Tables and records of accuracy by a column of the test items, with the generalisation gap."""
+"""Tables and records of accuracy on parts of the test items, such as items of one length or one structure."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -17,33 +17,33 @@ from sentprobe.probes.results.result import USUAL_CONDITIONS, Condition, Result,
 GAP = "gap"
 
 SHOWN = (Condition.PROBE, Condition.BAG_OF_WORDS)
-"""The conditions that have columns; if all rows are shown, all controls have columns."""
+"""The conditions that have columns by default. With ``CellStyle.all_rows``, all controls have columns."""
 
 COLUMN_TEXTS = {
-    "voice": "of the clause that is asked about",
-    "clause": "in which clause the verb that is asked about is",
-    "distance": "how many words stand between the noun and the verb that are asked about",
-    "attractors": ("how many nouns stand between them that differ in number from the noun asked about"),
-    "tense": "of the clause that is asked about",
-    "aspect": "of the clause that is asked about",
-    "polarity": "of the clause that is asked about",
-    "template": "the structure of the sentence, as gen templates names it",
+    "voice": "the voice of the clause that the item asks about",
+    "clause": "the clause of the verb that the item asks about",
+    "distance": "the number of words between the noun and the verb that the item asks about",
+    "attractors": "the number of nouns between noun and verb whose grammatical number differs from that of the noun",
+    "tense": "the tense of the clause that the item asks about",
+    "aspect": "the aspect of the clause that the item asks about",
+    "polarity": "the polarity of the clause that the item asks about",
+    "template": "the structure of the sentence, named as in gen templates",
     "length": "the number of tokens of the sentence",
-    "label": "the answer that is right",
-    STRUCTURE: "whether training had sentences like these",
+    "label": "the correct answer",
+    STRUCTURE: "whether training had sentences with the same structure",
 }
-"""The meaning of the columns that sentprobe itself adds."""
+"""The meaning of the item columns that sentprobe adds to every dataset."""
 
 
 def index_by_fingerprint(items: Iterable[ItemTable]) -> division.ItemTables:
-    """Return test items by their dataset."""
+    """Return item tables by the fingerprint of their dataset."""
     return {table.fingerprint: table for table in items}
 
 
 def build_part_tables(
     results: Results, items: division.ItemTables, column: str, style: CellStyle
 ) -> Iterator[ShownTable]:
-    """Yield a table for each task and setting, with title and notes; a note names tasks whose items lack the column."""
+    """Yield a table of accuracy by the values of an item column, with title and notes, for each task."""
     division.check_column(items.values(), column)
     tables = split_settings(results)
     for title, setting in zip(describe_differences(tables), tables, strict=True):
@@ -56,7 +56,7 @@ def build_part_tables(
 
 
 def build_structure_tables(results: Results, items: division.ItemTables, style: CellStyle) -> Iterator[ShownTable]:
-    """Yield tables of trained and held-out structures, where some were held out."""
+    """Yield tables of the accuracy on trained and held-out structures, for results with held-out structures."""
     held_out = tuple(r for r in results.records if has_held_out(r) and r.dataset_fingerprint in items)
     if held_out:
         yield from build_part_tables(Results(held_out), items, STRUCTURE, style)
@@ -64,11 +64,11 @@ def build_structure_tables(results: Results, items: division.ItemTables, style: 
 
 def _describe_column(column: str, without: Sequence[str]) -> Iterator[str]:
     meaning = COLUMN_TEXTS.get(column, "a column of the items")
-    yield (f"By {column}: {meaning}. Accuracy in %, with its 95% interval, on the test items of each.")
+    yield f"By {column}: {meaning}. Accuracy in %, with its 95% interval, on the test items with each value."
     if column == STRUCTURE:
         yield (
-            "The gap is the accuracy on items like those of training less that on items whose "
-            "structure was held out, in points."
+            "The gap is the accuracy on items whose structure occurs in training minus that on items "
+            "whose structure was held out, in points."
         )
     if without:
         yield f"Without this column: {', '.join(without)}."
@@ -92,7 +92,7 @@ def _build_grid(task: str, results: Results, items: division.ItemTables, column:
 
 
 class _PartColumn:
-    """An encoder, or a control, on each part of the items, in each draw."""
+    """A column of the table: the results of an encoder or control on each part of the items, one per draw."""
 
     def __init__(self, parts: Mapping[str, Sequence[Result]], condition: Condition) -> None:
         self.parts = parts
@@ -104,7 +104,7 @@ class _PartColumn:
         return "" if figure is None else format_figure(figure, intervals=True)
 
     def count_items(self, part: str) -> str:
-        """Return the number of items of a part; with several draws, the range."""
+        """Return the number of items in a part as text, or its range over draws."""
         totals = [result.scores[Condition.PROBE].total for result in self.parts[part]]
         return " to ".join(map(str, dict.fromkeys((min(totals), max(totals)))))
 
@@ -137,7 +137,7 @@ def _name_column(record: Result, condition: Condition) -> str:
 
 
 def to_part_records(results: Results, items: division.ItemTables, column: str) -> list[dict[str, Any]]:
-    """Return a flat record for each result, condition and part, and for the ``gap`` of a held-out structure."""
+    """Return a flat dictionary for each result, condition and part of the items, and for each generalisation gap."""
     division.check_column(items.values(), column)
     with_column = (r for r in results.records if column in items[r.dataset_fingerprint].columns)
     return [record for result in with_column for record in _to_records(result, items, column)]

@@ -1,4 +1,4 @@
-"""Accuracies of the three papers' tables, as rows beside a run with the same tasks."""
+"""Accuracies from the tables of three papers, shown as rows beside the results of a run on the same tasks."""
 
 import tomllib
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -12,21 +12,21 @@ from sentprobe.probes.report.references import Reference, find_reference
 from sentprobe.probes.results.result import Results
 
 PUBLISHED = "published"
-"""The section of rows from papers, and the condition of their records."""
+"""The name of the table section with rows from papers, and the ``condition`` of their records."""
 
 
 class PublishedKind(StrEnum):
-    """The kind of a published row."""
+    """What a published row describes."""
 
     ENCODER = "encoder"
     BASELINE = "baseline"
     BOUND = "bound"
-    """Human accuracy, or the share of automatic labels that are right."""
+    """An upper bound: human accuracy, or the share of automatic labels that are correct."""
 
 
 @dataclass(frozen=True, slots=True)
 class PublishedRow:
-    """A row of a paper's table: task to accuracy in percent, as printed."""
+    """A row of a paper's table."""
 
     name: str
     source: str
@@ -42,15 +42,15 @@ class PublishedRow:
 
 @dataclass(frozen=True, slots=True)
 class PublishedTable:
-    """A paper's table, with its data and classifier."""
+    """A paper's table, with facts about its data and classifier."""
 
     reference: Reference
     where: str
     classifier: str
     items: Mapping[str, int] = field(hash=False)
-    """Split to number of items, where the paper gives it."""
+    """The number of items in each split, if the paper states it."""
     chance: Mapping[str, float] = field(hash=False)
-    """Task to the share of the most frequent label, in percent."""
+    """The share of the most frequent label of each task, in percent."""
     rows: tuple[PublishedRow, ...]
 
 
@@ -80,23 +80,23 @@ def _parse_table(value: Mapping[str, Any]) -> PublishedTable:
 
 
 def find_tables(tasks: Collection[str]) -> tuple[PublishedTable, ...]:
-    """Return the tables that have one of these tasks."""
+    """Return the published tables that have at least one of these tasks."""
     return tuple(table for table in read_published_tables() if not table.chance.keys().isdisjoint(tasks))
 
 
 def list_rows(tasks: Collection[str]) -> Iterator[PublishedRow]:
-    """Yield the rows of the tables that have one of these tasks."""
+    """Yield the rows of the published tables that have at least one of these tasks."""
     for table in find_tables(tasks):
         yield from table.rows
 
 
 def describe_published_tables(tasks: Sequence[str]) -> Iterator[str]:
-    """Describe the source of the published rows of these tasks."""
+    """Yield the notes on the sources of the published rows of these tasks."""
     tables = find_tables(tasks)
     for table in tables:
         yield _describe_table(table, [task for task in tasks if task in table.chance])
     if not tables:
-        yield "No rows of the papers: none of their tables has one of these tasks."
+        yield "No published rows: none of the papers' tables has one of these tasks."
 
 
 def _describe_table(table: PublishedTable, tasks: Sequence[str]) -> str:
@@ -119,7 +119,7 @@ def _describe_chance(table: PublishedTable, tasks: Sequence[str]) -> str:
 
 
 def to_published_records(results: Results) -> list[dict[str, Any]]:
-    """Return the papers' accuracies on the tasks, as records with the keys of results."""
+    """Return the papers' accuracies on the tasks of the results, as records with the keys of result records."""
     keys = dict.fromkeys(results.to_records()[0]) if results.records else {}
     return [
         {

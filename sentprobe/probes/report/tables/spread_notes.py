@@ -1,4 +1,4 @@
-"""Notes below a table about its uncertainty: the meaning of ± and of the intervals."""
+"""Notes below a table about the uncertainty of its figures: the meaning of ± and of the intervals."""
 
 from collections.abc import Iterator, Sequence
 
@@ -10,7 +10,7 @@ from sentprobe.probes.results.result import Condition, EncoderOnTask, Results
 
 
 def describe_mean(results: Results) -> str:
-    """Return the number of probes that each figure is a mean of; empty for one."""
+    """Return a phrase about the numbers of draws and probes in each mean; empty if each figure is from one probe."""
     counts = " or ".join(map(str, count_probes(results)))
     seeds = list_seeds(results)
     if len(seeds) > 1:
@@ -20,7 +20,7 @@ def describe_mean(results: Results) -> str:
 
 
 def summarize_spread(results: Results) -> str:
-    """Return the uncertainty of the figures in a sentence or two."""
+    """Summarize the uncertainty of the figures in one or two sentences."""
     if len(list_seeds(results)) > 1:
         return _summarize_draws(results)
     if max(count_probes(results)) > 1:
@@ -46,7 +46,7 @@ def _summarize_draws(results: Results) -> str:
 
 
 def describe_spread(results: Results) -> Iterator[str]:
-    """Yield the notes on ± and on the intervals."""
+    """Yield the complete notes on the uncertainty of the figures."""
     if len(list_seeds(results)) > 1:
         yield from _describe_draws(results)
     elif max(count_probes(results)) > 1:
@@ -65,13 +65,13 @@ def describe_spread(results: Results) -> Iterator[str]:
     yield from describe_uneven_probes(results)
     for average in list_average_settings(results):
         yield (
-            f"Each probe averages the probabilities of {average} classifiers (setting average={average}). Its figures "
-            "are steadier and often slightly better than those of one classifier: compare them only with each other."
+            f"Each probe averages the probabilities of {average} classifiers (setting average={average}). Such figures "
+            "vary less and are often slightly better than those of one classifier: compare them only with each other."
         )
 
 
 def describe_uneven_probes(results: Results) -> Iterator[str]:
-    """Yield the encoders with fewer probes in a draw than others."""
+    """Yield a note that names encoders with fewer probes in a draw than other encoders, if there are any."""
     trained = [result for result in results.records if result.dim]
     counts = [len(result.scores[Condition.PROBE].seeds) for result in trained]
     fewer = [result for result, count in zip(trained, counts, strict=True) if count < max(counts)]
@@ -81,25 +81,23 @@ def describe_uneven_probes(results: Results) -> Iterator[str]:
 
 
 def describe_missing_cells(results: Results, missing: Sequence[EncoderOnTask]) -> Iterator[str]:
-    """Yield the note on encoders and tasks that only other draws have."""
+    """Yield a note that names encoders and tasks that this table lacks but other draws have."""
     if missing:
         seeds = list_seeds(results)
         names = join_names(f"{encoder} on {task}" for encoder, task in missing)
-        yield (
-            f"Unequal draws: seed{'s' * (len(seeds) > 1)} {', '.join(map(str, seeds))} without {names}, so other draws "
-            "stand in another table."
-        )
+        seeds_text = f"seeds {', '.join(map(str, seeds))} lack" if len(seeds) > 1 else f"seed {seeds[0]} lacks"
+        yield f"Unequal draws: {seeds_text} {names}, so other draws are in another table."
 
 
 def list_average_settings(results: Results) -> list[int]:
-    """Return the values of the setting ``average`` above 1, sorted."""
+    """Return the distinct values above 1 of the classifier setting ``average``, sorted."""
     return sorted({result.preset.average for result in results.records if result.dim} - {1})
 
 
 def _format_half_widths(results: Results) -> str:
     intervals = [figure.interval for figure in _list_figures(results)]
     widths = [50 * (interval.high - interval.low) for interval in intervals]
-    # A bag of words is right on exactly half of the mirror pairs, whatever the test items.
+    # A width of 0 is left out: a bag of words is correct on exactly half of any set of mirror pairs.
     return _format_range([width for width in widths if width] or widths, sign="±")
 
 
@@ -107,7 +105,7 @@ def _describe_draws(results: Results) -> Iterator[str]:
     yield describe_resampled_parts(results)
     stored = _list_stored_tasks(results)
     where = "" if len(stored) == len(results.tasks) else f"on {' and '.join(stored)}, "
-    wilson = f"; {where}at least Wilson's, for the choice of test items" if stored else ""
+    wilson = f"; {where}at least the Wilson interval, for the choice of test items" if stored else ""
     yield (
         "± is half the 95% interval (--intervals shows them): Student's t over the draws, with a variance that "
         f"all figures of the table share{wilson}."
@@ -130,7 +128,7 @@ def _list_deviations(results: Results) -> tuple[list[float], list[float]]:
 
 
 def describe_resampled_parts(results: Results) -> str:
-    """Return the parts of the run that are new in each draw, and those that are the same."""
+    """Return a sentence about the parts of the run that are new in each draw, and about the parts that are the same."""
     tasks, encoders = results.tasks, results.encoders
     stored = _list_stored_tasks(results)
     fingerprints = {name: {r.encoder_fingerprint for r in results.records if r.encoder == name} for name in encoders}
@@ -147,7 +145,7 @@ def describe_resampled_parts(results: Results) -> str:
 
 
 def has_shared_items(results: Results, task: str) -> bool:
-    """Return whether all draws have the same data of a task."""
+    """Return whether all draws have the same dataset for a task."""
     return len({r.dataset_fingerprint for r in results.records if r.task == task}) == 1
 
 
@@ -166,12 +164,12 @@ def _list_figures(results: Results) -> list[Figure]:
 
 
 def count_probes(results: Results) -> list[int]:
-    """Return the distinct numbers of probes behind a figure in one draw, sorted."""
+    """Return the distinct numbers of probes per figure and draw, sorted."""
     return sorted({len(result.scores[Condition.PROBE].seeds) for result in results.records})
 
 
 def _format_seeds(results: Results) -> str:
-    """Return the seeds of the probes and, if it is not the first seed, that of the run."""
+    """Return the seeds of the probes as text, with the seed of the run if it differs from the first."""
     scores = [result.scores[Condition.PROBE] for result in results.records]
     seeds = sorted({probe.seed for score in scores for probe in score.seeds})
     text = f"seed {seeds[0]}" if len(seeds) == 1 else f"seeds {seeds[0]} to {seeds[-1]}"
@@ -180,6 +178,6 @@ def _format_seeds(results: Results) -> str:
 
 
 def _format_range(values: Sequence[float], sign: str = "") -> str:
-    """Return the lowest and highest value with one decimal, or the one value."""
+    """Return the lowest and highest value as text with one decimal, or one number if they are equal."""
     texts = [f"{sign}{value:.1f}" for value in (min(values), max(values))]
     return texts[0] if texts[0] == texts[1] else " to ".join(texts)

@@ -1,4 +1,4 @@
-"""The notes below a table, in at most four lines or complete: how to read its figures, its data, its controls."""
+"""Notes below a table about its figures, data and controls: all notes, or a summary of at most four lines."""
 
 import re
 import shlex
@@ -19,11 +19,11 @@ from sentprobe.probes.results.result import Condition, EncoderOnTask, Result, Re
 from sentprobe.probes.trainer.classifier import Preset
 
 DIGEST_LENGTH = 12
-"""Digits of a digest that are shown: equal by accident once in 10^14 pairs."""
+"""The number of displayed digits of a digest. Two digests share them by accident in one of 10^14 cases."""
 
 
 def describe_datasets(results: Results) -> Iterator[str]:
-    """Yield a line for each group of datasets that were built alike, with word types and digest of each."""
+    """Yield a line for each group of datasets with equal sizes and settings, with word types and digest of each one."""
     groups: dict[str, list[str]] = {}
     for record in results.records:
         digest = record.dataset_fingerprint[:DIGEST_LENGTH]
@@ -35,7 +35,7 @@ def describe_datasets(results: Results) -> Iterator[str]:
 
 
 def _describe_shared_facts(facts: DataFacts | None) -> str:
-    """Describe the facts that datasets share, and name the details that follow."""
+    """Return the start of a line about datasets: their shared facts, and the names of the details that follow."""
     if facts is None:
         return "Data: items, words, sampling and seed not recorded. Digest"
     counts = {"training": facts.train, "validation": facts.validation, "test": facts.test}
@@ -52,20 +52,17 @@ def _describe_shared_facts(facts: DataFacts | None) -> str:
 
 
 def _quote_name(name: str) -> str:
-    """Return a name, in quotation marks if it could be misread."""
+    """Return a name, in quotation marks if it has unusual characters, or "not stated" if it is empty."""
     if not name:
         return "not stated"
     return name if re.fullmatch(r"[\w.+-]+", name) else repr(name)
 
 
 def describe_all(results: Results, *, style: CellStyle | None = None) -> str:
-    """Return all notes below a table, a line each."""
+    """Return all notes below a table, one per line."""
+    counts = control_notes.count_controls(results) if style and not style.all_rows else ()
     notes = (
-        *(
-            f"{note} (--all-rows shows their rows)"
-            for note in control_notes.count_controls(results)
-            if style and not style.all_rows
-        ),
+        *(f"{note} (--all-rows shows their rows)" for note in counts),
         *describe_classifiers(results),
         *describe_figures(results),
         *control_notes.describe_controls(results),
@@ -75,22 +72,22 @@ def describe_all(results: Results, *, style: CellStyle | None = None) -> str:
 
 
 def describe_papers(results: Results, style: CellStyle | None) -> tuple[str, ...]:
-    """Return the notes on the rows from papers, if these rows are shown."""
+    """Return the notes on published rows if the table shows such rows."""
     return tuple(describe_published_tables(results.tasks)) if style and style.published else ()
 
 
 def list_presets(results: Results) -> list[Preset]:
-    """Return the classifier of each result; baselines have none."""
+    """Return the classifier preset of each result, without baselines."""
     return [result.preset for result in results.records if result.dim]
 
 
 def describe_classifiers(results: Results) -> Iterator[str]:
-    """Yield a note for each classifier, with all its values."""
+    """Yield a note for each classifier preset, with all its settings."""
     yield from (f"classifier: {preset}" for preset in dict.fromkeys(list_presets(results)))
 
 
 def describe_figures(results: Results) -> Iterator[str]:
-    """Yield the notes on the figures, first their measure."""
+    """Yield the notes on the figures: measure, uncertainty, data, marks, precision and limits of the encoders."""
     yield (
         f"Accuracy in % on {describe_sizes(results)}{spread_notes.describe_mean(results)}. Chance, the share of "
         f"the most frequent label, is {describe_chance(results)}."
@@ -107,7 +104,7 @@ def describe_figures(results: Results) -> Iterator[str]:
     if skewed:
         yield (
             f"The labels of {', '.join(skewed)} are not equally frequent: chance is the share of the most frequent "
-            "one, and a probe that knows nothing may be below it."
+            "label, and the accuracy of a probe that knows nothing may be below it."
         )
     yield from _describe_probe_words(results)
     yield from _describe_precision(results)
@@ -124,19 +121,19 @@ def _describe_probe_words(results: Results) -> Iterator[str]:
     trained = [result for result in results.records if result.dim]
     for name in dict.fromkeys(result.probe_vectors for result in trained):
         if name not in ("", ONE_HOT):
-            source = "of the encoder itself" if name == ENCODER_WORDS else f"of {name}"
-            yield f"Probe words are given as word vectors {source}."
+            source = "the encoder itself" if name == ENCODER_WORDS else name
+            yield f"Probe words are represented by word vectors of {source}."
     with_own_words = [result for result in results.records if result.probe_vectors == ENCODER_WORDS]
     inputs = dict.fromkeys(result.encoder for result in with_own_words if result.input_words)
     outputs = dict.fromkeys(result.encoder for result in with_own_words if not result.input_words)
     if inputs:
         yield f"Word vectors of {', '.join(inputs)}: its input embeddings."
     if outputs:
-        yield f"Word vectors of {', '.join(outputs)}: its vectors of each word as a sentence."
+        yield f"Word vectors of {', '.join(outputs)}: its encodings of single words."
 
 
 def _describe_precision(results: Results) -> Iterator[str]:
-    """Yield a note on the floating point numbers of training; baselines have none."""
+    """Yield a note on the floating-point precision in which probes were trained; nothing for baselines."""
     counts = Counter(seed.precision for seed in _list_probes(results) if seed.precision)
     if not counts:
         return
@@ -153,7 +150,7 @@ def _list_probes(results: Results) -> list[SeedScore]:
 
 
 def count_unconverged(results: Results) -> tuple[int, int]:
-    """Return the number of probes that reached max_epochs unconverged, and of all probes."""
+    """Return the number of probes that reached ``max_epochs`` before they converged, and the number of all probes."""
     converged = [seed.converged for seed in _list_probes(results)]
     return converged.count(False), len(converged)
 
@@ -169,7 +166,7 @@ def _describe_unconverged(results: Results) -> Iterator[str]:
 
 
 def find_truncated(results: Results) -> list[Result]:
-    """Return, for each encoder and task with truncated sentences, the worst draw."""
+    """Return, for each encoder and task with truncated sentences, the draw in which most sentences are truncated."""
     worst = [max(draws, key=lambda result: result.truncated or 0) for draws in results.records_by_cell.values()]
     return [result for result in worst if result.truncated]
 
@@ -184,7 +181,7 @@ def _describe_truncated(results: Results) -> Iterator[str]:
 
 
 def describe_sizes(results: Results) -> str:
-    """Return the number of test items, for each task if they differ."""
+    """Return the number of test items as text, listed by task if it differs between tasks."""
     sizes = group_by_task(results, lambda result: str(result.scores[Condition.PROBE].total))
     first, *more_tasks = sizes.items()
     if len(set(sizes.values())) == 1:
@@ -193,7 +190,7 @@ def describe_sizes(results: Results) -> str:
 
 
 def describe_chance(results: Results) -> str:
-    """Return the accuracy of chance, for each task if they differ."""
+    """Return chance in percent as text, listed by task if it differs between tasks."""
     shares = group_by_task(results, lambda result: f"{100 * result.majority:.1f}")
     if len(set(shares.values())) > 1:
         return ", ".join(f"{share} on {task}" for task, share in shares.items())
@@ -201,7 +198,7 @@ def describe_chance(results: Results) -> str:
 
 
 def group_by_task(results: Results, describe: Callable[[Result], str]) -> dict[str, str]:
-    """Return a description of each task (and test language); descriptions that differ between draws are joined."""
+    """Describe the results of each task and test language; different descriptions are joined by "or"."""
     texts: dict[str, dict[str, None]] = {}
     for result in results.records:
         language = result.data.test_language if result.data else ""
@@ -211,16 +208,16 @@ def group_by_task(results: Results, describe: Callable[[Result], str]) -> dict[s
 
 
 LONGEST_COMMAND = 100
-"""Maximum length of a command in characters; the folders are left out of a longer one."""
+"""The maximum length in characters of a displayed command. From a longer command, the folders are left out."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoteStyle:
-    """The amount of notes below a table."""
+    """Whether all notes or only a summary is shown below a table."""
 
     complete: bool = False
     command: str = ""
-    """The command that prints all notes; empty: ``probe show``, or Python."""
+    """The command that prints all notes, to be named below a summary. If empty, it is ``probe show`` or a method."""
 
 
 SHORT = NoteStyle()
@@ -230,7 +227,7 @@ COMPLETE = NoteStyle(complete=True)
 def write_table_notes(
     table: Results, style: CellStyle, notes: NoteStyle, *, folders: bool, missing: Sequence[EncoderOnTask] = ()
 ) -> str:
-    """Return the notes below a table of one setting; *folders* adds the folder of each encoder to complete notes."""
+    """Return the notes below a table; complete notes also name *folders* and cells that other draws have."""
     if not notes.complete:
         return "".join(f"{line}\n" for line in summarize(table, style, missing))
     sources = describe_origins(table) if folders else ()
@@ -239,15 +236,10 @@ def write_table_notes(
 
 
 def summarize(table: Results, style: CellStyle, missing: Sequence[EncoderOnTask] = ()) -> Iterator[str]:
-    """Yield at most three lines: the figures, their certainty, and the verdict on the controls."""
+    """Yield a summary of the notes in at most three lines: figures, uncertainty, and controls."""
     yield " ".join(_summarize_figures(table, style))
-    yield " ".join(
-        [
-            spread_notes.summarize_spread(table),
-            *spread_notes.describe_missing_cells(table, missing),
-            *_list_cautions(table),
-        ]
-    )
+    missing_notes = spread_notes.describe_missing_cells(table, missing)
+    yield " ".join([spread_notes.summarize_spread(table), *missing_notes, *_list_cautions(table)])
     if controls := " ".join(control_notes.summarize_controls(table)):
         yield controls
 
@@ -269,12 +261,12 @@ def _summarize_figures(table: Results, style: CellStyle) -> Iterator[str]:
 
 
 def _has_several_models(results: Results) -> bool:
-    """Say whether a table has encoders that are not variants of one model."""
+    """Return whether a table has at least two encoders that are not variants of the same model."""
     return len({strip_reductions(result.encoder) for result in results.records}) > 1
 
 
 def _format_values(by_task: Mapping[str, str]) -> str:
-    """Return the one value of all tasks, or the lowest and highest."""
+    """Return the value that all tasks share, or the lowest and highest value, as text."""
     values = {value for text in by_task.values() for value in text.split(" or ")}
     least, greatest = min(values, key=float), max(values, key=float)
     return least if least == greatest else f"{least} to {greatest}"
@@ -294,7 +286,7 @@ def _list_cautions(table: Results) -> Iterator[str]:
 
 
 def say_where_more_is(results: Results, notes: NoteStyle) -> str:
-    """Return the line that says how to get all notes; empty if all are shown."""
+    """Return the line that says how to get all notes; empty if all notes are shown."""
     if notes.complete or not results.records:
         return ""
     return f"All notes: {notes.command or _find_command(results)}\n"

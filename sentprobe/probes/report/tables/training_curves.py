@@ -1,4 +1,4 @@
-"""Training curves: accuracies by step of a training, as tables."""
+"""Tables of training curves: probe and geometry accuracies of an encoder by step of its training."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,29 +17,27 @@ from sentprobe.probes.results.training_curve import TrainingCurve
 from sentprobe.probes.statistics import Interval
 from sentprobe.values import group_by
 
-PROBES_TITLE = "accuracy of probes"
-OBJECTIVE_TITLE = "training objective"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CurveSeries:
-    """The identity of a curve: a task, or a kind of negative of a contrast, and its data."""
+    """The identity of one line of a training curve: a task, or a contrast with a kind of negative."""
 
     name: str
     kind: NegativeKind | None
+    """The kind of negative in triplets; None for the accuracy of probes."""
     identity: tuple[object, ...]
-    """Distinguishes curves of one name: the data, and the classifier."""
+    """The data and the classifier, which distinguish lines of one name."""
     chance: float
     measured: str
 
 
 TrainingMoment: TypeAlias = tuple[int | None, float | None]
-"""A step and an epoch, as far as they are known."""
+"""A point in training: the step and the epoch, or None for a value that is unknown."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StepAccuracy:
-    """An accuracy at one moment of training, with its 95% interval."""
+    """An accuracy at one point in training, with its 95% interval."""
 
     step: int | None
     epoch: float | None
@@ -54,7 +52,7 @@ class StepAccuracy:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """All measures of one encoder in training, of one seed and folder."""
+    """All accuracies of one encoder during its training, for one seed of the data and one results folder."""
 
     name: str
     seed: int
@@ -65,19 +63,19 @@ class Curve:
 
     @property
     def moments(self) -> list[TrainingMoment]:
-        """Each step and epoch once, in order."""
+        """The distinct points in training, in order."""
         moments = dict.fromkeys(point.moment for points in self.lines.values() for point in points)
         return sorted(moments, key=_sort_key)
 
     @property
     def kinds(self) -> list[NegativeKind | None]:
-        """The kinds of negative that the lines measure; None, the accuracy of probes, is first."""
+        """The distinct kinds of the lines, in order; None (the accuracy of probes) comes first."""
         present = {line.kind for line in self.lines}
         return [kind for kind in (None, *NegativeKind) if kind in present]
 
 
 CurveKey = tuple[str, int, str]
-"""The family of encoders, the seed of the data, and the results folder."""
+"""The name of the trained encoder, the seed of the data, and the results folder."""
 
 
 def _get_curve_key(result: Result | GeometryResult) -> CurveKey:
@@ -96,7 +94,7 @@ def _find_curve_keys(results: Iterable[Result | GeometryResult]) -> frozenset[Cu
 def separate_training_curves(
     results: Results, distances: Sequence[GeometryResult] = (), learned: Sequence[TrainingCurve] = ()
 ) -> tuple[Results, tuple[GeometryResult, ...], tuple[Curve, ...]]:
-    """Separate encoders in training: return the other results, their geometry, and the training curves."""
+    """Return probe and geometry results without training checkpoints, and the curves of the checkpoints."""
     keys = _find_curve_keys([*results.records, *distances])
     divided: tuple[list[Result], list[Result]] = ([], [])
     for record in results.records:
@@ -109,7 +107,7 @@ def separate_training_curves(
 def build_curves(
     probed: Iterable[Result], distances: Iterable[GeometryResult] = (), learned: Iterable[TrainingCurve] = ()
 ) -> tuple[Curve, ...]:
-    """Return the curves of results in training, of probes and of geometry, in order of name."""
+    """Build training curves from results of training checkpoints and scores on the training objectives."""
     curves: dict[CurveKey, dict[CurveSeries, list[StepAccuracy]]] = {}
     versions: dict[CurveKey, list[Mapping[str, str]]] = {}
     ranks = {contrast: rank for rank, contrast in enumerate(CONTRASTS)}
@@ -153,17 +151,16 @@ def _measure_probe(record: Result) -> Measurement:
 
 
 def _measure_distances(result: GeometryResult) -> Iterator[Measurement]:
+    name, identity = result.contrast, (result.material,)
     measured = f"the positive is nearer by cosine, in {result.drawing.n} triplets"
     for kind in NegativeKind:
         score = result.find_by_group(kind)[ALL_TRIPLETS]
-        series = CurveSeries(
-            name=result.contrast, kind=kind, identity=(result.material,), chance=0.5, measured=measured
-        )
+        series = CurveSeries(name=name, kind=kind, identity=identity, chance=0.5, measured=measured)
         yield series, (score.accuracy, score.accuracy_interval)
 
 
 def build_curve_tables(curves: Sequence[Curve], *, intervals: bool) -> Iterator[ShownTable]:
-    """Yield a table for each curve: a row for each step, a column for each task and contrast."""
+    """Yield the title, table and notes of each curve."""
     seeds = len({curve.seed for curve in curves}) > 1
     folders = len({curve.source for curve in curves}) > 1
     for curve in curves:
@@ -172,7 +169,7 @@ def build_curve_tables(curves: Sequence[Curve], *, intervals: bool) -> Iterator[
 
 
 def build_curve_grid(curve: Curve, *, intervals: bool = False) -> Grid:
-    """Build the table of a curve: a part for each kind, a row for each step."""
+    """Build the table of a curve: a row for each training step, a column for each task and contrast."""
     names = group_columns(curve)
     steps = any(step is not None for step, _ in curve.moments)
     epochs = any(epoch is not None for _, epoch in curve.moments)
@@ -182,7 +179,7 @@ def build_curve_grid(curve: Curve, *, intervals: bool = False) -> Grid:
 
 
 def group_columns(curve: Curve) -> dict[str, list[CurveSeries]]:
-    """Return the columns: lines of one name, numbered if there are several of a kind (in data or classifier)."""
+    """Group the lines of a curve into columns by name; further lines of one name and kind are numbered."""
     columns: dict[str, list[CurveSeries]] = {}
     for line in curve.lines:
         names = chain([line.name], (f"{line.name} ({number})" for number in count(2)))
@@ -192,16 +189,16 @@ def group_columns(curve: Curve) -> dict[str, list[CurveSeries]]:
 
 
 def find_axis(curve: Curve) -> str:
-    """Return the axis of a curve: the step or, if some are unknown, the epoch; raise UsageError if neither is known."""
+    """Return "step" or, if some steps are unknown, "epoch"; raise UsageError if both have unknown values."""
     for axis, values in zip(("step", "epoch"), zip(*curve.moments, strict=True), strict=True):
         if None not in values:
             return axis
-    raise UsageError(f"{curve.name} cannot be drawn: some of its results lack the step, others the epoch")
+    raise UsageError(f"{curve.name} cannot be drawn: some of its results lack the step, and some lack the epoch")
 
 
 def describe_kind(kind: NegativeKind | None) -> str:
-    """Return the title of the lines of a kind."""
-    return PROBES_TITLE if kind is None else f"accuracy, {KIND_TITLES[kind]}"
+    """Return the heading of the lines of a kind."""
+    return "accuracy of probes" if kind is None else f"accuracy, {KIND_TITLES[kind]}"
 
 
 def _build_part(
@@ -228,7 +225,7 @@ def _build_part(
 
 
 def _list_row_moments(curve: Curve, learned: TrainingCurve | None) -> list[TrainingMoment]:
-    """Return the moments of a part, and those of validations of the training objective."""
+    """Return the points in training of a curve and of its validations on the training objective, in order."""
     known_steps = {step for step, _ in curve.moments}
     points = [point for point in (learned.points if learned else ()) if point.step not in known_steps]
     return sorted([*curve.moments, *((point.step, point.epoch) for point in points)], key=_sort_key)
@@ -240,7 +237,7 @@ def _sort_key(moment: TrainingMoment) -> tuple[float, float]:
 
 
 def format_number(number: float | None) -> str:
-    """Return a number with up to ten digits, "-" for None."""
+    """Return a number as text with up to ten digits, or "-" for None."""
     return "-" if number is None else f"{number:.10g}"
 
 
@@ -252,15 +249,15 @@ def _format_point(point: StepAccuracy | None, *, intervals: bool) -> str:
 
 
 def describe_figures(curve: Curve) -> str:
-    """Return the notes below the table: the measures and chance."""
+    """Return the notes below a curve's table: measures, chance and seed."""
     columns = group_columns(curve)
     names_by_measure = group_by(columns, lambda name: (columns[name][0].measured, columns[name][0].chance))
     parts = "; ".join(f"{', '.join(n)}: {text}, chance {100 * p:.1f}" for (text, p), n in names_by_measure.items())
     sentences = [f"Accuracy in %, seed {curve.seed}. {parts}."]
     if len(columns) > len({line.name for line in curve.lines}):
-        sentences.append("Columns of one name are of other data, or of another classifier.")
+        sentences.append("Columns with the same name differ in data or classifier.")
     if curve.learned:
         sentences.append(f"{curve.learned.label}: on held-out text.")
     if None in curve.kinds:
-        sentences.append("Probes have no controls here; probe run trains them.")
+        sentences.append("These probes have no controls; probe run trains controls.")
     return "".join(f"{line}\n" for line in sentences)

@@ -106,7 +106,7 @@ def test_the_notes_name_the_results_that_only_other_draws_have() -> None:
     more = [make_draw(seed, 800, task="SemRole") for seed in (0, 10)]
     notes = [text for _, _, text in build_sections(Results((*DRAWS, *more)), CellStyle())]
     assert "Unequal draws" not in notes[0]
-    assert "Unequal draws: seed 20 without bilstm-max on SemRole, so other draws stand in" in notes[1]
+    assert "Unequal draws: seed 20 lacks bilstm-max on SemRole, so other draws are in" in notes[1]
     assert all(len(text.splitlines()) <= 4 for text in notes)
     other = find_missing_cells([Results(DRAWS[:1]), Results((replace(DRAWS[1], preset=find_preset("senteval")),))])
     assert other == ((), ())
@@ -202,11 +202,11 @@ def test_intervals_are_called_what_they_are() -> None:
     assert "the intervals count them as one unit" in new
     same = [replace(record, dataset_fingerprint="0") for record in paired]
     old = describe_all(join_one_table(*same))
-    assert "all figures of the table share; at least Wilson's, for the choice of test items." in old
+    assert "all figures of the table share; at least the Wilson interval, for the choice of test items." in old
     assert "the intervals count them as one unit" in old
     more_records = [replace(record, task="SemRole") for record in same]
     both = describe_all(join_one_table(*paired, *more_records))
-    assert "table share; on SemRole, at least Wilson's, for" in both
+    assert "table share; on SemRole, at least the Wilson interval, for" in both
     assert "the intervals count them as one unit" in both
     assert "the intervals count them as one unit" in describe_all(join_one_table(paired[0]))
 

@@ -124,7 +124,7 @@ def test_parts_by_hand() -> None:
     assert [cell.text for cell in grid.rows[0].cells] == [
         "4", f"87.5 ± 29.6 [{low:.1f}, {high:.1f}]",
     ]  # fmt: skip
-    assert notes.startswith("By voice: of the clause that is asked about.")
+    assert notes.startswith("By voice: the voice of the clause that the item asks about.")
 
 
 def test_an_unknown_column_and_one_without_parts() -> None:
@@ -136,7 +136,7 @@ def test_an_unknown_column_and_one_without_parts() -> None:
     )
     sample = make_sample_result("bow", "Order", 500)
     names = tuple(f"item {n}" for n in range(1000))
-    with pytest.raises(UsageError, match="the column 'id' of Order is different for each item"):
+    with pytest.raises(UsageError, match="the column 'id' of Order has a different value for each item"):
         check_column([make_items(sample, id=names)], "id")
     ranks = tuple(map(str, range(1000)))
     assert len(accuracy_by(sample, "id", items=make_items(sample, id=ranks))) == BIN_COUNT
@@ -169,7 +169,7 @@ def test_the_gap_of_one_draw_by_hand() -> None:
     assert [row.label for row in grid.rows] == [TRAINED, "held out: passive", GAP]
     low, high = 100 * gap.interval.low, 100 * gap.interval.high
     assert grid.rows[2].cells[1].text == f"+40.0 [{low:.1f}, {high:.1f}]"
-    assert "The gap is the accuracy on items like those of training less" in notes
+    assert "The gap is the accuracy on items whose structure occurs in training minus" in notes
     records = to_part_records(Results((result,)), items, STRUCTURE)
     assert [(r["part"], r["items"], r["accuracy"]) for r in records[:2]] == [
         (TRAINED, 10, 0.9), ("held out: passive", 10, 0.5),

@@ -92,7 +92,7 @@ def test_answers_that_were_not_kept() -> None:
     older = replace(result, scores={Condition.PROBE: make_score(seeds, ())})
     (mistakes_found,) = mistakes.find_mistakes(older, table, 1)
     assert mistakes_found.shown[0].prediction is None
-    assert "predicted not kept" in "\n".join(mistakes.render_mistakes(mistakes_found))
+    assert "predicted not stored" in "\n".join(mistakes.render_mistakes(mistakes_found))
     (record,) = mistakes.to_mistake_records([mistakes_found])
     assert (record["item"], record["prediction"], record["column_voice"]) == (5, None, "active")
 

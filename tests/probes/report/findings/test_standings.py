@@ -76,16 +76,16 @@ def test_groups_of_three() -> None:
     assert [*rank_groups(results).values()] == [1, 1, 2, 3]
     assert [standing.groups for standing in compute_standings(results).values()] == [3] * 4
     (line,) = describe_groups(compute_standings(results))
-    assert line.startswith("A 1 in a circle: tied with the best")
+    assert line.startswith("A circled 1: not significantly worse than the best")
 
 
 def test_where_nobody_is_told_apart() -> None:
     (line,) = describe_groups(compute_standings(make_table([900, 899])))
-    assert line.startswith("On every task all are tied: no paired test of probe compare")
+    assert line.startswith("On every task, no encoder is significantly worse than the best")
     assert [*describe_groups(compute_standings(make_table([900])))] == []
     tied = [replace(record, task="SemRole") for record in make_table([600, 601]).records]
     both = Results((*make_table([900, 600]).records, *tied))
-    assert [*describe_groups(compute_standings(both))][1].startswith("On SemRole all are tied")
+    assert [*describe_groups(compute_standings(both))][1].startswith("On SemRole, no encoder is significantly worse")
 
 
 @pytest.mark.parametrize(("bag", "by_words", "shade"), [(500, False, 0.8), (700, True, 0.4)])

@@ -45,7 +45,7 @@ def test_cues_stand_beside_the_best_encoder() -> None:
     assert not any(row.is_encoder for p in page_part.picture.panels for row in p.rows)  # type: ignore[union-attr]
     seen = ["not above chance", "below chance", "expected", BEST_NAME]
     assert [name for name, _ in page_part.picture.legend] == seen
-    assert page_part.lead == ("No leak found in 1 dataset: no cue that should tell nothing is above chance.")
+    assert page_part.lead == ("No leak found in 1 dataset: no cue that should be uninformative is above chance.")
     assert (page_part.missing, page_part.warnings) == (("Not audited: SemRole.",), ())
     (audit,) = page_part.audits
     assert audit.title == ("Order (4000 train, 1000 test items in 500 units; chance 50.0%)")
@@ -58,21 +58,23 @@ def test_a_leak_stands_at_the_top() -> None:
     audits = [make_audit("Order", "aaaa", leaks=True), make_audit("SemRole", "bbbb")]
     page_part = build_page_audits(TWO, audits)
     leak = "Order: LEAK: length and probe gives 62.0%, where chance is 50.0%."
-    assert page_part.lead.startswith("1 of 2 datasets have leaks: a cue that should tell nothing is above chance, or ")
+    assert page_part.lead.startswith(
+        "1 of 2 datasets have leaks: a cue that should be uninformative is above chance, or "
+    )
     assert (page_part.warnings, page_part.missing) == ((leak,), ())
     page = build_report_page(TWO, audits=audits)
     assert page.index("Before you believe the data") < page.index(leak)
     assert page.index(leak) < page.index("<table") < page.index("<h2>What surface cues achieve")
-    assert page.index("<h2>What surface cues") < page.index("<h2>How to do it again</h2>")
+    assert page.index("<h2>What surface cues") < page.index("<h2>How to reproduce the results</h2>")
 
 
 def test_an_audit_of_other_data_is_left_out_in_words() -> None:
     page_part = build_page_audits(TWO, [make_audit("Order", "cccc"), make_audit("Tense", "dddd")])
     assert (page_part.audits, page_part.picture.panels, page_part.legend) == ((), (), ())
-    assert page_part.lead == "No audit is of the data of these results."
+    assert page_part.lead == "There is no audit of the data of these results."
     assert page_part.missing == (
-        "The audit of Order is left out: it is of the data cccc, and the results are of aaaa.",
-        "The audit of Tense is left out: there are no results of that dataset here.",
+        "The audit of Order is left out: it is of the data cccc, but the results are of aaaa.",
+        "The audit of Tense is left out: there are no results on this task.",
         "Not audited: Order; SemRole.",
     )
 

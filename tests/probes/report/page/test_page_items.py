@@ -73,8 +73,8 @@ def test_of_draws_the_first_of_layers_none_and_not_of_all_encoders() -> None:
 def test_on_the_page_sentences_are_text_and_probe_words_marked() -> None:
     record = make_sample_result("bow", "Order", 600)
     page = build_report_page(Results((record,)), items=[make_table(record)])
-    assert "<h2>Answered wrong</h2>" in page
+    assert "<h2>Incorrect answers</h2>" in page
     assert HOSTILE not in page
     marked = re.findall(r"<td>the <mark>(.*?)</mark> slept<br>", page)
     assert marked == ["&lt;script&gt;alert(1)&lt;/script&gt;"] * ITEMS_WITHOUT_STRUCTURES
-    assert "Answered wrong" not in build_report_page(Results((record,)))
+    assert "Incorrect answers" not in build_report_page(Results((record,)))

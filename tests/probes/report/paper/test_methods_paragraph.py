@@ -41,17 +41,17 @@ def test_of_a_run_in_draws() -> None:
         "preset ettinger of sentprobe, after Ettinger et al. 2018). It is trained with Adam "
         "(Kingma and Ba 2015) at a learning rate of 0.001, in batches of 200, with an L2 "
         "penalty of 0.0001, until the training loss has not improved by more than 0.0001 in "
-        "more than 10 checks in a row, one after every pass over the items, and for at most 700"
+        "more than 10 checks in a row (one check after every pass over the items), and for at most 700"
         " passes. Vectors are centred, and scaled by one factor to a mean length of 1, as "
-        "learned from the training sentences. Beside the sentence vector, one-hot vectors stand"
+        "learned from the training sentences. Beside the sentence vector, the probe gets one-hot vectors"
         " for the probe words. Accuracies are means over 3 draws of 2 probes each. New in each "
         "draw (seeds 0, 10, 20): the data, the untrained weights, the probes. 95% intervals are Student's"
         " t over the draws, with variances that all figures share (Smyth 2004). "
         "As controls, the same classifier was trained on random vectors in "
         "place of the sentence vectors, random words in place of the probe words, averages of "
         "random word vectors of the same width (a bag of words) and the probe words alone. Of "
-        "15 controls that cannot know the answer, 15 are inside the interval around chance in "
-        "which, corrected for their number, all are in 99% of sound runs. Probes were trained "
+        "15 controls that cannot know the answer, 15 are inside the 99% interval around chance "
+        "(corrected for the number of controls). Probes were trained "
         "in float32 on cpu, with torch 2.13.0."
     )
 
@@ -65,7 +65,7 @@ def make_single_result(change: Callable[[Result], Result]) -> str:
     [
         (lambda e: e, "data with the digest 0, 1,000 test items"),
         (lambda e: e, "Accuracies are of one probe, in one draw (seed 0)."),
-        (lambda e: e, "95% intervals are Wilson's (Wilson 1927) for the choice of test items."),
+        (lambda e: e, "95% intervals are Wilson intervals (Wilson 1927) for the choice of test items."),
         (lambda e: replace(e, encoder="majority", dim=0), "we probed the baselines majority"),
         (lambda e: replace(e, encoder="bilstm-max"), "bilstm-max (3 dimensions) (Conneau et al."),
         (lambda e: replace(e, encoder="st:m"), "st:m (3 dimensions) (Reimers and Gurevych 2019)"),
@@ -78,17 +78,17 @@ def make_single_result(change: Callable[[Result], Result]) -> str:
         (lambda e: replace(e, data=replace(FACTS, source="a corpus")), "items, source: a corpus."),
         (
             lambda e: replace(e, data=FACTS, preset=find_preset("adi")),
-            "test items, a tenth of the training items being used for validation.",
+            "test items, a tenth of the training items used for validation.",
         ),
-        (lambda e: replace(e, truncated=7), "bow read the beginning only of up to 7 sentences"),
+        (lambda e: replace(e, truncated=7), "bow read only the beginning of up to 7 sentences"),
         (round_probes, "trained in bfloat16 (the matrix products of the first layer) on cpu."),
         (
             lambda e: change_probes(e, lambda s: replace(s, converged=False), Condition.PROBE),
             "1 of 1 probes reached the limit of passes before they converged.",
         ),
         (lambda e: replace(e, scores={Condition.PROBE: e.scores[Condition.PROBE]}), "No controls were trained."),
-        (lambda e: replace(e, probe_vectors="encoder"), "the encoder's own vectors of them stand"),
-        (lambda e: replace(e, probe_vectors="bow:f"), "the vectors of bow:f stand for the probe"),
+        (lambda e: replace(e, probe_vectors="encoder"), "the encoder's own vectors for the probe words"),
+        (lambda e: replace(e, probe_vectors="bow:f"), "gets the vectors of bow:f for the probe"),
         (
             lambda e: replace(e, preset=override(find_preset("ettinger"), [("average", "5")])),
             "The probabilities of 5 probes are averaged into each figure.",
@@ -154,12 +154,14 @@ def test_what_is_cited_is_in_the_bibtex_and_nothing_else(records: list[Result]) 
 
 def test_a_structure_that_was_held_out_is_told() -> None:
     facts = replace(FACTS, held_out="passive")
-    assert "half of the test items have (passive)" in make_single_result(lambda e: replace(e, data=facts))
+    assert "half of the test items with a structure held out of training (passive)" in make_single_result(
+        lambda e: replace(e, data=facts)
+    )
 
 
 def test_methods_are_told_and_cited() -> None:
     text = make_single_result(
         lambda e: replace(e, scores={**e.scores, Condition.CONTROL_TASK: e.scores[Condition.PROBE]})
     )
-    assert "Reported besides: selectivity, " in text
-    assert "a word type everywhere (Hewitt and Liang 2019). " in text
+    assert "Also reported: selectivity, " in text
+    assert "fixed for each word type (Hewitt and Liang 2019). " in text

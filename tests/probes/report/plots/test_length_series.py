@@ -178,7 +178,7 @@ def test_show_by_length(command: Command, folder: Path) -> None:
     code, out, _ = command("show", folder, "--by-length", "bins")
     assert code == 0
     assert "order, tokens" in out
-    assert "norms of all different sentences of the dataset." in out
+    assert "norms are those of all distinct sentences of the dataset." in out
     code, out, _ = command("show", folder, "--by-length", "tokens", "-f", "csv")
     rows = list(csv.DictReader(out.splitlines()))
     assert [row["shortest"] for row in rows] == [row["longest"] for row in rows]
@@ -194,7 +194,7 @@ def test_plot_on_the_command_line(command: Command, folder: Path, tmp_path: Path
     assert code == 0
     assert (tmp_path / "a.svg").read_text("utf-8").count("<svg") == 1 + 2  # two panels
     code, _, err = command("show", folder, "--by-length", "bins", "--plot", tmp_path / "a.gif")
-    assert (code, "a plot is written to .svg, .png, .pdf" in err) == (2, True)
+    assert (code, "the suffix of a plot must be one of .svg, .png, .pdf" in err) == (2, True)
     seeded = replace(make_results().records[0], seed=5)
     write_result(seeded, folder)
     code, _, err = command("show", folder, "--by-length", "bins", "--plot", tmp_path / "b.svg")

@@ -67,7 +67,7 @@ def test_a_matrix_by_hand() -> None:
     assert ("bow", "fr", "70.0", "80.0") in texts
     assert ("bag of words, dim 3", "fr", "50.0", "50.0") in texts
     assert matrix.rows[0].cells[1].text == "90.0 [82.6, 94.5]"  # Wilson (1927) of 90 of 100
-    assert "50% of test items have one" in notes[0]
+    assert "50% of test items have such a word" in notes[0]
     assert [row.cells[1].text for row in losses.rows] == ["Tense.fr-de", "Tense.de-fr"]
     assert [row.cells[4].text.split(" [")[0] for row in losses.rows] == ["+20.0", "+20.0"]
     assert all(row.cells[4].best for row in losses.rows)
@@ -115,8 +115,8 @@ def test_the_page_and_the_methods_name_the_languages() -> None:
     assert "<th>tested on fr</th>" in page.replace(' scope="col"', "")
     assert "90.0 [82.6, 94.5]" in page
     text = " ".join(write_methods_text(RESULTS, TableFormat.TEXT).split())
-    assert "nor a translation with the same sent_id" in text
-    assert "leaves out words that training lacks" in text
+    assert "or its translation (same sent_id)" in text
+    assert "ignores words that do not occur in training" in text
     assert "50.0 on Tense in de, 50.0 on Tense in fr" in text or "is 50.0 on every task" in text
 
 

@@ -95,6 +95,6 @@ def test_on_the_page_a_note_stands_once_below_the_tables_that_it_is_of() -> None
     one = add_portions("bow", 4, 8)
     page = build_report_page(Results((one, replace(one, task="SemRole"))))
     tables = [page.index(f"<h3>Description length, {task}</h3>") for task in ("Order", "SemRole")]
-    assert page.count("<h2>Methods</h2>") == page.count("<p>Online code of the training labels") == 1
+    assert page.count("<h2>Methods</h2>") == page.count("<p>kbit: online codelength of the training labels") == 1
     assert page.index("<h2>Methods</h2>") < min(tables)
-    assert max(tables) < page.index("<p>Online code") < page.index("<h3>Accuracy by training items")
+    assert max(tables) < page.index("<p>kbit: online") < page.index("<h3>Accuracy by training items")

@@ -100,7 +100,7 @@ def test_a_run_of_other_tasks_is_told_that_there_are_none() -> None:
     results = Results((make_sample_result("bow", "mine", 600),))
     assert len(build_grid(results, style=SHOWN).rows) == 1
     assert describe_all(results, style=SHOWN).endswith(
-        "No rows of the papers: none of their tables has one of these tasks.\n"
+        "No published rows: none of the papers' tables has one of these tasks.\n"
     )
     assert to_published_records(results) == []
     assert "papers" not in describe_all(results, style=CellStyle())

@@ -84,10 +84,10 @@ def test_words_that_have_an_order_are_a_finding_and_no_fault() -> None:
     assert must == [Condition.RANDOM_SENTENCES, Condition.RANDOM_PROBES]
     notes = describe_all(results)
     assert "do not believe" not in notes
-    assert "Where they reveal something, random vectors beside them should add nothing." in notes
+    assert "If they reveal something, random sentence vectors should add nothing to it." in notes
     assert (
         "AdiOrder: the probe words without the sentence are above chance (100.0), so they "
-        "alone tell this much; compare encoders with it, not with chance." in notes
+        "alone reach this accuracy; compare encoders with it, not with chance." in notes
     )
 
 

@@ -80,7 +80,7 @@ def test_another_encoder_encodes_the_words_for_all(word_vectors: list[Any]) -> N
         np.testing.assert_array_equal(vectors, make_encoder("bow?dim=5&seed=3").encode(DATA.probe_words))
     assert {record.probe_vectors for record in results.records} == {"bow?dim=5&seed=3"}
     assert len({record.probe_fingerprint for record in results.records}) == 1
-    assert "Probe words are given as word vectors of bow?dim=5&seed=3." in describe_all(results)
+    assert "Probe words are represented by word vectors of bow?dim=5&seed=3." in describe_all(results)
 
 
 def test_an_encoder_at_hand() -> None:
@@ -105,7 +105,7 @@ def test_those_of_an_encoder_that_does_not_say_are_of_the_word_alone() -> None:
     )
     assert [record.input_words for record in results.records] == [False, True]
     notes = describe_all(results)
-    assert f"Word vectors of {results.records[0].encoder}: its vectors of each word as a sentence." in notes
+    assert f"Word vectors of {results.records[0].encoder}: its encodings of single words." in notes
     assert "Word vectors of bow?dim=9: its input embeddings." in notes
     assert len(split_settings(results)) == 1
 
@@ -239,7 +239,7 @@ def test_probe_vectors_on_the_command_line(command: Command, tmp_path: Path) -> 
     code, out, _ = command("run", *small, *options, "--all-rows", "--notes", "--out", tmp_path / "run")
     assert code == 0
     assert "no sentence, words of bow?dim=8" in out
-    assert "Probe words are given as word vectors of the encoder itself." in out
+    assert "Probe words are represented by word vectors of the encoder itself." in out
     code, _, err = command("run", *small, "--probe-vectors", "one_hot")
     assert (code, err.count("\n")) == (2, 1)
     assert "unknown probe vectors 'one_hot' (did you mean 'one-hot'?)" in err

@@ -1,5 +1,5 @@
 "use strict";
-// Sorts the columns of tables, filters their encoders, copies; without it all is there to be read.
+// Sorts tables by column, filters encoders by name, and copies commands. The page is complete without this script.
 (() => {
   const value = (row, column) => {
     const cell = row.cells[column];
@@ -8,7 +8,7 @@
   };
   const compare = (a, b) => {
     if (typeof a === "string") return a < b ? -1 : a > b ? 1 : 0;
-    if (isNaN(a) || isNaN(b)) return isNaN(a) - isNaN(b); // what has no figure comes last
+    if (isNaN(a) || isNaN(b)) return isNaN(a) - isNaN(b); // cells without a figure come last
     return b - a;
   };
   const WAYS = { none: "first", first: "second", second: "none" };
@@ -47,8 +47,8 @@
   function filter(text) {
     const words = text.toLowerCase().split(/\s+/).filter(Boolean);
     const wanted = (name) => words.every((word) => name.toLowerCase().includes(word));
-    for (const each of document.querySelectorAll("[data-encoder]")) {
-      each.classList.toggle("hidden", !wanted(each.dataset.encoder));
+    for (const element of document.querySelectorAll("[data-encoder]")) {
+      element.classList.toggle("hidden", !wanted(element.dataset.encoder));
     }
   }
   const box = document.querySelector(".tools input");
