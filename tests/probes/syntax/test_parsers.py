@@ -87,7 +87,7 @@ def test_one_sentence_that_fails_is_no_other_sentences_loss(fake: Fake, tmp_path
     assert read_failures(tmp_path / "out") == [
         (2, "no parse"),
         (3, "ValueError: it crashed"),
-        (5, "the parser gave no parse"),
+        (5, "the parser returned no parse"),
         (7, "the word 'x' has no tag (expected a word as '(TAG word)')"),
         (8, "a sentence of 5 tokens; --max-tokens allows 4"),
     ]
