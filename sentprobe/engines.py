@@ -76,7 +76,7 @@ class EngineChoice:
         if (self.engine is EngineName.DASK) != (self.scheduler is not None):
             raise UsageError("--engine dask and --scheduler tcp://HOST:PORT need each other")
         if self.scheduler is not None and not ADDRESS.fullmatch(self.scheduler):
-            raise UsageError(f"--scheduler tcp://HOST:PORT is wanted, not {self.scheduler!r}")
+            raise UsageError(f"--scheduler tcp://HOST:PORT is expected, not {self.scheduler!r}")
 
 
 def _return_unchanged(value: ValueT) -> ValueT:

@@ -199,7 +199,7 @@ def _find_reader(kind: Any) -> Callable[[str], object]:
 
 def _read_member(kind: type[StrEnum], text: str) -> StrEnum:
     if text not in list(kind):
-        raise ValueError(f"one of {', '.join(kind)} is wanted{suggest(text, [member.value for member in kind])}")
+        raise ValueError(f"one of {', '.join(kind)} is expected{suggest(text, [member.value for member in kind])}")
     return kind(text)
 
 
@@ -215,19 +215,19 @@ _MAX_DIGITS = 18
 
 def _read_positive(text: str) -> int:
     if not text.isdecimal() or len(text) > _MAX_DIGITS or int(text) < 1:
-        raise ValueError("a whole number from 1 is wanted")
+        raise ValueError("a whole number from 1 is expected")
     return int(text)
 
 
 def _read_count(text: str) -> int:
     if not text.isdecimal() or len(text) > _MAX_DIGITS:
-        raise ValueError("whole numbers from 0 are wanted, with commas between them")
+        raise ValueError("whole numbers from 0 are expected, with commas between them")
     return int(text)
 
 
 def _read_natural(text: str) -> Natural:
     if not text.isdecimal() or len(text) > _MAX_DIGITS + 1:
-        raise ValueError(f"a whole number from 0 to {LARGEST_SEED} is wanted")
+        raise ValueError(f"a whole number from 0 to {LARGEST_SEED} is expected")
     return Natural(check_seed(int(text)))
 
 
@@ -237,19 +237,19 @@ def _read_number(text: str) -> float:
     except ValueError:
         value = math.nan
     if not math.isfinite(value):
-        raise ValueError("a number is wanted")
+        raise ValueError("a number is expected")
     return value
 
 
 def _read_truth(text: str) -> bool:
     if text not in BOOLEANS:
-        raise ValueError(f"one of {', '.join(BOOLEANS)} is wanted")
+        raise ValueError(f"one of {', '.join(BOOLEANS)} is expected")
     return BOOLEANS[text]
 
 
 def _read_text(text: str) -> str:
     if not text:
-        raise ValueError("a value is wanted")
+        raise ValueError("a value is expected")
     return text
 
 

@@ -77,7 +77,7 @@ def test_a_server_that_is_no_scheduler(says: bytes, monkeypatch: pytest.MonkeyPa
 )  # fmt: skip
 def test_an_address_that_is_none(address: str) -> None:
     with (
-        pytest.raises(UsageError, match="--scheduler tcp://HOST:PORT is wanted, not "),
+        pytest.raises(UsageError, match="--scheduler tcp://HOST:PORT is expected, not "),
         make_engine(EngineChoice(engine=EngineName.DASK, scheduler=address)),
     ):
         pass

@@ -64,7 +64,9 @@ class ReadingOptions:
             "(de_gsd-ud-test.conllu) or of --out (de.table)."
         ),
     ] = None
-    universal: Annotated[bool, reading_option(help="Label by Universal Dependencies, even beside Penn tags.")] = False
+    universal: Annotated[
+        bool, reading_option(help="Take labels from Universal Dependencies, even if there are Penn tags.")
+    ] = False
 
 
 @opt.expand_option_groups
@@ -78,7 +80,7 @@ def analyze(
         typer.Option(
             "--parser",
             "-p",
-            help="stanza, bllip:MODEL, corenlp:URL, benepar, spacy:PIPELINE, or none. Trees and CoNLL-U need none.",
+            help="stanza, bllip:MODEL, corenlp:URL, benepar, spacy:PIPELINE, or none (for trees and CoNLL-U).",
         ),
     ] = None,
     force: opt.ForceOption = False,

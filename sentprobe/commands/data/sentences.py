@@ -50,7 +50,7 @@ def sentences(
 ) -> None:
     """Write the sentences of a run to a file, to encode them elsewhere.
 
-    Each distinct sentence is written once, in a fixed order. The options of probe run give the sentences of that run.
+    Each distinct sentence is written once, in a fixed order. With the options of a run, these are its sentences.
     probe run -e file:VECTORS reads their vectors.
     """
     from sentprobe.commands.shared.target_options import parse_targets

@@ -40,7 +40,8 @@ def minimal(
         bool,
         typer.Option(
             "--list",
-            help="List the paradigms: example, number of pairs, difference, accuracy of word frequency and length.",
+            help="List the paradigms: example, number of pairs, what differs, how often frequencies or length find "
+            "the good one.",
         ),
     ] = False,
     out: Annotated[

@@ -38,7 +38,7 @@ HoldOutOption = Annotated[
         "--hold-out",
         metavar="SHARE|TEMPLATE",
         help="Exclude this share of nouns and verbs, or this structure; repeatable. --held-out with the same value "
-        "uses nothing else.",
+        "uses exactly these.",
     ),
 ]
 
@@ -48,7 +48,7 @@ def pairs(
     contrast: Annotated[
         str, typer.Option("--contrast", "-c", help=f"Property in which a negative differs: {opt.CONTRASTS}.")
     ],
-    n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets, or with --nli of groups of 8 pairs.")] = 10,
+    n: Annotated[int, typer.Option("--n", "-n", help="Number of triplets; with --nli, of groups of 8 pairs.")] = 10,
     seed: Annotated[int, opt.build_seed_option("the sample")] = 0,
     count: Annotated[bool, typer.Option("--count", help="Only print the number of possible triplets.")] = False,
     use: Annotated[
@@ -60,7 +60,10 @@ def pairs(
         ),
     ] = "probing",
     nli: Annotated[
-        bool, typer.Option("--nli", help="With --for training: entailment pairs (premise, hypothesis, label), by 8.")
+        bool,
+        typer.Option(
+            "--nli", help="With --for training: entailment pairs (premise, hypothesis, label) in groups of 8."
+        ),
     ] = False,
     translate: Annotated[
         str | None,

@@ -44,8 +44,8 @@ def show(
     plot: Annotated[
         Path | None,
         typer.Option(
-            help="File for a plot (.svg, .png, .pdf) of accuracy by layer, training step or --by-length, or of "
-            f"distances, as the run has them; {opt.REPLACED}"
+            help=f"File for a plot (.svg, .png, .pdf); {opt.REPLACED} It shows accuracy by layer, training step or "
+            "--by-length, or distances, whichever the run has."
         ),
         OUTPUT_FILE,
     ] = None,

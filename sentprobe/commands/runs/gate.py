@@ -39,7 +39,7 @@ def gate(
     keep: Annotated[
         str,
         typer.Option(
-            metavar="SHARE", help="Choose the threshold that this share of paraphrases passes, on half of the triplets."
+            metavar="SHARE", help="Share of paraphrases that must pass; half of the triplets set the threshold so."
         ),
     ] = "95%",
     max_false_hits: Annotated[
@@ -134,5 +134,5 @@ def parse_share(text: str, option: str) -> float:
     except ValueError:
         share = -1.0
     if not 0 <= share <= 1:
-        raise UsageError(f"{option} {text}: a share from 0% to 100% is wanted, such as 5% or 0.05")
+        raise UsageError(f"{option} {text}: a share from 0% to 100% is expected, such as 5% or 0.05")
     return share

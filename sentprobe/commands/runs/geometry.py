@@ -37,8 +37,8 @@ def geometry(
         list[str] | None,
         typer.Argument(
             metavar="compeval|PATH...",
-            help="Triplet files of gen pairs; or compeval or datasets, for triplets of the test sentences of SemRole, "
-            "Order and Negation. Default: sampled triplets.",
+            help="Triplet files of gen pairs; or compeval or datasets, whose test sentences form triplets. Default: "
+            "sampled triplets.",
             autocompletion=completion.complete_suite,
         ),
         INPUT,
@@ -55,9 +55,7 @@ def geometry(
     nearness: Annotated[str, typer.Option(help="Measure of nearness: cosine, dot, euclid or whitened.")] = "cosine",
     by: Annotated[
         str | None,
-        typer.Option(
-            help="Divide accuracy by structure, place (of the change), distance (from verb to noun) or voice."
-        ),
+        typer.Option(help="Accuracy by structure, place (of the change), distance (from verb to noun) or voice."),
     ] = None,
     intervals: opt.IntervalsOption = False,
     format_: opt.TableFormatOption = "text",

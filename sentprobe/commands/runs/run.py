@@ -38,9 +38,7 @@ app = typer.Typer(add_completion=False)
 def run(
     context: typer.Context,
     targets: Annotated[
-        list[str],
-        typer.Argument(metavar="SUITE|PATH...", help="compeval, structure, natural TABLE..., datasets."),
-        INPUT,
+        list[str], typer.Argument(metavar="SUITE|PATH...", help="compeval, structure, natural TABLE... or PATH."), INPUT
     ],
     encoder: opt.EncodersOption = None,
     task: opt.TaskOption = None,

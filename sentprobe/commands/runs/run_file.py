@@ -83,7 +83,7 @@ def read_run_file(context: typer.Context, path: Path | None) -> Path | None:
             if key not in settings:
                 raise UsageError(f"{place}: there is no option {key!r}{suggest(key, settings)}")
             if expected := settings[key].check(value):
-                raise UsageError(f"{place}: {key}: {expected} is wanted, not {value!r}")
+                raise UsageError(f"{place}: {key}: {expected} is expected, not {value!r}")
             is_scalar = settings[key].is_list and not isinstance(value, list)
             values[settings[key].parameter] = [value] if is_scalar else value
         context.default_map = {**(context.default_map or {}), **values}

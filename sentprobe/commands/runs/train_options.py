@@ -68,7 +68,7 @@ class EncoderChoices:
         str | None, encoder_option(metavar="FILE|skip-gram", help="Word vectors of a file, or from skip-gram.")
     ] = None
     frozen: Annotated[
-        bool | None, encoder_option("--frozen/--learned", help="Freeze word vectors. Default: if --vectors.")
+        bool | None, encoder_option("--frozen/--learned", help="Freeze word vectors (default with --vectors).")
     ] = None
     hidden: Annotated[int, encoder_option(help="Hidden units per direction (gated-conv: per convolution).")] = 512
     layers: Annotated[int, encoder_option(help="Number of layers. Default: 1; gated-conv: 8.", show_default=False)] = 0
@@ -106,7 +106,7 @@ class ProbingChoices:
         list[str] | None, probing_option(metavar="NAME|PATH", help="Task or dataset; repeatable. Default: compeval.")
     ] = None
     contrast: Annotated[
-        list[str] | None, probing_option("--contrast", "-c", help="Also measure this contrast by probe geometry.")
+        list[str] | None, probing_option("--contrast", "-c", help="Also measure this contrast (see probe geometry).")
     ] = None
     items: Annotated[
         int | None,

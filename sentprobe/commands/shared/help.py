@@ -172,7 +172,7 @@ def list_tasks_for_help() -> str:
     """Return the names of all tasks and task groups, a paragraph for each suite."""
     shown = (name for name in names.NATURAL_TASKS if "-" not in name and name not in names.UNIVERSAL_TASKS)
     natural_tasks, groups = ", ".join(shown), ", ".join(names.TASK_GROUPS)
-    natural = f"{natural_tasks}; task groups: {groups} (-permuted, -random)"
+    natural = f"{natural_tasks}; task groups: {groups} (AdiOrder-random ...)"
     compeval, structure = ", ".join(names.COMPEVAL_TASKS), ", ".join(names.STRUCTURE_TASKS)
     return f"Tasks of compeval: {compeval}; structure: {structure}; natural: {natural}. See probe tasks."
 

@@ -175,13 +175,15 @@ DATASET_FORMATS = [_REMARKS.get(name, name) for name in names.DATASET_FORMATS]
 def build_vocabulary_option(default: str) -> Any:
     """Return the option ``--vocabulary``; its help says that *default* is the default."""
     return data_option(
-        "--vocabulary", "-v", help=f"Words: {', '.join(names.VOCABULARIES)}, or one of --lexicon. Default: {default}."
+        "--vocabulary", "-v", help=f"Words: {', '.join(names.VOCABULARIES)}, or of --lexicon. Default: {default}."
     )
 
 
 VocabularyOption = Annotated[str | None, build_vocabulary_option("english")]
 
-ProfileOption = Annotated[str | None, data_option(help="Weigh structures: uniform (default), published, file."), INPUT]
+ProfileOption = Annotated[
+    str | None, data_option(help="Structure weights: uniform, published or FILE."), INPUT
+]
 
 
 def _find_mood(name: str | None) -> "Mood | None":
@@ -202,7 +204,7 @@ HeldOutOption = Annotated[
     declare_option(
         HELD_OUT,
         metavar="SHARE|TEMPLATE",
-        help="Only words or structures that gen pairs leaves out by --hold-out VALUE; repeatable.",
+        help="Use only words or structures that gen pairs --hold-out with this value excludes; repeatable.",
     ),
 ]
 

@@ -1,4 +1,4 @@
-"""The meaning of events, and the differences between two meanings; no noun or verb occurs twice in a sentence."""
+"""The meaning of events, and the differences between two meanings. Sentences have no noun or verb twice."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace

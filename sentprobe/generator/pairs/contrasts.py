@@ -119,7 +119,7 @@ def _build_progressive_condition(pattern: Pattern, path: str) -> Iterator[ev.Eve
 
 
 def _build_modal_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Yield a positive, simple clause, because the sense of a modal can decide what a negation denies ("must not")."""
+    """Require a positive, simple clause: after a negation, the modal's sense decides what is denied ("must not")."""
     clause_event = ev.Event(polarity=ev.Polarity.POSITIVE, aspect=ev.Aspect.SIMPLE)
     yield _constrain_clause(pattern, path, clause_event)
 

@@ -1,8 +1,9 @@
 """Natural language inference (NLI): premise and hypothesis, labelled as entailment, contradiction or neutral.
 
-Eight pairs with the same words form a group: each of four premises with each of two hypotheses. Half of the pairs with
-the same premise, the same hypothesis or the same two bags of words are neutral. So a classifier that sees only the
-premise, only the hypothesis or only the two bags of words gets at most half of a group right.
+Eight pairs with the same words form a group: each of four premises with each of two hypotheses. Of the pairs with one
+premise, half are neutral; so are half of those with one hypothesis, and half of those with one pair of bags of words.
+So a classifier that sees only the premise, only the hypothesis or only the two bags of words gets at most half of a
+group right.
 """
 
 from collections.abc import Iterable, Iterator, Sequence

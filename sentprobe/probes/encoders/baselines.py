@@ -141,7 +141,7 @@ def build_tfidf(spec: Spec) -> Baseline:
     """Return the baseline of a spec ``tfidf``. Raises UsageError if ``ngrams`` is neither 1 nor 2."""
     options = read_options(spec, TfidfOptions())
     if options.ngrams > MAX_NGRAMS:
-        raise UsageError(f"tfidf: option ngrams={options.ngrams}: 1 or {MAX_NGRAMS} is wanted")
+        raise UsageError(f"tfidf: option ngrams={options.ngrams}: 1 or {MAX_NGRAMS} is expected")
     return Tfidf(spec.name, options.ngrams)
 
 

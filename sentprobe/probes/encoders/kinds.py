@@ -221,9 +221,9 @@ def make_encoder(spec: Spec | str, *, seed: int = 0) -> Encoder:
     """
     encoders = make_encoders(spec, seed=seed)
     if len(encoders) != 1:
-        raise UsageError(f"{str(spec)!r} asks for {len(encoders)} encoders; one is wanted here")
+        raise UsageError(f"{str(spec)!r} asks for {len(encoders)} encoders; one is expected here")
     if not isinstance(encoders[0], Encoder):
-        raise UsageError(f"{str(spec)!r} is a baseline, which has no vectors; an encoder is wanted here")
+        raise UsageError(f"{str(spec)!r} is a baseline, which has no vectors; an encoder is expected here")
     return encoders[0]
 
 

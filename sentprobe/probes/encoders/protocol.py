@@ -67,11 +67,11 @@ def check_vectors(vectors: object, *, sentences: Sequence[str], encoder: str) ->
     """Return an encoder's output as a contiguous array, (n, dim) float32. Raises EncoderError if it is invalid."""
     array = np.asarray(vectors)
     if array.ndim != 2 or array.shape[1] == 0:
-        raise EncoderError(f"encoder {encoder} returned an array of shape {array.shape}; wanted (sentences, dim)")
+        raise EncoderError(f"encoder {encoder} returned an array of shape {array.shape}; expected (sentences, dim)")
     if len(array) != len(sentences):
         raise EncoderError(f"encoder {encoder} returned {len(array)} rows for {len(sentences)} sentences")
     if not np.issubdtype(array.dtype, np.floating):
-        raise EncoderError(f"encoder {encoder} returned {array.dtype}; floating point is wanted")
+        raise EncoderError(f"encoder {encoder} returned {array.dtype}; floating point is expected")
     with np.errstate(over="ignore"):
         result = np.ascontiguousarray(array, dtype=np.float32)
     bad = np.flatnonzero(~np.isfinite(result).all(axis=1))

@@ -100,7 +100,7 @@ def unsupported_encoder_error(argument: object) -> ArgumentTypeError:
     else:
         subject = f"a {type(argument).__name__}"
     expected = "a spec such as 'bow', a function of a list of sentences, an object with encode, or a list of these"
-    return ArgumentTypeError(f"{subject} is not an encoder; wanted: {expected}")
+    return ArgumentTypeError(f"{subject} is not an encoder; expected: {expected}")
 
 
 def _resolve_encoder(argument: object) -> EncoderSource:

@@ -190,7 +190,7 @@ def _build_scorer(
         find_kind(spec, CROSS_ENCODER)
     source, *others = resolve_encoders(model)
     if others:
-        raise UsageError(f"{1 + len(others)} models; one is wanted here")
+        raise UsageError(f"{1 + len(others)} models; one is expected here")
     encoder = make_encoder(source, seed=seed) if isinstance(source, Spec) else source
     if not isinstance(encoder, Encoder):
         raise UsageError(f"{encoder.name!r} is a baseline, which has no vectors")

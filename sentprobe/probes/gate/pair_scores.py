@@ -226,7 +226,7 @@ def _read_pairs(path: Path) -> Iterator[tuple[str, str, bool]]:
         if not (first and second):
             raise FormatError(f"{where}: a text is empty")
         if label not in ("0", "1"):
-            raise FormatError(f"{where}: same is {label!r}; 1 (the same meaning) or 0 is wanted")
+            raise FormatError(f"{where}: same is {label!r}; 1 (the same meaning) or 0 is expected")
         yield first, second, label == "1"
 
 

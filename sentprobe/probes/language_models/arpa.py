@@ -156,4 +156,4 @@ def _parse_entry(fields: list[str], order: int, words: Container[str], number: i
             return None
         return ngram, (float(fields[0]), float(fields[order + 1]) if len(fields) == order + 2 else 0.0)
     except ValueError:
-        raise FormatError(f"line {number}: a logarithm, {order} words and an optional weight are wanted") from None
+        raise FormatError(f"line {number}: a logarithm, {order} words and an optional weight are expected") from None

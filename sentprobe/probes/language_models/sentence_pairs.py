@@ -77,7 +77,7 @@ def _read_file(path: Path) -> Iterator[SentencePair]:
     for number, (where, record) in enumerate(read_values(path, keys=keys), 1):
         texts = [record.get(name) for name in keys]
         if not all(isinstance(text, str) and text.strip() for text in texts):
-            raise FormatError(f"{where}: not a minimal pair; the texts sentence_good and sentence_bad are wanted")
+            raise FormatError(f"{where}: not a minimal pair; the texts sentence_good and sentence_bad are expected")
         try:
             yield build_pair({"pairID": record.get("pair_id", number), **record, "UID": record.get("UID") or path.stem})
         except (LookupError, TypeError, AttributeError):

@@ -65,7 +65,7 @@ def load_stored_scores(spec: Spec) -> StoredScores:
             first, second = map(float, values)
         except ValueError:
             raise FormatError(
-                f"{path}: line {number}: {len(COLUMNS)} columns, two of them numbers, are wanted"
+                f"{path}: line {number}: {len(COLUMNS)} columns, two of them numbers, are expected"
             ) from None
         if not isfinite(first + second):
             raise FormatError(f"{path}: line {number}: a score is not finite")

@@ -11,10 +11,10 @@ _REQUIREMENTS: tuple[tuple[tuple[str, ...], Callable[[Any], bool], str], ...] = 
     (
         ("batch", "codes", "decoder_hidden", "decoder_layers", "decoder_inputs", "classes_hidden", "validation"),
         lambda count: count >= 1,
-        "at least 1 is wanted",
+        "at least 1 is expected",
     ),
-    (("dropout",), lambda share: 0 <= share < 1, "a share from 0 to less than 1 is wanted"),
-    (("temperature",), lambda divisor: 0 < divisor < math.inf, "a number above 0 is wanted"),
+    (("dropout",), lambda share: 0 <= share < 1, "a share from 0 to less than 1 is expected"),
+    (("temperature",), lambda divisor: 0 < divisor < math.inf, "a number above 0 is expected"),
     (("drop", "swap"), lambda share: 0 <= share <= 1, "a share is from 0 to 1"),
 )
 """For each group of options: their names, a test of their values, and a text that states the accepted values."""

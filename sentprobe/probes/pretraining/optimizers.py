@@ -34,7 +34,7 @@ class OptimizerSettings:
     def __post_init__(self) -> None:
         for name in ("rate", "clip"):
             if not 0 < getattr(self, name) < float("inf"):
-                raise UsageError(f"{name}={getattr(self, name)}: a number above 0 is wanted")
+                raise UsageError(f"{name}={getattr(self, name)}: a number above 0 is expected")
 
 
 ADAM = OptimizerSettings(kind=OptimizerKind.ADAM, rate=1e-3, clip=5.0)

@@ -34,7 +34,7 @@ def parse_step_interval(text: str, option: str) -> StepInterval:
         return StepInterval()
     if text.isdecimal() and int(text) > 0:
         return StepInterval(int(text))
-    raise UsageError(f"{option} {text}: a number of steps from 1, or {EPOCH}, is wanted")
+    raise UsageError(f"{option} {text}: a number of steps from 1, or {EPOCH}, is expected")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,7 +54,7 @@ class Limits:
         for name in ("steps", "epochs", "minutes", "patience"):
             value = getattr(self, name)
             if value is not None and not (value > 0 and isfinite(value)):
-                raise UsageError(f"{name}={value}: a number above 0 is wanted")
+                raise UsageError(f"{name}={value}: a number above 0 is expected")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -22,7 +22,7 @@ def learn_vocabulary(
     ('a', 'cat')
     """
     if words < 1:
-        raise UsageError(f"words={words}: at least 1 is wanted")
+        raise UsageError(f"words={words}: at least 1 is expected")
     counts = Counter(word for text in texts for word in text.split())
     return ModelVocabulary(tuple(word for word, _ in counts.most_common(words)), lower=lower, reverse=reverse)
 

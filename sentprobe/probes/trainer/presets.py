@@ -1,4 +1,4 @@
-"""The table of classifier presets, which have the settings of the papers, and the points of their grids."""
+"""Classifier presets, with the settings of the papers, and the points of the search grid of each preset."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

@@ -84,11 +84,11 @@ def test_erased_vectors_are_rows(tmp_path: Path, command: Command) -> None:
 BAD = [
     (("--method", "mld"), "there is no method 'mld' (did you mean 'mdl'?); known: mdl, sample-effi"),
     (("--method", "complexity", "--preset", "logreg"), "preset logreg has no hidden layer that"),
-    (("--dims", "64,x"), "probe run: option dims=64,x: whole numbers from 0 are wanted, with"),
+    (("--dims", "64,x"), "probe run: option dims=64,x: whole numbers from 0 are expected, with"),
     (("--dims", "0"), "dims=0: a width must be at least 1; full vectors are always probed, too"),
     (("--dims", "9,9"), "dims=9,9 has a value twice"),
     (("--dims", "9"), "bow?dim=6&dims=9: the vectors have only 6 dims, fewer than 9"),
-    (("--quantize", "int7"), "option quantize=int7: one of float32, int8, binary is wanted (did"),
+    (("--quantize", "int7"), "option quantize=int7: one of float32, int8, binary is expected (did"),
 ]
 
 

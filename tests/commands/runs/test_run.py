@@ -191,7 +191,7 @@ def test_probes_are_averaged(tmp_path: Path, command: Command) -> None:
 
 
 REFUSED_AVERAGES = [
-    (("average=0",), "preset ettinger: option average=0: a whole number from 1 is wanted"),
+    (("average=0",), "preset ettinger: option average=0: a whole number from 1 is expected"),
     (("average=2000",), "preset ettinger: average must be at most 1,000"),
 ]
 

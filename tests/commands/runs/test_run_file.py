@@ -86,14 +86,14 @@ def test_every_option_is_a_key(tmp_path: Path, command: Command) -> None:
 
 
 WRONG = {
-    'seeds = "3"': "line 1: seeds: a whole number is wanted, not '3'",
-    "\n\nseeds = true": "line 3: seeds: a whole number is wanted, not True",
-    "seed = -1": "line 1: seed: a whole number from 0 is wanted, not -1",
+    'seeds = "3"': "line 1: seeds: a whole number is expected, not '3'",
+    "\n\nseeds = true": "line 3: seeds: a whole number is expected, not True",
+    "seed = -1": "line 1: seed: a whole number from 0 is expected, not -1",
     "sed = 3": "line 1: there is no option 'sed' (did you mean 'seed'?)",
     "[zzz]\nseed = 1": "line 1: there is no option 'zzz'",
-    "encoder = [1]": "line 1: encoder: a text, or a list of texts is wanted, not [1]",
-    "controls = 0": "line 1: controls: true or false is wanted, not 0",
-    "device = ['cpu']": "line 1: device: a text is wanted, not ['cpu']",
+    "encoder = [1]": "line 1: encoder: a text, or a list of texts is expected, not [1]",
+    "controls = 0": "line 1: controls: true or false is expected, not 0",
+    "device = ['cpu']": "line 1: device: a text is expected, not ['cpu']",
     'config = "other.toml"': "line 1: there is no option 'config'",
 }
 

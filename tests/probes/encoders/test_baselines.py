@@ -152,7 +152,7 @@ def test_a_baseline_is_no_encoder_and_each_has_its_own_fingerprint() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("tfidf?ngrams=3", "tfidf: option ngrams=3: 1 or 2 is wanted"),
+        ("tfidf?ngrams=3", "tfidf: option ngrams=3: 1 or 2 is expected"),
         ("tfidf?ngram=2", r"tfidf has no option 'ngram' \(did you mean 'ngrams'\?\)"),
         ("majority?seed=1", "majority has no option 'seed'; its options: name"),
         ("length:file", "encoder 'length' takes no argument, but has 'file'"),

@@ -58,9 +58,9 @@ BAD_SPECS: list[tuple[str, str]] = [
     ("bilstm-mxa", "did you mean 'bilstm-max'?"),
     ("bow?dmi=3", "bow has no option 'dmi' (did you mean 'dim'?); its options: dim, seed"),
     ("bow?layers=2", "bow has no option 'layers'"),
-    ("bow?dim=0", "option dim=0: a whole number from 1 is wanted"),
-    ("bow?dim=x", "option dim=x: a whole number from 1 is wanted"),
-    ("bow?seed=-1", "option seed=-1: a whole number from 0 to 4611686018427387904 is wanted"),
+    ("bow?dim=0", "option dim=0: a whole number from 1 is expected"),
+    ("bow?dim=x", "option dim=x: a whole number from 1 is expected"),
+    ("bow?seed=-1", "option seed=-1: a whole number from 0 to 4611686018427387904 is expected"),
     ("bow?dim", "option 'dim' is not of the form key=value"),
     ("file", "encoder 'file' wants an argument, as in file:"),
     ("python", "encoder 'python' wants an argument, as in python:"),
@@ -117,7 +117,7 @@ def more_kinds(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_spec_may_ask_for_several_encoders_or_a_baseline() -> None:
     assert len(make_encoders("two", seed=0)) == 2
     assert make_encoders("guess", seed=0)[0].name == "guess"
-    with pytest.raises(UsageError, match="'two' asks for 2 encoders; one is wanted here"):
+    with pytest.raises(UsageError, match="'two' asks for 2 encoders; one is expected here"):
         make_encoder("two", seed=0)
     with pytest.raises(UsageError, match="'guess' is a baseline, which has no vectors"):
         make_encoder("guess", seed=0)

@@ -90,9 +90,9 @@ def test_two_of_one_name_are_refused() -> None:
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("bow?name=", "bow: option name=: a value is wanted"),
+        ("bow?name=", "bow: option name=: a value is expected"),
         ("bow?nmae=x", r"bow has no option 'nmae' \(did you mean 'name'\?\); .*: dim, seed, name"),
-        ("majority?name=", "majority: option name=: a value is wanted"),
+        ("majority?name=", "majority: option name=: a value is expected"),
     ],
 )
 def test_refused_name(spec: str, message: str) -> None:

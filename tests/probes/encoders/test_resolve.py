@@ -136,8 +136,8 @@ def test_a_function_that_holds_something_is_not_known_by_its_file() -> None:
 
 # What is refused: each is a sentence, and an error of Python's own kinds
 
-NO_DATASET = "no dataset; wanted: 'compeval', 'structure', a path of datasets or of a table, a ProbeDataset"
-NO_ENCODER = "not an encoder; wanted: a spec such as 'bow', a function of a list of sentences"
+NO_DATASET = "no dataset; expected: 'compeval', 'structure', a path of datasets or of a table, a ProbeDataset"
+NO_ENCODER = "not an encoder; expected: a spec such as 'bow', a function of a list of sentences"
 
 
 @pytest.mark.parametrize(

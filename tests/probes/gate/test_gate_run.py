@@ -114,7 +114,7 @@ class OrderedEncoder:
     ("model", "options", "message"),
     [
         ("majority", {}, "'majority' is a baseline"),
-        (["bow", "bow?dim=8"], {}, "2 models; one is wanted here"),
+        (["bow", "bow?dim=8"], {}, "2 models; one is expected here"),
         ("bow", {"keep": 0.0}, "the share of paraphrases to keep must be above 0"),
         ("bow", {"threshold": 1.5}, "the threshold 1.5 is outside the range of the cosine, -1 to 1"),
         ("bow", {"measure": "whitened"}, "there is no measure 'whitened'; known: cosine, dot, euclid"),

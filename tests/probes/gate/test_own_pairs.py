@@ -111,7 +111,7 @@ def test_the_sentence_and_the_records(tmp_path: Path) -> None:
         ("a,b,same\nx,y,1\n", "only pairs with same=1"),
         ("a,b,same\nx,y,0\n", "only pairs with same=0"),
         ("a,b,same\nx,y,1\nx, ,0\n", "line 3: a text is empty"),
-        ("a,b,same\nx,y,yes\n", "line 2: same is 'yes'; 1 (the same meaning) or 0 is wanted"),
+        ("a,b,same\nx,y,yes\n", "line 2: same is 'yes'; 1 (the same meaning) or 0 is expected"),
         ("a,b,same\nx,y\n", "line 2: 2 fields, the first line names 3"),
         ("a,A,b,same\nx,x,y,1\n", "the column a is given twice; the first line names a, b and same"),
     ],

@@ -104,7 +104,10 @@ def test_scores_are_those_of_the_recursive_definition(
         ("the man sleeps\n", "not an ARPA file"),
         ("\\data\\\nngram 1=0\n\n\\1-grams:\n\n\\end\\\n", "not an ARPA file: it has no n-grams"),
         (ARPA.replace("\\end\\\n", ""), "does not end with"),
-        (ARPA.replace("-0.2\tthe man", "-0.2\tthe"), "line 17: a logarithm, 2 words and an optional weight are wanted"),
+        (
+            ARPA.replace("-0.2\tthe man", "-0.2\tthe"),
+            "line 17: a logarithm, 2 words and an optional weight are expected",
+        ),
         (ARPA.replace("-0.2\tthe man", "x\tthe man"), "line 17: a logarithm"),
         (ARPA.replace("-0.2\tthe man", "-0.2\tthe man x y"), "line 17: a logarithm"),
         (ARPA.replace("-0.0625", "nought"), "line 16: a logarithm"),

@@ -81,7 +81,7 @@ class OrderedVectors:
         if len(sentences) != len(self.vectors):
             raise vector_formats.VectorFileError(
                 f"{self.source}: {len(self.vectors)} vectors for {len(sentences)} different "
-                "sentences of the datasets; one vector per sentence is wanted, in the same order "
+                "sentences of the datasets; one vector per sentence is expected, in the same order "
                 f"(or file:{self.source}?sentences=FILE)"
             )
         note = (
@@ -151,7 +151,7 @@ def _read_listed_sentences(path: Path, ids: Sequence[str] | None, *, rows: int, 
     for number, text in _read_lines(path):
         name, tab, fields_after_id = text.partition("\t")
         if not tab:
-            raise vector_formats.VectorFileError(f"{path}, line {number}: an id, a tab and a sentence are wanted")
+            raise vector_formats.VectorFileError(f"{path}, line {number}: an id, a tab and a sentence are expected")
         table.setdefault(name, fields_after_id.partition("\t")[0])
     unknown = [name for name in ids if name not in table]
     if unknown:

@@ -60,9 +60,9 @@ def check_vector_file(file: VectorFile, path: Path) -> VectorFile:
     if not isinstance(array, np.ndarray):  # a member of an npz file may be anything
         raise VectorFileError(f"{path}: 'vectors' is not an array")
     if array.ndim != 2 or 0 in array.shape:
-        raise VectorFileError(f"{path}: vectors of shape {array.shape}; (sentences, dim) is wanted")
+        raise VectorFileError(f"{path}: vectors of shape {array.shape}; (sentences, dim) is expected")
     if not np.issubdtype(array.dtype, np.floating):
-        raise VectorFileError(f"{path}: vectors of {array.dtype}; floating point is wanted")
+        raise VectorFileError(f"{path}: vectors of {array.dtype}; floating point is expected")
     for kind, texts in (("sentences", file.sentences), ("ids", file.ids)):
         if texts is not None and len(texts) != len(array):
             raise VectorFileError(f"{path}: {len(texts)} {kind} for {len(array)} vectors")
@@ -90,7 +90,7 @@ def read_lookup(path: Path) -> VectorFile:
         fields = line.split("\t")
         if len(fields) != 3:
             raise VectorFileError(
-                f"{place}: {len(fields)} fields; id, sentence and vector are wanted, separated by tabs"
+                f"{place}: {len(fields)} fields; id, sentence and vector are expected, separated by tabs"
             )
         row = _parse_vector(fields[2], place=place)
         if rows and len(row) != len(rows[0]):
@@ -152,7 +152,7 @@ def read_npz(path: Path) -> VectorFile:
     """Read an npz file without unpickling. Raises VectorFileError, or an exception in UNREADABLE."""
     with path.open("rb") as file, np.load(file, allow_pickle=False) as arrays:
         if not isinstance(arrays, np.lib.npyio.NpzFile):
-            raise VectorFileError(f"{path}: one array; an npz file with named arrays is wanted")
+            raise VectorFileError(f"{path}: one array; an npz file with named arrays is expected")
         for part in arrays.zip.infolist() if arrays.zip else ():
             check_proportion(part.file_size, part.compress_size)
         if "vectors" not in arrays:
@@ -167,12 +167,12 @@ def _read_npz_texts(arrays: Any, name: str, path: Path) -> Texts | None:
     try:
         texts = arrays[name]
     except ValueError as error:  # an array of Python objects, which only unpickling reads
-        raise VectorFileError(f"{path}: array {name!r}: {error}; an array of strings is wanted") from None
+        raise VectorFileError(f"{path}: array {name!r}: {error}; an array of strings is expected") from None
     if not isinstance(texts, np.ndarray):
-        raise VectorFileError(f"{path}: {name!r} is not an array; strings (n,) are wanted")
+        raise VectorFileError(f"{path}: {name!r} is not an array; strings (n,) are expected")
     if texts.ndim != 1 or texts.dtype.kind not in "Uiu":
         raise VectorFileError(
-            f"{path}: array {name!r} is {texts.dtype} of shape {texts.shape}; strings (n,) are wanted"
+            f"{path}: array {name!r} is {texts.dtype} of shape {texts.shape}; strings (n,) are expected"
         )
     return tuple(map(str, texts.tolist()))
 
@@ -192,7 +192,7 @@ def read_npy(path: Path) -> VectorFile:
     with path.open("rb") as file:
         array = np.load(file, allow_pickle=False)
         if not isinstance(array, np.ndarray):
-            raise VectorFileError(f"{path}: several named arrays; one array is wanted (or use format=npz)")
+            raise VectorFileError(f"{path}: several named arrays; one array is expected (or use format=npz)")
         return VectorFile(array)
 
 
@@ -227,7 +227,7 @@ def _parse_json_texts(text: str, place: str) -> Texts:
     except BadSyntaxError:
         values = None
     if not isinstance(values, list) or not all(isinstance(value, str) for value in values):
-        raise VectorFileError(f"{place}: a JSON list of strings is wanted")
+        raise VectorFileError(f"{place}: a JSON list of strings is expected")
     return tuple(values)
 
 
@@ -270,7 +270,7 @@ def _read_vector_column(column: Any, path: Path) -> Vectors:
     kind = column.type
     lists = pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_fixed_size_list(kind)
     if not lists:
-        raise VectorFileError(f"{path}: column 'vector' is {kind}; lists of numbers are wanted")
+        raise VectorFileError(f"{path}: column 'vector' is {kind}; lists of numbers are expected")
     widths = set(column.value_lengths().to_pylist())
     if len(widths) > 1 or None in widths or column.flatten().null_count:
         raise VectorFileError(f"{path}: column 'vector' has missing values or lists of several lengths")

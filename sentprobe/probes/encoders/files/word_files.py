@@ -121,10 +121,10 @@ def _check_fasttext(content: mmap) -> int:
     """Check a model, as ``FastText::saveModel`` writes it, to the end of its word vectors; return their width."""
     (version,) = struct.unpack_from("<i", content, 4)
     if version != FASTTEXT_VERSION:
-        raise DamagedWordFileError(f"fastText's format in version {version}; {FASTTEXT_VERSION} is wanted")
+        raise DamagedWordFileError(f"fastText's format in version {version}; {FASTTEXT_VERSION} is expected")
     words, _, labels, _, pruned = struct.unpack_from("<3i2q", content, VOCABULARY_OFFSET)
     if labels:
-        raise DamagedWordFileError("a fastText classifier; a model of word vectors is wanted")
+        raise DamagedWordFileError("a fastText classifier; a model of word vectors is expected")
     place = VOCABULARY_OFFSET + 28
     for _ in range(words):
         end = content.find(b"\0", place)
@@ -257,7 +257,7 @@ def is_header(fields: Sequence[bytes]) -> bool:
 def _parse_entry(fields: Sequence[bytes], dim: int, *, place: str) -> tuple[str, Vectors]:
     """Return the word and the vector, (dim,) float32, in the fields of a line. Raises EncoderError."""
     if dim < 1 or len(fields) <= dim:
-        raise EncoderError(f"{place}: a word and {max(dim, 1)} numbers are wanted")
+        raise EncoderError(f"{place}: a word and {max(dim, 1)} numbers are expected")
     try:
         word = b" ".join(fields[:-dim]).decode()
         numbers = [float(text) for text in fields[-dim:]]

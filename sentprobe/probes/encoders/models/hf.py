@@ -232,7 +232,7 @@ class HfModel:
 
 
 def _find_end(framed: text_frame.FramedText, word: int | None) -> int:
-    """Return the position in a framed text of the character after a word of the sentence; 0 for no word."""
+    """Return where a word of the sentence ends in a framed text, as the index of the next character; 0 for no word."""
     if word is None:
         return 0
     ends = [match.end() for match in re.finditer(r"\S+", framed.sentence)]
@@ -326,7 +326,7 @@ def load_hf(spec: Spec) -> list[HfEncoder]:
         raise missing_extra("an encoder hf:...", "transformers")
     text_frame.check_prompt(options.prompt)
     if options.absent not in ("", *Pooling):
-        raise UsageError(f"hf: option absent={options.absent}: one of {', '.join(Pooling)} is wanted")
+        raise UsageError(f"hf: option absent={options.absent}: one of {', '.join(Pooling)} is expected")
     words = _open_words(options)
     requested_pools = _parse_pools(options.pool, words)
     settings = pretrained.make_loading_settings(options)
@@ -380,7 +380,7 @@ def _parse_pools(text: str, words: named_tokens.WordFinder) -> list[str]:
     for pool in pools:
         if pool not in pool_names and not words.has_name(pool):
             hint = suggest(pool, pool_names)
-            raise UsageError(f"hf: option pool={pool}: one of {', '.join(pool_names)} is wanted{hint}")
+            raise UsageError(f"hf: option pool={pool}: one of {', '.join(pool_names)} is expected{hint}")
     if pools:
         check_distinct("pooling", pools)
     return pools
@@ -392,7 +392,7 @@ def _parse_layer(layer: str) -> int | None:
     try:
         return int(layer)
     except ValueError:
-        raise UsageError(f"hf: option layer={layer}: a whole number or all is wanted") from None
+        raise UsageError(f"hf: option layer={layer}: a whole number or all is expected") from None
 
 
 def _resolve_layers(requested_layer: int | None, count: int, *, first: int) -> list[int]:

@@ -61,7 +61,7 @@ def find_model(
             raise UsageError(f"no model at {model}: there is no {required_file} in this directory")
         return ModelFiles(local, digest("files", digest_folder(local)))
     if local.exists():
-        raise UsageError(f"no model at {model}: it is a file, and a directory is wanted")
+        raise UsageError(f"no model at {model}: it is a file, and a directory is expected")
     if not HUB_NAME.fullmatch(model):
         raise UsageError(f"no model at {model}: there is no such directory")
     names = [model] if "/" in model else [f"{owner}{model}" for owner in owners]
@@ -174,7 +174,7 @@ def move_to_device(module: Any, *, device: str, precision: ModelPrecision) -> An
     try:
         target = torch.device(device) if device else None
     except RuntimeError:
-        raise UsageError(f"unknown device {device!r}; wanted one such as cpu, cuda, cuda:1") from None
+        raise UsageError(f"unknown device {device!r}; expected one such as cpu, cuda, cuda:1") from None
     try:
         return module.to(device=target, dtype=getattr(torch, precision)).eval()
     except (RuntimeError, AssertionError, ImportError) as error:

@@ -96,7 +96,7 @@ class OpenAIEncoder:
         else:
             return array.astype(np.float64) if array.dtype.kind in "iu" else array
         # Raised outside the handler: a traceback would show the first error, which may quote the key.
-        raise self.endpoint.make_error(f"the server's answer is not as wanted: {problem}")
+        raise self.endpoint.make_error(f"the server's answer is not as expected: {problem}")
 
 
 def load_openai(spec: Spec) -> OpenAIEncoder:
@@ -148,7 +148,7 @@ def _check_options(options: OpenAIOptions) -> None:
         raise UsageError("openai: option base_url contains a password, which results would show")
     if url.scheme not in {"http", "https"} or not url.host or url.query or url.fragment:
         raise UsageError(
-            f"openai: option base_url={options.base_url}: an address is wanted to which /embeddings "
+            f"openai: option base_url={options.base_url}: an address is expected to which /embeddings "
             "can be appended, such as http://localhost:8000/v1"
         )
 

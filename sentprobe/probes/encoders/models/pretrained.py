@@ -36,7 +36,7 @@ def make_loading_settings(options: LoadingOptions) -> dict[str, Any]:
     if options.device and options.device_map:
         raise UsageError(f"hf: options device={options.device} and device_map={options.device_map}: choose one")
     if options.bits not in {0, 4, 8}:
-        raise UsageError(f"hf: option bits={options.bits}: 4 or 8 is wanted")
+        raise UsageError(f"hf: option bits={options.bits}: 4 or 8 is expected")
     needed = ["bitsandbytes"] * bool(options.bits) + ["accelerate"] * bool(options.bits or options.device_map)
     if missing := [library for library in needed if find_spec(library) is None]:
         option = f"bits={options.bits}" if options.bits else f"device_map={options.device_map}"

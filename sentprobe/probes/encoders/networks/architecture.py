@@ -40,4 +40,4 @@ class Architecture:
             object.__setattr__(self, "layers", DEFAULT_LAYERS[self.kind])
         for name in ("hidden", "layers", "inputs"):
             if getattr(self, name) < 1:
-                raise UsageError(f"{self.kind}: {name}={getattr(self, name)}: at least 1 is wanted")
+                raise UsageError(f"{self.kind}: {name}={getattr(self, name)}: at least 1 is expected")

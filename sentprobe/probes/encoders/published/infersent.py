@@ -109,7 +109,7 @@ def build_infersent(spec: Spec) -> InferSent:
     path = Path(spec.argument).expanduser()
     version = _choose_version(path, options.version)
     if not options.vectors:
-        raise UsageError(f"infersent: vectors=FILE is wanted: {VECTORS_HINT[version]}")
+        raise UsageError(f"infersent: vectors=FILE is expected: {VECTORS_HINT[version]}")
     lstm = _read_lstm(path, device=options.device)
     words = word_files.read_word_vectors(Path(options.vectors).expanduser())
     if words.dim != lstm.input_size:
@@ -133,7 +133,7 @@ def _choose_version(path: Path, requested_version: InferSentVersion) -> InferSen
         return requested_version
     match = re.search(r"infersent([12])(?!\d)", path.name)
     if not match:
-        raise UsageError(f"infersent: version=1 or version=2 is wanted; the name {path.name} does not say which")
+        raise UsageError(f"infersent: version=1 or version=2 is expected; the name {path.name} does not say which")
     return InferSentVersion(match[1])
 
 

@@ -64,7 +64,7 @@ def build_sdae(spec: Spec) -> Sdae:
     """Return the encoder of a spec ``sdae:MODEL.npz?dictionary=FILE``. Raises UsageError or EncoderError."""
     options = read_options(spec, SdaeOptions())
     if not options.dictionary:
-        raise UsageError("sdae: dictionary=FILE is wanted: lines of a word, a tab and its number")
+        raise UsageError("sdae: dictionary=FILE is expected: lines of a word, a tab and its number")
     path = Path(spec.argument).expanduser()
     weight_files.refuse_pickle(path, CONVERT_MODEL_HINT)
     gru = recurrent_encoder.read_gru(path, (LAYER,), device=options.device)
@@ -91,7 +91,7 @@ def _read_table(path: Path, vectors: str, *, width: int) -> protocol.Vectors:
         table = weight_files.read_arrays(path, (TABLE,))[TABLE].numpy()
     if table.ndim != 2 or len(table) <= UNKNOWN or table.shape[1] != width:
         raise protocol.EncoderError(
-            f"{path}: word vectors of shape {table.shape}; at least two of width {width} are wanted"
+            f"{path}: word vectors of shape {table.shape}; at least two of width {width} are expected"
         )
     return table
 

@@ -112,7 +112,7 @@ def read_word_numbers(path: Path) -> dict[str, int]:
     for place, line in enumerate(_read_lines(path), 1):
         word, tab, number = line.rstrip("\r\n").partition("\t")
         if not (tab and number.isdecimal() and len(number) < 10):
-            raise EncoderError(f"{path}, line {place}: a word, a tab and its number are wanted")
+            raise EncoderError(f"{path}, line {place}: a word, a tab and its number are expected")
         numbers[word] = int(number)
     return numbers
 

@@ -134,6 +134,6 @@ def _read_model(
     if table.shape != (words.row_count, gru.input_size):
         raise protocol.EncoderError(
             f"{folder / files.table}: vectors (words, dim) of shape {table.shape}; "
-            f"{(words.row_count, gru.input_size)} is wanted for {DICTIONARY} and {files.weights}"
+            f"{(words.row_count, gru.input_size)} is expected for {DICTIONARY} and {files.weights}"
         )
     return _SkipThoughtModel(gru, table)

@@ -32,7 +32,7 @@ def read_state_dict(
         _check_archive_size(path)
         tensors = _load_tensors(path, convert=convert)
     if not isinstance(tensors, Mapping):
-        raise EncoderError(f"{path}: a {type(tensors).__name__}; a state dictionary is wanted")
+        raise EncoderError(f"{path}: a {type(tensors).__name__}; a state dictionary is expected")
     model_tensors = {str(name): value for name, value in tensors.items() if not str(name).startswith(ignored_prefix)}
     tensors = {name.removeprefix(prefix): value for name, value in model_tensors.items()}
     _check_names(tensors, names, path)
@@ -57,7 +57,7 @@ def _count_bytes(name: str, tensor: Any, path: Path) -> int:
         raise EncoderError(f"{path}: {name} is not a dense tensor")
     if tensor.device.type != "cpu" or not tensor.is_floating_point() or not tensor.numel():
         raise EncoderError(
-            f"{path}: {name} is {tensor.dtype} of shape {tuple(tensor.shape)}; floating-point numbers are wanted"
+            f"{path}: {name} is {tensor.dtype} of shape {tuple(tensor.shape)}; floating-point numbers are expected"
         )
     return tensor.numel() * tensor.element_size()
 
@@ -106,7 +106,7 @@ def read_table(path: Path, *, convert: str) -> Vectors:
                 raise unpickling_error(path, convert) from None
             raise
     if table.ndim != 2 or 0 in table.shape or table.dtype.kind != "f":
-        raise EncoderError(f"{path}: {table.dtype} of shape {table.shape}; floats (words, dim) are wanted")
+        raise EncoderError(f"{path}: {table.dtype} of shape {table.shape}; floats (words, dim) are expected")
     return table
 
 
@@ -146,7 +146,7 @@ def _check_finite(name: str, tensor: torch.Tensor, path: Path) -> torch.Tensor:
 def get_matrix_shape(name: str, tensor: torch.Tensor, path: Path) -> tuple[int, int]:
     """Return the numbers of rows and columns of a tensor. Raises EncoderError if it is not a matrix."""
     if tensor.ndim != 2:
-        raise EncoderError(f"{path}: {name} has the shape {tuple(tensor.shape)}; a matrix is wanted")
+        raise EncoderError(f"{path}: {name} has the shape {tuple(tensor.shape)}; a matrix is expected")
     return tensor.shape[0], tensor.shape[1]
 
 

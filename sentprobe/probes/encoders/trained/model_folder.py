@@ -89,7 +89,7 @@ def _parse_weights(content: bytes, model: models.SentenceModel, config: configs.
         if tensor is None or tensor.shape != empty.shape or tensor.dtype != empty.dtype:
             problem = "missing" if tensor is None else f"{tensor.dtype} of shape {tuple(tensor.shape)}"
             expected = f"{empty.dtype} of shape {tuple(empty.shape)}"
-            raise FormatError(f"the weights {name!r} are {problem}; wanted: {expected}")
+            raise FormatError(f"the weights {name!r} are {problem}; expected: {expected}")
     if unexpected := tensors.keys() - model.state_dict().keys():
         raise FormatError(f"has weights {min(unexpected)!r}, which a model with this {configs.CONFIG_FILE} lacks")
     _check_step(content, config)

@@ -1,7 +1,7 @@
 """The objective ``next-word``: a recurrent language model, whose word vectors are also its output weights.
 
-With these tied weights (Press and Wolf 2017), it has no other weights than a sentence model. The row of padding stands
-for the start of a sentence in the input, and for its end in the output.
+The weights are tied (Press and Wolf 2017): the language model has no weights besides those of a sentence encoder. The
+row of padding stands for the start of a sentence in the input, and for its end in the output.
 """
 
 from dataclasses import dataclass, replace

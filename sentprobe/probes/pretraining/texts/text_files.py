@@ -178,4 +178,4 @@ def to_text(where: str, column: str, value: object) -> str:
         return value
     if value is None:
         return ""
-    raise FormatError(f"{where}: {column!r} holds {type(value).__name__}; text is wanted")
+    raise FormatError(f"{where}: {column!r} holds {type(value).__name__}; text is expected")

@@ -120,7 +120,7 @@ class ControlRun:
 
     @property
     def name(self) -> str:
-        """The name of the control in notes, with the task and the encoder or width that determines the control."""
+        """The control's name in notes, with its task, and with the encoder or the vector width on which it depends."""
         if self.condition is Condition.RANDOM_PROBES:
             return f"random probe words of {self.result.encoder} on {self.result.task}{self.draw}"
         shared = ", ".join(list_shared_properties(self.result, self.condition))

@@ -26,7 +26,7 @@ def _read_table(path: Path) -> Scores:
     where, header = next(rows, ("", []))
     tasks = [name.strip() for name in header[1:]]
     if not tasks:
-        raise FormatError(f"{path}: the first line names no task; encoder,TASK,... is wanted")
+        raise FormatError(f"{path}: the first line names no task; encoder,TASK,... is expected")
     duplicates = [name for name in tasks if tasks.count(name) > 1]
     if duplicates or "" in tasks:
         problem = f"names {duplicates[0]!r} twice" if duplicates else "has a column without a name"
@@ -49,7 +49,7 @@ def _parse_score(text: str, where: str) -> float:
     except ValueError:
         value = float("nan")
     if not isfinite(value):
-        raise FormatError(f"{where}: {text.strip()!r} is not a score; a number is wanted")
+        raise FormatError(f"{where}: {text.strip()!r} is not a score; a number is expected")
     return value
 
 

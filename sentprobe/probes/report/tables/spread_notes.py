@@ -53,14 +53,15 @@ def describe_spread(results: Results) -> Iterator[str]:
         yield (
             f"Each figure is the mean over probes that differ only in their seed ({_format_seeds(results)}), on the "
             "same data and vectors. ± is half the 95% Wilson interval, for the choice of test items only (--intervals "
-            "shows them). Other data or untrained weights may change a figure by more: --draws 3 measures this."
+            "shows them). Other data, or other weights of untrained encoders, may change a figure by more: --draws 3 "
+            "measures this."
         )
     else:
         yield (
             f"Each figure is from one probe on one draw of the data ({_format_seeds(results)}). "
             f"95% Wilson intervals: {_format_half_widths(results)} points, from the choice of test items only "
-            "(--intervals shows them). Other probe seeds, data or untrained weights may change a figure by more: "
-            "--seeds 5 and --draws 3 measure this."
+            "(--intervals shows them). Another probe seed, other data, or other weights of untrained encoders may "
+            "change a figure by more: --seeds 5 and --draws 3 measure this."
         )
     yield from describe_uneven_probes(results)
     for average in list_average_settings(results):

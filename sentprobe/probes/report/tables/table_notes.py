@@ -227,7 +227,7 @@ COMPLETE = NoteStyle(complete=True)
 def write_table_notes(
     table: Results, style: CellStyle, notes: NoteStyle, *, folders: bool, missing: Sequence[EncoderOnTask] = ()
 ) -> str:
-    """Return the notes below a table; complete notes also name *folders* and cells that other draws have."""
+    """Return the notes below a table; complete notes also name *folders*, and cells that some draws lack."""
     if not notes.complete:
         return "".join(f"{line}\n" for line in summarize(table, style, missing))
     sources = describe_origins(table) if folders else ()
@@ -278,7 +278,7 @@ def _list_cautions(table: Results) -> Iterator[str]:
         yield f"Each probe is an average of {average} classifiers (setting average={average})."
     unconverged, probes = count_unconverged(table)
     if unconverged:
-        yield f"{unconverged} of {probes} probes reached max_epochs before they converged."
+        yield f"{unconverged} of {probes} probes reached max_epochs before converging."
     if truncated := find_truncated(table):
         encoders = control_notes.join_names(dict.fromkeys(result.encoder for result in truncated))
         most = max(result.truncated or 0 for result in truncated)

@@ -161,7 +161,7 @@ class _JobScheduler:
         self._finish_result(result_key)
 
     def _queue_ready_jobs(self, result_key: ResultKey) -> None:
-        """Queue those shared jobs of a result whose pass limits are known."""
+        """Queue the jobs that a result shares with others, if their maximum number of training passes is known."""
         result, waiting = self.results[result_key], self._waiting[result_key]
         for key, job in waiting.items():
             task_jobs = [(task_job, self._get_scores(task_key)) for task_key, task_job in waiting.items()]

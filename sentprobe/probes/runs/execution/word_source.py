@@ -68,7 +68,7 @@ def parse_word_source(text: str) -> Spec | str:
     if spec is None or spec.kind not in names:
         raise UsageError(
             f"unknown probe vectors {text!r}{suggest(name, names)}; "
-            f"wanted: {ONE_HOT}, {ENCODER_WORDS}, or the spec of an encoder, as in bow:glove.txt"
+            f"expected: {ONE_HOT}, {ENCODER_WORDS}, or the spec of an encoder, as in bow:glove.txt"
         )
     kinds.find_kind(spec)
     return spec

@@ -70,7 +70,7 @@ def plan_missing(
     stored_results: Mapping[str, Result],
     reporter: Reporter,
 ) -> Plan:
-    """Return the plan of the draw *run* with earlier results, which are found by recipe or, if unknown, by data."""
+    """Return the plan of a draw, given its earlier results: these are found by recipe or, without a recipe, by data."""
     preset, words, targets = request.preset, request.probe_vectors, request.targets.replace_seed(run.seed)
     requests = result_recipes.find_requests(targets, encoders, run=run, preset=preset, words=words)
     if requests:

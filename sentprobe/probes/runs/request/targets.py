@@ -172,7 +172,7 @@ def _to_target_word(value: object) -> TargetWord:
         return str(os.fspath(value))
     hint = "; encoders come after the datasets" if is_encoder(value) else ""
     raise ArgumentTypeError(
-        f"a {type(value).__name__} is no dataset; wanted: 'compeval', 'structure', a path of datasets or of a "
+        f"a {type(value).__name__} is no dataset; expected: 'compeval', 'structure', a path of datasets or of a "
         f"table, a ProbeDataset, or a list of these{hint}"
     )
 

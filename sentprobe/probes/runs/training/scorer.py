@@ -210,7 +210,7 @@ class Scorer:
         moment = format_moment(step, epoch)
         if isinstance(encode, str) or not is_encoder(encode):
             raise ArgumentTypeError(
-                f"a {type(encode).__name__} is no encoder; wanted: a function of a list of "
+                f"a {type(encode).__name__} is no encoder; expected: a function of a list of "
                 "sentences, or an object with encode"
             )
         name = self._name or read_name(encode)

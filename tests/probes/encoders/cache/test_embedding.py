@@ -117,8 +117,8 @@ BAD = {
     "a row too few": (lambda s: np.ones((len(s) - 1, 3)), "returned 1 rows for 2 sentences"),
     "nan": (full(np.nan, 3), "not finite for the sentence 'bb'"),
     "infinite": (full(1e300, 3, dtype="float64"), "not finite for the sentence 'bb'"),
-    "integers": (full(1, 3, dtype="int64"), "returned int64; floating point is wanted"),
-    "flat": (full(1.0), r"shape \(2,\); wanted \(sentences, dim\)"),
+    "integers": (full(1, 3, dtype="int64"), "returned int64; floating point is expected"),
+    "flat": (full(1.0), r"shape \(2,\); expected \(sentences, dim\)"),
     "no width": (full(1.0, 0), r"shape \(2, 0\)"),
     "ragged": (lambda _: [[1.0], [1.0, 2.0]], "failed on 2 sentences .*ValueError"),
     "raises": (

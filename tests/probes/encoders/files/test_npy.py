@@ -106,13 +106,13 @@ def archive(path: Path) -> None:
 
 
 BAD: list[tuple[Callable[[Path], object], str]] = [
-    (save_array([1.0, 2.0]), "vectors of shape (2,); (sentences, dim) is wanted"),
-    (save_array([[1, 2]]), "vectors of int64; floating point is wanted"),
+    (save_array([1.0, 2.0]), "vectors of shape (2,); (sentences, dim) is expected"),
+    (save_array([[1, 2]]), "vectors of int64; floating point is expected"),
     (save_array([[1.0, np.nan]]), "the vector in row 0 is not finite"),
     (save_array(np.array([[{}]], dtype=object)), "Object arrays cannot be loaded"),
     (lambda path: path.write_bytes(b"text"), "cannot"),
     (lambda path: path.write_bytes(b""), "No data left in file"),
-    (archive, "one array is wanted (or use format=npz)"),
+    (archive, "one array is expected (or use format=npz)"),
 ]
 
 

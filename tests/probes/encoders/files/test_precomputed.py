@@ -217,7 +217,7 @@ def test_by_row(tmp_path: Path, without_sentences: Callable[..., Path]) -> None:
 LISTS: list[tuple[dict[str, list[str]], str, str]] = [
     ({}, "the man\n", "1 sentences for the 3 vectors of"),
     ({"ids": ["a", "b", "c"]}, "a\tthe man\n", "no sentence for the id 'b' of"),
-    ({"ids": ["a", "b", "c"]}, "a the man\n", "line 1: an id, a tab and a sentence are wanted"),
+    ({"ids": ["a", "b", "c"]}, "a the man\n", "line 1: an id, a tab and a sentence are expected"),
 ]
 
 

@@ -51,7 +51,7 @@ def test_text(tmp_path: Path, header: str, write: Write) -> None:
     [
         (b"", "no word vectors in this file"),
         (b"3 0\n", "no word vectors in this file"),
-        (b"the\n", "line 1: a word and 1 numbers are wanted"),
+        (b"the\n", "line 1: a word and 1 numbers are expected"),
         (b"the 1 x\n", "line 1: could not convert string to float"),
     ],
 )
@@ -95,9 +95,9 @@ def test_unknown_words_are_reported_once(tmp_path: Path, caplog: pytest.LogCaptu
 BAD_TEXT: list[tuple[bytes, str]] = [
     (b"", "no word vectors in this file"),
     (b"3 2\n", "no word vectors in this file"),
-    (b"the 1 2\nman 3\n", "line 2: a word and 2 numbers are wanted"),
-    (b"the 1 2\n\nman 3 4\n", "line 2: a word and 2 numbers are wanted"),
-    (b"the\n", "line 1: a word and 1 numbers are wanted"),
+    (b"the 1 2\nman 3\n", "line 2: a word and 2 numbers are expected"),
+    (b"the 1 2\n\nman 3 4\n", "line 2: a word and 2 numbers are expected"),
+    (b"the\n", "line 1: a word and 1 numbers are expected"),
     (b"1 2\nthe 1 2\nman 3 x\n", "line 3: could not convert string to float"),
     (b"the 1 2\n\xff\xfe 3 4\n", "line 2: the word is not UTF-8"),
     (b"2 2\n\xff\xfe 3 4\nthe 1 2\n", "line 2: the word is not UTF-8"),
@@ -296,7 +296,7 @@ BAD_FASTTEXT: list[tuple[Callable[[bytes], bytes], str]] = [
     (lambda c: c[:97], "cut off in its vocabulary"),
     (lambda c: c[: _vectors_at(c) - 5], "the fastText model is cut off"),
     (lambda c: c[: _vectors_at(c) + 40], "cut off in its vectors"),
-    (lambda c: replace_bytes(c, 4, b"\x07\0\0\0"), "fastText's format in version 7; 12 is wanted"),
+    (lambda c: replace_bytes(c, 4, b"\x07\0\0\0"), "fastText's format in version 7; 12 is expected"),
     (lambda c: replace_bytes(c, 72, b"\x02\0\0\0"), "a fastText classifier"),
     (lambda c: replace_bytes(c, 64, b"\xff\xff\xff\x7f"), "cut off in its vocabulary"),
     (lambda c: replace_bytes(c, _vectors_at(c) - 17, b"\x01"), "a quantised fastText model"),

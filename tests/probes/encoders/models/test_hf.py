@@ -306,15 +306,15 @@ REFUSED: list[tuple[str, str]] = [
     ("layer=3", "option layer=3: the model has the layers 0 (embeddings) to 2, or counted from the "
      "end -1 to -3"),
     ("layer=-4", "option layer=-4"),
-    ("layer=top", "option layer=top: a whole number or all is wanted"),
-    ("pool=maen", "last, eos, verb, subject, agent, patient, recipient is wanted (did you mean 'mean'?)"),
-    ("precision=int8", "one of float32, float16, bfloat16 is wanted"),
+    ("layer=top", "option layer=top: a whole number or all is expected"),
+    ("pool=maen", "last, eos, verb, subject, agent, patient, recipient is expected (did you mean 'mean'?)"),
+    ("precision=int8", "one of float32, float16, bfloat16 is expected"),
     ("max_length=65", "option max_length=65: the model has 64 positions"),
-    ("device=gpu", "unknown device 'gpu'; wanted one such as cpu, cuda, cuda:1"),
+    ("device=gpu", "unknown device 'gpu'; expected one such as cpu, cuda, cuda:1"),
     ("revision=main", "is a directory; revision= is for models of the hub"),
     ("pool=agent,agent", "pooling 'agent' is given twice"),
     ("pool=object", "option pool=object: one of cls, mean"),
-    ("pool=patient&absent=agent", "option absent=agent: one of cls, mean, max, last is wanted"),
+    ("pool=patient&absent=agent", "option absent=agent: one of cls, mean, max, last is expected"),
     ("pool=verb&table=no-such", "option table=no-such: not an analysed table, as probe analyze writes it"),
     ("table=a&lexicon=b", "option lexicon= is for the grammar; leave it out with table="),
     ("lexicon=no-such.toml", "no-such.toml: cannot read the lexicon"),
@@ -322,7 +322,7 @@ REFUSED: list[tuple[str, str]] = [
     ("chat=yes", "has no chat template"),
     ("pool=eos&name=x", "option pool=eos: the tokenizer of"),
     ("part=attention&layer=0", "option layer=0: the model has the layers 1 to 2, or counted from the end -1 to -2"),
-    ("bits=3", "option bits=3: 4 or 8 is wanted"),
+    ("bits=3", "option bits=3: 4 or 8 is expected"),
     ("device=cpu&device_map=auto", "options device=cpu and device_map=auto: choose one"),
     ("pooling=mean", "hf has no option 'pooling' (did you mean 'pool'?)"),
 ]  # fmt: skip
@@ -385,7 +385,7 @@ def test_refused_model(change: Callable[[Path], Any], message: str, tmp_path: Pa
 
 def test_file_for_a_model(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(UsageError, match="it is a file, and a directory is wanted"):
+    with pytest.raises(UsageError, match="it is a file, and a directory is expected"):
         load(f"hf:{tmp_path}/file")
 
 

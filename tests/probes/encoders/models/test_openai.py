@@ -109,16 +109,16 @@ def test_fingerprint(server: Server) -> None:
 
 
 REFUSED: list[tuple[str, str]] = [
-    ("base_url=localhost:8000", "an address is wanted to which /embeddings can be"),
-    ("base_url=ftp://x/v1", "an address is wanted"),
-    ("base_url=http://", "an address is wanted"),
-    ("base_url=http://[::1/v1", "an address is wanted"),
-    ("base_url=http://x/v1?a=b", "an address is wanted"),
+    ("base_url=localhost:8000", "an address is expected to which /embeddings can be"),
+    ("base_url=ftp://x/v1", "an address is expected"),
+    ("base_url=http://", "an address is expected"),
+    ("base_url=http://[::1/v1", "an address is expected"),
+    ("base_url=http://x/v1?a=b", "an address is expected"),
     (f"base_url=http://me:{SECRET}@x/v1", "contains a password, which results would show"),
     ("timeout=0", "option timeout=0: must be above 0"),
-    ("timeout=nan", "option timeout=nan: a number is wanted"),
+    ("timeout=nan", "option timeout=nan: a number is expected"),
     ("backoff=-1", "option backoff=-1: must be above 0"),
-    ("batch=0", "option batch=0: a whole number from 1 is wanted"),
+    ("batch=0", "option batch=0: a whole number from 1 is expected"),
     (f"api_key={SECRET}", "openai has no option 'api_key'"),
 ]
 

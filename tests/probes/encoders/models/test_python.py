@@ -170,7 +170,7 @@ def test_cached_only_where_it_says_what_it_depends_on(spec: str, cacheable: bool
 BAD_RESULTS: list[tuple[str, str]] = [
     ("wrong_count", "returned 2 rows for 3 sentences"),
     ("not_finite", "returned a vector that is not finite for the sentence 'the man slept'"),
-    ("whole", "returned int64; floating point is wanted"),
+    ("whole", "returned int64; floating point is expected"),
     ("ragged", "raised ValueError: setting an array element with a sequence"),
     ("nothing", "returned an array of shape ()"),
     ("raises", "raised RuntimeError: out of memory"),

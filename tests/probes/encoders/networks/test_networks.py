@@ -139,5 +139,5 @@ def test_an_unknown_architecture_is_told_the_nearest() -> None:
 
 @pytest.mark.parametrize("size", ["hidden", "inputs", "layers"])
 def test_a_size_below_one_is_refused(size: str) -> None:
-    with pytest.raises(UsageError, match=f"lstm: {size}=-1: at least 1 is wanted"):
+    with pytest.raises(UsageError, match=f"lstm: {size}=-1: at least 1 is expected"):
         Architecture(kind="lstm", **{size: -1})

@@ -133,7 +133,7 @@ def test_the_fingerprint_is_of_weights_vectors_and_options(files: Files, tmp_pat
 def test_the_version_may_be_said(files: Files, version: int, tmp_path: Path) -> None:
     model = tmp_path / "mine.pt"
     model.write_bytes(files[0].read_bytes())
-    with pytest.raises(SentprobeError, match=r"version=1 or version=2 is wanted; the name mine.pt"):
+    with pytest.raises(SentprobeError, match=r"version=1 or version=2 is expected; the name mine.pt"):
         encoder((model, files[1]))
     test_encoder = encoder((model, files[1]), f"&version={version}")
     assert test_encoder.fingerprint == encoder(files).fingerprint
@@ -171,7 +171,7 @@ BAD: list[tuple[str, Callable[[Path, Path], object], str]] = [
     ("cut off", lambda model, _: pm.truncate_file(model), NO_DICTIONARY),
     ("empty", lambda model, _: model.write_bytes(b""), NO_DICTIONARY),
     ("text", lambda model, _: model.write_text("the 0.1 0.2\n"), NO_DICTIONARY),
-    ("a list", _save(lambda _: [1]), "a list; a state dictionary is wanted"),
+    ("a list", _save(lambda _: [1]), "a list; a state dictionary is expected"),
     ("none", _save(lambda _: {}), "this file lacks enc_lstm.weight_ih_l0, enc_lstm.weight_hh_l0,"),
     ("another", _set("weight_ih_l1", torch.ones(2)), "this file has enc_lstm.weight_ih_l1"),
     ("a number", _set("bias_hh_l0", 3), "enc_lstm.bias_hh_l0 is not a dense tensor"),
@@ -204,7 +204,7 @@ def test_bad_files_end_in_a_sentence(damage: Callable[[Path, Path], object], mes
 
 
 def test_vectors_are_wanted(files: Files) -> None:
-    with pytest.raises(SentprobeError, match=r"infersent: vectors=FILE is wanted: version [12] learned"):
+    with pytest.raises(SentprobeError, match=r"infersent: vectors=FILE is expected: version [12] learned"):
         make_encoder(f"infersent:{files[0]}")
 
 

@@ -117,7 +117,7 @@ BAD: list[tuple[str, Callable[[Path, Path], object], str]] = [
     ("no words", lambda _, words: words.unlink(), "words.tsv: cannot read the weights: No such"),
     ("cut off", lambda model, _: pm.truncate_file(model), "model.npz: not an npz file of arrays, or"),
     ("no tab", _words("the\t2\nman 3\n"), "words.tsv, line 2: a word, a tab and its number are"),
-    ("no number", _words("the\tx\n"), "words.tsv, line 1: a word, a tab and its number are wanted"),
+    ("no number", _words("the\tx\n"), "words.tsv, line 1: a word, a tab and its number are expected"),
     ("vast", _words("the\t1" + "0" * 5000), "words.tsv, line 1: a word, a tab and its number"),
     ("none", _words(""), "words.tsv: no word has a number below 12"),
     ("beyond", _words("the\t12\n"), "words.tsv: no word has a number below 12"),
@@ -137,5 +137,5 @@ def test_bad_files_end_in_a_sentence(damage: Callable[[Path, Path], object], mes
 
 
 def test_a_dictionary_is_wanted(files: Files) -> None:
-    with pytest.raises(SentprobeError, match="sdae: dictionary=FILE is wanted: lines of a word, a tab"):
+    with pytest.raises(SentprobeError, match="sdae: dictionary=FILE is expected: lines of a word, a tab"):
         make_encoder(f"sdae:{files[0]}")

@@ -164,7 +164,7 @@ BAD: list[tuple[str, Callable[[Path], object], str]] = [
     ("no table", lambda f: (f / TABLE).unlink(), "btable.npy: cannot read the weights: No such"),
     ("not UTF-8", lambda f: (f / WORDS).write_bytes(b"a\n\xff\n"), "dictionary.txt, line 2"),
     ("no UNK", lambda f: (f / WORDS).write_text("a\n"), "there is no UNK among the words"),
-    ("few words", lambda f: (f / WORDS).write_text("UNK\na\n"), r"\(2, 5\) is wanted for dictionary"),
+    ("few words", lambda f: (f / WORDS).write_text("UNK\na\n"), r"\(2, 5\) is expected for dictionary"),
     ("a pickle", _hostile, "bi_skip.npz: not an npz file of arrays, or damaged"),
     ("cut off", lambda f: pm.truncate_file(f / BI), "bi_skip.npz: not an npz file of arrays"),
     ("cut table", lambda f: pm.truncate_file(f / TABLE), "btable.npy: not an npy file with one array"),
@@ -172,14 +172,14 @@ BAD: list[tuple[str, Callable[[Path], object], str]] = [
     ("one array", lambda f: shutil.copy(f / TABLE, f / BI), "bi_skip.npz: not an npz file of arrays"),
     ("missing", _npz(encoder_r_U=None), "bi_skip.npz: this file lacks encoder_r_U"),
     ("shape", _npz(encoder_b=np.ones(3)), r"encoder_b has the shape \(3,\); the other arrays require \(4,\)"),
-    ("flat", _npz(encoder_Wx=np.ones(3)), r"encoder_Wx has the shape \(3,\); a matrix is wanted"),
+    ("flat", _npz(encoder_Wx=np.ones(3)), r"encoder_Wx has the shape \(3,\); a matrix is expected"),
     ("whole numbers", _npz(encoder_b=np.ones(4, int)), "encoder_b is not an array of floating"),
     ("texts", _npz(encoder_b=np.array(["a"])), "encoder_b is not an array of floating-point numbers"),
     ("nothing", _npz(encoder_b=np.ones(0)), "encoder_b is not an array of floating-point numbers"),
     ("infinite", _npz(encoder_b=np.full(4, np.nan)), "encoder_b has numbers that are not finite"),
     ("flat table", _npy(np.ones(3)), r"btable.npy: float64 of shape \(3,\); floats"),
     ("numbers", _npy(np.ones((12, 5), int)), r"btable.npy: int64 of shape \(12, 5\); floats"),
-    ("narrow", _npy(np.ones((12, 4))), r"of shape \(12, 4\); \(12, 5\) is wanted for dictionary"),
+    ("narrow", _npy(np.ones((12, 4))), r"of shape \(12, 4\); \(12, 5\) is expected for dictionary"),
 ]
 
 
@@ -221,5 +221,5 @@ def test_an_end_that_is_not_there(folder: Path, tmp_path: Path) -> None:
 
 
 def test_an_unknown_mode(folder: Path) -> None:
-    with pytest.raises(SentprobeError, match="option mode=both: one of combine, uni, bi is wanted"):
+    with pytest.raises(SentprobeError, match="option mode=both: one of combine, uni, bi is expected"):
         encoder(folder, "&mode=both")

@@ -156,11 +156,11 @@ def sized(**values: Any) -> dict[str, Any]:
         ({"words": 10**6}, r"safetensors: has [\d,]+ bytes; by config.json, it must have 12,00[\d,]+ and"),
         ({"words": -1}, "words.txt: 4 lines; config.json says -1 words"),
         (sized(kind="lstn"), r"no architecture 'lstn' \(did you mean 'lstm'"),
-        (sized(hidden=5), r"weight_ih_l0' are torch.float32 of shape \(16, 3\); wanted: .*\(20, 3\)"),
+        (sized(hidden=5), r"weight_ih_l0' are torch.float32 of shape \(16, 3\); expected: .*\(20, 3\)"),
         (sized(hidden=9000), r"safetensors: has [\d,]+ bytes; by config.json, it must have"),
-        (sized(hidden=0), "hidden=0: at least 1 is wanted"),
+        (sized(hidden=0), "hidden=0: at least 1 is expected"),
         (sized(hidden=10**9), "weights; at most 1,000,000,000 are allowed"),
-        (sized(layers=3), r"the weights 'network.layers.2.*' are missing; wanted: "),
+        (sized(layers=3), r"the weights 'network.layers.2.*' are missing; expected: "),
         (sized(layers=10**6), r"safetensors: has [\d,]+ bytes; by config.json, it must have"),
         (sized(inputs="3"), "inputs must be a whole number"),
         (sized(size=3), "its fields are not those of a sentence model"),
@@ -197,7 +197,7 @@ def test_weights_of_other_names_shapes_and_types(tmp_path: Path) -> None:
     remaining = {key: parameter for key, parameter in weights.items() if key != name}
     for damaged_weights, message in [
         (remaining | {"more": weights[name]}, f"the weights '{name}' are missing"),
-        (weights | {name: weights[name].reshape(2, 8)}, r"float32 of shape \(2, 8\); wanted: "),
+        (weights | {name: weights[name].reshape(2, 8)}, r"float32 of shape \(2, 8\); expected: "),
         (weights | {name: weights[name].to(torch.int32)}, r"torch.int32 of shape \(16,\)"),
         (weights | {"more": torch.zeros(0)}, "weights 'more', which a model with this config.json lacks"),
     ]:

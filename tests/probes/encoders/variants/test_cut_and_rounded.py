@@ -148,11 +148,11 @@ def test_the_scale_is_that_of_training() -> None:
 
 
 REFUSED = [
-    ({"dims": "64,x"}, "probe run: option dims=64,x: whole numbers from 0 are wanted, with comm"),
+    ({"dims": "64,x"}, "probe run: option dims=64,x: whole numbers from 0 are expected, with comm"),
     ({"dims": "8,8"}, "dims=8,8 has a value twice"),
     ({"dims": "0"}, "^dims=0: a width must be at least 1; full vectors are always probed, too$"),
     ({"dims": "8,0"}, "^dims=0: a width must be at least 1;"),
-    ({"quantize": "int7"}, r"quantize=int7: one of float32, int8, binary is wanted \(did you mea"),
+    ({"quantize": "int7"}, r"quantize=int7: one of float32, int8, binary is expected \(did you mea"),
 ]
 
 

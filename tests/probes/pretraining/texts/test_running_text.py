@@ -108,7 +108,7 @@ def test_parses_are_sentences_in_tokens(tmp_path: Path) -> None:
         ("t.jsonl", '{"text": "a"}\n{"text": \n', "t.jsonl, line 2: not JSON: "),
         ("t.jsonl", '{"text": "a"}\n[1]\n', "t.jsonl, line 2: expected an object"),
         ("t.jsonl", '{"texts": "a"}\n', "'text' (did you mean 'texts'?); its columns: 'texts'"),
-        ("t.jsonl", '{"text": 1}\n', "t.jsonl, row 1: 'text' holds int; text is wanted"),
+        ("t.jsonl", '{"text": 1}\n', "t.jsonl, row 1: 'text' holds int; text is expected"),
         ("t.tsv", "id\ttext\n1\ta\n2\n", "t.tsv, line 3: expected at least 2 columns"),
         ("t.tsv", "id\ttxt\n1\ta\n", "no column 'text' (did you mean 'txt'?)"),
         ("t.tsv", "text\ttext\na\tb\n", "t.tsv: there is more than one column 'text'"),

@@ -218,7 +218,7 @@ def test_one_draw_says_what_it_does_not_tell() -> None:
     assert "--seeds 5 and --draws 3 measure this." in one
     probes = describe_all(Results((make_draw(10, 878, 876, 870),)))
     assert "Each figure is the mean over probes that differ only in their seed (seeds 10 to 12)" in probes
-    assert "Other data or untrained weights may change a figure by more" in probes
+    assert "Other data, or other weights of untrained encoders, may change a figure by more" in probes
 
 
 def test_each_draw_has_its_controls() -> None:

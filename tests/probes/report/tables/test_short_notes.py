@@ -61,7 +61,7 @@ def test_probes_and_sentences_cut_short_are_warned_of() -> None:
     probes = [replace(probe, converged=False) for probe in result.scores[Condition.PROBE].seeds]
     scores = {**result.scores, Condition.PROBE: make_score(probes, ())}
     certainty = summarize_results(replace(result, scores=scores))[1]
-    assert "1 of 1 probes reached max_epochs before they converged." in certainty
+    assert "1 of 1 probes reached max_epochs before converging." in certainty
     assert "bow read only the beginning of long sentences (up to 12 sentences on one task)." in certainty
 
 

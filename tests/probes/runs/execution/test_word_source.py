@@ -216,9 +216,9 @@ def test_words_without_a_vector_are_zero(tmp_path: Path, caplog: pytest.LogCaptu
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("onehot", "unknown probe vectors 'onehot' (did you mean 'one-hot'?); wanted: one-hot, "),
+        ("onehot", "unknown probe vectors 'onehot' (did you mean 'one-hot'?); expected: one-hot, "),
         ("encodr", "did you mean 'encoder'?"),
-        ("", "unknown probe vectors ''; wanted: one-hot, encoder, or the spec of an encoder"),
+        ("", "unknown probe vectors ''; expected: one-hot, encoder, or the spec of an encoder"),
         ("st", "encoder 'st' wants an argument"),
     ],
 )

@@ -227,7 +227,7 @@ def failing(texts: Sequence[str]) -> Any:
     [
         (rows_missing, r"encoder rows_missing returned \d+ rows for \d+ sentences"),
         (not_finite, r"encoder not_finite returned a vector that is not finite for the sentence"),
-        (encode_as_integers, r"encoder \w+ returned int64; floating point is wanted"),
+        (encode_as_integers, r"encoder \w+ returned int64; floating point is expected"),
         (failing, r"encoder failing raised ValueError: \d+ are too many"),
     ],
 )
@@ -260,7 +260,7 @@ class Narrow:
 
 @pytest.mark.parametrize("value", ["bow", 3, None, Model])
 def test_what_is_no_encoder_is_refused(value: object) -> None:
-    with pytest.raises(sentprobe.ArgumentTypeError, match=r"is no encoder; wanted: a function of a list"):
+    with pytest.raises(sentprobe.ArgumentTypeError, match=r"is no encoder; expected: a function of a list"):
         sentprobe.score(value, **SMALL)
 
 
