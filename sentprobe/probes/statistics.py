@@ -374,7 +374,7 @@ def compute_sign_tests(wins: NDArray[np.int64], losses: NDArray[np.int64]) -> Fl
 def _t_test(differences: Floats, *, min_spread: float = 0.0) -> float:
     """Return the p-value of the paired t-test, with a standard deviation of at least *min_spread*.
 
-    Without spread, p is 1 for a zero difference and 0 otherwise.
+    If both are 0, p is 1 for a zero difference and 0 otherwise.
     """
     count, mean = len(differences), abs(float(differences.mean()))
     if count < 2 or mean == 0:

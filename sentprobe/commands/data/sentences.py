@@ -50,7 +50,8 @@ def sentences(
 ) -> None:
     """Write the sentences of a run to a file, to encode them elsewhere.
 
-    Each distinct sentence is written once, in a fixed order. With the options of a run, these are its sentences.
+    Each distinct sentence is written once, in a fixed order. The options of a run
+    select the sentences of that run.
     probe run -e file:VECTORS reads their vectors.
     """
     from sentprobe.commands.shared.target_options import parse_targets

@@ -40,7 +40,7 @@ def minimal(
         bool,
         typer.Option(
             "--list",
-            help="List the paradigms: example, number of pairs, what differs, how often frequencies or length find "
+            help="List the paradigms: example, number of pairs, what differs, how often word frequency or length picks "
             "the good one.",
         ),
     ] = False,

@@ -39,7 +39,7 @@ def gate(
     keep: Annotated[
         str,
         typer.Option(
-            metavar="SHARE", help="Share of paraphrases that must pass; half of the triplets set the threshold so."
+            metavar="SHARE", help="Share of paraphrases that the threshold, set on half of the triplets, lets pass."
         ),
     ] = "95%",
     max_false_hits: Annotated[

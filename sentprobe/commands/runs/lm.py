@@ -82,6 +82,7 @@ def lm(
     from sentprobe.probes.language_models.pair_accuracies import (
         PairResults,
         check_column,
+        list_models_with_vocabulary,
         load_or_find_scores,
         read_scores_files,
         select_known_pairs,
@@ -110,9 +111,10 @@ def lm(
     source = f"read from {', '.join(map(str, pairs))}" if pairs else sampled
     if known_words:
         total = len(minimal_pairs)
-        minimal_pairs = select_known_pairs(loaded, minimal_pairs, device=device)
+        asked = list_models_with_vocabulary(loaded)
+        minimal_pairs = select_known_pairs(asked, minimal_pairs, device=device)
         print(f"left out: {total - len(minimal_pairs)} of {format_count(total, 'pair')}", file=sys.stderr)
-        source += ", without pairs that have words that a model does not know"
+        source += f", without pairs that have words unknown to {' or '.join(map(str, asked))}"
     measure: Callable[..., PairScores] = partial(load_or_find_scores, pairs=minimal_pairs)
     folder = None
     if results is not None:

@@ -181,9 +181,7 @@ def build_vocabulary_option(default: str) -> Any:
 
 VocabularyOption = Annotated[str | None, build_vocabulary_option("english")]
 
-ProfileOption = Annotated[
-    str | None, data_option(help="Structure weights: uniform, published or FILE."), INPUT
-]
+ProfileOption = Annotated[str | None, data_option(help="Structure weights: uniform, published or FILE."), INPUT]
 
 
 def _find_mood(name: str | None) -> "Mood | None":

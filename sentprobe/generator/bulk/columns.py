@@ -69,7 +69,7 @@ def find_variant_leaves(shape: Shape, at: int, language: Language) -> tuple[Leaf
 
 
 def is_finite(shape: Shape, at: int, language: Language) -> bool:
-    """Say whether item *at* of a shape is a verb form that varies with tense or grammatical number."""
+    """Say whether the word at index *at* of a shape is a verb form that varies with tense or grammatical number."""
     return isinstance(shape, ClauseShape) and shape.tense in TENSES and _is_variable(shape, at, language)
 
 

@@ -154,7 +154,7 @@ class RaggedRows:
 
 
 class RecordStore:
-    """A store of the record of each shape; *write* formats a sentence as a record, and *escape* a word in a record."""
+    """A store of the record of each shape; *write* formats a sentence as a record, *escape* formats a word in it."""
 
     def __init__(
         self, words: word_tables.StringPool, write: Callable[[Sentence], str], escape: Callable[[str], str] = str
@@ -198,7 +198,7 @@ class RecordStore:
 
 
 class Renderer:
-    """Renderer of sentences as text; *write* formats a sentence as a record, and *escape* a word in a record."""
+    """Renderer of sentences as text; *write* formats a sentence as a record, *escape* formats a word in it."""
 
     def __init__(
         self, space: NumberedEvents, write: Callable[[Sentence], str], *, escape: Callable[[str], str] = str

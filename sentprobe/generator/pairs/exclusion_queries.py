@@ -24,7 +24,7 @@ DOCUMENTS = {"positive": (False, True), "both": (False, False), "exchanged": (Tr
 
 
 class ExclusionSpace(TripletSpace):
-    """The exclusion queries of a vocabulary: transitive events, and a second patient for each event."""
+    """Exclusion queries ("... but not ..."): each is a transitive event and a second patient, which is excluded."""
 
     ITEM_NAME: ClassVar[str] = "queries"
     SENTENCES_PER_ITEM: ClassVar[int] = 2 + 2 * len(DOCUMENTS)

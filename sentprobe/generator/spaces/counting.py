@@ -230,7 +230,7 @@ class CellTable:
 
 
 def _skip_positions(digit: NDArray[np.int64], taken_positions: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
-    """Return, for each digit d, the d-th of the positions that no rival has taken."""
+    """Return, for each digit d, the d-th of the positions that no other variable has taken."""
     if not taken_positions:
         return digit
     position = digit.copy()

@@ -147,7 +147,7 @@ def has_passive(frame: ev.Frame, fronting: object) -> bool:
 
 
 def can_have_form(pattern: Pattern, form: ClauseForm) -> bool:
-    """Say whether the main clause of *pattern* can have *form*: its roles exist, and relative clauses have a noun."""
+    """Say whether the main clause of *pattern* can have *form*: it has the roles, and nouns for relative clauses."""
     main = ClauseSite("", pattern.frame, None, None, 0, "", form=form)
     asked = () if form.asked is None else form.asked[:1]
     is_intransitive = pattern.frame is ev.Frame.INTRANSITIVE

@@ -15,6 +15,7 @@ from sentprobe.display.table_writers import Grid, GridCell, GridRow
 from sentprobe.errors import UsageError, format_count, suggest
 from sentprobe.probes.language_models import sentence_pairs as sp
 from sentprobe.probes.language_models.scorers import (
+    FUNCTION,
     SCORES,
     LanguageModel,
     ScoreKind,
@@ -29,6 +30,7 @@ from sentprobe.probes.results.result import Provenance
 from sentprobe.probes.statistics import Correction, accuracy_interval, compare_items
 from sentprobe.progress import Reporter, shorten
 from sentprobe.specs import Spec, check_distinct
+from sentprobe.values import group_by
 
 CHANCE = 0.5
 PARADIGM = "paradigm"
@@ -118,12 +120,19 @@ def load_or_find_scores(
     return PairScores(model.name, good, bad)
 
 
+def list_models_with_vocabulary(models: Sequence[Spec | StoredScores]) -> list[Spec]:
+    """Return the models that say which words they know. Raises UsageError if there is none."""
+    if chosen := [model for model in models if isinstance(model, Spec) and model.kind != FUNCTION]:
+        return chosen
+    raise UsageError("--known-words: files of scores and functions do not say which words a model knows")
+
+
 def select_known_pairs(
-    models: Sequence[Spec | StoredScores], pairs: Sequence[sp.SentencePair], *, device: str = ""
+    models: Sequence[Spec], pairs: Sequence[sp.SentencePair], *, device: str = ""
 ) -> list[sp.SentencePair]:
-    """Return the pairs whose words all models know, of which they are loaded. Raises SentprobeError."""
+    """Return the pairs whose words all models know. Raises SentprobeError."""
     texts = _list_texts(pairs)
-    loaded = (load_language_model(model, device=device) for model in models if isinstance(model, Spec))
+    loaded = (load_language_model(model, device=device) for model in models)
     unknown = {*chain.from_iterable(compress(texts, model.find_unknown(texts)) for model in loaded)}
     if chosen := [pair for pair in pairs if unknown.isdisjoint((pair.good, pair.bad))]:
         return chosen
@@ -209,8 +218,13 @@ class PairResults:
 
     @cached_property
     def frequency_answers(self) -> sp.PairAnswers:
-        """The answers of a unigram model, (2, pairs)."""
-        return sp.answer_by_frequency(self.pairs, self.units.tolist())
+        """The answers of a unigram model of each paradigm, (2, pairs)."""
+        answers = np.empty((2, len(self.pairs)), dtype=bool)
+        rows = group_by(range(len(self.pairs)), lambda row: self.pairs[row].paradigm)
+        for places in rows.values():
+            pairs = [self.pairs[place] for place in places]
+            answers[:, places] = sp.answer_by_frequency(pairs, self.units[places].tolist())
+        return answers
 
     @cached_property
     def groups(self) -> list[PairGroup]:
@@ -277,12 +291,13 @@ class PairResults:
 
     @cached_property
     def baseline_comparisons(self) -> list[PairComparison]:
-        """Each model and the unigram model, or chance where that is higher, on each paradigm."""
+        """Each model and the unigram model, or chance where that is higher, on each paradigm; corrected by model."""
         baseline = self.frequency_answers.copy()
         for group in self.groups:
             if group.value and baseline[:, group.rows].mean() < CHANCE:
                 baseline[:, group.rows] = [[True], [False]]
-        return self._compare([((scores.model, scores.answers), ("baseline", baseline)) for scores in self.scores])
+        tests = (self._compare([((scores.model, scores.answers), ("baseline", baseline))]) for scores in self.scores)
+        return [*chain.from_iterable(tests)]
 
     def _compare(
         self, matched: Sequence[tuple[tuple[str, sp.PairAnswers], tuple[str, sp.PairAnswers]]]

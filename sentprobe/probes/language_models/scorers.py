@@ -134,11 +134,13 @@ def load_function(spec: Spec, device: str) -> FunctionModel:  # noqa: ARG001 - a
 
 SCORES = "scores"
 """The kind of specs that name a file of stored scores instead of a model."""
+FUNCTION = "python"
+"""The kind of specs that name a function of the user."""
 _LOADERS = {
     "hf": "transformer_scorers:load_transformer",
     "ngram": "arpa:load_ngram_model",
     "trained": "recurrent_scorers:load_recurrent_model",
-    "python": "scorers:load_function",
+    FUNCTION: "scorers:load_function",
 }
 
 

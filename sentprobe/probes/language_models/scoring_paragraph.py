@@ -37,7 +37,7 @@ def _describe_pairs(table: PairResults) -> Iterator[Piece]:
     names = [s.model if s.spec in ("", s.model) else f"{s.model} ({s.spec})" for s in table.scores]
     yield f" we scored minimal pairs of a grammatical and an ungrammatical sentence by {join_words(names)}. "
     paradigms = [*dict.fromkeys(pair.paradigm for pair in table.pairs)]
-    yield f"The {len(table.pairs):,} pairs are of {format_count(len(paradigms), 'paradigm')}"
+    yield f"The {len(table.pairs):,} pairs are from {format_count(len(paradigms), 'paradigm')}"
     yield f" ({join_words(paradigms)})" if len(paradigms) <= MOST_NAMES else ""
     yield Citation(("warstadt2020",))
     sources = dict.fromkeys(scores.source for scores in table.scores if scores.source)
@@ -51,7 +51,8 @@ def _describe_scores(table: PairResults) -> Iterator[Piece]:
         yield f"{subject} are {method}"
         yield from [Citation(METHOD_PAPERS[method])] if method in METHOD_PAPERS else []
         yield ". "
-    yield f"A sentence's score is {KIND_TEXTS[table.kind]}, to {DECIMALS} decimals. "
+    if any(method is not ScoringMethod.FILE for method in methods):
+        yield f"A sentence's score is {KIND_TEXTS[table.kind]}, to {DECIMALS} decimals. "
     for scores in table.scores:
         yield f"{scores.describe_unknown()}. " if len(scores.unknown_rows) else ""
     packages = format_packages([provenance.versions for provenance in table.provenances])
@@ -65,7 +66,7 @@ def _describe_accuracies(table: PairResults) -> Iterator[Piece]:
     yield "Accuracy is the share of pairs whose grammatical sentence scores higher; "
     yield f"ties ({join_words(ties)}) count half. " if ties else "there are no ties. "
     yield (
-        f"Chance is {100 * CHANCE:.1f} (in %). Word frequencies in the grammatical sentences of one half of the pairs "
+        f"Chance is {100 * CHANCE:.1f} (in %). Word frequencies of one half of a paradigm's grammatical sentences "
         f"achieve {100 * float(table.frequency_answers.mean()):.1f} on the other half. 95% intervals are Wilson's"
     )
     yield Citation(("wilson1927",))

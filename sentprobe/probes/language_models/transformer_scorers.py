@@ -68,12 +68,13 @@ class TransformerModel:
         return ScoringMethod.CAUSAL if self._find_start() else ScoringMethod.CAUSAL_WITHOUT_START
 
     def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the parts of each text that become the tokenizer's unknown token."""
+        """Return the parts of each text that become the tokenizer's unknown token; white space is no part."""
         encoded = self.tokenizer([*texts], add_special_tokens=False, return_offsets_mapping=True, verbose=False)
-        return [
+        parts = (
             [text[slice(*span)] for token, span in zip(*row, strict=True) if token == self.tokenizer.unk_token_id]
             for text, *row in zip(texts, encoded["input_ids"], encoded["offset_mapping"], strict=True)
-        ]
+        )
+        return [" ".join(unknown).split() for unknown in parts]
 
     def score(self, texts: Sequence[str], reporter: Reporter, regions: Regions | None = None) -> list[TokenScores]:
         """Return the scores of each text's tokens. Raises EncoderError.

@@ -16,13 +16,13 @@ from sentprobe.probes.review.power import TARGET_POWER, compute_items_needed
 from sentprobe.probes.review.significance_checks import describe_test
 from sentprobe.values import group_by
 
-ENOUGH = compute_items_needed(CHANCE + 0.1, CHANCE, level=LEVEL) or 0
+PAIRS_FOR_POWER = compute_items_needed(CHANCE + 0.1, CHANCE, level=LEVEL) or 0
 """Pairs that show an accuracy of 60% to differ from chance."""
-MANY = 0.05
+SHARE_FOR_WARNING = 0.05
 """The share of tied pairs, or of pairs that two paradigms have, that is a warning."""
 
 
-def find_unigram_ties(table: PairResults) -> Iterator[ClaimFinding]:
+def find_models_not_above_unigram(table: PairResults) -> Iterator[ClaimFinding]:
     """Find the paradigms on which a model is not significantly better than chance and word frequencies."""
     unigram = {group.value: float(table.frequency_answers[:, group.rows].mean()) for group in table.groups}
     for model, tests in group_by(table.baseline_comparisons, lambda test: test.matched[0][0]).items():
@@ -36,18 +36,18 @@ def find_unigram_ties(table: PairResults) -> Iterator[ClaimFinding]:
                     f"chance {100 * CHANCE:.1f}; {describe_test(test)}"
                     for test in ties
                 ),
-                advice="Claim no knowledge of these paradigms. Significantly worse is a result of its own: say so.",
+                advice="Claim no knowledge of these paradigms. If the model is significantly worse, report that.",
                 encoder=model,
             )
 
 
-def find_few_pairs(table: PairResults) -> Iterator[ClaimFinding]:
+def find_small_paradigms(table: PairResults) -> Iterator[ClaimFinding]:
     """Find the paradigms with too few pairs to tell an accuracy of 60% from chance."""
     units = {group.value: len(np.unique(table.units[group.rows])) for group in table.groups if group.value}
-    if few := [f"{value} ({count})" for value, count in units.items() if count < ENOUGH]:
+    if few := [f"{value} ({count})" for value, count in units.items() if count < PAIRS_FOR_POWER]:
         yield ClaimFinding(
             severity=Severity.WARNING,
-            problem=f"Paradigms have fewer than {ENOUGH} pairs of different words: an accuracy of 60 differs "
+            problem=f"Paradigms have fewer than {PAIRS_FOR_POWER} pairs of different words: an accuracy of 60 differs "
             f"significantly from chance in less than {TARGET_POWER:.0%} of runs.",
             figures=(", ".join(few),),
             advice="Take more pairs (-n), or claim nothing from an accuracy near chance.",
@@ -59,7 +59,7 @@ def find_tied_scores(table: PairResults) -> Iterator[ClaimFinding]:
     for scores in table.scores:
         if scores.ties:
             yield ClaimFinding(
-                severity=Severity.WARNING if scores.ties > MANY * len(table.pairs) else Severity.NOTE,
+                severity=Severity.WARNING if scores.ties > SHARE_FOR_WARNING * len(table.pairs) else Severity.NOTE,
                 problem=f"Both sentences have the same score in {scores.ties:,} of {len(table.pairs):,} pairs.",
                 advice="State that ties count half, and look at these pairs (probe lm --scores).",
                 encoder=scores.model,
@@ -74,7 +74,7 @@ def find_unknown_words(table: PairResults) -> Iterator[ClaimFinding]:
             parts = [(f"{len(rows):,} of {len(right):,} pairs", right[rows]), ("all others", np.delete(right, rows))]
             yield ClaimFinding(
                 severity=Severity.WARNING,
-                problem=f"{scores.describe_unknown()}: it reads all of these as one word.",
+                problem=f"{scores.describe_unknown()}: it replaces each by its unknown token.",
                 figures=tuple(f"{name}: accuracy {100 * part.mean():.1f}" for name, part in parts if len(part)),
                 advice="Score the pairs whose words all models know: --known-words.",
                 encoder=scores.model,
@@ -89,7 +89,7 @@ def find_repeated_pairs(table: PairResults) -> Iterator[ClaimFinding]:
     if figures := [
         f"{' and '.join(names)}: {count:,}"
         for names, count in common.items()
-        if count > MANY * min(len(sentences[name]) for name in names)
+        if count > SHARE_FOR_WARNING * min(len(sentences[name]) for name in names)
     ]:
         yield ClaimFinding(
             severity=Severity.WARNING,
@@ -101,7 +101,7 @@ def find_repeated_pairs(table: PairResults) -> Iterator[ClaimFinding]:
 
 def find_different_pairs(tables: PairTables) -> Iterator[ClaimFinding]:
     """Find tables, of other pairs or another kind of score, that do not have all models."""
-    models = [{scores.model for scores in table.scores} for table in tables]
+    models = [{scores.spec or scores.model for scores in table.scores} for table in tables]
     if any(names != models[0] for names in models):
         yield ClaimFinding(
             severity=Severity.SEVERE,
@@ -117,8 +117,8 @@ def find_different_pairs(tables: PairTables) -> Iterator[ClaimFinding]:
 
 
 PAIR_CHECKS: Mapping[str, Callable[[PairResults], Iterable[ClaimFinding]]] = {
-    "unigram": find_unigram_ties,
-    "few": find_few_pairs,
+    "unigram": find_models_not_above_unigram,
+    "few": find_small_paradigms,
     "ties": find_tied_scores,
     "unknown": find_unknown_words,
     "repeated": find_repeated_pairs,

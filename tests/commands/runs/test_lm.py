@@ -184,6 +184,11 @@ def test_accuracy_by_attractors(command: Command, pairs: Path) -> None:
         ("python:lm_scores:score --pairs none.jsonl", 2, "none.jsonl: "),
         ("python:lm_scores:score --pairs empty.jsonl", 1, "empty.jsonl: there are no minimal pairs in it"),
         ("python:lm_scores:score --pairs pairs.jsonl --by attractors", 2, "the pairs have no field 'attractors'; they"),
+        (
+            "python:lm_scores:score --pairs pairs.jsonl --known-words",
+            2,
+            "functions do not say which words a model knows",
+        ),
         ("python:lm_scores:score --pairs pairs.jsonl --score sum", 2, "there is no score 'sum'"),
         ("python:lm_scores:score --pairs pairs.jsonl -f html", 2, "lm has no format 'html'"),
         ("python:lm_scores:score --pairs pairs.jsonl -f foo", 2, "known: text, markdown, latex, csv, json"),

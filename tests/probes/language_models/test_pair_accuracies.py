@@ -111,7 +111,7 @@ def test_the_table_and_its_notes() -> None:
     assert [cell.text for cell in grid.rows[-1].cells] == [
         "8",
         "50.0",
-        "100.0",
+        "87.5",
         "100.0 [67.6, 100.0]",
         "50.0 [21.5, 78.5]",
     ]

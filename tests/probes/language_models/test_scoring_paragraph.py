@@ -28,14 +28,14 @@ def test_the_paragraph_of_one_model() -> None:
     assert write(MASKED) == (
         "language models\n"
         "With sentprobe we scored minimal pairs of a grammatical and an ungrammatical sentence by bert "
-        "(hf:bert?name=bert). The 4 pairs are of 2 paradigms (a and b) (Warstadt et al. 2020): read from "
+        "(hf:bert?name=bert). The 4 pairs are from 2 paradigms (a and b) (Warstadt et al. 2020): read from "
         "x.jsonl. Scores are pseudo-log-likelihoods, log probabilities of tokens masked one by one, with the "
         "later tokens of the word (Salazar et al. 2020; Kauf and Ivanova 2023). A sentence's score is their "
         "sum, to 5 decimals. bert does not know words of 2 pairs, such as 'a1'. Scores were computed on cuda "
         "with python 3 and torch 2. Accuracy is the share of pairs whose grammatical sentence scores higher; "
-        "ties (1 of bert) count half. Chance is 50.0 (in %). Word frequencies in the grammatical sentences of "
-        "one half of the pairs achieve 50.0 on the other half. 95% intervals are Wilson's (Wilson 1927), "
-        "widened where grammatical sentences have the same words.\n"
+        "ties (1 of bert) count half. Chance is 50.0 (in %). Word frequencies of one "
+        "half of a paradigm's grammatical sentences achieve 50.0 on the other half. 95% intervals are "
+        "Wilson's (Wilson 1927), widened where grammatical sentences have the same words.\n"
     )
 
 
@@ -49,7 +49,7 @@ def test_several_models_and_many_paradigms() -> None:
     pairs = [SentencePair(f"a{i} b", f"b a{i}", f"p{i}") for i in range(13)]
     many = PairResults(pairs, ScoreKind.TOKEN, [PairScores("x", (1.0,) * 13, (0.0,) * 13)])
     text = write_pair_methods([many], TableFormat.TEXT)
-    assert "The 13 pairs are of 13 paradigms (Warstadt et al. 2020). Scores are numbers of a file." in text
+    assert "The 13 pairs are from 13 paradigms (Warstadt et al. 2020). Scores are numbers of a file." in text
     assert "scores higher; there are no ties. " in text
 
 

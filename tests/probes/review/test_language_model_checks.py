@@ -67,6 +67,22 @@ def test_models_are_compared_with_chance_and_word_frequencies() -> None:
     assert figure == "q: 95.0, unigram 100.0, chance 50.0; difference -5.0 [-7.5, -2.5], p < 0.001 (sign test)"
 
 
+def test_a_verdict_does_not_depend_on_other_models_or_paradigms() -> None:
+    alone = make_table(0.59, count=200)
+    assert list_findings(alone) == []
+    assert [finding.encoder for finding in list_findings(make_table(0.59, 0.5, 0.5, count=200))] == ["y", "z"]
+    both = make_table(0.59, count=200, paradigms="pq")
+    rows = slice(0, 200)
+    assert (both.frequency_answers[:, rows] == alone.frequency_answers).all()
+
+
+def test_the_same_models_in_several_folders_are_the_same() -> None:
+    first, second = make_table(0.95), make_table(0.95, paradigms="q")
+    first = replace(first, scores=[replace(first.scores[0], model=f"{name}#x", spec="x") for name in ("r2", "r3")])
+    second = change_scores(second, spec="x")
+    assert not [finding for finding in list_findings(first, second) if finding.check == "data"]
+
+
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=5))
 def test_paradigms_that_the_binomial_test_does_not_tell_from_chance_are_found(right: Sequence[int]) -> None:
     names = "abcde"[: len(right)]
@@ -101,7 +117,7 @@ def test_unknown_words() -> None:
     unknown = ("",) * 200 + ("b a1",) + ("b",) * 99
     finding = find("unknown", change_scores(make_table(0.95), unknown=unknown))
     assert finding.figures == ("100 of 300 pairs: accuracy 85.0", "all others: accuracy 100.0")
-    assert finding.problem.startswith("x does not know words of 100 pairs, such as 'a1': it reads")
+    assert finding.problem.startswith("x does not know words of 100 pairs, such as 'a1': it replaces")
     assert len(find("unknown", change_scores(make_table(0.95), unknown=("b",) * COUNT)).figures) == 1
 
 

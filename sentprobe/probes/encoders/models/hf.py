@@ -284,7 +284,7 @@ class LayerStore:
         return out
 
     def _store_or_drop(self, sentence: str, vectors: Vectors, place: StatePlace) -> None:
-        """Store the vectors of a sentence, or drop them after the last place."""
+        """Keep the vectors of a sentence, if there is room, until those at the last place are read."""
         if place == self._places[-1]:
             self._stored.pop(sentence, None)
         elif (len(self._stored) + 1) * vectors.nbytes <= self._max_bytes:
