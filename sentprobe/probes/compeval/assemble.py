@@ -56,7 +56,10 @@ def build(
     rng = Random(f"{seed} {task.name}")
     counts = {split: size.count_items(split) for split in _SAMPLING_ORDER if size.count_items(split)}
     words = sp.choose_split_words(task, lexicon, vocabulary, splits=[*counts], rng=rng)
-    request = sp.DrawRequest(vocabulary=vocabulary, counts=counts, rng=rng, structure=structure, profile=profile)
+    has_cases = len(lexicon.language.cases) > 1
+    request = sp.DrawRequest(
+        vocabulary=vocabulary, counts=counts, rng=rng, structure=structure, profile=profile, has_cases=has_cases
+    )
     sp.check_sentence_count(task, words, request, sampling)
     items = sp.SAMPLERS[sampling](task, words, request)
     card = Card(

@@ -133,9 +133,9 @@ class Drawer:
             return None
 
     def _vary_order(self, choices: Choices) -> Choices:
-        """Return the choices; in a language with fronted objects, they admit both orders of subject and object."""
+        """Return the choices; in a language with fronted objects, both orders of clauses whose object is clear."""
         has_both = self.wording.lexicon.language.has_fronting
-        return replace(choices, frontings=(None, Fronting.OBJECT)) if has_both else choices
+        return replace(choices, frontings=(None, Fronting.OBJECT), decided=True) if has_both else choices
 
     def exclude(self, event: Event) -> "Drawer":
         """Return a drawer that never samples a sentence that contains *event*."""

@@ -57,7 +57,7 @@ def make_semrole_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """Yield units that ask whether the noun is the verb's agent; the mirror swaps it with a noun of the same number."""
     noun, verb = probe
     agent_event = ev.Event(predicate=verb, agent=ev.Participant(noun=noun))
-    events = drawer.sample_events(required=(agent_event,), words=probe, choices=Choices(decided=True))
+    events = drawer.sample_events(required=(agent_event,), words=probe)
     return make_mirror_pairs(drawer, probe, is_agent, events, swap_noun)
 
 

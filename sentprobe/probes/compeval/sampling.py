@@ -37,11 +37,13 @@ class DrawRequest:
     rng: Random
     structure: Structure | None = None
     profile: Profile | None = None
+    has_cases: bool = False
+    """Whether the language has cases, so that nouns of different genders have no mirrors."""
 
     @property
     def limits_probes(self) -> bool:
-        """Whether a structure or profile may leave some probes without items, so that other probes get more."""
-        return self.structure is not None or self.profile is not None
+        """Whether a structure, profile or cases may leave probes without items, so that other probes get more."""
+        return self.structure is not None or self.profile is not None or self.has_cases
 
     def list_parts(self, split: Split) -> tuple[Part, ...]:
         """Return the parts of a split's items; all parts have the same number of items."""
@@ -173,8 +175,8 @@ def _sample_units(
         sizes = {probe: share + (i < extra) for i, probe in enumerate(remaining)}
         sampled = {p: _take_probe_units(task, drawer, p, n, used) for p, n in sizes.items()}
         units += [(probe, unit) for probe, probe_units in sampled.items() for unit in probe_units]
-        # If a structure or profile exhausts the units of a probe, the other probes get more.
-        limited = drawer.part.name or drawer.profile
+        # If a structure, profile or cases exhaust the units of a probe, the other probes get more.
+        limited = drawer.part.name or drawer.profile or len(drawer.wording.lexicon.language.cases) > 1
         remaining = [p for p in remaining if limited and sizes[p] and len(sampled[p]) == sizes[p]]
     if not units and drawer.part.having:
         raise NoStructureError(

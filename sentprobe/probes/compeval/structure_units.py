@@ -132,7 +132,7 @@ def make_number_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
         # The agents have one case if the clauses have one voice. Auxiliaries agree and are exchanged too.
         drawer = drawer.exclude(WITHOUT_BE)
         features = [(replace(a, voice=v), replace(b, voice=v)) for v in ev.Voice for a, b in features]
-        events = sample_with_adverbs(drawer, features, choices=Choices(decided=True))
+        events = sample_with_adverbs(drawer, features)
     else:
         events = sample_with_adverbs(drawer.exclude(ev.Event(tense=ev.Tense.PRESENT)), features)
     return make_mirror_pairs(drawer, probe, is_agent_plural, events, keep_words(_swap_agents))
