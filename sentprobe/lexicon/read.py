@@ -18,6 +18,7 @@ from sentprobe.lexicon.lexicon_checks import find_problems
 from sentprobe.lexicon.memory import remember_forms
 from sentprobe.lexicon.source import NOT_TOML, LexiconError, Problem, read_document
 from sentprobe.lexicon.words import Word
+from sentprobe.names import LANGUAGES
 
 
 def read_lexicon(path: Path | Traversable, *, cache: Path | None = None, language: Language = ENGLISH) -> Lexicon:
@@ -80,8 +81,8 @@ def read_built_in(language: Language) -> Lexicon:
 
 
 def find_built_in(language: str) -> Lexicon:
-    """Return the built-in lexicon of a language by its code; that of English for "". Raises UsageError."""
-    return read_built_in(find_language(language or ENGLISH.code))
+    """Return the built-in lexicon of a language by its code; that of English for a language without a lexicon."""
+    return read_built_in(find_language(language if language in LANGUAGES else ENGLISH.code))
 
 
 @cache

@@ -18,7 +18,7 @@ from sentprobe.display.screen import print_text
 from sentprobe.display.table_writers import TableFormat
 from sentprobe.errors import SentprobeError, UsageError
 from sentprobe.extras import require_libraries
-from sentprobe.lexicon.read import load_lexicon
+from sentprobe.lexicon.read import find_built_in, load_lexicon
 from sentprobe.processes import check_count
 from sentprobe.progress import has_width, make_console, show_bars
 from sentprobe.specs import choose_member
@@ -92,8 +92,9 @@ def audit(
         _check_cards(located)
     # Opened before the work, so that a wrong path fails at once.
     with nullcontext() if out is None else atomic_path(out) as file:
-        words = None if lexicon is None else load_lexicon(lexicon)
         datasets = [data for _, data in located]
+        language = find_built_in(datasets[0].card.language).language.code
+        words = None if lexicon is None else load_lexicon(lexicon, language)
         processes = jobs or count_processes(datasets)
         with show_bars() as reporter:
             audits = audit_all(datasets, expect=expected, seed=seed, lexicon=words, jobs=processes, reporter=reporter)

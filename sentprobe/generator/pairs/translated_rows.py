@@ -150,7 +150,7 @@ class RowTranslator:
         forms = (ClauseForm(fronting=fronting), *[ClauseForm()] * len(inner))
         adjectives = [name.removesuffix(ADJECTIVE) for name in sorted(draft.values) if name.endswith(ADJECTIVE)]
         phrases = tuple(PhraseForm(path, 1) for path in adjectives)
-        pattern = Pattern("translation", main.frame, where)
+        pattern = Pattern("", main.frame, where)
         counts = tuple(draft.adverbs[path] for path in paths)
         return make_layout(pattern, counts, self.words, (ev.Negator.NOT,), forms, phrases=phrases)
 

@@ -74,7 +74,7 @@ class CompevalTask(KnownTask):
     def adapt(self, language: Language) -> "CompevalTask":
         """Return the task as a language has it. Raises UsageError."""
         if missing := self.list_missing(language):
-            raise UsageError(f"{self.name}: {language.name} has no {' and no '.join(missing)} here")
+            raise UsageError(f"{self.name}: sentprobe's {language.name} has no {' and no '.join(missing)}")
         has_cases = len(language.cases) > 1
         return replace(self, probed_kinds=(has_cases and self.probed_kinds_with_cases) or self.probed_kinds)
 

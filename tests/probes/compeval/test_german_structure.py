@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from in_process import Command
 from thoroughness import examples
 
+from sentprobe import lexicon as lexicon_package
 from sentprobe.errors import UsageError
 from sentprobe.generator.bulk.drawn_texts import get_text_renderer
 from sentprobe.generator.events.event import Event, Fronting, Number, Participant, Tense, iterate_clauses
@@ -17,6 +18,7 @@ from sentprobe.generator.sentences.parse import parse
 from sentprobe.generator.spaces.constraints import Choices
 from sentprobe.generator.spaces.space import Space
 from sentprobe.lexicon import Kind, german
+from sentprobe.lexicon.read import find_built_in
 from sentprobe.probes.compeval.assemble import build, build_task
 from sentprobe.probes.compeval.questions import ProbedSentence
 from sentprobe.probes.compeval.tasks import STRUCTURE_TASKS, TASKS, HeldOutKind
@@ -145,7 +147,7 @@ def test_auxiliaries_of_both_voices_are_exchanged() -> None:
     ],
 )
 def test_a_task_without_its_construction_is_refused(name: str, reason: str, tmp_path: Path, command: Command) -> None:
-    message = f"{name}: German has no {reason} here"
+    message = f"{name}: sentprobe's German has no {reason}"
     with pytest.raises(UsageError, match=message):
         build_task(name, lexicon=german())
     code, _, err = command("build", "structure", "--language", "de", "--task", name, "--out", tmp_path / "sets")
@@ -166,3 +168,16 @@ def test_the_commands(tmp_path: Path, command: Command, caplog: pytest.LogCaptur
     assert all(name in out for name in POSSIBLE)
     code, out, err = command("audit", tmp_path / "sets" / "NumberOf")
     assert (code, "bag of words and probe: train exactly 50.0%" in out) == (0, True), err
+
+
+def test_a_german_lexicon_audits_a_german_dataset(command: Command, tmp_path: Path) -> None:
+    options = ("--language", "de", "--task", "TenseOf", *TINY, "--out", tmp_path)
+    assert command("build", "structure", *options)[0] == 0
+    lexicon = tmp_path / "german.toml"
+    lexicon.write_text((Path(lexicon_package.__file__).parent / "german.toml").read_text("utf-8"), "utf-8")
+    assert command("audit", tmp_path / "TenseOf", "--lexicon", lexicon)[0] == 0
+
+
+def test_a_dataset_of_a_language_without_a_grammar_is_read() -> None:
+    assert find_built_in("fr") is find_built_in("en") is find_built_in("")
+    assert find_built_in("de") is german()
