@@ -111,10 +111,10 @@ def lm(
     source = f"read from {', '.join(map(str, pairs))}" if pairs else sampled
     if known_words:
         total = len(minimal_pairs)
-        asked = list_models_with_vocabulary(loaded)
-        minimal_pairs = select_known_pairs(asked, minimal_pairs, device=device)
+        vocabularies = list_models_with_vocabulary(loaded)
+        minimal_pairs = select_known_pairs(vocabularies, minimal_pairs, device=device)
         print(f"left out: {total - len(minimal_pairs)} of {format_count(total, 'pair')}", file=sys.stderr)
-        source += f", without pairs that have words unknown to {' or '.join(map(str, asked))}"
+        source += f", without pairs that have words unknown to {' or '.join(map(str, vocabularies))}"
     measure: Callable[..., PairScores] = partial(load_or_find_scores, pairs=minimal_pairs)
     folder = None
     if results is not None:

@@ -119,7 +119,7 @@ def _build_progressive_condition(pattern: Pattern, path: str) -> Iterator[ev.Eve
 
 
 def _build_modal_condition(pattern: Pattern, path: str) -> Iterator[ev.Event]:
-    """Require a positive, simple clause: after a negation, the modal's sense decides what is denied ("must not")."""
+    """Require a positive, simple clause: after a negation, the modal's sense decides the scope ("must not")."""
     clause_event = ev.Event(polarity=ev.Polarity.POSITIVE, aspect=ev.Aspect.SIMPLE)
     yield _constrain_clause(pattern, path, clause_event)
 

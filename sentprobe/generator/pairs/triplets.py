@@ -280,14 +280,11 @@ class TripletSpace:
                 anchors = unify(form_changes.adapt_aspects(condition, language), form)
                 choices = self._make_choices(place, mood, anchors)
                 unusable = tuple(sorted(self._find_unusable_words(pattern, place, choices)))
+                limits = Constraints(forbidden=self._forbidden_events, forbidden_words=unusable)
                 space = Space(
-                    self.lexicon,
-                    vocabulary=self.vocabulary,
-                    templates=[pattern.name],
-                    choices=choices,
-                    constraints=Constraints(forbidden=self._forbidden_events, forbidden_words=unusable),
-                    explained=False,
-                )
+                    self.lexicon, vocabulary=self.vocabulary, templates=[pattern.name], choices=choices,
+                    constraints=limits, explained=False,
+                )  # fmt: skip
             except ev.Contradiction:
                 continue
             yield space

@@ -79,8 +79,8 @@ def _describe_required_controls(required: Sequence[cv.ControlRun], failed: Seque
     if not failed:
         nearest = max(required, key=lambda run: run.strain)
         yield (
-            f"All {len(required)} controls that must be at chance are inside their intervals around chance; in "
-            f"{cv.CONFIDENCE:.0%} of tables without a leak, all are. The control closest to a limit is {nearest.name}, "
+            f"All {len(required)} controls that must be at chance are inside their intervals around chance. If "
+            f"nothing leaks, this holds in {cv.CONFIDENCE:.0%} of tables. The control closest to a limit is {nearest.name}, "
             f"{100 * nearest.score.accuracy:.1f} (interval around chance: {nearest.expected.format_percent()})."
         )
         return

@@ -27,17 +27,17 @@ def describe_datasets(results: Results) -> Iterator[str]:
     groups: dict[str, list[str]] = {}
     for record in results.records:
         digest = record.dataset_fingerprint[:DIGEST_LENGTH]
-        details = digest if record.data is None else f"{record.data.word_types}, {digest}"
+        words = "" if record.data is None else f"{record.data.word_types} word types, "
         texts = groups.setdefault(_describe_shared_facts(record.data), [])
-        if (text := f"{record.task} {details}") not in texts:
+        if (text := f"{record.task}: {words}digest {digest}") not in texts:
             texts.append(text)
-    yield from (f"{shared_facts}: {'; '.join(details)}." for shared_facts, details in groups.items())
+    yield from (f"{shared_facts}. {'; '.join(details)}." for shared_facts, details in groups.items())
 
 
 def _describe_shared_facts(facts: DataFacts | None) -> str:
-    """Return the start of a line about datasets: their shared facts, and the names of the details that follow."""
+    """Return the start of a line about datasets: the facts that they share."""
     if facts is None:
-        return "Data: items, words, sampling and seed not recorded. Digest"
+        return "Data: items, words, sampling and seed not recorded"
     counts = {"training": facts.train, "validation": facts.validation, "test": facts.test}
     sizes = [f"{count} {split}" for split, count in counts.items() if count]
     origin = (
@@ -48,7 +48,7 @@ def _describe_shared_facts(facts: DataFacts | None) -> str:
         origin = "vocabulary, sampling and seed not stated"
     if facts.held_out:
         origin += f", {_quote_name(facts.held_out)} held out of training"
-    return f"Data: {', '.join(sizes)} items; {origin}. Word types and data digest"
+    return f"Data: {', '.join(sizes)} items; {origin}"
 
 
 def _quote_name(name: str) -> str:
