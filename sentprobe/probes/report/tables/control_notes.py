@@ -80,8 +80,8 @@ def _describe_required_controls(required: Sequence[cv.ControlRun], failed: Seque
         nearest = max(required, key=lambda run: run.strain)
         yield (
             f"All {len(required)} controls that must be at chance are inside their intervals around chance. If "
-            f"nothing leaks, this holds in {cv.CONFIDENCE:.0%} of tables. The control closest to a limit is {nearest.name}, "
-            f"{100 * nearest.score.accuracy:.1f} (interval around chance: {nearest.expected.format_percent()})."
+            f"nothing leaks, this holds in {cv.CONFIDENCE:.0%} of tables. The control closest to a limit is "
+            f"{nearest.name}, {100 * nearest.score.accuracy:.1f} (interval around chance: {nearest.expected.format_percent()})."
         )
         return
     yield (
