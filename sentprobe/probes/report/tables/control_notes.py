@@ -81,7 +81,8 @@ def _describe_required_controls(required: Sequence[cv.ControlRun], failed: Seque
         yield (
             f"All {len(required)} controls that must be at chance are inside their intervals around chance. If "
             f"nothing leaks, this holds in {cv.CONFIDENCE:.0%} of tables. The control closest to a limit is "
-            f"{nearest.name}, {100 * nearest.score.accuracy:.1f} (interval around chance: {nearest.expected.format_percent()})."
+            f"{nearest.name}, {100 * nearest.score.accuracy:.1f} (interval around chance: "
+            f"{nearest.expected.format_percent()})."
         )
         return
     yield (
