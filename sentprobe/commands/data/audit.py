@@ -93,8 +93,9 @@ def audit(
     # Opened before the work, so that a wrong path fails at once.
     with nullcontext() if out is None else atomic_path(out) as file:
         datasets = [data for _, data in located]
-        language = find_built_in(datasets[0].card.language).language.code
-        words = None if lexicon is None else load_lexicon(lexicon, language)
+        words = None
+        if lexicon is not None:
+            words = load_lexicon(lexicon, find_built_in(datasets[0].card.language).language.code)
         processes = jobs or count_processes(datasets)
         with show_bars() as reporter:
             audits = audit_all(datasets, expect=expected, seed=seed, lexicon=words, jobs=processes, reporter=reporter)

@@ -83,7 +83,7 @@ def fit(
     threads: int | None = 1,
     pass_limits: Mapping[int, int] | None = None,
     method: "Callable[[TrainingProblem, Sequence[int]], list[Fit]] | None" = None,
-    further_tests: Sequence[tuple[Vectors, Items]] = (),
+    further_tests: Iterable[tuple[Vectors, Items]] = (),
     **arguments: Any,
 ) -> tuple[Fit, ...]:
     """Train a probe for each seed and predict the test items; return a Fit for each seed, in order.

@@ -3,7 +3,7 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from pkgutil import resolve_name
@@ -175,8 +175,8 @@ encoders also share the bag of words of that width, which sets the limit.
 
 def train_under_condition(
     condition: Condition,
-    materials: Sequence[ProbeItems],
-    vectors: Sequence[Vectors | Path],
+    items: Sequence[ProbeItems],
+    vectors: Iterable[Vectors | Path],
     *,
     preset: Preset,
     seed: int,
@@ -188,36 +188,33 @@ def train_under_condition(
 ) -> "tuple[Fit, ...]":
     """Train a probe for each of *seeds* under *condition*, which is randomized by *seed*; return its fits to each test.
 
-    *materials* have the same training items; the name of the first decides the random numbers. Their *vectors*, and
-    *word_vectors* (None: one-hot), are arrays or ``numpy.save`` files. RANDOM_SENTENCES and NO_SENTENCE use only the
-    shape of *vectors*; *pass_limits* bound the passes by seed.
+    *items* have the same training items; the name of the first decides the random numbers. Their *vectors*, and
+    *word_vectors* (None: one-hot), are arrays or ``numpy.save`` files; those of one test are in memory at a time.
+    RANDOM_SENTENCES and NO_SENTENCE use only the shape of *vectors*; *pass_limits* bound the passes by seed.
     """
     # By name, since PyTorch is slow to import.
     fit: Callable[..., tuple[Fit, ...]] = resolve_name(TRAINING_FUNCTIONS.get(condition, USUAL_TRAINING_FUNCTION))
-    material, *further_materials = materials
-    digest = hashlib.sha256(f"{seed} {condition} {material.name}".encode()).digest()
+    first_items, *further_items = items
+    digest = hashlib.sha256(f"{seed} {condition} {first_items.name}".encode()).digest()
     generator = np.random.default_rng(int.from_bytes(digest[:8]))
-    inputs, *further_inputs = map(_load_vectors, vectors)
+    arrays = map(_load_vectors, vectors)
+    inputs = next(arrays)
     if condition in CHANGES:
-        inputs, material = CHANGES[condition](inputs, material, generator)
+        inputs, first_items = CHANGES[condition](inputs, first_items, generator)
     return fit(
         inputs,
-        train=material.train,
-        test=material.test,
-        validation=material.validation,
-        words=material.words,
-        labels=material.labels,
+        train=first_items.train,
+        test=first_items.test,
+        validation=first_items.validation,
+        words=first_items.words,
+        labels=first_items.labels,
         preset=preset,
         seeds=seeds,
         device=device,
         threads=threads,
         word_vectors=None if word_vectors is None else _load_vectors(word_vectors),
         **({"pass_limits": pass_limits} if pass_limits else {}),
-        **(
-            {"further_tests": [*zip(further_inputs, (m.test for m in further_materials), strict=True)]}
-            if further_inputs
-            else {}
-        ),
+        **({"further_tests": zip(arrays, (m.test for m in further_items), strict=True)} if further_items else {}),
     )
 
 

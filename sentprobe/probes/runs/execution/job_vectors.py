@@ -134,7 +134,7 @@ def arrange_vectors(
 
 def _train_jobs(jobs: Sequence[Job], vectors: EncodedTexts, run: Run, *, pass_limits: Mapping[int, int]) -> Fits:
     words = vectors.get_word_vectors(jobs[0])
-    sentences = [vectors.get_sentence_vectors(job) for job in jobs]
+    sentences = map(vectors.get_sentence_vectors, jobs)
     return make_trainer(jobs, run)(sentences, word_vectors=words, pass_limits=pass_limits)
 
 
