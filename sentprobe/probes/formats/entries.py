@@ -100,13 +100,15 @@ class _DatasetBuilder:
         arrays.columns.append(entry.columns or _NO_COLUMNS)
 
     def _check_probes(self, entry: Entry) -> None:
+        count = len(entry.probes)
         if self.slots is None:
-            self.slots = len(entry.probes)
-        words = format_count(len(entry.probes), "probe word")
-        if len(entry.probes) != self.slots:
-            raise DatasetError(f"{entry.where}: {words}, the items before have {self.slots}")
-        if len(entry.probes) > MAX_PROBES:
-            raise DatasetError(f"{entry.where}: {words} for an item, at most {MAX_PROBES}")
+            self.slots = count
+        if count != self.slots:
+            raise DatasetError(
+                f"{entry.where}: {format_count(count, 'probe word')}, the items before have {self.slots}"
+            )
+        if count > MAX_PROBES:
+            raise DatasetError(f"{entry.where}: {format_count(count, 'probe word')} for an item, at most {MAX_PROBES}")
         if "" in entry.probes:
             raise DatasetError(f"{entry.where}: probe word {entry.probes.index('') + 1} is empty")
 
