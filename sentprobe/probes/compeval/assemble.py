@@ -1,8 +1,9 @@
-"""Datasets of the tasks of Ettinger et al. (2018) and of the suite structure, built from the generator.
+"""Build datasets of the tasks of Ettinger et al. (2018) and of the suite structure from generated sentences.
 
-Labels are balanced overall and for every probe (word or pair) in each split. Test and training have different noun-verb
-pairs, and no training sentence has both words of a test pair; in Negation, they have different adverbs. Validation is
-separated in the same way if the vocabulary has enough words; if not, the card says so. No sentence occurs twice.
+In each split, labels are balanced overall and for each probe (a word or a pair of words). Test asks about other
+noun-verb pairs than training, and no training sentence has both words of a test pair. In tasks without pairs, such as
+Negation, test has other adverbs than training. Validation also has its own pairs or adverbs if the vocabulary is large
+enough; otherwise the card has a note. No sentence occurs twice.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,7 +27,7 @@ from sentprobe.specs import choose_member
 from sentprobe.versions import find_versions
 
 _SAMPLING_ORDER = (Split.TEST, Split.VALIDATION, Split.TRAIN)
-"""The order in which splits are sampled: the splits with the fewest probes come first."""
+"""The order in which splits are sampled: the split with the fewest probes first."""
 
 
 def build(
@@ -42,7 +43,10 @@ def build(
     structure: Structure | None = None,
     profile: Profile | None = None,
 ) -> ProbeDataset:
-    """Build the dataset of a task; half of the test items and no training item have the held-out *structure*.
+    """Build the dataset of a task.
+
+    - side: use only words and structures of this side, such as the held-out words
+    - structure: half of the test items have this structure, and training and validation items lack it
 
     Raises UsageError, NoStructureError, TooFewItemsError, TooManyItemsError or TooFewError.
     """
@@ -86,7 +90,7 @@ def build(
 def _restrict_to_side(
     task: CompevalTask, lexicon: Lexicon, vocabulary: str, side: SplitSide
 ) -> tuple[CompevalTask, Lexicon]:
-    """Return the task with the templates of *side*, and a lexicon of the words for these. Raises TooFewError."""
+    """Return the task and the lexicon with only the templates and words of *side*. Raises TooFewError."""
     templates = side.select_templates(task.templates)
     if not templates:
         raise TooFewError(f"{task.name}: {side} leaves none of its structures")
@@ -157,7 +161,7 @@ def build_task(
     - vocabulary: the vocabulary of the sentences, by default that of the task's suite
     - hold_out_structure: the structure that training lacks and half of the test items have, such as ``"passive"``
     - profile: weights of structures and features, as in ``--profile``
-    - held_out: the held-out words and structures to use, such as ``["0.3"]``: see ``--held-out``
+    - held_out: the values of ``--held-out``: ``["0.3"]`` uses only the held-out 30% of the words
 
     Raises:
         UsageError: an unknown task, vocabulary, sampling or structure, or an unbalanced size.

@@ -9,7 +9,7 @@ from sentprobe.probes.compeval.questions import ProbedSentence
 from sentprobe.probes.compeval.tasks import CompevalTask
 
 PaperQuestion = tuple[Probe, UnitItem]
-"""The probe words of an item, and its sentence with a label."""
+"""The probe words of an item, and the item itself."""
 
 
 def sample_paper_items(
@@ -33,7 +33,7 @@ def sample_paper_items(
 def _sample_questions(
     task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], used: set[str]
 ) -> Iterator[list[PaperQuestion]]:
-    """Yield the items of each sentence as a list, in which TRUE and FALSE alternate."""
+    """Yield the list of items of each sentence, in which TRUE and FALSE alternate."""
     misses = 0
     for event in task.sample_events(drawer):
         probed = ProbedSentence(event, drawer.wording)
@@ -49,7 +49,7 @@ def _sample_questions(
 
 
 def _choose_balanced(answers: Mapping[Probe, int | None], drawer: Drawer) -> list[Probe]:
-    """Choose at random equally many probes with the answers TRUE and FALSE; the answers alternate."""
+    """Choose equally many probes with the answers TRUE and FALSE at random; return them alternately."""
     true, false = ([probe for probe, answer in answers.items() if answer is label] for label in (True, False))
     size = min(len(true), len(false))
     pairs = zip(drawer.rng.sample(true, size), drawer.rng.sample(false, size), strict=True)

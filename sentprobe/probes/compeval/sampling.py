@@ -30,7 +30,7 @@ class SplitWords:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DrawRequest:
-    """A request for items: their number in each split, in sampling order, and how they are sampled."""
+    """The number of items of each split, in sampling order, and the settings by which they are sampled."""
 
     vocabulary: str
     counts: Mapping[Split, int]
@@ -38,22 +38,22 @@ class DrawRequest:
     structure: Structure | None = None
     profile: Profile | None = None
     has_cases: bool = False
-    """Whether the language has cases, so that nouns of different genders have no mirrors."""
+    """Whether the language has cases. Then nouns of different genders cannot be swapped, as mirrors require."""
 
     @property
     def limits_probes(self) -> bool:
-        """Whether a structure, profile or cases may leave probes without items, so that other probes get more."""
+        """Whether structure, profile or cases may leave a probe too few items, so that other probes get more."""
         return self.structure is not None or self.profile is not None or self.has_cases
 
     def list_parts(self, split: Split) -> tuple[Part, ...]:
-        """Return the parts of a split's items; all parts have the same number of items."""
+        """Return the parts of a split's items, all of equal size: test has two if a structure is held out."""
         return list_test_parts(self.structure) if split is Split.TEST else (get_trained_part(self.structure),)
 
 
 def choose_split_words(
     task: CompevalTask, lexicon: Lexicon, vocabulary: str, *, splits: Sequence[Split], rng: Random
 ) -> SplitWords:
-    """Return the lexicon and probe words of each split, with the words or pairs held out that the task demands."""
+    """Choose the lexicon and probe words of each split; training lacks the pairs or adverbs that the task holds out."""
     words = held_out_pairs.select_usable_words(lexicon, vocabulary)
     validation = Split.VALIDATION in splits
     probes = held_out_pairs.select_probes(words, task.probed_kinds, rng=rng)
@@ -68,7 +68,7 @@ def choose_split_words(
 
 
 LARGE_REQUEST = 100_000
-"""From this number of items in a split on, the available sentences are counted before any is sampled."""
+"""For at least this number of items in a split, the available sentences are counted before sampling."""
 ITEM_BYTES = 800
 """Memory in bytes for an item, measured with 10,000 to 40,000 items."""
 
@@ -99,7 +99,7 @@ def check_sentence_count(task: CompevalTask, words: SplitWords, request: DrawReq
 
 
 def _count_sentences(task: CompevalTask, drawer: Drawer, probes: Sequence[Probe]) -> int:
-    """Return the number of sentences that contain all words of a probe, added up over *probes*."""
+    """Return the number of sentences with all words of a probe, summed over *probes*."""
     counts = list_adverb_counts(drawer.wording.lexicon.language)
     choices = Choices(adverbs=counts if task.held_out is HeldOutKind.ADVERBS else (0,))
     drawers = [replace(drawer, template=name) for name in task.templates]
@@ -108,7 +108,7 @@ def _count_sentences(task: CompevalTask, drawer: Drawer, probes: Sequence[Probe]
 
 
 class TooManyItemsError(TooFewError, UsageError):
-    """More items are asked for than there are sentences, or than memory can hold."""
+    """The requested items exceed the number of possible sentences, or the memory of this machine."""
 
 
 def _sample_mirrored(task: CompevalTask, words: SplitWords, request: DrawRequest) -> dict[Split, list[PaperQuestion]]:
@@ -146,7 +146,7 @@ def _make_drawer(words: SplitWords, request: DrawRequest, split: Split, separate
 
 
 def _select_usable_probes(task: CompevalTask, drawer: Drawer, probes: Sequence[Probe]) -> list[Probe]:
-    """Return the probes for which there are units. Raises NoStructureError if there are none."""
+    """Return the probes that have at least one unit. Raises NoStructureError if no probe has one."""
     probes = [
         probe
         for probe in probes
@@ -166,7 +166,7 @@ ProbedUnit = tuple[Probe, Unit]
 def _sample_units(
     task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], item_count: int, used: set[str]
 ) -> list[ProbedUnit]:
-    """Return units with *item_count* items in all; the last unit may be incomplete."""
+    """Return units with *item_count* items in total, spread evenly over *probes*; the last unit may be incomplete."""
     count = ceil(item_count / task.unit)
     units: list[ProbedUnit] = []
     remaining = list(probes)

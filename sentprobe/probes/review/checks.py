@@ -49,7 +49,7 @@ class ClaimReview:
 
     findings: tuple[ClaimFinding, ...]
     checks: int = len(CHECKS)
-    """The number of checks made."""
+    """The number of checks that were run."""
 
     @property
     def has_severe_finding(self) -> bool:
@@ -62,7 +62,7 @@ class ClaimReview:
 
 
 def review_results(results: Results, pair_tables: PairTables = ()) -> ClaimReview:
-    """Run all checks on results of probes and language models; a problem of several tables is one finding."""
+    """Run all checks on results of probes and language models; equal findings of several tables become one."""
     arranged = sort_results(results)
     tables = split_settings(arranged)
     titled = tuple(zip(describe_differences(tables), tables, strict=True))

@@ -14,7 +14,7 @@ from sentprobe.probes.trainer.presets import format_preset_name
 
 
 def find_version_differences(results: Results) -> Iterator[ClaimFinding]:
-    """Find tasks whose results differ in data or classifier, names with two encoders, and unequal draws."""
+    """Find tasks with different data or classifiers, names that two encoders share, and encoders that lack draws."""
     tables = split_settings(results)
     for task in results.tasks:
         by_table = [[record for record in table.records if record.task == task] for table in tables]
@@ -163,7 +163,7 @@ def _group_by_value(table: Results, list_values: Callable[[Result], list[str]]) 
 
 
 def _list_versions(record: Result) -> list[str]:
-    """Return the package versions with which each probe of a result was computed, one text per recorded computation."""
+    """Return the package versions in each distinct provenance of a result's probes: "python 3.12, torch 2.4"."""
     stated = ("python", "sentprobe", "torch", "numpy", "scikit-learn")
     return [
         ", ".join(f"{name} {making.versions[name]}" for name in stated if name in making.versions)

@@ -11,9 +11,9 @@ from sentprobe.probes.statistics import normal_quantile, student_quantile
 TARGET_POWER = 0.8
 """The probability with which the computed number of items or draws makes a true difference significant."""
 SMALLEST_SHOWN = 0.0005
-"""The smallest difference in accuracy that is visible in a table, which shows percent with one decimal."""
+"""The smallest difference in accuracy (0 to 1) that is visible in tables, in percent with one decimal."""
 MOST_UNITS, MOST_DRAWS = 10**7, 1000
-"""The largest numbers of units and draws that are computed."""
+"""The upper limits of the computed numbers of units and draws."""
 
 
 def compute_units_needed(better: float, worse: float, *, level: float) -> int | None:

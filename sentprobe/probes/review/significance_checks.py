@@ -15,7 +15,7 @@ from sentprobe.probes.suites import explain_expected_cue
 
 
 def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
-    """Find encoders not better than a bag of words; severe, or a note if the task asks for words."""
+    """Find encoders that are not significantly better than a bag of words; a note if the task is about words."""
     for task, compared in _find_not_better(table, Condition.BAG_OF_WORDS):
         about_words = explain_expected_cue(task, Cue.BAG) == ABOUT_WORDS
         yield ClaimFinding(
@@ -32,7 +32,7 @@ def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
 
 
 def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
-    """Find tasks on which the probe words alone are above chance, and encoders that are not better than these words."""
+    """Find tasks where probe words alone are above chance, and encoders not better than the probe words."""
     tests = [
         test for test in find_table(table).free_controls if test.condition is Condition.NO_SENTENCE and test.is_above
     ]
@@ -59,7 +59,7 @@ def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
 
 
 def _find_not_better(table: Results, control: Condition) -> Iterator[tuple[str, list[Comparison]]]:
-    """Yield each task with its encoders that are worse than the control, then with those that are tied."""
+    """Yield for each task its encoders that are worse than the control, then those that do not differ from it."""
     comparisons = find_table(table).compare_with_control(control)
     for task in dict.fromkeys(comparison.first.task for comparison in comparisons):
         on_task = [comparison for comparison in comparisons if comparison.first.task == task]
@@ -68,31 +68,31 @@ def _find_not_better(table: Results, control: Condition) -> Iterator[tuple[str, 
 
 
 def _describe_outcome(compared: Sequence[Comparison]) -> str:
-    """Describe how a control compares with encoders that are all worse, or all not significantly different."""
+    """Describe how a control compares with *compared*, which are all worse or all not significantly different."""
     return "significantly better" if compared[0].is_worse else "not significantly worse"
 
 
 def describe_chance_test(test: ChanceTest) -> str:
-    """Return a control's name, accuracy and p-value against chance as text."""
+    """Describe a control's test against chance: its name, its accuracy and the p-value."""
     name, figure = cv.name_control(test.draws[0], test.condition), test.figure
     return f"{name}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}; {describe_chance_p(test)}"
 
 
 def describe_chance_p(test: ChanceTest) -> str:
-    """Return the p-value of a figure against chance as text, with the test and the correction."""
+    """Describe the p-value of a test against chance: "p < 0.001 (binomial test, Holm)"."""
     name = "t-test over draws" if test.figure.test else "binomial test"
     return f"p {format_equation(test.p)} ({name}, Holm)"
 
 
 def describe_against_control(comparison: Comparison) -> str:
-    """Return the accuracies of an encoder and of its control as text, with their difference and its p-value."""
+    """Describe a comparison of an encoder with a control: both accuracies, their difference and the p-value."""
     encoder, control = (f"{100 * accuracy:.1f}" for accuracy in comparison.accuracies)
     name = cv.CONTROL_NAMES[comparison.conditions[1]]
     return f"{comparison.first.encoder}: {encoder}, {name}: {control}; {describe_test(comparison)}"
 
 
 def describe_test(comparison: TestedDifference) -> str:
-    """Return a difference in percentage points as text, with its 95% interval and p-value."""
+    """Describe a difference in percentage points, with its 95% interval and p-value."""
     low, high = (format_points(comparison.paired.interval.low), format_points(comparison.paired.interval.high))
     test = "t-test over draws" if comparison.draws > 1 else "sign test"
     difference = format_points(comparison.paired.difference)
@@ -100,7 +100,7 @@ def describe_test(comparison: TestedDifference) -> str:
 
 
 def format_equation(p: float) -> str:
-    """Format a p-value with an equality or inequality sign.
+    """Format a p-value after an equals or less-than sign.
 
     >>> format_equation(0.25), format_equation(0.0001)
     ('= 0.250', '< 0.001')
@@ -196,7 +196,7 @@ def _describe_needed_items(result: Result, *, level: float) -> str:
 
 
 def find_ties_with_best(table: Results) -> Iterator[ClaimFinding]:
-    """Find encoders (not variants of the best one) that are not significantly worse than the best of a task."""
+    """Find encoders that are not significantly worse than a task's best encoder, except for its variants."""
     comparisons = find_table(table).comparisons
     for task in table.tasks:
         ties = [
@@ -226,7 +226,7 @@ def _build_finding(ties: Sequence[Comparison], task_counts: tuple[int, int], cou
 
 
 def _describe_significance(significant: int, count: int) -> str:
-    """Return the number of significant differences on a task as the start of a sentence.
+    """Return the start of a sentence about the number of significant differences on a task.
 
     >>> _describe_significance(0, 1), _describe_significance(1, 3)
     ('the only difference on this task is not', 'of the 3 differences on this task 1 is')

@@ -70,7 +70,7 @@ class UnconvergedProbes:
 
     @property
     def severity(self) -> Severity:
-        """Severe if no probe converged. For a control: a note if it should be at chance, else a warning."""
+        """For a control: a note if it should be at chance, else a warning. Else severe if no probe converged."""
         if self.condition is not Condition.PROBE:
             at_chance = MUST_BE_AT_CHANCE[self.condition](self.first)
             return Severity.NOTE if at_chance else Severity.WARNING
@@ -91,7 +91,7 @@ SEVERITY_TEXTS: Mapping[Severity, str] = {
 
 
 def find_unconverged(table: Results) -> Iterator[ClaimFinding]:
-    """Find probes that reached the limit ``max_epochs`` before they converged."""
+    """Find probes whose training reached ``max_epochs`` before it converged."""
     unconverged_cells = [cell for draws in table.records_by_cell.values() for cell in _count_unconverged(draws)]
     for severity in Severity:
         if selected := [cell for cell in unconverged_cells if cell.severity is severity]:
