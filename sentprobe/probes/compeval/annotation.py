@@ -113,7 +113,7 @@ class ProbedEvent:
     @property
     def template(self) -> str:
         """The name of the sentence's sub-template, as listed by ``gen templates``; or NESTED."""
-        if any(clause_.path.count("clause.") > 1 for clause_ in self.clauses):
+        if any(clause.path.count("clause.") > 1 for clause in self.clauses):
             return NESTED
         return find_event_pattern(self.event).name
 
@@ -134,14 +134,14 @@ def _name_tense(event: ev.Event) -> str:
 
 
 EVENT_COLUMNS: Mapping[str, Callable[[ProbedEvent], object]] = {
-    "voice": lambda of: of.clause.event.voice,
-    "clause": lambda of: _KINDS[of.clause.kind],
-    "distance": lambda of: len(of.between),
-    "attractors": lambda of: of.attractors,
-    "tense": lambda of: _name_tense(of.clause.event),
-    "aspect": lambda of: _ASPECTS[of.clause.event.aspect or ev.Aspect.SIMPLE],
-    "polarity": lambda of: _POLARITIES[of.clause.event.polarity or ev.Polarity.POSITIVE],
-    "template": lambda of: of.template,
+    "voice": lambda probed: probed.clause.event.voice,
+    "clause": lambda probed: _KINDS[probed.clause.kind],
+    "distance": lambda probed: len(probed.between),
+    "attractors": lambda probed: probed.attractors,
+    "tense": lambda probed: _name_tense(probed.clause.event),
+    "aspect": lambda probed: _ASPECTS[probed.clause.event.aspect or ev.Aspect.SIMPLE],
+    "polarity": lambda probed: _POLARITIES[probed.clause.event.polarity or ev.Polarity.POSITIVE],
+    "template": lambda probed: probed.template,
 }
 
 

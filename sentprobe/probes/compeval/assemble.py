@@ -6,7 +6,7 @@ Negation, test has other adverbs than training. Validation also has its own pair
 enough; otherwise the card has a note. No sentence occurs twice.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from random import Random
 
@@ -20,7 +20,6 @@ from sentprobe.probes.compeval import held_out_pairs
 from sentprobe.probes.compeval import sampling as sp
 from sentprobe.probes.compeval.held_out_structures import Structure, find_structure
 from sentprobe.probes.compeval.item_counts import compute_composition, compute_largest_shares, count_items
-from sentprobe.probes.compeval.paper import PaperQuestion
 from sentprobe.probes.compeval.tasks import CompevalTask, HeldOutKind, check_size, find_task
 from sentprobe.probes.dataset import STRUCTURE, Card, Items, ProbeDataset, Sampling, Size, Split, TooFewError
 from sentprobe.specs import choose_member
@@ -60,10 +59,7 @@ def build(
     rng = Random(f"{seed} {task.name}")
     counts = {split: size.count_items(split) for split in _SAMPLING_ORDER if size.count_items(split)}
     words = sp.choose_split_words(task, lexicon, vocabulary, splits=[*counts], rng=rng)
-    has_cases = len(lexicon.language.cases) > 1
-    request = sp.DrawRequest(
-        vocabulary=vocabulary, counts=counts, rng=rng, structure=structure, profile=profile, has_cases=has_cases
-    )
+    request = sp.DrawRequest(vocabulary=vocabulary, counts=counts, rng=rng, structure=structure, profile=profile)
     sp.check_sentence_count(task, words, request, sampling)
     items = sp.SAMPLERS[sampling](task, words, request)
     card = Card(
@@ -78,11 +74,7 @@ def build(
         counts=count_items(items, labels=task.labels),
         largest_share=compute_largest_shares(items),
         composition=compute_composition(items),
-        notes=(
-            *((f"words and structures are those of {side}",) if side else ()),
-            *_describe_structure(structure),
-            *(_describe_shared_words(task, words) if size.validation else ()),
-        ),
+        notes=tuple(_describe_held_out(task, words, side, structure, validation=size.validation > 0)),
     )
     return _assemble_dataset(task, items, card)
 
@@ -102,28 +94,26 @@ def _restrict_to_side(
     return replace(task, templates=templates), words
 
 
-def _describe_structure(structure: Structure | None) -> tuple[str, ...]:
-    if structure is None:
-        return ()
-    return (
-        f"no training sentence has {structure.description}, and half of the test items have one: "
-        f"probe show --by {STRUCTURE}",
-    )
-
-
-def _describe_shared_words(task: CompevalTask, words: sp.SplitWords) -> tuple[str, ...]:
-    shared = {
+def _describe_held_out(
+    task: CompevalTask, words: sp.SplitWords, side: SplitSide | None, structure: Structure | None, *, validation: bool
+) -> Iterator[str]:
+    if side:
+        yield f"words and structures are those of {side}"
+    if structure:
+        yield (
+            f"no training sentence has {structure.description}, and half of the test items have one: "
+            f"probe show --by {STRUCTURE}"
+        )
+    is_shared = {
         HeldOutKind.PAIRS: words.probes[Split.VALIDATION] == words.probes[Split.TRAIN],
         HeldOutKind.ADVERBS: words.lexicons[Split.VALIDATION] is words.lexicons[Split.TRAIN],
     }
-    if not shared.get(task.held_out):
-        return ()
-    return (
-        f"validation has the {task.held_out.value} of training: the vocabulary is too small to hold out others for it",
-    )
+    if validation and is_shared.get(task.held_out):
+        kind = task.held_out.value
+        yield f"validation has the {kind} of training: the vocabulary is too small to hold out others for it"
 
 
-def _assemble_dataset(task: CompevalTask, items: Mapping[Split, Sequence[PaperQuestion]], card: Card) -> ProbeDataset:
+def _assemble_dataset(task: CompevalTask, items: Mapping[Split, Sequence[sp.ProbedItem]], card: Card) -> ProbeDataset:
     sentences: dict[str, int] = {}
     words: dict[str, int] = {}
     splits = {}

@@ -87,12 +87,8 @@ def _has_alternative_verb(words: WordsByKind, noun: str, verb: str, held_out: Se
 
 
 def _sample_probed(words: WordsByKind, kinds: Sequence[Kind], rng: Random) -> list[str]:
-    samples = [_sample_words(words[kind], MAX_WORDS[kind], rng) for kind in kinds]
+    samples = [rng.sample(words[kind], min(MAX_WORDS[kind], len(words[kind]))) for kind in kinds]
     return list(dict.fromkeys(chain.from_iterable(samples)))
-
-
-def _sample_words(words: Sequence[str], limit: int, rng: Random) -> list[str]:
-    return rng.sample(list(words), min(limit, len(words)))
 
 
 def order_evenly(probes: Sequence[Probe]) -> tuple[Probe, ...]:
@@ -109,13 +105,6 @@ def order_evenly(probes: Sequence[Probe]) -> tuple[Probe, ...]:
         ordered.append(probe)
         uses.update(probe)
     return tuple(ordered)
-
-
-def take_first_probes(probes: ProbesBySplit, *, units: Mapping[Split, int], task: str) -> ProbesBySplit:
-    """Return the first probes of each split, at most as many as the split has *units*. Raises TooFewItemsError."""
-    chosen = {split: probes[split][:count] for split, count in units.items()}
-    check_probe_words_trained(chosen, task=task)
-    return chosen
 
 
 def check_probe_words_trained(probes: Mapping[Split, Iterable[Probe]], *, task: str) -> None:
@@ -152,8 +141,8 @@ def split_adverbs(
     Test has a quarter of the adverbs. With *validation*, validation has another quarter, or the training adverbs if
     there are too few.
     """
-    full_vocabulary = lexicon.vocabulary(vocabulary)
-    adverbs = _sample_words(full_vocabulary.words[Kind.ADVERB], len(full_vocabulary.words[Kind.ADVERB]), rng)
+    all_adverbs = lexicon.vocabulary(vocabulary).words[Kind.ADVERB]
+    adverbs = rng.sample(all_adverbs, len(all_adverbs))
     if len(adverbs) < 2 * MIN_ADVERBS:
         raise TooFewError(
             f"{task}: the vocabulary has {format_count(len(adverbs), 'adverb')}; "
@@ -167,11 +156,10 @@ def split_adverbs(
     return {Split.VALIDATION: lexicons[Split.TRAIN], **lexicons}
 
 
-def restrict_to_probed_words(lexicon: Lexicon, vocabulary: str, probes: Iterable[Probe]) -> Lexicon:
+def restrict_to_probed_words(lexicon: Lexicon, vocabulary: str, probes: Sequence[Probe]) -> Lexicon:
     """Return the lexicon with the verbs of *probes* only and, if *probes* have nouns, with their nouns only."""
-    pairs = [*probes]
-    verbs = {probe[-1] for probe in pairs}
-    nouns = {probe[0] for probe in pairs if len(probe) > 1}
+    verbs = {probe[-1] for probe in probes}
+    nouns = {probe[0] for probe in probes if len(probe) > 1}
     words = select_usable_words(lexicon, vocabulary)
     probed = {kind: verbs for kind in (Kind.TRANSITIVE, Kind.INTRANSITIVE)}
     probed |= {Kind.NOUN: nouns} if nouns else {}

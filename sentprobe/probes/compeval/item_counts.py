@@ -74,10 +74,8 @@ def _name_features(template: str, clauses: _Clauses, nouns: int, places: str) ->
 
 
 def _name_place(words_with_paths: Sequence[tuple[object, str]], word: str) -> str:
-    for value, path in words_with_paths:
-        if value == word:
-            return "in relative clause" if "clause" in path else "in main clause"
-    return "absent"
+    path = next((path for value, path in words_with_paths if value == word), None)
+    return "absent" if path is None else "in relative clause" if "clause" in path else "in main clause"
 
 
 def compute_composition(items: ItemsBySplit) -> dict[str, dict[str, float]]:

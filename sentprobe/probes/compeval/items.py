@@ -82,6 +82,12 @@ class Drawer:
     weight: float = 1
     """Weight of the sub-template in the profile."""
 
+    @property
+    def may_lack_units(self) -> bool:
+        """Whether part, profile or cases may leave a probe too few units, so that other probes get more."""
+        has_cases = len(self.wording.lexicon.language.cases) > 1  # nouns of different genders cannot be swapped
+        return bool(self.part.name) or self.profile is not None or has_cases
+
     def list_template_drawers(self, templates: Sequence[str]) -> list["Drawer"]:
         """Return a drawer for each sub-template of *templates* with a weight above 0, in random order."""
         names = list(dict.fromkeys(pattern.name for pattern in find_patterns(templates)))
@@ -110,6 +116,9 @@ class Drawer:
         choices: Choices | None = None,
     ) -> Space | None:
         """Return the space of events with all *words* and no *forbidden_words*; None if no event meets the limits."""
+        choices = choices or Choices()
+        if self.wording.lexicon.language.has_fronting:  # objects come first too, if that is unambiguous
+            choices = replace(choices, frontings=(None, Fronting.OBJECT), decided=True)
         partners = {word for noun, word in self.separated_pairs if noun in words}
         partners |= {noun for noun, word in self.separated_pairs if word in words}
         constraints = Constraints(
@@ -124,18 +133,13 @@ class Drawer:
                 self.wording.lexicon,
                 vocabulary=self.vocabulary,
                 templates=(self.template,),
-                choices=self._vary_order(choices or Choices()),
+                choices=choices,
                 constraints=constraints,
                 profile=self.profile,
                 explained=False,
             )
         except Contradiction:
             return None
-
-    def _vary_order(self, choices: Choices) -> Choices:
-        """Return *choices*; if the language can front objects, with object-first clauses that are unambiguous."""
-        has_both = self.wording.lexicon.language.has_fronting
-        return replace(choices, frontings=(None, Fronting.OBJECT), decided=True) if has_both else choices
 
     def exclude(self, event: Event) -> "Drawer":
         """Return a drawer that never samples a sentence that contains *event*."""

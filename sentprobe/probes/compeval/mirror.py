@@ -120,39 +120,30 @@ def swap_noun(drawer: Drawer, probed: ProbedSentence, probe: Probe) -> Iterator[
         yield event.swap_values(variable_, candidate)
 
 
-_POSITIVE = ev.Event(polarity=ev.Polarity.POSITIVE)
-ADVERB_COUNTS = (0, 1, 2)
-"""Possible numbers of adverbs before a verb in Negation."""
-
-
 def list_adverb_counts(language: Language) -> tuple[int, ...]:
-    """Return the possible numbers of adverbs before a verb in a language."""
-    return tuple(count for count in ADVERB_COUNTS if count <= language.max_adverbs)
+    """Return the numbers of adverbs before a verb that are sampled in a language: at most ``(0, 1, 2)``."""
+    return tuple(range(min(2, language.max_adverbs) + 1))
 
 
 def make_negation_units(drawer: Drawer, probe: Probe) -> Iterator[Unit]:
     """Yield units that ask whether the verb is positive; the mirror negates the other verb instead."""
     (verb,) = probe
-    language = drawer.wording.lexicon.language
-    if language.closes_clauses:
-        yield from skip_misses(map(partial(_move_negation, drawer), sample_negations(drawer, verb=verb)))
-        return
-    if drawer.part.name or drawer.profile:  # few events may be left, which rejection finds slowly
+    needs_be = not drawer.wording.lexicon.language.closes_clauses
+    if needs_be and (drawer.part.name or drawer.profile):  # few events may be left, which rejection finds slowly
         drawer = drawer.exclude(WITHOUT_BE)
-    for event in sample_negations(drawer, verb=verb, accept=_has_be):
-        main, inner = find_layout_parts(event.layout).clauses
-        mirror = event.swap_values(main.negation, inner.negation)
-        yield drawer.build_item(event, label=False), drawer.build_item(mirror, label=True)
+    events = sample_negations(drawer, verb=verb, accept=_has_be if needs_be else None)
+    yield from skip_misses(map(partial(_move_negation, drawer), events))
 
 
 def _move_negation(drawer: Drawer, event: DrawnEvent) -> Unit | None:
     """Return an event and its mirror, in which the other verb is negated; None if the mirror's words would differ."""
     main, inner = find_layout_parts(event.layout).clauses
     mirror = event.swap_values(main.negation, inner.negation)
-    try:
-        check_event(mirror.event, drawer.wording.lexicon)
-    except UsageError:
-        return None
+    if drawer.wording.lexicon.language.closes_clauses:
+        try:
+            check_event(mirror.event, drawer.wording.lexicon)
+        except UsageError:
+            return None
     if not have_same_words(drawer, event, mirror):
         return None
     return drawer.build_item(event, label=False), drawer.build_item(mirror, label=True)
@@ -175,7 +166,8 @@ def sample_negations(
     The number of adverbs before each verb is sampled first: otherwise nearly all events would have the maximum.
     """
     negated = ev.Event(predicate=verb, polarity=ev.Polarity.NEGATIVE)
-    features = ((negated, _POSITIVE), (_POSITIVE, negated))
+    positive = ev.Event(polarity=ev.Polarity.POSITIVE)
+    features = ((negated, positive), (positive, negated))
     return sample_with_adverbs(drawer, features, accept=accept or bool, choices=Choices(ambiguous=accept is not None))
 
 

@@ -55,8 +55,9 @@ class SplitOverlap:
         >>> SplitOverlap(1000, 100, 8).format_inflected()
         '0.8% differ from a training sentence by inflection, case or punctuation only'
         """
-        share = f"{self.inflected / self.items:.1%}"
-        return f"{share} differ from a training sentence by inflection, case or punctuation only"
+        return (
+            f"{self.inflected / self.items:.1%} differ from a training sentence by inflection, case or punctuation only"
+        )
 
 
 def find_overlap(data: ProbeDataset, lexicon: Lexicon | None = None) -> SplitOverlap:
@@ -89,12 +90,12 @@ def find_lemma(token: str, lexicon: Lexicon) -> str:
     word = token.lower()
     if not any(map(str.isalnum, word)):
         return ""
-    readings = lexicon.find(word)
-    return readings[0][0].lemma if readings else FUNCTION_STEMS.get(word) or _stem(word)
+    entries = lexicon.find(word)
+    return entries[0][0].lemma if entries else FUNCTION_STEMS.get(word) or _stem(word)
 
 
-UNCHANGED_WORDS = ("are", "by", "did", "do", "is", "not", "was", "were")
-FUNCTION_STEMS = {word: word for word in UNCHANGED_WORDS} | {"being": "be", "does": "doe"}
+_UNCHANGED_WORDS = ("are", "by", "did", "do", "is", "not", "was", "were")
+FUNCTION_STEMS = {"being": "be", "does": "doe"} | {word: word for word in _UNCHANGED_WORDS}
 """Snowball stems of the function words in compeval. They save the import of NLTK, which takes two seconds."""
 
 
@@ -163,11 +164,9 @@ class DataFacts:
 
     def to_json(self) -> dict[str, Any]:
         """Return the facts as a dictionary for JSON, without empty facts about held-out structures and languages."""
-        value = asdict(self)
-        optional = () if self.held_out else ("held_out",)
-        if not self.test_language:
-            optional = (*optional, "train_language", "test_language", "test_digest", "known_words")
-        return {name: fact for name, fact in value.items() if name not in optional}
+        language_facts = ("train_language", "test_language", "test_digest", "known_words")
+        omitted = (*(() if self.held_out else ("held_out",)), *(() if self.test_language else language_facts))
+        return {name: fact for name, fact in asdict(self).items() if name not in omitted}
 
 
 def collect_data_facts(data: ProbeDataset, *, origin: str = "") -> DataFacts:

@@ -108,22 +108,16 @@ def _check_result(result: rs.Result) -> rs.Result:
     seed_scores = [seed_score for score in result.scores.values() for seed_score in score.seeds]
     if not all(0 <= share <= 1 for share in (result.majority, *(s.accuracy for s in seed_scores))):
         raise ValueError("an accuracy is not between 0 and 1")
-    _check_seeds(result)
+    for condition, seed_score in ((c, seed_score) for c, score in result.scores.items() for seed_score in score.seeds):
+        if condition in rs.MULTI_PROBE_CONDITIONS:
+            _check_readings(condition, seed_score)
+        if seed_score.wrong_answers and len(seed_score.wrong_answers) != seed_score.total - seed_score.correct:
+            raise ValueError("the number of incorrect answers differs from the number of incorrect items")
     totals = {seed_score.total for seed_score in seed_scores}
     for item_values in (result.units, result.lengths):
         if len(totals) > 1 or (item_values and totals != {len(item_values)}):
             raise ValueError("scores, units and lengths differ in their number of items")
     return result
-
-
-def _check_seeds(result: rs.Result) -> None:
-    """Raise ValueError if a score lacks the probes of its method or has a wrong number of incorrect answers."""
-    for condition, score in result.scores.items():
-        for seed_score in score.seeds:
-            if condition in rs.MULTI_PROBE_CONDITIONS:
-                _check_readings(condition, seed_score)
-            if seed_score.wrong_answers and len(seed_score.wrong_answers) != seed_score.total - seed_score.correct:
-                raise ValueError("the number of incorrect answers differs from the number of incorrect items")
 
 
 def _check_readings(condition: rs.Condition, score: rs.SeedScore) -> None:

@@ -11,6 +11,7 @@ from sentprobe.probes.results.result import Condition, Result, Results, find_pro
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 from sentprobe.probes.trainer.classifier import Precision
 from sentprobe.probes.trainer.presets import format_preset_name
+from sentprobe.values import group_by
 
 
 def find_version_differences(results: Results) -> Iterator[ClaimFinding]:
@@ -31,8 +32,7 @@ def find_version_differences(results: Results) -> Iterator[ClaimFinding]:
 
 
 def _find_namesakes(results: Results) -> Iterator[ClaimFinding]:
-    for name in results.encoders:
-        records = [record for record in results.records if record.encoder == name]
+    for name, records in group_by(results.records, lambda record: record.encoder).items():
         fingerprints = {(record.encoder_fingerprint, record.encoder_seed) for record in records}
         if len({fingerprint for fingerprint, _ in fingerprints}) > len({seed for _, seed in fingerprints}):
             yield ClaimFinding(

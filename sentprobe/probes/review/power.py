@@ -30,10 +30,15 @@ def compute_units_needed(better: float, worse: float, *, level: float) -> int | 
     979
     """
     both, difference = better + worse, better - worse
+    return _compute_sample_size(difference, both, max(0.0, both - difference**2), level=level)
+
+
+def _compute_sample_size(difference: float, variance_if_none: float, variance: float, *, level: float) -> int | None:
+    """Return the sample size for *difference*; the variances of one observation are those without and with it."""
     if not difference:
         return None
-    level_part = normal_quantile(1 - level) * sqrt(both)
-    power_part = NormalDist().inv_cdf(TARGET_POWER) * sqrt(max(0.0, both - difference**2))
+    level_part = normal_quantile(1 - level) * sqrt(variance_if_none)
+    power_part = NormalDist().inv_cdf(TARGET_POWER) * sqrt(variance)
     return min(MOST_UNITS, ceil(((level_part + power_part) / difference) ** 2))
 
 
@@ -46,11 +51,7 @@ def compute_items_needed(share: float, chance: float, *, level: float) -> int | 
     >>> compute_items_needed(0.55, 0.5, level=0.05)
     783
     """
-    if share == chance:
-        return None
-    level_part = normal_quantile(1 - level) * sqrt(chance * (1 - chance))
-    power_part = NormalDist().inv_cdf(TARGET_POWER) * sqrt(share * (1 - share))
-    return min(MOST_UNITS, ceil(((level_part + power_part) / (share - chance)) ** 2))
+    return _compute_sample_size(share - chance, chance * (1 - chance), share * (1 - share), level=level)
 
 
 def compute_draws_needed(

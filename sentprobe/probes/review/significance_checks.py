@@ -8,10 +8,11 @@ from sentprobe.probes.report.findings import control_verdicts as cv
 from sentprobe.probes.report.findings.comparisons import Comparison, TestedDifference, format_p_value, format_points
 from sentprobe.probes.report.findings.paired_tests import LEVEL, DrawComparison
 from sentprobe.probes.report.findings.table_findings import ChanceTest, find_table
-from sentprobe.probes.results.result import Condition, Result, Results
+from sentprobe.probes.results.result import Condition, Results
 from sentprobe.probes.review import power
 from sentprobe.probes.review.claim_finding import ClaimFinding, Severity
 from sentprobe.probes.suites import explain_expected_cue
+from sentprobe.values import group_by
 
 
 def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
@@ -33,15 +34,14 @@ def find_bag_of_words_ties(table: Results) -> Iterator[ClaimFinding]:
 
 def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
     """Find tasks where probe words alone are above chance, and encoders not better than the probe words."""
-    tests = [
-        test for test in find_table(table).free_controls if test.condition is Condition.NO_SENTENCE and test.is_above
-    ]
-    for task in dict.fromkeys(test.draws[0].task for test in tests):
+    controls = find_table(table).free_controls
+    above = [test for test in controls if test.condition is Condition.NO_SENTENCE and test.is_above]
+    for task, tests in group_by(above, lambda test: test.draws[0].task).items():
         yield ClaimFinding(
             severity=Severity.NOTE,
             problem="The probe words without any sentence are above chance: a part of each figure is the probe's "
             "memory of these words.",
-            figures=tuple(describe_chance_test(test) for test in tests if test.draws[0].task == task),
+            figures=tuple(map(describe_chance_test, tests)),
             advice="Compare with the probe words alone instead of chance.",
             task=task,
         )
@@ -61,8 +61,7 @@ def find_memorised_words(table: Results) -> Iterator[ClaimFinding]:
 def _find_not_better(table: Results, control: Condition) -> Iterator[tuple[str, list[Comparison]]]:
     """Yield for each task its encoders that are worse than the control, then those that do not differ from it."""
     comparisons = find_table(table).compare_with_control(control)
-    for task in dict.fromkeys(comparison.first.task for comparison in comparisons):
-        on_task = [comparison for comparison in comparisons if comparison.first.task == task]
+    for task, on_task in group_by(comparisons, lambda comparison: comparison.first.task).items():
         yield from [(task, worse)] if (worse := [c for c in on_task if c.is_worse]) else []
         yield from [(task, tied)] if (tied := [c for c in on_task if not c.is_significant]) else []
 
@@ -124,7 +123,6 @@ def _describe_failure(run: cv.ControlRun, count: int) -> ClaimFinding:
     reason = "training and test data may differ in something besides the sentence or the question"
     if above:
         reason = "something besides the sentence or the question gives the answer away"
-    is_encoder_control = run.condition is Condition.RANDOM_PROBES
     return ClaimFinding(
         severity=Severity.SEVERE if above else Severity.WARNING,
         problem=f"The control with {cv.CONTROL_NAMES[run.condition]} cannot know the answer, and is "
@@ -133,21 +131,19 @@ def _describe_failure(run: cv.ControlRun, count: int) -> ClaimFinding:
         advice="Repeat the run with another --seed. If the control fails again, use no figure of this task: "
         "probe audit shows which cues give the answer away.",
         task=run.result.task,
-        encoder=run.result.encoder if is_encoder_control else "",
+        encoder=run.result.encoder if run.condition is Condition.RANDOM_PROBES else "",
         draw=str(run.result.seed),
     )
 
 
 def _find_missing(table: Results) -> Iterator[ClaimFinding]:
-    unchecked = cv.find_unchecked(table)
-    for task in dict.fromkeys(result.task for result in unchecked):
-        names = dict.fromkeys(result.encoder for result in unchecked if result.task == task)
+    for task, unchecked in group_by(cv.find_unchecked(table), lambda result: result.task).items():
         yield ClaimFinding(
             severity=Severity.SEVERE,
             problem="There are no controls: a probe that cannot know the answer might be as accurate.",
             advice="Run the same command again without --no-controls: only the controls will be trained.",
             task=task,
-            encoder=", ".join(names),
+            encoder=", ".join(dict.fromkeys(result.encoder for result in unchecked)),
         )
 
 
@@ -163,8 +159,7 @@ def find_near_chance(table: Results) -> Iterator[ClaimFinding]:
         and not test.is_above
     ]
     level = LEVEL / (len(findings.cells) + len(findings.free_controls))
-    for task in dict.fromkeys(test.draws[0].task for test in near):
-        tests = [test for test in near if test.draws[0].task == task]
+    for task, tests in group_by(near, lambda test: test.draws[0].task).items():
         yield ClaimFinding(
             severity=Severity.WARNING,
             problem="Above chance, but not significantly.",
@@ -178,33 +173,23 @@ def find_near_chance(table: Results) -> Iterator[ClaimFinding]:
 
 def _describe_figure(test: ChanceTest, *, level: float) -> str:
     figure, first = test.figure, test.draws[0]
-    enough = (
-        power.describe_draws_needed(figure.test, level=level)
-        if figure.test
-        else _describe_needed_items(first, level=level)
-    )
-    return (
-        f"{first.encoder}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}; "
-        f"{describe_chance_p(test)}; {enough}"
-    )
-
-
-def _describe_needed_items(result: Result, *, level: float) -> str:
-    score = result.scores[Condition.PROBE]
-    needed = power.compute_items_needed(result.accuracy, result.majority, level=level) or 0
-    return power.describe_items_needed(needed * score.total / cv.compute_effective_items(score, result), score.total)
+    if figure.test:
+        needed = power.describe_draws_needed(figure.test, level=level)
+    else:
+        score = first.scores[Condition.PROBE]
+        items = power.compute_items_needed(first.accuracy, first.majority, level=level) or 0
+        scale = cv.compute_effective_items(score, first)
+        needed = power.describe_items_needed(items * score.total / scale, score.total)
+    name = f"{first.encoder}: {100 * figure.accuracy:.1f}, chance {100 * figure.chance:.1f}"
+    return f"{name}; {describe_chance_p(test)}; {needed}"
 
 
 def find_ties_with_best(table: Results) -> Iterator[ClaimFinding]:
     """Find encoders that are not significantly worse than a task's best encoder, except for its variants."""
     comparisons = find_table(table).comparisons
     for task in table.tasks:
-        ties = [
-            comparison
-            for comparison in comparisons.compare_best(task)
-            if not comparison.is_significant and comparison.paired.difference >= power.SMALLEST_SHOWN
-        ]
-        if ties:
+        compared = (comparison for comparison in comparisons.compare_best(task) if not comparison.is_significant)
+        if ties := [tie for tie in compared if tie.paired.difference >= power.SMALLEST_SHOWN]:
             yield _build_finding(ties, comparisons.count_significant(task), len(comparisons))
 
 

@@ -115,11 +115,6 @@ def _count_unconverged(draws: Sequence[Result]) -> Iterator[UnconvergedProbes]:
 
 def find_cut_input(table: Results) -> Iterator[ClaimFinding]:
     """Find encoders that truncated sentences, and encoders whose vectors were cut, rounded or erased."""
-    yield from _find_truncated(table)
-    yield from _find_reduced_vectors(table)
-
-
-def _find_truncated(table: Results) -> Iterator[ClaimFinding]:
     for worst in find_truncated(table):
         sentences = sum(norm.sentences for norm in worst.norms)
         yield ClaimFinding(
@@ -133,11 +128,7 @@ def _find_truncated(table: Results) -> Iterator[ClaimFinding]:
             encoder=worst.encoder,
             draw=str(worst.seed) if len(table.records_by_cell[worst.cell]) > 1 else "",
         )
-
-
-def _find_reduced_vectors(table: Results) -> Iterator[ClaimFinding]:
-    reduced = {record.encoder: text for record in table.records if (text := _describe_reductions(record))}
-    if reduced:
+    if reduced := {record.encoder: text for record in table.records if (text := _describe_reductions(record))}:
         yield ClaimFinding(
             severity=Severity.NOTE,
             problem="Vectors were cut, rounded or erased: the figures describe only the reduced vectors.",
