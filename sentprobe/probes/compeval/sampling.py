@@ -163,15 +163,12 @@ def _restrict_to_usable_probes(
     return held_out_pairs.restrict_to_trained_words(probes, trained)
 
 
-ProbedUnit = tuple[Probe, Unit]
-
-
 def _sample_units(
     task: CompevalTask, drawer: Drawer, probes: Sequence[Probe], item_count: int, used: set[str]
-) -> list[ProbedUnit]:
+) -> list[tuple[Probe, Unit]]:
     """Return units with *item_count* items in total, spread evenly over *probes*; the last unit may be incomplete."""
     count = ceil(item_count / task.unit)
-    units: list[ProbedUnit] = []
+    units: list[tuple[Probe, Unit]] = []
     remaining = list(probes)
     while remaining and len(units) < count:
         share, extra = divmod(count - len(units), len(remaining))

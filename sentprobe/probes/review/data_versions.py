@@ -19,14 +19,10 @@ def find_version_differences(results: Results) -> Iterator[ClaimFinding]:
     tables = split_settings(results)
     for task in results.tasks:
         by_table = [[record for record in table.records if record.task == task] for table in tables]
-        tables_with_task = [records for records in by_table if records]
-        yield from _find_differences(
-            task, tables_with_task, _describe_data, "versions of the data", is_same=are_drawn_alike
-        )
-        yield from _find_differences(
-            task, tables_with_task, lambda record: format_preset_name(record.preset), "classifiers"
-        )
-        yield from _find_unrecorded(task, tables_with_task)
+        on_task = [records for records in by_table if records]
+        yield from _find_differences(task, on_task, _describe_data, "versions of the data", is_same=are_drawn_alike)
+        yield from _find_differences(task, on_task, lambda result: format_preset_name(result.preset), "classifiers")
+        yield from _find_unrecorded(task, on_task)
     yield from _find_namesakes(results)
     yield from _find_unequal_draws(tables)
 

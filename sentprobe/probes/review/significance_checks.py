@@ -218,19 +218,16 @@ def _describe_significance(significant: int, count: int) -> str:
     """
     if count == 1:
         return f"the only difference on this task is{'' if significant else ' not'}"
-    verb = "is" if significant == 1 else "are"
-    return f"of the {count} differences on this task {significant} {verb}"
+    return f"of the {count} differences on this task {significant} {'is' if significant == 1 else 'are'}"
 
 
 def _describe_tie(tie: Comparison, *, level: float) -> str:
     first_percent, second_percent = (f"{100 * accuracy:.1f}" for accuracy in tie.accuracies)
-    needed = (
-        power.describe_draws_needed(tie.paired.test, level=level)
-        if isinstance(tie.paired, DrawComparison)
-        else _describe_items_of_tie(tie, level=level)
-    )
-    comparison = f"{first_percent} against {tie.second.encoder}: {second_percent}"
-    return f"{comparison}; {describe_test(tie)}; {needed}"
+    if isinstance(tie.paired, DrawComparison):
+        needed = power.describe_draws_needed(tie.paired.test, level=level)
+    else:
+        needed = _describe_items_of_tie(tie, level=level)
+    return f"{first_percent} against {tie.second.encoder}: {second_percent}; {describe_test(tie)}; {needed}"
 
 
 def _describe_items_of_tie(tie: Comparison, *, level: float) -> str:
