@@ -1,4 +1,4 @@
-"""The language model ``trained:``, a recurrent network that ``probe train`` trained by the objective ``next-word``."""
+"""The language model ``trained:``, a recurrent network trained by ``probe train --objective next-word``."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class RecurrentOptions:
 
 @dataclass(slots=True)
 class RecurrentModel:
-    """A language model that uses a sentence model; sentences of equal length are read together."""
+    """A recurrent language model; sentences of equal length form a batch."""
 
     name: str
     model: SentenceModel = field(repr=False)
@@ -38,12 +38,12 @@ class RecurrentModel:
     method: ScoringMethod = ScoringMethod.RECURRENT
 
     def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
-        """Return the words of each text that the vocabulary lacks."""
+        """Return, for each text, its words that are not in the vocabulary."""
         rows = self.model.vocabulary.rows
         return [[word for word in self._list_words(text, split_words(text)) if word not in rows] for text in texts]
 
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
-        """Return the scores of each text's words and end."""
+        """Score the words and the end of each text."""
         spans = [split_words(text) for text in texts]
         rows = self.model.vocabulary.rows
         ids = [[rows.get(word, UNKNOWN) for word in self._list_words(*row)] for row in zip(texts, spans, strict=True)]
@@ -69,7 +69,7 @@ class RecurrentModel:
 
 
 def load_recurrent_model(spec: Spec, device: str) -> RecurrentModel:
-    """Return the model of a spec ``trained:FOLDER``. Raises UsageError or EncoderError."""
+    """Load the model of a spec ``trained:FOLDER``. Raises UsageError or EncoderError."""
     options, folder = read_options(spec, RecurrentOptions(device=device)), Path(spec.argument).expanduser()
     if (objective := model_config.read_config(folder).record.get("objective")) != NEXT_WORD:
         raise EncoderError(f"{folder}: not a language model; its objective is {objective}, not {NEXT_WORD}")

@@ -25,7 +25,7 @@ class StoredOptions:
 
 @dataclass(frozen=True, slots=True)
 class StoredScores:
-    """The stored scores of one model; a key is the kind of score, the good sentence and the bad sentence."""
+    """One model's stored scores; the keys are (kind of score, good sentence, bad sentence)."""
 
     spec: Spec
     name: str
@@ -42,7 +42,7 @@ class StoredScores:
 
 
 def load_stored_scores(spec: Spec) -> StoredScores:
-    """Return the scores in the file of a spec ``scores:FILE``. Raises UsageError or FormatError."""
+    """Load the file of a spec ``scores:FILE``. Raises UsageError or FormatError."""
     options, path = read_options(spec, StoredOptions()), Path(spec.argument)
     try:
         text = path.read_text(encoding="utf-8")

@@ -23,15 +23,15 @@ class SequenceTask:
 
     sources: Sequence[str]
     targets: Sequence[Sequence[str]]
-    """The target texts of each decoder, in the order of the sources."""
+    """For each decoder, its target texts in the order of the sources."""
     metric: Metric
     noise: decoder.Noise | None = None
     targets_are_sentences: bool = True
-    """Whether targets are sentences, so that none may be both in training and in validation."""
+    """Whether targets are sentences; training and validation items then share no target."""
 
 
 def prepare_sequences(task: SequenceTask, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Return the objective of generating these target texts, ready for training."""
+    """Prepare the objective of generating the target texts of a task."""
     task.metric.check_installed()
     sentences = [task.sources, *(task.targets if task.targets_are_sentences else ())]
     split = hold_out(*sentences, count=options.validation, seed=options.seed)
@@ -77,7 +77,7 @@ class DropAndSwap:
     swap: float
 
     def __call__(self, source: NDArray[np.int32], random: np.random.Generator) -> NDArray[np.int32]:
-        """Return the noisy version of a sentence's word numbers, with at least one word."""
+        """Return a noisy version of a sentence, as word numbers; at least one word remains."""
         is_kept = random.random(len(source)) >= self.drop
         is_swapped = random.random(len(source) // 2) < self.swap
         fallback_place = random.integers(len(source))
@@ -90,7 +90,7 @@ class DropAndSwap:
 def prepare_skipthought(texts: corpora.Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
     """Prepare ``skipthought``: generate the next sentence (Conneau et al. 2018, section 3.2).
 
-    With ``neighbours``, a second decoder generates the previous sentence, as in Kiros et al. 2015.
+    With the option ``neighbours``, a second decoder generates the previous sentence, as in Kiros et al. 2015.
     """
     shifts = (1, -1) if options.neighbours else (1,)
     places = [place for start, end in texts.list_spans() for place in range(start + options.neighbours, end - 1)]
@@ -105,20 +105,20 @@ def prepare_skipthought(texts: corpora.Sentences, model: SentenceModel, options:
 
 
 def prepare_nmt(texts: corpora.SentencePairs, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Prepare ``nmt``: translate the sentence, without attention."""
+    """Prepare ``nmt``: generate a sentence's translation from its vector, without attention."""
     return prepare_sequences(SequenceTask(texts.sources, [texts.targets], Metric.BLEU), model, options)
 
 
 def prepare_seq2tree(texts: corpora.Trees, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Prepare ``seq2tree``: generate the sentence's constituents as a line of symbols."""
+    """Prepare ``seq2tree``: generate a sentence's tree as symbols, such as ``(NP DT NN )NP``."""
     task = SequenceTask(texts.sentences, [texts.trees], Metric.ACCURACY, targets_are_sentences=False)
     return prepare_sequences(task, model, options)
 
 
 def prepare_meaning(texts: Meanings, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
-    """Prepare ``meaning``: generate the notation of the event that a sentence of the generator states.
+    """Prepare ``meaning``: generate the notation of the event that a generated sentence states.
 
-    An encoder that solves this knows who does what to whom, so it is an upper bound for sentprobe's own tasks.
+    The vectors must represent who does what to whom, so they show which accuracy is possible on sentprobe's tasks.
     """
     task = SequenceTask(texts.sentences, [texts.events], Metric.ACCURACY, targets_are_sentences=False)
     return prepare_sequences(task, model, options)

@@ -54,7 +54,7 @@ _REASON_PHRASES = {
 class Sentences:
     """Sentences in reading order, from one or more documents.
 
-    Where a sentence was left out, a new document begins, so that neighbours here were neighbours in the text.
+    A new document begins where a sentence was left out, so that adjacent sentences were adjacent in the text.
 
     >>> text = Sentences(("a dog", "it ran", "a cat"), documents=(0, 2))
     >>> [text.texts[start:end] for start, end in text.list_spans()]
@@ -100,7 +100,7 @@ class NliPairs:
     premises: tuple[str, ...]
     hypotheses: tuple[str, ...]
     labels: NDArray[np.int64]
-    """The value of :class:`~sentprobe.generator.pairs.inference_pairs.NliLabel` for each pair, (pairs,)."""
+    """The number of each pair's :class:`~sentprobe.generator.pairs.inference_pairs.NliLabel`, (pairs,)."""
     omitted: Omissions = Omissions()
 
     def __len__(self) -> int:
@@ -145,7 +145,7 @@ class Trees:
 
 @dataclass(frozen=True, slots=True)
 class Meanings:
-    """Sentences, and the notation of the event that each states, as words separated by spaces."""
+    """Sentences, and the notation of each sentence's event, as words separated by spaces."""
 
     sentences: tuple[str, ...]
     events: tuple[str, ...]
@@ -177,7 +177,7 @@ def sample_meanings(count: int, *, seed: int) -> Meanings:
 
 
 def split_notation(notation: str) -> str:
-    """Return an event's notation with spaces before its brackets, so that lemmas and features become words.
+    """Insert spaces before the brackets of an event's notation, which separates lemmas and features.
 
     >>> split_notation("help[past, neg](agent: the professor[pl])")
     'help [past, neg] (agent: the professor [pl])'

@@ -1,4 +1,4 @@
-"""Read pairs for natural language inference (``gen pairs --nli``, SNLI), triplets (``gen pairs``), and translations."""
+"""Read pairs for natural language inference (NLI), triplets that ``gen pairs`` wrote, and translations."""
 
 from collections.abc import Iterator, Mapping
 from functools import partial
@@ -16,18 +16,18 @@ from sentprobe.probes.pretraining.texts.corpora import SentencePairs
 
 PUBLISHED_COLUMNS = ("sentence1", "sentence2", "gold_label")
 COLUMNS = ("premise", "hypothesis", "label")
-"""The columns in files of ``gen pairs --nli``, and in SNLI and MultiNLI on the Hugging Face hub."""
+"""The columns in files that ``gen pairs --nli`` wrote, and in SNLI and MultiNLI on the Hugging Face hub."""
 
 _LABELS: Mapping[object, NliLabel] = {
     **{label.value: label for label in NliLabel},
     **{label.name.lower(): label for label in NliLabel},
 }
 _NO_LABEL = ("-", "", None, -1)
-"""Values in the label's column of pairs on whose label the annotators did not agree."""
+"""Values of the label column if the annotators did not agree on a label."""
 
 
 def read_nli(path: Path | str, *, options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS) -> corpora.NliPairs:
-    """Read labelled pairs, except those without a label or with an empty or too long text. Raises SentprobeError."""
+    """Read NLI pairs, except those without a label or with an empty or too long sentence. Raises SentprobeError."""
     name = str(path)
     file_format = text_files.find_format(name, text_files.SUFFIXES)
     file_columns = text_files.read_column_names(name, file_format, options.encoding)
@@ -66,7 +66,7 @@ TRIPLET_COLUMNS = tuple(map(str, training_files.COLUMNS))
 def read_triplets(
     path: Path | str, *, options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS
 ) -> corpora.Triplets:
-    """Read triplets, except those with an empty or too long text. Raises UsageError or FormatError."""
+    """Read triplets, except those with an empty or too long sentence. Raises UsageError or FormatError."""
     name, text_filter = str(path), text_filters.TextFilter(options)
     file_format = text_files.find_format(name, text_files.SUFFIXES)
     rows = text_files.read_rows(name, file_format, TRIPLET_COLUMNS, options.encoding)
@@ -82,7 +82,7 @@ def read_triplets(
 _Pairs: TypeAlias = Iterator[tuple[str, str]]
 
 SIDES = ("source", "target")
-"""The default columns of a sentence and its translation."""
+"""The default names of the columns with a sentence and its translation."""
 PARALLEL_SUFFIXES = {**text_files.SUFFIXES, ".tmx": "tmx"}
 
 
@@ -98,8 +98,8 @@ def read_parallel(
     Pairs with an empty or too long sentence are left out.
 
     - translation: a second file, whose line i translates line i of the first
-    - columns: the names of two columns, or two languages of TMX. None: the first two columns of a TSV file, which has
-      no header; the columns SIDES of other files; the two languages of TMX
+    - columns: the names of two columns or, for TMX, two languages. None: in TSV, the first two columns of a file
+      without a header; in TMX, its two languages; in other formats, the columns ``source`` and ``target``
     """
     text_filter = text_filters.TextFilter(options)
     pairs: list[tuple[str, str]] = []
