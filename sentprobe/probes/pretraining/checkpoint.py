@@ -42,21 +42,13 @@ class StoredState:
     """The version of each package used for training, such as ``{"torch": "2.13.0"}``."""
 
 
-@dataclass(frozen=True, slots=True)
-class ModelAndOptimizer:
-    """A model in training, and its optimizer."""
-
-    model: nn.Module
-    optimizer: torch.optim.Optimizer
-
-
-def write_checkpoint(folder: Path, trained: ModelAndOptimizer, stored: StoredState) -> None:
+def write_checkpoint(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer, stored: StoredState) -> None:
     """Write a checkpoint into an encoder's folder, in place of the previous checkpoint."""
     header = {"format": FORMAT, **asdict(stored)}
     with files.atomic_folder(folder / CHECKPOINT_FOLDER) as new_folder:
         (new_folder / STATE_FILE).write_text(json.dumps(header, indent=2) + "\n", "utf-8", newline="\n")
-        (new_folder / WEIGHTS_FILE).write_bytes(tensor_files.save(_copy_tensors(trained.model.state_dict())))
-        (new_folder / OPTIMIZER_FILE).write_bytes(tensor_files.save(_collect_optimizer_tensors(trained.optimizer)))
+        (new_folder / WEIGHTS_FILE).write_bytes(tensor_files.save(_copy_tensors(model.state_dict())))
+        (new_folder / OPTIMIZER_FILE).write_bytes(tensor_files.save(_collect_optimizer_tensors(optimizer)))
 
 
 def _copy_tensors(tensors: Mapping[str, torch.Tensor]) -> dict[str, torch.Tensor]:
@@ -125,10 +117,10 @@ DIGEST_DIFFERENCES: Mapping[str, str] = {
 """The text of the error message if a value differs that the identity stores as a digest."""
 
 
-def load_weights(folder: Path, trained: ModelAndOptimizer) -> None:
+def load_weights(folder: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
     """Load a model's weights and its optimizer's state from a checkpoint. Raises CheckpointError."""
-    _load_model(folder / CHECKPOINT_FOLDER / WEIGHTS_FILE, trained.model)
-    _load_optimizer(folder / CHECKPOINT_FOLDER / OPTIMIZER_FILE, trained.optimizer)
+    _load_model(folder / CHECKPOINT_FOLDER / WEIGHTS_FILE, model)
+    _load_optimizer(folder / CHECKPOINT_FOLDER / OPTIMIZER_FILE, optimizer)
 
 
 def _load_model(path: Path, model: nn.Module) -> None:

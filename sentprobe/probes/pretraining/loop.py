@@ -169,8 +169,7 @@ class _FabricLearner(nn.Module):
 
     def forward(self, tensors: dict[str, torch.Tensor], items: int, targets: int) -> torch.Tensor:
         # With several devices, Fabric moves all tensors to the device, also lengths, which networks need on the CPU.
-        batch = Batch(tensors, items, targets).to(next(self.parameters()).device)
-        loss: torch.Tensor = self.learner(batch)
+        loss: torch.Tensor = self.learner(Batch(tensors, items, targets).to(next(self.parameters()).device))
         return loss
 
 
@@ -195,13 +194,11 @@ class _TrainingLoop:
         self._fabric = devices_and_precision.make_fabric(settings.machine)
         with devices_and_precision.suppress_fabric_messages():
             self._fabric.launch()
-        self._prepared, self._settings, self._store = prepared, settings, store
-        self._probe_model = probe_model
+        self._prepared, self._settings, self._store, self._probe_model = prepared, settings, store, probe_model
         # Before the optimizer is made: AdaGrad allocates its state on the device of the weights.
         self._learner = prepared.learner.to(self._fabric.device)
-        optimizer = make_optimizer(settings.optimizer, self._learner)
-        self._trained = checkpoint.ModelAndOptimizer(self._learner, optimizer)
-        self._stepper, self._optimizer = self._fabric.setup(_FabricLearner(self._learner), optimizer)
+        self._plain_optimizer = make_optimizer(settings.optimizer, self._learner)  # which checkpoints store
+        self._stepper, self._optimizer = self._fabric.setup(_FabricLearner(self._learner), self._plain_optimizer)
         self._steps_per_epoch = prepared.train.steps // self._fabric.world_size
         if self._steps_per_epoch == 0:
             raise UsageError("there are fewer batches than devices; use smaller batches")
@@ -209,15 +206,13 @@ class _TrainingLoop:
         self._interrupts = InterruptHandler()
         self._last_probed_step: int | None = None
         self._unchecked_losses: list[tuple[int, torch.Tensor, torch.Tensor]] = []
-        is_first = self._fabric.is_global_zero
-        self._pace = TrainingPace(
-            reporter if is_first else progress.SilentReporter(), settings.limits, self._steps_per_epoch
-        )
+        reporter = reporter if self._fabric.is_global_zero else progress.SilentReporter()
+        self._pace = TrainingPace(reporter, settings.limits, self._steps_per_epoch)
 
     def run(self, state: TrainingState | None) -> TrainingState:
         """Train from the checkpoint with *state* or, if it is None, from the start; return the final state."""
         if state is not None:
-            checkpoint.load_weights(self._store.folder, self._trained)
+            checkpoint.load_weights(self._store.folder, self._learner, self._plain_optimizer)
             if not 0 <= state.batch < self._steps_per_epoch:
                 path = self._store.folder / checkpoint.CHECKPOINT_FOLDER / checkpoint.STATE_FILE
                 raise checkpoint.CheckpointError(
@@ -247,8 +242,7 @@ class _TrainingLoop:
         self._finish()
 
     def _is_over(self) -> bool:
-        is_over: bool = self._fabric.broadcast(bool(self._state.find_end_reason(self._settings.limits)))
-        return is_over
+        return bool(self._fabric.broadcast(bool(self._state.find_end_reason(self._settings.limits))))
 
     def _iterate_batches(self) -> Iterator[Batch]:
         """Yield the batches of the current epoch that this device has yet to train on."""
@@ -322,11 +316,9 @@ class _TrainingLoop:
 
     def _probe(self, is_due: bool) -> None:  # noqa: FBT001
         if is_due and self._fabric.is_global_zero:
+            epochs = self._state.compute_epochs(self._steps_per_epoch)
             with self._pace.pause_clock():
-                model = self._learner.encoder.eval()
-                self._probe_model(
-                    ProbingPoint(self._state.step, self._state.compute_epochs(self._steps_per_epoch), model)
-                )
+                self._probe_model(ProbingPoint(self._state.step, epochs, self._learner.encoder.eval()))
         if is_due:
             self._last_probed_step = self._state.step
             self._fabric.barrier()
@@ -366,15 +358,14 @@ class _TrainingLoop:
 
     def _write_checkpoint(self) -> None:
         if self._fabric.is_global_zero:
-            package_versions = find_versions("torch", "lightning-fabric")
-            stored = checkpoint.StoredState(self._state, self._store.identity, package_versions)
-            checkpoint.write_checkpoint(self._store.folder, self._trained, stored)
+            versions = find_versions("torch", "lightning-fabric")
+            stored = checkpoint.StoredState(self._state, self._store.identity, versions)
+            checkpoint.write_checkpoint(self._store.folder, self._learner, self._plain_optimizer, stored)
         self._saved_state = self._state
 
     def _finish(self) -> None:
         self._pace.loss = self._check_losses()
-        has_probing_points = self._settings.probe_every is not None
-        self._probe(has_probing_points and self._last_probed_step != self._state.step)
+        self._probe(self._settings.probe_every is not None and self._last_probed_step != self._state.step)
         if not self._state.is_validated:
             self._validate()
         self._save_checkpoint()

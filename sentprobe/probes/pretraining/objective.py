@@ -105,7 +105,7 @@ class PreparedObjective:
     """Function that validates the learner; it changes no weights, gradients or random generators."""
 
 
-Places = NDArray[np.int64]
+Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -114,7 +114,7 @@ class TokenRows:
 
     tokens: NDArray[np.int32]
     """The tokens of all rows."""
-    bounds: Places
+    bounds: Indices
     """The start index of each row in ``tokens``, followed by the end index of the last row."""
 
     def __len__(self) -> int:
@@ -125,7 +125,7 @@ class TokenRows:
         return self.tokens[self.bounds[row] : self.bounds[row + 1]]
 
     @property
-    def lengths(self) -> Places:
+    def lengths(self) -> Indices:
         """Number of tokens of each row."""
         return np.diff(self.bounds)
 
@@ -161,8 +161,8 @@ def pad_rows(rows: Iterable[NDArray[np.int32]], *, before: int = 0, after: int =
 class TrainValidationSplit:
     """Indices of training and validation items; no training item shares a text with a validation item."""
 
-    train: Places
-    validation: Places
+    train: Indices
+    validation: Indices
 
 
 def hold_out(*columns: Sequence[str], count: int, seed: int) -> TrainValidationSplit:
@@ -199,11 +199,11 @@ def hold_out(*columns: Sequence[str], count: int, seed: int) -> TrainValidationS
 class ItemBatches:
     """Batches of items in a random order, which ``seed`` and the epoch determine; a :class:`TrainingBatches`."""
 
-    items: Places
+    items: Indices
     size: int
     """Number of items per batch; the last batch may have fewer."""
     seed: int
-    make_batch: Callable[[Places], Batch]
+    make_batch: Callable[[Indices], Batch]
 
     @property
     def steps(self) -> int:
@@ -242,7 +242,7 @@ def prepare_items(
     return PreparedObjective(learner, train, partial(_validate, replace(train, items=split.validation)))
 
 
-def _make_batch(parts: Sequence[TokenRows], columns: Mapping[str, torch.Tensor], places: Places) -> Batch:
+def _make_batch(parts: Sequence[TokenRows], columns: Mapping[str, torch.Tensor], places: Indices) -> Batch:
     """Return a batch of b items, with ``ids``, (sides * b, time): all first sentences, then all second ones, ..."""
     rows = [part[place] for part in parts for place in places]
     tensors = {"ids": pad_rows(rows), "lengths": torch.tensor([len(row) for row in rows])}

@@ -40,7 +40,7 @@ class OptimizerSettings:
 ADAM = OptimizerSettings(kind=OptimizerKind.ADAM, rate=1e-3, clip=5.0)
 """The optimizer of recurrent encoders (Conneau et al. 2018, appendix), with PyTorch's default learning rate."""
 SGD = OptimizerSettings(kind=OptimizerKind.SGD, rate=0.25, momentum=0.99, clip=0.1)
-"""The optimizer of convolutional encoders (Conneau et al. 2018, appendix), with the values of Gehring et al. 2017, 4.2."""
+"""The optimizer of convolutional encoders (Conneau et al. 2018; values: Gehring et al. 2017, section 4.2)."""
 ADAGRAD = OptimizerSettings(kind=OptimizerKind.ADAGRAD, rate=1e-2, clip=5.0)
 """The optimizer of Adi et al. 2017, appendix II; gradients are clipped as in Sutskever et al. 2014."""
 

@@ -4,7 +4,6 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from importlib.util import find_spec
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -14,10 +13,9 @@ from torch import nn
 from torch.nn import functional
 
 from sentprobe.errors import FormatError
-from sentprobe.probes.encoders.protocol import missing_extra
 from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
 from sentprobe.probes.pretraining.decoding.subwords import END, PADDING, START, Subwords
-from sentprobe.probes.pretraining.objective import Batch, Learner, Places, TokenRows, Validation, pad_rows
+from sentprobe.probes.pretraining.objective import Batch, Indices, Learner, TokenRows, Validation, pad_rows
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 
 Noise: TypeAlias = Callable[[NDArray[np.int32], np.random.Generator], NDArray[np.int32]]
@@ -38,7 +36,7 @@ class SequencePairs:
     sources: TokenRows
     targets: tuple[TokenRows, ...]
     """For each decoder, its target texts as codes, in the order of the sources."""
-    items: Places
+    items: Indices
     """Indices of the sources to use, such as those of the training items."""
     size: int
     """Number of items per batch; one batch of an epoch may have fewer."""
@@ -55,7 +53,7 @@ class SequencePairs:
         for rows in self.plan_batches(epoch)[start:]:
             yield self.make_batch(rows, epoch)
 
-    def plan_batches(self, epoch: int) -> list[Places]:
+    def plan_batches(self, epoch: int) -> list[Indices]:
         """Return the item indices of each batch of an epoch; the texts in a batch have similar lengths."""
         random = np.random.default_rng((self.seed, 2, epoch))
         items = random.permutation(self.items)
@@ -64,7 +62,7 @@ class SequencePairs:
         batches = [ordered[start : start + self.size] for start in range(0, len(items), self.size)]
         return [batches[place] for place in random.permutation(len(batches))]
 
-    def make_batch(self, rows: Places, epoch: int) -> Batch:
+    def make_batch(self, rows: Indices, epoch: int) -> Batch:
         """Return a batch of the items *rows*; the noise in its sources depends on the epoch."""
         sources = [self.sources[int(row)] for row in rows]
         if self.noise is not None:
@@ -189,11 +187,6 @@ class Metric(Enum):
     """The share of generated texts that equal their reference."""
     PERPLEXITY = "perplexity"
     """The perplexity of subword codes or, for ``next-word``, of words, given those before."""
-
-    def check_installed(self) -> None:
-        """Raise EncoderError if the metric needs a package that is not installed."""
-        if self is Metric.BLEU and find_spec("sacrebleu") is None:
-            raise missing_extra("BLEU", "train")
 
 
 MAX_GENERATED_TEXTS = 300

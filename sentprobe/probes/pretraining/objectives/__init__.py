@@ -73,12 +73,10 @@ TRAINING = (
 """Options of all objectives except ``none``."""
 
 TEXT_OPTIONS: Mapping[TextKind, tuple[str, ...]] = {
+    **dict.fromkeys(TextKind, ("encoding", "longest", "tokenised")),
     TextKind.SENTENCES: ("encoding", "longest", "tokenised", "punkt"),
-    TextKind.PARALLEL: ("encoding", "longest", "tokenised"),
     TextKind.TREES: ("encoding", "longest"),
-    TextKind.NLI: ("encoding", "longest", "tokenised"),
     TextKind.EVENTS: (),
-    TextKind.TRIPLETS: ("encoding", "longest", "tokenised"),
 }
 _DECODER_OPTIONS = ("codes", "dropout")
 

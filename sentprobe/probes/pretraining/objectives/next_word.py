@@ -14,7 +14,7 @@ from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.networks.network import RECURRENT_KINDS, Recurrent
 from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
 from sentprobe.probes.pretraining.decoding import decoder
-from sentprobe.probes.pretraining.objective import Batch, Learner, Places, PreparedObjective, collect_rows, hold_out
+from sentprobe.probes.pretraining.objective import Batch, Indices, Learner, PreparedObjective, collect_rows, hold_out
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 from sentprobe.probes.pretraining.texts.corpora import Sentences
 
@@ -65,7 +65,7 @@ def compute_states(
 class SentenceBatches(decoder.SequencePairs):
     """Batches of sentences of similar length, without target texts."""
 
-    def make_batch(self, rows: Places, epoch: int) -> Batch:
+    def make_batch(self, rows: Indices, epoch: int) -> Batch:
         """Return a batch of the sentences *rows*; its number of targets counts words and sentence ends."""
         batch = decoder.SequencePairs.make_batch(self, rows, epoch)
         return replace(batch, targets=int(self.sources.lengths[rows].sum()) + len(rows))

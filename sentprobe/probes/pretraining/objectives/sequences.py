@@ -2,11 +2,13 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from importlib.util import find_spec
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sentprobe.errors import UsageError
+from sentprobe.probes.encoders.protocol import missing_extra
 from sentprobe.probes.encoders.trained.sentence_model import UNKNOWN, SentenceModel
 from sentprobe.probes.pretraining.decoding import decoder
 from sentprobe.probes.pretraining.decoding.decoder import GenerationValidator, Metric
@@ -32,7 +34,8 @@ class SequenceTask:
 
 def prepare_sequences(task: SequenceTask, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:
     """Prepare the objective of generating the target texts of a task."""
-    task.metric.check_installed()
+    if task.metric is Metric.BLEU and find_spec("sacrebleu") is None:
+        raise missing_extra("BLEU", "train")
     sentences = [task.sources, *(task.targets if task.targets_are_sentences else ())]
     split = hold_out(*sentences, count=options.validation, seed=options.seed)
     target_texts = [texts[item] for texts in task.targets for item in split.train]
@@ -45,17 +48,10 @@ def prepare_sequences(task: SequenceTask, model: SentenceModel, options: Objecti
         seed=options.seed,
         noise=task.noise,
     )
-    decoders = _make_decoders(len(task.targets), len(subwords), model.dim, options)
-    return PreparedObjective(
-        learner=decoder.Seq2Seq(model, decoders, subwords),
-        train=train,
-        validate=GenerationValidator(replace(train, items=split.validation), task.metric),
-    )
-
-
-def _make_decoders(count: int, codes: int, vector_width: int, options: ObjectiveOptions) -> list[decoder.VectorDecoder]:
-    seeds = np.random.default_rng((options.seed, 4)).integers(2**62, size=count)
-    return [decoder.make_decoder(codes, vector_width, options, seed=int(seed)) for seed in seeds]
+    seeds = np.random.default_rng((options.seed, 4)).integers(2**62, size=len(task.targets)).tolist()
+    decoders = [decoder.make_decoder(len(subwords), model.dim, options, seed=seed) for seed in seeds]
+    validator = GenerationValidator(replace(train, items=split.validation), task.metric)
+    return PreparedObjective(decoder.Seq2Seq(model, decoders, subwords), train, validator)
 
 
 def prepare_autoencoder(texts: corpora.Sentences, model: SentenceModel, options: ObjectiveOptions) -> PreparedObjective:

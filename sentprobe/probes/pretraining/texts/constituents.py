@@ -55,9 +55,9 @@ def read_trees(*paths: Path | str, options: text_filters.TextOptions = text_filt
         sentence = text_filter.to_sentence(join_tokens(ParsedSentence(tree=tree)), is_tokenised=True)
         if text_filter.is_kept(sentence):
             pairs.append((sentence, linearise(tree)))
-    text_filters.check_enough(", ".join(names), pairs, "tree", text_filter.summarize_omissions())
+    omitted = text_filter.check_enough(", ".join(names), pairs, "tree")
     sentences, trees = zip(*pairs, strict=True)
-    return corpora.Trees(sentences, trees, text_filter.summarize_omissions())
+    return corpora.Trees(sentences, trees, omitted)
 
 
 def _iterate_trees(name: str, encoding: str) -> Iterator[Tree | None]:

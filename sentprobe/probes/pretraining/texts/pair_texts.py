@@ -12,7 +12,6 @@ from sentprobe.errors import FormatError, format_count, suggest
 from sentprobe.generator.pairs import training_files
 from sentprobe.generator.pairs.inference_pairs import NliLabel
 from sentprobe.probes.pretraining.texts import corpora, text_files, text_filters, tmx
-from sentprobe.probes.pretraining.texts.corpora import SentencePairs
 
 PUBLISHED_COLUMNS = ("sentence1", "sentence2", "gold_label")
 COLUMNS = ("premise", "hypothesis", "label")
@@ -43,9 +42,9 @@ def read_nli(path: Path | str, *, options: text_filters.TextOptions = text_filte
             text_filter.count_omission("unlabelled")
         elif text_filter.is_kept(premise, hypothesis):
             pairs.append((premise, hypothesis, label))
-    text_filters.check_enough(name, pairs, "pair", text_filter.summarize_omissions())
+    omitted = text_filter.check_enough(name, pairs, "pair")
     premises, hypotheses, labels = zip(*pairs, strict=True)
-    return corpora.NliPairs(premises, hypotheses, np.array(labels, np.int64), text_filter.summarize_omissions())
+    return corpora.NliPairs(premises, hypotheses, np.array(labels, np.int64), omitted)
 
 
 def _parse_label(where: str, value: object) -> NliLabel | None:
@@ -70,13 +69,14 @@ def read_triplets(
     name, text_filter = str(path), text_filters.TextFilter(options)
     file_format = text_files.find_format(name, text_files.SUFFIXES)
     rows = text_files.read_rows(name, file_format, TRIPLET_COLUMNS, options.encoding)
-    triplets = (
-        text_filter.to_sentences(f"{name}, row {number}", TRIPLET_COLUMNS, row) for number, row in enumerate(rows, 1)
-    )
-    kept_triplets = [triplet for triplet in triplets if text_filter.is_kept(*triplet)]
-    text_filters.check_enough(name, kept_triplets, "triplet", text_filter.summarize_omissions())
-    anchors, positives, negatives = zip(*kept_triplets, strict=True)
-    return corpora.Triplets(anchors, positives, negatives, text_filter.summarize_omissions())
+    triplets: list[list[str]] = []
+    for number, row in enumerate(rows, 1):
+        triplet = text_filter.to_sentences(f"{name}, row {number}", TRIPLET_COLUMNS, row)
+        if text_filter.is_kept(*triplet):
+            triplets.append(triplet)
+    omitted = text_filter.check_enough(name, triplets, "triplet")
+    anchors, positives, negatives = zip(*triplets, strict=True)
+    return corpora.Triplets(anchors, positives, negatives, omitted)
 
 
 _Pairs: TypeAlias = Iterator[tuple[str, str]]
@@ -92,7 +92,7 @@ def read_parallel(
     *,
     columns: tuple[str, str] | None = None,
     options: text_filters.TextOptions = text_filters.DEFAULT_OPTIONS,
-) -> SentencePairs:
+) -> corpora.SentencePairs:
     """Read pairs of a sentence and its translation. Raises UsageError or FormatError.
 
     Pairs with an empty or too long sentence are left out.
@@ -107,10 +107,9 @@ def read_parallel(
         pair = text_filter.to_sentence(source), text_filter.to_sentence(target)
         if text_filter.is_kept(*pair):
             pairs.append(pair)
-    where = f"{path} and {translation}" if translation else str(path)
-    text_filters.check_enough(where, pairs, "pair", text_filter.summarize_omissions())
+    omitted = text_filter.check_enough(f"{path} and {translation}" if translation else str(path), pairs, "pair")
     sources, targets = zip(*pairs, strict=True)
-    return SentencePairs(sources, targets, text_filter.summarize_omissions())
+    return corpora.SentencePairs(sources, targets, omitted)
 
 
 def _read_pairs(
@@ -141,6 +140,5 @@ def _read_column_pairs(name: str, file_format: str, columns: tuple[str, str] | N
         return
     column_names = columns or SIDES
     for number, row in enumerate(text_files.read_rows(name, file_format, column_names, encoding), 1):
-        where = f"{name}, row {number}"
-        source, target = map(partial(text_files.to_text, where), column_names, row)
+        source, target = map(partial(text_files.to_text, f"{name}, row {number}"), column_names, row)
         yield source, target

@@ -1,8 +1,9 @@
 """Read sentences in text order, from plain text, table columns, parsed sentences or analysed tables."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
@@ -43,26 +44,17 @@ def read_sentences(
         raise UsageError(f"there is no format {files.format!r}{suggestion}; known: {', '.join(FORMATS)}")
     text_filter = text_filters.TextFilter(options)
     names = text_files.find_files(paths)
-    texts, documents = _collect_documents(
-        sentence for name in names for sentence in _read_kept_sentences(name, files, text_filter)
-    )
-    text_filters.check_enough(", ".join(names), texts, "sentence", text_filter.summarize_omissions())
-    return corpora.Sentences(tuple(texts), tuple(documents), text_filter.summarize_omissions())
-
-
-def _collect_documents(sentences: Iterable[str | None]) -> tuple[list[str], list[int]]:
     texts: list[str] = []
     documents: list[int] = []
-    starts_document = True
-    for sentence in sentences:
-        if sentence is constituents.DOCUMENT_BREAK:
-            starts_document = True
-            continue
-        if starts_document:
-            documents.append(len(texts))
-        starts_document = False
-        texts.append(sentence)
-    return texts, documents
+    previous: str | None = constituents.DOCUMENT_BREAK
+    for sentence in chain.from_iterable(_read_kept_sentences(name, files, text_filter) for name in names):
+        if sentence is not constituents.DOCUMENT_BREAK:
+            if previous is constituents.DOCUMENT_BREAK:
+                documents.append(len(texts))
+            texts.append(sentence)
+        previous = sentence
+    omitted = text_filter.check_enough(", ".join(names), texts, "sentence")
+    return corpora.Sentences(tuple(texts), tuple(documents), omitted)
 
 
 def _read_kept_sentences(name: str, files: SentenceFiles, text_filter: text_filters.TextFilter) -> _Texts:

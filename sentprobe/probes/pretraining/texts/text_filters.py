@@ -54,8 +54,7 @@ class TextFilter:
         """
         words = text.split()
         # A text with too many words is left out, so it need not be tokenised.
-        is_tokenised = is_tokenised or self.options.tokenised
-        if not is_tokenised and len(words) <= self.options.longest:
+        if not (is_tokenised or self.options.tokenised) and len(words) <= self.options.longest:
             words = tokenize(text)
         line = " ".join(words)
         return line.lower() if self.options.lower else line
@@ -78,21 +77,17 @@ class TextFilter:
         self._counts[reason] += 1
         return False
 
-    def summarize_omissions(self) -> Omissions:
-        """Return the number of items left out so far, by reason."""
-        return Omissions(**self._counts)
-
-
-def check_enough(where: str, items: Sequence[object], noun: str, omitted: Omissions) -> None:
-    """Raise FormatError, which begins with *where*, if there are fewer than MIN_ITEMS items."""
-    if len(items) >= MIN_ITEMS:
-        return
-    number = "only one" if items else "no"
-    reason = f" ({omitted})" if omitted.total else ""
-    raise FormatError(
-        f"{where}: has {number} {noun} to learn from{reason}; at least {MIN_ITEMS} are needed, "
-        "one of them for validation"
-    )
+    def check_enough(self, where: str, items: Sequence[object], noun: str) -> Omissions:
+        """Return how many items were left out. Raises FormatError if there are fewer than MIN_ITEMS *items*."""
+        omitted = Omissions(**self._counts)
+        if len(items) >= MIN_ITEMS:
+            return omitted
+        number = "only one" if items else "no"
+        reason = f" ({omitted})" if omitted.total else ""
+        raise FormatError(
+            f"{where}: has {number} {noun} to learn from{reason}; at least {MIN_ITEMS} are needed, "
+            "one of them for validation"
+        )
 
 
 _CLOSING_MARKS = "])}>\"'»”’"
@@ -135,11 +130,6 @@ def _tokenize_cached(text: str) -> tuple[str, ...]:
     return _tokenize_text(text) if len(text) > _MAX_CACHED_LENGTH else _tokenize_and_cache(text)
 
 
-@lru_cache(1 << 16)
-def _tokenize_and_cache(text: str) -> tuple[str, ...]:
-    return _tokenize_text(text)
-
-
 @lru_cache(1 << 17)
 def _tokenize_inner_word(word: str) -> tuple[str, ...]:
     if word.isalpha() and straighten_word(word) == word and not _is_contraction(word):
@@ -156,6 +146,8 @@ def _is_contraction(word: str) -> bool:
 
 def _tokenize_text(text: str) -> tuple[str, ...]:
     straight = straighten(text)
-    tokens = load_tokenizer()(straight.text)
-    (forms,) = restore_written_forms(straight, [tokens])
+    (forms,) = restore_written_forms(straight, [load_tokenizer()(straight.text)])
     return tuple(map(unescape_word, forms))
+
+
+_tokenize_and_cache = lru_cache(1 << 16)(_tokenize_text)
