@@ -31,11 +31,8 @@ def describe_agreement(good: str, bad: str, tokens: Mapping[str, Any]) -> dict[s
     """
     words = good.split(), bad.split()
     changed = {place for place, pair in enumerate(zip(*words, strict=False)) if len({*pair}) > 1}
-    is_same_length = len({*map(len, words)}) == 1
-    tested = [
-        agreement for agreement in _find_agreements(tokens) if is_same_length and not changed.isdisjoint(agreement)
-    ]
-    if not tested:
+    tested = [agreement for agreement in _find_agreements(tokens) if not changed.isdisjoint(agreement)]
+    if not tested or len(words[0]) != len(words[1]):
         return {}
     longest = max(tested, key=lambda agreement: len(agreement.between))
     number = _read_number(tokens["feats"][longest.verb])

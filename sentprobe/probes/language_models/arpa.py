@@ -54,12 +54,11 @@ class NgramModel:
         entries, order = self._read_entries(sentences)
         ends = [END] if (END,) in entries else []
         scores = []
-        for text, places, words in zip(texts, spans, sentences, strict=True):
+        for text, word_spans, words in zip(texts, spans, sentences, strict=True):
             tokens = (START, *(self._find_word(word, entries) for word in words), *ends)
-            values = [
-                compute_log_probability(tokens[max(0, i + 1 - order) : i + 1], entries) for i in range(1, len(tokens))
-            ]
-            scores.append(TokenScores(values, [*places, *((len(text), len(text)) for _ in ends)]))
+            ngrams = (tokens[max(0, stop - order) : stop] for stop in range(2, len(tokens) + 1))
+            values = [compute_log_probability(ngram, entries) for ngram in ngrams]
+            scores.append(TokenScores(values, [*word_spans, *((len(text), len(text)) for _ in ends)]))
             reporter.advance()
         return scores
 

@@ -115,8 +115,7 @@ def load_or_find_scores(
     """Score pairs by the model of a spec, or look up their stored scores. Raises SentprobeError."""
     if isinstance(model, Spec):
         return score_pairs(load_language_model(model, device=device), pairs, kind, reporter)
-    scores = model.find_scores(pairs, kind)
-    good, bad = zip(*scores, strict=True)
+    good, bad = zip(*model.find_scores(pairs, kind), strict=True)
     return PairScores(model.name, good, bad)
 
 
@@ -221,9 +220,9 @@ class PairResults:
         """The answers of unigram models, which are trained on each paradigm separately, (2, pairs)."""
         answers = np.empty((2, len(self.pairs)), dtype=bool)
         rows = group_by(range(len(self.pairs)), lambda row: self.pairs[row].paradigm)
-        for places in rows.values():
-            pairs = [self.pairs[place] for place in places]
-            answers[:, places] = sp.answer_by_frequency(pairs, self.units[places].tolist())
+        for group in rows.values():
+            pairs = [self.pairs[row] for row in group]
+            answers[:, group] = sp.answer_by_frequency(pairs, self.units[group].tolist())
         return answers
 
     @cached_property
@@ -326,9 +325,9 @@ class PairResults:
 
     def build_accuracy_grid(self, *, intervals: bool) -> tuple[Grid, str]:
         """Return the table of accuracies and its notes."""
-        names = [scores.model for scores in self.scores]
+        header = (self.by, "pairs", "chance", "unigram", *(scores.model for scores in self.scores))
         rows = tuple(self._build_row(group, intervals=intervals) for group in self.groups)
-        return Grid((self.by, "pairs", "chance", "unigram", *names), rows), self._describe()
+        return Grid(header, rows), self._describe()
 
     def build_comparison_grid(self) -> tuple[Grid, str]:
         """Return the table of comparisons and its notes."""

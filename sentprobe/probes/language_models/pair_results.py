@@ -51,11 +51,9 @@ class PairFolder:
     def __init__(self, path: Path, pairs: Sequence[SentencePair], *, command: str, source: str) -> None:
         self.reused: list[str] = []
         self._folder = path / FOLDER
-        self._pairs = pairs
-        self._text = format_pairs(pairs)
+        self._pairs, self._text = pairs, format_pairs(pairs)
         self._digest = digest_pairs(self._text)
-        self._command = command
-        self._source = source
+        self._command, self._source = command, source
 
     def measure(
         self, model: Spec | StoredScores, kind: ScoreKind, reporter: Reporter, *, device: str = ""
@@ -66,7 +64,8 @@ class PairFolder:
         """
         spec = model if isinstance(model, Spec) else model.spec
         fingerprint = compute_fingerprint(spec)
-        path = self._folder / build_lm_file_name(spec, kind, self._digest)
+        safe_name = re.sub(r"[^A-Za-z0-9_.=-]+", "_", spec.name[-60:]).lstrip(".")
+        path = self._folder / f"{safe_name}.{kind}.{digest(spec, kind, self._digest)[:8]}.json"
         identity = (str(spec), fingerprint, self._digest, kind, len(self._pairs))
         stored = _find_result(path) if fingerprint else None
         if stored and identity == (stored.spec, stored.fingerprint, stored.pairs, stored.kind, len(stored.good)):
@@ -102,12 +101,6 @@ def compute_fingerprint(spec: Spec) -> str:
         with path.open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     return digest_folder(path) if spec.kind == "trained" and path.is_dir() else ""
-
-
-def build_lm_file_name(spec: Spec, kind: ScoreKind, pairs_digest: str) -> str:
-    """Return the name of the file for a model's scores of these pairs."""
-    safe_name = re.sub(r"[^A-Za-z0-9_.=-]+", "_", spec.name[-60:]).lstrip(".")
-    return f"{safe_name}.{kind}.{digest(spec, kind, pairs_digest)[:8]}.json"
 
 
 def digest_pairs(text: str) -> str:

@@ -22,7 +22,7 @@ KIND_TEXTS: Mapping[ScoreKind, str] = {
     ScoreKind.TOKEN: "their mean",
     ScoreKind.CRITICAL: "their sum from the first to the last changed word",
 }
-MOST_NAMES = 12
+MAX_LISTED_PARADIGMS = 12
 """The maximum number of paradigms that the paragraph lists by name."""
 
 
@@ -38,7 +38,7 @@ def _describe_pairs(table: PairResults) -> Iterator[Piece]:
     yield f" we scored minimal pairs of a grammatical and an ungrammatical sentence by {join_words(names)}. "
     paradigms = [*dict.fromkeys(pair.paradigm for pair in table.pairs)]
     yield f"The {len(table.pairs):,} pairs are from {format_count(len(paradigms), 'paradigm')}"
-    yield f" ({join_words(paradigms)})" if len(paradigms) <= MOST_NAMES else ""
+    yield f" ({join_words(paradigms)})" if len(paradigms) <= MAX_LISTED_PARADIGMS else ""
     yield Citation(("warstadt2020",))
     sources = dict.fromkeys(scores.source for scores in table.scores if scores.source)
     yield f": {join_words([*sources], last='or')}. " if sources else ". "

@@ -115,7 +115,7 @@ def answer_by_frequency(pairs: Sequence[SentencePair], units: Sequence[int]) -> 
     Only good sentences are counted. A sentence's score is the sum of log((count + 1) / (number of all words + 1)) over
     its words. It is computed by ``fsum``, so that it does not depend on the order of words.
     """
-    counts = [Counter[str](), Counter[str]()]
+    counts = [Counter[str](), Counter[str]()]  # of even and of odd units
     for pair, unit in zip(pairs, units, strict=True):
         counts[unit % 2].update(pair.good.split())
     totals = [words.total() + 1 for words in counts]

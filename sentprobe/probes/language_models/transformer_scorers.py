@@ -92,10 +92,8 @@ class TransformerModel:
             places = [
                 [place for place, special in enumerate(mask) if not special] for mask in encoded["special_tokens_mask"]
             ]
-            spans = [
-                [offsets[place] for place in row]
-                for offsets, row in zip(encoded["offset_mapping"], places, strict=True)
-            ]
+            offsets = zip(encoded["offset_mapping"], places, strict=True)
+            spans = [[text_offsets[place] for place in row] for text_offsets, row in offsets]
             if regions is not None and self.is_masked:
                 scored = [select_spans(spans[row], regions[text]) for row, text in enumerate(texts)]
                 places, spans = (

@@ -33,7 +33,7 @@ class Batch:
             name: tensor.cpu() if name.endswith("lengths") else tensor.to(device, non_blocking=True)
             for name, tensor in self.tensors.items()
         }
-        return Batch(moved, self.items, self.targets)
+        return replace(self, tensors=moved)
 
 
 class Learner(nn.Module, ABC):
@@ -213,8 +213,8 @@ class ItemBatches:
     def batches(self, epoch: int, *, start: int = 0) -> Iterator[Batch]:
         """Yield the batches of an epoch, beginning with batch number *start*."""
         order = np.random.default_rng((self.seed, 2, epoch)).permutation(self.items)
-        for place in range(start, self.steps):
-            yield self.make_batch(order[place * self.size : (place + 1) * self.size])
+        for number in range(start, self.steps):
+            yield self.make_batch(order[number * self.size : (number + 1) * self.size])
 
 
 class ItemLearner(Learner):
@@ -242,12 +242,12 @@ def prepare_items(
     return PreparedObjective(learner, train, partial(_validate, replace(train, items=split.validation)))
 
 
-def _make_batch(parts: Sequence[TokenRows], columns: Mapping[str, torch.Tensor], places: Indices) -> Batch:
+def _make_batch(sides: Sequence[TokenRows], columns: Mapping[str, torch.Tensor], items: Indices) -> Batch:
     """Return a batch of b items, with ``ids``, (sides * b, time): all first sentences, then all second ones, ..."""
-    rows = [part[place] for part in parts for place in places]
+    rows = [side[item] for side in sides for item in items]
     tensors = {"ids": pad_rows(rows), "lengths": torch.tensor([len(row) for row in rows])}
-    tensors |= {name: column[places] for name, column in columns.items()}
-    return Batch(tensors, items=len(places), targets=len(places))
+    tensors |= {name: column[items] for name, column in columns.items()}
+    return Batch(tensors, items=len(items), targets=len(items))
 
 
 @torch.no_grad()

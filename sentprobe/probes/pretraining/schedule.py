@@ -51,8 +51,7 @@ class Limits:
     def __post_init__(self) -> None:
         for name in ("steps", "epochs", "patience"):
             check_whole(name, getattr(self, name))
-        for name in ("steps", "epochs", "minutes", "patience"):
-            value = getattr(self, name)
+        for name, value in asdict(self).items():
             if value is not None and not (value > 0 and isfinite(value)):
                 raise UsageError(f"{name}={value}: a number above 0 is expected")
 
@@ -95,10 +94,8 @@ class TrainingState:
 
     def count_step(self, steps_per_epoch: int) -> "TrainingState":
         """Return the state after one more training step."""
-        epoch_over = self.batch + 1 == steps_per_epoch
-        return replace(
-            self, step=self.step + 1, epoch=self.epoch + epoch_over, batch=0 if epoch_over else self.batch + 1
-        )
+        completed_epochs, batch = divmod(self.batch + 1, steps_per_epoch)
+        return replace(self, step=self.step + 1, epoch=self.epoch + completed_epochs, batch=batch)
 
     def record_validation(self, validation: Validation, *, steps_per_epoch: int) -> "TrainingState":
         """Return the state with the result of a validation at the current step."""
@@ -150,8 +147,8 @@ class TrainingPace:
 
     def begin(self, state: TrainingState) -> None:
         """Start measuring and reporting, from the initial state or that of a checkpoint."""
-        end_limits = (self._limits.steps, self._limits.epochs, self._limits.minutes)
-        self._reporter.begin("train", PROGRESS_UNITS if any(end_limits) else 0)
+        has_end = self._limits.steps or self._limits.epochs or self._limits.minutes
+        self._reporter.begin("train", PROGRESS_UNITS if has_end else 0)
         self.validation = state.last.validation if state.last else None
         self._report_progress(state)
         self._clock = time.monotonic()

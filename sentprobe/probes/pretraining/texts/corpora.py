@@ -35,10 +35,9 @@ class Omissions:
         return sum(getattr(self, field.name) for field in fields(self))
 
     def __str__(self) -> str:
-        total = self.total
-        kinds = [f"{number} {words}" for name, words in _REASON_PHRASES.items() if (number := getattr(self, name))]
-        verb = "was" if total == 1 else "were"
-        return f"{total} {verb} left out: {', '.join(kinds)}" if kinds else "none was left out"
+        counts = [f"{count} {words}" for name, words in _REASON_PHRASES.items() if (count := getattr(self, name))]
+        verb = "was" if self.total == 1 else "were"
+        return f"{self.total} {verb} left out: {', '.join(counts)}" if counts else "none was left out"
 
 
 _REASON_PHRASES = {
@@ -70,8 +69,7 @@ class Sentences:
         return len(self.texts)
 
     def __str__(self) -> str:
-        size = format_count(len(self), "sentence")
-        return f"{size} in {format_count(len(self.documents), 'document')}"
+        return f"{format_count(len(self), 'sentence')} in {format_count(len(self.documents), 'document')}"
 
     def list_spans(self) -> list[tuple[int, int]]:
         """Return, for each document, the index of its first sentence and the index after its last."""
@@ -154,8 +152,7 @@ class Meanings:
         return len(self.sentences)
 
     def __str__(self) -> str:
-        event_phrase = "its event" if len(self) == 1 else "their events"
-        return f"{format_count(len(self), 'sentence')} with {event_phrase}"
+        return f"{format_count(len(self), 'sentence')} with {'its event' if len(self) == 1 else 'their events'}"
 
 
 def sample_meanings(count: int, *, seed: int) -> Meanings:
