@@ -43,14 +43,14 @@ class NgramModel:
 
     def find_unknown(self, texts: Sequence[str]) -> list[list[str]]:
         """Return, for each text, its words that are not in the model."""
-        sentences = [self._list_words(text, split_words(text)) for text in texts]
+        sentences = [list_words(text, split_words(text), lower=self.lower) for text in texts]
         entries, _ = self._read_entries(sentences)
         return [[word for word in words if (word,) not in entries] for words in sentences]
 
     def score(self, texts: Sequence[str], reporter: Reporter, _: Regions | None = None) -> list[TokenScores]:
         """Score the words and the end of each text. Raises EncoderError if the model needs, but lacks, ``<unk>``."""
         spans = [split_words(text) for text in texts]
-        sentences = [*map(self._list_words, texts, spans)]
+        sentences = [list_words(text, row, lower=self.lower) for text, row in zip(texts, spans, strict=True)]
         entries, order = self._read_entries(sentences)
         ends = [END] if (END,) in entries else []
         scores = []
@@ -61,9 +61,6 @@ class NgramModel:
             scores.append(TokenScores(values, [*word_spans, *((len(text), len(text)) for _ in ends)]))
             reporter.advance()
         return scores
-
-    def _list_words(self, text: str, spans: Sequence[TextSpan]) -> list[str]:
-        return [text[start:end].lower() if self.lower else text[start:end] for start, end in spans]
 
     def _read_entries(self, sentences: Sequence[Sequence[str]]) -> tuple[Mapping[NGram, NgramValues], int]:
         return self.read_entries(frozenset({START, END, UNKNOWN, *chain.from_iterable(sentences)}))
@@ -97,6 +94,11 @@ def split_words(text: str) -> list[TextSpan]:
         return [*NLTKWordTokenizer().span_tokenize(text)]
     except ValueError:
         return split_at_spaces(text)
+
+
+def list_words(text: str, spans: Iterable[TextSpan], *, lower: bool) -> list[str]:
+    """Return the words at these spans of a text, in lower case if *lower*."""
+    return [text[start:end].lower() if lower else text[start:end] for start, end in spans]
 
 
 def load_ngram_model(spec: Spec, device: str) -> NgramModel:  # noqa: ARG001 - all loaders have this parameter

@@ -143,8 +143,7 @@ def _load_optimizer(path: Path, optimizer: torch.optim.Optimizer) -> None:
         if value.dim() and value.shape != weights[int(number)].shape:
             raise CheckpointError(f"{path}: {key!r} has another shape")
         state.setdefault(int(number), {})[name] = value
-    groups = optimizer.state_dict()["param_groups"]
-    optimizer.load_state_dict({"state": state, "param_groups": groups})
+    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
 
 
 def _read_tensors(path: Path) -> dict[str, torch.Tensor]:
