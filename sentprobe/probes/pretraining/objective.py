@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from torch import nn
 
 from sentprobe.errors import UsageError, format_count
+from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 
@@ -103,9 +104,6 @@ class PreparedObjective:
     train: TrainingBatches
     validate: Callable[[Learner], Validation]
     """Function that validates the learner; it changes no weights, gradients or random generators."""
-
-
-Indices = NDArray[np.int64]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

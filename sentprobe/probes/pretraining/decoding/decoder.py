@@ -13,9 +13,10 @@ from torch import nn
 from torch.nn import functional
 
 from sentprobe.errors import FormatError
+from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
 from sentprobe.probes.pretraining.decoding.subwords import END, PADDING, START, Subwords
-from sentprobe.probes.pretraining.objective import Batch, Indices, Learner, TokenRows, Validation, pad_rows
+from sentprobe.probes.pretraining.objective import Batch, Learner, TokenRows, Validation, pad_rows
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 
 Noise: TypeAlias = Callable[[NDArray[np.int32], np.random.Generator], NDArray[np.int32]]

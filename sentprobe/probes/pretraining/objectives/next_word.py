@@ -10,11 +10,12 @@ import torch
 from torch.nn import functional
 
 from sentprobe.errors import UsageError
+from sentprobe.probes.dataset import Indices
 from sentprobe.probes.encoders.networks.architecture import Architecture
 from sentprobe.probes.encoders.networks.network import RECURRENT_KINDS, Recurrent
 from sentprobe.probes.encoders.trained.sentence_model import SentenceModel
 from sentprobe.probes.pretraining.decoding import decoder
-from sentprobe.probes.pretraining.objective import Batch, Indices, Learner, PreparedObjective, collect_rows, hold_out
+from sentprobe.probes.pretraining.objective import Batch, Learner, PreparedObjective, collect_rows, hold_out
 from sentprobe.probes.pretraining.objective_options import ObjectiveOptions
 from sentprobe.probes.pretraining.texts.corpora import Sentences
 
